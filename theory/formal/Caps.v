@@ -1,0 +1,400 @@
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring zify.
+
+Import Order.TTheory GRing.Theory Num.Theory.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+(* --- blocks --- *)
+
+Definition changes (x : bool) (s : seq bool) : nat :=
+  sumn (pairmap (fun y z => nat_of_bool (y != z)) x s).
+
+(* Number of blocks: maximal runs of one letter. *)
+Definition blocks (w : seq bool) : nat := if w is x :: s then (changes x s).+1 else 0.
+
+(* Words of exactly m blocks, the first of a = true. *)
+Definition block_word m (w : seq bool) : bool := (blocks w == m) && head false w.
+
+(* The word starts with the letter c and ends with d. *)
+Definition from_to c d (w : seq bool) : bool :=
+  if w is x :: s then (x == c) && (last x s == d) else false.
+
+Lemma changes_cat x s1 s2 : changes x (s1 ++ s2) = changes x s1 + changes (last x s1) s2.
+Proof. by rewrite /changes pairmap_cat sumn_cat. Qed.
+
+Lemma changes_cons x y s : changes x (y :: s) = (x != y) + changes y s.
+Proof. by []. Qed.
+
+Lemma changes_nseq x k : changes x (nseq k x) = 0.
+Proof. by elim: k => //= k; rewrite /changes /= eqxx. Qed.
+
+Lemma last_nseq (T : Type) (x : T) k : last x (nseq k x) = x.
+Proof. by elim: k. Qed.
+
+(* x letters a and y letters b, in two blocks of which the second is of c. *)
+Definition before c x y : seq bool :=
+  nseq (if c then y else x) (~~ c) ++ nseq (if c then x else y) c.
+(* The same, the first block of d. *)
+Definition after d x y : seq bool :=
+  nseq (if d then x else y) d ++ nseq (if d then y else x) (~~ d).
+
+Lemma count_before c x y :
+  (count id (before c x y) = x) * (count negb (before c x y) = y).
+Proof. by case: c; rewrite /before !count_cat !count_nseq /=; split; lia. Qed.
+
+Lemma count_after d x y :
+  (count id (after d x y) = x) * (count negb (after d x y) = y).
+Proof. by case: d; rewrite /after !count_cat !count_nseq /=; split; lia. Qed.
+
+Lemma blocks_framed c d x y x' y' w : 0 < x -> 0 < y -> 0 < x' -> 0 < y' -> from_to c d w ->
+  blocks (before c x y ++ w ++ after d x' y') = (blocks w).+2 /\
+  from_to (~~ c) (~~ d) (before c x y ++ w ++ after d x' y').
+Proof.
+move=> x0 y0 x'0 y'0; case: w => [//|e w] /= /andP[/eqP-> /eqP ends].
+have shape p q r s : 0 < p -> 0 < q -> 0 < r -> 0 < s ->
+  let z := (nseq p (~~ c) ++ nseq q c) ++ (c :: w) ++ nseq r d ++ nseq s (~~ d) in
+  blocks z = (changes c w).+3 /\ from_to (~~ c) (~~ d) z.
+  case: p q r s => [//|p] [//|q] [//|r] [//|s] _ _ _ _.
+  set tail := nseq p (~~ c) ++ nseq q.+1 c ++ (c :: w) ++ nseq r.+1 d ++ nseq s.+1 (~~ d).
+  rewrite (_ : (nseq p.+1 (~~ c) ++ nseq q.+1 c) ++ (c :: w) ++ nseq r.+1 d ++ nseq s.+1 (~~ d)
+    = ~~ c :: tail); last by rewrite -catA.
+  suff: (changes (~~ c) tail).+1 = (changes c w).+3 /\ last (~~ c) tail = ~~ d.
+    by move=> [<- /=->]; rewrite !eqxx.
+  rewrite /tail !changes_cat !last_cat !changes_cons !changes_nseq !last_nseq.
+  by rewrite /= ends !last_nseq; split=> //; case: (c); case: (d) => /=; lia.
+by rewrite /before /after; case: c d ends shape => -[] ends shape; apply: shape.
+Qed.
+
+Lemma last_from_to (T : Type) (q : T) st c d w : from_to c d w -> last q (map st w) = st d.
+Proof. by case: w => //= x s /andP[_ /eqP <-]; rewrite last_map. Qed.
+
+Lemma count_framed p c d x y x' y' w :
+  count p (before c x y ++ w ++ after d x' y')
+  = count p (before c x y) + (count p w + count p (after d x' y')).
+Proof. by rewrite count_cat (count_cat _ w). Qed.
+
+Lemma count_grown p c x y w b :
+  count p (rcons (before c x y ++ w) b) = count p (before c x y) + (count p w + p b).
+Proof. by rewrite -cats1 -catA count_cat (count_cat _ w) /= addn0. Qed.
+
+(* Two words of n + 2 and n + 4 blocks with the same letters. *)
+Fixpoint fewer c n : seq bool :=
+  if n is k.+1 then c :: fewer (~~ c) k else [:: c; c; ~~ c; ~~ c].
+Fixpoint more c n : seq bool :=
+  if n is k.+1 then c :: more (~~ c) k else [:: c; ~~ c; c; ~~ c].
+
+Lemma fewer_more c n : let d := ~~ (c (+) odd n) in
+  [/\ blocks (fewer c n) = n.+2, blocks (more c n) = n.+4,
+      from_to c d (fewer c n), from_to c d (more c n) & perm_eq (fewer c n) (more c n)].
+Proof.
+elim: n c => [|n IH] c /=; first by case: c.
+have [] := IH (~~ c); rewrite !addNb negbK.
+case E: (fewer _ n) => [//|x s]; case F: (more _ n) => [//|y t].
+rewrite /= => [[xs]] [yt] /andP[/eqP ex /eqP ls] /andP[/eqP ey /eqP lt] p.
+move: xs yt ls lt p; rewrite ex ey => xs yt ls lt p.
+have st u : changes c (~~ c :: u) = (changes (~~ c) u).+1 by rewrite changes_cons; case: (c).
+rewrite !st xs yt eqxx ls lt perm_cons; split=> //.
+- by rewrite addbN negbK eqxx.
+- by rewrite addbN negbK eqxx.
+Qed.
+
+Local Open Scope ring_scope.
+
+Section Nets.
+
+Variables (R : realDomainType) (Q : Type).
+
+(* A comparison of counts: weights of the states up to here, of the states from here on, which may
+   depend on the own state, and a bias. *)
+Record comparison := Comparison { past : Q -> Q -> R; future : Q -> Q -> R; bias : Q -> R }.
+
+(* The new state is any function of the old one and of the answers to finitely many comparisons. *)
+Record layer := Layer { comparisons : seq comparison; update : Q -> seq bool -> Q }.
+
+Definition total (f : Q -> R) (s : seq Q) : R := \sum_(x <- s) f x.
+
+(* The answer at state q, with states p before it and n after it. *)
+Definition holds (t : comparison) (p : seq Q) (q : Q) (n : seq Q) : bool :=
+  0 <= total (past t q) (rcons p q) + total (future t q) (q :: n) + bias t q.
+
+Definition renew (l : layer) p q n : Q := update l q [seq holds t p q n | t <- comparisons l].
+
+(* New states of the positions s, with p before and n after them. *)
+Fixpoint zone (l : layer) (p s n : seq Q) : seq Q :=
+  if s is q :: s' then renew l p q (s' ++ n) :: zone l (rcons p q) s' n else [::].
+
+Definition apply (l : layer) (s : seq Q) : seq Q := zone l [::] s [::].
+
+(* The first layer of the list acts first. *)
+Definition run (ls : seq layer) (s : seq Q) : seq Q := foldl (fun s l => apply l s) s ls.
+
+(* --- sums are all that a layer sees --- *)
+
+Lemma total_cat f s1 s2 : total f (s1 ++ s2) = total f s1 + total f s2.
+Proof. exact: big_cat. Qed.
+
+Lemma total_cons f q s : total f (q :: s) = f q + total f s.
+Proof. exact: big_cons. Qed.
+
+Lemma total_rcons f s q : total f (rcons s q) = total f s + f q.
+Proof. by rewrite -cats1 total_cat total_cons /total big_nil addr0. Qed.
+
+Definition alike (s s' : seq Q) : Prop := forall f, total f s = total f s'.
+
+Lemma renew_alike l p p' q n n' : alike p p' -> alike n n' -> renew l p q n = renew l p' q n'.
+Proof.
+move=> pp nn; rewrite /renew; congr update; apply: eq_map => t.
+by rewrite /holds !total_rcons !total_cons pp nn.
+Qed.
+
+Lemma zone_alike l p p' s n n' : alike p p' -> alike n n' -> zone l p s n = zone l p' s n'.
+Proof.
+elim: s p p' => [//|q s IH] p p' pp nn /=; congr cons.
+  by apply: renew_alike => // f; rewrite !total_cat nn.
+by apply: IH => // f; rewrite !total_rcons pp.
+Qed.
+
+Lemma zone_cat l p s1 s2 n :
+  zone l p (s1 ++ s2) n = zone l p s1 (s2 ++ n) ++ zone l (p ++ s1) s2 n.
+Proof.
+elim: s1 p => [|q s1 IH] p /=; first by rewrite cats0.
+by rewrite IH catA cat_rcons.
+Qed.
+
+Lemma size_zone l p s n : size (zone l p s n) = size s.
+Proof. by elim: s p => //= q s IH p; rewrite IH. Qed.
+
+Lemma size_run ls s : size (run ls s) = size s.
+Proof. by elim: ls s => //= l ls IH s; rewrite IH size_zone. Qed.
+
+Lemma last_alike l q0 s s' : size s = size s' -> alike s s' -> last q0 s = last q0 s' ->
+  last q0 (apply l s) = last q0 (apply l s').
+Proof.
+case/lastP: s => [|s q]; case/lastP: s' => [|s' q'] //; rewrite ?size_rcons //.
+move=> _ same; rewrite !last_rcons => qq; rewrite /apply -!cats1 !zone_cat !cats0 /=.
+rewrite !last_cat /= -qq; apply: renew_alike => // f.
+by have := same f; rewrite !total_rcons qq => /addIr.
+Qed.
+
+(* --- letters --- *)
+
+Lemma total_letters (st : bool -> Q) f w :
+  total f (map st w) = f (st true) *+ count id w + f (st false) *+ count negb w.
+Proof.
+elim: w => [|b w IH] /=; first by rewrite /total big_nil addr0.
+by rewrite total_cons IH; case: b; rewrite /= !mulrnDr; ring.
+Qed.
+
+Lemma letters_alike (st : bool -> Q) w w' :
+  count id w = count id w' -> count negb w = count negb w' -> alike (map st w) (map st w').
+Proof. by move=> x y f; rewrite !total_letters x y. Qed.
+
+(* --- a rectangle that no half-plane cuts --- *)
+
+Definition half (h : R * R * R) (x y : nat) : bool := 0 <= h.1.1 *+ x + h.1.2 *+ y + h.2.
+
+Lemma quadrant h X Y : exists dx dy, [/\ (dx <= X)%N, (dy <= Y)%N &
+  forall x y, (x <= X)%N -> (y <= Y)%N -> half h (dx + x) (dy + y) = half h dx dy].
+Proof.
+case: h => [[a b] c]; pose v := half (a, b, c) X Y.
+pose dx := if (0 <= a) == v then X else 0%N; pose dy := if (0 <= b) == v then Y else 0%N.
+suff const x y : (x <= X)%N -> (y <= Y)%N -> half (a, b, c) (dx + x) (dy + y) = v.
+  exists dx, dy; split; rewrite /dx /dy; try by case: ifP.
+  move=> x y xX yY; rewrite const //.
+  by have := const 0%N 0%N; rewrite !addn0 => ->.
+move=> xX yY.
+have side (e : R) d X' x' (x'X : (x' <= X')%N) : d = (if (0 <= e) == v then X' else 0%N) ->
+    if v then e *+ X' <= e *+ (d + x') else e *+ (d + x') <= e *+ X'.
+  move=> ->; case: (lerP 0 e) => [e0|/ltW e0]; case: (v) => /=.
+  - by apply: ler_wpmuln2l => //; apply: leq_addr.
+  - by apply: ler_wpmuln2l.
+  - by apply: ler_wnmuln2l.
+  - by apply: ler_wnmuln2l => //; apply: leq_addr.
+have A := side a dx X x xX erefl; have B := side b dy Y y yY erefl.
+have E : (0 <= a *+ X + b *+ Y + c) = v by [].
+rewrite /half /=; clear side; clearbody dx dy v; case: v A B E => A B E.
+- by apply: le_trans E _; rewrite ler_add2r ler_add.
+- apply: negbTE; rewrite -ltNge; apply: le_lt_trans (_ : a *+ X + b *+ Y + c < 0).
+    by rewrite ler_add2r ler_add.
+  by rewrite ltNge E.
+Qed.
+
+Lemma uncut (hs : seq (R * R * R)) X Y : exists x0 y0,
+  [/\ (x0 + X <= 2 ^ size hs * X)%N, (y0 + Y <= 2 ^ size hs * Y)%N &
+  forall h, h \in hs -> forall x y, (x <= X)%N -> (y <= Y)%N ->
+    half h (x0 + x) (y0 + y) = half h x0 y0].
+Proof.
+elim: hs X Y => [|h hs IH] X Y; first by exists 0%N, 0%N; rewrite !mul1n.
+have [x1 [y1 [x1X y1Y far]]] := IH (2 * X)%N (2 * Y)%N.
+have [dx [dy [dxX dyY near]]] :=
+  quadrant (h.1, h.1.1 *+ x1 + h.1.2 *+ y1 + h.2) X Y.
+have shift x y : half (h.1, h.1.1 *+ x1 + h.1.2 *+ y1 + h.2) x y = half h (x1 + x) (y1 + y).
+  rewrite /half /= !mulrnDr; congr (0 <= _); ring.
+exists (x1 + dx)%N, (y1 + dy)%N; split.
+- by move: x1X; rewrite /= expnS -mulnA; lia.
+- by move: y1Y; rewrite /= expnS -mulnA; lia.
+move=> g; rewrite inE => /orP[/eqP->|ghs] x y xX yY.
+  by rewrite -!addnA -!shift near.
+by rewrite -!addnA !far //; lia.
+Qed.
+
+(* --- one layer is blind inside a rectangle --- *)
+
+Section OneLayer.
+
+Variables (l : layer) (st : bool -> Q) (P S : seq Q) (XX YY : nat).
+
+(* The half-plane of positions, as points of counts, where a comparison says yes at the letter b. *)
+Definition plane (b : bool) (t : comparison) : R * R * R :=
+  let q := st b in
+  let a := past t q (st true) - future t q (st true) in
+  let c := past t q (st false) - future t q (st false) in
+  (a, c, total (past t q) P + total (future t q) S + future t q (st true) *+ (XX + b)
+    + future t q (st false) *+ (YY + ~~ b) + bias t q + a + c).
+
+Lemma holds_plane t z1 b z2 x y :
+  count id (rcons z1 b) = x.+1 -> count negb (rcons z1 b) = y.+1 ->
+  count id (z1 ++ b :: z2) = XX -> count negb (z1 ++ b :: z2) = YY ->
+  holds t (P ++ map st z1) (st b) (map st z2 ++ S) = half (plane b t) x y.
+Proof.
+move=> hx hy hX hY.
+have nx : (XX + b = count id (b :: z2) + x.+1)%N.
+  by rewrite -hX -hx -cats1 !count_cat /=; lia.
+have ny : (YY + ~~ b = count negb (b :: z2) + y.+1)%N.
+  by rewrite -hY -hy -cats1 !count_cat /=; lia.
+rewrite /holds rcons_cat -map_rcons -cat_cons -map_cons !total_cat !total_letters hx hy.
+rewrite /half /plane /fst /snd nx ny; congr (0 <= _); rewrite !mulrnDr !mulrS; ring.
+Qed.
+
+End OneLayer.
+
+Definition factor (l : layer) : nat := 2 ^ (size (comparisons l)).*2.
+
+Lemma one_layer l st P S X Y c d : exists P' S' st' x y x' y',
+  [/\ 0 < x, 0 < y, 0 < x' & 0 < y']%N /\ forall w, count id w = X -> count negb w = Y ->
+  let z := before c x y ++ w ++ after d x' y' in
+  [/\ apply l (P ++ map st z ++ S) = P' ++ map st' w ++ S',
+      count id z = (factor l * X + 2)%N & count negb z = (factor l * Y + 2)%N].
+Proof.
+set XX := (_ * X + 2)%N; set YY := (_ * Y + 2)%N.
+pose hs := [seq plane st P S XX YY true t | t <- comparisons l] ++
+           [seq plane st P S XX YY false t | t <- comparisons l].
+have [x0 [y0 [xX yY same]]] := uncut hs X Y.
+have size_hs : (2 ^ size hs = factor l)%N by rewrite size_cat !size_map addnn.
+rewrite size_hs in xX yY.
+pose u := before c x0.+1 y0.+1; pose v := after d (XX - X - x0.+1) (YY - Y - y0.+1).
+pose st' b := update l (st b) [seq half (plane st P S XX YY b t) x0 y0 | t <- comparisons l].
+pose w0 := nseq X true ++ nseq Y false.
+exists (zone l [::] (P ++ map st u) (map st w0 ++ map st v ++ S)).
+exists (zone l ((P ++ map st u) ++ map st w0) (map st v ++ S) [::]), st'.
+exists x0.+1, y0.+1, (XX - X - x0.+1)%N, (YY - Y - y0.+1)%N.
+split; first by split=> //; lia.
+move=> w wX wY z; have zX : count id z = XX.
+  by rewrite count_framed count_before count_after wX; lia.
+have zY : count negb z = YY by rewrite count_framed count_before count_after wY; lia.
+split=> //.
+have middle w1 w2 : w1 ++ w2 = w ->
+    zone l (P ++ map st (u ++ w1)) (map st w2) (map st v ++ S) = map st' w2.
+  elim: w2 w1 => [//|b w2 IH] w1 w12 /=; congr cons; last first.
+    by rewrite rcons_cat -map_rcons rcons_cat IH // cat_rcons.
+  rewrite /renew /st' catA -map_cat; congr update.
+  have part : (count id w1 + b + count id w2 = X)%N /\ (count negb w1 + ~~ b + count negb w2 = Y)%N.
+    by rewrite -wX -wY -w12 !count_cat /=; split; lia.
+  set x := (count id w1 + b)%N; set y := (count negb w1 + ~~ b)%N.
+  rewrite (@eq_map _ _ _ (fun t => half (plane st P S XX YY b t) (x0 + x) (y0 + y))); last first.
+    move=> t; apply: holds_plane.
+    - by rewrite count_grown count_before /x; lia.
+    - by rewrite count_grown count_before /y; lia.
+    - by rewrite -zX /z -w12 -/u -/v -!catA.
+    - by rewrite -zY /z -w12 -/u -/v -!catA.
+  have side h : h \in [seq plane st P S XX YY b t | t <- comparisons l] ->
+      half h (x0 + x) (y0 + y) = half h x0 y0.
+    move=> hb; apply: same; rewrite /x /y; [|lia|lia].
+    by rewrite mem_cat; case: (b) hb => ->; rewrite ?orbT.
+  have := eq_in_map (fun h => half h (x0 + x) (y0 + y)) (fun h => half h x0 y0)
+    [seq plane st P S XX YY b t | t <- comparisons l].
+  by rewrite -!map_comp => -[/(_ side)].
+have w0w : alike (map st w0) (map st w).
+  by apply: letters_alike; rewrite !count_cat !count_nseq ?wX ?wY /=; lia.
+have := middle [::] w erefl; rewrite cats0 => {}middle.
+rewrite -[z]/(u ++ w ++ v) {zX zY z}; clearbody u v w0.
+rewrite /apply !map_cat -!catA (catA P) zone_cat cats0 cat0s; congr (_ ++ _).
+  by apply: zone_alike => // f; rewrite !total_cat w0w.
+rewrite zone_cat cats0 {}middle -?catA; congr (_ ++ _).
+by apply: zone_alike => // f; rewrite !total_cat w0w.
+Qed.
+
+(* Side of the outermost rectangle around one of side X. *)
+Definition side (ls : seq layer) (X : nat) : nat := foldr (fun l n => (factor l * n + 2)%N) X ls.
+
+Lemma layers_blind ls st P S X Y c d : exists P' S' st' u v, forall w,
+  count id w = X -> count negb w = Y -> from_to c d w ->
+  let z := u ++ w ++ v in
+  [/\ run ls (P ++ map st z ++ S) = P' ++ map st' w ++ S',
+      count id z = side ls X, count negb z = side ls Y, blocks z = (blocks w + (size ls).*2)%N &
+      from_to (c (+) odd (size ls)) (d (+) odd (size ls)) z].
+Proof.
+elim: ls st P S => [|l ls IH] st P S.
+  exists P, S, st, [::], [::] => w wX wY cd; rewrite /= cats0 addn0 !addbF.
+  by split.
+have [P1 [S1 [st1 [x [y [x' [y' [[x0 y0 x'0 y'0] one]]]]]]]] := one_layer l st P S (side ls X)
+  (side ls Y) (c (+) odd (size ls)) (d (+) odd (size ls)).
+have [P' [S' [st' [u [v rest]]]]] := IH st1 P1 S1.
+exists P', S', st', (before (c (+) odd (size ls)) x y ++ u).
+exists (v ++ after (d (+) odd (size ls)) x' y') => w wX wY cd z.
+have [run_z zX zY zB zE] := rest w wX wY cd.
+have [apply_z oX oY] := one _ zX zY.
+have [oB oE] := blocks_framed x0 y0 x'0 y'0 zE.
+have -> : z = before (c (+) odd (size ls)) x y ++ (u ++ w ++ v)
+    ++ after (d (+) odd (size ls)) x' y' by rewrite /z -!catA.
+split=> //; first by rewrite /= apply_z.
+- by rewrite oB zB /=; lia.
+- by rewrite /= !addbN.
+Qed.
+
+(* --- the cap --- *)
+
+Definition states (embed : bool -> Q) (pre post : seq Q) ls w : seq Q :=
+  run ls (pre ++ map embed w ++ post).
+
+Theorem same_last_state (ls : seq layer) (embed : bool -> Q) (pre post : seq Q) m :
+  (0 < m)%N -> ((size ls).*2 <= m)%N -> exists w w',
+  [/\ block_word m w, ~~ block_word m w', size w = size w' &
+   forall q0, last q0 (states embed pre post ls w) = last q0 (states embed pre post ls w')].
+Proof.
+move=> m0 mL; case: (posnP (size ls)) => [/size0nil->|L0].
+  case: m m0 mL => [//|[|n]] _ _.
+    exists [:: true; true], [:: false; true]; split=> // q0.
+    by rewrite /states /= !last_cat.
+  have [bf bm ff fm p] := fewer_more true n.
+  exists (fewer true n), (more true n); split.
+  - by rewrite /block_word bf eqxx; case: (fewer _ _) ff => // x s /andP[/eqP-> _].
+  - by rewrite /block_word bm; apply/nandP; left; lia.
+  - exact: perm_size.
+  by move=> q0; rewrite /states /run [LHS]/= [RHS]/= !last_cat (last_from_to _ _ ff)
+    (last_from_to _ _ fm).
+case/lastP: ls mL L0 => [//|ls l]; rewrite size_rcons => mL _.
+set L := size ls in mL *; pose n := (m - L.*2 - 2)%N; pose c := ~~ odd L.
+have [bf bm ff fm p] := fewer_more c n; set d := ~~ (c (+) odd n) in ff fm.
+have [P' [S' [st' [u [v blind]]]]] := layers_blind ls embed pre post
+  (count id (fewer c n)) (count negb (fewer c n)) c d.
+have [rf _ _ zf ef] := blind _ erefl erefl ff.
+have cX : count id (more c n) = count id (fewer c n) by rewrite (seq.permP p).
+have cY : count negb (more c n) = count negb (fewer c n) by rewrite (seq.permP p).
+have [rm _ _ zm em] := blind _ cX cY fm.
+rewrite -/L in ef em zf zm; exists (u ++ fewer c n ++ v), (u ++ more c n ++ v); split.
+- rewrite /block_word zf bf; apply/andP; split; first by rewrite /n; lia.
+  by move: ef; rewrite /c; case: (_ ++ _) => //= x s /andP[/eqP-> _]; case: odd.
+- by rewrite /block_word zm bm; apply/nandP; left; rewrite /n; lia.
+- by rewrite !size_cat (perm_size p).
+move=> q0; rewrite /states -cats1 /run !foldl_cat /= -!/(run _ _) rf rm.
+apply: last_alike.
+- by rewrite !size_cat !size_map (perm_size p).
+- by move=> f; rewrite !total_cat (letters_alike _ (esym cX) (esym cY)).
+by rewrite !last_cat (last_from_to _ _ ff) (last_from_to _ _ fm).
+Qed.
+
+End Nets.
