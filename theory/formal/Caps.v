@@ -378,6 +378,8 @@ move=> m0 mL; case: (posnP (size ls)) => [/size0nil->|L0].
     (last_from_to _ _ fm).
 case/lastP: ls mL L0 => [//|ls l]; rewrite size_rcons => mL _.
 set L := size ls in mL *; pose n := (m - L.*2 - 2)%N; pose c := ~~ odd L.
+have nm : (n.+2 + L.*2 = m)%N by rewrite /n; move: mL; rewrite doubleS; lia.
+clearbody n.
 have [bf bm ff fm p] := fewer_more c n; set d := ~~ (c (+) odd n) in ff fm.
 have [P' [S' [st' [u [v blind]]]]] := layers_blind ls embed pre post
   (count id (fewer c n)) (count negb (fewer c n)) c d.
@@ -386,9 +388,9 @@ have cX : count id (more c n) = count id (fewer c n) by rewrite (seq.permP p).
 have cY : count negb (more c n) = count negb (fewer c n) by rewrite (seq.permP p).
 have [rm _ _ zm em] := blind _ cX cY fm.
 rewrite -/L in ef em zf zm; exists (u ++ fewer c n ++ v), (u ++ more c n ++ v); split.
-- rewrite /block_word zf bf; apply/andP; split; first by rewrite /n; lia.
+- rewrite /block_word zf bf nm eqxx.
   by move: ef; rewrite /c; case: (_ ++ _) => //= x s /andP[/eqP-> _]; case: odd.
-- by rewrite /block_word zm bm; apply/nandP; left; rewrite /n; lia.
+- by rewrite /block_word zm bm -nm eqn_add2r !eqSS; apply/nandP; left; elim: (n).
 - by rewrite !size_cat (perm_size p).
 move=> q0; rewrite /states -cats1 /run !foldl_cat /= -!/(run _ _) rf rm.
 apply: last_alike.
@@ -397,4 +399,93 @@ apply: last_alike.
 by rewrite !last_cat (last_from_to _ _ ff) (last_from_to _ _ fm).
 Qed.
 
+(* Nothing that reads the last state decides words of m blocks. *)
+Theorem blocks_beyond_layers (ls : seq layer) embed pre post (read : Q -> bool) q0 m :
+  (0 < m)%N -> ((size ls).*2 <= m)%N ->
+  exists w, read (last q0 (states embed pre post ls w)) != block_word m w.
+Proof.
+move=> m0 mL; have [w [w' [yes no _ same]]] := same_last_state embed pre post m0 mL.
+case E: (read (last q0 (states embed pre post ls w))).
+  by exists w'; rewrite -same E (negbTE no).
+by exists w; rewrite E yes.
+Qed.
+
+(* All positions are in one state. *)
+Definition collapsed (s : seq Q) : Prop := exists q, s = nseq (size s) q.
+
+(* Whatever is stacked above a collapse after L layers: it does not decide words of m >= 2 L
+   blocks. The rest of the net is any function of all states. *)
+Theorem collapse_caps_depth (ls : seq layer) embed pre post (rest : seq Q -> bool) m :
+  (forall w, (0 < size w)%N -> collapsed (states embed pre post ls w)) ->
+  (0 < m)%N -> ((size ls).*2 <= m)%N ->
+  exists w, rest (states embed pre post ls w) != block_word m w.
+Proof.
+move=> one m0 mL; have [w [w' [yes no sizes same]]] := same_last_state embed pre post m0 mL.
+have w0 : (0 < size w)%N by case: w yes {sizes same} => //; case: m m0 {mL no}.
+have k : size (states embed pre post ls w) = size (states embed pre post ls w').
+  by rewrite !size_run !size_cat !size_map sizes.
+have [q wq] := one w w0; have [q' wq'] := one w' (eq_ind _ (fun n => 0 < n)%N w0 _ sizes).
+have e : states embed pre post ls w = states embed pre post ls w'.
+  have := same q; rewrite wq wq' -k; case: (size _) => //= n.
+  by rewrite !last_nseq => ->.
+case E: (rest (states embed pre post ls w)).
+  by exists w'; rewrite -e E (negbTE no).
+by exists w; rewrite E yes.
+Qed.
+
 End Nets.
+
+(* --- what averages make of a collapse --- *)
+
+Section Averages.
+
+Variables (R : realFieldType) (Q : Type) (q0 : Q).
+
+(* A head: the weight of position j at position i, which may depend on all states and on the two
+   positions, and the value of a state. A softmax under any mask is such a head. *)
+Record head := Head { weight : seq Q -> nat -> nat -> R; value : Q -> R }.
+
+Record mixing := Mixing { heads : seq head; renewed : Q -> seq R -> Q }.
+
+Definition normalised (l : mixing) : Prop := forall h s i, List.In h (heads l) ->
+  (i < size s)%N -> \sum_(j < size s) weight h s i j = 1.
+
+Definition mix (l : mixing) (s : seq Q) : seq Q :=
+  mkseq (fun i => renewed l (nth q0 s i)
+    [seq \sum_(j < size s) weight h s i j * value h (nth q0 s j) | h <- heads l]) (size s).
+
+Definition above (ls : seq mixing) (s : seq Q) : seq Q := foldl (fun s l => mix l s) s ls.
+
+(* The same stack as one function of the common state. *)
+Definition above_one (ls : seq mixing) (q : Q) : Q :=
+  foldl (fun q l => renewed l q [seq value h q | h <- heads l]) q ls.
+
+(* Layers of averages over equal states are one function of that state, whatever the scores, masks
+   and positions are, and whatever the length is. *)
+Theorem averages_of_collapse (ls : seq mixing) n q : (forall l, List.In l ls -> normalised l) ->
+  above ls (nseq n q) = nseq n (above_one ls q).
+Proof.
+elim: ls q => [//|l ls IH] q norm; rewrite /above /= -/(above ls _).
+rewrite (_ : mix l _ = nseq n (renewed l q [seq value h q | h <- heads l])).
+  by apply: IH => k kls; apply: norm; right.
+apply: (@eq_from_nth _ q0); rewrite size_mkseq size_nseq ?size_nseq // => i i_n.
+rewrite nth_mkseq ?size_nseq // !nth_nseq i_n; congr renewed.
+have: forall h, List.In h (heads l) -> \sum_(j < n) weight h (nseq n q) i j = 1.
+  by move=> h hl; have := norm l (or_introl erefl) h (nseq n q) i hl; rewrite size_nseq; apply.
+elim: (heads l) => [//|h hs IHh] one /=; congr cons; last by apply: IHh => k kh; apply: one; right.
+rewrite -[RHS]mul1r -(one h (or_introl erefl)) mulr_suml.
+by apply: eq_bigr => j _; rewrite nth_nseq ltn_ord.
+Qed.
+
+(* A head that averages with positive weights and is rounded by thresholds: each threshold is one
+   comparison, with weights exp(score) * (value - threshold). *)
+Theorem threshold_of_average (A : Type) (s : seq A) (e v : A -> R) theta :
+  0 < \sum_(x <- s) e x ->
+  (theta <= (\sum_(x <- s) e x * v x) / (\sum_(x <- s) e x))
+  = (0 <= \sum_(x <- s) e x * (v x - theta)).
+Proof.
+move=> pos; rewrite ler_pdivl_mulr // -subr_ge0 mulr_sumr -sumrB; congr (0 <= _).
+by apply: eq_bigr => x _; ring.
+Qed.
+
+End Averages.
