@@ -1,3 +1,19 @@
+(* How many layers decide words of m blocks, with masks to both sides, and what a collapse leaves.
+
+   Claims: least_depth/blocks_counted_both_ways and least_depth/blocks_beyond_depth_two
+   (theory/least_depth/counting_both_ways.py), here for every depth.
+
+   A layer compares sums over the states up to a position and from it on, and gives the position
+   any new state that depends on its own and on the answers. Weights are those of any ordered ring
+   and may depend on the own state (queries); the set of states need not be finite. Such layers
+   include formulas with counts to both sides, one layer for each level (the state is the vector of
+   truths), and heads of softmax attention under either mask or none whose outputs are rounded to
+   finitely many values (threshold_of_average). No positions. Fixed states before and after a word
+   stand for start and end tokens.
+
+   Informal: that a set of formulas of depth L is a net of L layers, and that a net of L layers with
+   finitely many states is a set of formulas of depth L. *)
+
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring zify.
 
@@ -360,6 +376,7 @@ Qed.
 Definition states (embed : bool -> Q) (pre post : seq Q) ls w : seq Q :=
   run ls (pre ++ map embed w ++ post).
 
+(* Two words of one length, one with m blocks and one with m + 2, end in one state. *)
 Theorem same_last_state (ls : seq layer) (embed : bool -> Q) (pre post : seq Q) m :
   (0 < m)%N -> ((size ls).*2 <= m)%N -> exists w w',
   [/\ block_word m w, ~~ block_word m w', size w = size w' &
@@ -399,7 +416,7 @@ apply: last_alike.
 by rewrite !last_cat (last_from_to _ _ ff) (last_from_to _ _ fm).
 Qed.
 
-(* Nothing that reads the last state decides words of m blocks. *)
+(* With L layers nothing that reads the last state decides words of m >= 2 L blocks. *)
 Theorem blocks_beyond_layers (ls : seq layer) embed pre post (read : Q -> bool) q0 m :
   (0 < m)%N -> ((size ls).*2 <= m)%N ->
   exists w, read (last q0 (states embed pre post ls w)) != block_word m w.
@@ -443,9 +460,9 @@ Variables (R : realFieldType) (Q : Type) (q0 : Q).
 
 (* A head: the weight of position j at position i, which may depend on all states and on the two
    positions, and the value of a state. A softmax under any mask is such a head. *)
-Record head := Head { weight : seq Q -> nat -> nat -> R; value : Q -> R }.
+Record attention := Attention { weight : seq Q -> nat -> nat -> R; value : Q -> R }.
 
-Record mixing := Mixing { heads : seq head; renewed : Q -> seq R -> Q }.
+Record mixing := Mixing { heads : seq attention; renewed : Q -> seq R -> Q }.
 
 Definition normalised (l : mixing) : Prop := forall h s i, List.In h (heads l) ->
   (i < size s)%N -> \sum_(j < size s) weight h s i j = 1.
@@ -489,3 +506,326 @@ by apply: eq_bigr => x _; ring.
 Qed.
 
 End Averages.
+
+(* --- L layers are enough for 2 L - 1 blocks, and end in a collapse --- *)
+
+Section Enough.
+
+Variable R : realDomainType.
+
+(* A letter, and the number of its block from the left and from the right, as far as known. *)
+Definition mark : Type := bool * nat * nat.
+
+(* The sequence of states that F gives to the letters w with p before and n after them. *)
+Fixpoint marks T (F : seq bool -> bool -> seq bool -> T) (p w n : seq bool) : seq T :=
+  if w is x :: w' then F p x (w' ++ n) :: marks F (rcons p x) w' n else [::].
+
+Definition known t p x n : mark := (x, minn (blocks (rcons p x)) t, minn (blocks (x :: n)) t).
+
+Definition one_if (b : bool) : R := if b then 1 else 0.
+
+(* Somewhere up to here is another letter, of a block with number t or more; and from here on. *)
+Definition onward (t : nat) : layer R mark :=
+  Layer [:: Comparison (fun q q' => one_if ((q'.1.1 != q.1.1) && (t <= q'.1.2)%N)) (fun _ _ => 0)
+              (fun _ => -1);
+            Comparison (fun _ _ => 0) (fun q q' => one_if ((q'.1.1 != q.1.1) && (t <= q'.2)%N))
+              (fun _ => -1)]
+    (fun q answers => (q.1.1, q.1.2 + nth false answers 0, q.2 + nth false answers 1)%N).
+
+(* A letter c with block number p from the left and s from the right, or more. *)
+Definition middle c p s (q : mark) : bool := [&& q.1.1 == c, (p <= q.1.2)%N & (s <= q.2)%N].
+
+(* Somewhere is such a letter, and nowhere one of the other letter. *)
+Definition verdict c p s : layer R mark :=
+  let somewhere d := Comparison (fun _ q => one_if (middle d p s q))
+    (fun _ q => one_if (middle d p s q)) (fun _ => -1) in
+  Layer [:: somewhere c; somewhere (~~ c)]
+    (fun _ answers => (nth false answers 0 && ~~ nth false answers 1, 0, 0)%N).
+
+Definition block_net L m : seq (layer R mark) :=
+  let p := minn m L.+1 in rcons [seq onward t | t <- iota 1 L] (verdict (odd p) p (m.+1 - p)).
+
+Lemma total_one_if (a : pred mark) s : (0 <= total (fun q => one_if (a q)) s - 1) = has a s.
+Proof.
+rewrite subr_ge0; have nat_sum : total (fun q => one_if (a q)) s = (count a s)%:R.
+  elim: s => [|q s IH]; first by rewrite /total big_nil.
+  by rewrite total_cons IH /= natrD /one_if; case: (a q).
+by rewrite nat_sum has_count ler1n.
+Qed.
+
+Lemma total0 s : total (fun _ : mark => 0 : R) s = 0.
+Proof. by rewrite /total big1. Qed.
+
+Lemma marks_cat T (F : seq bool -> bool -> seq bool -> T) p w1 w2 n :
+  marks F p (w1 ++ w2) n = marks F p w1 (w2 ++ n) ++ marks F (p ++ w1) w2 n.
+Proof.
+elim: w1 p => [|x w1 IH] p /=; first by rewrite cats0.
+by rewrite IH catA cat_rcons.
+Qed.
+
+Lemma marks_cons T (F : seq bool -> bool -> seq bool -> T) p x n :
+  marks F p (x :: n) [::] = [:: F p x n] ++ marks F (rcons p x) n [::].
+Proof. by rewrite /= cats0. Qed.
+
+(* A layer acts on a whole word as it does at each position. *)
+Lemma zone_marks (Q : Type) (l : layer R Q) F G :
+  (forall p x n, renew l (marks F [::] p (x :: n)) (F p x n) (marks F (rcons p x) n [::]) = G p x n)
+  -> forall w, apply l (marks F [::] w [::]) = marks G [::] w [::].
+Proof.
+move=> step w.
+suff gen p n : zone l (marks F [::] p n) (marks F p n [::]) [::] = marks G p n [::].
+  exact: (gen [::] w).
+elim: n p => [//|x n IH] p /=; rewrite !cats0 step; congr cons.
+have -> : rcons (marks F [::] p (x :: n)) (F p x n) = marks F [::] (rcons p x) n.
+  by rewrite -cats1 -[in RHS]cats1 marks_cat.
+by rewrite IH.
+Qed.
+
+Lemma blocks_rcons p y x : blocks (rcons (rcons p y) x) = (blocks (rcons p y) + (y != x))%N.
+Proof.
+case: p => [|z p]; first by rewrite /= /changes /=; case: (y) x => -[].
+have one u v : changes u [:: v] = (u != v) :> nat by rewrite /changes /= addn0.
+by rewrite /= -!cats1 !changes_cat last_cat [last _ [:: y]]/= !one addSn.
+Qed.
+
+Lemma blocks_cons x y n : blocks (x :: y :: n) = (blocks (y :: n) + (x != y))%N.
+Proof. by rewrite /= changes_cons addnC addSn. Qed.
+
+Lemma left_le t p n : all (fun q : mark => q.1.2 <= blocks p)%N (marks (known t) [::] p n).
+Proof.
+elim/last_ind: p n => [//|p x IH] n; rewrite -cats1 marks_cat all_cat cats1 /= geq_minl !andbT.
+apply: sub_all (IH _) => q /leq_trans; apply.
+by case/lastP: p {IH} => [//|p y]; rewrite blocks_rcons leq_addr.
+Qed.
+
+Lemma left_known t p x n : (0 < t)%N ->
+  has (fun q : mark => (q.1.1 != x) && (t <= q.1.2)%N) (marks (known t) [::] p n)
+  = (t < blocks (rcons p x))%N.
+Proof.
+move=> t0; elim/last_ind: p n => [|p y IH] n; first by rewrite /= /changes /=; lia.
+rewrite -cats1 marks_cat has_cat cats1 /= orbF leq_min leqnn andbT.
+case: (eqVneq y x) => [->|yx] /=.
+  by rewrite orbF IH blocks_rcons eqxx addn0.
+rewrite blocks_rcons yx addn1 ltnS; case: leqP => le_t; first by rewrite orbT.
+rewrite orbF; apply/negbTE/hasPn => q qin; rewrite negb_and -ltnNge orbC.
+have /allP/(_ q) := left_le t p ([:: y] ++ n).
+move=> /(_ qin) le_q; apply/orP; left; apply: leq_ltn_trans le_q _; apply: leq_ltn_trans le_t.
+by case/lastP: p {IH qin} => [//|p z]; rewrite blocks_rcons leq_addr.
+Qed.
+
+Lemma right_le t p n : all (fun q : mark => q.2 <= blocks n)%N (marks (known t) p n [::]).
+Proof.
+elim: n p => [//|x n IH] p; rewrite marks_cons all_cat all_seq1 geq_minl andTb.
+apply: sub_all (IH _) => q /leq_trans; apply.
+by case: n {IH} => [//|y n]; rewrite blocks_cons leq_addr.
+Qed.
+
+Lemma right_known t p x n : (0 < t)%N ->
+  has (fun q : mark => (q.1.1 != x) && (t <= q.2)%N) (marks (known t) p n [::])
+  = (t < blocks (x :: n))%N.
+Proof.
+move=> t0; elim: n p => [|y n IH] p; first by rewrite /= /changes /=; lia.
+rewrite blocks_cons marks_cons has_cat has_seq1 {1}/known [(_, _).1]/= [(_, _).2]/=.
+rewrite leq_min leqnn andbT.
+rewrite (eq_sym x); case: (eqVneq y x) => [->|yx]; first by rewrite andFb orFb IH addn0.
+rewrite andTb addn1 ltnS; case: leqP => le_t //; rewrite orFb.
+apply/negbTE/hasPn => q qin; rewrite negb_and -ltnNge orbC.
+have /allP/(_ q) := right_le t (rcons p y) n.
+move=> /(_ qin) le_q; apply/orP; left; apply: leq_ltn_trans le_q _; apply: leq_ltn_trans le_t.
+by case: n {IH qin} => [//|z n]; rewrite -/(blocks (y :: z :: n)) blocks_cons leq_addr.
+Qed.
+
+Lemma onward_known t w : (0 < t)%N ->
+  apply (onward t) (marks (known t) [::] w [::]) = marks (known t.+1) [::] w [::].
+Proof.
+move=> t0; apply: zone_marks => p x n; rewrite /renew /onward /= /holds /=.
+rewrite !total0 addr0 add0r !total_one_if has_rcons /= eqxx /= left_known // right_known //.
+have step b : (minn b t + (t < b) = minn b t.+1)%N by lia.
+by rewrite /known -/(blocks (x :: n)) !step.
+Qed.
+
+(* --- which blocks are found --- *)
+
+Lemma has_marks T (F : seq bool -> bool -> seq bool -> T) (a : pred T) w :
+  has a (marks F [::] w [::]) <-> exists u x v, w = u ++ x :: v /\ a (F u x v).
+Proof.
+suff gen p n : has a (marks F p n [::]) <-> exists u x v, n = u ++ x :: v /\ a (F (p ++ u) x v).
+  exact (gen [::] w).
+elim: n p => [|x n IH] p; first by split=> // -[[|y u]] [x [v []]].
+rewrite marks_cons has_cat has_seq1; split.
+  case/orP=> [ax|/IH [u [y [v [-> ay]]]]]; first by exists [::], x, n; rewrite cats0.
+  by exists (x :: u), y, v; rewrite -(cat_rcons x p u).
+case=> -[|z u] [y [v [/= [<- nv] ay]]]; apply/orP; first by left; rewrite nv -[p]cats0.
+by right; apply/IH; exists u, y, v; rewrite cat_rcons.
+Qed.
+
+Lemma blocks_split u x v : (blocks (u ++ x :: v)).+1 = (blocks (rcons u x) + blocks (x :: v))%N.
+Proof.
+case: u => [|y u]; first by rewrite /= /changes /= add1n.
+by rewrite /= -cats1 !changes_cat /= !changes_cons /= addn0 -addSn !addnS addnA.
+Qed.
+
+Lemma last_changes y s : last y s = y (+) odd (changes y s).
+Proof.
+elim: s y => [|z s IH] y; first by rewrite addbF.
+by rewrite /= IH changes_cons oddD oddb; case: (y); case: (z); case: (odd _).
+Qed.
+
+Lemma letter_of_block u x v :
+  x = head false (u ++ x :: v) (+) ~~ odd (blocks (rcons u x)).
+Proof.
+case: u => [|y u]; first by case: x.
+by have := last_changes y (rcons u x); rewrite last_rcons /= negbK.
+Qed.
+
+Lemma block_exists w j : (0 < j)%N -> (j <= blocks w)%N ->
+  exists u x v, w = u ++ x :: v /\ blocks (rcons u x) = j.
+Proof.
+move=> j0; elim/last_ind: w => [|w y IH] jw; first by case: j j0 jw.
+case: (leqP j (blocks w)) => [/IH [u [x [v [-> ux]]]]|wj].
+  by exists u, x, (rcons v y); rewrite rcons_cat.
+exists w, y, [::]; rewrite cats1; split=> //; apply/eqP; rewrite eqn_leq jw andbT.
+case/lastP: w {IH} wj jw => [|w z]; first by case: j j0 => [|[]].
+by rewrite blocks_rcons => wj _; apply: leq_trans wj; case: (z != y); rewrite ?addn1 ?addn0.
+Qed.
+
+Lemma found d p s t w : (0 < p <= t)%N -> (0 < s <= t)%N ->
+  has (middle d p s) (marks (known t) [::] w [::]) <->
+  exists j, [/\ (p <= j)%N, (j + s <= (blocks w).+1)%N & d = head false w (+) ~~ odd j].
+Proof.
+move=> /andP[p0 pt] /andP[s0 st]; apply: iff_trans (has_marks _ _ _) _; split.
+  case=> u [x [v [-> /and3P[/eqP xd]]]]; rewrite /known [(_, _).1]/= [(_, _).2]/= in xd *.
+  rewrite !leq_min => /andP[pu _] /andP[sv _]; exists (blocks (rcons u x)).
+  by rewrite blocks_split leq_add2l sv pu -xd -letter_of_block.
+case=> j [pj js dj].
+have jw : (j <= blocks w)%N.
+  by rewrite -ltnS; apply: leq_trans js; rewrite -addn1 leq_add2l.
+have [u [x [v [ew bu]]]] := block_exists (leq_trans p0 pj) jw.
+exists u, x, v; split=> //; rewrite ew in js dj; rewrite blocks_split bu leq_add2l in js.
+by rewrite /middle /known /= !leq_min pt st bu pj -/(blocks (x :: v)) js
+  dj -bu -letter_of_block eqxx.
+Qed.
+
+Lemma marks_letters w : [seq (x, 1%N, 1%N) | x <- w] = marks (known 1) [::] w [::].
+Proof.
+suff gen p n : [seq (x, 1%N, 1%N) | x <- n] = marks (known 1) p n [::] by exact: gen.
+elim: n p => [//|x n IH] p; rewrite marks_cons map_cons (IH (rcons p x)) /known cat1s.
+by rewrite !(minn_idPr _) //; case: p {IH}.
+Qed.
+
+Lemma run_cat Q (ls1 ls2 : seq (layer R Q)) s : run (ls1 ++ ls2) s = run ls2 (run ls1 s).
+Proof. exact: foldl_cat. Qed.
+
+Lemma onwards L w :
+  run [seq onward t | t <- iota 1 L] (marks (known 1) [::] w [::]) = marks (known L.+1) [::] w [::].
+Proof.
+elim: L => [//|L IH]; rewrite (_ : iota 1 L.+1 = iota 1 L ++ [:: L.+1]); last first.
+  by rewrite -{1}(addn1 L) iotaD.
+by rewrite map_cat run_cat IH -[LHS]/(apply _ _) onward_known.
+Qed.
+
+(* L + 1 layers decide words of m blocks for every m <= 2 L + 1, and all positions of every word
+   end in one state. *)
+Theorem blocks_within_layers L m w : (0 < m <= (L.*2).+1)%N ->
+  run (block_net L m) [seq (x, 1%N, 1%N) | x <- w] = nseq (size w) (block_word m w, 0%N, 0%N).
+Proof.
+move=> /andP[m0 mL]; rewrite /block_net; set p := minn m L.+1; set s := (m.+1 - p)%N.
+have p_ok : (0 < p <= L.+1)%N by rewrite /p; lia.
+have s_ok : (0 < s <= L.+1)%N by rewrite /s /p; lia.
+have ps : (p + s = m.+1)%N by rewrite /s /p; lia.
+rewrite marks_letters -cats1 run_cat onwards -[LHS]/(apply _ _).
+pose all_marks := marks (known L.+1) [::] w [::].
+have decide : has (middle (odd p) p s) all_marks && ~~ has (middle (~~ odd p) p s) all_marks
+    = block_word m w.
+  apply/idP/idP.
+    case/andP=> /(found _ _ p_ok s_ok) [j [pj js dj]] no.
+    have Bm : (m <= blocks w)%N by rewrite -ltnS -ps; apply: leq_trans js; rewrite leq_add2r.
+    have mB : blocks w = m.
+      apply/eqP; rewrite eqn_leq Bm andbT leqNgt; apply/negP => mB; case/negP: no.
+      case E: (head false w); [have nE := erefl (odd p)|]; apply/(found _ _ p_ok s_ok).
+        by exists p.+1; rewrite addSn ps /= E negbK; split.
+      by exists p; rewrite ps E.
+    rewrite /block_word mB eqxx; move: dj.
+    have -> : j = p by apply/eqP; rewrite eqn_leq pj andbT -(leq_add2r s) ps -mB.
+    by case: head; case: odd.
+  case/andP=> /eqP Bm h; apply/andP; split.
+    by apply/(found _ _ p_ok s_ok); exists p; rewrite ps Bm h; case: odd.
+  apply/negP => /(found _ _ p_ok s_ok) [j [pj js]].
+  have -> : j = p by apply/eqP; rewrite eqn_leq pj andbT -(leq_add2r s) ps -Bm.
+  by rewrite h; case: odd.
+have somewhere d u x v : (0 <= total (fun q => one_if (middle d p s q))
+      (rcons (marks (known L.+1) [::] u (x :: v)) (known L.+1 u x v))
+    + total (fun q => one_if (middle d p s q))
+      (known L.+1 u x v :: marks (known L.+1) (rcons u x) v [::]) - 1)
+    = has (middle d p s) (marks (known L.+1) [::] (u ++ x :: v) [::]).
+  rewrite -total_cat total_one_if has_cat has_rcons -[(u ++ x :: v)]cat_rcons -cats1 -catA.
+  by rewrite !marks_cat !has_cat /= cats0 cats1 !orbF; case: (middle _ _ _ _); rewrite ?orbT.
+pose G (u : seq bool) (x : bool) (v : seq bool) : mark :=
+  (has (middle (odd p) p s) (marks (known L.+1) [::] (u ++ x :: v) [::])
+    && ~~ has (middle (~~ odd p) p s) (marks (known L.+1) [::] (u ++ x :: v) [::]), 0, 0)%N.
+rewrite (@zone_marks _ _ _ G); last first.
+  by move=> u x v; rewrite /renew /verdict /= /holds /= !somewhere.
+suff gen u v : u ++ v = w -> marks G u v [::] = nseq (size v) (block_word m w, 0%N, 0%N).
+  exact: gen.
+elim: v u => [//|x v IH] u uw; rewrite marks_cons /G uw decide /= -/G; congr cons.
+by apply: IH; rewrite cat_rcons.
+Qed.
+
+(* The collapse hypothesis of the cap can be met, and the cap is sharp: with m <= 2 L - 1 the same
+   net ends in a collapse that decides words of m blocks. *)
+Theorem collapse_cap_sharp L m : (0 < m)%N -> (m < (L.+1).*2)%N ->
+  exists (ls : seq (layer R mark)) (read : mark -> bool), [/\ size ls = L.+1,
+    forall w, collapsed (states (fun x => (x, 1%N, 1%N)) [::] [::] ls w)
+    & forall w, read (last (false, 0%N, 0%N) (states (fun x => (x, 1%N, 1%N)) [::] [::] ls w))
+      = block_word m w].
+Proof.
+move=> m0 mL; have mL' : (0 < m <= (L.*2).+1)%N by rewrite m0 -ltnS -doubleS.
+have ends w : states (fun x => (x, 1%N, 1%N)) [::] [::] (block_net L m) w
+    = nseq (size w) (block_word m w, 0%N, 0%N).
+  by rewrite /states /= cats0 blocks_within_layers.
+exists (block_net L m), (fun q => q.1.1); split.
+- by rewrite /block_net size_rcons size_map size_iota.
+- by move=> w; exists (block_word m w, 0%N, 0%N); rewrite ends size_nseq.
+move=> w; rewrite ends; case: w => [|x w]; first by rewrite /block_word /= andbF.
+by rewrite [nseq _ _]/= [last _ _]/= last_nseq.
+Qed.
+
+(* Least number of layers that decide words of exactly m blocks, with masks to both sides. *)
+Definition block_layers m : nat := m./2.+1.
+
+(* The bound is for every type of states, and the net that attains it collapses. *)
+Theorem block_layers_least m L : (0 < m)%N ->
+  (block_layers m <= L)%N <->
+  exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (read : Q -> bool) (q0 : Q),
+    size ls = L /\ forall w, read (last q0 (states embed [::] [::] ls w)) = block_word m w.
+Proof.
+move=> m0; split=> [mL | [Q [ls [embed [read [q0 [sL right]]]]]]].
+  case: L mL => [//|L]; rewrite /block_layers ltnS => mL.
+  have mL' : (m < (L.+1).*2)%N by lia.
+  have [ls [read [sL _ right]]] := collapse_cap_sharp m0 mL'.
+  by exists mark, ls, (fun x => (x, 1%N, 1%N)), read, (false, 0%N, 0%N).
+rewrite /block_layers ltnNge; apply/negP => Lm.
+have bad : ((size ls).*2 <= m)%N by rewrite sL; lia.
+have [w] := blocks_beyond_layers embed [::] [::] read q0 m0 bad.
+by rewrite right eqxx.
+Qed.
+
+End Enough.
+
+(* For an odd number of blocks, 2 k - 1 of them, the least number of layers is k. *)
+Lemma block_layers_odd (k : nat) : (0 < k)%N -> block_layers (k.*2).-1 = k.
+Proof. by rewrite /block_layers; lia. Qed.
+
+(* The same number on binary numbers, for claims about numbers of blocks. *)
+From Coq Require Import NArith.
+
+Definition block_layers_value (m : N) : N := N.succ (N.div2 m).
+
+Lemma block_layers_valueE m : block_layers_value (bin_of_nat m) = bin_of_nat (block_layers m).
+Proof.
+have of_nat_bin n : bin_of_nat n = N.of_nat n.
+  by apply: (can_inj nat_of_binK); rewrite bin_of_natK; lia.
+have div2E n : PeanoNat.Nat.div2 n = n./2.
+  by elim/ltn_ind: n => [[|[|n]]] //= IH; rewrite IH.
+by rewrite /block_layers_value !of_nat_bin -Nnat.Nat2N.inj_div2 -Nnat.Nat2N.inj_succ div2E.
+Qed.
