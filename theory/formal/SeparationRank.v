@@ -4,7 +4,7 @@
    depth 1.
 
    The net stands in LinearAttention.v, the numbers in Counts.v. All upper bounds hold over every
-   commutative ring, for any number of tokens, of layers and of heads in each layer, with and without
+   commutative ring, for any number of tokens, of layers and of heads in each layer, with or without
    residual connections, and for every partition of the tokens into two sides, balanced or not. *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -94,7 +94,9 @@ Qed.
 
 End Sums.
 
-(* --- counting ---- *)
+(* --- monomials of bounded degree -------------------------------------------------------------- *)
+
+(* A monomial in s variables is the tuple of its exponents. *)
 Lemma count_degree (s C k : nat) : (k <= C)%N ->
   (#|[pred t : s.-tuple 'I_C.+1 | (\sum_j tnth t j == k :> nat)%N]| <= monomials s k)%N.
 Proof.
@@ -121,15 +123,20 @@ Lemma count_degrees (s C : nat) (K : pred nat) : (forall k, K k -> (k <= C)%N) -
   (#|[pred t : s.-tuple 'I_C.+1 | K (\sum_j tnth t j)%N]| <= \sum_(k < C.+1 | K k) monomials s k)%N.
 Proof.
 move=> KC; rewrite -sum1_card /=.
-rewrite (partition_big (fun t : s.-tuple 'I_C.+1 => inord (\sum_j tnth t j)%N : 'I_C.+1) (fun k : 'I_C.+1 => K k)) /=; last first.
-  by move=> t; rewrite inE => tK; rewrite inordK // ltnS KC.
+pose total (t : s.-tuple 'I_C.+1) : 'I_C.+1 := inord (\sum_j tnth t j).
+rewrite (partition_big total (fun k : 'I_C.+1 => K k)) /=; last first.
+  by move=> t; rewrite inE => tK; rewrite /total inordK // ltnS KC.
 apply: leq_sum => k _; have kC : (k <= C)%N by rewrite -ltnS.
 apply: leq_trans (count_degree s kC); rewrite sum1dep_card.
 apply/subset_leq_card/subsetP => t; rewrite !inE => /andP[tK /eqP <-].
-by rewrite inordK // ltnS KC.
+by rewrite /total inordK // ltnS KC.
 Qed.
 
-(* --- grouping *)
+(* --- polynomials in the entries of both sides ------------------------------------------------- *)
+
+(* Polynomials p_e in left and right variables, combined with weights x_e that the left side sees,
+   are grouped by their left monomials where the left degree lies in KA, and by their right
+   monomials otherwise, where the right degree lies in KB. *)
 Section Grouping.
 Variables (R : comRingType) (A B : Type) (N C : nat) (S : {set 'I_N}) (E : finType).
 Variables (x : E -> A -> R) (p : E -> {mpoly R[N]}) (g : 'I_N -> A -> R) (h : 'I_N -> B -> R).
@@ -226,6 +233,8 @@ Qed.
 End Grouping.
 
 
+(* --- the normal form with residual connections ------------------------------------------------ *)
+
 Section Normal.
 Variables (R : comRingType) (d a : nat).
 Implicit Types (layers : seq (seq (head R d a))).
@@ -245,6 +254,8 @@ rewrite /layer_matrix_of mulmxDl -layer_normal /layer add0r; congr (_ + _).
 by case: residual; rewrite ?mul1mx ?mul0mx.
 Qed.
 
+(* With residual connections too the output is a matrix, which depends on the tokens by their second
+   moments only, times the token that is read; each layer multiplies by 1 + T instead of T. *)
 Theorem normal_form_of n residual layers (x : 'I_n -> 'cV[R]_d) i :
   net residual layers x i = net_matrix_of residual layers (moments x) *m x i.
 Proof.
@@ -269,7 +280,7 @@ have E : map_mx f (layer_matrix_of residual heads M) =
 by rewrite map_mxM IH !map_mxM -map_trmx E.
 Qed.
 
-(* --- at most degree k *)
+(* Matrices of polynomials of degree at most k. *)
 Section Bounded.
 Variables (R : comRingType) (N d a : nat).
 Local Notation inR := [rmorphism of @mpolyC N R].
@@ -319,11 +330,12 @@ Qed.
 
 End Bounded.
 
-(* --- D variables *)
+(* --- the count -------------------------------------------------------------------------------- *)
+
+(* A symmetric matrix of variables, one for each place on or above the diagonal. *)
 Section Symmetric.
 Variables (d : nat).
 
-(* The places on and above the diagonal. *)
 Definition upper := [pred pq : 'I_d * 'I_d | pq.1 <= pq.2]%N.
 
 Lemma card_upper : #|upper| = moment_count d.
@@ -349,10 +361,8 @@ Definition sorted_pair (p q : 'I_d) : 'I_d * 'I_d := if (p <= q)%N then (p, q) e
 Lemma sorted_pair_upper p q : sorted_pair p q \in upper.
 Proof. by rewrite /sorted_pair; case: ifP => pq; rewrite !inE //= ltnW // ltnNge pq. Qed.
 
-Lemma enum_place_subproof (p q : 'I_d) : (0 < #|upper|)%N.
-Proof. by apply/card_gt0P; exists (sorted_pair p q); apply: sorted_pair_upper. Qed.
-
-Definition place (p q : 'I_d) : 'I_#|upper| := enum_rank_in (sorted_pair_upper p q) (sorted_pair p q).
+Definition place (p q : 'I_d) : 'I_#|upper| :=
+  enum_rank_in (sorted_pair_upper p q) (sorted_pair p q).
 
 Definition entry (R : comRingType) (M : 'M[R]_d) (k : 'I_#|upper|) : R :=
   M (enum_val k).1 (enum_val k).2.
@@ -365,6 +375,7 @@ Qed.
 
 End Symmetric.
 
+(* Tokens E w, with w of dimension r. For all tokens, E = 1 and r = d. *)
 Section Halves.
 Variables (R : comRingType) (d a n r : nat) (residual : bool) (E : 'M[R]_(d, r)).
 Implicit Types (layers : seq (seq (head R d a))).
@@ -449,6 +460,9 @@ apply: (congr1 (fun v : 'cV_d => v p 0)); apply: eq_net => j.
 by rewrite /two_sides inE; case: (j \in A).
 Qed.
 
+(* Claim: separation_rank/vocabulary_bottleneck, its upper half for r <= d.
+   If all tokens are E w with w of dimension r, the separation rank is at most S(r, L), for all
+   E. *)
 Theorem low_rank_count layers (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) : (0 < r)%N ->
   sep_le (fun x z => output_sides residual layers i p A (fun j => E *m x j) (fun j => E *m z j))
     (dimension_count r (size layers)).
@@ -485,11 +499,16 @@ Qed.
 
 End Halves.
 
-Section Bounds.
+Section Upper.
 Variables (R : comRingType) (d a n : nat) (residual : bool) (layers : seq (seq (head R d a))).
 Variables (i : 'I_n) (p : 'I_d) (A : {set 'I_n}).
 Local Notation L := (size layers).
 
+(* Claim: separation_rank/dimension_count.
+   Every output coordinate is a sum of S(d, L) products of a function of the tokens on the side A
+   and a function of the others. For all weights, over every commutative ring, for every width,
+   depth, number of heads and tokens, for every set A of positions, with or without residual
+   connections. Nothing of the claim is informal. *)
 Theorem separation_rank_count :
   sep_le (output_sides residual layers i p A) (dimension_count d L).
 Proof.
@@ -499,6 +518,8 @@ apply: eq_sep_le => x z; apply: (congr1 (fun v : 'cV_d => v p 0)); apply: eq_net
 by rewrite /two_sides; case: ifP; rewrite mul1mx.
 Qed.
 
+(* Claim: separation_rank/vocabulary_bottleneck, its upper half: sep <= S(min(d, r), L) for tokens
+   E w, for all E and weights. That almost all attain it, the claim measures. *)
 Theorem separation_rank_low_rank r (E : 'M[R]_(d, r)) : (0 < r)%N ->
   sep_le (fun x z => output_sides residual layers i p A (fun j => E *m x j) (fun j => E *m z j))
     (dimension_count (minn d r) L).
@@ -507,6 +528,9 @@ move=> r0; case: (leqP d r) => dr; last exact: low_rank_count.
 exact: (sep_le_comp (fun x j => E *m x j) (fun z j => E *m z j) separation_rank_count).
 Qed.
 
+(* Claim: separation_rank/upper_bound_shallow.
+   Theorem 1's upper bound (d + H)^C, here for all weights in place of almost all, at every depth in
+   place of those below log_3 d, and for every H >= 1, whatever the number of heads. *)
 Theorem separation_rank_theorem_1 H : (0 < H)%N ->
   sep_le (output_sides residual layers i p A) ((d + H) ^ moment_degree L).
 Proof.
@@ -515,9 +539,9 @@ apply: leq_trans (count_upper_theorem_1 _ _) _; first exact: leq_trans (ltn_ord 
 by apply: leq_pow; lia.
 Qed.
 
-End Bounds.
+End Upper.
 
-(* --- exponents *)
+(* --- one token a side ------------------------------------------------------------------------- *)
 Section Exponents.
 Variables (R : comRingType) (d a n : nat) (residual : bool) (layers : seq (seq (head R d a))).
 Variables (i : 'I_n) (p : 'I_d) (A : {set 'I_n}).
@@ -550,6 +574,9 @@ rewrite /side_degree /token_degree pair_big_dep /=.
 by apply: eq_bigl => jq; rewrite !inE.
 Qed.
 
+(* Counting exponents: the degree in the side that is read is odd, in the other side even, and the
+   smaller of both is at most C. So the rank is at most the number of monomials of odd degree up to
+   C in the entries of the one side and of even degree up to C in those of the other. *)
 Theorem exponents_count : i \in A ->
   sep_le (output_sides residual layers i p A)
     (\sum_(m < C.+1) monomials (#|if odd m then A else ~: A| * d) m).
@@ -586,6 +613,9 @@ Qed.
 
 End Exponents.
 
+(* Claim: separation_rank/two_tokens_upper.
+   With one token on each side the separation rank is at most binom(d + C, C). For all weights,
+   every width, depth and number of heads, with or without residual connections. *)
 Theorem two_tokens_upper (R : comRingType) d a residual (layers : seq (seq (head R d a)))
     (i : 'I_2) (p : 'I_d) (A : {set 'I_2}) : #|A| = 1%N ->
   sep_le (output_sides residual layers i p A)
@@ -603,6 +633,8 @@ by case: ifP => _; rewrite ?A1 ?C1 mul1n.
 Qed.
 
 
+(* --- lower bounds ----------------------------------------------------------------------------- *)
+
 Section Minors.
 Variables (R : comRingType) (A B : Type) (F : A -> B -> R).
 
@@ -615,6 +647,8 @@ rewrite det_mulmx (expand_det_col _ (rshift r ord0)) big1 ?mul0r // => k _.
 by rewrite row_mxEr mxE mul0r.
 Qed.
 
+(* A minor of values that is not zero bounds the separation rank from below, over every commutative
+   ring; also where it is not zero only after a ring morphism, such as reduction modulo p. *)
 Theorem minor_bound m (a : 'I_m -> A) (b : 'I_m -> B) r :
   \det (value_matrix F a b) != 0 -> sep_le F r -> (m <= r)%N.
 Proof.
@@ -637,6 +671,8 @@ End Minors.
 Section Fields.
 Variables (K : fieldType).
 
+(* Over a field no matrix of values has a larger rank; and on finite sets the separation rank is the
+   rank of the matrix of all values. *)
 Theorem sep_le_rank (A B : Type) (F : A -> B -> K) m n (a : 'I_m -> A) (b : 'I_n -> B) r :
   sep_le F r -> (\rank (\matrix_(s, t) F (a s) (b t)) <= r)%N.
 Proof.
@@ -656,6 +692,8 @@ have : M (enum_rank a) (enum_rank b) = F a b by rewrite mxE !enum_rankK.
 by move<-; rewrite -{1}(mulmx_base M) mxE.
 Qed.
 
+(* A minor that is not zero, and whose borders by one more argument on each side all vanish: the
+   separation rank is its size. *)
 Theorem sep_rank_minors (A B : Type) (F : A -> B -> K) m (a : 'I_m -> A) (b : 'I_m -> B) :
   \det (value_matrix F a b) != 0 ->
   (forall x y, \det (block_mx (value_matrix F a b) (\col_s F (a s) y)
@@ -677,11 +715,12 @@ Qed.
 
 End Fields.
 
-(* --- almost every ---- *)
+(* --- one choice of weights bounds almost all -------------------------------------------------- *)
 Lemma output_sides_image (R S : comRingType) (f : {rmorphism R -> S}) d a n residual
     (layers : seq (seq (head R d a))) (i : 'I_n) p A x z :
   f (output_sides residual layers i p A x z) =
-  output_sides residual (net_map f layers) i p A (fun j => map_mx f (x j)) (fun j => map_mx f (z j)).
+  output_sides residual (net_map f layers) i p A
+    (fun j => map_mx f (x j)) (fun j => map_mx f (z j)).
 Proof.
 have /matrixP/(_ p 0) := net_image f residual layers (two_sides A x z) i.
 rewrite mxE => ->; apply: (congr1 (fun v : 'cV_d => v p 0)); apply: eq_net => j.
@@ -708,6 +747,9 @@ apply: (congr1 (fun v : 'cV_d => v p 0)); apply: eq_net => j; rewrite /two_sides
 by case: ifP => _; apply/matrixP => q u; rewrite !mxE /= mevalC.
 Qed.
 
+(* A minor that is not zero at one choice of weights bounds the separation rank for almost all
+   weights: wherever a polynomial in the weights, which is not zero, does not vanish. (What the
+   claim separation_rank/one_witness says of shares of weights is not formal.) *)
 Theorem one_witness (R : comRingType) (X Z : 'I_m -> 'I_n -> 'cV[R]_d) (w0 : weights R) :
   \det (value_matrix (output_at w0) X Z) != 0 ->
   exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
@@ -719,6 +761,18 @@ move=> nz; have [G GE] := weight_minor X Z; exists G.
 by move=> w; rewrite GE => nzw r; apply: minor_bound nzw.
 Qed.
 
+Lemma minor_image (T : comRingType) (X Z : 'I_m -> 'I_n -> 'cV[int]_d) (w0 : weights int) :
+  \det (value_matrix (output_at (fun t => (w0 t)%:~R : T))
+    (fun s j => map_mx intr (X s j)) (fun t j => map_mx intr (Z t j))) =
+  (\det (value_matrix (output_at w0) X Z))%:~R.
+Proof.
+rewrite -(det_map_mx [rmorphism of intr]); congr (\det _); apply/matrixP => s t.
+by rewrite !mxE /output_at (output_sides_image [rmorphism of intr]) net_of_map.
+Qed.
+
+(* Certificates modulo p: whole weights and tokens whose minor is not zero in any commutative ring,
+   such as F_p, bound the separation rank for almost all weights over every ring of characteristic
+   0, such as the reals. *)
 Theorem modular_certificate (S : comRingType) (X Z : 'I_m -> 'I_n -> 'cV[int]_d)
     (w0 : weights int) :
   \det (value_matrix (output_at (fun t => (w0 t)%:~R : S))
@@ -728,28 +782,67 @@ Theorem modular_certificate (S : comRingType) (X Z : 'I_m -> 'I_n -> 'cV[int]_d)
     forall w : weights R, G.@[fun k => w (enum_val k)] != 0 ->
       forall r, sep_le (output_at w) r -> (m <= r)%N.
 Proof.
-have image (T : comRingType) : \det (value_matrix (output_at (fun t => (w0 t)%:~R : T))
-    (fun s j => map_mx intr (X s j)) (fun t j => map_mx intr (Z t j))) =
-    (\det (value_matrix (output_at w0) X Z))%:~R.
-  rewrite -(det_map_mx [rmorphism of intr]); congr (\det _); apply/matrixP => s t.
-  by rewrite !mxE /output_at (output_sides_image [rmorphism of intr]) net_of_map.
 move=> nz R char0; apply: (@one_witness R (fun s j => map_mx intr (X s j))
   (fun t j => map_mx intr (Z t j)) (fun t => (w0 t)%:~R)).
-have {}nz : (\det (value_matrix (output_at w0) X Z))%:~R != 0 :> S by rewrite -image.
-rewrite image; move: nz; case: (\det _) => [[|k]|k]; rewrite ?mulr0z ?eqxx // => _.
+have {}nz : (\det (value_matrix (output_at w0) X Z))%:~R != 0 :> S by rewrite -minor_image.
+rewrite minor_image; move: nz; case: (\det _) => [[|k]|k]; rewrite ?mulr0z ?eqxx // => _.
   exact: char0.
 by rewrite NegzE rmorphN oppr_eq0; apply: char0.
 Qed.
 
+(* Where the minor has the size of S(d, L), that is the separation rank of almost all weights. *)
+Theorem certificate_exact (S : comRingType) (X Z : 'I_m -> 'I_n -> 'cV[int]_d)
+    (w0 : weights int) :
+  \det (value_matrix (output_at (fun t => (w0 t)%:~R : S))
+    (fun s j => map_mx intr (X s j)) (fun t j => map_mx intr (Z t j))) != 0 ->
+  m = dimension_count d L ->
+  forall R : comRingType, (forall k, (0 < k)%N -> k%:R != 0 :> R) ->
+  exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
+    forall w : weights R, G.@[fun k => w (enum_val k)] != 0 ->
+      sep_rank (output_at w) (dimension_count d L).
+Proof.
+move=> nz mS R char0; have [G G0 GE] := modular_certificate nz char0; exists G => // w /GE lower.
+split; last by rewrite -mS.
+by have := separation_rank_count residual (net_of w) i p A; rewrite size_net_of.
+Qed.
+
 End Witness.
 
-(* --- depth 1 *)
+(* --- what a net must have to compute a function ----------------------------------------------- *)
+
+(* A function with a minor of size m that is not zero is an output coordinate only of nets with
+   S(d, L) >= m, however its two arguments are written into the tokens of the two sides. *)
+Theorem minor_needs_count (R : comRingType) (X Y : Type) (F : X -> Y -> R) m
+    (x : 'I_m -> X) (y : 'I_m -> Y) d a n residual (layers : seq (seq (head R d a)))
+    (i : 'I_n) p A (f : X -> 'I_n -> 'cV[R]_d) (g : Y -> 'I_n -> 'cV[R]_d) :
+  \det (value_matrix F x y) != 0 ->
+  (forall x y, F x y = output_sides residual layers i p A (f x) (g y)) ->
+  (m <= dimension_count d (size layers))%N.
+Proof.
+move=> nz FE; apply: minor_bound nz _; apply: (eq_sep_le (fun x y => esym (FE x y))).
+exact/sep_le_comp/separation_rank_count.
+Qed.
+
+(* To tell whether two arguments of m values are equal, it takes S(d, L) >= m. *)
+Theorem equality_needs_count (R : comRingType) m d a n residual (layers : seq (seq (head R d a)))
+    (i : 'I_n) p A (f g : 'I_m -> 'I_n -> 'cV[R]_d) :
+  (forall x y, (x == y)%:R = output_sides residual layers i p A (f x) (g y)) ->
+  (m <= dimension_count d (size layers))%N.
+Proof.
+apply: (@minor_needs_count R _ _ (fun x y => (x == y)%:R) m id id).
+have -> : value_matrix (fun x y => (x == y)%:R) id id = 1%:M :> 'M[R]_m.
+  by apply/matrixP => s t; rewrite !mxE.
+by rewrite det1 oner_neq0.
+Qed.
+
+(* --- depth 1 is exact ------------------------------------------------------------------------- *)
 Section DepthOne.
 Variables (R : comRingType) (H a n : nat) (residual : bool).
 Variables (i j : 'I_n) (p : 'I_(H * a)) (A : {set 'I_n}).
 Hypotheses (iA : i \in A) (jA : j \notin A).
 Local Notation d := (H * a)%N.
 
+(* Queries and keys copy the entries, a block for each head; each head reads and writes entry p. *)
 Definition blocks (a0 : 'I_a) (t : weight_name 1 H a d) : R :=
   let: (l, h, s, k, q) := t in
   if (s < 2)%N then (q == mxvec_index h k)%:R else ((k == a0) && (q == p))%:R.
@@ -766,7 +859,8 @@ rewrite /= /layer mxE; congr (_ + _).
 rewrite big_map big_enum summxE.
 transitivity (\sum_(h < H) \sum_k (\sum_e y i (mxvec_index h e) 0 * y k (mxvec_index h e) 0) *
     y k p 0).
-  apply: eq_bigr => h _; rewrite /attend /= mxE (bigD1 a0) //= [X in _ + X]big1 => [|k ka]; last first.
+  apply: eq_bigr => h _; rewrite /attend /= mxE (bigD1 a0) //=.
+  rewrite [X in _ + X]big1 => [|k ka]; last first.
     by rewrite mxE /= inordK //= (negbTE ka) mul0r.
   rewrite mxE /= inordK //= !eqxx mul1r addr0 summxE; apply: eq_bigr => k _; rewrite mxE.
   congr (_ * _).
@@ -843,6 +937,9 @@ rewrite ?dot_unit ?dot_scale ?mxE ?eqxx /= /bump /=.
 by ring.
 Qed.
 
+(* Depth 1: for almost all weights the separation rank is d + 1 exactly, which is S(d, 1), Theorem
+   1's bound (d + H)^C for one head, and binom(d + C, C). For every width d = H a of H heads of
+   width a, any number of tokens, and any two sides that are not empty, the position read in A. *)
 Theorem depth_1_almost_every : 6%:R != 0 :> R ->
   exists2 G : {mpoly R[#|weight_name 1 H a d|]}, G != 0 &
     forall w : weight_name 1 H a d -> R, G.@[fun k => w (enum_val k)] != 0 ->
@@ -856,6 +953,29 @@ have /one_witness : \det (value_matrix (output_at residual i p A (blocks a0))
 rewrite addn2 prednK // => -[G G0 GE] _; exists G => // w /GE lower; split=> //.
 have := separation_rank_count residual (net_of w) i p A.
 by rewrite size_net_of count_depth_1.
+Qed.
+
+(* And one layer of width d tells whether two of d - 1 values are equal. *)
+Lemma equality_attained a0 (q t : 'I_d.-1) : residual = false ->
+  output_sides residual (net_of (blocks a0)) i p A (only i (unit_token (fintype.lift p q)))
+    (only j (unit_token p + unit_token (fintype.lift p t))) = (q == t)%:R.
+Proof.
+have lp s : (p == fintype.lift p s) = false by apply/negbTE/neq_lift.
+have pl s : (fintype.lift p s == p) = false by rewrite eq_sym.
+move=> res; rewrite blocks_only !dot_unit !mxE !eqxx ?lp ?pl (inj_eq (@lift_inj _ p)) res.
+by rewrite ?(mul0r, mulr0, add0r, addr0, mulr1).
+Qed.
+
+(* So none of the three bounds may be less by one there; d is Theorem 1's d^C, without its term that
+   does not cross. *)
+Lemma depth_1_not_d a0 : 6%:R != 0 :> R ->
+  ~ sep_le (output_sides residual (net_of (blocks a0)) i p A) d.
+Proof.
+move=> nz6; have d0 : (0 < d)%N := leq_trans (ltn0Sn _) (ltn_ord p).
+have nz : \det (value_matrix (output_at residual i p A (blocks a0))
+  (fun s => only i (left_point s)) (fun t => only j (right_point t))) != 0.
+  by rewrite depth_1_minor oppr_eq0.
+by move=> /(minor_bound nz); rewrite addn2 prednK // ltnn.
 Qed.
 
 End DepthOne.
@@ -882,11 +1002,13 @@ Proof.
 by rewrite /two_tokens_value moment_degree_valueE !bin_of_natE stick_valueE addnC.
 Qed.
 
+(* The same bounds with the terms that are compared with the claims. *)
 Section Checked.
 Variables (R : comRingType) (d a n : nat) (residual : bool) (layers : seq (seq (head R d a))).
 Variables (i : 'I_n) (p : 'I_d) (A : {set 'I_n}).
 Local Notation L := (bin_of_nat (size layers)).
 
+(* Claim: separation_rank/dimension_count. *)
 Theorem dimension_count_checked :
   sep_le (output_sides residual layers i p A) (nat_of_bin (S_value (bin_of_nat d) L)).
 Proof.
@@ -894,6 +1016,7 @@ rewrite S_valueE ?bin_of_natK; first exact: separation_rank_count.
 exact: leq_trans (ltn_ord p).
 Qed.
 
+(* Claim: separation_rank/upper_bound_shallow. *)
 Theorem theorem_1_checked H : (0 < H)%N ->
   sep_le (output_sides residual layers i p A)
     (nat_of_bin (theorem_1_value (bin_of_nat d) L (bin_of_nat H))).
@@ -901,6 +1024,7 @@ Proof. by rewrite theorem_1_valueE bin_of_natK; apply: separation_rank_theorem_1
 
 End Checked.
 
+(* Claim: separation_rank/two_tokens_upper. *)
 Theorem two_tokens_checked (R : comRingType) d a residual (layers : seq (seq (head R d a)))
     (i : 'I_2) (p : 'I_d) (A : {set 'I_2}) : #|A| = 1%N ->
   sep_le (output_sides residual layers i p A)
@@ -911,3 +1035,48 @@ Proof. by move=> A1; rewrite two_tokens_valueE bin_of_natK; apply: two_tokens_up
 
 Example values : (theorem_1_value 10 2 1, two_tokens_value 2 2) = (14641, 15)%num.
 Proof. by vm_compute. Qed.
+
+(* A certificate: the minor of depth 1 modulo 5, where it is -6 = 4, gives the rank over any ring of
+   characteristic 0. *)
+Example certificate_example (R : comRingType) H a n residual (i j : 'I_n) (p : 'I_(H * a))
+    (a0 : 'I_a) (A : {set 'I_n}) :
+  (forall k, (0 < k)%N -> k%:R != 0 :> R) -> i \in A -> j \notin A ->
+  exists2 G : {mpoly R[#|weight_name 1 H a (H * a)|]}, G != 0 &
+    forall w : weight_name 1 H a (H * a) -> R, G.@[fun k => w (enum_val k)] != 0 ->
+      sep_rank (output_at residual i p A w) (dimension_count (H * a) 1).
+Proof.
+move=> char0 iA jA; have d0 : (0 < H * a)%N := leq_trans (ltn0Sn _) (ltn_ord p).
+apply: (@certificate_exact 1 H a (H * a) n _ residual i p A [comRingType of 'F_5]
+  (fun s => only i (left_point [comRingType of int] p s))
+  (fun t => only j (right_point [comRingType of int] p t))
+  (blocks [comRingType of int] p a0)) char0.
+  by rewrite minor_image depth_1_minor.
+by rewrite count_depth_1 // addn2 prednK.
+Qed.
+
+(* Equality of 19 values is no output coordinate of two layers of width 2. *)
+Example equality_19 n a residual (layers : seq (seq (head [comRingType of int] 2 a)))
+    (i : 'I_n) p A (f g : 'I_19 -> 'I_n -> 'cV[int]_2) : size layers = 2%N ->
+  ~ forall x y, (x == y)%:R = output_sides residual layers i p A (f x) (g y).
+Proof.
+move=> L2 /equality_needs_count; rewrite L2 => le.
+by have := @S_valueE 2 2 isT; have := le; rewrite count_depth_2.
+Qed.
+
+(* One head of width 2 on two tokens of width 2, over the integers: exactly 3. *)
+Example depth_1_example :
+  exists2 G : {mpoly int[#|weight_name 1 1 2 2|]}, G != 0 &
+    forall w : weight_name 1 1 2 2 -> int, G.@[fun k => w (enum_val k)] != 0 ->
+      sep_rank (output_sides false (net_of w) (0 : 'I_2) (1 : 'I_2) [set 0]) 3.
+Proof.
+by apply: (@depth_1_almost_every _ 1 2 2 false 0 1 1 [set 0]); rewrite ?inE.
+Qed.
+
+(* Two heads of width 1, with residual connections, on four tokens, the last one read. *)
+Example depth_1_example_4 :
+  exists2 G : {mpoly int[#|weight_name 1 2 1 2|]}, G != 0 &
+    forall w : weight_name 1 2 1 2 -> int, G.@[fun k => w (enum_val k)] != 0 ->
+      sep_rank (output_sides true (net_of w) (3%:R : 'I_4) (0 : 'I_2) [set 2%:R; 3%:R]) 3.
+Proof.
+by apply: (@depth_1_almost_every _ 2 1 4 true 3%:R 0 0 [set 2%:R; 3%:R]); rewrite ?inE.
+Qed.
