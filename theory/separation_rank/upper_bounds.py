@@ -23,7 +23,7 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Step, claim
 from ..claims.proof_steps import (
     equal,
     factorial_steps,
@@ -66,6 +66,12 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
         Le(sep, d**C),
     ),
     supports="separation_rank/lower_bound_shallow",
+    formal=Formal(
+        "SeparationRank.theorem_1_checked",
+        "SeparationRank.theorem_1_value {width} {depth} {heads}",
+        "Nothing: the theorem is for all weights and every depth, where the claim asks for almost "
+        "all weights below the threshold; that the source says this is recalled.",
+    ),
 )
 def upper_bound_shallow(case: Case, seed: int) -> Exact:
     r"""Upper bound below the threshold.
@@ -159,6 +165,12 @@ _BY_BIDEGREE = binomial(d + (3**L - 1) / 2, (3**L - 1) / 2)
         "more tokens on each side: the rank is 18, not 15",
     ),
     supports="separation_rank/upper_bound_deep",
+    formal=Formal(
+        "SeparationRank.two_tokens_checked",
+        "SeparationRank.two_tokens_value {width} {depth}",
+        "That the bound is below Theorem 2's as recalled for 3^L >= d_x; its chain is checked in "
+        "the steps.",
+    ),
 )
 def two_tokens_upper(case: Case, seed: int) -> Exact:
     r"""One token a side: the rank is at most $\binom{d_x+C}{C}$.
