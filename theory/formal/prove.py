@@ -134,7 +134,12 @@ def link_file(claims: Iterable[Claim]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _coqc(folder: Path, name: str) -> tuple[str, float]:
+def coqc(folder: Path, name: str) -> tuple[str, float]:
+    """Compile a file of a folder: what it prints, and the seconds it took.
+
+    Raises:
+        UsageError: for a file that is not accepted.
+    """
     began = time.monotonic()
     done = subprocess.run(
         ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"],
@@ -159,7 +164,7 @@ def _asked(folder: Path, names: list[str]) -> dict[str, Any]:
             f'Redirect "assumes{i}" Print Assumptions {name}.',
         ]
     (folder / "Ask.v").write_text("Set Printing Width 1000.\n" + "\n".join(lines) + "\n")
-    _coqc(folder, "Ask")
+    coqc(folder, "Ask")
     return {
         name: {
             "assumes": assumptions((folder / f"assumes{i}.out").read_text(encoding="utf-8")),
@@ -193,7 +198,7 @@ def prove() -> dict[str, Any]:
         folder = Path(temporary)
         for name in names:
             shutil.copy(HERE / f"{name}.v", folder)
-            _, seconds = _coqc(folder, name)
+            _, seconds = coqc(folder, name)
             sys.stderr.write(f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s\n")
         found["theorems"] = _asked(
             folder, [f"{name}.{theorem}" for name in names for theorem in theorems(name)]
@@ -204,7 +209,7 @@ def prove() -> dict[str, Any]:
         found["computed"] = _asked(folder, [f"{head}E" for head in heads])
         link = link_file(claims.values())
         (folder / "Link.v").write_text(link, encoding="utf-8")
-        _, seconds = _coqc(folder, "Link")
+        _, seconds = coqc(folder, "Link")
     for key, claim in claims.items():
         assert claim.formal is not None
         if claim.formal.theorem not in found["theorems"]:
