@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help verify test slow-test portable-test lint types wheel-test oldest-test bench docs \
-	site-test paper-test prove prove-test transcripts reference lock release clean
+	site-test paper-test prove prove-mutants prove-test transcripts reference lock release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -51,6 +51,7 @@ help:
 	@echo "make docs        build the site, with what records fill in, into docs/_site"
 	@echo "make site-test   build it, and test every page and control in this machine's Chromium"
 	@echo "make prove       check all proofs with this machine's Rocq prover"
+	@echo "make prove-mutants  let it refuse wrong versions of the theorems that claims name"
 	@echo "make paper-test  put the appendix into two papers, and compile them with this machine's"
 	@echo "                 TeX Live"
 	@echo "make transcripts run the commands shown in README.md, docs/depth.md and others again"
@@ -167,11 +168,16 @@ endif
 prove: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.theory.formal.prove
 
+# What claims rest on, made wrong one passage at a time (tests/proofs/mutants.toml).
+prove-mutants: $(VENV)/.dev
+	$(BIN)/pytest tests/proofs -p no:xdist
+
 prove-test: $(VENV)/.dev
 ifeq ($(shell command -v coqc),)
 	@$(call skipped,the prover coqc)
 else
 	$(BIN)/python -m depthlaw.theory.formal.prove
+	$(BIN)/pytest tests/proofs -p no:xdist
 endif
 
 paper-test: $(VENV)/.dev

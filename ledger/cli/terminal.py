@@ -240,7 +240,7 @@ _BEFORE = {
     "cases": "",
     "remedy": "would decide: ",
     "proof": "proof: ",
-    "formal proof": "formal proof: ",
+    "formal proof": "kernel: ",
     "reading": "to be read: ",
     "assumption": "assumes ",
     "left out": "",

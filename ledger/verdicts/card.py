@@ -22,6 +22,7 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import answer_task
 from depthlaw.theory.claims.definition import SUITES, find, registry
+from depthlaw.theory.claims.formal import said
 from depthlaw.theory.claims.printing import definitions, symbols, text as written
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.symbols import TERMS
@@ -143,6 +144,8 @@ def _facts(
     verdict_word = result.control.decision.verdict.value if result.control else NOT_RUN
     verdict_text = "fails, as it must" if verdict_word == Verdict.FAILS else verdict_word
     yield "control", f"{verdict_text}: {claim.control.why}"
+    if kernel := said(claim):
+        yield "kernel", kernel
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"

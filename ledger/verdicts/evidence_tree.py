@@ -14,7 +14,7 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
-from depthlaw.theory.claims.formal import stale
+from depthlaw.theory.claims.formal import said
 from depthlaw.theory.claims.proof_steps import counted
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.verdict import Verdict
@@ -175,11 +175,7 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
 
 def _kernel(result: ClaimResult) -> Iterator[Ground]:
     """What a proof kernel has checked of the statement, what it has not, or why that is void."""
-    if (formal := result.claim.formal) is not None:
-        says = stale(result.claim) or (
-            f"{formal.theorem}, compared with the statement in the kernel at every case; not "
-            f"formal: {formal.informal}"
-        )
+    if says := said(result.claim):
         yield Ground("formal proof", says=says)
 
 

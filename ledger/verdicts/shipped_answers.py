@@ -34,7 +34,8 @@ class Ground:
 
     Attributes:
         kind: "claim", "statement", "reason", "attention", "cases", "case", "remedy", "proof",
-            "step", "reading" (what of a proof a reader must check), "certificate", "premise",
+            "step", "reading" (what of a proof a reader must check), "formal proof", "certificate",
+            "premise",
             "assumption", "changed" (after data were seen), "source", "named" (a claim that a
             source names), "control", "record" or
             "records".

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, find
-from depthlaw.theory.claims.formal import stale
+from depthlaw.theory.claims.formal import said, stale
 from depthlaw.theory.claims.values import Ball, Measured, Outside, Statistical, Step, joined
 from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
 
@@ -126,7 +126,14 @@ class ClaimResult:
     @cached_property
     def kernel_checked(self) -> bool:
         """Whether a proof kernel has checked the theorem behind the claim as it stands."""
-        return self.claim.formal is not None and not stale(self.claim)
+        formal = self.claim.formal
+        return formal is not None and not formal.refutes and not stale(self.claim)
+
+    @cached_property
+    def kernel_refuted(self) -> bool:
+        """Whether a proof kernel has checked a theorem that contradicts the claim as it stands."""
+        formal = self.claim.formal
+        return formal is not None and bool(formal.refutes) and not stale(self.claim)
 
     @property
     def confirmed(self) -> bool:
@@ -484,6 +491,14 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "tightest_slack_log10": result.tightest,
         "vacuous": result.vacuous,
         "proof": [[s.says, s.holds] for s in result.proof] if result.proof else None,
+        "formal": {
+            "theorem": claim.formal.theorem,
+            "says": said(result.claim),
+            "proves": result.kernel_checked,
+            "refutes": result.kernel_refuted,
+        }
+        if claim.formal
+        else None,
         "results": [
             {
                 "case": c.case.fields(),

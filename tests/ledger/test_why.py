@@ -23,6 +23,7 @@ from depthlaw.theory.claims.verdict import Verdict
 REFUTED, RESTS_ON_IT = "separation_rank/upper_bound_deep", "separation_rank/corollary_2_recalled"
 OF_HOPS = sum(key.startswith("hops/") for key in claims_index())
 OF_NETS, CERTIFIED = "trained_rank/floor_holds", "separation_rank/exact"
+FORMAL = ("hops/depth_corrected", "hops/construction_printed_spacing")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,8 @@ def judged():
 
 @pytest.fixture(scope="module")
 def trees(judged):
-    return {key: grounds(judged(key), judged) for key in (REFUTED, RESTS_ON_IT, OF_NETS, CERTIFIED)}
+    keys = (REFUTED, RESTS_ON_IT, OF_NETS, CERTIFIED, *FORMAL)
+    return {key: grounds(judged(key), judged) for key in keys}
 
 
 def below(ground, *kinds):
@@ -142,6 +144,16 @@ def shown(tree, width, *, is_terminal, whole=False):
     console = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, highlight=False)
     terminal.grounds(console, tree, whole=whole)
     return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
+
+
+def test_what_a_kernel_checked_is_said(trees):
+    proved, refuted = (below(trees[key], "formal proof")[0].says for key in FORMAL)
+    assert proved.startswith("Hops.depth_corrected_checked, compared with the statement")
+    assert refuted.startswith(
+        "refuted, and a kernel has checked the refutation: Hops.construction_printed_spacing_errs, "
+        "which contradicts the statement at alphabet=2 exhaustive=True hops=1 tokens=3; not formal"
+    )
+    assert [trees[key].verdict for key in FORMAL] == ["PROVED", "FAILS"]
 
 
 @pytest.mark.parametrize("width", [40, 80])

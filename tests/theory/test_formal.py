@@ -7,16 +7,22 @@ import json
 import shutil
 
 import pytest
-from sympy import Eq
+from sympy import Eq, Ge, Le
 
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.ledger.publish.site.formal_proofs import proofs
 from depthlaw.ledger.records.store import Store
-from depthlaw.ledger.verdicts.suite_verdicts import results
+from depthlaw.ledger.verdicts.card import card
+from depthlaw.ledger.verdicts.record_source import Recorded
+from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.ledger.verdicts.suite_verdicts import as_json, results
 from depthlaw.theory.claims import formal
-from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.formal import prove
 
 LINKED = prove.linked()
+REFUTED = [key for key, claim in LINKED.items() if claim.formal.refutes]
 
 
 @pytest.mark.parametrize("key", LINKED)
@@ -31,14 +37,20 @@ def test_what_was_checked_is_what_the_claim_says(key):
     if "." in head:
         statement = formal.checked()["computed"][f"{head}E"]["statement"]
         assert head.partition(".")[2] in statement
-    else:
+        if key not in REFUTED:
+            # The theorem itself speaks of the term.
+            assert head.partition(".")[2] in entry["statement"]
+    elif key not in REFUTED:
         assert claim.statement.rhs == int(head.removesuffix("%N"))
 
 
 def test_the_file_of_comparisons_is_the_one_that_was_checked():
     text = prove.link_file(LINKED.values())
     assert hashlib.sha256(text.encode()).hexdigest() == formal.checked()["link"]
-    assert text.count("Goal ") >= 3 * len(LINKED)
+    assert text.count("Goal ") >= 3 * (len(LINKED) - len(REFUTED)) + len(REFUTED)
+    assert text.count("Goal same ") == sum(
+        len(list(prove.comparisons(claim))) for key, claim in LINKED.items() if key not in REFUTED
+    )
 
 
 def test_all_theorems_of_the_files_are_recorded_and_nothing_is_left_open():
@@ -66,6 +78,57 @@ def test_the_verdict_follows_the_kernel(monkeypatch, tmp_path):
     monkeypatch.setattr(formal, "checked", lambda: {"claims": {}})
     (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
     assert judged.verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize("key", REFUTED)
+def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
+    store, claim = shipped(), find(key)
+    assert claim.awaited == "FAILS"
+    recorded = Recorded({key: claim}, store)
+    result = recorded.judged(key)
+    assert result.verdict is Verdict.FAILS
+    assert (result.kernel_refuted, result.kernel_checked) == (True, False)
+    failing = {c.case for c in result.cases if c.decision.verdict is Verdict.FAILS}
+    assert set(claim.formal.refutes) <= failing
+    words = "refuted, and a kernel has checked the refutation"
+    assert dict(card(result).facts)["kernel"].startswith(f"{words}: {claim.formal.theorem}")
+    told = as_json(result)
+    assert (told["verdict"], told["formal"]["refutes"], told["formal"]["proves"]) == (
+        "FAILS",
+        True,
+        False,
+    )
+    assert told["formal"]["says"].startswith(words)
+    page = proofs(recorded)
+    assert f"FAILS; {words}" in page
+    assert "FAILS, and the kernel checked a refutation | 1" in page
+    assert "PROVED, by the kernel | 0" in page
+
+
+def test_a_refutation_is_void_after_a_change_and_proves_nothing(monkeypatch, tmp_path):
+    claim = find(REFUTED[0])
+    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
+    assert judged.kernel_refuted
+    assert judged.verdict is not Verdict.PROVED
+    fewer = dataclasses.replace(claim.formal, refutes=claim.formal.refutes[1:])
+    assert "refutes changed" in formal.stale(dataclasses.replace(claim, formal=fewer))
+    monkeypatch.setattr(formal, "digest", lambda name: "0")
+    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
+    assert not judged.kernel_refuted
+    assert formal.said(claim).startswith("void: ")
+
+
+def test_what_is_refuted_is_compared_on_the_wrong_side():
+    claim = find("signal_propagation/product_vanishes")
+    left, right = claim.statement.args
+    signs = {Le: "above", Eq: "differs", Ge: "below"}
+    for relation, word in signs.items():
+        other = dataclasses.replace(claim, statement=relation(left, right, evaluate=False))
+        first, _ = prove.comparisons(other)
+        assert first == f"{word} (Signal.product_value 100) (1 # 2)"
+    elsewhere = dataclasses.replace(claim.formal, refutes=(Case(depth=3),))
+    with pytest.raises(UsageError, match="has no case"):
+        list(prove.comparisons(dataclasses.replace(claim, formal=elsewhere)))
 
 
 def test_comments_do_not_count_and_gaps_are_seen(monkeypatch, tmp_path):

@@ -1,10 +1,11 @@
-"""Claims whose statement a proof kernel has checked, and what of that is recorded.
+"""Claims whose statement a proof kernel has checked or refuted, and what of that is recorded.
 
 A claim names its theorem and a term that computes the statement's right side. `make prove` compiles
 every proof with the Rocq prover, compares both right sides in the kernel at each of the claim's
 cases, and writes what it saw to `theory/formal/checked.json`. The record belongs to one statement,
 one list of cases and one state of the sources: whoever changes any of them loses PROVED until the
-prover has run again.
+prover has run again. Of a claim that FAILS the theorem says what the left side is at some of its
+cases, and the kernel checks that the statement does not allow it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .definition import Claim
+    from .values import Case
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,15 @@ class Formal:
             it with the theorem.
         informal: what is not formal about it, in one line: which object of the theorem is the
             claim's net, and what of the statement the theorem leaves out. A reader checks this.
+        refutes: the cases at which the theorem contradicts the claim. There the term computes the
+            left side, or a bound of it on the side of the prediction, and the kernel checks that
+            the statement does not allow it.
     """
 
     theorem: str
     value: str
     informal: str
+    refutes: tuple[Case, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -60,6 +66,7 @@ def asked(claim: Claim) -> dict[str, Any]:
     return {
         "theorem": formal.theorem,
         "value": formal.value,
+        "refutes": [str(case) for case in formal.refutes],
         "statement": str(claim.statement),
         "words": hashlib.sha256(
             "\n".join(
@@ -85,6 +92,21 @@ def stale(claim: Claim) -> str:
             f"its {changed[0]} changed since {claim.formal.theorem} was checked; run `make prove`"
         )
     return ""
+
+
+def said(claim: Claim) -> str:
+    """What the kernel checked of a claim and what is not formal, or why that is void, in one line;
+    empty for a claim that names no theorem."""
+    formal = claim.formal
+    if formal is None:
+        return ""
+    if why := stale(claim):
+        return f"void: {why}"
+    compared = "compared with the statement in the kernel at every case"
+    if formal.refutes:
+        compared = f"which contradicts the statement at {'; '.join(map(str, formal.refutes))}"
+    word = "refuted, and a kernel has checked the refutation: " if formal.refutes else ""
+    return f"{word}{formal.theorem}, {compared}; not formal: {formal.informal}"
 
 
 @cache

@@ -120,7 +120,7 @@ def doubling_layers(g: nx.DiGraph) -> int:
         "Decides whether two layers per doubling do the one step of Theorem 2 that can be executed."
     ),
     formal=Formal(
-        "Reach.log_depth_uniform",
+        "Reach.log_depth_uniform_checked",
         "Reach.doubling_layers_value {vertices}",
         "The theorem counts doublings; that one takes two layers of averaging-hard attention, "
         "and the 18 layers around them, are as published and not formal.",

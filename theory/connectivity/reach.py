@@ -114,7 +114,7 @@ GRAPHS = {
     ),
     supports="connectivity/layers_for_diameter",
     formal=Formal(
-        "Reach.reached_distance",
+        "Reach.reached_distance_checked",
         "Reach.reach_value {depth} {diameter}",
         "The named theorem is the farthest pair of the plain layer; the pairs are reach, "
         "reach_residual and relu_reach, whose maximum follows but is not stated.",
@@ -164,7 +164,7 @@ def reach(case: Case, seed: int) -> Exact:
         "twice as far."
     ),
     formal=Formal(
-        "Reach.row_distance",
+        "Reach.row_distance_checked",
         "Reach.row_reach_value {depth} {diameter}",
         "The named theorem is the farthest pair; that exactly the pairs within that distance "
         "have a positive product is row_reach.",
@@ -235,7 +235,7 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
     cited=r"Decides whether $\lceil \log_3 D \rceil$ may be quoted as the least depth with "
     "identity weights.",
     formal=Formal(
-        "Reach.layers_for_diameter",
+        "Reach.layers_for_diameter_checked",
         "Reach.layers_value {diameter}",
         "Nothing: the theorem asks for positive entries exactly at connected pairs, and by "
         "reach no other pair ever has one.",

@@ -97,6 +97,13 @@ def _exponents(case: Case) -> set[int]:
         Ge(unbroken_powers, 3**depth + 1),
     ),
     cited="Decides whether ye2025's Theorem 4.3 may be used for every power of $A$.",
+    formal=Formal(
+        "Reach.relu_powers_reported_fails",
+        "1%N",
+        "That the powers up to the first one that is missing are at most 1 where the second is "
+        "missing; ReLU and the factor 1/n are left out of the polynomial stream.",
+        refutes=Case.grid(start="A", depth=(1, 2, 3)),
+    ),
 )
 def relu_powers_reported(case: Case) -> Exact:
     r"""The output holds every power $A^j$ with $j \leq 3^L$.
@@ -125,7 +132,7 @@ def relu_powers_reported(case: Case) -> Exact:
     ),
     supports="connectivity/relu_powers_reported",
     formal=Formal(
-        "Reach.relu_powers_count",
+        "Reach.relu_powers_checked",
         "Reach.relu_powers_value {depth}",
         "The named theorem counts; which powers is relu_powers. ReLU and the factor 1/n are "
         "left out of the polynomial stream, and that its value at A is the matrix stream is not "

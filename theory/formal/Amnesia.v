@@ -7,6 +7,7 @@
    Depth and width are arbitrary, and states are those of any list of layers, so the statement holds
    after every layer of a net. *)
 
+From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 
@@ -388,3 +389,12 @@ Example transformer_met :
   diameter (@max_distance _ 2) (states_from F [:: 1; 2]%N [:: 3]%N) +
   diameter (@max_distance _ 2) (states_from F [:: 1; 2]%N [::]).
 Proof. exact: (transformer_amnesia _ _ _ [:: 3]%N [::] (isT : 0 < size [:: 1; 2])%N). Qed.
+
+(* Claim: rank_collapse/causal_amnesia. The distance of the two answers is at most 1 times the sum
+   of the diameters: the ratio of the claim, where that sum is not 0. *)
+Corollary causal_amnesia_checked (R : realFieldType) (A : Type) (T : eqType) (x0 : T)
+    (dist : T -> T -> R) (F : seq A -> seq T) (shared : seq A) u v :
+  let sum := diameter dist (states_from F shared u) + diameter dist (states_from F shared v) in
+  pseudometric dist -> causal F -> (0 < size shared)%N -> 0 < sum ->
+  dist (last x0 (F (shared ++ u))) (last x0 (F (shared ++ v))) / sum <= (nat_of_bin 1%num)%:R.
+Proof. by move=> sum D C S s0; rewrite ler_pdivr_mulr // mul1r; apply: causal_amnesia. Qed.

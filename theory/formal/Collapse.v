@@ -693,3 +693,53 @@ have := @position_bias_valueE R L r 1 a b b0 le_r.
 lazy beta zeta iota delta [mask_exponential_value position_bias_value fst snd].
 by rewrite mulr1n; set one := bin_of_nat 1; have -> : one = 1%num by []; rewrite N.mul_1_l.
 Qed.
+
+(* --- the theorems with the numbers that claims compare --- *)
+
+Local Notation quotient v := ((nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R).
+
+(* Claim: rank_collapse/mask_exponential. The spread after L layers, at most this times the spread
+   before, where each token pays at least a/b to itself and to all that its mask shows it, and is
+   reached from the centre within r steps. *)
+Corollary mask_exponential_checked (R : realFieldType) n (A : nat -> 'M[R]_n) (a b : nat)
+    (mask : rel 'I_n) centre r L d (X : 'M[R]_(n, d)) :
+  (0 < b)%N -> (forall l, stochastic (A l)) -> (forall l, pays (a%:R / b%:R) mask (A l)) ->
+  reflexive mask -> (forall i, exists2 s, (s <= r)%N & reaches mask centre s i) ->
+  let v := mask_exponential_value (bin_of_nat L) (bin_of_nat r) (bin_of_nat a) (bin_of_nat b) in
+  spread (attention_product A L *m X) <= quotient v * spread X.
+Proof.
+move=> b0 sA pay loops reach; lazy zeta; rewrite -mask_exponential_valueE //.
+  by apply: mask_exponential_within reach => //; rewrite divr_ge0 ?ler0n.
+have := le_trans (pay 0%N centre centre (loops centre)) (stochastic_le1 centre centre (sA 0%N)).
+by rewrite ler_pdivr_mulr ?ltr0n // mul1r ler_nat.
+Qed.
+
+(* Claim: rank_collapse/position_bias. The weight of token i on the tokens from position p on, which
+   counts from 1, after L causal layers that pay at least a/b to the last w tokens each. *)
+Corollary position_bias_checked (R : realFieldType) n (A : nat -> 'M[R]_n) (a b w p L : nat) i :
+  (0 < b)%N -> (0 < p <= n)%N -> (1 < w)%N -> (forall l, stochastic (A l)) ->
+  (forall l (k m : 'I_n), (k < m)%N -> A l k m = 0) ->
+  (forall l, pays (a%:R / b%:R) (window w) (A l)) ->
+  let v := position_bias_value (bin_of_nat L)
+    ((bin_of_nat n + bin_of_nat w - 3) / (bin_of_nat w - 1)) (bin_of_nat p - 1)
+    (bin_of_nat a) (bin_of_nat b) in
+  tail (attention_product A L) p.-1 i <= quotient v.
+Proof.
+move=> b0 /andP[p0 pn] w1 sA causal pay; set eps := a%:R / b%:R in pay.
+have eps0 : 0 <= eps by rewrite divr_ge0 ?ler0n.
+have jn : (p.-1 < n)%N by rewrite prednK.
+have bound l := position_bias l i eps0 jn w1 sA causal pay.
+have -> : (bin_of_nat p - 1)%num = bin_of_nat p.-1.
+  by apply: (can_inj nat_of_binK); rewrite nat_of_sub_bin !bin_of_natK subn1.
+have -> : ((bin_of_nat n + bin_of_nat w - 3) / (bin_of_nat w - 1))%num
+    = bin_of_nat (window_steps n w).
+  apply: (can_inj nat_of_binK).
+  rewrite nat_of_div_bin !nat_of_sub_bin nat_of_add_bin !bin_of_natK /window_steps subn1.
+  by congr (_ %/ _)%N; rewrite (_ : nat_of_bin 3 = 3%N) //; lia.
+lazy zeta; rewrite -position_bias_valueE //.
+move: (bound (window_steps n w)) => {bound}; set r := window_steps n w.
+have := window_steps_enough n w1; rewrite -/r; have [-> n1|r0 _] := posnP r; first by lia.
+rewrite /= divnn r0 expr1 => le1; have := le_trans (tail_ge0 _ _ (product_stochastic _ sA)) le1.
+rewrite subr_ge0 -mulr_natl expr_div_n -!natrX mulrA -natrM ler_pdivr_mulr ?mul1r ?ler_nat //.
+by rewrite ltr0n expn_gt0 b0.
+Qed.

@@ -6,6 +6,7 @@ From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
 From depthlaw Require Import Degree.
+From depthlaw Require Reach.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -537,3 +538,13 @@ Proof. by apply/eqP; rewrite -is_knee_valueE -[bin_of_nat 12288]/(12288%num); vm
 (* log_3 d, rounded up, is not the knee. *)
 Lemma knee_not_log : knee 11 <> up_log 3 11.
 Proof. by move/eqP; rewrite -is_knee_valueE; vm_compute. Qed.
+
+(* Claim: separation_rank/knee. C(L)/2 reaches D exactly from this depth on. *)
+Corollary knee_checked d L (w := bin_of_nat d) :
+  ((moment_count d).*2 <= moment_degree L)
+  = (nat_of_bin (Reach.layers_value (2 * w * w + 2 * w + 1)) <= L).
+Proof.
+rewrite knee_least (_ : (2 * w * w + 2 * w + 1)%num = bin_of_nat (2 * d * d + 2 * d + 1)).
+  by rewrite Reach.layers_valueE bin_of_natK /knee; congr (up_log _ _ <= L); lia.
+by apply: (can_inj nat_of_binK); rewrite !(nat_of_add_bin, nat_of_mul_bin, bin_of_natK).
+Qed.

@@ -788,3 +788,24 @@ apply: (@bidegree_attained _ _ _ _ _ _ _ _ _ _ _ _ 3) => //.
 - by rewrite !inE.
 by apply/eqP => /setP/(_ 0); rewrite !inE.
 Qed.
+
+(* Claim: separation_rank/degree. Some polynomial G in the weights is not 0, and wherever it does
+   not vanish the output is homogeneous of just this degree. *)
+Corollary degree_checked (R : comRingType) (L H a d n : nat) (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d)
+    (i : 'I_n) (p : 'I_d) :
+  let degree := nat_of_bin (degree_value (bin_of_nat L)) in
+  exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> R, G.@[fun k => w (enum_val k)] != 0 ->
+      output_poly false (net_of w) i p \is degree.-homog /\
+      msize (output_poly false (net_of w) i p) = degree.+1.
+Proof. by rewrite /= degree_valueE bin_of_natK; apply: degree_almost_every. Qed.
+
+(* Claim: separation_rank/moments_degree. Some polynomial G in the weights is not 0, and wherever it
+   does not vanish this is the degree of the polynomial of the moments. *)
+Corollary moments_degree_checked (R : comRingType) (L H a d : nat) (h0 : 'I_H) (a0 : 'I_a)
+    (p0 p : 'I_d) :
+  exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> R, G.@[fun k => w (enum_val k)] != 0 ->
+      msize (moment_poly (net_of w) (const_mx 1) p)
+      = (nat_of_bin (moment_degree_value (bin_of_nat L))).+1.
+Proof. by rewrite moment_degree_valueE bin_of_natK; apply: moment_degree_almost_every. Qed.

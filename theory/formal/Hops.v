@@ -509,3 +509,10 @@ Qed.
 Example layers_values :
   [seq layers_value k | k <- [:: 1; 2; 3; 4; 5; 8; 9; 64]%num] = [:: 2; 3; 4; 4; 5; 5; 6; 8]%num.
 Proof. by vm_compute. Qed.
+
+(* Claim: hops/depth_corrected. L layers of the repaired construction are right on every token of
+   every sequence exactly from this depth on. *)
+Corollary depth_corrected_checked k L : 0 < k ->
+  (forall A X i, all (fun x => x < A) X -> i <= size X -> repaired k A X L i = hop X k i)
+  <-> nat_of_bin (layers_value (bin_of_nat k)) <= L.
+Proof. by rewrite layers_valueE bin_of_natK; apply: depth_corrected_least. Qed.

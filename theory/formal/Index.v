@@ -304,3 +304,10 @@ have div2E n : PeanoNat.Nat.div2 n = n./2.
 rewrite /summaries_value !of_nat_bin -Nnat.Nat2N.inj_pred -Nnat.Nat2N.inj_div2 div2E.
 by rewrite -(of_nat_exp 2).
 Qed.
+
+(* Claim: hops/one_layer_index. m summaries suffice exactly from this number on. *)
+Corollary one_layer_index_checked N m : odd N ->
+  (exists (summary : seq nat -> 'I_m) (read : 'I_m -> seq nat -> option nat),
+     forall w : N.-1./2.-tuple bool, right_on summary read 1 w)
+  <-> nat_of_bin (summaries_value (bin_of_nat N)) <= m.
+Proof. by rewrite summaries_valueE bin_of_natK; apply: one_layer_index. Qed.

@@ -489,3 +489,24 @@ Proof.
 by rewrite /lookup_layers_value !of_nat_bin -Nnat.Nat2N.inj_add log2_upE
    -(Nnat.Nat2N.inj_add _ 2) -Nnat.Nat2N.inj_sub.
 Qed.
+
+(* Claim: least_depth/composition_layers. L layers of one lookup compose so many maps, no more. *)
+Corollary composition_layers_checked (D : finType) k L : 1 < #|D| ->
+  (exists f : lookups D k, composes f L) <-> k <= nat_of_bin (composition_value (bin_of_nat L)).
+Proof. by rewrite composition_valueE bin_of_natK; apply: composition_layers. Qed.
+
+(* Claim: least_depth/fixed_reads. H heads at fixed positions multiply n + 1 elements exactly from this
+   depth on. *)
+Corollary fixed_reads_checked (G : Type) (e : G) (mul : Monoid.law e) n H L (a : G) :
+  a <> e -> 0 < H ->
+  (exists f : reader G n.+1 H, multiplies mul f L)
+  <-> nat_of_bin (fixed_reads_value (bin_of_nat H) (bin_of_nat n.+1)) <= L.
+Proof.
+by move=> ae H0; rewrite fixed_reads_valueE // bin_of_natK; apply: fixed_reads_depth ae H0.
+Qed.
+
+(* Claim: hops/one_lookup_per_layer. Hop k can be held exactly from this depth on. *)
+Corollary one_lookup_per_layer_checked (strict : bool) k L : 0 < k ->
+  (exists2 held, reach strict L held & k \in held.2)
+  <-> nat_of_bin (lookup_layers_value (bin_of_nat k) (bin_of_nat strict)) <= L.
+Proof. by rewrite lookup_layers_valueE bin_of_natK; apply: one_lookup_per_layer. Qed.

@@ -1432,3 +1432,37 @@ have [s err] := @no_weights_reach_further R 4 u v uv N 1 (delta_mx v u) t isT.
 exists s => g X; move: err; rewrite trace_delta /= /attend big_seq1 /= mulmx0 !addr0 !mulmx1.
 by rewrite (_ : map_mx id _ = X *m W *m X^T) //; apply/matrixP => i j; rewrite mxE.
 Qed.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* The theorems with the numbers that claims compare *)
+
+(* Claim: connectivity/reach. The farthest pair with a positive entry after L layers. *)
+Corollary reached_distance_checked (R : numDomainType) n (g : graph n) L :
+  (\max_(u < n) \max_(v < n | (0 < cubing R g L u v)%R) distance g u v
+   = nat_of_bin (reach_value (bin_of_nat L) (bin_of_nat (diameter g))))%N.
+Proof. by rewrite reach_valueE bin_of_natK; apply: reached_distance. Qed.
+
+(* Claim: connectivity/row_reach. The farthest pair of rows with a positive product. *)
+Corollary row_distance_checked (R : numDomainType) n (g : graph n) L :
+  (\max_(u < n) \max_(v < n | (0 < (cubing R g L *m (cubing R g L)^T) u v)%R) distance g u v
+   = nat_of_bin (row_reach_value (bin_of_nat L) (bin_of_nat (diameter g))))%N.
+Proof. by rewrite row_reach_valueE bin_of_natK; apply: row_distance. Qed.
+
+(* Claim: connectivity/layers_for_diameter. L layers decide all pairs exactly from this depth on. *)
+Corollary layers_for_diameter_checked (R : numDomainType) n (g : graph n) L :
+  (forall u v, (0 < cubing R g L u v) = connect g u v)
+  <-> (nat_of_bin (layers_value (bin_of_nat (diameter g))) <= L)%N.
+Proof. by rewrite layers_valueE bin_of_natK; apply: layers_for_diameter. Qed.
+
+(* Claim: connectivity/log_depth_uniform. So many layers, two for each doubling, decide whether i
+   and j are connected. *)
+Corollary log_depth_uniform_checked n (e : rel 'I_n) i j :
+  doublings e (nat_of_bin (doubling_layers_value (bin_of_nat n)))./2 i j = connect e i j.
+Proof. by rewrite doubling_layers_valueE bin_of_natK mul2n doubleK log_depth_uniform. Qed.
+
+(* Claim: connectivity/relu_powers. So many powers of the adjacency matrix up to 3^L are in the
+   stream of ReLU attention after L layers. *)
+Corollary relu_powers_checked (R : numDomainType) L :
+  count (holds (power_stream [:: 'X : {poly R}] L)) (iota 0 (3 ^ L).+1)
+  = nat_of_bin (relu_powers_value (bin_of_nat L)).
+Proof. by rewrite relu_powers_valueE bin_of_natK relu_powers_count. Qed.

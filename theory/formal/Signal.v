@@ -875,3 +875,119 @@ rewrite one in law; have ones (x : 'rV[rat]_4) : square (const_mx 1 : 'rV[rat]_4
   by rewrite /square (eq_bigr (fun=> 1)) ?sumr_const ?card_ord // => k _; rewrite mxE expr1n.
 exact: (pre_ln_norm (isT : (0 < 4)%N) law ones (isT : (0 < 3)%N) l X i).1.
 Qed.
+
+(* --- the theorems with the numbers that claims compare --- *)
+
+Local Notation quotient v := ((nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R).
+
+(* Claim: signal_propagation/expected_depth. The mean number of layers kept, where the last layer is
+   kept with probability a/b. *)
+Corollary expected_depth_checked (R : realFieldType) (L a b : nat) :
+  (0 < L)%N -> (0 < b)%N ->
+  let v := expected_depth_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b) in
+  kept_mean (survival (a%:R / b%:R)) (fun kept : {ffun 'I_L -> bool} => \sum_l (kept l)%:R)
+  = quotient v :> R.
+Proof. by move=> L0 b0 v; rewrite expected_depth // expected_depth_valueE. Qed.
+
+Lemma bin_pred l : (bin_of_nat l - 1)%num = bin_of_nat l.-1.
+Proof.
+case: l => // l; rewrite (_ : bin_of_nat l.+1 = bin_of_nat l + 1)%num ?N.add_sub //.
+by apply: (can_inj nat_of_binK); rewrite nat_of_add_bin !bin_of_natK addn1.
+Qed.
+
+(* Claim: signal_propagation/kaiming_variance. Layer l of square layers with weights of variance
+   (a/b)/n that share one symmetric law has, before its activation, the mean square of the first
+   layer times this; of a linear net (kept share 1 in the place of 1/2) too. *)
+Corollary kaiming_variance_checked (R : realFieldType) n (Outcome : finType) (mass : Outcome -> R)
+    (weight : Outcome -> 'M[R]_n) (a b l : nat) x :
+  (0 < n)%N -> weight_law mass weight (a%:R / b%:R) ->
+  let v share := kaiming_value (bin_of_nat l - 1) (bin_of_nat a * 2 * 1 / share) (bin_of_nat b) in
+  relu_square mass weight l.-1 x = quotient (v 2%num) * relu_square mass weight 0 x /\
+  linear_square mass weight l.-1 x = quotient (v 1%num) * linear_square mass weight 0 x.
+Proof.
+move=> n0 law v.
+have half : (bin_of_nat a * 2 * 1 / 2)%num = bin_of_nat a by rewrite N.mul_1_r N.div_mul.
+have whole : (bin_of_nat a * 2 * 1 / 1)%num = bin_of_nat (2 * a).
+  rewrite N.mul_1_r N.div_1_r; apply: (can_inj nat_of_binK).
+  by rewrite nat_of_mul_bin !bin_of_natK mulnC.
+rewrite /v bin_pred half whole -!kaiming_valueE (kaiming_variance n0 law) (kaiming_variance_linear n0 law).
+split=> //; congr (_ ^+ _ * _).
+by rewrite natrM [2%:R * _]mulrC [RHS]mulrAC mulfK ?pnatr_eq0.
+Qed.
+
+(* --- refutations at cases of claims --- *)
+
+(* (99/100)^n, (l/2 + 1)^2, (n + 2)/(2 (n + 1)) and, for p = a/b and a branch of slope c/d,
+   (1 + p c/d)^L on binary numbers. *)
+Definition residual_gradient_value (n : N) : N * N := (N.pow 99 n, N.pow 100 n).
+Definition pre_ln_value (l : N) : N * N := (N.pow (l + 2) 2, 4%num).
+Definition product_value (n : N) : N * N := (n + 2, 2 * (n + 1))%num.
+Definition unscaled_value (L a b c d : N) : N * N :=
+  (N.pow (b * d + a * c) L, N.pow (b * d) L)%num.
+
+Lemma residual_gradient_valueE (R : realFieldType) (n : nat) :
+  (1 - 100%:R^-1) ^+ n = quotient (residual_gradient_value (bin_of_nat n)) :> R.
+Proof.
+rewrite /residual_gradient_value; lazy beta iota delta [fst snd]; rewrite !pow_bin !bin_of_natK !natrX -expr_div_n; congr (_ ^+ _).
+by have [-> ->] : nat_of_bin 99 = 99%N /\ nat_of_bin 100 = 100%N by []; field.
+Qed.
+
+Lemma pre_ln_valueE (R : realFieldType) (l : nat) :
+  (1 + l%:R / 2%:R) ^+ 2 = quotient (pre_ln_value (bin_of_nat l)) :> R.
+Proof.
+rewrite /pre_ln_value; lazy beta iota delta [fst snd]; rewrite !pow_bin nat_of_add_bin !bin_of_natK natrX natrD.
+have [-> ->] : nat_of_bin 2 = 2%N /\ nat_of_bin 4 = 4%N by [].
+by move: l%:R => x; field.
+Qed.
+
+Lemma product_valueE (R : realFieldType) (n : nat) :
+  n.+2%:R / (2%:R * n.+1%:R) = quotient (product_value (bin_of_nat n)) :> R.
+Proof.
+by rewrite /product_value; lazy beta iota delta [fst snd]; rewrite nat_of_mul_bin !nat_of_add_bin !bin_of_natK natrM addn1 addn2.
+Qed.
+
+Lemma unscaled_valueE (R : realFieldType) (L a b c d : nat) :
+  (0 < b)%N -> (0 < d)%N ->
+  let v := unscaled_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b) (bin_of_nat c)
+                          (bin_of_nat d) in
+  (1 + a%:R / b%:R * (c%:R / d%:R)) ^+ L = quotient v :> R.
+Proof.
+move=> b0 d0; rewrite /unscaled_value; lazy beta iota delta [fst snd]; rewrite !pow_bin nat_of_add_bin !nat_of_mul_bin !bin_of_natK !natrX -expr_div_n.
+congr (_ ^+ _); rewrite natrD !natrM.
+have b0' : b%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+have d0' : d%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+by move: (a%:R : R) (b%:R : R) (c%:R : R) (d%:R : R) b0' d0' => x y z t y0 t0; field; rewrite y0 t0.
+Qed.
+
+(* Claim: signal_propagation/residual_gradient_at_least_one, which fails: n branches -x/100. *)
+Corollary residual_gradient_refuted (R : realFieldType) n (x : R) :
+  (residual_net (nseq n (- 100%:R^-1 *: 'X)))^`().[x]
+  = quotient (residual_gradient_value (bin_of_nat n)).
+Proof. by rewrite residual_gradient_linear residual_gradient_valueE. Qed.
+
+(* Claim: signal_propagation/pre_ln_variance_exponential, which fails: the variance of layer l,
+   counted from 1, of the recursion that starts at 1. *)
+Corollary pre_ln_variance_refuted (R : realFieldType) (sigma : nat -> R) l :
+  sigma 0%N = 1 -> (forall k, 0 < sigma k /\ sigma k ^+ 2 = grown sigma k) ->
+  sigma l.-1 ^+ 2 <= quotient (pre_ln_value (bin_of_nat l - 1)).
+Proof.
+move=> first seq; rewrite bin_pred; have theta : theta_sequence sigma 1 1.
+  by move=> k; have [s0 ->] := seq k; rewrite first !expr1n !mul1r lexx.
+rewrite -pre_ln_valueE; have := pre_ln_variance_quadratic l.-1 ltr01 ler01 theta.
+by rewrite first expr1n divr1 !mul1r.
+Qed.
+
+(* Claim: signal_propagation/product_vanishes, which fails: the product of n factors
+   1 - 1/(i + 1)^2, all in (0, 1). *)
+Corollary product_vanishes_refuted (R : realFieldType) n :
+  \prod_(i < n) (1 - (i.+2%:R ^+ 2)^-1) = quotient (product_value (bin_of_nat n)) :> R.
+Proof. by rewrite (product_vanishes_fails R n).1 product_valueE. Qed.
+
+(* Claim: signal_propagation/stochastic_depth_unscaled, which fails: the mean output of L branches
+   of slope c/d, each kept with probability a/b. *)
+Corollary stochastic_depth_unscaled_refuted (R : realFieldType) (L a b c d : nat) :
+  (0 < b)%N -> (0 < d)%N ->
+  let v := unscaled_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b) (bin_of_nat c)
+                          (bin_of_nat d) in
+  kept_mean (fun _ : 'I_L => a%:R / b%:R) (kept_output (c%:R / d%:R)) = quotient v :> R.
+Proof. by move=> b0 d0 v; rewrite stochastic_depth_unscaled unscaled_valueE. Qed.

@@ -2,8 +2,9 @@
 
 Compiles every file of `_CoqProject` in a temporary folder, then one more file, `Link.v`, which is
 made of the claims: at every case of a claim that names a theorem, the term that computes the
-theorem's right side must equal the claim's prediction. That the term does compute it is a lemma of
-its own, whose name is that of the term's function and an E. Prints every theorem with what it
+theorem's right side must equal the claim's prediction; where the theorem refutes the claim, its
+left side must contradict it. That the term does compute it is a lemma of its own, whose name is
+that of the term's function and an E. Prints every theorem with what it
 assumes, and compares all of it with `checked.json`, which the verdicts rest on; with --write that
 file is written.
 """
@@ -42,6 +43,8 @@ REALS = (
     "ClassicalDedekindReals.sig_not_dec",
     "FunctionalExtensionality.functional_extensionality_dep",
 )
+# What contradicts a statement, by its relation; see `link_file`.
+_CONTRARY = {"==": "differs", "<=": "above", "<": "above", ">=": "below", ">": "below"}
 _DECLARED = re.compile(r"^(?:Theorem|Corollary)\s+(\w+)", re.M)
 # What `Print Assumptions` would name too; found here before anything is compiled.
 _FORBIDDEN = re.compile(r"\b(Admitted|admit|give_up)\b")
@@ -79,25 +82,33 @@ def linked() -> dict[str, Claim]:
 
 
 def comparisons(claim: Claim) -> Iterator[str]:
-    """For each case in scope that the statement turns into another term, one sentence that the
-    kernel must check.
+    """For each case in scope, or that is refuted, and that the statement turns into another term,
+    one sentence that the kernel must check.
 
     Raises:
         ValueError: for a prediction that is not a rational number.
+        UsageError: for a refutation at what is no case of the claim.
     """
     assert claim.formal is not None
-    said = set()
-    for case in claim.every_case:
-        if claim.broken(case) is not None:
-            continue
+    said, refuted = set(), claim.formal.refutes
+    cases = [case for case in claim.every_case if claim.broken(case) is None]
+    if others := set(refuted) - set(cases):
+        raise UsageError(f"{claim.key} has no case [{others.pop()}] in scope to be refuted at")
+    for case in refuted or cases:
         term = claim.formal.value.format(**{k: _exact(v) for k, v in case.fields().items()})
         value = Fraction(str(claim.predict(case)))
-        number = f"{value.numerator}%Z"
-        if value.denominator > 1:
-            number = f"({value.numerator} # {value.denominator})"
-        if (sentence := f"same ({term}) {number}") not in said:
+        if refuted:
+            sentence = f"{_CONTRARY[claim.statement.rel_op]} ({term}) {_quotient(value)}"
+        else:
+            whole = value.denominator == 1
+            sentence = f"same ({term}) {f'{value.numerator}%Z' if whole else _quotient(value)}"
+        if sentence not in said:
             said.add(sentence)
             yield sentence
+
+
+def _quotient(value: Fraction) -> str:
+    return f"({value.numerator} # {value.denominator})"
 
 
 def _exact(value: Any) -> Any:
@@ -112,6 +123,7 @@ def link_file(claims: Iterable[Claim]) -> str:
     """The source of `Link.v`."""
     claims = list(claims)
     needs = sorted({name for claim in claims if claim.formal for name in claim.formal.files})
+    left, right = "Z.of_N (fst (fraction a)) * Zpos (Qden b)", "Qnum b * Z.of_N (snd (fraction a))"
     lines = [
         "(* Made of the claims by depthlaw.theory.formal.prove: right sides at every case. *)",
         "From Coq Require Import NArith ZArith QArith.",
@@ -124,6 +136,18 @@ def link_file(claims: Iterable[Claim]) -> str:
         "  snd a <> 0%N /\\ (Z.of_N (fst a) * Zpos (Qden b) = Qnum b * Z.of_N (snd a))%Z.",
         "#[global] Instance same_whole : Same (N * N) Z := fun a b =>",
         "  snd a <> 0%N /\\ (Z.of_N (fst a) = b * Z.of_N (snd a))%Z.",
+        "Class Fraction (A : Type) := fraction : A -> N * N.",
+        "#[global] Instance fraction_whole : Fraction N := fun a => (a, 1%N).",
+        "#[global] Instance fraction_itself : Fraction (N * N) := fun a => a.",
+        *(
+            f"Definition {name} {{A}} {{_ : Fraction A}} (a : A) (b : Q) :=\n"
+            f"  snd (fraction a) <> 0%N /\\ ({sentence})%Z."
+            for name, sentence in (
+                ("above", f"{right} < {left}"),
+                ("below", f"{left} < {right}"),
+                ("differs", f"{left} <> {right}"),
+            )
+        ),
     ]
     for claim in claims:
         lines.append(f"(* {claim.key} *)")
@@ -134,7 +158,12 @@ def link_file(claims: Iterable[Claim]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _coqc(folder: Path, name: str) -> tuple[str, float]:
+def coqc(folder: Path, name: str) -> tuple[str, float]:
+    """Compile a file of a folder: what it prints, and the seconds it took.
+
+    Raises:
+        UsageError: for a file that is not accepted.
+    """
     began = time.monotonic()
     done = subprocess.run(
         ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"],
@@ -159,7 +188,7 @@ def _asked(folder: Path, names: list[str]) -> dict[str, Any]:
             f'Redirect "assumes{i}" Print Assumptions {name}.',
         ]
     (folder / "Ask.v").write_text("Set Printing Width 1000.\n" + "\n".join(lines) + "\n")
-    _coqc(folder, "Ask")
+    coqc(folder, "Ask")
     return {
         name: {
             "assumes": assumptions((folder / f"assumes{i}.out").read_text(encoding="utf-8")),
@@ -193,7 +222,7 @@ def prove() -> dict[str, Any]:
         folder = Path(temporary)
         for name in names:
             shutil.copy(HERE / f"{name}.v", folder)
-            _, seconds = _coqc(folder, name)
+            _, seconds = coqc(folder, name)
             sys.stderr.write(f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s\n")
         found["theorems"] = _asked(
             folder, [f"{name}.{theorem}" for name in names for theorem in theorems(name)]
@@ -204,7 +233,7 @@ def prove() -> dict[str, Any]:
         found["computed"] = _asked(folder, [f"{head}E" for head in heads])
         link = link_file(claims.values())
         (folder / "Link.v").write_text(link, encoding="utf-8")
-        _, seconds = _coqc(folder, "Link")
+        _, seconds = coqc(folder, "Link")
     for key, claim in claims.items():
         assert claim.formal is not None
         if claim.formal.theorem not in found["theorems"]:
@@ -212,7 +241,7 @@ def prove() -> dict[str, Any]:
         found["claims"][key] = asked(claim)
     found["link"] = hashlib.sha256(link.encode()).hexdigest()
     sys.stderr.write(
-        f"Link.v: {link.count('Goal ')} right sides of {len(claims)} claims, {seconds:.1f} s\n"
+        f"Link.v: {link.count('Goal ')} comparisons with {len(claims)} claims, {seconds:.1f} s\n"
     )
     return found
 

@@ -157,7 +157,7 @@ def depth_printed(case: Case, seed: int) -> Ball:
         r"$\mathrm{hop}_k$ with one causal head."
     ),
     formal=Formal(
-        "Hops.depth_corrected_least",
+        "Hops.depth_corrected_checked",
         "Hops.layers_value {hops}",
         "Cosines and softmax of the source, in whose place claim and theorem attend to the "
         "least circular distance.",
@@ -243,6 +243,13 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
     cited=(
         "Decides whether the induction step of sanford2024's Appendix F.4 may be coded as printed."
     ),
+    formal=Formal(
+        "Hops.construction_printed_errs",
+        "1%N",
+        "That one wrong token makes the count at least 1; cosines and softmax, in whose place "
+        "claim and theorem attend to the least circular distance.",
+        refutes=(Case(hops=4, tokens=5, alphabet=2, exhaustive=True),),
+    ),
 )
 def construction_printed_depth(case: Case, seed: int) -> Exact:
     r"""The printed induction step computes $\mathrm{hop}_k$.
@@ -298,6 +305,13 @@ def only(candidates: set[int]) -> Exact:
         measured=partial(_wrong, layers=1, spacing=1),
     ),
     cited="Decides whether the last-occurrence head may space its symbols as printed.",
+    formal=Formal(
+        "Hops.construction_printed_spacing_errs",
+        "1%N",
+        "That one wrong token makes the count at least 1; cosines and softmax, in whose place "
+        "claim and theorem attend to the least circular distance.",
+        refutes=(Case(hops=1, alphabet=2, tokens=3, exhaustive=True),),
+    ),
 )
 def construction_printed_spacing(case: Case, seed: int) -> Exact:
     r"""Symbols $N$ apart suffice in the last-occurrence head.

@@ -87,7 +87,7 @@ def lookup_depth(hops: int, mask: str) -> int:
     cited=r"Decides the least depth that may be quoted for $\mathrm{hop}_k$ from nets of one "
     "lookup per layer.",
     formal=Formal(
-        "Lookups.one_lookup_per_layer",
+        "Lookups.one_lookup_per_layer_checked",
         "Lookups.lookup_layers_value {hops} {strict}",
         "A net is the lists of hops that its tokens hold: the first one or two layers are "
         "given, in later ones all tokens look up the same pointer, and a hop counts as held "

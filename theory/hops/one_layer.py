@@ -74,7 +74,7 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
         "Decides whether $(N - 1)/2$ bits may be quoted as what one layer must carry for induction."
     ),
     formal=Formal(
-        "Index.one_layer_index",
+        "Index.one_layer_index_checked",
         "Index.summaries_value {tokens}",
         "The count is exact on the sequences of the reduction, where even positions hold bits; "
         "over all sequences of three symbols only the lower end follows, and that one layer "

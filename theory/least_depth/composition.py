@@ -137,7 +137,7 @@ def _most_maps(case: Case, seed: int) -> Exact:
     ),
     supports="least_depth/steps_are_rank",
     formal=Formal(
-        "Lookups.composition_layers",
+        "Lookups.composition_layers_checked",
         "Lookups.composition_value {depth}",
         "That one head of attention reads one token that its state names, and no more; domains "
         "are finite.",

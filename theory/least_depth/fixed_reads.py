@@ -75,7 +75,7 @@ def _reading_layers(case: Case) -> Exact:
     ),
     supports="least_depth/diagonal_layers",
     formal=Formal(
-        "Lookups.fixed_reads_depth",
+        "Lookups.fixed_reads_checked",
         "Lookups.fixed_reads_value {heads} {tokens}",
         "That a head at a fixed position reads one token whole, and that a position keeps its "
         "own state.",

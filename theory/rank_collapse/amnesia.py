@@ -164,11 +164,10 @@ def _nets(**axes: Any) -> tuple[Case, ...]:
     ),
     supports="rank_collapse/position_bias",
     formal=Formal(
-        "Amnesia.causal_amnesia",
+        "Amnesia.causal_amnesia_checked",
         "1%N",
         "That a net with a causal mask, and embeddings that do not depend on the length, is a "
-        "causal map is causal_net_causal, for states of one type; the ratio in the statement is "
-        "the inequality divided through.",
+        "causal map is causal_net_causal, for states of one type.",
     ),
 )
 def causal_amnesia(case: Case) -> Exact:

@@ -131,7 +131,7 @@ _TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
     ),
     cited="Bears on whether attention sinks may be explained by the causal mask alone.",
     formal=Formal(
-        "Collapse.position_bias",
+        "Collapse.position_bias_checked",
         "Collapse.position_bias_value {depth} (({tokens} + {window} - 3) / ({window} - 1)) "
         "({position} - 1) {least_weight.numerator} {least_weight.denominator}",
         "Masks with a prefix are position_bias_prefix, and that it is attained is "
@@ -206,7 +206,7 @@ def _(statement: Relational) -> Iterator[Step]:
     ),
     cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.",
     formal=Formal(
-        "Collapse.mask_exponential_within",
+        "Collapse.mask_exponential_checked",
         "Collapse.mask_exponential_value {depth} {radius} {least_weight.numerator} "
         "{least_weight.denominator}",
         "Nothing of the claim; the Frobenius norm, value matrices and constant of the paper are "

@@ -189,7 +189,7 @@ def _growth_steps() -> Iterator[Step]:
     cited=r"Decides whether advice on depth that rests on $S$ turns near $\log_3(d_x)$ or at twice "
     "that.",
     formal=Formal(
-        "Counts.knee_least",
+        "Counts.knee_checked",
         "Reach.layers_value (2 * {width} * {width} + 2 * {width} + 1)",
         "Nothing: the knee is the first depth at which C(L)/2 reaches D, as in the claim.",
     ),

@@ -70,7 +70,7 @@ _GRID = {
     ),
     cited="Decides whether a least depth that rests on degree takes the logarithm to base 3 or 2.",
     formal=Formal(
-        "Degree.degree_almost_every",
+        "Degree.degree_checked",
         "Degree.degree_value {depth}",
         "That the real weights at which one non-zero polynomial vanishes are a null set.",
     ),
@@ -126,7 +126,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(Case(width=2, depth=2), "$3^L/2$, without the -1", Eq(deg_M, 3**L / 2)),
     supports="separation_rank/degree",
     formal=Formal(
-        "Degree.moment_degree_almost_every",
+        "Degree.moments_degree_checked",
         "Degree.moment_degree_value {depth}",
         "The named theorem is at the token of ones; form and linearity are moment_homogeneous "
         "and moment_poly_linear; that the zeros of a non-zero polynomial are a null set is not "

@@ -115,12 +115,12 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
     cited=r"Decides whether weights of variance $2/n_{\mathrm{in}}$ keep the size through ReLU "
     "layers.",
     formal=Formal(
-        "Signal.kaiming_variance",
+        "Signal.kaiming_variance_checked",
         "Signal.kaiming_value ({layer} - 1) ({layer_growth.numerator} * 2 * "
         "{kept_share.numerator} / {kept_share.denominator}) {layer_growth.denominator}",
         "Square layers that share one finite symmetric law; Gaussian or other continuous "
         "weights, other widths, and linear nets with weights that are not symmetric are not "
-        "formal. The linear cases rest on kaiming_variance_linear.",
+        "formal.",
     ),
 )
 def kaiming_variance(case: Case) -> Exact:
@@ -423,6 +423,12 @@ REFUTED_READING: dict[str, Any] = {"wording": "universal", "known": "FAILS"}
     },
     control=Control(Case(depth=100, factors="9999/10000", gradient_level="1/2"), "0.9999 each"),
     supports="exercises/gradients_vanish",
+    formal=Formal(
+        "Signal.product_vanishes_refuted",
+        "Signal.product_value {depth}",
+        "Nothing: the product of the same factors.",
+        refutes=Case.grid(depth=(100, 1000), factors="1 - 1/(i+1)^2", gradient_level="1/2"),
+    ),
     **REFUTED_READING,
 )
 def product_vanishes(case: Case) -> Exact:
@@ -449,6 +455,12 @@ def product_vanishes(case: Case) -> Exact:
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
     control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", Ge(gradient, 2)),
     cited="Decides whether a lecture may say that the derivative of $x + f(x)$ is at least 1.",
+    formal=Formal(
+        "Signal.residual_gradient_refuted",
+        "Signal.residual_gradient_value {depth}",
+        "Nothing: the derivative of the same linear branches, at every point.",
+        refutes=Case.grid(depth=(1, 12), branch_slope="-1/100"),
+    ),
     **REFUTED_READING,
 )
 def residual_gradient_at_least_one(case: Case) -> Exact:
@@ -521,7 +533,7 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
     control=Control(Case(depth=54, survival="1/2"), "$L p_L$", Eq(kept, depth * survival)),
     cited="Decides whether $(3 L - 1)/4$ may be quoted as the mean depth when $p_L$ is 1/2.",
     formal=Formal(
-        "Signal.expected_depth",
+        "Signal.expected_depth_checked",
         "Signal.expected_depth_value {depth} {survival.numerator} {survival.denominator}",
         "Nothing: the mean over all patterns of kept layers, as in the claim.",
     ),
@@ -616,6 +628,13 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
     control=Control(Case(depth=1, survival="9/10", branch_slope="1/4"), "one dropped layer"),
     supports="signal_propagation/expected_depth",
+    formal=Formal(
+        "Signal.stochastic_depth_unscaled_refuted",
+        "Signal.unscaled_value {depth} {survival.numerator} {survival.denominator} "
+        "{branch_slope.numerator} {branch_slope.denominator}",
+        "Nothing: the mean over all patterns of kept layers, as in the claim.",
+        refutes=Case.grid(depth=(1, 8), survival="9/10", branch_slope="1/4"),
+    ),
     **REFUTED_READING,
 )
 def stochastic_depth_unscaled(case: Case) -> Exact:

@@ -18,7 +18,7 @@ from flint import arb
 from sympy import Max, Rational, log, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Formal, Source, Step, claim
 from ..claims.relations import Ge, between
 from ..claims.symbols import layer, quantity
 from ..exact.enclosure import from_fraction
@@ -112,6 +112,14 @@ _UNIT = partial(Case, first_deviation="1")
         Ge(recursion_variance, 2 * growth_rate ** (layer - 1)),
     ),
     cited="Decides whether exponential variance may be blamed for idle deep layers under pre-norm.",
+    formal=Formal(
+        "Signal.pre_ln_variance_refuted",
+        "Signal.pre_ln_value ({layer} - 1)",
+        "Nothing: the same recursion. That every rate fails at some depth, whatever constants "
+        "Theta stands for, is pre_ln_variance_exponential_fails.",
+        # Deeper cases take the prover minutes, to read their numbers.
+        refutes=(_UNIT(layer=200, growth_rate="11/10"),),
+    ),
 )
 def pre_ln_variance_exponential(case: Case) -> Ball:
     r"""The variance of a pre-LN stream grows exponentially.

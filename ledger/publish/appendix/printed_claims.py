@@ -214,6 +214,9 @@ class Statement:
             )
         if failing:
             parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
+            if result.kernel_refuted and result.claim.formal:
+                theorem = result.claim.formal.theorem
+                parts.append(f"refuted by {theorem}, which the kernel of the Rocq prover checked")
         elif asked and (name != Verdict.PROVED or kernel):
             agree = len(self._agreeing)
             parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")

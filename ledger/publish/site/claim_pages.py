@@ -169,6 +169,7 @@ _CALLED = {
     "reason": "Why this verdict",
     "attention": "Needs attention",
     "proof": "Argument",
+    "formal proof": "Kernel",
     "reading": "To be read",
     "certificate": "Certificate",
     "premise": "Premise",

@@ -11,6 +11,8 @@ from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import verdict_name
 from ..appendix.typesetting import code, md, pipe_table
 
+_REFUTED = "; refuted, and a kernel has checked the refutation"
+
 
 def proofs(recorded: Recorded) -> str:
     """Three tables: claims with their theorems, how many claims rest on which kind of proof, and
@@ -23,7 +25,9 @@ def proofs(recorded: Recorded) -> str:
                 f"[{code(key)}](/claims/{key}.md)",
                 code(claim.formal.theorem),
                 md(claim.formal.informal),
-                "void: " + md(why) if (why := stale(claim)) else _verdict(recorded, key),
+                "void: " + md(why)
+                if (why := stale(claim))
+                else _verdict(recorded, key) + _REFUTED * bool(claim.formal.refutes),
             )
             for key, claim in formal.items()
             if claim.formal is not None
@@ -34,12 +38,15 @@ def proofs(recorded: Recorded) -> str:
         for key in recorded.claims
         if (word := _verdict(recorded, key)) in ("PROVED", "ARGUED") and key not in formal
     )
+    kept = [claim.formal for claim in formal.values() if claim.formal and not stale(claim)]
+    refuted = [formal for formal in kept if formal.refutes]
     kinds = pipe_table(
         "kind of proof | claims:",
         [
-            ("PROVED, by the kernel", str(sum(not stale(c) for c in formal.values()))),
+            ("PROVED, by the kernel", str(len(kept) - len(refuted))),
             ("PROVED, by exact decision of every case", str(words["by exact decision"])),
             ("ARGUED, in words with steps that a machine confirmed", str(words["ARGUED"])),
+            ("FAILS, and the kernel checked a refutation", str(len(refuted))),
         ],
     )
     listed = [

@@ -1,0 +1,107 @@
+"""Every theorem that a claim names, in versions that are wrong: the kernel refuses each."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mutants import Attempt, copies, judged, mutated, script
+
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.formal import source
+from depthlaw.theory.formal import prove
+
+TABLE: dict[str, list[list[str]]] = tomllib.loads(
+    (Path(__file__).parent / "mutants.toml").read_text(encoding="utf-8")
+)
+FILES = sorted({of.partition(".")[0] for of in TABLE if "/" not in of})
+LINKS = [of for of in TABLE if "/" in of]
+
+
+def test_every_claim_with_a_theorem_stands_in_the_table():
+    claims = prove.linked()
+    assert set(LINKS) == set(claims)
+    terms = {claim.formal.head for claim in claims.values() if "." in claim.formal.head}
+    theorems = {claim.formal.theorem for claim in claims.values()}
+    assert theorems | terms <= set(TABLE)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_wrong_theorem_is_refused(compiled, name):
+    text, placed, says = source(name), [], {}
+    for i, (of, versions) in enumerate(TABLE.items()):
+        if of.startswith(f"{name}."):
+            # The first is the original: a copy of it can be proved where it stands.
+            place, made = copies(text, of.partition(".")[2], [("", ""), *versions], f"mutant_{i}")
+            placed.append((place, made))
+            says |= {
+                each.name: f"{of}: {old!r} -> {new!r}"
+                for each, (old, new) in zip(made, [("", ""), *versions], strict=True)
+            }
+    found = judged(compiled, script(text, placed))
+    expected = {each: "proved" if each.endswith("_0") else "refused" for each in says}
+    assert {says[each]: found[each] for each in says} == {
+        says[each]: expected[each] for each in says
+    }
+
+
+def test_a_wrong_link_is_refused(compiled):
+    """At one case at least: what a claim says of its term is no other function of the case."""
+    sentences = {}
+    for key in LINKS:
+        for old, new in TABLE[key]:
+            claim = find(key)
+            value = mutated(claim.formal.value, old, new)
+            wrong = replace(claim, formal=replace(claim.formal, value=value))
+            sentences[f"{key}: {old!r} -> {new!r}"] = list(prove.comparisons(wrong))
+    named = {
+        f"mutant_{i}_{j}": (says, sentence)
+        for i, (says, each) in enumerate(sentences.items())
+        for j, sentence in enumerate(each)
+    }
+    attempts = [
+        Attempt(name, f"Lemma {name} : {sentence}.", "compared. Qed.")
+        for name, (_, sentence) in named.items()
+    ]
+    head = prove.link_file(map(find, LINKS)).partition("\n(* connectivity/")[0]
+    found = judged(compiled, script(head, [(len(head), attempts)]))
+    assert "no statement" not in found.values()
+    refused = {named[name][0] for name in found if found[name] == "refused"}
+    assert set(sentences) - refused == set()
+
+
+TOY = """
+Definition twice (n : nat) := n + n.
+
+Lemma twiceE n : twice n = n + n.
+Proof. reflexivity. Qed.
+
+Section Sums.
+Variable k : nat.
+(* What is it? *)
+Theorem plus n : n = 0 -> k + n = k.
+Proof. now intros ->; rewrite <- plus_n_O. Qed.
+End Sums.
+"""
+
+
+def test_what_is_equivalent_is_proved_and_what_means_nothing_is_no_statement(tmp_path):
+    versions = [("k + n", "0 + (k + n)"), ("= k", "= S k"), ("k + n", "k ++ n"), ("n = 0 -> ", "")]
+    place, made = copies(TOY, "plus", versions, "plus")
+    term, others = copies(TOY, "twice", [("n + n", "n + n + 0"), ("n + n", "n + (0 + n)")], "twice")
+    found = judged(tmp_path, script(TOY, [(place, made), (term, others)]))
+    assert list(found.values()) == [
+        *("refused", "proved"),
+        *("proved", "refused", "no statement", "refused"),
+    ]
+
+
+def test_a_passage_that_is_gone_is_an_error():
+    with pytest.raises(LookupError, match="'q' occurs 0 times"):
+        copies(TOY, "plus", [("q", "n")], "m")
+    with pytest.raises(LookupError, match="occurs 3 times"):
+        copies(TOY, "plus", [("n", "m")], "m")
+    with pytest.raises(LookupError, match="no theorem thrice"):
+        copies(TOY, "thrice", [("n", "m")], "m")
