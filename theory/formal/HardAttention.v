@@ -1,0 +1,432 @@
+(* Hard attention on words: exact numbers of layers for languages, at all sizes.
+
+   The objects are those of theory/formal_languages/temporal_logic.py (`attend`, `kinds`): layers of
+   unique hard attention under a future mask, without positions, over words of any length. Of the
+   earlier positions a head attends to the rightmost (or leftmost) one of greatest score. *)
+
+From Coq Require Import NArith.
+From mathcomp Require Import all_ssreflect.
+From mathcomp Require Import zify.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory.
+
+(* Ties between greatest scores, and whether a position is hidden from itself. *)
+Variant side := leftmost | rightmost.
+Variant mask := strict | non_strict.
+
+(* --- nets --- *)
+
+Section Nets.
+
+Variables (disp : unit) (S : orderType disp).
+
+(* Whether a later key of score s' is preferred to an earlier one of score s. *)
+Definition later_wins (tie : side) (s s' : S) : bool :=
+  if tie is rightmost then (s <= s')%O else (s < s')%O.
+
+Definition better X tie (score : X -> S) (best : option X) (x : X) : option X :=
+  if best is Some b then if later_wins tie (score b) (score x) then Some x else Some b else Some x.
+
+(* What a head attends to among the states it sees, in the order of positions; None if there are
+   none. *)
+Definition attend X tie (score : X -> S) (xs : seq X) : option X :=
+  foldl (better tie score) None xs.
+
+(* States are of any type, finite or not; each layer has its own scores, which depend on the state
+   of the query and that of the key, and its own map of the state and of all that its heads attend
+   to. A head yields the whole state that it attends to; so a least score below which nothing
+   counts (0 in `attend` of temporal_logic.py) is a matter of that map. The letter None stands at
+   the extra last position. *)
+Record net (A : Type) := Net
+  { state : Type;
+    heads : finType;
+    embed : option A -> state;
+    score : nat -> heads -> state -> state -> S;
+    join : nat -> state -> {ffun heads -> option state} -> state;
+    accept : state -> bool }.
+
+Definition letter A (w : seq A) (i : nat) : option A := nth None (map Some w) i.
+
+(* The positions that position i sees. *)
+Definition seen (m : mask) (i : nat) : seq nat := iota 0 (if m is strict then i else i.+1).
+
+(* The state of position i of the word w after L layers. *)
+Fixpoint hold tie m A (f : net A) (w : seq A) (L i : nat) : state f :=
+  if L is l.+1 then
+    let own := hold tie m f w l i in
+    join l own [ffun h => attend tie (score l h own) [seq hold tie m f w l j | j <- seen m i]]
+  else embed f (letter w i).
+
+(* A word is read at the extra last position. *)
+Definition accepts tie A (f : net A) L w : bool := accept (hold tie strict f w L (size w)).
+
+Definition recognises tie A (f : net A) L (language : pred (seq A)) :=
+  forall w, accepts tie f L w = language w.
+
+End Nets.
+
+Definition finite_states disp (S : orderType disp) A (f : net S A) :=
+  exists Q : finType, Finite.sort Q = state f.
+
+(* L is the least number of layers for a language: a net of finitely many states, H heads a layer
+   and scores 0 and 1 does it with L layers; no net of fewer layers does, whatever its states, its
+   scores in an ordered set, and its number of heads. *)
+Definition least_layers tie H A (language : pred (seq A)) (L : nat) :=
+  (exists f : net [orderType of bool] A,
+     [/\ finite_states f, #|heads f| <= H & recognises tie f L language]) /\
+  (forall disp (S : orderType disp) (f : net S A) l, recognises tie f l language -> L <= l).
+
+(* --- what a head attends to --- *)
+
+Section Attend.
+
+Variables (disp : unit) (S : orderType disp) (X : Type) (tie : side) (score : X -> S).
+Implicit Types (xs ys zs : seq X).
+
+Definition both (a b : option X) : option X := if b is Some x then better tie score a x else a.
+
+Lemma later_wins_trans (s1 s2 s3 : S) :
+  later_wins tie s1 s2 -> later_wins tie s2 s3 -> later_wins tie s1 s3.
+Proof. by case: tie; [apply: lt_trans | apply: le_trans]. Qed.
+
+Lemma later_loses_trans (s1 s2 s3 : S) :
+  ~~ later_wins tie s1 s2 -> ~~ later_wins tie s2 s3 -> ~~ later_wins tie s1 s3.
+Proof.
+by case: tie; rewrite /= -?leNgt -?ltNge => le12 le23; [apply: le_trans le12 | apply: lt_trans le12].
+Qed.
+
+Lemma both_assoc a b c : both (both a b) c = both a (both b c).
+Proof.
+case: c => [c|] //; case: b => [b|] //; case: a => [a|]; last by rewrite /= /better; case: ifP.
+rewrite /= /better; case ab: (later_wins _ (score a)); case bc: (later_wins _ (score b)).
+- by rewrite /= (later_wins_trans ab bc).
+- by rewrite /= ab.
+- by [].
+- by rewrite /= ab (negbTE (later_loses_trans (negbT ab) (negbT bc))).
+Qed.
+
+Lemma both_id a : both a a = a.
+Proof. by case: a => [a|] //=; rewrite /better; case: ifP. Qed.
+
+Lemma attend_from b xs : foldl (better tie score) b xs = both b (attend tie score xs).
+Proof.
+rewrite /attend; elim/last_ind: xs => [|xs x IH]; first by case: b.
+rewrite !foldl_rcons IH.
+by rewrite -[better _ _ _ _]/(both (both b _) (Some x)) both_assoc.
+Qed.
+
+Lemma attend_cat xs ys :
+  attend tie score (xs ++ ys) = both (attend tie score xs) (attend tie score ys).
+Proof. by rewrite {1}/attend foldl_cat attend_from. Qed.
+
+Lemma attend_rcons xs x : attend tie score (rcons xs x) = better tie score (attend tie score xs) x.
+Proof. by rewrite /attend foldl_rcons. Qed.
+
+(* What is seen twice in a row might as well be seen once. *)
+Lemma attend_twice xs ys zs :
+  attend tie score (xs ++ ys ++ ys ++ zs) = attend tie score (xs ++ ys ++ zs).
+Proof. by rewrite !attend_cat -(both_assoc _ _ (attend tie score zs)) both_id. Qed.
+
+End Attend.
+
+(* Leftmost: more of what was seen before changes nothing. *)
+Lemma attend_seen disp (S : orderType disp) (I : eqType) X (score : X -> S) (g : I -> X) js ks :
+  (forall k, k \in ks -> exists2 j, j \in js & g k = g j) ->
+  attend leftmost score (map g (js ++ ks)) = attend leftmost score (map g js).
+Proof.
+elim/last_ind: ks => [|ks k IH] sub; first by rewrite cats0.
+rewrite -rcons_cat map_rcons attend_rcons IH => [|i iks]; last first.
+  by apply: sub; rewrite mem_rcons inE iks orbT.
+have [j jjs ->] : exists2 j, j \in js & g k = g j by apply: sub; rewrite mem_rcons inE eqxx.
+case: (path.splitPr jjs) => js1 js2; rewrite map_cat attend_cat /=.
+have top b : exists2 c, foldl (better leftmost score) (Some b) (map g js2) = Some c
+    & (score b <= score c)%O.
+  elim/last_ind: (js2) => [|js' j' [c IHc bc]]; first by exists b.
+  rewrite map_rcons foldl_rcons IHc /=; case: ltP => [cj|_]; last by exists c.
+  by exists (g j'); rewrite ?(le_trans bc (ltW cj)).
+rewrite /attend /=; have [c -> jc] := top (g j).
+rewrite /both; case: (foldl _ _ _) => [b|] /=.
+  by case: (ltP (score b)) => bc /=; rewrite ltNge ?jc // (le_trans jc bc).
+by rewrite ltNge jc.
+Qed.
+
+(* Scores 0 and 1: whether anything of score 1 is seen, and which is the last. *)
+Definition keep X (p : pred X) (o : option X) : option X :=
+  if o is Some x then if p x then Some x else None else None.
+
+Lemma attend_any X tie (p : pred X) xs : isSome (keep p (attend tie (p : X -> bool) xs)) = has p xs.
+Proof.
+elim/last_ind: xs => [|xs x IH] //; rewrite attend_rcons has_rcons -IH.
+case: (attend _ _ _) => [b|] /=; last by case: (p x).
+by case: tie {IH}; rewrite ?leEbool ?ltEbool; case pb: (p b); case px: (p x); rewrite /= ?pb ?px.
+Qed.
+
+Lemma attend_last X (p : pred X) xs x :
+  keep p (attend rightmost (p : X -> bool) (rcons xs x))
+  = if p x then Some x else keep p (attend rightmost (p : X -> bool) xs).
+Proof.
+rewrite attend_rcons; case: (attend _ _ _) => [b|] //=.
+by rewrite leEbool; case pb: (p b); case px: (p x); rewrite /= ?pb ?px.
+Qed.
+
+(* --- what no net can tell apart --- *)
+
+Section Alike.
+
+Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A).
+
+Lemma hold_prefix tie m w w' L i :
+  (forall j, j <= i -> letter w j = letter w' j) -> hold tie m f w L i = hold tie m f w' L i.
+Proof.
+elim: L i => [|l IH] i same /=; first by rewrite same.
+rewrite IH //; congr join; apply/ffunP => h; rewrite !ffunE; congr attend.
+apply/eq_in_map => j; rewrite mem_iota => ji; apply: IH => j' j'j; apply: same.
+by move: ji; case: (m) => ji; lia.
+Qed.
+
+Lemma letter_catl (w v v' : seq A) i : i < size w -> letter (w ++ v) i = letter (w ++ v') i.
+Proof. by move=> iw; rewrite /letter !map_cat !nth_cat size_map iw. Qed.
+
+Lemma letter_catr (u v : seq A) i : letter (u ++ v) (size u + i) = letter v i.
+Proof. by rewrite /letter map_cat nth_cat size_map ltnNge leq_addr /= addKn. Qed.
+
+Lemma letter_size (w : seq A) : letter w (size w) = None.
+Proof. by rewrite /letter nth_default ?size_map. Qed.
+
+Lemma flatten_nseqS n (x : seq A) : flatten (nseq n.+1 x) = flatten (nseq n x) ++ x.
+Proof. by elim: n => [|n IH] /=; rewrite ?cats0 // -catA -IH. Qed.
+
+Lemma size_power n (x : seq A) : size (flatten (nseq n x)) = n * size x.
+Proof. by elim: n => //= n IH; rewrite size_cat IH. Qed.
+
+Lemma powers_held tie u (x v : seq A) n t i : t <= n -> size u + t * size x <= i ->
+  hold tie strict f (u ++ flatten (nseq n x) ++ v) t i
+  = hold tie strict f (u ++ flatten (nseq n.+1 x) ++ v) t (i + size x).
+Proof.
+set W := u ++ _; set W' := u ++ _; set p := size x.
+have here j t' : j < size u + n * p -> hold tie strict f W t' j = hold tie strict f W' t' j.
+  move=> jn; apply: hold_prefix => k kj; rewrite /W /W' flatten_nseqS -catA !(catA u).
+  by apply: letter_catl; rewrite size_cat size_power; lia.
+have shifted j : size u <= j -> letter W j = letter W' (j + p).
+  move=> uj; rewrite -(subnKC uj) /W /W' /= -addnA !letter_catr -catA addnC.
+  by rewrite letter_catr.
+elim: t i => [|t IH] i tn ui /=; first by rewrite shifted //; lia.
+rewrite -IH; [|lia|lia]; congr join; apply/ffunP => h; rewrite !ffunE /seen.
+set a := size u + t * p; have [d ->] : exists d, i = a + p + d by exists (i - (a + p)); lia.
+rewrite (_ : a + p + d + p = a + (p + (p + d))); last by lia.
+rewrite -(addnA a) !(iotaD 0 a) (iotaD _ p (p + d)) !map_cat !add0n.
+have same (js : seq nat) : (forall j, j \in js -> j < a + p) ->
+    [seq hold tie strict f W' t j | j <- js] = [seq hold tie strict f W t j | j <- js].
+  by move=> small; apply/eq_in_map => j /small ja; rewrite here //; nia.
+rewrite (same (iota 0 a)) ?(same (iota a p)); try by move=> j; rewrite mem_iota; lia.
+have -> : [seq hold tie strict f W' t j | j <- iota (a + p) (p + d)]
+          = [seq hold tie strict f W t j | j <- iota a (p + d)].
+  rewrite (addnC a) iotaDl -map_comp; apply/eq_in_map => j; rewrite mem_iota => ja /=.
+  by rewrite IH; [rewrite addnC | lia | lia].
+by rewrite !(iotaD a p d) map_cat attend_twice.
+Qed.
+
+(* Whatever the net, n layers give a word with a factor n times in a row the output that they give
+   it with the factor once more. Hence languages of nets are aperiodic, and powers count layers. *)
+Theorem powers_alike tie u (x v : seq A) n L : L <= n ->
+  accepts tie f L (u ++ flatten (nseq n x) ++ v)
+  = accepts tie f L (u ++ flatten (nseq n.+1 x) ++ v).
+Proof.
+move=> Ln; rewrite /accepts (powers_held _ _ Ln); last first.
+  by rewrite !size_cat size_power; nia.
+by congr (accept (hold _ _ _ _ _ _)); rewrite !size_cat !size_power; lia.
+Qed.
+
+End Alike.
+
+(* --- helpers for nets --- *)
+
+Lemma iota_rcons n : iota 0 n.+1 = rcons (iota 0 n) n.
+Proof. by rewrite -addn1 iotaD cats1. Qed.
+
+Lemma map_iotaS X (g : nat -> X) n : map g (iota 0 n.+1) = rcons (map g (iota 0 n)) (g n).
+Proof. by rewrite iota_rcons map_rcons. Qed.
+
+Lemma letterP A (w : seq A) i : i < size w ->
+  exists2 x, letter w i = Some x & take i.+1 w = rcons (take i w) x.
+Proof.
+case: w => // x0 w iw; exists (nth x0 (x0 :: w) i); last exact: take_nth.
+by rewrite /letter (nth_map x0).
+Qed.
+
+Lemma letter_rcons A (w : seq A) x i :
+  letter (rcons w x) i = if i == size w then Some x else letter w i.
+Proof.
+rewrite /letter map_rcons nth_rcons size_map; case: ltngtP => // iw.
+by rewrite nth_default // size_map ltnW.
+Qed.
+
+Lemma take_rcons A (w : seq A) x i : i <= size w -> take i (rcons w x) = take i w.
+Proof. by move=> iw; rewrite -cats1 takel_cat. Qed.
+
+Lemma nseq_rcons A n (x : A) : nseq n.+1 x = rcons (nseq n x) x.
+Proof. by elim: n => //= n <-. Qed.
+
+(* --- k letters at least --- *)
+
+Section AtLeast.
+
+Variables (A : finType).
+
+Definition at_least k (w : seq A) : bool := k <= size w.
+
+(* Whether something was before, asked again and again, but not more than k times. *)
+Definition once_net k : net [orderType of bool] A :=
+  @Net _ _ A [finType of bool] [finType of unit] (fun _ => true) (fun _ _ _ flag => flag)
+    (fun l own u => if l < k then isSome (keep id (u tt)) else own) id.
+
+Lemma once_held tie k w t i : hold tie strict (once_net k) w t i = (minn t k <= i).
+Proof.
+elim: t i => [|t IH] i; first by rewrite min0n.
+rewrite /= ffunE; case: ltnP => tk; last by rewrite IH; lia.
+rewrite attend_any has_map; apply/hasP/idP => [[j]|ti]; first by rewrite mem_iota /= IH; lia.
+by exists t; rewrite ?mem_iota /= ?IH; lia.
+Qed.
+
+Lemma once_recognises tie k : recognises tie (once_net k) k (at_least k).
+Proof. by move=> w; rewrite /accepts once_held minnn. Qed.
+
+Lemma at_least_lower tie k (a : A) disp (S : orderType disp) (f : net S A) l :
+  recognises tie f l (at_least k) -> k <= l.
+Proof.
+move=> right; rewrite leqNgt; apply/negP => lk; have lk1 : l <= k.-1 by lia.
+have := powers_alike f tie [::] [:: a] [::] lk1.
+by rewrite !right /at_least /= cats0 size_power muln1; lia.
+Qed.
+
+Lemma nseq_power n (a : A) : flatten (nseq n [:: a]) = nseq n a.
+Proof. by elim: n => //= n ->. Qed.
+
+Lemma equal_letters tie disp (S : orderType disp) (f : net S A) k n m (a : A) :
+  k <= n -> k <= m -> accepts tie f k (nseq n a) = accepts tie f k (nseq m a).
+Proof.
+have go d : accepts tie f k (nseq (k + d) a) = accepts tie f k (nseq k a).
+  elim: d => [|d IH]; first by rewrite addn0.
+  have kd : k <= k + d by lia.
+  have := powers_alike f tie [::] [:: a] [::] kd.
+  by rewrite !cat0s !cats0 !nseq_power addnS IH => <-.
+by move=> /subnKC <- /subnKC <-; rewrite !go.
+Qed.
+
+(* Claim: formal_languages/strict_hierarchy, for rightmost and for leftmost heads. The words of at
+   least k letters take exactly k layers, one head each. Of two words of equal letters all nets of k
+   layers agree exactly if both have k letters, or as many. So no number of layers decides whether
+   a length is even. *)
+Theorem strict_hierarchy tie k (a : A) :
+  [/\ least_layers tie 1 (at_least k) k,
+      forall n m, (forall disp (S : orderType disp) (f : net S A),
+          accepts tie f k (nseq n a) = accepts tie f k (nseq m a)) <-> minn n k = minn m k
+    & forall disp (S : orderType disp) (f : net S A) L,
+        ~ recognises tie f L (fun w => ~~ odd (size w))].
+Proof.
+split.
+- split; last by move=> disp S f l; apply: (at_least_lower a).
+  exists (once_net k); split; [by exists [finType of bool] | by rewrite card_unit |].
+  exact: once_recognises.
+- move=> n m; split=> [same|].
+    have far : forall t, t <= k -> (t <= n) = (t <= m).
+      move=> t tk; have := same _ _ (once_net t).
+      by rewrite /accepts !once_held !size_nseq (minn_idPr tk).
+    have := far (minn n k) (geq_minr _ _); have := far (minn m k) (geq_minr _ _); lia.
+  have [kn|nk] := leqP k n; last by move=> nm disp S f; have -> : m = n by lia.
+  by move=> nm disp S f; apply: equal_letters; lia.
+move=> disp S f L right; have := @equal_letters tie _ _ f L L L.+1 a (leqnn _) (leqnSn _).
+by rewrite !right !size_nseq /=; case: odd.
+Qed.
+
+End AtLeast.
+
+(* --- k letters in a row --- *)
+
+Section Stair.
+
+Variables (A : finType) (a c : A).
+Hypothesis ac : a != c.
+
+(* Once every c is deleted, the word contains k letters a in a row. *)
+Definition stair k (w : seq A) : bool := infix (nseq k a) [seq x <- w | x != c].
+
+(* How many letters a end the word, c's left out. *)
+Definition row (w : seq A) : nat :=
+  foldl (fun r x => if x == c then r else if x == a then r.+1 else 0) 0 w.
+
+Lemma row_rcons w x :
+  row (rcons w x) = if x == c then row w else if x == a then (row w).+1 else 0.
+Proof. by rewrite /row foldl_rcons. Qed.
+
+Lemma row_suffix k w : (k <= row w) = suffix (nseq k a) [seq x <- w | x != c].
+Proof.
+elim/last_ind: w k => [|w x IH] k; first by case: k => [|k]; rewrite ?suffix0s ?suffixs0.
+rewrite row_rcons filter_rcons; case: eqP => //= _.
+case: k => [|k]; first by rewrite suffix0s.
+by rewrite nseq_rcons suffix_rcons -IH eq_sym; case: eqP.
+Qed.
+
+Lemma stair_row k w : stair k.+1 w
+  = has (fun i => (letter w i == Some a) && (k <= row (take i w))) (iota 0 (size w)).
+Proof.
+elim/last_ind: w => [|w x IH] //.
+rewrite size_rcons iota_rcons has_rcons.
+have <- : stair k.+1 w = has (fun i => (letter (rcons w x) i == Some a)
+    && (k <= row (take i (rcons w x)))) (iota 0 (size w)).
+  rewrite IH; apply: eq_in_has => i; rewrite mem_iota => /andP [_ iw].
+  by rewrite letter_rcons take_rcons ?(ltnW iw) // ltn_eqF.
+rewrite letter_rcons eqxx take_rcons // take_size /stair filter_rcons.
+case: eqP => [->|/eqP xc] /=; first by rewrite (inj_eq Some_inj) eq_sym (negbTE ac).
+rewrite -[a :: _]/(nseq k.+1 a) infix_rconsl nseq_rcons suffix_rcons -row_suffix.
+by rewrite (inj_eq Some_inj) (eq_sym x).
+Qed.
+
+(* Layer 1 to k - 1: the last letter before, c's left out, ends a row of t letters a. Layer k: such
+   a row of k letters ended somewhere. *)
+Definition stair_net k : net [orderType of bool] A :=
+  @Net _ _ A [finType of option A * bool] [finType of unit]
+    (fun x => (x, x == Some a))
+    (fun l _ _ key => if l < k then key.1 != Some c else key.2)
+    (fun l own u => (own.1, if l < k
+       then (own.1 == Some a)
+            && (if keep (fun key => key.1 != Some c) (u tt) is Some key then key.2 else false)
+       else isSome (keep snd (u tt))))
+    snd.
+
+Lemma stair_held k w t i : t <= k -> i <= size w ->
+  hold rightmost strict (stair_net k) w t i
+  = (letter w i, (letter w i == Some a) && (t <= row (take i w))).
+Proof.
+elim: t i => [|t IH] i tk iw /=; first by rewrite andbT.
+rewrite ffunE IH ?(ltnW tk) // tk /=; congr (_, _ && _).
+elim: i iw => [|i IHi] iw; first by rewrite take0.
+have [x xi ->] := letterP iw; rewrite map_iotaS (attend_last (fun key => key.1 != Some c)).
+rewrite IH ?(ltnW tk) ?(ltnW iw) //= xi row_rcons (inj_eq Some_inj).
+case: (x == c) => /=; first by rewrite IHi ?(ltnW iw).
+by rewrite (inj_eq Some_inj); case: (x == a).
+Qed.
+
+(* Claim: least_depth/stair_layers. Exactly k layers of rightmost hard attention, over every finite
+   alphabet with two letters a and c. *)
+Theorem stair_layers k : least_layers rightmost 1 (stair k) k.
+Proof.
+split.
+  case: k => [|k].
+    exists (once_net A 0); split; [by exists [finType of bool] | by rewrite card_unit |].
+    by move=> w; rewrite /accepts once_held /stair infix0s.
+  exists (stair_net k); split; [by exists [finType of option A * bool] | by rewrite card_unit |].
+  move=> w; rewrite /accepts /= ffunE ltnn (attend_any _ snd) has_map stair_row.
+  by apply: eq_in_has => i; rewrite mem_iota => /andP [_ iw] /=; rewrite stair_held ?(ltnW iw).
+move=> disp S f l right; rewrite leqNgt; apply/negP => lk; have lk1 : l <= k.-1 by lia.
+have := powers_alike f rightmost [::] [:: a] [::] lk1.
+have only n : [seq x <- nseq n a | x != c] = nseq n a.
+  by apply/all_filterP; rewrite all_nseq ac orbT.
+rewrite !right !cat0s !cats0 !nseq_power /stair !only prednK ?infix_refl; last by lia.
+move=> /size_infix; rewrite !size_nseq; lia.
+Qed.
+
+End Stair.
