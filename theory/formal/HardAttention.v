@@ -257,6 +257,13 @@ case: w => // x0 w iw; exists (nth x0 (x0 :: w) i); last exact: take_nth.
 by rewrite /letter (nth_map x0).
 Qed.
 
+Lemma drop_letter A (w : seq A) i : i < size w ->
+  exists2 x, letter w i = Some x & drop i w = x :: drop i.+1 w.
+Proof.
+case: w => // x0 w iw; exists (nth x0 (x0 :: w) i); last exact: drop_nth.
+by rewrite /letter (nth_map x0).
+Qed.
+
 Lemma letter_rcons A (w : seq A) x i :
   letter (rcons w x) i = if i == size w then Some x else letter w i.
 Proof.
@@ -430,3 +437,210 @@ move=> /size_infix; rewrite !size_nseq; lia.
 Qed.
 
 End Stair.
+
+(* --- nested brackets --- *)
+
+Section Dyck.
+
+Variables (T : finType) (t0 : T).
+
+(* An opening bracket is (true, type), a closing one (false, type). *)
+Local Notation bracket := (bool * T)%type.
+
+(* Brackets match by a stack, which is never higher than D. *)
+Fixpoint nested D (stack : seq T) (w : seq bracket) : bool :=
+  match w, stack with
+  | [::], _ => nilp stack
+  | (true, x) :: w', _ => (size stack < D) && nested D (x :: stack) w'
+  | (false, x) :: w', y :: stack' => (x == y) && nested D stack' w'
+  | (false, _) :: _, [::] => false
+  end.
+
+Definition dyck D w : bool := nested D [::] w.
+
+Lemma nested_open D n s w : n + size s <= D ->
+  nested D s (nseq n (true, t0) ++ w) = nested D (nseq n t0 ++ s) w.
+Proof.
+elim: n s => [|n IH] s ns //=; rewrite IH /=; last by lia.
+have -> : size s < D by lia.
+by congr nested; elim: (n) => //= m ->.
+Qed.
+
+Lemma nested_close D n : nested D (nseq n t0) (nseq n (false, t0)).
+Proof. by elim: n => //= n ->; rewrite eqxx. Qed.
+
+Lemma dyck_allowed D : dyck D (nseq D (true, t0) ++ nseq D (false, t0)).
+Proof. by rewrite /dyck nested_open ?addn0 // cats0 nested_close. Qed.
+
+Lemma dyck_too_many D w : ~~ dyck D (nseq D.+1 (true, t0) ++ w).
+Proof. by rewrite /dyck nseq_rcons -cats1 -catA nested_open ?addn0 //= cats0 size_nseq ltnn. Qed.
+
+(* An event of a level is a push of a type, a pop of a type, or none. *)
+Local Notation event := (option bracket).
+
+(* A cell after an event: what was pushed, or nothing after a pop. *)
+Definition after (held : option T) (e : event) : option T :=
+  if e is Some (push, x) then if push then Some x else None else held.
+(* What the next level must do: push what lay here, or pop where nothing did. *)
+Definition handed (held : option T) (e : event) : event :=
+  match e, held with
+  | Some (true, _), Some y => Some (true, y)
+  | Some (false, x), None => Some (false, x)
+  | _, _ => None
+  end.
+Definition mismatch (held : option T) (e : event) : bool :=
+  match e, held with Some (false, x), Some y => x != y | _, _ => false end.
+
+(* A position holds the event of its level, whether a pop here did not match, and whether a cell
+   below was full. D layers, one a cell; the last one asks whether anything ever went wrong. *)
+Definition stack_net D : net [orderType of bool] bracket :=
+  @Net _ _ bracket [finType of event * bool * bool] [finType of unit]
+    (fun x => (x, false, false))
+    (fun l _ _ key => if l < D then isSome key.1.1 else isSome key.1.1 || key.1.2)
+    (fun l own u => if l < D then
+       let held := if keep (fun key => isSome key.1.1) (u tt) is Some key
+                   then after None key.1.1 else None in
+       (handed held own.1.1, own.1.2 || mismatch held own.1.1, own.2 || isSome held)
+     else
+       (None, isSome (keep (fun key => isSome key.1.1 || key.1.2) (u tt)), own.2))
+    (fun s => ~~ s.1.2 && ~~ s.2).
+
+(* The cells one after the other: what all hold after an event, what the last hands on, and whether
+   anything is wrong. *)
+Fixpoint cells_after (cells : seq (option T)) (e : event) : seq (option T) :=
+  if cells is held :: cells' then after held e :: cells_after cells' (handed held e) else [::].
+Fixpoint cells_wrong (cells : seq (option T)) (e : event) : bool :=
+  if cells is held :: cells' then mismatch held e || cells_wrong cells' (handed held e)
+  else isSome e.
+
+Lemma cells_none cells : cells_after cells None = cells /\ cells_wrong cells None = false.
+Proof. by elim: cells => //= held cells [-> ->]. Qed.
+
+Lemma cells_push cells x :
+  if size (pmap id cells) < size cells then
+    pmap id (cells_after cells (Some (true, x))) = x :: pmap id cells
+    /\ cells_wrong cells (Some (true, x)) = false
+  else cells_wrong cells (Some (true, x)).
+Proof.
+elim: cells x => [|[y|] cells IH] x //=.
+  by have := IH y; rewrite ltnS; case: ifP => // _ [-> ->].
+have [-> ->] := cells_none cells.
+by rewrite ltnS size_pmap count_size.
+Qed.
+
+Lemma cells_pop cells x :
+  if pmap id cells is y :: stack then
+    cells_wrong cells (Some (false, x)) = (x != y)
+    /\ pmap id (cells_after cells (Some (false, x))) = stack
+  else is_true (cells_wrong cells (Some (false, x))).
+Proof.
+elim: cells x => [|[y|] cells IH] x //=; last exact: IH.
+by have [-> ->] := cells_none cells; rewrite orbF.
+Qed.
+
+Lemma cells_nil (cells : seq (option T)) : nilp (pmap id cells) = ~~ has isSome cells.
+Proof. by elim: cells => [|[y|] cells IH]. Qed.
+
+Lemma size_cells_after cells e : size (cells_after cells e) = size cells.
+Proof. by elim: cells e => //= held cells IH e; rewrite IH. Qed.
+
+(* All letters in turn. *)
+Fixpoint cells_run (cells : seq (option T)) (w : seq bracket) : bool :=
+  if w is x :: w' then ~~ cells_wrong cells (Some x) && cells_run (cells_after cells (Some x)) w'
+  else nilp (pmap id cells).
+
+Lemma cells_are_a_stack cells w : cells_run cells w = nested (size cells) (pmap id cells) w.
+Proof.
+elim: w cells => [|[[] x] w IH] cells //=; rewrite IH size_cells_after.
+  by have := cells_push cells x; case: ifP => _ => [[-> ->]|->].
+by have := cells_pop cells x; case: (pmap id cells) => [->|y s [-> ->]] //; rewrite negbK.
+Qed.
+
+Section Levels.
+
+Variables (D : nat) (w : seq bracket).
+
+(* The event of level t at position i, and what the cell of level t holds there. *)
+Fixpoint event_at t i : event :=
+  if t is t'.+1 then
+    handed (foldl (fun held j => after held (event_at t' j)) None (iota 0 i)) (event_at t' i)
+  else letter w i.
+Definition cell_at t i : option T :=
+  foldl (fun held j => after held (event_at t j)) None (iota 0 i).
+
+Lemma cell_atS t i : cell_at t i.+1 = after (cell_at t i) (event_at t i).
+Proof. by rewrite /cell_at iota_rcons foldl_rcons. Qed.
+
+Definition wrong_at n i : bool := has (fun t => mismatch (cell_at t i) (event_at t i)) (iota 0 n).
+Definition full_at n i : bool := has (fun t => isSome (cell_at t i)) (iota 0 n).
+
+Lemma stack_held t i : t <= D ->
+  hold rightmost strict (stack_net D) w t i = (event_at t i, wrong_at t i, full_at t i).
+Proof.
+elim: t i => [|t IH] i tD //=; rewrite ffunE !IH ?(ltnW tD) // tD /=.
+have -> : (if keep (fun key : event * bool * bool => isSome key.1.1)
+  (attend rightmost (fun key : event * bool * bool => isSome key.1.1)
+     [seq hold rightmost strict (stack_net D) w t j | j <- iota 0 i])
+  is Some key then after None key.1.1 else None) = cell_at t i.
+  elim: i => // i IHi.
+  rewrite map_iotaS (attend_last (fun key : event * bool * bool => isSome key.1.1)) cell_atS -IHi.
+  by rewrite IH ?(ltnW tD) //=; case: (event_at t i).
+by rewrite /wrong_at /full_at !iota_rcons !has_rcons !(orbC (has _ _)).
+Qed.
+
+Lemma cells_at_after n t i :
+  [seq cell_at t' i.+1 | t' <- iota t n]
+  = cells_after [seq cell_at t' i | t' <- iota t n] (event_at t i).
+Proof. by elim: n t => //= n IH t; rewrite cell_atS IH. Qed.
+
+Lemma cells_at_wrong n t i :
+  has (fun t' => mismatch (cell_at t' i) (event_at t' i)) (iota t n) || isSome (event_at (t + n) i)
+  = cells_wrong [seq cell_at t' i | t' <- iota t n] (event_at t i).
+Proof. by elim: n t => [|n IH] t /=; rewrite ?addn0 // -orbA -addSnnS IH. Qed.
+
+Definition bad_at i : bool := wrong_at D i || isSome (event_at D i).
+
+Lemma cells_run_at n i : i + n = size w ->
+  cells_run [seq cell_at t i | t <- iota 0 D] (drop i w)
+  = ~~ has bad_at (iota i n) && ~~ full_at D (size w).
+Proof.
+elim: n i => [|n IH] i iw.
+  rewrite -iw addn0 drop_oversize /=; last by lia.
+  by rewrite cells_nil has_map.
+have iw' : i < size w by lia.
+have [x xi ->] := drop_letter iw'.
+rewrite [LHS]/=; have <- : event_at 0 i = Some x by [].
+rewrite -(cells_at_after D 0 i) -(cells_at_wrong D 0 i) IH; last by lia.
+rewrite -[has _ (iota i _)]/(bad_at i || has bad_at (iota i.+1 n)) {2}/bad_at /wrong_at.
+by rewrite !negb_or -!andbA.
+Qed.
+
+End Levels.
+
+Lemma stack_recognises D : recognises rightmost (stack_net D) D.+1 (dyck D).
+Proof.
+move=> w; rewrite /accepts [hold _ _ _ _ _ _]/= ffunE ltnn.
+have := @cells_run_at D w (size w) 0 (add0n _); rewrite drop0 cells_are_a_stack size_map size_iota.
+have -> : pmap id [seq cell_at w t 0 | t <- iota 0 D] = [::].
+  by elim: (iota 0 D) => //= t ts ->.
+rewrite -/(dyck D w) => ->.
+rewrite (attend_any _ (fun key : event * bool * bool => isSome key.1.1 || key.1.2)) has_map.
+rewrite stack_held //=; congr (~~ _ && _).
+by apply: eq_has => i /=; rewrite stack_held //= orbC.
+Qed.
+
+(* Claim: least_depth/dyck_layers. Brackets of any types nested to depth D take exactly D + 1 layers
+   of rightmost hard attention: with one head a layer so many suffice, with any number of heads no
+   fewer do. *)
+Theorem dyck_layers D : least_layers rightmost 1 (dyck D) D.+1.
+Proof.
+split.
+  exists (stack_net D); split; last exact: stack_recognises.
+    by exists [finType of event * bool * bool].
+  by rewrite card_unit.
+move=> disp S f l right; rewrite leqNgt; apply/negP => lD.
+have := powers_alike f rightmost [::] [:: (true, t0)] (nseq D (false, t0)) (lD : l <= D).
+by rewrite !right !cat0s !nseq_power dyck_allowed (negbTE (dyck_too_many _ _)).
+Qed.
+
+End Dyck.
