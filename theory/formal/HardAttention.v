@@ -644,3 +644,113 @@ by rewrite !right !cat0s !nseq_power dyck_allowed (negbTE (dyck_too_many _ _)).
 Qed.
 
 End Dyck.
+
+Lemma holdS disp (S : orderType disp) A (f : net S A) tie m w l i :
+  hold tie m f w l.+1 i = join l (hold tie m f w l i)
+    [ffun h => attend tie (score l h (hold tie m f w l i)) [seq hold tie m f w l j | j <- seen m i]].
+Proof. by []. Qed.
+
+(* --- a mask that is not strict --- *)
+
+Section NonStrict.
+
+Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A).
+
+Lemma doubled_held tie u x (v : seq A) t i : size u <= i ->
+  hold tie non_strict f (u ++ x :: v) t i = hold tie non_strict f (u ++ x :: x :: v) t i.+1.
+Proof.
+set W := u ++ _; set W' := u ++ _.
+have here j t' : j <= size u -> hold tie non_strict f W t' j = hold tie non_strict f W' t' j.
+  move=> ju; apply: hold_prefix => k kj; rewrite /W /W' -(cat1s x v) -(cat1s x (x :: v)) !catA.
+  by apply: letter_catl; rewrite size_cat /=; lia.
+have shifted j : size u <= j -> letter W j = letter W' j.+1.
+  by move=> uj; rewrite -(subnKC uj) -addnS /W /W' !letter_catr.
+elim: t i => [|t IH] i ui; first by rewrite /= shifted.
+rewrite !holdS -IH //; congr join; apply/ffunP => h; rewrite !ffunE /seen.
+have [d ->] : exists d, i.+1 = size u + d.+1 by exists (i - size u); lia.
+rewrite -addnS !iotaD !map_cat !add0n.
+have -> : [seq hold tie non_strict f W' t j | j <- iota 0 (size u)]
+          = [seq hold tie non_strict f W t j | j <- iota 0 (size u)].
+  by apply/eq_in_map => j; rewrite mem_iota => ju; rewrite here //; lia.
+have -> : [seq hold tie non_strict f W' t j | j <- iota (size u) d.+2]
+  = hold tie non_strict f W t (size u) :: [seq hold tie non_strict f W t j | j <- iota (size u) d.+1].
+  rewrite [iota _ d.+2]/= map_cons -here //; congr (_ :: _).
+  rewrite -[_ :: iota _ d]/(iota (size u).+1 d.+1) -(add1n (size u)) iotaDl -map_comp.
+  by apply/eq_in_map => j; rewrite mem_iota => /andP [uj _] /=; rewrite IH.
+by rewrite /= -(cat1s _ [seq _ | _ <- _]) -(cat1s _ (_ :: _)) attend_twice.
+Qed.
+
+(* Claim: formal_languages/non_strict_mask. Where a position may attend to itself, no net of any
+   number of layers, read at the last position, tells a word from the same word with a letter
+   doubled. *)
+Theorem non_strict_mask tie u x (v : seq A) L :
+  hold tie non_strict f (u ++ x :: v) L (size (u ++ x :: v)).-1
+  = hold tie non_strict f (u ++ x :: x :: v) L (size (u ++ x :: x :: v)).-1.
+Proof. by rewrite !size_cat /= !addnS /= -addnS addnS; apply: doubled_held; lia. Qed.
+
+End NonStrict.
+
+(* (ab)*, a being true. *)
+Fixpoint alternating (w : seq bool) : bool :=
+  match w with [::] => true | [:: a, b & w'] => a && ~~ b && alternating w' | _ => false end.
+
+(* So (ab)* is out of reach. *)
+Theorem non_strict_alternating tie disp (S : orderType disp) (f : net S bool) L :
+  ~ (forall w, ~~ nilp w -> accept (hold tie non_strict f w L (size w).-1) = alternating w).
+Proof.
+move=> right; have := @non_strict_mask _ S _ f tie [:: true] false [::] L.
+move=> /(congr1 (@accept _ _ _ f)); rewrite !right //.
+Qed.
+
+(* Layer 1: the letter before. Layer 2: whether somewhere a letter was not to be there. *)
+Definition bad_after (before own : option bool) : bool :=
+  if own is Some x then if before is Some y then x == y else ~~ x
+  else before == Some true.
+Definition alternating_net : net [orderType of bool] bool :=
+  @Net _ _ bool [finType of option bool * bool] [finType of unit]
+    (fun x => (x, false))
+    (fun l _ _ key => if l is 0 then true else key.2)
+    (fun l own u => if l is 0
+       then (own.1, bad_after (if u tt is Some key then key.1 else None) own.1)
+       else (own.1, own.2 || isSome (keep snd (u tt))))
+    (fun s => ~~ s.2).
+
+Lemma attend_const X (xs : seq X) x : attend rightmost (fun _ => true) (rcons xs x) = Some x.
+Proof. by rewrite attend_rcons /better; case: attend. Qed.
+
+Definition before A (w : seq A) (i : nat) : option A := if i is j.+1 then letter w j else None.
+
+Lemma alternating_held w i : i <= size w ->
+  hold rightmost strict alternating_net w 1 i = (letter w i, bad_after (before w i) (letter w i)).
+Proof.
+case: i => [|i] iw; first by rewrite /= ffunE.
+by rewrite holdS /seen map_iotaS /= ffunE attend_const.
+Qed.
+
+Lemma alternating_bad w : alternating w
+  = ~~ has (fun i => bad_after (before w i) (letter w i)) (iota 0 (size w).+1).
+Proof.
+pose go := fix go (y : option bool) (w : seq bool) :=
+  if w is x :: w' then bad_after y (Some x) || go (Some x) w' else bad_after y None.
+have E w' : forall y, has (fun i => bad_after (if i is j.+1 then letter w' j else y) (letter w' i))
+    (iota 0 (size w').+1) = go y w'.
+  elim: w' => [|x w' IH] y; first by rewrite /= orbF.
+  have -> : iota 0 (size (x :: w')).+1 = 0 :: map (addn 1) (iota 0 (size w').+1).
+    by rewrite -iotaDl.
+  rewrite -[RHS]/(_ || go (Some x) w') -(IH (Some x)); move: (iota 0 _) => js /=.
+  by rewrite has_map; congr (_ || _); apply: eq_has => -[|i].
+rewrite (E w None) {E}.
+have [n] := ubnP (size w); elim: n w => // n IH [|a [|b w]] //=; first by case: a.
+move=> wn; have {IH} := IH w; rewrite ltnS in wn; move=> -> ; last by lia.
+by case: a; case: b => //=; case: (w) => // -[].
+Qed.
+
+(* Two layers of rightmost hard attention under a strict mask, one head each, recognise it. *)
+Theorem strict_alternating : recognises rightmost alternating_net 2 alternating.
+Proof.
+move=> w; rewrite /accepts holdS alternating_held // /seen; set xs := map _ _.
+rewrite /= ffunE (attend_any _ snd) has_map alternating_bad.
+rewrite iota_rcons has_rcons; congr (~~ (_ || _)).
+apply: eq_in_has => i; rewrite mem_iota => /andP [_ iw].
+by rewrite -[LHS]/((hold rightmost strict alternating_net w 1 i).2) alternating_held ?(ltnW iw).
+Qed.
