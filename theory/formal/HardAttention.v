@@ -754,3 +754,212 @@ rewrite iota_rcons has_rcons; congr (~~ (_ || _)).
 apply: eq_in_has => i; rewrite mem_iota => /andP [_ iw].
 by rewrite -[LHS]/((hold rightmost strict alternating_net w 1 i).2) alternating_held ?(ltnW iw).
 Qed.
+
+(* --- blocks --- *)
+
+Section Blocks.
+
+Implicit Types (w v : seq bool) (x y : bool).
+
+(* How often the letter changes in x w; a is true, b is false. *)
+Fixpoint changes x w : nat := if w is y :: w' then (x != y) + changes y w' else 0.
+
+(* a+ b+ a+ ... with k blocks. *)
+Definition blocks k w : bool := if w is x :: w' then x && (k == (changes x w').+1) else k == 0.
+
+(* The longest alternation x, ~~ x, x, ... that is a subsequence. *)
+Fixpoint alternation x w : nat :=
+  if w is y :: w' then if y == x then (alternation (~~ x) w').+1 else alternation x w' else 0.
+
+Lemma alternation_cons x y w : alternation x (y :: w) = changes y w + (x == y).
+Proof.
+elim: w x y => [|z w IH] x y; first by rewrite /= eq_sym; case: eqP.
+rewrite [LHS]/= -/(alternation _ (z :: w)) -/(alternation x (z :: w)) !IH /=.
+by case: x; case: y; case: z; rewrite /=; lia.
+Qed.
+
+Lemma alternation_rcons x w y :
+  alternation x (rcons w y) = alternation x w + (y == x (+) odd (alternation x w)).
+Proof.
+elim: w x => [|z w IH] x /=; first by rewrite addbF; case: eqP.
+by case: ifP => _ //; rewrite IH addSn /=; case: x; case: odd.
+Qed.
+
+Lemma blocks_alternation k w : 0 < k ->
+  blocks k w = (k <= alternation true w) && ~~ (k <= alternation false w).
+Proof.
+case: w => [|x w] k0; first by case: k k0.
+by rewrite !alternation_cons; case: x => /=; lia.
+Qed.
+
+(* One letter more of the alternation. *)
+Lemma alternation_step x t w i : i <= size w ->
+  (t < alternation x (take i w))
+  = has (fun j => (letter w j == Some (x (+) odd t)) && (t <= alternation x (take j w))) (iota 0 i).
+Proof.
+elim: i => [|i IH] iw; first by rewrite take0.
+have [y yi ->] := letterP iw; rewrite iota_rcons has_rcons yi -IH ?(ltnW iw) //.
+rewrite alternation_rcons (inj_eq Some_inj).
+have [<-|] := eqVneq t (alternation x (take i w)); first by rewrite leqnn ltnn; case: eqP; lia.
+by move=> ne; case: (y == _); case: (y == _); lia.
+Qed.
+
+(* Leftmost (or rightmost) heads, a letter of both alternations in each layer. *)
+Definition side_of (s : option bool * (bool * bool)) x : bool := if x then s.2.1 else s.2.2.
+Definition once_blocks : net [orderType of bool] bool :=
+  @Net _ _ bool [finType of option bool * (bool * bool)] [finType of bool]
+    (fun a => (a, (true, true)))
+    (fun l x _ key => (key.1 == Some (x (+) odd l)) && side_of key x)
+    (fun l own u => let found x :=
+       isSome (keep (fun key => (key.1 == Some (x (+) odd l)) && side_of key x) (u x)) in
+       (own.1, (found true, found false)))
+    (fun s => s.2.1 && ~~ s.2.2).
+
+Lemma once_blocks_held tie w t i : i <= size w ->
+  hold tie strict once_blocks w t i
+  = (letter w i, (t <= alternation true (take i w), t <= alternation false (take i w))).
+Proof.
+elim: t i => [|t IH] i iw //; rewrite holdS IH // /seen; set xs := map _ _.
+rewrite /= !ffunE.
+have E x : isSome (keep (fun key => (key.1 == Some (x (+) odd t)) && side_of key x)
+      (attend tie (fun key => (key.1 == Some (x (+) odd t)) && side_of key x) xs))
+    = (t < alternation x (take i w)).
+  rewrite (attend_any _ (fun key => (key.1 == Some (x (+) odd t)) && side_of key x)).
+  rewrite alternation_step // has_map; apply: eq_in_has => j; rewrite mem_iota => /andP [_ ji].
+  by rewrite /preim /= IH; [case: x | lia].
+by rewrite (E true) (E false).
+Qed.
+
+Lemma once_blocks_recognises tie k : 0 < k -> recognises tie once_blocks k (blocks k).
+Proof.
+by move=> k0 w; rewrite /accepts once_blocks_held // take_size blocks_alternation.
+Qed.
+
+End Blocks.
+
+(* --- leftmost heads: what they can not tell apart --- *)
+
+Section Arches.
+
+Variables (disp : unit) (S : orderType disp) (A : eqType) (f : net S A).
+
+Lemma seen_iota i : seen strict i = iota 0 i.
+Proof. by []. Qed.
+
+(* Positions after t factors, each of which has every letter. *)
+Lemma arches_held u (vs : seq (seq A)) (x x' : seq A) t i i' :
+  (forall v, v \in vs -> forall a, a \in v) -> t <= size vs ->
+  let w := u ++ flatten vs ++ x in let w' := u ++ flatten vs ++ x' in
+  size (u ++ flatten (take t vs)) <= i <= size w ->
+  size (u ++ flatten (take t vs)) <= i' <= size w' ->
+  letter w i = letter w' i' ->
+  hold leftmost strict f w t i = hold leftmost strict f w' t i'.
+Proof.
+move=> all_a tvs w w'; elim: t tvs i i' => [|t IH] tvs i i' iw iw' same.
+  by rewrite /= same.
+have cut s : w = (u ++ flatten (take s vs)) ++ (flatten (drop s vs) ++ x)
+    /\ w' = (u ++ flatten (take s vs)) ++ (flatten (drop s vs) ++ x').
+  by rewrite /w /w' -!catA !(catA (flatten (take s vs))) -!flatten_cat cat_take_drop.
+set T := size (u ++ flatten (take t vs)) in IH.
+set T' := size _ in iw iw'; set v := nth [::] vs t.
+have TT' : T' = T + size v.
+  by rewrite /T' (take_nth [::]) // -cats1 flatten_cat /= cats0 catA size_cat.
+have here j s : j < T' -> hold leftmost strict f w s j = hold leftmost strict f w' s j.
+  move=> jT; apply: hold_prefix => k kj; have [-> ->] := cut t.+1.
+  by apply: letter_catl; apply: leq_ltn_trans jT.
+have a_in a : exists2 j, T <= j < T' & letter w j = Some a.
+  have av : a \in v by apply: all_a; rewrite mem_nth.
+  exists (T + index a v); first by rewrite TT' leq_addr ltn_add2l index_mem.
+  have [-> _] := cut t; rewrite /T letter_catr (drop_nth [::]) //= -catA -/v.
+  by rewrite (letter_catl _ [::]) ?index_mem // cats0 /letter (nth_map a) ?index_mem // nth_index.
+have T'w : T' <= size w by have [-> _] := cut t.+1; rewrite (size_cat _ (_ ++ _)) leq_addr.
+have T'w' : T' <= size w' by have [_ ->] := cut t.+1; rewrite (size_cat _ (_ ++ _)) leq_addr.
+have own : hold leftmost strict f w t i = hold leftmost strict f w' t i'.
+  by apply: IH => //; lia.
+rewrite !holdS own; congr join; apply/ffunP => h; rewrite !ffunE !seen_iota.
+have -> : iota 0 i = iota 0 T' ++ iota T' (i - T').
+  by rewrite -{2}[T']add0n -iotaD subnKC //; case/andP: iw.
+have -> : iota 0 i' = iota 0 T' ++ iota T' (i' - T').
+  by rewrite -{2}[T']add0n -iotaD subnKC //; case/andP: iw'.
+rewrite !attend_seen => [|k|k].
+- by congr attend; apply/eq_in_map => j; rewrite mem_iota => /andP [_ jT]; rewrite here.
+- rewrite mem_iota => kT; have [|a ka _] := @letterP _ w' k; first by lia.
+  have [j jT ja] := a_in a; exists j; first by rewrite mem_iota; lia.
+  by rewrite -(here j); [symmetry; apply: IH; rewrite ?ja ?ka //; lia | lia].
+- rewrite mem_iota => kT; have [|a ka _] := @letterP _ w k; first by lia.
+  have [j jT ja] := a_in a; exists j; first by rewrite mem_iota; lia.
+  have ja' : letter w' j = Some a.
+    by rewrite -ja; have [-> ->] := cut t.+1; apply: letter_catl; rewrite -/T'; lia.
+  by rewrite (here j); [apply: IH; rewrite ?ja' ?ka //; lia | lia].
+Qed.
+
+(* A word with n factors, each of which has every letter, looks to n layers of leftmost heads like
+   the same word with anything after it. *)
+Theorem arches_alike u (vs : seq (seq A)) (x x' : seq A) L :
+  (forall v, v \in vs -> forall a, a \in v) -> L <= size vs ->
+  accepts leftmost f L (u ++ flatten vs ++ x) = accepts leftmost f L (u ++ flatten vs ++ x').
+Proof.
+move=> all_a Lvs; rewrite /accepts; congr (accept _).
+have le (y : seq A) : size (u ++ flatten (take L vs)) <= size (u ++ flatten vs ++ y).
+  by rewrite -{2}(cat_take_drop L vs) flatten_cat -catA catA (size_cat (u ++ _)) leq_addr.
+by apply: arches_held; rewrite ?le ?leqnn ?letter_size.
+Qed.
+
+End Arches.
+
+(* The word abbaab... of n factors ab, ba, ab, ... in turn has n + 1 blocks. *)
+Fixpoint arches x n : seq (seq bool) := if n is m.+1 then [:: x; ~~ x] :: arches (~~ x) m else [::].
+
+Lemma size_arches x n : size (arches x n) = n.
+Proof. by elim: n x => //= n IH x; rewrite IH. Qed.
+
+Lemma arches_all x n v : v \in arches x n -> forall a, a \in v.
+Proof.
+elim: n x => //= n IH x; rewrite inE => /orP [/eqP -> a|]; last exact: IH.
+by rewrite !inE; case: a; case: x.
+Qed.
+
+Lemma changes_arches x n v :
+  changes x (flatten (arches x n) ++ v) = n + changes (x (+) odd n) v.
+Proof.
+elim: n x => [|n IH] x; first by rewrite addbF.
+by rewrite /= eqxx IH; case: x; case: odd.
+Qed.
+
+Lemma blocks_leftmost_lower k disp (S : orderType disp) (f : net S bool) l :
+  0 < k -> recognises leftmost f l (blocks k) -> k <= l.
+Proof.
+move=> k0 right; rewrite leqNgt; apply/negP => lk.
+have lk1 : l <= size (arches true k.-1) by rewrite size_arches; lia.
+have := arches_alike f [:: true] [::] [:: ~~ (true (+) odd k.-1)] (@arches_all true k.-1) lk1.
+rewrite !right !cat1s /blocks [LHS]/= [RHS]/= !changes_arches /= addn0 prednK // eqxx.
+by rewrite (_ : _ != _ = true); [lia | case: odd].
+Qed.
+
+(* --- the logic of `once` --- *)
+
+(* Letters, Boolean connectives, and: it held at some earlier position. *)
+Inductive formula A :=
+  | Letter of A | True_ | Not of formula A | And of formula A & formula A
+  | Or of formula A & formula A | Once of formula A.
+Arguments True_ {A}.
+
+Fixpoint nesting A (p : formula A) : nat :=
+  match p with
+  | Letter _ | True_ => 0 | Not q => nesting q
+  | And q r | Or q r => maxn (nesting q) (nesting r) | Once q => (nesting q).+1
+  end.
+
+Fixpoint holds (A : eqType) (w : seq A) (p : formula A) (i : nat) : bool :=
+  match p with
+  | Letter a => letter w i == Some a
+  | True_ => true
+  | Not q => ~~ holds w q i
+  | And q r => holds w q i && holds w r i
+  | Or q r => holds w q i || holds w r i
+  | Once q => has (holds w q) (iota 0 i)
+  end.
+
+(* Truth after a word. *)
+Definition defines (A : eqType) (p : formula A) (language : pred (seq A)) :=
+  forall w, holds w p (size w) = language w.
