@@ -963,3 +963,123 @@ Fixpoint holds (A : eqType) (w : seq A) (p : formula A) (i : nat) : bool :=
 (* Truth after a word. *)
 Definition defines (A : eqType) (p : formula A) (language : pred (seq A)) :=
   forall w, holds w p (size w) = language w.
+
+(* --- blocks and rightmost heads --- *)
+
+Section TwoBlocks.
+
+Implicit Types (w : seq bool) (x y : bool).
+
+(* Two letters more of the alternation, where the letter before is known. *)
+Lemma alternation_next x w y : y != x (+) odd (alternation x (rcons w y)).
+Proof.
+rewrite alternation_rcons; move: (alternation x w) => g.
+by rewrite oddD oddb; case: x; case: y; case: (odd g).
+Qed.
+
+Lemma alternation_before x w i y : i <= size w ->
+  before w i = Some y -> y = ~~ (x (+) odd (alternation x (take i w))).
+Proof.
+case: i => // i iw /=; have [z -> ->] := letterP iw => -[<-].
+by have := alternation_next x (take i w) z; case: z; case: (_ (+) _).
+Qed.
+
+Definition two_more x m w j : bool :=
+  [&& letter w j == Some (~~ (x (+) odd m)), before w j == Some (x (+) odd m)
+    & m <= alternation x (take j w)].
+
+Lemma alternation_two x m w i : i <= size w ->
+  (m.+1 < alternation x (take i w)) = has (two_more x m w) (iota 0 i).
+Proof.
+elim: i => [|i IH] iw; first by rewrite take0.
+have [y yi E] := letterP iw; rewrite iota_rcons has_rcons -IH ?(ltnW iw) // E.
+rewrite alternation_rcons /two_more yi (inj_eq Some_inj).
+have next := @alternation_before x w i _ (ltnW iw).
+have first : before w i = None -> alternation x (take i w) = 0.
+  by case: (i) iw => [|i'] iw'; rewrite ?take0 //=; have [z ->] := letterP (ltnW iw').
+set g := alternation x (take i w) in next first *.
+have [gm|mg] := ltnP g m; first by rewrite !andbF; case: (y == _); lia.
+rewrite andbT; case bi: (before w i) first next => [z|] first next.
+  rewrite (next z erefl) (inj_eq Some_inj); have [->|gm] := eqVneq g m.
+    by case: (x (+) odd m); rewrite ?andbF /=; case: (y == _); lia.
+  have [->|gm1] := eqVneq g m.+1; last by case: (y == _); case: (_ && _); lia.
+  by rewrite /=; case: (y); case: (x); case: (odd m) => /=; lia.
+by have g0 := first erefl; rewrite andbF; case: (y == _); lia.
+Qed.
+
+(* After layer l + 1 a position has its letter, the one before, and whether each of the two
+   alternations is there up to 2 l letters, or 2 l + 1 for odd k. *)
+Definition flag (s : option bool * option bool * (bool * bool)) x : bool := if x then s.2.1 else s.2.2.
+
+Definition found (r : bool) l (x : bool) (key : option bool * option bool * (bool * bool)) : bool :=
+  if l is 0 then key.1.1 == Some x
+  else [&& key.1.1 == Some (~~ (x (+) r)), key.1.2 == Some (x (+) r) & flag key x].
+
+(* Three heads: the letter before, and one for each alternation. *)
+Definition two_blocks r : net [orderType of bool] bool :=
+  @Net _ _ bool [finType of option bool * option bool * (bool * bool)] [finType of option bool]
+    (fun a => (a, None, (true, true)))
+    (fun l h _ key => if h is Some x then found r l x key else true)
+    (fun l own u =>
+       let new x := (l == 0) && ~~ r || isSome (keep (found r l x) (u (Some x))) in
+       (own.1.1, (if u None is Some key then key.1.1 else None), (new true, new false)))
+    (fun s => s.2.1 && ~~ s.2.2).
+
+Lemma two_blocks_held r w l i : i <= size w ->
+  hold rightmost strict (two_blocks r) w l.+1 i
+  = (letter w i, before w i,
+     (l.*2 + r <= alternation true (take i w), l.*2 + r <= alternation false (take i w))).
+Proof.
+elim: l i => [|l IH] i iw.
+  rewrite holdS seen_iota; set xs := map _ _.
+  have xsE : xs = [seq (letter w j, None, (true, true)) | j <- iota 0 i] by [].
+  rewrite /= !ffunE.
+  have -> : (if attend rightmost (fun=> true) xs is Some key then key.1.1 else None) = before w i.
+    case: (i) xsE => [|i'] ->; first by [].
+    by rewrite map_iotaS attend_const.
+  have E x : ~~ r || isSome (keep (found r 0 x) (attend rightmost (found r 0 x) xs))
+      = (r <= alternation x (take i w)).
+    rewrite (attend_any _ (found r 0 x)) xsE has_map; case: r {xs xsE} => //=.
+    rewrite alternation_step //; apply: eq_has => j.
+    by rewrite /= addbF andbT.
+  by rewrite (E true) (E false).
+rewrite holdS seen_iota; set xs := map _ _.
+rewrite IH // [join _ _ _]/= !ffunE.
+have -> : (if attend rightmost (fun=> true) xs is Some key then key.1.1 else None) = before w i.
+  rewrite /xs; case: (i) iw => [|i'] iw; first by [].
+  by rewrite map_iotaS attend_const IH ?(ltnW iw).
+have E x : isSome (keep (found r l.+1 x) (attend rightmost (found r l.+1 x) xs))
+    = ((l.+1).*2 + r <= alternation x (take i w)).
+  rewrite (attend_any _ (found r l.+1 x)) has_map (_ : _ + r = (l.*2 + r).+2) //.
+  rewrite alternation_two //; apply: eq_in_has => j; rewrite mem_iota => /andP [_ ji].
+  rewrite -[LHS]/(found r l.+1 x (hold rightmost strict (two_blocks r) w l.+1 j)) IH; last by lia.
+  by rewrite /found /two_more oddD odd_double oddb addFb /flag; case: x.
+by rewrite (E true) (E false).
+Qed.
+
+Lemma two_blocks_recognises k : 0 < k ->
+  recognises rightmost (two_blocks (odd k)) (k./2 + 1) (blocks k).
+Proof.
+move=> k0 w; rewrite /accepts addn1 two_blocks_held // take_size blocks_alternation //=.
+by rewrite [_ + _]addnC odd_double_half.
+Qed.
+
+Lemma changes_power v n :
+  changes false (flatten (nseq n [:: true; false]) ++ v) = n.*2 + changes false v.
+Proof. by elim: n => //= n ->; lia. Qed.
+
+Lemma blocks_rightmost_lower k disp (S : orderType disp) (f : net S bool) l :
+  0 < k -> recognises rightmost f l (blocks k) -> k./2 + 1 <= l.
+Proof.
+move=> k0 right; rewrite leqNgt; apply/negP => lk; have lk1 : l <= k./2 by lia.
+have B n : blocks k (flatten (nseq n [:: true; false]) ++ nseq (odd k) true)
+    = (k == n.*2 + odd k).
+  case: n => [|n]; first by case: (odd k) => //=.
+  rewrite /= changes_power; apply: (congr1 (eq_op k)).
+  by case: (odd k) => /=; lia.
+have := powers_alike f rightmost [::] [:: true; false] (nseq (odd k) true) lk1.
+rewrite !right !cat0s !B.
+have := odd_double_half k; lia.
+Qed.
+
+End TwoBlocks.
