@@ -680,10 +680,9 @@ have -> : [seq hold tie non_strict f W' t j | j <- iota (size u) d.+2]
 by rewrite /= -(cat1s _ [seq _ | _ <- _]) -(cat1s _ (_ :: _)) attend_twice.
 Qed.
 
-(* Claim: formal_languages/non_strict_mask. Where a position may attend to itself, no net of any
-   number of layers, read at the last position, tells a word from the same word with a letter
-   doubled. *)
-Theorem non_strict_mask tie u x (v : seq A) L :
+(* Where a position may attend to itself, no net of any number of layers, read at the last position,
+   tells a word from the same word with a letter doubled. *)
+Theorem doubled_letter tie u x (v : seq A) L :
   hold tie non_strict f (u ++ x :: v) L (size (u ++ x :: v)).-1
   = hold tie non_strict f (u ++ x :: x :: v) L (size (u ++ x :: x :: v)).-1.
 Proof. by rewrite !size_cat /= !addnS /= -addnS addnS; apply: doubled_held; lia. Qed.
@@ -698,7 +697,7 @@ Fixpoint alternating (w : seq bool) : bool :=
 Theorem non_strict_alternating tie disp (S : orderType disp) (f : net S bool) L :
   ~ (forall w, ~~ nilp w -> accept (hold tie non_strict f w L (size w).-1) = alternating w).
 Proof.
-move=> right; have := @non_strict_mask _ S _ f tie [:: true] false [::] L.
+move=> right; have := @doubled_letter _ S _ f tie [:: true] false [::] L.
 move=> /(congr1 (@accept _ _ _ f)); rewrite !right //.
 Qed.
 
@@ -839,6 +838,34 @@ End Blocks.
 
 (* --- leftmost heads: what they can not tell apart --- *)
 
+Section ArchLetters.
+
+Variables (A : eqType) (u x x' : seq A) (vs : seq (seq A)).
+Hypothesis all_a : forall v, v \in vs -> forall a, a \in v.
+
+Let from t := size (u ++ flatten (take t vs)).
+
+Lemma arches_letters t : t < size vs -> [/\ from t <= from t.+1,
+    from t.+1 <= size (u ++ flatten vs ++ x),
+    forall j, j < from t.+1 -> letter (u ++ flatten vs ++ x) j = letter (u ++ flatten vs ++ x') j
+  & forall a, exists2 j, from t <= j < from t.+1 & letter (u ++ flatten vs ++ x) j = Some a].
+Proof.
+move=> tvs; have cut s (y : seq A) : u ++ flatten vs ++ y
+    = (u ++ flatten (take s vs)) ++ (flatten (drop s vs) ++ y).
+  by rewrite -!catA !(catA (flatten (take s vs))) -!flatten_cat cat_take_drop.
+set v := nth [::] vs t; have TE : from t.+1 = from t + size v.
+  by rewrite /from (take_nth [::]) // -cats1 flatten_cat /= cats0 catA size_cat.
+split; first by rewrite TE leq_addr.
+- by rewrite (cut t.+1) (size_cat (u ++ _)) leq_addr.
+- by move=> j jT; rewrite !(cut t.+1); apply: letter_catl.
+move=> a; have av : a \in v by apply: all_a; rewrite mem_nth.
+exists (from t + index a v); first by rewrite TE leq_addr ltn_add2l index_mem.
+rewrite (cut t) letter_catr (drop_nth [::]) //= -catA -/v.
+by rewrite (letter_catl _ [::]) ?index_mem // cats0 /letter (nth_map a) ?index_mem // nth_index.
+Qed.
+
+End ArchLetters.
+
 Section Arches.
 
 Variables (disp : unit) (S : orderType disp) (A : eqType) (f : net S A).
@@ -857,23 +884,11 @@ Lemma arches_held u (vs : seq (seq A)) (x x' : seq A) t i i' :
 Proof.
 move=> all_a tvs w w'; elim: t tvs i i' => [|t IH] tvs i i' iw iw' same.
   by rewrite /= same.
-have cut s : w = (u ++ flatten (take s vs)) ++ (flatten (drop s vs) ++ x)
-    /\ w' = (u ++ flatten (take s vs)) ++ (flatten (drop s vs) ++ x').
-  by rewrite /w /w' -!catA !(catA (flatten (take s vs))) -!flatten_cat cat_take_drop.
-set T := size (u ++ flatten (take t vs)) in IH.
-set T' := size _ in iw iw'; set v := nth [::] vs t.
-have TT' : T' = T + size v.
-  by rewrite /T' (take_nth [::]) // -cats1 flatten_cat /= cats0 catA size_cat.
+have [mono Tw pre a_in] := arches_letters u x x' all_a tvs.
+have [_ Tw' _ _] := arches_letters u x' x all_a tvs.
+rewrite -/w -/w' in Tw Tw' pre a_in; set T' := size _ in iw iw' mono Tw Tw' pre a_in.
 have here j s : j < T' -> hold leftmost strict f w s j = hold leftmost strict f w' s j.
-  move=> jT; apply: hold_prefix => k kj; have [-> ->] := cut t.+1.
-  by apply: letter_catl; apply: leq_ltn_trans jT.
-have a_in a : exists2 j, T <= j < T' & letter w j = Some a.
-  have av : a \in v by apply: all_a; rewrite mem_nth.
-  exists (T + index a v); first by rewrite TT' leq_addr ltn_add2l index_mem.
-  have [-> _] := cut t; rewrite /T letter_catr (drop_nth [::]) //= -catA -/v.
-  by rewrite (letter_catl _ [::]) ?index_mem // cats0 /letter (nth_map a) ?index_mem // nth_index.
-have T'w : T' <= size w by have [-> _] := cut t.+1; rewrite (size_cat _ (_ ++ _)) leq_addr.
-have T'w' : T' <= size w' by have [_ ->] := cut t.+1; rewrite (size_cat _ (_ ++ _)) leq_addr.
+  by move=> jT; apply: hold_prefix => k kj; apply: pre; lia.
 have own : hold leftmost strict f w t i = hold leftmost strict f w' t i'.
   by apply: IH => //; lia.
 rewrite !holdS own; congr join; apply/ffunP => h; rewrite !ffunE !seen_iota.
@@ -889,7 +904,7 @@ rewrite !attend_seen => [|k|k].
 - rewrite mem_iota => kT; have [|a ka _] := @letterP _ w k; first by lia.
   have [j jT ja] := a_in a; exists j; first by rewrite mem_iota; lia.
   have ja' : letter w' j = Some a.
-    by rewrite -ja; have [-> ->] := cut t.+1; apply: letter_catl; rewrite -/T'; lia.
+    by rewrite -pre //; lia.
   by rewrite (here j); [apply: IH; rewrite ?ja' ?ka //; lia | lia].
 Qed.
 
@@ -1083,3 +1098,264 @@ have := odd_double_half k; lia.
 Qed.
 
 End TwoBlocks.
+
+(* --- blocks in the logic of `once` --- *)
+
+Section OnceLogic.
+
+Variable (A : eqType).
+
+Lemma holds_prefix (w w' : seq A) p i :
+  (forall j, j <= i -> letter w j = letter w' j) -> holds w p i = holds w' p i.
+Proof.
+elim: p i => [a||p IH|p IHp q IHq|p IHp q IHq|p IH] i same //=.
+- by rewrite same.
+- by rewrite IH.
+- by rewrite IHp ?IHq.
+- by rewrite IHp ?IHq.
+apply: eq_in_has => j; rewrite mem_iota => /andP [_ ji]; apply: IH => j' j'j; apply: same; lia.
+Qed.
+
+Lemma arches_hold (u : seq A) (vs : seq (seq A)) (x x' : seq A) p t i i' :
+  (forall v, v \in vs -> forall a, a \in v) -> nesting p <= t <= size vs ->
+  size (u ++ flatten (take t vs)) <= i <= size (u ++ flatten vs ++ x) ->
+  size (u ++ flatten (take t vs)) <= i' <= size (u ++ flatten vs ++ x') ->
+  letter (u ++ flatten vs ++ x) i = letter (u ++ flatten vs ++ x') i' ->
+  holds (u ++ flatten vs ++ x) p i = holds (u ++ flatten vs ++ x') p i'.
+Proof.
+move=> all_a; elim: p t i i' => [a||p IH|p IHp q IHq|p IHp q IHq|p IH] t i i' /= pt iw iw' same //.
+- by rewrite same.
+- by rewrite (IH t i i').
+- by rewrite (IHp t i i') ?(IHq t i i') //; lia.
+- by rewrite (IHp t i i') ?(IHq t i i') //; lia.
+case: t pt iw iw' => // t /andP [pt tvs] iw iw'.
+have [mono Tw pre a_in] := arches_letters u x x' all_a tvs.
+have [_ Tw' _ _] := arches_letters u x' x all_a tvs.
+apply/hasP/hasP => -[j]; rewrite mem_iota => ji pj.
+  have [jT|Tj] := ltnP j (size (u ++ flatten (take t.+1 vs))).
+    exists j; first by rewrite mem_iota; lia.
+    by rewrite -(@holds_prefix (u ++ flatten vs ++ x)) // => j' j'j; apply: pre; lia.
+  have [|a ja _] := @letterP _ (u ++ flatten vs ++ x) j; first by lia.
+  have [j0 j0T j0a] := a_in a; exists j0; first by rewrite mem_iota; lia.
+  by rewrite -(IH t j j0) //; rewrite -?pre ?ja ?j0a //; lia.
+have [jT|Tj] := ltnP j (size (u ++ flatten (take t.+1 vs))).
+  exists j; first by rewrite mem_iota; lia.
+  by rewrite (@holds_prefix _ (u ++ flatten vs ++ x')) // => j' j'j; apply: pre; lia.
+have [|a ja _] := @letterP _ (u ++ flatten vs ++ x') j; first by lia.
+have [j0 j0T j0a] := a_in a; exists j0; first by rewrite mem_iota; lia.
+by rewrite (IH t j0 j) //; rewrite ?ja ?j0a //; lia.
+Qed.
+
+End OnceLogic.
+
+(* An alternation of k letters that begins with x is a subsequence: k times `once`. *)
+Definition one_letter (x : bool) : formula bool := if x then Letter true else Letter false.
+Fixpoint in_order x k : formula bool :=
+  if k is l.+1 then Once (And (one_letter (x (+) odd l)) (in_order x l)) else True_.
+Definition blocks_formula k : formula bool := And (in_order true k) (Not (in_order false k)).
+
+Lemma nesting_in_order x k : nesting (in_order x k) = k.
+Proof. by elim: k => //= k ->; case: (x (+) _); rewrite /= max0n. Qed.
+
+Lemma in_order_holds w x k i : i <= size w ->
+  holds w (in_order x k) i = (k <= alternation x (take i w)).
+Proof.
+elim: k i => [|k IH] i iw //; rewrite alternation_step // [LHS]/=.
+apply: eq_in_has => j; rewrite mem_iota => /andP [_ ji]; rewrite /= IH; last by lia.
+by case: (x (+) _).
+Qed.
+
+Lemma blocks_formula_defines k : 0 < k -> defines (blocks_formula k) (blocks k).
+Proof. by move=> k0 w; rewrite /= !in_order_holds // take_size blocks_alternation. Qed.
+
+Lemma blocks_nesting k p : 0 < k -> defines p (blocks k) -> k <= nesting p.
+Proof.
+move=> k0 right; rewrite leqNgt; apply/negP => pk.
+pose vs := arches true k.-1; have sz : size vs = k.-1 by rewrite size_arches.
+have le (y : seq bool) : size ([:: true] ++ flatten (take k.-1 vs))
+    <= size ([:: true] ++ flatten vs ++ y).
+  by rewrite take_oversize ?sz // catA (size_cat (_ ++ _)) leq_addr.
+pose x' := [:: ~~ (true (+) odd k.-1)].
+have : holds ([:: true] ++ flatten vs ++ [::]) p (size ([:: true] ++ flatten vs ++ [::]))
+     = holds ([:: true] ++ flatten vs ++ x') p (size ([:: true] ++ flatten vs ++ x')).
+  apply: (@arches_hold _ _ _ _ _ p k.-1) => [|||//|]; rewrite ?letter_size ?le ?leqnn //.
+  - exact: arches_all.
+  - by rewrite sz leqnn andbT; lia.
+rewrite !right !cat1s /blocks [LHS]/= [RHS]/= !changes_arches /= addn0 prednK // eqxx.
+by rewrite (_ : _ != _ = true); [lia | case: odd].
+Qed.
+
+(* Claim: formal_languages/blocks_hard_attention. k blocks take exactly floor(k / 2) + 1 layers of
+   rightmost hard attention. *)
+Theorem blocks_rightmost k : 0 < k -> least_layers rightmost 3 (blocks k) (k./2 + 1).
+Proof.
+move=> k0; split; last by move=> disp S f l; apply: blocks_rightmost_lower.
+exists (two_blocks (odd k)); split; last exact: two_blocks_recognises.
+  by exists [finType of option bool * option bool * (bool * bool)].
+by rewrite card_option card_bool.
+Qed.
+
+(* Claim: formal_languages/blocks_leftmost. They take exactly k layers of leftmost hard attention,
+   and exactly k nested `once`; rightmost heads need floor(k / 2) + 1 layers. *)
+Theorem blocks_leftmost k : 0 < k ->
+  [/\ least_layers leftmost 2 (blocks k) k,
+      exists2 p, defines p (blocks k) & nesting p = k,
+      forall p, defines p (blocks k) -> k <= nesting p
+    & least_layers rightmost 3 (blocks k) (k./2 + 1)].
+Proof.
+move=> k0; split; last exact: blocks_rightmost.
+- split; last by move=> disp S f l; apply: blocks_leftmost_lower.
+  exists once_blocks; split; last exact: once_blocks_recognises.
+    by exists [finType of option bool * (bool * bool)].
+  by rewrite card_bool.
+- by exists (blocks_formula k); rewrite /= ?nesting_in_order ?maxnn //; apply: blocks_formula_defines.
+- by move=> p; apply: blocks_nesting.
+Qed.
+
+(* --- values, and that they are the numbers meant --- *)
+
+(* Claim: formal_languages/non_strict_mask. No two words that differ by a doubled letter are told
+   apart where a position may attend to itself; so (ab)* is out of reach; two layers recognise it
+   where it may not. *)
+Theorem non_strict_mask tie :
+  [/\ forall disp (S : orderType disp) A (f : net S A) u x (v : seq A) L,
+        hold tie non_strict f (u ++ x :: v) L (size (u ++ x :: v)).-1
+        = hold tie non_strict f (u ++ x :: x :: v) L (size (u ++ x :: x :: v)).-1,
+      forall disp (S : orderType disp) (f : net S bool) L,
+        ~ (forall w, ~~ nilp w -> accept (hold tie non_strict f w L (size w).-1) = alternating w)
+    & exists f : net [orderType of bool] bool,
+        [/\ finite_states f, #|heads f| <= 1 & recognises rightmost f 2 alternating]].
+Proof.
+split; first by move=> disp S A f u x v L; apply: doubled_letter.
+  by move=> disp S f L; apply: non_strict_alternating.
+exists alternating_net; split; [by exists [finType of option bool * bool] | by rewrite card_unit |].
+exact: strict_alternating.
+Qed.
+
+(* The least number is one number: no theorem above holds with another. *)
+Lemma least_layers_unique tie H H' A (language : pred (seq A)) L L' :
+  least_layers tie H language L -> least_layers tie H' language L' -> L = L'.
+Proof.
+move=> [[f [_ _ fL]] low] [[f' [_ _ fL']] low'].
+by have := low _ _ _ _ fL'; have := low' _ _ _ _ fL; lia.
+Qed.
+
+Lemma of_nat_bin n : bin_of_nat n = N.of_nat n.
+Proof.
+rewrite -[RHS]nat_of_binK; congr bin_of_nat.
+by elim: n => // n IH; rewrite Nnat.Nat2N.inj_succ; case: (N.of_nat n) IH => [|p] /= ->;
+  rewrite ?nat_of_succ_pos.
+Qed.
+
+Definition at_least_value (k : N) : N := k.
+Definition stair_value (k : N) : N := k.
+Definition dyck_value (D : N) : N := N.succ D.
+Definition blocks_value (k : N) : N := N.succ (N.div2 k).
+Definition blocks_leftmost_value (k : N) : N := k.
+
+Lemma at_least_valueE (k : nat) : at_least_value (bin_of_nat k) = bin_of_nat k.
+Proof. by []. Qed.
+Lemma stair_valueE (k : nat) : stair_value (bin_of_nat k) = bin_of_nat k.
+Proof. by []. Qed.
+Lemma dyck_valueE (D : nat) : dyck_value (bin_of_nat D) = bin_of_nat D.+1.
+Proof. by rewrite /dyck_value !of_nat_bin -Nnat.Nat2N.inj_succ. Qed.
+Lemma blocks_valueE (k : nat) : blocks_value (bin_of_nat k) = bin_of_nat (k./2 + 1).
+Proof.
+have div2E n : PeanoNat.Nat.div2 n = n./2.
+  by elim/ltn_ind: n => -[|[|n]] IH //=; rewrite -IH.
+by rewrite /blocks_value !of_nat_bin -Nnat.Nat2N.inj_div2 -Nnat.Nat2N.inj_succ addn1 div2E.
+Qed.
+Lemma blocks_leftmost_valueE (k : nat) : blocks_leftmost_value (bin_of_nat k) = bin_of_nat k.
+Proof. by []. Qed.
+
+Lemma value_of (value : N -> N) (g : nat -> nat) (k : N) :
+  (forall n : nat, value (bin_of_nat n) = bin_of_nat (g n)) ->
+  nat_of_bin (value k) = g (nat_of_bin k).
+Proof. by move=> E; rewrite -{1}(nat_of_binK k) E bin_of_natK. Qed.
+
+(* --- as the claims say it, for k in binary --- *)
+
+(* Claim: formal_languages/strict_hierarchy, with `at_least_value`. *)
+Theorem strict_hierarchy_checked (A : finType) (a : A) (k : N) :
+  [/\ least_layers rightmost 1 (@at_least A (nat_of_bin k)) (nat_of_bin (at_least_value k)),
+      forall n m, (forall disp (S : orderType disp) (f : net S A),
+          accepts rightmost f (nat_of_bin k) (nseq n a)
+          = accepts rightmost f (nat_of_bin k) (nseq m a))
+        <-> minn n (nat_of_bin k) = minn m (nat_of_bin k)
+    & forall disp (S : orderType disp) (f : net S A) L,
+        ~ recognises rightmost f L (fun w => ~~ odd (size w))].
+Proof. exact: strict_hierarchy. Qed.
+
+(* Claim: least_depth/stair_layers, with `stair_value`. *)
+Theorem stair_layers_checked (A : finType) (a c : A) (k : N) : a != c ->
+  least_layers rightmost 1 (stair a c (nat_of_bin k)) (nat_of_bin (stair_value k)).
+Proof. by move=> ac; apply: (stair_layers ac). Qed.
+
+(* Claim: least_depth/dyck_layers, with `dyck_value`. The types of brackets are the elements of a
+   finite set that is not empty. *)
+Theorem dyck_layers_checked (T : finType) (D : N) : 0 < #|T| ->
+  least_layers rightmost 1 (@dyck T (nat_of_bin D)) (nat_of_bin (dyck_value D)).
+Proof.
+by move=> /card_gt0P [t0 _]; rewrite (value_of _ dyck_valueE); apply: (dyck_layers t0).
+Qed.
+
+(* Claim: formal_languages/blocks_hard_attention, with `blocks_value`. *)
+Theorem blocks_rightmost_checked (k : N) : 0 < nat_of_bin k ->
+  least_layers rightmost 3 (blocks (nat_of_bin k)) (nat_of_bin (blocks_value k)).
+Proof. by rewrite (value_of _ blocks_valueE); apply: blocks_rightmost. Qed.
+
+(* Claim: formal_languages/blocks_leftmost, with `blocks_leftmost_value`. *)
+Theorem blocks_leftmost_checked (k : N) : 0 < nat_of_bin k ->
+  [/\ least_layers leftmost 2 (blocks (nat_of_bin k)) (nat_of_bin (blocks_leftmost_value k)),
+      exists2 p, defines p (blocks (nat_of_bin k))
+        & nesting p = nat_of_bin (blocks_leftmost_value k),
+      forall p, defines p (blocks (nat_of_bin k)) -> nat_of_bin (blocks_leftmost_value k) <= nesting p
+    & least_layers rightmost 3 (blocks (nat_of_bin k)) (nat_of_bin (blocks_value k))].
+Proof. by rewrite (value_of _ blocks_valueE); apply: blocks_leftmost. Qed.
+
+(* --- instances, and other constants --- *)
+
+Example stair_word : let a := Some true in let b := Some false in let c := None in
+  @stair [finType of option bool] a c 3 [:: b; a; c; a; c; c; a; b]
+  && ~~ @stair [finType of option bool] a c 3 [:: a; a; b; a].
+Proof. by vm_compute. Qed.
+Example dyck_word : @dyck [finType of bool] 2
+    [:: (true, true); (true, false); (false, false); (false, true)].
+Proof. by vm_compute. Qed.
+Example blocks_word : blocks 3 [:: true; true; false; true] && ~~ blocks 3 [:: true; false].
+Proof. by []. Qed.
+Example alternating_word : alternating [:: true; false; true; false] && ~~ alternating [:: true; true].
+Proof. by []. Qed.
+Example three_types_of_brackets : least_layers rightmost 1 (@dyck [finType of 'I_3] 4) 5.
+Proof. exact: (dyck_layers ord0). Qed.
+Example stair_3 :
+  least_layers rightmost 1 (@stair [finType of option bool] (Some true) None 3) 3.
+Proof. by apply: stair_layers. Qed.
+
+(* Heights first and matching after would take one layer more. *)
+Lemma dyck_not_two_more (T : finType) (t0 : T) D : ~ least_layers rightmost 1 (@dyck T D) D.+2.
+Proof. by move=> h; have := least_layers_unique h (dyck_layers t0 D); lia. Qed.
+Lemma stair_not_one_less (A : finType) (a c : A) k :
+  a != c -> ~ least_layers rightmost 1 (stair a c k.+1) k.
+Proof. by move=> ac h; have := least_layers_unique h (stair_layers ac k.+1); lia. Qed.
+Lemma at_least_not_one_less (A : finType) (a : A) k :
+  ~ least_layers rightmost 1 (@at_least A k.+1) k.
+Proof.
+have [low _ _] := strict_hierarchy rightmost k.+1 a.
+by move=> h; have := least_layers_unique h low; lia.
+Qed.
+(* Not a layer for each block; leftmost heads do need that many. *)
+Lemma blocks_not_each k : 2 < k -> ~ least_layers rightmost 3 (blocks k) k.
+Proof.
+move=> k2 h; have k0 : 0 < k by lia.
+by have := least_layers_unique h (blocks_rightmost k0); lia.
+Qed.
+Lemma blocks_leftmost_not_half k : 2 < k -> ~ least_layers leftmost 2 (blocks k) (k./2 + 1).
+Proof.
+move=> k2 h; have [|low _ _ _] := @blocks_leftmost k; first by lia.
+by have := least_layers_unique h low; lia.
+Qed.
+Example values :
+  [/\ at_least_value 5 = 5, stair_value 5 = 5, dyck_value 5 = 6, blocks_leftmost_value 5 = 5
+    & [seq blocks_value k | k <- [:: 1; 2; 3; 4; 5; 6; 7]] = [:: 1; 2; 2; 3; 3; 4; 4]]%num.
+Proof. by []. Qed.
