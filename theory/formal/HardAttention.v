@@ -95,7 +95,8 @@ Proof. by case: tie; [apply: lt_trans | apply: le_trans]. Qed.
 Lemma later_loses_trans (s1 s2 s3 : S) :
   ~~ later_wins tie s1 s2 -> ~~ later_wins tie s2 s3 -> ~~ later_wins tie s1 s3.
 Proof.
-by case: tie; rewrite /= -?leNgt -?ltNge => le12 le23; [apply: le_trans le12 | apply: lt_trans le12].
+case: tie; rewrite /= -?leNgt -?ltNge => le12 le23; first exact: le_trans le12.
+exact: lt_trans le12.
 Qed.
 
 Lemma both_assoc a b c : both (both a b) c = both a (both b c).
@@ -646,8 +647,8 @@ Qed.
 End Dyck.
 
 Lemma holdS disp (S : orderType disp) A (f : net S A) tie m w l i :
-  hold tie m f w l.+1 i = join l (hold tie m f w l i)
-    [ffun h => attend tie (score l h (hold tie m f w l i)) [seq hold tie m f w l j | j <- seen m i]].
+  hold tie m f w l.+1 i = join l (hold tie m f w l i) [ffun h =>
+    attend tie (score l h (hold tie m f w l i)) [seq hold tie m f w l j | j <- seen m i]].
 Proof. by []. Qed.
 
 (* --- a mask that is not strict --- *)
@@ -673,7 +674,8 @@ have -> : [seq hold tie non_strict f W' t j | j <- iota 0 (size u)]
           = [seq hold tie non_strict f W t j | j <- iota 0 (size u)].
   by apply/eq_in_map => j; rewrite mem_iota => ju; rewrite here //; lia.
 have -> : [seq hold tie non_strict f W' t j | j <- iota (size u) d.+2]
-  = hold tie non_strict f W t (size u) :: [seq hold tie non_strict f W t j | j <- iota (size u) d.+1].
+  = hold tie non_strict f W t (size u)
+    :: [seq hold tie non_strict f W t j | j <- iota (size u) d.+1].
   rewrite [iota _ d.+2]/= map_cons -here //; congr (_ :: _).
   rewrite -[_ :: iota _ d]/(iota (size u).+1 d.+1) -(add1n (size u)) iotaDl -map_comp.
   by apply/eq_in_map => j; rewrite mem_iota => /andP [uj _] /=; rewrite IH.
@@ -1024,7 +1026,8 @@ Qed.
 
 (* After layer l + 1 a position has its letter, the one before, and whether each of the two
    alternations is there up to 2 l letters, or 2 l + 1 for odd k. *)
-Definition flag (s : option bool * option bool * (bool * bool)) x : bool := if x then s.2.1 else s.2.2.
+Definition flag (s : option bool * option bool * (bool * bool)) x : bool :=
+  if x then s.2.1 else s.2.2.
 
 Definition found (r : bool) l (x : bool) (key : option bool * option bool * (bool * bool)) : bool :=
   if l is 0 then key.1.1 == Some x
@@ -1208,7 +1211,8 @@ move=> k0; split; last exact: blocks_rightmost.
   exists once_blocks; split; last exact: once_blocks_recognises.
     by exists [finType of option bool * (bool * bool)].
   by rewrite card_bool.
-- by exists (blocks_formula k); rewrite /= ?nesting_in_order ?maxnn //; apply: blocks_formula_defines.
+- exists (blocks_formula k); first exact: blocks_formula_defines.
+  by rewrite /= !nesting_in_order maxnn.
 - by move=> p; apply: blocks_nesting.
 Qed.
 
@@ -1309,7 +1313,8 @@ Theorem blocks_leftmost_checked (k : N) : 0 < nat_of_bin k ->
   [/\ least_layers leftmost 2 (blocks (nat_of_bin k)) (nat_of_bin (blocks_leftmost_value k)),
       exists2 p, defines p (blocks (nat_of_bin k))
         & nesting p = nat_of_bin (blocks_leftmost_value k),
-      forall p, defines p (blocks (nat_of_bin k)) -> nat_of_bin (blocks_leftmost_value k) <= nesting p
+      forall p, defines p (blocks (nat_of_bin k))
+        -> nat_of_bin (blocks_leftmost_value k) <= nesting p
     & least_layers rightmost 3 (blocks (nat_of_bin k)) (nat_of_bin (blocks_value k))].
 Proof. by rewrite (value_of _ blocks_valueE); apply: blocks_leftmost. Qed.
 
@@ -1324,7 +1329,8 @@ Example dyck_word : @dyck [finType of bool] 2
 Proof. by vm_compute. Qed.
 Example blocks_word : blocks 3 [:: true; true; false; true] && ~~ blocks 3 [:: true; false].
 Proof. by []. Qed.
-Example alternating_word : alternating [:: true; false; true; false] && ~~ alternating [:: true; true].
+Example alternating_word :
+  alternating [:: true; false; true; false] && ~~ alternating [:: true; true].
 Proof. by []. Qed.
 Example three_types_of_brackets : least_layers rightmost 1 (@dyck [finType of 'I_3] 4) 5.
 Proof. exact: (dyck_layers ord0). Qed.
