@@ -14,7 +14,7 @@ from itertools import product
 
 from sympy import floor
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity, stated
 from .automaton import Automaton, Map, block_language, images, minimal, words
@@ -350,6 +350,11 @@ def in_order(first: str, k: int) -> Formula:
         statement=Eq(leftmost_layers, floor(blocks / 2) + 1),
     ),
     supports="formal_languages/blocks_hard_attention",
+    formal=Formal(
+        "HardAttention.blocks_leftmost_checked",
+        "HardAttention.blocks_leftmost_value {blocks}",
+        "Nothing of the first paragraph; fewer layers fail for every k.",
+    ),
 )
 def blocks_leftmost(case: Case) -> Exact:
     r"""Leftmost heads need a layer for every block.

@@ -7,7 +7,7 @@ from typing import Any
 
 from sympy import floor
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity, stated
 from .automaton import block_language, minimal, words
@@ -140,6 +140,12 @@ def at_least(k: int) -> Formula:
         "Decides whether each further layer of hard attention may be said to recognise more "
         "languages."
     ),
+    formal=Formal(
+        "HardAttention.strict_hierarchy_checked",
+        "HardAttention.at_least_value {letters}",
+        "Nothing of the first paragraph; that the published hierarchy rests on the until "
+        "hierarchy is as recalled.",
+    ),
 )
 def strict_hierarchy(case: Case) -> Exact:
     """$k$ layers recognise a language that $k - 1$ do not.
@@ -247,6 +253,12 @@ def blocks_formula(k: int) -> Formula:
         "Decides how many layers of hard attention $k$ blocks take, beside those of counting "
         "attention."
     ),
+    formal=Formal(
+        "HardAttention.blocks_rightmost_checked",
+        "HardAttention.blocks_value {blocks}",
+        "The comparison with counting attention and the note on subsequences; fewer layers fail "
+        "for every k, and the net of the theorem is not that of the formula.",
+    ),
 )
 def blocks_hard_attention(case: Case) -> Exact:
     r"""Layers of hard attention for $k$ blocks.
@@ -293,6 +305,12 @@ def _separated_pairs(case: Case, strict: bool) -> Exact:
     ),
     cited=(
         "Decides whether results for strict masks may be quoted for masks that show a token itself."
+    ),
+    formal=Formal(
+        "HardAttention.non_strict_mask",
+        "0%N",
+        "That equal states of all nets, which the theorem states, are equal kinds, which the "
+        "claim counts.",
     ),
 )
 def non_strict_mask(case: Case) -> Exact:

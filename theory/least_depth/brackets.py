@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Min, symbols
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..formal_languages.automaton import minimal
@@ -150,6 +150,12 @@ def alike(deepest: int, layers: int) -> bool:
         statement=Eq(attention_layers, nesting + 2),
     ),
     cited="Decides whether nested brackets may be said to cost hard attention one layer per level.",
+    formal=Formal(
+        "HardAttention.dyck_layers_checked",
+        "HardAttention.dyck_value {nesting}",
+        "Nothing of the first paragraph. A head yields the whole state that it attends to, so the "
+        "0 of `attend` where no score is positive is a matter of the layer's map.",
+    ),
 )
 def dyck_layers(case: Case) -> Exact:
     r"""Rightmost hard attention: brackets nested to depth $D$ take exactly $D+1$ layers.
@@ -234,6 +240,12 @@ def climbed(k: int) -> Formula:
         Case(in_a_row=4, longest=6), "one layer fewer", statement=Eq(attention_layers, in_a_row - 1)
     ),
     supports="least_depth/dyck_layers",
+    formal=Formal(
+        "HardAttention.stair_layers_checked",
+        "HardAttention.stair_value {in_a_row}",
+        "Nothing of the first paragraph; it holds over every finite alphabet with two letters a "
+        "and c. The theorem on fixed precision is published.",
+    ),
 )
 def stair_layers(case: Case) -> Exact:
     r"""Rightmost hard attention: $k$ letters in a row take exactly $k$ layers.
