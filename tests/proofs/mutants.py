@@ -105,7 +105,7 @@ def judged(folder: Path, told: str) -> dict[str, str]:
         input=told,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=800,
         check=True,
     ).stdout
     stated = re.findall(r"^stated (\w+)$", said, re.M)
