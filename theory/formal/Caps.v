@@ -2,7 +2,8 @@
 
    Claims: least_depth/blocks_counted_both_ways (block_layers_least), of which
    least_depth/blocks_beyond_depth_two is the part that is measured at depth 2, and
-   least_depth/collapse_caps_depth (collapse_cap_exact); theory/least_depth/counting_both_ways.py.
+   least_depth/collapse_caps_depth (collapse_cap_exact): theory/least_depth/counting_both_ways.py
+   and collapse_cap.py. The proof in words is docs/collapse-caps-depth.md.
 
    A layer compares sums over the states up to a position and from it on, and gives the position
    any new state that depends on its own and on the answers. Weights are those of any ordered ring
