@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import groupby, product
 from math import prod
 from typing import Any
 
@@ -12,11 +12,16 @@ import pytest
 
 from depthlaw.theory.formal_languages import counting_logic
 from depthlaw.theory.formal_languages.automaton import words
+from depthlaw.theory.least_depth.collapse_cap import (
+    common_states,
+    excluded,
+    kinds_of_one_layer,
+)
 from depthlaw.theory.least_depth.counting_both_ways import (
     alike,
     depth,
+    exact_blocks,
     kinds,
-    odd_blocks,
     truths,
 )
 from depthlaw.theory.least_depth.parity import (
@@ -116,11 +121,13 @@ def test_a_formula_reaches_as_far_on_one_letter_as_the_kinds_say(bound: int, lev
     assert [n == numbers[-1] for n in numbers] == [not true for true in found]
 
 
-@pytest.mark.parametrize("sides", [1, 2])
-def test_random_formulas_of_depth_two_do_not_tell_the_words_apart(sides: int) -> None:
-    """Inner comparisons with weights and thresholds up to 1, outer ones up to 30. Depth 3 does."""
+@pytest.mark.parametrize(("sides", "blocks"), [(1, 3), (2, 4), (2, 5), (2, 6)])
+def test_random_formulas_of_depth_two_do_not_tell_the_words_apart(sides: int, blocks: int) -> None:
+    """Inner comparisons with weights and thresholds up to 1, outer ones up to 30. Depth 3 or 4
+    does."""
     rng = np.random.default_rng(sides)
-    first, second = alike(2, sides)
+    first, second = alike(2, blocks, sides)
+    assert [len([*groupby(w)]) for w in (first, second)] == [blocks, blocks + 2]
 
     def comparison(inner: list[Any], weight: int) -> Any:
         terms = tuple(
@@ -138,8 +145,40 @@ def test_random_formulas_of_depth_two_do_not_tell_the_words_apart(sides: int) ->
         three = counting_logic.with_blocks(3)
         assert [counting_logic.truths(three, w)[-1] for w in (first, second)] == [True, False]
     else:
-        assert depth(odd_blocks(3)) == 3
-        assert [truths(odd_blocks(3), w)[-1] for w in (first, second)] == [True, False]
+        found = [truths(exact_blocks(blocks), w)[-1] for w in (first, second)]
+        assert found == [True, False]
+
+
+@pytest.mark.parametrize("blocks", range(1, 7))
+def test_the_formula_for_blocks_is_one_state_of_all_positions(blocks: int) -> None:
+    assert depth(exact_blocks(blocks)) == blocks // 2 + 1
+    for word in filter(None, words(8)):
+        inside = len([*groupby(word)]) == blocks and word[0] == "a"
+        assert set(truths(exact_blocks(blocks), word)) == {inside}
+
+
+def test_comparisons_on_which_all_positions_agree_are_one_on_words_of_one_common_state() -> None:
+    """Every comparison of one layer with weights and thresholds from -1 to 1, on all short
+    words. Four are not constant: that there is an a, or a b, or none."""
+    listed = [word for word in words(6) if word]
+    groups = common_states(listed, kinds_of_one_layer)
+    collapsing = []
+    for *weights, least in product((-1, 0, 1), repeat=5):
+        sides = product("<>", "ab")
+        terms = tuple((c, side, x) for c, (side, x) in zip(weights, sides, strict=True))
+        found = {word: set(truths(("counts", terms, least), word)) for word in listed}
+        if all(len(values) == 1 for values in found.values()):
+            collapsing.append(len({min(values) for values in found.values()}))
+            assert all(len({min(found[word]) for word in group}) == 1 for group in groups)
+    assert collapsing.count(2) == 4
+
+
+def test_with_a_mask_to_one_side_a_collapse_leaves_nothing() -> None:
+    """All positions agree with the first, which has seen its own letter."""
+    listed = [word for word in words(7) if word]
+    assert excluded(listed, kinds_of_one_layer, range(1, 6)) == [2, 3, 4, 5]
+    causal = excluded(listed, lambda w: [k[:3] for k in kinds_of_one_layer(w)], range(1, 6))
+    assert causal == [1, 2, 3, 4, 5]
 
 
 def test_the_predicate_of_the_counterexample_is_constant_and_its_formula_is_not() -> None:

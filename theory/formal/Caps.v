@@ -1,7 +1,9 @@
 (* How many layers decide words of m blocks, with masks to both sides, and what a collapse leaves.
 
-   Claims: least_depth/blocks_counted_both_ways and least_depth/blocks_beyond_depth_two
-   (theory/least_depth/counting_both_ways.py), here for every depth.
+   Claims: least_depth/blocks_counted_both_ways (block_layers_least), of which
+   least_depth/blocks_beyond_depth_two is the part that is measured at depth 2, and
+   least_depth/collapse_caps_depth (collapse_cap_exact): theory/least_depth/counting_both_ways.py
+   and collapse_cap.py. The proof in words is docs/collapse-caps-depth.md.
 
    A layer compares sums over the states up to a position and from it on, and gives the position
    any new state that depends on its own and on the answers. Weights are those of any ordered ring
@@ -810,6 +812,30 @@ have [w] := blocks_beyond_layers embed [::] [::] read q0 m0 bad.
 by rewrite right eqxx.
 Qed.
 
+(* The most blocks that are decided above a collapse after L layers. *)
+Definition collapse_cap L : nat := (L.*2).-1.
+
+(* Cap and net together: L layers that end in a collapse on every word, and any function of all
+   states above them, with start and end tokens or without. *)
+Theorem collapse_cap_exact L m : (0 < m)%N ->
+  (m <= collapse_cap L)%N <->
+  exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (pre post : seq Q)
+    (rest : seq Q -> bool), [/\ size ls = L,
+      forall w, (0 < size w)%N -> collapsed (states embed pre post ls w)
+      & forall w, rest (states embed pre post ls w) = block_word m w].
+Proof.
+move=> m0; split=> [mL | [Q [ls [embed [pre [post [rest [sL one right]]]]]]]].
+  case: L mL => [|L] mL; first by rewrite /collapse_cap in mL; lia.
+  have mL' : (m < (L.+1).*2)%N by rewrite /collapse_cap in mL; lia.
+  have [ls [read [sL one right]]] := collapse_cap_sharp m0 mL'.
+  exists mark, ls, (fun x => (x, 1%N, 1%N)), [::], [::], (fun s => read (last (false, 0%N, 0%N) s)).
+  by split=> // w _; apply: one.
+rewrite leqNgt; apply/negP => Lm.
+have bad : ((size ls).*2 <= m)%N by rewrite sL; rewrite /collapse_cap in Lm; lia.
+have [w] := collapse_caps_depth rest one m0 bad.
+by rewrite right eqxx.
+Qed.
+
 End Enough.
 
 (* For an odd number of blocks, 2 k - 1 of them, the least number of layers is k. *)
@@ -828,4 +854,13 @@ have of_nat_bin n : bin_of_nat n = N.of_nat n.
 have div2E n : PeanoNat.Nat.div2 n = n./2.
   by elim/ltn_ind: n => [[|[|n]]] //= IH; rewrite IH.
 by rewrite /block_layers_value !of_nat_bin -Nnat.Nat2N.inj_div2 -Nnat.Nat2N.inj_succ div2E.
+Qed.
+
+Definition collapse_cap_value (L : N) : N := N.pred (N.double L).
+
+Lemma collapse_cap_valueE L : collapse_cap_value (bin_of_nat L) = bin_of_nat (collapse_cap L).
+Proof.
+have of_nat_bin n : bin_of_nat n = N.of_nat n.
+  by apply: (can_inj nat_of_binK); rewrite bin_of_natK; lia.
+by rewrite /collapse_cap_value /collapse_cap !of_nat_bin; lia.
 Qed.

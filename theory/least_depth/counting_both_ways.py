@@ -12,18 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, product
 from typing import Any, Literal
 
-from sympy import expand, symbols
+from sympy import expand, floor, symbols
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.proof_steps import equal, nonnegative
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.counting_logic import KNEE, count_depth
-from ..formal_languages.hard_attention import clash
+from ..formal_languages.hard_attention import blocks, clash
 
-levels = quantity("levels", "k", "index of a language in its family")
 weight_bound = quantity(
     "weight_bound",
     "C",
@@ -103,28 +102,38 @@ def alternation(letters: str, side: Side) -> Formula:
     return ("and", letters[0], within(alternation(letters[1:], side), side))
 
 
+def somewhere(x: Formula) -> Formula:
+    """x holds at some position: counts to both sides, added, so that all positions agree."""
+    return ("counts", ((1, "<", x), (1, ">", x)), 1)
+
+
 def contains(letters: str, sides: str = "<>") -> Formula:
-    """An alternation of 2k - 1 letters is a subsequence, at depth k: it is read off its middle.
+    """An alternation of k letters is a subsequence, at depth floor(k / 2) + 1: it is read off its
+    middle, and all positions agree.
 
     Args:
         letters: the alternation.
         sides: where to look from the middle; with one side only half of the letters are sought.
 
     >>> contained = contains("aba")
-    >>> depth(contained), truths(contained, "abba")[-1], truths(contained, "bba")[-1]
-    (2, True, False)
+    >>> depth(contained), truths(contained, "abb"), truths(contained, "abba")
+    (2, [False, False, False], [True, True, True, True])
     """
     middle = len(letters) // 2
     halves: dict[str, Formula] = {
         "<": alternation(letters[middle::-1], "<"),
         ">": alternation(letters[middle:], ">"),
     }
-    return within(("and", *(halves[side] for side in sides)))
+    return somewhere(("and", *(halves[side] for side in sides)))
 
 
-def odd_blocks(k: int, sides: str = "<>") -> Formula:
-    """Exactly 2k - 1 blocks, the first of a: that alternation is contained, and not the other."""
-    first, second = (("ab" * k)[i : 2 * k - 1 + i] for i in (0, 1))
+def exact_blocks(k: int, sides: str = "<>") -> Formula:
+    """Exactly k blocks, the first of a: that alternation is contained, and not the other one.
+
+    >>> depth(exact_blocks(4)), truths(exact_blocks(4), "abaab")
+    (3, [True, True, True, True, True])
+    """
+    first, second = (("ab" * k)[i : k + i] for i in (0, 1))
     return ("and", contains(first, sides), ("not", contains(second, sides)))
 
 
@@ -207,52 +216,66 @@ def _least(
     return Exact(depth(formula) if right and apart() else -1)
 
 
-def _odd_blocks(case: Case, formula: Formula) -> Exact:
-    accepts = minimal(block_language(2 * case.levels - 1)).accepts
+def _exact_blocks(case: Case, formula: Formula) -> Exact:
+    accepts = minimal(block_language(case.blocks)).accepts
     listed = [word for word in words(case.longest) if word]
 
     def apart() -> bool:
-        """Depth 1 is not enough from k = 2 on, and depth 0 reads the last letter alone."""
-        seen = seen_at_depth_one if case.levels > 1 else lambda word: word[-1]
+        """Depth 1 is not enough from two blocks on, and depth 0 reads the last letter alone."""
+        seen = seen_at_depth_one if case.blocks > 1 else lambda word: word[-1]
         return clash(accepts, seen, listed) is not None
 
     return _least(formula, accepts, listed, apart)
 
 
 @claim(
-    Eq(count_depth, levels),
-    source=Source("depthlaw", f"after yang2025knee, {KNEE}v3, Appendix D: definability"),
-    kind="construction",
+    Eq(count_depth, floor(blocks / 2) + 1),
+    source=Source("depthlaw", f"after yang2025knee, {KNEE}v3, Appendix D: odd numbers of blocks"),
+    kind="threshold",
     cases={
-        "quick": Case.grid(levels=(1, 2, 3, 4), longest=9),
-        "theory": Case.grid(levels=(3, 4, 5), longest=12),
-        "full": (Case(levels=6, longest=13),),
+        "quick": (
+            *Case.grid(blocks=range(1, 6), longest=7),
+            *Case.grid(blocks=(6, 7), longest=8),
+        ),
+        "theory": Case.grid(blocks=(7, 8, 9), longest=11),
+        "full": (Case(blocks=11, longest=13),),
     },
     control=Control(
-        Case(levels=3, longest=9),
+        Case(blocks=5, longest=7),
         "without the counts to the right of the middle letter",
-        measured=lambda case: _odd_blocks(case, odd_blocks(case.levels, "<")),
+        measured=lambda case: _exact_blocks(case, exact_blocks(case.blocks, "<")),
     ),
     supports="least_depth/parity_two_layers",
+    formal=Formal(
+        "Caps.block_layers_least",
+        "Caps.block_layers_value {blocks}",
+        "By definition, not formal: a formula of depth $L$ is a net of $L$ layers whose states are "
+        "the truths of its parts, and such a net with finitely many states is a set of formulas of "
+        "depth $L$. The theorem allows any states and any weights of an ordered domain.",
+    ),
 )
 def blocks_counted_both_ways(case: Case) -> Exact:
-    r"""Both ways, depth $k$ is enough for $2k-1$ blocks.
+    r"""Both ways, $k$ blocks take exactly depth $\lfloor k/2 \rfloor + 1$.
 
-    For every $k$ the words a+ b+ a+ ... with $2k - 1$ blocks are defined by a formula of depth $k$
-    with counts to the left and to the right; depth 0 is not enough for $k = 1$, nor depth 1 for
-    $k \geq 2$.
+    For every $k$ the least depth of a formula with counts to the left and to the right that defines
+    the words a+ b+ a+ ... with exactly $k$ blocks, read at the last position, is
+    $\lfloor k/2 \rfloor + 1$.
 
-    Formulas derived here, run on all words up to the length: an alternation of $2k - 1$ letters is
-    read off its middle, $k - 1$ nested counts to either side and one for the middle itself. With
-    counts to the left alone depth $2k - 1$ is enough (formal_languages/crasp_blocks); a second
-    direction of the mask would about halve the depth if $2k - 1$ is needed there (shown for 3
-    blocks). Depth 1 sees at the last position the number of each letter and the letter there: two
-    words of which one is in the language are found. That depth $k - 1$ is not enough is shown for
-    $k = 3$ by least_depth/blocks_beyond_depth_two; for $k > 3$ it is proved in Lean
-    (fxeqxmulfx/transformer, definable_altPlusDouble and not_definable_altPlus_double), the printed
-    proof resting on lemmas that fail (least_depth/cropping_and_reduction).
+    The formulas are run on all words up to the length: an alternation of $k$ letters is read off
+    its middle, $\lfloor k/2 \rfloor$ nested counts to the left, at most as many to the right, and
+    one for the middle itself. With counts to the left alone depth $k$ is enough
+    (formal_languages/crasp_blocks); a second direction of the mask about halves the depth if $k$ is
+    needed there (shown for 2 and 3 blocks). That less is not enough is measured for up to 3 blocks:
+    depth 1 sees at the last position the number of each letter and the letter there, and two words
+    of which one is in the language are found. For 4 and 5 blocks it is measured by
+    least_depth/blocks_beyond_depth_two, within bounds on inner weights; for more blocks a run shows
+    only that depth 1 is not enough. The kernel checks it for every $k$, with weights that depend on
+    the own state too. For odd $k$ it was proved in Lean before (fxeqxmulfx/transformer,
+    definable_altPlusDouble and not_definable_altPlus_double), the printed proof resting on lemmas
+    that fail (least_depth/cropping_and_reduction). Exactly as many blocks are decided above a
+    collapse (least_depth/collapse_caps_depth).
     """
-    return _odd_blocks(case, odd_blocks(case.levels))
+    return _exact_blocks(case, exact_blocks(case.blocks))
 
 
 def _parity(case: Case, formula: Formula) -> Exact:
@@ -391,41 +414,52 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-def scales(bound: int, number: int, first: int = 1) -> list[int]:
+def scales(bound: int, number: int, first: int = 1, more: int = 2) -> list[int]:
     """Numbers each of which outweighs the ones before: with weights from -bound to bound, and up to
-    2 more of each, the largest that has a weight other than 0 decides every comparison.
+    `more` further ones of each, the largest that has a weight other than 0 decides every
+    comparison.
 
     >>> scales(1, 3)
     [2, 6, 14]
     """
     found: list[int] = []
     for _ in range(number):
-        found.append(bound * sum(size + 2 for size in found) + bound + first)
+        found.append(bound * sum(size + more for size in found) + bound + first)
     return found
 
 
-def alike(bound: int, sides: int, first: int = 1) -> tuple[str, str]:
-    """Two words with 2 sides + 1 and 2 sides + 3 blocks, for which depth 2 is not enough.
+def alike(bound: int, number: int, sides: int = 2, first: int = 1) -> tuple[str, str]:
+    """Two words with the same letters that depth 2 does not tell apart, whatever its outer
+    comparisons are, if inner ones have weights and thresholds up to the bound.
 
-    >>> alike(1, 1)
+    Args:
+        bound: the largest absolute value of a weight or threshold.
+        number: blocks of the first word; the second has 2 more.
+        sides: 1 for counts to the left alone, with 3 blocks; 2 for both, with 4 or more.
+        first: what the shortest run has beyond the bound; with 0 it does not outweigh it.
+
+    >>> alike(1, 3, sides=1)
     ('aabbbbbbbbaa', 'aabbbbbbbaba')
     """
+    turns = (number - 4) // 2 if sides == 2 else 0
     if sides == 1:
         p, q = scales(bound, 2, first)
-        before, after = "a" * p + "b" * q, ""
+        after = ""
     else:
-        p, p_right, q, q_right = scales(bound, 4, first)
-        before, after = "a" * p + "b" * q, "b" * q_right + "a" * p_right
+        p, p_right, q, q_right = scales(bound, 4, first, more=2 + turns)
+        ends = "b" * q_right, "a" * p_right
+        after = "".join(ends if number % 2 else ends[::-1])
+    before = "a" * p + "b" * q + "ab" * turns
     return before + "bbaa" + after, before + "baba" + after
 
 
-def _told_apart_at_depth_two(case: Case, first: int = 1) -> Exact:
-    """Positions by which the kinds of depth 1 of the two words differ; -1 for unsuitable words."""
-    bound, sides = case.weight_bound, case.sides
-    both = alike(bound, sides, first)
-    accepts = minimal(block_language(2 * sides + 1)).accepts
-    if [accepts(word) for word in both] != [True, False] or len({word[-1] for word in both}) > 1:
-        return Exact(-1)
+def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
+    """By how many positions the kinds of depth 1 of two words of one length differ; comparisons
+    have weights and thresholds up to the bound.
+
+    >>> positions_apart(("ab", "ba"), 1), positions_apart(("ab", "ab"), 1)
+    (2, 0)
+    """
 
     def seen(word: str) -> Counter[tuple[str, tuple[int, ...]]]:
         """The letter and the counts that each position compares."""
@@ -450,7 +484,27 @@ def _told_apart_at_depth_two(case: Case, first: int = 1) -> Exact:
         Counter((letter, kind(counts)) for letter, counts in only.elements())
         for only in (first_only, second_only)
     )
-    return Exact(sum((of_first - of_second).values()))
+    return sum((of_first - of_second).values())
+
+
+def one_inside(both: tuple[str, str], number: int) -> bool:
+    """The two words have one length and one last letter, and only the first has exactly so many
+    blocks.
+
+    >>> one_inside(("abb", "bab"), 2)
+    True
+    """
+    accepts = minimal(block_language(number)).accepts
+    same = len({(len(word), word[-1]) for word in both}) == 1
+    return same and [accepts(word) for word in both] == [True, False]
+
+
+def _told_apart_at_depth_two(case: Case, first: int = 1) -> Exact:
+    """Positions by which the kinds of depth 1 of the two words differ; -1 for unsuitable words."""
+    both = alike(case.weight_bound, case.blocks, case.sides, first)
+    if not one_inside(both, case.blocks):
+        return Exact(-1)
+    return Exact(positions_apart(both, case.weight_bound, case.sides))
 
 
 @claim(
@@ -458,38 +512,39 @@ def _told_apart_at_depth_two(case: Case, first: int = 1) -> Exact:
     source=Source("depthlaw", f"after yang2025knee, {KNEE}v3, and its Lean formalisation"),
     cases={
         "quick": (
-            *Case.grid(sides=1, weight_bound=(1, 2, 3, 8)),
-            *Case.grid(sides=2, weight_bound=(1, 2, 3)),
+            *Case.grid(sides=1, blocks=3, weight_bound=(1, 2, 3, 8)),
+            *Case.grid(sides=2, blocks=(4, 5), weight_bound=(1, 2, 3)),
         ),
         "theory": (
-            *Case.grid(sides=1, weight_bound=(16, 32)),
-            *Case.grid(sides=2, weight_bound=(4, 5)),
+            *Case.grid(sides=1, blocks=3, weight_bound=(16, 32)),
+            *Case.grid(sides=2, blocks=(4, 5), weight_bound=(4, 5)),
         ),
     },
     control=Control(
-        Case(sides=2, weight_bound=2),
+        Case(sides=2, blocks=5, weight_bound=2),
         "every run shorter than the least that outweighs the others",
         measured=lambda case: _told_apart_at_depth_two(case, first=0),
     ),
     supports="least_depth/parity_two_layers",
 )
 def blocks_beyond_depth_two(case: Case) -> Exact:
-    r"""Depth 2 fails for 3 blocks, and both ways for 5.
+    r"""Depth 2 fails for 3 blocks, both ways for 4 and 5.
 
     For every $C$ there are two words, one with 3 blocks and one with 5, that no formula of depth 2
     with counts to the left tells apart if its inner comparisons have weights and thresholds of
     absolute value at most $C$, whatever its outer ones have; with counts to both sides there are
-    two such words with 5 and with 7 blocks.
+    two such words with 4 and with 6 blocks, and two with 5 and with 7.
 
-    So the depths 3 for 3 blocks (formal_languages/crasp_blocks) and, both ways, 3 for 5 blocks
-    (least_depth/blocks_counted_both_ways) are least, since every formula has some $C$. The words
-    are $u$ bbaa $v$ and $u$ baba $v$, where $u = a^p b^q$, and $v$ is empty or $b^{q'} a^{p'}$, of
-    lengths each of which outweighs the smaller ones. The letter and the counts of each position
-    are listed for both words; positions that only one of them has are compared by all weighted sums
-    and thresholds. An outer comparison sums weights of kinds, the same in both words. The words
-    with 3 and 5 blocks also show that prediction for 5 blocks takes depth 3, since $u$ bbaa begins
-    a word of 5 blocks. For deeper formulas the proof in Lean (fxeqxmulfx/transformer) takes words
-    that depend on the formula.
+    So the depths 3 for 3 blocks (formal_languages/crasp_blocks) and, both ways, 3 for 4 and 5
+    blocks (least_depth/blocks_counted_both_ways) are least, since every formula has some $C$. The
+    words are $u$ bbaa $v$ and $u$ baba $v$, where $u = a^p b^q$, and $v$ is empty, $a^{p'} b^{q'}$
+    or $b^{q'} a^{p'}$, of lengths each of which outweighs the smaller ones. The letter and the
+    counts of each position are listed for both words; positions that only one of them has are
+    compared by all weighted sums and thresholds. An outer comparison sums weights of kinds, the
+    same in both words. The words with 3 and 5 blocks also show that prediction for 5 blocks takes
+    depth 3, since $u$ bbaa begins a word of 5 blocks. For deeper formulas the words depend on the
+    formula: both ways that is checked by a kernel for every depth
+    (least_depth/blocks_counted_both_ways), to the left alone in Lean (fxeqxmulfx/transformer).
     """
     return _told_apart_at_depth_two(case)
 
