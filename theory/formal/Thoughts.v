@@ -103,7 +103,8 @@ pose at_ w := odflt i0 (attended score w); pose best w := score (at_ w) (w (at_ 
 have atE w' : attended score w' = Some (at_ w').
   by rewrite /at_; have := attendedP w'; case: (attended score w') => // /(_ i0).
 have hi (w' : word) j : (score j (w' j) <= best w')%O by have := attendedP w'; rewrite atE => -[].
-have lo (w' : word) j : (best w' <= score j (w' j))%O -> index (at_ w') (enum I) <= index j (enum I).
+have lo (w' : word) j :
+    (best w' <= score j (w' j))%O -> index (at_ w') (enum I) <= index j (enum I).
   by have := attendedP w'; rewrite atE => -[_]; apply.
 have [w1 w1Q top] := Order.TotalTheory.arg_maxP best wQ.
 have w1P : (w1 \in Q) && (best w1 == best w1) by rewrite eqxx andbT; exact: w1Q.
@@ -345,7 +346,8 @@ Variables (I A J : finType) (B : Type) (emb : {ffun J -> bool} -> word I A) (bit
 Variable g : word I A -> B.
 Definition flip (j : J) (b : {ffun J -> bool}) : {ffun J -> bool} :=
   [ffun l => if l == j then ~~ b l else b l].
-Hypothesis one_bit : forall i (b b' : {ffun J -> bool}), b (bit i) = b' (bit i) -> emb b i = emb b' i.
+Hypothesis one_bit :
+  forall i (b b' : {ffun J -> bool}), b (bit i) = b' (bit i) -> emb b i = emb b' i.
 Hypothesis tells : forall b j, g (emb (flip j b)) <> g (emb b).
 
 (* Words whose bits outside F are those of b. *)
@@ -363,7 +365,8 @@ by rewrite same ?inE ?jF.
 Qed.
 
 Lemma heads_read H T (f : decoder I A H B T) x (F : {set J}) (b : {ffun J -> bool}) h : h <= H ->
-  exists (F' : {set J}) (b' : {ffun J -> bool}), [/\ #|F| <= #|F'| + h, cube F' b' \subset cube F b &
+  exists (F' : {set J}) (b' : {ffun J -> bool}),
+  [/\ #|F| <= #|F'| + h, cube F' b' \subset cube F b &
     forall l : 'I_H, l < h -> {in cube F' b' &, forall w w',
       sees (score f x l) w = sees (score f x l) w'}].
 Proof.
@@ -434,7 +437,9 @@ Definition parity n (w : word [finType of 'I_n] [finType of bool]) : bool :=
   odd (\sum_(i < n) w i).
 
 Lemma odd_sum (J : finType) (b : J -> bool) : odd (\sum_j b j) = \big[addb/false]_j b j.
-Proof. by rewrite (big_morph odd oddD (erefl : odd 0 = false)); apply: eq_bigr => j _; rewrite oddb. Qed.
+Proof.
+by rewrite (big_morph odd oddD (erefl : odd 0 = false)); apply: eq_bigr => j _; rewrite oddb.
+Qed.
 
 Lemma flip_odd (J : finType) (b : {ffun J -> bool}) j :
   \big[addb/false]_l flip j b l = ~~ \big[addb/false]_l b l.
@@ -568,11 +573,15 @@ have [y xy] : exists y, x != y.
   by have [->|] := eqVneq x u; [exists v | exists u].
 apply: (@bits_read _ _ _ _ (swaps x y) fst _ _ _ H T f t right) => [[a c] b b' e|b j].
   by rewrite !ffunE /= e.
-rewrite !swaps_composed // flip_odd; case: (\big[addb/false]_l _) => /= /eqP; first by rewrite (negbTE xy).
+rewrite !swaps_composed // flip_odd; case: (\big[addb/false]_l _) => /= /eqP.
+  by rewrite (negbTE xy).
 by rewrite eq_sym (negbTE xy).
 Qed.
 
 Definition composition_steps_value (k : N) : N := k.
+
+Lemma composition_steps_valueE k : composition_steps_value (bin_of_nat k) = bin_of_nat k.
+Proof. by []. Qed.
 
 (* Claim: least_depth/composition_steps. One head composes k maps of two or more elements in k
    steps and in no fewer. *)
@@ -593,7 +602,8 @@ Definition kth_one n k (w : word [finType of 'I_n] [finType of bool]) : nat :=
 Fixpoint ones_tree n (s : seq 'I_n) k : tree [finType of 'I_n] [finType of bool] nat :=
   if s is i :: s' then
     if size s < k then Leaf _ _ 0
-    else Node i true (if k == 1 then Leaf _ _ (nat_of_ord i).+1 else ones_tree s' k.-1) (ones_tree s' k)
+    else Node i true
+      (if k == 1 then Leaf _ _ (nat_of_ord i).+1 else ones_tree s' k.-1) (ones_tree s' k)
   else Leaf _ _ 0.
 
 Lemma ones_tree_rank n (s : seq 'I_n) k : 0 < k ->
@@ -603,7 +613,8 @@ elim: s k => // i s IH k k0; rewrite [ones_tree _ _]/=; case: ifP => // ks.
 have yes : tree_rank (if k == 1 then Leaf _ _ (nat_of_ord i).+1 else ones_tree s k.-1)
     <= minn k.-1 (size s + 1 - k.-1).
   by case: eqP => [->//|k1]; apply: IH; lia.
-have no := IH k k0; rewrite tree_rank_node; move: yes no; set y := tree_rank _; set z := tree_rank _.
+have no := IH k k0; rewrite tree_rank_node; move: yes no.
+set y := tree_rank _; set z := tree_rank _.
 by move: ks => /=; lia.
 Qed.
 
