@@ -181,4 +181,117 @@ set S := \sum_(_ < _) _; set U := \sum_(_ < _) _.
 by field.
 Qed.
 
+(* The number of ones. *)
+Definition ones x : nat := (\sum_i x i)%N.
+
+(* (1/2 - t)/(t + 1), (3/2 - t)/(t + 2), ...: at a whole t the first t factors are negative. *)
+Definition alternating k (t : nat) : F :=
+  \prod_(m < k) ((m%:R + 2%:R^-1 - t%:R) / (t%:R + m.+1%:R)).
+
+Lemma alternating_sign k t :
+  if odd (minn t k) then alternating k t < 0 else 0 < alternating k t.
+Proof.
+rewrite /alternating; elim: k => [|k IH]; first by rewrite minn0 big_ord0 ltr01.
+have den : 0 < t%:R + k.+1%:R :> F by rewrite -natrD ltr0n addnS.
+have half : 0 < 2%:R^-1 :> F by rewrite invr_gt0 ltr0n.
+have half1 : 2%:R^-1 < 1 :> F by rewrite invf_lt1 ?ltr0n // ltr1n.
+rewrite big_ord_recr /=; case: (leqP t k) => tk.
+  have num : 0 < k%:R + 2%:R^-1 - t%:R :> F.
+    by rewrite addrAC ltr_paddl // subr_ge0 ler_nat.
+  have -> : minn t k.+1 = minn t k by lia.
+  by move: IH; case: (odd _) => IH; [rewrite nmulr_rlt0 | rewrite mulr_gt0]; rewrite ?divr_gt0.
+have num : k%:R + 2%:R^-1 - t%:R < 0 :> F.
+  rewrite subr_lt0; apply: lt_le_trans (_ : k.+1%:R <= _); last by rewrite ler_nat.
+  by rewrite -[k.+1]addn1 natrD ltr_add2l.
+have neg : (k%:R + 2%:R^-1 - t%:R) / (t%:R + k.+1%:R) < 0 :> F by rewrite pmulr_llt0 ?invr_gt0.
+have e1 : minn t k = k by lia.
+have -> : minn t k.+1 = k.+1 by lia.
+by move: IH; rewrite e1 /=; case: (odd k) => IH /=; [rewrite nmulr_lgt0 | rewrite pmulr_rlt0].
+Qed.
+
+(* Head j has denominator c + j + 1 for c ones, and a value at the query token alone. *)
+Definition inverse (j : nat) (v : F) : head :=
+  let zero := (j.+1%:R - 2%:R^-1) / n%:R in
+  Head (fun _ b => if b then 1 + zero else zero) (fun _ _ => 0) 2%:R^-1 (v * 2%:R).
+
+Hypothesis n0 : (0 < n)%N.
+
+Lemma inverse_positive j v : positive (inverse j v).
+Proof.
+have half : 0 < 2%:R^-1 :> F by rewrite invr_gt0 ltr0n.
+have half1 : 2%:R^-1 < 1 :> F by rewrite invf_lt1 ?ltr0n // ltr1n.
+have zero : 0 < (j.+1%:R - 2%:R^-1) / n%:R :> F.
+  rewrite divr_gt0 ?ltr0n // subr_gt0; apply: lt_le_trans half1 _.
+  by rewrite -[1]/(1%:R) ler_nat.
+by split=> // i []; rewrite /= ?addr_gt0 ?ltr01.
+Qed.
+
+Lemma inverse_total j v x : total (inverse j v) x = (ones x)%:R + j.+1%:R.
+Proof.
+rewrite /total /ones /=; set z := _ / _.
+have -> : \sum_i (if x i then 1 + z else z) = (\sum_i x i)%N%:R + \sum_(i < n) z.
+  rewrite natr_sum -big_split; apply: eq_bigr => i _ /=.
+  by case: (x i); rewrite /= ?add0r.
+rewrite sumr_const card_ord -[z *+ n]mulr_natr -addrA /z mulfVK ?subrK //.
+by rewrite pnatr_eq0 -lt0n.
+Qed.
+
+Lemma inverse_mean j v x : mean (inverse j v) x = v / ((ones x)%:R + j.+1%:R).
+Proof.
+rewrite /mean inverse_total big1 => [|i _]; last by rewrite mulr0.
+by rewrite add0r /= mulrCA mulVf ?mulr1 // pnatr_eq0.
+Qed.
+
+Lemma ones_leq x : (ones x <= n)%N.
+Proof.
+rewrite -[X in (_ <= X)%N]card_ord -sum1_card; apply: leq_sum => i _.
+by case: (x i).
+Qed.
+
+Lemma parity_heads_at_most_pos H : (n <= H)%N -> decided H.
+Proof.
+move=> nH.
+have [|c [r rE]] := @fractions (fun m => m.+1%:R) (fun m => m%:R + 2%:R^-1) n.
+  by move=> i j _ _ /eqP; rewrite eqr_nat eqSS => /eqP.
+exists (fun h : 'I_H => inverse h (if (h < n)%N then r h else 0)), c; split.
+  by move=> h; apply: inverse_positive.
+move=> x; have -> : output (fun h : 'I_H => inverse h (if (h < n)%N then r h else 0)) c x
+    = alternating n (ones x).
+  rewrite /alternating rE => [|m _]; last by rewrite -natrD pnatr_eq0 addnS.
+  rewrite /output; congr (_ + _); under eq_bigr => h _ do rewrite inverse_mean.
+  rewrite (big_ord_widen H (fun m => r m / ((ones x)%:R + m.+1%:R))) // [RHS]big_mkcond /=.
+  by apply: eq_bigr => h _; case: ifP; rewrite // mul0r.
+have := alternating_sign n (ones x); have -> : minn (ones x) n = ones x.
+  by apply/minn_idPl/ones_leq.
+rewrite -/(parity x); case: (parity x) => // neg.
+by apply/negbTE; rewrite -leNgt ltW.
+Qed.
+
 End Parity.
+
+Lemma no_bits (F : realFieldType) H : decided F 0 H.
+Proof.
+exists (fun=> Head (fun _ _ => 1) (fun _ _ => 0) 1 0), 1; split=> [h|x].
+  by split=> [i b|]; rewrite ltr01.
+rewrite /parity big_ord0 /output big1 ?add0r ?ltr01 // => h _.
+by rewrite /mean /= mulr0 big1 ?add0r ?mul0r // => i _; rewrite mulr0.
+Qed.
+
+Definition parity_heads_value (n : N) : N := n.
+
+Lemma parity_heads_valueE n : parity_heads_value (bin_of_nat n) = bin_of_nat n.
+Proof. by []. Qed.
+
+(* Claim: least_depth/parity_heads. One layer of H softmax heads with a linear read-out decides the
+   parity of n bits for some weights if and only if H >= n. *)
+Theorem parity_heads (F : realFieldType) n H :
+  decided F n H <-> (nat_of_bin (parity_heads_value (bin_of_nat n)) <= H)%N.
+Proof.
+rewrite bin_of_natK; split=> [|nH]; first exact: parity_heads_at_least.
+by case: n nH => [_|n nH]; [apply: no_bits | apply: parity_heads_at_most_pos].
+Qed.
+
+Example three_bits : decided [realFieldType of rat] 3 3.
+Proof. exact/parity_heads. Qed.
+Example three_bits_not_2 : ~ decided [realFieldType of rat] 3 2.
+Proof. by move/parity_heads. Qed.
