@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from sympy import Min, Symbol, ceiling
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import heads, quantity, stated
 
@@ -391,6 +391,12 @@ def tabled(table: Iterable[int], case: Case) -> Task:
         measured=lambda case, seed: _disagreements(case, seed, sees_letters=False),
     ),
     cited="Decides whether lower bounds on rank may be quoted as least steps of chain of thought.",
+    formal=Formal(
+        "Thoughts.steps_are_rank",
+        "0%N",
+        "The theorem holds no number: for every function the numbers of steps that are enough are "
+        "those from the rank on. That attention to earlier thoughts tells nothing new.",
+    ),
 )
 def steps_are_rank(case: Case, seed: int) -> Exact:
     r"""One layer thinks for as many steps as the rank.
@@ -429,6 +435,11 @@ def steps_are_rank(case: Case, seed: int) -> Exact:
         statement=Eq(thought_steps, ones),
     ),
     supports="least_depth/steps_are_rank",
+    formal=Formal(
+        "Thoughts.kth_one_steps",
+        "Thoughts.kth_one_steps_value {ones} {word_length}",
+        "That attention to earlier thoughts tells nothing new.",
+    ),
 )
 def kth_one_steps(case: Case) -> Exact:
     r"""Steps of thought that find the $k$-th one.
@@ -534,6 +545,11 @@ def kth_one_heads(case: Case) -> Exact:
         statement=Eq(thought_steps, iterations),
     ),
     supports="least_depth/steps_are_rank",
+    formal=Formal(
+        "Thoughts.iteration_steps",
+        "Thoughts.iteration_steps_value {iterations} {word_length}",
+        "That attention to earlier thoughts tells nothing new.",
+    ),
 )
 def iteration_steps(case: Case) -> Exact:
     r"""Steps of thought that apply one map $\ell$ times.
@@ -601,6 +617,11 @@ def _(statement: Relational) -> Iterator[Step]:
         statement=Eq(thought_steps, word_length),
     ),
     supports="least_depth/steps_are_rank",
+    formal=Formal(
+        "Thoughts.parity_steps",
+        "Thoughts.parity_steps_value {word_length} {heads}",
+        "That attention to earlier thoughts tells nothing new.",
+    ),
 )
 def parity_steps(case: Case) -> Exact:
     r"""Steps of thought for PARITY: a bit per head and step.

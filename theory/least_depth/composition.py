@@ -199,6 +199,11 @@ def _of_cells(many: int, size: int) -> Callable[[Word], int]:
         measured=lambda case: _composition_steps(case, heads=2),
     ),
     supports="least_depth/steps_are_rank",
+    formal=Formal(
+        "Thoughts.composition_steps",
+        "Thoughts.composition_steps_value {maps}",
+        "That attention to earlier thoughts tells nothing new; positions are cells, map by map.",
+    ),
 )
 def composition_steps(case: Case) -> Exact:
     r"""One layer composes $k$ maps in exactly $k$ steps of thought.

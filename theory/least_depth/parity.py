@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sympy import Expr, Symbol, ceiling, factor, simplify, symbols
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.proof_steps import equal, nonnegative, remark, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import heads, quantity
@@ -198,6 +198,13 @@ def _heads(case: Case, query_weight: Fraction) -> Exact:
         measured=lambda case: _heads(case, Fraction(1)),
     ),
     supports="least_depth/parity_two_layers",
+    formal=Formal(
+        "Parity.parity_heads",
+        "Parity.parity_heads_value {bits}",
+        "That softmax gives positive weights and that a value is what the read-out makes of a "
+        "vector; the output is positive exactly for even words. Its net for the upper end is "
+        "another one, with values at the query token alone.",
+    ),
 )
 def parity_heads(case: Case) -> Exact:
     r"""One softmax layer needs exactly a head per bit for parity.
