@@ -11,7 +11,7 @@
    The objects stand in LinearAttention.v and Degree.v (weight_name, net_of). *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From mathcomp Require Import zify ring.
+From mathcomp Require Import perm zify ring.
 From SsrMultinomials Require Import mpoly.
 From depthlaw Require Import LinearAttention Degree.
 
@@ -271,3 +271,545 @@ rewrite (eq_bigl (fun k => (rev k <= e)%N && (rev (rev k) == k))) => [|k].
 apply/idP/andP => [ke|[_ /eqP <-]]; last by rewrite revE leq_subr.
 by rewrite revE leq_subr revK ?eqxx.
 Qed.
+
+(* --- tokens on a grid ------------------------------------------------------------------------- *)
+
+Section Grid.
+Variables (K : fieldType) (H d m : nat) (f : 'I_H -> 'I_d) (e : 'I_H * 'I_H -> nat).
+Local Notation point := {ffun 'I_H * 'I_H -> 'I_m.+1}.
+Hypothesis f_inj : injective f.
+Hypothesis char0 : forall k, (0 < k)%N -> k%:R != 0 :> K.
+Hypothesis e_upper : forall a b : 'I_H, (b < a)%N -> e (a, b) = 0%N.
+
+Lemma natr_inj k l : k%:R = l%:R :> K -> k = l.
+Proof.
+wlog kl : k l / (k <= l)%N => [W|/eqP E].
+  by case/orP: (leq_total k l) => [|lk E]; [exact: W|apply/esym/W].
+move: E; rewrite eq_sym -subr_eq0 -natrB // => E.
+by apply/eqP; rewrite eqn_leq kl /= -subn_eq0 -leqn0 leqNgt; apply: contraL E; apply: char0.
+Qed.
+
+(* Entry b of token a: the tokens of a point are the rows of a triangular matrix with a diagonal
+   that does not vanish. *)
+Definition entry (j : point) (a b : 'I_H) : nat :=
+  if (a < b)%N then j (a, b) : nat else if a == b then (j (a, b)).+1 else 0%N.
+
+Definition grid_token (j : point) (a : 'I_H) : 'cV[K]_d :=
+  \col_q \sum_(b | f b == q) (entry j a b)%:R.
+
+Definition grid_moment (t : 'I_H * 'I_H) (j : point) : nat :=
+  (\sum_a entry j a t.1 * entry j a t.2)%N.
+
+Definition grid_rank (t : 'I_H * 'I_H) : nat := (t.1 * H + t.2)%N.
+
+Lemma grid_tokenE j a b : grid_token j a (f b) 0 = (entry j a b)%:R.
+Proof. by rewrite mxE (big_pred1 b) // => c; rewrite /= (inj_eq f_inj). Qed.
+
+Lemma grid_momentE j b c : moments (grid_token j) (f b) (f c) = (grid_moment (b, c) j)%:R.
+Proof.
+rewrite /moments summxE natr_sum; apply: eq_bigr => a _.
+by rewrite mxE big_ord1 [X in _ * X]mxE !grid_tokenE natrM.
+Qed.
+
+Lemma grid_rank_inj : injective grid_rank.
+Proof.
+move=> [a b] [a' b']; rewrite /grid_rank /= => E.
+have E1 := congr1 (divn^~ H) E; have E2 := congr1 (modn^~ H) E; move: E1 E2 => /=.
+have H0 : (0 < H)%N by apply: leq_ltn_trans (ltn_ord b).
+rewrite !divnMDl // !modnMDl !divn_small // !addn0 !modn_small // => E1 E2.
+by congr pair; apply/val_inj.
+Qed.
+
+Lemma grid_low t (j j' : point) :
+  (forall t', (grid_rank t' <= grid_rank t)%N -> j t' = j' t') -> grid_moment t j = grid_moment t j'.
+Proof.
+case: t => b c E; apply: eq_bigr => a _ /=.
+have [ba|ab] := ltnP b a.
+  by rewrite {1 3}/entry ltnNge (ltnW ba) /= -val_eqE /= gtn_eqF.
+have [ca|ac] := ltnP c a.
+  by rewrite /= {2 4}/entry ltnNge (ltnW ca) /= -val_eqE /= gtn_eqF // !muln0.
+have {}E (q : 'I_H) : (q <= c)%N || (a < b)%N -> j (a, q) = j' (a, q).
+  move=> h; apply: E; rewrite /grid_rank /=.
+  have := ltn_ord q; move: h ab => /orP[qc ab _|lt _ qH].
+    by rewrite leq_add // leq_mul2r ab orbT.
+  apply: leq_trans (leq_addr _ _); apply: (@leq_trans (a.+1 * H)%N).
+    by rewrite mulSn addnC leq_add2r ltnW.
+  by rewrite leq_mul2r lt orbT.
+have [lt|ge] := ltnP a b.
+  by rewrite /entry !E ?lt ?orbT.
+have ba : a = b by apply/val_inj/eqP; rewrite eqn_leq ab ge.
+have bc : (b <= c)%N by rewrite -ba.
+by rewrite /entry !E ?bc ?leqnn.
+Qed.
+
+Lemma grid_inj t (j : point) (q q' : 'I_m.+1) : j \in box e -> (q <= e t)%N -> (q' <= e t)%N ->
+  grid_moment t (set_at j t q) = grid_moment t (set_at j t q') -> q = q'.
+Proof.
+case: t => b c jb qe qe'.
+have [cb|bc] := ltnP c b.
+  move: qe qe'; rewrite e_upper // !leqn0 => /eqP q0 /eqP q0' _.
+  by apply/val_inj; rewrite /= q0 q0'.
+rewrite /grid_moment /= (bigD1 b) //= [in RHS](bigD1 b) //=.
+have E (a : 'I_H) : a != b -> forall r, set_at j (b, c) q (a, r) = set_at j (b, c) q' (a, r).
+  by move=> ab r; rewrite !ffunE xpair_eqE (negbTE ab).
+rewrite [X in (_ + X)%N = _ -> _](eq_bigr (fun a => entry (set_at j (b, c) q') a b *
+  entry (set_at j (b, c) q') a c)%N) => [|a ab]; last by rewrite /entry !E.
+move/addIn; rewrite /entry ltnn eqxx.
+have [lt|ge] := ltnP b c; rewrite !ffunE eqxx.
+  have -> : ((b, b) == (b, c)) = false by rewrite xpair_eqE eqxx -val_eqE /= ltn_eqF.
+  by move/eqP; rewrite eqn_mul2l /= => /eqP/val_inj.
+have -> : c = b by apply/val_inj/eqP; rewrite eqn_leq ge bc.
+rewrite !eqxx => /eqP; rewrite !mulnn eqn_sqr eqSS.
+by move=> /eqP/val_inj.
+Qed.
+
+End Grid.
+
+(* --- weights whose layers multiply by one moment ---------------------------------------------- *)
+
+(* The exponents of the moments in the output, for the moments of the layers in their order. *)
+Fixpoint exponent (I : eqType) (s : seq I) (t : I) : nat :=
+  if s is t' :: rest then ((t' == t) * 3 ^ size rest + exponent rest t)%N else 0%N.
+
+Section Coordinate.
+Variables (L H a d : nat) (a0 : 'I_a) (f : 'I_H -> 'I_d) (pair : 'I_L -> 'I_H * 'I_H).
+
+(* Head h of layer l: query and output pick coordinate f h, value and key those of the pair. *)
+Definition coordinate (R : comRingType) (t : weight_name L H a d) : R :=
+  let: (l, h, s, k, q) := t in
+  ((k == a0) && (q == f (if s == inord 1 then (pair l).2 else
+    if s == inord 2 then (pair l).1 else h)))%:R.
+
+Hypothesis f_inj : injective f.
+Variable R : comRingType.
+Local Notation w := (coordinate R).
+Local Notation moment M t := (M (f t.1) (f t.2)).
+
+Let unit_row (q : 'I_d) : 'M[R]_(a, d) := \matrix_(k, q') ((k == a0) && (q' == q))%:R.
+
+Lemma coordinate_layer l (M : 'M[R]_d) : layer_matrix (layer_of w l) M =
+  moment M (pair l) *: \matrix_(q, q') ((q == q') && (q \in codom f))%:R.
+Proof.
+have ne (s t : nat) : (s < 4)%N -> (t < 4)%N -> s != t -> (inord s == inord t :> 'I_4) = false.
+  by move=> s4 t4 st; rewrite -val_eqE /= !inordK //; apply/negbTE.
+rewrite /layer_matrix big_map big_enum /=.
+have head h : (\matrix_(q, k) w (l, h, inord 3, k, q)) *m (\matrix_(k, q) w (l, h, inord 2, k, q))
+    *m M *m (\matrix_(k, q) w (l, h, inord 1, k, q))^T *m (\matrix_(k, q) w (l, h, inord 0, k, q)) =
+    moment M (pair l) *: delta_mx (f h) (f h).
+  have -> : \matrix_(q, k) w (l, h, inord 3, k, q) = delta_mx (f h) a0.
+    by apply/matrixP => q k; rewrite !mxE /= !ne // andbC.
+  have -> : \matrix_(k, q) w (l, h, inord 2, k, q) = delta_mx a0 (f (pair l).1).
+    by apply/matrixP => k q; rewrite !mxE /= ne // eqxx.
+  have -> : \matrix_(k, q) w (l, h, inord 1, k, q) = delta_mx a0 (f (pair l).2).
+    by apply/matrixP => k q; rewrite !mxE /= eqxx.
+  have -> : \matrix_(k, q) w (l, h, inord 0, k, q) = delta_mx a0 (f h).
+    by apply/matrixP => k q; rewrite !mxE /= !ne.
+  rewrite mul_delta_mx trmx_delta -!mulmxA mul_delta_mx.
+  apply/matrixP => q q'; rewrite !mxE (bigD1 (f (pair l).1)) //= big1 => [|r rp].
+    rewrite !mxE eqxx andbT addr0 (bigD1 (f (pair l).2)) //= big1 => [|r rp].
+      rewrite !mxE eqxx addr0 /=; case: (q == _); case: (q' == _);
+        by rewrite ?mul1r ?mulr1 ?mul0r ?mulr0.
+    by rewrite !mxE (negbTE rp) mulr0.
+  by rewrite !mxE (negbTE rp) andbF mul0r.
+rewrite (eq_bigr (fun h => moment M (pair l) *: delta_mx (f h) (f h))) => [|h _]; last exact: head.
+rewrite -scaler_sumr; congr (_ *: _); apply/matrixP => q q'; rewrite summxE mxE.
+have [qf|qf] := boolP (q \in codom f); last first.
+  rewrite andbF big1 // => h _; rewrite mxE; case: eqP => // E.
+  by case/negP: qf; rewrite E codom_f.
+have [h E] := codomP qf; rewrite (bigD1 h) //= big1 => [|h' hh]; rewrite mxE E.
+  by rewrite eqxx addr0 andbT eq_sym.
+by rewrite (inj_eq f_inj) eq_sym (negbTE hh).
+Qed.
+
+Lemma sum_exponent (I : finType) (s : seq I) : (\sum_t exponent s t)%N = moment_degree (size s).
+Proof.
+elim: s => [|t s IH] /=; first by rewrite big1.
+rewrite big_split IH (bigD1 t) //= big1 => [|t' /negbTE tt]; last by rewrite eq_sym tt.
+by rewrite eqxx mul1n addn0 moment_degreeS -double_moment_degree; lia.
+Qed.
+
+(* Coordinate f h of the output is that of the token times powers of moments. *)
+Lemma coordinate_value (s : seq 'I_L) (M : 'M[R]_d) (x : 'cV[R]_d) h :
+  (net_matrix (map (layer_of w) s) M *m x) (f h) 0 =
+  x (f h) 0 * \prod_t moment M t ^+ exponent (map pair s) t.
+Proof.
+elim: s M x => [|l s IH] M x /=.
+  by rewrite mul1mx big1 ?mulr1.
+rewrite -(mulmxA (net_matrix _ _)) IH coordinate_layer; set c := moment M (pair l).
+pose P : 'M[R]_d := \matrix_(q, q') ((q == q') && (q \in codom f))%:R.
+have Pf (n : nat) (N : 'M_(d, n)) h' q : (P *m N) (f h') q = N (f h') q.
+  rewrite mxE (bigD1 (f h')) //= big1 => [|r rh]; rewrite mxE ?eqxx ?codom_f ?mul1r ?addr0 //.
+  by rewrite [_ == r]eq_sym (negbTE rh) mul0r.
+have PT : P^T = P.
+  by apply/matrixP => q q'; rewrite !mxE [q' == q]eq_sym; case: eqP => // ->.
+rewrite -/P -scalemxAl mxE Pf.
+have E t : moment (c *: P *m M *m (c *: P)^T) t = c ^+ 2 * moment M t.
+  have -> : c *: P *m M *m (c *: P)^T = c ^+ 2 *: (P *m (M *m P)).
+    by rewrite linearZ /= PT -!scalemxAl -scalemxAr scalerA mulmxA -expr2.
+  rewrite mxE Pf; congr (_ * _).
+  by rewrite -[M]trmxK -{1}PT -trmx_mul mxE Pf mxE trmxK.
+rewrite (eq_bigr (fun t => (c ^+ 2) ^+ exponent (map pair s) t *
+  moment M t ^+ exponent (map pair s) t)) => [|t _]; last by rewrite E exprMn.
+rewrite big_split /= prodrXr sum_exponent size_map.
+rewrite [in RHS](eq_bigr (fun t => moment M t ^+ ((pair l == t) * 3 ^ size s) *
+  moment M t ^+ exponent (map pair s) t)) => [|t _]; last by rewrite exprD.
+rewrite [in RHS]big_split /=.
+have -> : \prod_t moment M t ^+ ((pair l == t) * 3 ^ size s) = c ^+ (3 ^ size s).
+  rewrite (bigD1 (pair l)) //= big1 => [|t tp]; last by rewrite eq_sym (negbTE tp) mul0n.
+  by rewrite eqxx mul1n mulr1.
+rewrite -double_moment_degree [c ^+ _.*2.+1]exprS -exprM mul2n.
+by rewrite [c * x _ _]mulrC -!mulrA.
+Qed.
+
+End Coordinate.
+
+(* --- values on the grid form a matrix of full rank -------------------------------------------- *)
+
+(* Coordinate p of the output at a token x h0 of the tokens x and y, by the normal form. *)
+Definition grid_output (R : comRingType) H d a (layers : seq (seq (head R d a))) (h0 : 'I_H) p
+    (x y : 'I_H -> 'cV[R]_d) : R :=
+  (net_matrix layers (moments x + moments y) *m x h0) p 0.
+
+Section FullRank.
+Variables (K : fieldType) (L H a d : nat) (a0 : 'I_a) (f : 'I_H -> 'I_d) (h0 : 'I_H).
+Variable pair : 'I_L -> 'I_H * 'I_H.
+Hypothesis f_inj : injective f.
+Hypothesis char0 : forall k, (0 < k)%N -> k%:R != 0 :> K.
+Hypothesis pair_upper : forall l, ((pair l).1 <= (pair l).2)%N.
+
+Definition pairs := map pair (enum 'I_L).
+Definition bound := (\max_t exponent pairs t)%N.
+Local Notation box := (@box [finType of 'I_H * 'I_H] bound (exponent pairs)).
+Local Notation point := {ffun 'I_H * 'I_H -> 'I_bound.+1}.
+Local Notation token j := (grid_token K f j).
+Local Notation form t j := ((grid_moment t j)%:R : K).
+
+Lemma exponent_notin (I : eqType) (s : seq I) t : t \notin s -> exponent s t = 0%N.
+Proof.
+by elim: s => //= t' s IH; rewrite inE negb_or eq_sym => /andP[/negbTE-> /IH->].
+Qed.
+
+Lemma exponent_upper (b c : 'I_H) : (c < b)%N -> exponent pairs (b, c) = 0%N.
+Proof.
+move=> cb; apply: exponent_notin; apply/mapP => -[l _ E].
+by have := pair_upper l; rewrite -E /= leqNgt cb.
+Qed.
+
+Lemma exponent_bound t : (exponent pairs t <= bound)%N.
+Proof. exact: (leq_bigmax t). Qed.
+
+Definition grid_matrix (layers : seq (seq (head K d a))) : 'M[K]_#|box| :=
+  \matrix_(s, t) grid_output layers h0 (f h0) (token (enum_val s)) (token (enum_val t)).
+
+Lemma grid_value (j j' : point) :
+  grid_output (net_of (coordinate a0 f pair K)) h0 (f h0) (token j) (token j') =
+  \sum_(k in box) ((token j h0) (f h0) 0 * \prod_t form t j ^+ (exponent pairs t - k t)) *
+    \prod_t (form t j' ^+ k t *+ 'C(exponent pairs t, k t)).
+Proof.
+rewrite /grid_output coordinate_value // -/pairs.
+transitivity ((token j h0) (f h0) 0 * \prod_t \sum_(q < bound.+1 | (q <= exponent pairs t)%N)
+    form t j ^+ (exponent pairs t - q) * (form t j' ^+ q *+ 'C(exponent pairs t, q))).
+  congr (_ * _); apply: eq_bigr => -[b c] _ /=.
+  rewrite mxE !(grid_momentE _ f_inj) exprDn.
+  rewrite (big_ord_widen bound.+1 (fun q => form (b, c) j ^+ (exponent pairs (b, c) - q) *
+    form (b, c) j' ^+ q *+ 'C(exponent pairs (b, c), q))) ?ltnS ?exponent_bound //.
+  by apply: eq_bigr => q _; rewrite mulrnAr.
+rewrite bigA_distr_big_dep mulr_sumr; apply: eq_bigr => k _.
+by rewrite big_split mulrA.
+Qed.
+
+Lemma grid_matrix_unit : grid_matrix (net_of (coordinate a0 f pair K)) \in unitmx.
+Proof.
+pose X := \matrix_(s < #|box|, t < #|box|)
+  \prod_u form u (enum_val s) ^+ (exponent pairs u - enum_val t u).
+pose Y := \matrix_(s < #|box|, t < #|box|)
+  \prod_u (form u (enum_val s) ^+ enum_val t u *+ 'C(exponent pairs u, enum_val t u)).
+pose D := diag_mx (\row_(s < #|box|) (token (enum_val s) h0) (f h0) 0).
+have -> : grid_matrix (net_of (coordinate a0 f pair K)) = D *m X *m Y^T.
+  apply/matrixP => s t; rewrite mxE grid_value big_enum_val [RHS]mxE; apply: eq_bigr => k _.
+  rewrite mul_diag_mx !mxE; by [].
+have low t (j j' : point) : (forall t', (grid_rank t' <= grid_rank t)%N -> j t' = j' t') ->
+    form t j = form t j' by move=> E; congr _%:R; apply: grid_low.
+have inj t (j : point) (q q' : 'I_bound.+1) : j \in box ->
+    (q <= exponent pairs t)%N -> (q' <= exponent pairs t)%N ->
+    form t (set_at j t q) = form t (set_at j t q') -> q = q'.
+  by move=> jb qe qe' /(natr_inj char0); apply: grid_inj qe qe'; [exact: exponent_upper|].
+rewrite !unitmx_mul unitmx_tr -andbA; apply/and3P; split.
+- rewrite unitmxE det_diag unitfE; apply/prodf_neq0 => s _.
+  by rewrite mxE (grid_tokenE _ f_inj) /entry ltnn eqxx char0.
+- apply: (tower_unit (b := fun t q x => x ^+ (exponent pairs t - q)) (@grid_rank_inj H) low inj).
+  by move=> t x c; apply: powers_down; apply: exponent_bound.
+apply: (tower_unit (b := fun t q x => x ^+ q *+ 'C(exponent pairs t, q)) (@grid_rank_inj H) low inj).
+move=> t x c x_inj Hc q qe.
+have : c q * ('C(exponent pairs t, q))%:R = 0.
+  apply: (powers (c := fun q => c q * ('C(exponent pairs t, q))%:R) (exponent_bound t) x_inj)
+    => // s se.
+  rewrite -[RHS](Hc s se); apply: eq_bigr => k _.
+  by rewrite -[in RHS]mulr_natl mulrA.
+by move/eqP; rewrite mulf_eq0 => /orP[/eqP//|]; rewrite (negbTE (char0 _)) // bin_gt0.
+Qed.
+
+Lemma card_grid : #|box| = (\prod_t (exponent pairs t).+1)%N.
+Proof. by apply: card_box; apply: exponent_bound. Qed.
+
+End FullRank.
+
+(* --- the rank of the output ------------------------------------------------------------------- *)
+
+(* Token h of a list of H tokens stands at position g h, and zero elsewhere. *)
+Definition spread (R : comRingType) H d n (g : 'I_H -> 'I_n) (x : 'I_H -> 'cV[R]_d) (j : 'I_n) :
+    'cV[R]_d := \sum_(h | g h == j) x h.
+
+Section Spread.
+Variables (R : comRingType) (H d n : nat).
+Implicit Types (g : 'I_H -> 'I_n) (x y : 'I_H -> 'cV[R]_d) (A : {set 'I_n}).
+
+Lemma spreadE g x h : injective g -> spread g x (g h) = x h.
+Proof. by move=> gi; rewrite /spread (big_pred1 h) // => h'; rewrite /= (inj_eq gi). Qed.
+
+Lemma spread0 g x j : (forall h, g h != j) -> spread g x j = 0.
+Proof. by move=> gj; rewrite /spread big_pred0 // => h; apply/negbTE. Qed.
+
+Lemma spread_moments g x A : injective g -> (forall h, g h \in A) ->
+  \sum_(j in A) spread g x j *m (spread g x j)^T = moments x.
+Proof.
+move=> gi gA; rewrite (bigID (mem [set g h | h in setT])) /= [X in _ + X]big1 ?addr0.
+  rewrite (eq_bigl (mem [set g h | h in setT])) => [|j]; last first.
+    by apply: andb_idl => /imsetP[h _ ->].
+  rewrite big_imset => [|h h' _ _ /gi //]; rewrite /moments; apply: eq_big => [h|h _].
+    by rewrite inE.
+  by rewrite spreadE.
+move=> j /andP[_ jg]; rewrite spread0 ?mul0mx // => h.
+by apply: contra jg => /eqP <-; apply: imset_f.
+Qed.
+
+Lemma join_moments g g' x y A : injective g -> injective g' ->
+  (forall h, g h \in A) -> (forall h, g' h \notin A) ->
+  moments (join A (spread g x) (spread g' y)) = moments x + moments y.
+Proof.
+move=> gi gi' gA gA'; rewrite {1}/moments (bigID (mem A)) /=; congr (_ + _).
+  rewrite -(spread_moments x gi gA); apply: eq_bigr => j jA; by rewrite /join jA.
+rewrite -(@spread_moments g' y (~: A)) // => [|h]; last by rewrite inE.
+by apply: eq_big => [j|j /negbTE jA]; rewrite ?inE // /join jA.
+Qed.
+
+End Spread.
+
+Lemma injection_through m n (A : {set 'I_n}) (h0 : 'I_m) i : (m <= #|A|)%N -> i \in A ->
+  {g : 'I_m -> 'I_n | injective g /\ (forall h, g h \in A) & g h0 = i}.
+Proof.
+move=> mA iA; pose g h := enum_val (widen_ord mA h).
+have gi : injective g by move=> h h' /enum_val_inj /(congr1 val) /= E; apply/val_inj.
+have gA h : g h \in A by apply: enum_valP.
+exists (fun h => tperm (g h0) i (g h)); last by rewrite tpermL.
+split=> [h h' /perm_inj/gi // | h]; by case: tpermP => // ->.
+Qed.
+
+(* What the output at the explicit weights has, any net has whose matrix of values is of full
+   rank: whatever the tokens, the position and the sides, if each side has H tokens. *)
+Section Output.
+Variables (K : fieldType) (L H a d : nat) (f : 'I_H -> 'I_d) (h0 : 'I_H).
+Variable pair : 'I_L -> 'I_H * 'I_H.
+
+Lemma grid_rank_bound n (layers : seq (seq (head K d a))) (A : {set 'I_n}) i r :
+  grid_matrix f h0 pair layers \in unitmx -> (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+  sep_le (side_output false layers A i (f h0)) r ->
+  (#|box (m := bound pair) (exponent (pairs pair))| <= r)%N.
+Proof.
+wlog iA : A / i \in A => [W|].
+  have [iA|iA] := boolP (i \in A); first exact: W.
+  move=> U HA HB S; apply: (W (~: A)) => //; rewrite ?inE ?setCK //.
+  apply: eq_sep_le (sep_le_flip S) => u v; rewrite /side_output.
+  suff /eq_net -> : join A v u =1 join (~: A) u v by [].
+  by move=> j; rewrite /join inE; case: (j \in A).
+move=> U HA HB S; have [g [gi gA] gh0] := injection_through h0 HA iA.
+have [B0 B0B] : exists j, j \in ~: A.
+  by apply/set0Pn; rewrite -card_gt0; apply: leq_trans HB; apply: leq_ltn_trans (ltn_ord h0).
+have [g' [gi' gB] _] := injection_through h0 HB B0B.
+apply: (sep_le_rank (a := fun s => spread g (grid_token K f (enum_val s)))
+  (b := fun t => spread g' (grid_token K f (enum_val t))) S).
+suff -> : \matrix_(s, t) side_output false layers A i (f h0)
+    (spread g (grid_token K f (enum_val s))) (spread g' (grid_token K f (enum_val t))) =
+  grid_matrix f h0 pair layers by [].
+apply/matrixP => s t; rewrite !mxE /side_output normal_form /grid_output join_moments //.
+  by rewrite /join iA -gh0 spreadE.
+by move=> h; have := gB h; rewrite inE.
+Qed.
+
+End Output.
+
+Section Image.
+Variables (R S : comRingType) (p : {rmorphism R -> S}) (H d a : nat).
+
+Lemma moments_image n (x : 'I_n -> 'cV[R]_d) :
+  map_mx p (moments x) = moments (fun h => map_mx p (x h)).
+Proof. by rewrite /moments raddf_sum; apply: eq_bigr => h _; rewrite /= map_mxM -map_trmx. Qed.
+
+Lemma grid_output_image (layers : seq (seq (head R d a))) (h0 : 'I_H) q x y :
+  p (grid_output layers h0 q x y) = grid_output (net_map p layers) h0 q
+    (fun h => map_mx p (x h)) (fun h => map_mx p (y h)).
+Proof.
+rewrite /grid_output -!moments_image -map_mxD -net_matrix_image -map_mxM.
+by rewrite [in RHS]mxE.
+Qed.
+
+End Image.
+
+(* Where a polynomial in the weights, not zero, does not vanish, the values have full rank. *)
+Lemma grid_condition (K : fieldType) (L H a d : nat) (a0 : 'I_a) (f : 'I_H -> 'I_d) (h0 : 'I_H)
+    (pair : 'I_L -> 'I_H * 'I_H) : injective f -> (forall k, (0 < k)%N -> k%:R != 0 :> K) ->
+  (forall l, ((pair l).1 <= (pair l).2)%N) ->
+  exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      grid_matrix f h0 pair (net_of w) \in unitmx.
+Proof.
+move=> fi char0 up.
+pose N := #|weight_name L H a d|.
+pose X (t : weight_name L H a d) : {mpoly K[N]} := 'X_(enum_rank t).
+pose C := [rmorphism of @mpolyC N K].
+pose M : 'M[{mpoly K[N]}]_#|box (m := bound pair) (exponent (pairs pair))| := \matrix_(s, t)
+  grid_output (net_of X) h0 (f h0) (fun h => map_mx C (grid_token K f (enum_val s) h))
+    (fun h => map_mx C (grid_token K f (enum_val t) h)).
+have ME w : (\det M).@[fun k => w (enum_val k)] = \det (grid_matrix f h0 pair (net_of w)).
+  rewrite -[LHS](det_map_mx [rmorphism of meval (fun k => w (enum_val k))]); congr (\det _).
+  apply/matrixP => s t; rewrite mxE [in LHS]mxE mxE.
+  rewrite -[LHS]/([rmorphism of meval (fun k => w (enum_val k))] _) grid_output_image net_of_map.
+  rewrite (@eq_net_of _ _ _ _ _ _ w) => [|u]; last by rewrite /= mevalXU enum_rankK.
+  have E j : (fun h => map_mx [rmorphism of meval (fun k => w (enum_val k))]
+      (map_mx C (grid_token K f j h))) =1 grid_token K f (m := bound pair) j.
+    by move=> h; apply/matrixP => q q'; rewrite !mxE /= mevalC.
+  rewrite /grid_output E; congr ((net_matrix _ (_ + _) *m _) _ _).
+    by apply: eq_bigr => h _; rewrite E.
+  by apply: eq_bigr => h _; rewrite E.
+exists (\det M); last by move=> w; rewrite ME unitmxE unitfE.
+apply/eqP => /(congr1 (meval (fun k => coordinate a0 f pair K (enum_val k)))).
+rewrite ME meval0 => E; have := grid_matrix_unit a0 h0 fi char0 up.
+by rewrite unitmxE unitfE E eqxx.
+Qed.
+
+(* --- the product of the exponents ------------------------------------------------------------- *)
+
+Lemma exponent_ge (I : eqType) (x0 : I) (s : seq I) l : (l < size s)%N ->
+  (3 ^ (size s - l.+1) <= exponent s (nth x0 s l))%N.
+Proof.
+elim: s l => // t s IH [_|l] /=; first by rewrite subSS subn0 eqxx mul1n leq_addr.
+rewrite ltnS subSS => /IH E; apply: leq_trans E _; exact: leq_addl.
+Qed.
+
+Lemma exponent_product (I : finType) (x0 : I) (s : seq I) k : (k <= size s)%N -> uniq (take k s) ->
+  (\prod_(0 <= l < k) (3 ^ (size s - l.+1) + 1) <= \prod_t (exponent s t).+1)%N.
+Proof.
+move=> ks u; have sk : size (take k s) = k by rewrite size_takel.
+apply: (@leq_trans (\prod_(t <- take k s) (exponent s t).+1)).
+  rewrite (big_nth x0) sk !big_mkord; apply: leq_prod => l _.
+  rewrite addn1 ltnS nth_take //; apply: exponent_ge; exact: leq_trans ks.
+rewrite (big_uniq _ u) big_mkcond; apply: leq_prod => t _; by case: ifP.
+Qed.
+
+(* The moments of H coordinates, row by row; the last one again and again. *)
+Definition upper_pairs (H : nat) : seq ('I_H * 'I_H) :=
+  filter (fun t : 'I_H * 'I_H => t.1 <= t.2)%N (enum [finType of 'I_H * 'I_H]).
+
+Lemma size_upper_pairs H : size (upper_pairs H) = moment_count H.
+Proof.
+rewrite size_filter -sum1_count big_enum_cond /=.
+rewrite -(pair_big_dep xpredT (fun a b : 'I_H => (a <= b)%N) (fun _ _ => 1%N)) /=.
+rewrite (exchange_big_dep xpredT) //= (eq_bigr (fun b : 'I_H => b.+1)) => [|b _]; last first.
+  transitivity (\sum_(a < H | (a < b.+1)%N) 1)%N; first by apply: eq_bigl.
+  by rewrite -(big_ord_widen _ (fun=> 1%N)) ?ltn_ord // sum1_card card_ord.
+rewrite /moment_count; have -> : (H * H.+1 = (\sum_(b < H) b.+1).*2)%N; last by rewrite doubleK.
+by elim: H => [|h IH]; rewrite ?big_ord0 // big_ord_recr /= doubleD -IH; lia.
+Qed.
+
+Definition layer_pair L H (h0 : 'I_H) (l : 'I_L) : 'I_H * 'I_H :=
+  nth (last (h0, h0) (upper_pairs H)) (upper_pairs H) l.
+
+Lemma layer_pair_upper L H (h0 : 'I_H) (l : 'I_L) :
+  ((layer_pair h0 l).1 <= (layer_pair h0 l).2)%N.
+Proof.
+have ok t : t \in (h0, h0) :: upper_pairs H -> (t.1 <= t.2)%N.
+  by rewrite inE mem_filter => /orP[/eqP->//|/andP[]].
+rewrite /layer_pair; have [ls|sl] := ltnP l (size (upper_pairs H)).
+  by apply: ok; rewrite inE mem_nth ?orbT.
+by rewrite nth_default //; apply: ok; apply: mem_last.
+Qed.
+
+Lemma product_exponents L H (h0 : 'I_H) :
+  (product H L <= \prod_t (exponent (pairs (@layer_pair L H h0)) t).+1)%N.
+Proof.
+set s := pairs _; set k := minn L (moment_count H).
+have sL : size s = L by rewrite /s size_map size_enum_ord.
+have -> : product H L = (\prod_(0 <= l < k) (3 ^ (size s - l.+1) + 1))%N.
+  by rewrite /product -/k big_add1 sL.
+apply: (exponent_product (h0, h0)); first by rewrite sL geq_minl.
+have -> : take k s = take k (upper_pairs H).
+  apply: (@eq_from_nth _ (h0, h0)).
+    by rewrite !size_takel ?size_upper_pairs ?geq_minr // sL geq_minl.
+  move=> l; rewrite size_takel ?sL ?geq_minl // => lk.
+  have lL : (l < L)%N by apply: leq_trans lk (geq_minl _ _).
+  have lD : (l < size (upper_pairs H))%N.
+    by rewrite size_upper_pairs; apply: leq_trans lk (geq_minr _ _).
+  rewrite !nth_take // (nth_map (Ordinal lL)) ?size_enum_ord // /layer_pair nth_enum_ord //.
+  exact: set_nth_default.
+by apply: take_uniq; apply/filter_uniq/enum_uniq.
+Qed.
+
+(* --- the lower bound -------------------------------------------------------------------------- *)
+
+Section LowerBound.
+Variables (K : fieldType) (L H a d : nat) (h0 : 'I_H) (a0 : 'I_a).
+Hypotheses (char0 : [char K] =i pred0) (Hd : (H <= d)%N).
+
+Lemma char0_nat k : (0 < k)%N -> k%:R != 0 :> K.
+Proof. by rewrite ((charf0P K).1 char0) -lt0n. Qed.
+
+Definition block (p : 'I_d) : {f : 'I_H -> 'I_d | injective f & f h0 = p}.
+Proof.
+have HT : (H <= #|[set: 'I_d]|)%N by rewrite cardsT card_ord.
+have [f [fi _] fp] := injection_through h0 HT (in_setT p); by exists f.
+Defined.
+
+Definition block_weights (p : 'I_d) : weight_name L H a d -> K :=
+  coordinate a0 (s2val (block p)) (@layer_pair L H h0) K.
+
+(* The output at the explicit weights: the token's coordinate times powers of moments. *)
+Theorem block_output n (p : 'I_d) (x : 'I_n -> 'cV[K]_d) i (f := s2val (block p)) :
+  net false (net_of (block_weights p)) x i p 0 = x i p 0 *
+    \prod_t moments x (f t.1) (f t.2) ^+ exponent (pairs (@layer_pair L H h0)) t.
+Proof.
+rewrite /f /block_weights; case: (block p) => {}f fi fp /=; rewrite -fp.
+by rewrite normal_form coordinate_value.
+Qed.
+
+(* Claim: separation_rank/product_lower_bound, for the explicit weights. *)
+Theorem product_explicit n (p : 'I_d) i (A : {set 'I_n}) r :
+  (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+  sep_le (side_output false (net_of (block_weights p)) A i p) r -> (product H L <= r)%N.
+Proof.
+rewrite /block_weights; case: (block p) => f fi fp /= HA HB; rewrite -fp => S.
+have U := grid_matrix_unit a0 h0 fi char0_nat (@layer_pair_upper L H h0).
+have := grid_rank_bound U HA HB S; rewrite card_grid; apply: leq_trans.
+exact: product_exponents.
+Qed.
+
+(* Claim: separation_rank/product_lower_bound. *)
+Theorem product_almost_every :
+  exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r -> (product H L <= r)%N.
+Proof.
+have /fin_all_exists2[G G0 GU] : forall p : 'I_d,
+    exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+      forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+        grid_matrix (s2val (block p)) h0 (@layer_pair L H h0) (net_of w) \in unitmx.
+  move=> p; case: (block p) => f fi _ /=.
+  exact: grid_condition a0 _ _ _ fi char0_nat (@layer_pair_upper L H h0).
+exists (\prod_p G p); first by apply/prodf_neq0.
+move=> w; rewrite rmorph_prod => /prodf_neq0 nz n i p A r HA HB.
+have := GU p w (nz p isT); case: (block p) => f fi fp /= U; rewrite -fp => S.
+have := grid_rank_bound U HA HB S.
+rewrite card_grid; apply: leq_trans; exact: product_exponents.
+Qed.
+
+End LowerBound.
