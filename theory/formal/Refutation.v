@@ -19,7 +19,7 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-Import GRing.Theory Num.Theory.
+Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* --- the objects ------------------------------------------------------------------------------ *)
@@ -813,3 +813,204 @@ rewrite card_grid; apply: leq_trans; exact: product_exponents.
 Qed.
 
 End LowerBound.
+
+(* --- the product in numbers ------------------------------------------------------------------- *)
+
+(* (x + 1) (3 x + 1) (9 x + 1) ..., k factors. *)
+Fixpoint factors (k : nat) (x : N) : N :=
+  if k is k'.+1 then ((x + 1) * factors k' (3 * x))%num else 1%num.
+
+Definition product_value (H L : N) : N :=
+  let k := N.min L (H * (H + 1) / 2) in factors (N.to_nat k) (3 ^ (L - k)).
+
+Lemma factorsE k x : factors k (N.of_nat x) = N.of_nat (\prod_(0 <= l < k) (3 ^ l * x + 1))%N.
+Proof.
+elim: k x => [|k IH] x; first by rewrite big_nil.
+rewrite -[factors k.+1 _]/((N.of_nat x + 1) * factors k (3 * N.of_nat x))%num.
+rewrite big_nat_recl // expn0 mul1n (_ : 3 * N.of_nat x = N.of_nat (3 * x))%num; last by lia.
+rewrite IH (eq_bigr (fun l => 3 ^ l.+1 * x + 1)%N) => [|l _]; last by rewrite expnS mulnCA mulnA.
+by lia.
+Qed.
+
+Lemma productE H L (k := minn L (moment_count H)) :
+  product H L = (\prod_(0 <= l < k) (3 ^ l * 3 ^ (L - k) + 1))%N.
+Proof.
+have kL : (k <= L)%N by apply: geq_minl.
+rewrite /product -/k big_add1 /= big_nat_rev add0n /= !big_mkord; apply: eq_bigr => l _.
+by have := ltn_ord l => lk; rewrite -expnD; congr (3 ^ _ + 1)%N; lia.
+Qed.
+
+Lemma pow_bin (x k : nat) : (N.of_nat x ^ N.of_nat k)%num = N.of_nat (x ^ k).
+Proof.
+by elim: k => // k IH; rewrite expnS Nnat.Nat2N.inj_succ N.pow_succ_r' IH; lia.
+Qed.
+
+Lemma product_valueE (H L : nat) :
+  product_value (bin_of_nat H) (bin_of_nat L) = bin_of_nat (product H L).
+Proof.
+rewrite /product_value productE !bin_of_natE.
+have -> : (N.of_nat H * (N.of_nat H + 1) / 2)%num = N.of_nat (moment_count H).
+  rewrite /moment_count; have := odd_double_half (H * H.+1).
+  rewrite oddM /= andbN add0n; set h := _./2 => E.
+  rewrite (_ : N.of_nat H * (N.of_nat H + 1) = N.of_nat h * 2)%num; last by lia.
+  by rewrite N.div_mul.
+set D := moment_count H; set k := minn L D.
+have -> : N.min (N.of_nat L) (N.of_nat D) = N.of_nat k by lia.
+have -> : (N.of_nat L - N.of_nat k)%num = N.of_nat (L - k) by lia.
+by rewrite (pow_bin 3) Nnat.Nat2N.id factorsE.
+Qed.
+
+(* Claim: separation_rank/product_lower_bound.
+   Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside
+   of whose zeros the following holds. Whatever the number of tokens, the position and coordinate
+   that are read and the two sides, as long as each side has H tokens: if the output is a sum of r
+   products of functions of the sides, then r is at least the product over l = 1, ...,
+   min (L, H (H + 1) / 2) of 3^(L - l) + 1. For every depth L, width d, number of heads H from 1 to
+   d and width a of heads. Each side of a balanced partition of N >= 2 (d + 1) tokens has H tokens.
+   Informal: that the zeros of G are a null set. *)
+Theorem product_lower_bound (K : fieldType) (L H a d : nat) : [char K] =i pred0 ->
+  (0 < H <= d)%N -> (0 < a)%N ->
+  exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r ->
+        (nat_of_bin (product_value (bin_of_nat H) (bin_of_nat L)) <= r)%N.
+Proof.
+move=> char0 /andP[H0 Hd] a_gt0.
+have [G G0 GE] := product_almost_every L (Ordinal H0) (Ordinal a_gt0) char0 Hd.
+by exists G => // w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK; apply: GE S.
+Qed.
+
+(* The product exceeds the product of the powers. *)
+Lemma product_gt H L (k := minn L (moment_count H)) : (0 < k)%N ->
+  (3 ^ ('C(k, 2) + k * (L - k)) < product H L)%N.
+Proof.
+rewrite productE -/k; move: (L - k)%N => m; clearbody k; case: k => // k _.
+elim: k => [|k IH].
+  by rewrite big_nat1 mul1n expn0 mul1n addn1 ltnS bin_small.
+rewrite big_nat_recr //=; apply: leq_trans (leq_mul IH (leqnn _)).
+rewrite binS bin1 (_ : _ + _ + _ = ('C(k.+1, 2) + k.+1 * m) + (k.+1 + m))%N; last by lia.
+by rewrite expnD [X in (_ < _ * (X + 1))%N](_ : _ = 3 ^ (k.+1 + m))%N ?expnD //; nia.
+Qed.
+
+(* --- against the recalled bound --------------------------------------------------------------- *)
+
+(* The product exceeds the recalled bound, where 11/4 stands for e. *)
+Definition violates (d H L : N) : bool :=
+  (d * 121 ^ d * 3 ^ (L + 2 * d * L) <? product_value H L * 2 ^ d * d ^ (2 * d))%num.
+
+Lemma violatesE (d H L : nat) : violates (bin_of_nat d) (bin_of_nat H) (bin_of_nat L) =
+  (d * 121 ^ d * 3 ^ (L + 2 * d * L) < product H L * 2 ^ d * d ^ (2 * d))%N.
+Proof.
+rewrite /violates product_valueE !bin_of_natE.
+rewrite (_ : 2 * N.of_nat d = N.of_nat (2 * d))%num; last by lia.
+rewrite (_ : N.of_nat L + _ = N.of_nat (L + 2 * d * L))%num; last by lia.
+rewrite (pow_bin 121) (pow_bin 3) (pow_bin 2) pow_bin -!Nnat.Nat2N.inj_mul.
+by apply/N.ltb_spec0/idP => ?; lia.
+Qed.
+
+Section Against.
+Variables (R : realFieldType) (e s : R).
+Hypotheses (e_euler : euler e) (s_root : s ^+ 2 = 2%:R).
+
+Lemma euler_le : 0 < e <= 11%:R / 4%:R.
+Proof.
+have /andP[e2 _] := e_euler 0%N; apply/andP; split.
+  by apply: lt_le_trans e2; rewrite expr1 invr1 addr_gt0 ?ltr01.
+have /andP[_ eu] := e_euler 49%N; apply: le_trans eu _.
+have c50 : 50%:R != 0 :> R by rewrite pnatr_eq0.
+rewrite (_ : 1 + 50%:R^-1 = 51%:R / 50%:R :> R); last first.
+  by rewrite -[51%N]/(1 + 50)%N natrD mulrDl mul1r divff // addrC.
+rewrite expr_div_n ler_pdivr_mulr ?exprn_gt0 ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n //.
+rewrite -!natrX -!natrM ler_nat.
+have : (51 ^ 51 * 4 <=? 11 * 50 ^ 51)%num by vm_compute.
+move=> /N.leb_spec0; rewrite (pow_bin 51 51) (pow_bin 50 51).
+set x := (51 ^ 51)%N; set y := (50 ^ 51)%N; lia.
+Qed.
+
+Lemma recalled_lt (d L P : nat) : (0 < d)%N ->
+  (d * 121 ^ d * 3 ^ (L + 2 * d * L) < P * 2 ^ d * d ^ (2 * d))%N ->
+  recalled e s d L < P%:R.
+Proof.
+move=> d0 lt; have /andP[e0 e1] := euler_le.
+have dR : 0 < d%:R :> R by rewrite ltr0n.
+have -> : recalled e s d L =
+    3%:R ^+ (L + 2 * d * L) * d%:R * (8%:R * e ^+ 2) ^+ d / d%:R ^+ (2 * d).
+  rewrite /recalled -exprVn invf_div expr_div_n.
+  have -> : (2%:R * s * e) ^+ (2 * d) = (8%:R * e ^+ 2) ^+ d.
+    by rewrite exprM; congr (_ ^+ d); rewrite !exprMn s_root -natrX -natrM.
+  rewrite exprD; move: (3%:R ^+ (2 * d * L)) (3%:R ^+ L) (_ ^+ d) ((d%:R ^+ (2 * d))^-1) => u v x y.
+  by rewrite [u * v]mulrC -!mulrA; congr (_ * (_ * _)); rewrite mulrC -!mulrA mulrC -mulrA.
+rewrite ltr_pdivr_mulr ?exprn_gt0 //.
+rewrite -(ltr_pmul2r (_ : 0 < 2%:R ^+ d)) ?exprn_gt0 ?ltr0n //.
+apply: (@le_lt_trans _ _ (3%:R ^+ (L + 2 * d * L) * d%:R * 121%:R ^+ d)).
+  rewrite -(mulrA _ _ (2%:R ^+ d)) -exprMn ler_wpmul2l ?mulr_ge0 ?exprn_ge0 ?ler0n //.
+  apply: ler_expn2r; rewrite ?nnegrE ?ler0n //.
+    by rewrite !mulr_ge0 ?ler0n ?exprn_ge0 // ltW.
+  have e2 : e ^+ 2 <= (11%:R / 4%:R) ^+ 2.
+    by apply: ler_expn2r; rewrite ?nnegrE ?divr_ge0 ?ler0n // ltW.
+  rewrite mulrAC -natrM.
+  apply: le_trans (ler_wpmul2l (ler0n _ _) e2) _.
+  by rewrite expr_div_n mulrA ler_pdivr_mulr ?exprn_gt0 ?ltr0n // -!natrX -!natrM ler_nat.
+rewrite -!natrX -!natrM ltr_nat.
+by move: lt; rewrite [X in (X < _)%N]mulnC mulnA -[X in _ -> (_ < X)%N]mulnAC.
+Qed.
+
+End Against.
+
+(* Where the numbers say so, the recalled upper bound fails for almost every choice of weights. *)
+Theorem recalled_fails (K : fieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
+  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < H <= d)%N -> (0 < a)%N ->
+  violates (bin_of_nat d) (bin_of_nat H) (bin_of_nat L) ->
+  exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r -> recalled e s d L < r%:R.
+Proof.
+move=> char0 ee ss Hd a0; rewrite violatesE => lt.
+have [G G0 GE] := product_lower_bound L char0 Hd a0; exists G => // w nz n i p A r HA HB S.
+have := GE w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK => le.
+apply: lt_le_trans (recalled_lt ee ss _ lt) _; last by rewrite ler_nat.
+by case/andP: Hd => H0 Hd; apply: leq_trans Hd.
+Qed.
+
+(* Claim: separation_rank/upper_bound_deep (it fails), at d = 16, L = 216 and H = 8, so 2 H <= d,
+   3^L > d, and both bounds of the theorem are defined. There is a polynomial in the weights, not
+   zero, outside of whose zeros the separation rank exceeds Theorem 2's upper bound as recalled,
+   whatever the position, the coordinate and the two sides, if each side has 8 tokens; so with 34
+   tokens and 17 on each side. Here e is Euler's number and s a square root of 2 in any ordered
+   field. Informal: that the zeros of a polynomial are a null set. *)
+Theorem upper_bound_deep_fails (K : fieldType) (R : realFieldType) (e s : R) (a : nat) :
+  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  exists2 G : {mpoly K[#|weight_name 216 8 a 16|]}, G != 0 &
+    forall w : weight_name 216 8 a 16 -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_16) (A : {set 'I_n}) r, (8 <= #|A|)%N -> (8 <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r -> recalled e s 16 216 < r%:R.
+Proof.
+move=> char0 ee ss a0; apply: (@recalled_fails K R e s 216 8 a 16 char0 ee ss isT a0).
+vm_cast_no_check (erefl true).
+Qed.
+
+(* The other two cases of the claim with weights that multiply by moments; here H = d. *)
+Theorem upper_bound_deep_fails_6 (K : fieldType) (R : realFieldType) (e s : R) (a : nat) :
+  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  exists2 G : {mpoly K[#|weight_name 30 6 a 6|]}, G != 0 &
+    forall w : weight_name 30 6 a 6 -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_6) (A : {set 'I_n}) r, (6 <= #|A|)%N -> (6 <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r -> recalled e s 6 30 < r%:R.
+Proof.
+move=> char0 ee ss a0; apply: (@recalled_fails K R e s 30 6 a 6 char0 ee ss isT a0).
+vm_cast_no_check (erefl true).
+Qed.
+
+Theorem upper_bound_deep_fails_4 (K : fieldType) (R : realFieldType) (e s : R) (a : nat) :
+  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  exists2 G : {mpoly K[#|weight_name 62 4 a 4|]}, G != 0 &
+    forall w : weight_name 62 4 a 4 -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_4) (A : {set 'I_n}) r, (4 <= #|A|)%N -> (4 <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r -> recalled e s 4 62 < r%:R.
+Proof.
+move=> char0 ee ss a0; apply: (@recalled_fails K R e s 62 4 a 4 char0 ee ss isT a0).
+vm_cast_no_check (erefl true).
+Qed.
+
