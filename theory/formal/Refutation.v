@@ -90,8 +90,8 @@ Qed.
 End SeparationLemmas.
 
 (* The rank of values at finitely many arguments is a lower bound. *)
-Lemma sep_le_rank (K : fieldType) (A B : Type) (F : A -> B -> K) r m (a : 'I_m -> A) (b : 'I_m -> B)
-  : sep_le F r -> \matrix_(s, t) F (a s) (b t) \in unitmx -> (m <= r)%N.
+Lemma sep_le_rank (K : fieldType) (A B : Type) (F : A -> B -> K) r m (a : 'I_m -> A)
+    (b : 'I_m -> B) : sep_le F r -> \matrix_(s, t) F (a s) (b t) \in unitmx -> (m <= r)%N.
 Proof.
 move=> [g [h gh]]; rewrite -row_full_unit => /eqP <-.
 have -> : \matrix_(s, t) F (a s) (b t) = (\matrix_(s, i) g i (a s)) *m \matrix_(i, t) h i (b t).
@@ -130,7 +130,8 @@ Variables (rank : I -> nat) (phi : I -> point -> K) (b : I -> nat -> K -> K).
 Hypothesis rank_inj : injective rank.
 Hypothesis phi_low : forall l (j j' : point),
   (forall l', (rank l' <= rank l)%N -> j l' = j' l') -> phi l j = phi l j'.
-Hypothesis phi_inj : forall l (j : point) (q q' : 'I_m.+1), j \in box -> (q <= e l)%N -> (q' <= e l)%N ->
+Hypothesis phi_inj : forall l (j : point) (q q' : 'I_m.+1),
+  j \in box -> (q <= e l)%N -> (q' <= e l)%N ->
   phi l (set_at j l q) = phi l (set_at j l q') -> q = q'.
 Hypothesis basis : forall l (t : 'I_m.+1 -> K) (c : 'I_m.+1 -> K),
   {in [pred q : 'I_m.+1 | (q <= e l)%N] &, injective t} ->
@@ -164,7 +165,8 @@ have step n : claim n.+1 -> claim n.
   pose C (q : 'I_m.+1) := \sum_(k in box | agree n.+1 k k0 && (k l == q))
     c k * \prod_(l | (rank l < n)%N) b l (k l) (phi l j).
   have lt l' : (rank l' < n.+1)%N && (l' != l) = (rank l' < n)%N.
-    by rewrite ltnS [in LHS]leq_eqVlt -{1}ln (inj_eq rank_inj); case: eqP => [->|]; rewrite ?ln ?ltnn ?andbT.
+    rewrite ltnS [in LHS]leq_eqVlt -{1}ln (inj_eq rank_inj).
+    by case: eqP => [->|]; rewrite ?ln ?ltnn ?andbT.
   have Cq : forall q : 'I_m.+1, (q <= e l)%N -> C q = 0.
     apply: (@basis l t).
       move=> q q' /= qe qe'; exact: phi_inj.
@@ -321,7 +323,8 @@ by congr pair; apply/val_inj.
 Qed.
 
 Lemma grid_low t (j j' : point) :
-  (forall t', (grid_rank t' <= grid_rank t)%N -> j t' = j' t') -> grid_moment t j = grid_moment t j'.
+  (forall t', (grid_rank t' <= grid_rank t)%N -> j t' = j' t') ->
+  grid_moment t j = grid_moment t j'.
 Proof.
 case: t => b c E; apply: eq_bigr => a _ /=.
 have [ba|ab] := ltnP b a.
@@ -384,8 +387,6 @@ Hypothesis f_inj : injective f.
 Variable R : comRingType.
 Local Notation w := (coordinate R).
 Local Notation moment M t := (M (f t.1) (f t.2)).
-
-Let unit_row (q : 'I_d) : 'M[R]_(a, d) := \matrix_(k, q') ((k == a0) && (q' == q))%:R.
 
 Lemma coordinate_layer l (M : 'M[R]_d) : layer_matrix (layer_of w l) M =
   moment M (pair l) *: \matrix_(q, q') ((q == q') && (q \in codom f))%:R.
@@ -539,7 +540,8 @@ rewrite !unitmx_mul unitmx_tr -andbA; apply/and3P; split.
   by rewrite mxE (grid_tokenE _ f_inj) /entry ltnn eqxx char0.
 - apply: (tower_unit (b := fun t q x => x ^+ (exponent pairs t - q)) (@grid_rank_inj H) low inj).
   by move=> t x c; apply: powers_down; apply: exponent_bound.
-apply: (tower_unit (b := fun t q x => x ^+ q *+ 'C(exponent pairs t, q)) (@grid_rank_inj H) low inj).
+apply: (tower_unit (b := fun t q x => x ^+ q *+ 'C(exponent pairs t, q))
+  (@grid_rank_inj H) low inj).
 move=> t x c x_inj Hc q qe.
 have : c q * ('C(exponent pairs t, q))%:R = 0.
   apply: (powers (c := fun q => c q * ('C(exponent pairs t, q))%:R) (exponent_bound t) x_inj)
@@ -655,6 +657,15 @@ Qed.
 
 End Image.
 
+Lemma eq_grid_output (R : comRingType) H d a (layers : seq (seq (head R d a))) (h0 : 'I_H) q
+    (x x' y y' : 'I_H -> 'cV[R]_d) : x =1 x' -> y =1 y' ->
+  grid_output layers h0 q x y = grid_output layers h0 q x' y'.
+Proof.
+move=> xx yy; rewrite /grid_output xx /moments.
+rewrite (eq_bigr (fun h => x' h *m (x' h)^T)) => [|h _]; last by rewrite xx.
+by rewrite [X in _ + X](eq_bigr (fun h => y' h *m (y' h)^T)) // => h _; rewrite yy.
+Qed.
+
 (* Where a polynomial in the weights, not zero, does not vanish, the values have full rank. *)
 Lemma grid_condition (K : fieldType) (L H a d : nat) (a0 : 'I_a) (f : 'I_H -> 'I_d) (h0 : 'I_H)
     (pair : 'I_L -> 'I_H * 'I_H) : injective f -> (forall k, (0 < k)%N -> k%:R != 0 :> K) ->
@@ -678,9 +689,7 @@ have ME w : (\det M).@[fun k => w (enum_val k)] = \det (grid_matrix f h0 pair (n
   have E j : (fun h => map_mx [rmorphism of meval (fun k => w (enum_val k))]
       (map_mx C (grid_token K f j h))) =1 grid_token K f (m := bound pair) j.
     by move=> h; apply/matrixP => q q'; rewrite !mxE /= mevalC.
-  rewrite /grid_output E; congr ((net_matrix _ (_ + _) *m _) _ _).
-    by apply: eq_bigr => h _; rewrite E.
-  by apply: eq_bigr => h _; rewrite E.
+  by rewrite (eq_grid_output _ _ _ (E _) (E _)).
 exists (\det M); last by move=> w; rewrite ME unitmxE unitfE.
 apply/eqP => /(congr1 (meval (fun k => coordinate a0 f pair K (enum_val k)))).
 rewrite ME meval0 => E; have := grid_matrix_unit a0 h0 fi char0 up.
@@ -911,10 +920,11 @@ Qed.
 
 Section Against.
 Variables (R : realFieldType) (e s : R).
-Hypotheses (e_euler : euler e) (s_root : s ^+ 2 = 2%:R).
 
-Lemma euler_le : 0 < e <= 11%:R / 4%:R.
+(* Euler's number is below 11/4. All that follows holds for each such number. *)
+Theorem euler_le : euler e -> 0 < e <= 11%:R / 4%:R.
 Proof.
+move=> e_euler.
 have /andP[e2 _] := e_euler 0%N; apply/andP; split.
   by apply: lt_le_trans e2; rewrite expr1 invr1 addr_gt0 ?ltr01.
 have /andP[_ eu] := e_euler 49%N; apply: le_trans eu _.
@@ -928,18 +938,20 @@ move=> /N.leb_spec0; rewrite (pow_bin 51 51) (pow_bin 50 51).
 set x := (51 ^ 51)%N; set y := (50 ^ 51)%N; lia.
 Qed.
 
+Hypotheses (e_le : 0 < e <= 11%:R / 4%:R) (s_root : s ^+ 2 = 2%:R).
+
 Lemma recalled_lt (d L P : nat) : (0 < d)%N ->
   (d * 121 ^ d * 3 ^ (L + 2 * d * L) < P * 2 ^ d * d ^ (2 * d))%N ->
   recalled e s d L < P%:R.
 Proof.
-move=> d0 lt; have /andP[e0 e1] := euler_le.
+move=> d0 lt; have /andP[e0 e1] := e_le.
 have dR : 0 < d%:R :> R by rewrite ltr0n.
 have -> : recalled e s d L =
     3%:R ^+ (L + 2 * d * L) * d%:R * (8%:R * e ^+ 2) ^+ d / d%:R ^+ (2 * d).
   rewrite /recalled -exprVn invf_div expr_div_n.
   have -> : (2%:R * s * e) ^+ (2 * d) = (8%:R * e ^+ 2) ^+ d.
     by rewrite exprM; congr (_ ^+ d); rewrite !exprMn s_root -natrX -natrM.
-  rewrite exprD; move: (3%:R ^+ (2 * d * L)) (3%:R ^+ L) (_ ^+ d) ((d%:R ^+ (2 * d))^-1) => u v x y.
+  rewrite exprD; move: (3%:R ^+ (2 * d * L)) (3%:R ^+ L) (_ ^+ d) (d%:R ^- (2 * d)) => u v x y.
   by rewrite [u * v]mulrC -!mulrA; congr (_ * (_ * _)); rewrite mulrC -!mulrA mulrC -mulrA.
 rewrite ltr_pdivr_mulr ?exprn_gt0 //.
 rewrite -(ltr_pmul2r (_ : 0 < 2%:R ^+ d)) ?exprn_gt0 ?ltr0n //.
@@ -960,7 +972,7 @@ End Against.
 
 (* Where the numbers say so, the recalled upper bound fails for almost every choice of weights. *)
 Theorem recalled_fails (K : fieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
-  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < H <= d)%N -> (0 < a)%N ->
+  [char K] =i pred0 -> 0 < e <= 11%:R / 4%:R -> s ^+ 2 = 2%:R -> (0 < H <= d)%N -> (0 < a)%N ->
   violates (bin_of_nat d) (bin_of_nat H) (bin_of_nat L) ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
     forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
@@ -978,10 +990,11 @@ Qed.
    3^L > d, and both bounds of the theorem are defined. There is a polynomial in the weights, not
    zero, outside of whose zeros the separation rank exceeds Theorem 2's upper bound as recalled,
    whatever the position, the coordinate and the two sides, if each side has 8 tokens; so with 34
-   tokens and 17 on each side. Here e is Euler's number and s a square root of 2 in any ordered
-   field. Informal: that the zeros of a polynomial are a null set. *)
+   tokens and 17 on each side. Here e is Euler's number, or any number up to 11/4
+   (euler_le), and s a square root of 2 in any ordered field. Informal: that the zeros of a
+   polynomial are a null set. *)
 Theorem upper_bound_deep_fails (K : fieldType) (R : realFieldType) (e s : R) (a : nat) :
-  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  [char K] =i pred0 -> 0 < e <= 11%:R / 4%:R -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   exists2 G : {mpoly K[#|weight_name 216 8 a 16|]}, G != 0 &
     forall w : weight_name 216 8 a 16 -> K, G.@[fun k => w (enum_val k)] != 0 ->
       forall n (i : 'I_n) (p : 'I_16) (A : {set 'I_n}) r, (8 <= #|A|)%N -> (8 <= #|~: A|)%N ->
@@ -993,7 +1006,7 @@ Qed.
 
 (* The other two cases of the claim with weights that multiply by moments; here H = d. *)
 Theorem upper_bound_deep_fails_6 (K : fieldType) (R : realFieldType) (e s : R) (a : nat) :
-  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  [char K] =i pred0 -> 0 < e <= 11%:R / 4%:R -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   exists2 G : {mpoly K[#|weight_name 30 6 a 6|]}, G != 0 &
     forall w : weight_name 30 6 a 6 -> K, G.@[fun k => w (enum_val k)] != 0 ->
       forall n (i : 'I_n) (p : 'I_6) (A : {set 'I_n}) r, (6 <= #|A|)%N -> (6 <= #|~: A|)%N ->
@@ -1004,7 +1017,7 @@ vm_cast_no_check (erefl true).
 Qed.
 
 Theorem upper_bound_deep_fails_4 (K : fieldType) (R : realFieldType) (e s : R) (a : nat) :
-  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  [char K] =i pred0 -> 0 < e <= 11%:R / 4%:R -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   exists2 G : {mpoly K[#|weight_name 62 4 a 4|]}, G != 0 &
     forall w : weight_name 62 4 a 4 -> K, G.@[fun k => w (enum_val k)] != 0 ->
       forall n (i : 'I_n) (p : 'I_4) (A : {set 'I_n}) r, (4 <= #|A|)%N -> (4 <= #|~: A|)%N ->
@@ -1014,3 +1027,121 @@ move=> char0 ee ss a0; apply: (@recalled_fails K R e s 62 4 a 4 char0 ee ss isT 
 vm_cast_no_check (erefl true).
 Qed.
 
+(* Not only at these: if H heads have more than 2 d + 1 moments, then the recalled bound fails for
+   almost every choice of weights at every depth from some depth on; so for every even d >= 16 with
+   2 H = d. *)
+Theorem upper_bound_deep_fails_on (K : fieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
+  [char K] =i pred0 -> 0 < e <= 11%:R / 4%:R -> s ^+ 2 = 2%:R -> (0 < H <= d)%N -> (0 < a)%N ->
+  (2 * d + 1 < moment_count H)%N -> (moment_count H + 'C(moment_count H, 2) + 4 * d <= L)%N ->
+  exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r -> recalled e s d L < r%:R.
+Proof.
+move=> char0 ee ss Hd a0 Dd DL; apply: recalled_fails => //.
+have d0 : (0 < d)%N by case/andP: Hd => H0 Hd; apply: leq_trans Hd.
+rewrite violatesE; set D := moment_count H in Dd DL.
+have kD : minn L D = D by apply/minn_idPr; lia.
+have := @product_gt H L; rewrite -/D kD => /(_ _)/ltnW lt.
+have {lt} : (3 ^ (L + 2 * d * L + 4 * d) <= product H L)%N.
+  apply: leq_trans (lt _); last by lia.
+  rewrite leq_exp2l //.
+  have C2 : ('C(D, 2).*2 = D * D.-1)%N.
+    by rewrite bin2 -[RHS]odd_double_half oddM; case: (D) => //= D'; rewrite andNb.
+  have DL' : (D <= L)%N by lia.
+  have : (D * (L - D) + 'C(D, 2) + (D + 'C(D, 2)) = D * L)%N.
+    have : (D * D = D + 'C(D, 2).*2)%N by rewrite C2 -mulnS prednK //; lia.
+    rewrite mulnBr => E; have : (D * D <= D * L)%N by rewrite leq_mul2l DL' orbT.
+    lia.
+  have : (L * (2 * d + 2) <= D * L)%N by rewrite mulnC leq_mul2r; apply/orP; right; lia.
+  move=> h1 h2; have : (L * (2 * d + 2) = L + 2 * d * L + L)%N by lia.
+  lia.
+move=> le; apply: (@leq_trans (3 ^ (L + 2 * d * L + 4 * d) * 2 ^ d * d ^ (2 * d))%N); last first.
+  by rewrite !leq_mul.
+move: (L + 2 * d * L)%N => X.
+rewrite mulnC expnD -!mulnA ltn_mul2l expn_gt0 /= (expnM 3 4 d) mulnA -expnMn.
+rewrite (_ : 2 * d = 1 + (2 * d - 1))%N; last by lia.
+rewrite expnD expn1 mulnCA ltn_mul2l d0 /=.
+apply: (@leq_trans (162 ^ d)%N); first by rewrite ltn_exp2r.
+by rewrite leq_pmulr // expn_gt0 d0.
+Qed.
+
+(* --- no bound that is linear in d L ----------------------------------------------------------- *)
+
+(* c d L for c = u / v, as a pair. *)
+Definition linear_value (u v d L : N) : N * N := (u * d * L, v)%num.
+
+Lemma linear_valueE (u v d L : nat) :
+  linear_value (bin_of_nat u) (bin_of_nat v) (bin_of_nat d) (bin_of_nat L) =
+  (bin_of_nat (u * d * L), bin_of_nat v).
+Proof. by rewrite /linear_value !bin_of_natE; congr pair; lia. Qed.
+
+(* Claim: separation_rank/no_linear_bound.
+   With as many heads as the width d and at most d (d + 1) / 2 layers there is a polynomial in the
+   weights, not zero, outside of whose zeros the separation rank r has the following property,
+   whatever the tokens, the sides, the position and the coordinate, if each side has d tokens. For
+   every positive c of any ordered field with 2 c d + 1 < L, the logarithm of r to base 3 exceeds
+   c d L: there is a whole m above c d L with 3^m < r. And for c = u / v, r^v > 3^(u d L).
+   Informal: that the zeros of a polynomial are a null set. *)
+Theorem no_linear_bound (K : fieldType) (L a d : nat) : [char K] =i pred0 ->
+  (0 < d)%N -> (0 < a)%N -> (L <= moment_count d)%N ->
+  exists2 G : {mpoly K[#|weight_name L d a d|]}, G != 0 &
+    forall w : weight_name L d a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (d <= #|A|)%N -> (d <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r ->
+        (forall (R : realFieldType) (c : R), 0 < c -> 2%:R * c * d%:R + 1 < L%:R ->
+          exists2 m : nat, c * d%:R * L%:R < m%:R & (3 ^ m < r)%N) /\
+        (forall u v : nat, (0 < v)%N -> (2 * u * d + v < v * L)%N ->
+          let: (x, y) := linear_value (bin_of_nat u) (bin_of_nat v) (bin_of_nat d) (bin_of_nat L) in
+          (3 ^ nat_of_bin x < r ^ nat_of_bin y)%N).
+Proof.
+move=> char0 d0 a0 LD; have dd : (0 < d <= d)%N by rewrite d0 leqnn.
+have [G G0 GE] := product_lower_bound L char0 dd a0; exists G => // w nz n i p A r HA HB S.
+have := GE w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK => le.
+have C2 : ('C(L, 2).*2 = L * L.-1)%N.
+  by rewrite bin2 -[RHS]odd_double_half oddM; case: (L) => //= l; rewrite andNb.
+have lt : (0 < L)%N -> (3 ^ 'C(L, 2) < r)%N.
+  move=> L0; apply: leq_trans le; have /= := @product_gt d L.
+  by rewrite !(minn_idPl LD) subnn muln0 addn0 => /(_ L0).
+split=> [R c c0 cL|u v v0 uv].
+  have L0 : (0 < L)%N.
+    rewrite -(ltr_nat R); apply: le_lt_trans cL; rewrite addr_ge0 ?ler01 //.
+    by rewrite !mulr_ge0 ?ler0n // ltW.
+  exists 'C(L, 2); last exact: lt.
+  rewrite -(ltr_pmul2r (_ : 0 < 2%:R)) ?ltr0n // -natrM muln2 C2 natrM.
+  have -> : c * d%:R * L%:R * 2%:R = L%:R * (2%:R * c * d%:R) by ring.
+  rewrite ltr_pmul2l ?ltr0n //.
+  have -> : L.-1%:R = L%:R - 1 :> R by rewrite -[in RHS](prednK L0) -addn1 natrD addrK.
+  by rewrite ltr_subr_addr.
+rewrite linear_valueE !bin_of_natK.
+have L0 : (0 < L)%N by move: uv; case: (L) => //; rewrite muln0.
+apply: (@leq_ltn_trans (3 ^ ('C(L, 2) * v))%N); last by rewrite expnM ltn_exp2r // lt.
+have h : (2 * u * d <= v * L.-1)%N by move: uv; rewrite -{1}(prednK L0) mulnS; lia.
+rewrite leq_exp2l // -(leq_pmul2r (_ : 0 < 2)%N) // [X in (_ <= X)%N]mulnAC.
+rewrite [('C(L, 2) * 2)%N]muln2 C2.
+by have := leq_mul (leqnn L) h; move: L.-1 => l; lia.
+Qed.
+
+(* The hypotheses can be met: rational weights, three layers of two heads on two coordinates, four
+   tokens, two on either side. The rank is at least (9 + 1)(3 + 1)(1 + 1). *)
+Example product_value_3 : product_value 2 3 = 80%num.
+Proof. by []. Qed.
+
+Example product_example (A : {set 'I_4} := [set 0; 1]) :
+  exists w : weight_name 3 2 1 2 -> rat, forall r,
+    sep_le (side_output false (net_of w) A 0 0) r -> (80 <= r)%N.
+Proof.
+exists (@block_weights [fieldType of rat] 3 2 1 2 0 0 (leqnn 2) 0) => r S.
+have A2 : #|A| = 2%N by rewrite cards2.
+have B2 : #|~: A| = 2%N by have := cardsC A; rewrite A2 card_ord => /eqP; rewrite eqn_add2l => /eqP.
+have P : product 2 3 = 80%N.
+  by have := product_valueE 2 3 => /(congr1 nat_of_bin); rewrite bin_of_natK => <-.
+by rewrite -P; apply: product_explicit S; rewrite ?A2 ?B2 //; apply: char_num.
+Qed.
+
+(* A number e and a root of 2 as in the refutation, in every real closed field. *)
+Example recalled_example (R : rcfType) : exists e s : R, 0 < e <= 11%:R / 4%:R /\ s ^+ 2 = 2%:R.
+Proof.
+exists (11%:R / 4%:R), (Num.sqrt 2%:R); rewrite lexx andbT sqr_sqrtr ?ler0n //.
+by rewrite divr_gt0 ?ltr0n.
+Qed.
