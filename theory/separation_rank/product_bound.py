@@ -30,7 +30,7 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, at, claim
 from ..claims.proof_steps import equal, logarithm_step, nonnegative
 from ..claims.relations import Gt
 from ..claims.symbols import layer, quantity, stated
@@ -100,6 +100,13 @@ def _coordinate(**fields: Any) -> Case:
         Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1)),
     ),
     supports="separation_rank/no_linear_bound",
+    formal=Formal(
+        "Refutation.product_lower_bound",
+        "Refutation.product_value {heads} {depth}",
+        "That the real weights at which one non-zero polynomial vanishes are a null set; the "
+        "theorem asks for H tokens on either side, which N >= 2 (d_x + 1) gives. That the explicit "
+        "weights have no larger rank is not formal.",
+    ),
 )
 def product_lower_bound(case: Case, seed: int) -> Exact:
     r"""Lower bound by a product of linear forms.
@@ -137,6 +144,13 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
         Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "$L$ below $2 c d_x + 1$"
     ),
     cited="Decides whether a larger constant in $c d_x L$ could mend the recalled Theorem 2.",
+    formal=Formal(
+        "Refutation.no_linear_bound",
+        "Refutation.linear_value {slope.numerator} {slope.denominator} {width} {depth}",
+        "That the real weights at which one non-zero polynomial vanishes are a null set; that "
+        "log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) for c = u/v and, "
+        "for every c, as sep > 3^m for a whole m > c d L.",
+    ),
 )
 def no_linear_bound(case: Case, seed: int) -> Exact:
     r"""No bound $c d_x L$ with an absolute constant.
