@@ -701,3 +701,112 @@ by apply: Rmult_le_compat => //; [apply: column_norm_ge0 | apply: row_norm_ge0].
 Qed.
 
 End Cubic.
+(* --- L layers --- *)
+
+Lemma cubic_product (r k : nat -> R) L :
+  (forall l, (l <= L)%N -> 0 <= r l) -> (forall l, (l < L)%N -> 0 <= k l) ->
+  (forall l, (l < L)%N -> r l.+1 <= k l * r l ^ 3) ->
+  r L <= (\prod_(l < L) k l ^ (3 ^ (L - l.+1))%N) * r 0%N ^ (3 ^ L)%N.
+Proof.
+elim: L => [|L IH] r0 k0 step; first by rewrite big_ord0 /=; lra.
+have {}IH := IH (fun l ll => r0 l (leqW ll)) (fun l ll => k0 l (leqW ll))
+                (fun l ll => step l (leqW ll)).
+apply: Rle_trans (step L (ltnSn L)) _; rewrite big_ord_recr /= subnn pow_1 -[r L * _]/(r L ^ 3).
+have -> : \prod_(l < L) k l ^ (3 ^ (L.+1 - l.+1))%N = (\prod_(l < L) k l ^ (3 ^ (L - l.+1))%N) ^ 3.
+  have -> : (\prod_(l < L) k l ^ (3 ^ (L - l.+1))%N) ^ 3 =
+      \prod_(l < L) (k l ^ (3 ^ (L - l.+1))%N) ^ 3.
+    by apply: (big_morph (fun x => x ^ 3)) => [x y|]; ring.
+  by apply: eq_bigr => l _; rewrite -pow_mult multE -expnSr subSS subnSK.
+rewrite expnSr pow_mult; set B := \prod_(l < L) _ in IH *; set b := r 0%N ^ _ in IH *.
+have -> : B ^ 3 * k L * b ^ 3 = k L * (B * b) ^ 3 by ring.
+apply: Rmult_le_compat_l; first exact: k0.
+by apply: pow_incr; split=> //; apply: r0.
+Qed.
+
+Lemma head_sum_ge0 n d w H (heads : 'I_H -> head d) (Y : mat n d) :
+  (0 < w)%N -> 0 <= head_sum w heads Y.
+Proof.
+move=> w0; apply: Rmult_le_pos; first exact: sqrt_pos.
+exact/Rlt_le/Rinv_0_lt_compat/root_gt0.
+Qed.
+
+Theorem layers_product n d w (H : nat -> nat) (heads : forall l, 'I_(H l) -> head d) (X : mat n d)
+    (c : nat -> 'I_d -> R) L :
+  let R l := about (net w heads X l) (c l) in
+  (0 < w)%N ->
+  (forall l, (0 < l <= L)%N -> best_centre (net w heads X l) (c l)) ->
+  (forall l, (l < L)%N -> forall h i, range (perturbation w (heads l h) (R l) i) <= 157 / 125) ->
+  norm (R L) <= (\prod_(l < L) (4 * head_sum w (heads l) (R l)) ^ (3 ^ (L - l.+1))%N) *
+                norm (R 0%N) ^ (3 ^ L)%N.
+Proof.
+move=> Y w0 best small; 
+apply: (@cubic_product (fun l => norm (Y l)) (fun l => 4 * head_sum w (heads l) (Y l))) => l lL.
+- exact: norm_ge0.
+- by have := head_sum_ge0 (heads l) (Y l) w0; lra.
+have [c' le_c'] := one_layer_heads w0 (small l lL).
+apply: Rle_trans le_c'; exact: best.
+Qed.
+
+(* --- binary numbers --- *)
+
+Definition fraction (a b : N) : R := IZR (Z.of_N a) / IZR (Z.of_N b).
+
+Lemma number_mul a b : IZR (Z.of_N (a * b)) = IZR (Z.of_N a) * IZR (Z.of_N b).
+Proof. by rewrite N2Z.inj_mul mult_IZR. Qed.
+
+Lemma number_neq0 a : a <> 0%num -> IZR (Z.of_N a) <> 0.
+Proof. by move=> a0; apply: (IZR_neq _ 0); case: a a0. Qed.
+
+Lemma number_nat a : INR (N.to_nat a) = IZR (Z.of_N a).
+Proof. by rewrite INR_IZR_INZ N_nat_Z. Qed.
+
+Definition one_layer_cubic_value (qn qd vn vd w rn rd : N) : N * N :=
+  (4 * qn * vn * (rn * (rn * rn)), qd * vd * N.sqrt w * (rd * (rd * rd)))%num.
+
+Lemma one_layer_cubic_valueE qn qd vn vd s rn rd :
+  qd <> 0%num -> vd <> 0%num -> s <> 0%num -> rd <> 0%num ->
+  let v := one_layer_cubic_value qn qd vn vd (s * s) rn rd in
+  cubic_bound (fraction qn qd) (fraction vn vd) (N.to_nat (s * s)) (fraction rn rd) =
+  fraction v.1 v.2.
+Proof.
+move=> /number_neq0 q0 /number_neq0 v0 /number_neq0 s0 /number_neq0 r0.
+lazy beta zeta iota delta [one_layer_cubic_value fst snd].
+rewrite /cubic_bound /fraction N.sqrt_square !number_mul number_nat number_mul.
+rewrite sqrt_square -?[IZR (Z.of_N 4)]/4; first by field.
+by apply: (IZR_le 0); apply: N2Z.is_nonneg.
+Qed.
+
+Theorem one_layer_cubic_checked :
+  (forall n d w (h : head d) (X : mat n d) c r,
+    let E := perturbation w h (about X c) in
+    (0 < w)%N -> (forall i, range (E i) <= 157 / 125) ->
+    (forall c', r <= norm (about (attention w (fun _ : 'I_1 => h) X) c')) ->
+    r <= gamma E * cubic_bound (column_norm (qk h)) (norm (value h)) w (norm (about X c))) /\
+  (forall qn qd vn vd s rn rd,
+    qd <> 0%num -> vd <> 0%num -> s <> 0%num -> rd <> 0%num ->
+    let v := one_layer_cubic_value qn qd vn vd (s * s) rn rd in
+    cubic_bound (fraction qn qd) (fraction vn vd) (N.to_nat (s * s)) (fraction rn rd) =
+    fraction v.1 v.2).
+Proof.
+split; last exact: one_layer_cubic_valueE.
+move=> n d w h X c r E w0 small least; have [c' le_c'] := one_layer_cubic w0 small.
+exact: Rle_trans (least c') le_c'.
+Qed.
+
+(* The lemma's two sides, with the factor 2 above and 1 below. *)
+Definition softmax_perturbation_value (side : Z) : N := if (side =? 1)%Z then 2%num else 1%num.
+
+Theorem softmax_perturbation n (a E : 'I_n -> R) (side : Z) j :
+  side = 1%Z /\ range E <= 157 / 125 \/ side = (-1)%Z ->
+  let b k := a k - E k in
+  IZR side * (softmax a j - softmax b j) <=
+  IZR (Z.of_N (softmax_perturbation_value side)) * range E * softmax b j.
+Proof.
+move=> sides b; case: sides => [[-> small] | ->] /=.
+  by have := softmax_upper a j small; rewrite -/b; lra.
+by have := softmax_lower a E j; rewrite -/b; lra.
+Qed.
+
+Lemma softmax_perturbation_valueE :
+  softmax_perturbation_value 1 = 2%num /\ softmax_perturbation_value (-1) = 1%num.
+Proof. by []. Qed.
