@@ -1,4 +1,4 @@
-From Coq Require Import NArith ZArith Reals Lra.
+From Coq Require Import NArith ZArith Reals Lra Lia.
 From mathcomp Require Import all_ssreflect.
 
 Set Implicit Arguments.
@@ -810,3 +810,140 @@ Qed.
 Lemma softmax_perturbation_valueE :
   softmax_perturbation_value 1 = 2%num /\ softmax_perturbation_value (-1) = 1%num.
 Proof. by []. Qed.
+(* --- dot-product attention has no Lipschitz constant --- *)
+
+(* The first output of attention of width one with unit weights: logits x_1 x_j. *)
+Definition first_output n (x : 'I_n.+1 -> R) : R :=
+  \sum_(j < n.+1) softmax (fun k => x ord0 * x k) j * x j.
+
+(* The tokens t, s, -s, ..., s, -s. *)
+Definition pair_tokens (s t : R) m : 'I_(2 * m).+1 -> R := fun j =>
+  if val j is i.+1 then if odd i then - s else s else t.
+
+Lemma sum_pairs (f : R -> R) (s t : R) m :
+  \sum_(j < (2 * m).+1) f (pair_tokens s t j) = f t + INR m * (f s + f (- s)).
+Proof.
+rewrite big_ord_recl; congr (_ + _).
+rewrite (eq_bigr (fun i : 'I_(2 * m) => if odd i then f (- s) else f s)); last first.
+  by move=> i _; rewrite /pair_tokens /=; case: odd.
+elim: m => [|m IH]; first by rewrite big_ord0 /= Rmult_0_l.
+rewrite mulnS !big_ord_recr IH S_INR /= mul2n odd_double /=; ring.
+Qed.
+
+Lemma first_outputE s t m :
+  first_output (pair_tokens s t (m := m)) =
+  (exp (t * t) * t + INR m * s * (exp (t * s) - exp (t * - s))) /
+  (exp (t * t) + INR m * (exp (t * s) + exp (t * - s))).
+Proof.
+rewrite /first_output /softmax; set x := @pair_tokens s t m.
+have -> : x ord0 = t by [].
+rewrite (sum_pairs (fun y => exp (t * y))); set total := exp _ + _.
+rewrite (sum_pairs (fun y => exp (t * y) / total * y)).
+by rewrite /Rdiv; ring.
+Qed.
+
+Lemma derivable_eq f g x l : (forall y, f y = g y) -> derivable_pt_lim f x l ->
+  derivable_pt_lim g x l.
+Proof.
+by move=> eqfg der eps eps0; have [d near] := der eps eps0; exists d => h *; rewrite -!eqfg; apply: near.
+Qed.
+
+Lemma derivable_scale a x : derivable_pt_lim (fun t => t * a) x a.
+Proof.
+have := derivable_pt_lim_scal _ a x 1 (derivable_pt_lim_id x); rewrite Rmult_1_r.
+by apply: derivable_eq => y; rewrite /mult_real_fct /Ranalysis1.id; ring.
+Qed.
+
+Lemma derivable_exp_scale a : derivable_pt_lim (fun t => exp (t * a)) 0 a.
+Proof.
+have := derivable_pt_lim_comp _ exp 0 _ _ (derivable_scale a 0) (derivable_pt_lim_exp _).
+by rewrite Rmult_0_l exp_0 Rmult_1_l.
+Qed.
+
+Lemma derivable_exp_square : derivable_pt_lim (fun t => exp (t * t)) 0 0.
+Proof.
+have sq := derivable_pt_lim_mult Ranalysis1.id Ranalysis1.id 0 1 1 (derivable_pt_lim_id 0) (derivable_pt_lim_id 0).
+have := derivable_pt_lim_comp _ exp 0 _ _ sq (derivable_pt_lim_exp _).
+by rewrite /mult_fct /Ranalysis1.id !(Rmult_0_r, Rmult_0_l, Rplus_0_r).
+Qed.
+
+Definition dot_product_value (tokens a b : N) : N * N :=
+  ((tokens - 1) * (a * a) + b * b, tokens * (b * b))%num.
+
+Definition first_derivative (tokens s : R) : R := ((tokens - 1) * s ^ 2 + 1) / tokens.
+
+Theorem dot_product_derivative s m :
+  derivable_pt_lim (fun t => first_output (pair_tokens s t (m := m))) 0
+                   (first_derivative (INR (2 * m).+1) s).
+Proof.
+set M := INR m.
+have M0 : 0 <= M by apply: pos_INR.
+have up := derivable_exp_scale s; have down := derivable_exp_scale (- s).
+have num := derivable_pt_lim_plus _ _ _ _ _
+  (derivable_pt_lim_mult _ _ _ _ _ derivable_exp_square (derivable_pt_lim_id 0))
+  (derivable_pt_lim_scal _ (M * s) _ _ (derivable_pt_lim_minus _ _ _ _ _ up down)).
+have den := derivable_pt_lim_plus _ _ _ _ _ derivable_exp_square
+  (derivable_pt_lim_scal _ M _ _ (derivable_pt_lim_plus _ _ _ _ _ up down)).
+have tot : 1 + M * (1 + 1) <> 0 by lra.
+have := derivable_pt_lim_div _ _ _ _ _ num den.
+rewrite /plus_fct /minus_fct /mult_real_fct /mult_fct /Ranalysis1.id !Rmult_0_l !exp_0.
+move=> /(_ tot) der.
+have -> : first_derivative (INR (2 * m).+1) s =
+  ((0 + 1 * 1 + M * s * (s - - s)) * (1 + M * (1 + 1)) -
+   (0 + M * (s + - s)) * (1 * 0 + M * s * (1 - 1))) / Rsqr (1 + M * (1 + 1)).
+  rewrite /first_derivative S_INR mult_INR -/M /Rsqr /=; field.
+  lra.
+by apply: derivable_eq _ der => y; rewrite first_outputE /div_fct.
+Qed.
+
+Lemma first_derivative_grows m (K : R) :
+  (0 < m)%N -> exists s, K < first_derivative (INR (2 * m).+1) s.
+Proof.
+move=> m0; have M1 : 1 <= INR m by apply: (le_INR 1); apply/leP.
+exists (Rabs K + 1); rewrite /first_derivative S_INR mult_INR; set M := INR m in M1 *.
+have K0 := Rabs_pos K; have K1 := Rle_abs K; set a := Rabs K in K0 K1 *.
+apply: (Rmult_lt_reg_r (INR 2 * M + 1)); first by rewrite /=; lra.
+rewrite /Rdiv Rmult_assoc Rinv_l /=; last lra.
+have : 0 <= (M - 1) * a by apply: Rmult_le_pos; lra.
+have : 0 <= (M - 1) * (a * a) by apply: Rmult_le_pos; [lra | nra].
+have : K * M <= a * M by apply: Rmult_le_compat_r; lra.
+nra.
+Qed.
+
+Lemma dot_product_valueE m a b : b <> 0%num ->
+  let v := dot_product_value (N.of_nat (2 * m).+1) a b in
+  first_derivative (INR (2 * m).+1) (fraction a b) = fraction v.1 v.2.
+Proof.
+move=> /number_neq0 b0; lazy beta zeta iota delta [dot_product_value fst snd].
+have -> : (N.of_nat (2 * m).+1 - 1)%num = N.of_nat (2 * m) by rewrite Nat2N.inj_succ; lia.
+have nat_ k : IZR (Z.of_N (N.of_nat k)) = INR k by rewrite nat_N_Z -INR_IZR_INZ.
+rewrite /first_derivative /fraction N2Z.inj_add plus_IZR !number_mul !nat_ S_INR.
+have := pos_INR (2 * m); move: (INR _) => M M0; field; lra.
+Qed.
+
+Theorem dot_product_not_lipschitz m :
+  [/\ forall s, derivable_pt_lim (fun t => first_output (pair_tokens s t (m := m))) 0
+                  (first_derivative (INR (2 * m).+1) s),
+     forall a b, b <> 0%num -> let v := dot_product_value (N.of_nat (2 * m).+1) a b in
+       first_derivative (INR (2 * m).+1) (fraction a b) = fraction v.1 v.2
+   & (0 < m)%N -> forall K, exists s t,
+       K * Rabs t < Rabs (first_output (pair_tokens s t (m := m)) -
+                          first_output (pair_tokens s 0 (m := m)))].
+Proof.
+split=> [s | a b | m0 K]; [exact: dot_product_derivative | exact: dot_product_valueE |].
+have [s big] := first_derivative_grows (K + 1) m0.
+have [delta near] := dot_product_derivative s m Rlt_0_1.
+have d0 := cond_pos delta; exists s, (delta / 2).
+have := near (delta / 2); rewrite Rplus_0_l; set f := first_output _; set g := first_output _.
+set l := first_derivative _ _ in big *.
+rewrite (Rabs_pos_eq (delta / 2)); last lra.
+move=> /(_ ltac:(lra) ltac:(lra)) /Rabs_def2[_ lo].
+apply: Rlt_le_trans (Rle_abs _).
+have {lo} : K < (f - g) / (delta / 2) by lra.
+move=> /(Rmult_lt_compat_r (delta / 2) _ _ ltac:(lra)).
+by rewrite /Rdiv Rmult_assoc Rinv_l ?Rmult_1_r //; lra.
+Qed.
+
+(* Three tokens 0, 1, -1: the derivative is 1. *)
+Example dot_product_met : first_derivative (INR (2 * 1).+1) 1 = 1.
+Proof. by rewrite /first_derivative /=; field. Qed.
