@@ -1,3 +1,12 @@
+(* Rank collapse of softmax attention, over Coq's real numbers with their exponential.
+
+   Claims: rank_collapse/softmax_perturbation, rank_collapse/one_layer_cubic,
+   rank_collapse/layers_product (theory/rank_collapse/softmax_perturbation.py, cubic_law.py,
+   deep_layers.py) and rank_collapse/dot_product_not_lipschitz (attention_lipschitz.py).
+
+   Tokens, weights and biases are any real matrices; a layer has any number of heads. Theorems rest
+   on the three axioms of Coq's real numbers and on nothing else. *)
+
 From Coq Require Import NArith ZArith Reals Lra Lia.
 From mathcomp Require Import all_ssreflect.
 
@@ -20,43 +29,69 @@ Local Notation "\sum_ ( i < n ) F" := (\big[Rplus/0]_(i < n) F) : R_scope.
 Local Notation "\prod_ ( i < n ) F" := (\big[Rmult/1]_(i < n) F) : R_scope.
 Local Notation "\max_ ( i < n ) F" := (\big[Rmax/0]_(i < n) F) : R_scope.
 
+(* --- the objects --- *)
+
+(* Matrices, rows first. Largest entries are taken of numbers that are at least 0. *)
 Definition mat (n d : nat) := 'I_n -> 'I_d -> R.
 
-Definition mul n m d (A : mat n m) (B : mat m d) : mat n d := fun i k => \sum_(j < m) A i j * B j k.
+Definition mul n m d (A : mat n m) (B : mat m d) : mat n d :=
+  fun i k => \sum_(j < m) A i j * B j k.
 Definition tr n d (A : mat n d) : mat d n := fun k i => A i k.
+
 Definition softmax n (a : 'I_n -> R) : 'I_n -> R := fun j => exp (a j) / \sum_(m < n) exp (a m).
+
+(* The largest difference of two entries of a row. *)
 Definition range n (a : 'I_n -> R) : R := \max_(j < n) \max_(k < n) (a j - a k).
+
+(* |A|_1, |A|_inf and the composite norm. *)
 Definition column_norm n d (A : mat n d) : R := \max_(k < d) \sum_(i < n) Rabs (A i k).
 Definition row_norm n d (A : mat n d) : R := \max_(i < n) \sum_(k < d) Rabs (A i k).
 Definition norm n d (A : mat n d) : R := sqrt (column_norm A * row_norm A).
+
+(* The tokens minus a centre. *)
 Definition about n d (X : mat n d) (c : 'I_d -> R) : mat n d := fun i k => X i k - c k.
 
+(* |D 1|_1 and |D 1|_inf, D the row ranges of logits E; their shares g and g' in 2 |E|_1; gamma. *)
 Definition total_range n (E : mat n n) : R := \sum_(i < n) range (E i).
 Definition widest n (E : mat n n) : R := \max_(i < n) range (E i).
 Definition column_share n (E : mat n n) : R := total_range E / (2 * column_norm E).
 Definition row_share n (E : mat n n) : R := widest E / (2 * column_norm E).
 Definition gamma n (E : mat n n) : R := sqrt (total_range E * widest E) / (2 * column_norm E).
 
+(* One head: W_Q W_K^T, W_K b_Q, and W_V W_O^T. *)
 Record head d := Head { qk : mat d d; bias : 'I_d -> R; value : mat d d }.
 
+(* The logits of tokens X, and the part E of them that differs between rows, from tokens Y about
+   their centre; w is the query/key width. *)
 Definition logits n d (w : nat) (h : head d) (X : mat n d) : mat n n :=
   fun i j => (mul (mul X (qk h)) (tr X) i j + \sum_(k < d) X j k * bias h k) / sqrt (INR w).
 Definition perturbation n d (w : nat) (h : head d) (Y : mat n d) : mat n n :=
   fun i j => mul (mul Y (qk h)) (tr Y) i j / sqrt (INR w).
+
+(* A layer: the sum over its heads of softmax(logits) X W_V. *)
 Definition attention n d (w : nat) H (heads : 'I_H -> head d) (X : mat n d) : mat n d :=
   fun i k => \sum_(h < H)
     mul (mul (fun i => softmax (logits w (heads h) X i)) X) (value (heads h)) i k.
 
+(* k_l of a layer: sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(w), with a_h = |W_QK|_1 |W_V|_1 and
+   b_h = |W_QK|_1 |W_V|_inf. *)
 Definition head_sum n d (w : nat) H (heads : 'I_H -> head d) (Y : mat n d) : R :=
   let E h := perturbation w (heads h) Y in
-  sqrt ((\sum_(h < H) column_share (E h) * (column_norm (qk (heads h)) * column_norm (value (heads h)))) *
-        (\sum_(h < H) row_share (E h) * (column_norm (qk (heads h)) * row_norm (value (heads h))))) /
+  let a h := column_norm (qk (heads h)) * column_norm (value (heads h)) in
+  let b h := column_norm (qk (heads h)) * row_norm (value (heads h)) in
+  sqrt ((\sum_(h < H) column_share (E h) * a h) * (\sum_(h < H) row_share (E h) * b h)) /
   sqrt (INR w).
+
+(* A centre about which the composite norm is least: the residual is that norm. *)
 Definition best_centre n d (X : mat n d) (c : 'I_d -> R) : Prop :=
   forall c', norm (about X c) <= norm (about X c').
+
+(* The tokens after L layers of attention alone. *)
 Fixpoint net n d (w : nat) (H : nat -> nat) (heads : forall l, 'I_(H l) -> head d) (X : mat n d)
     (L : nat) : mat n d :=
   if L is l.+1 then attention w (heads l) (net w heads X l) else X.
+
+(* 4 |W_QK|_1 |W_V| / sqrt(w) r^3. *)
 Definition cubic_bound (q v : R) (w : nat) (r : R) : R := 4 * q * v / sqrt (INR w) * r ^ 3.
 
 (* --- sums and maxima --- *)
@@ -115,7 +150,8 @@ Proof. by move=> b0 le; apply: (big_ind (fun x => x <= b)) => // *; apply: Rmax_
 
 Lemma max_ge0 n (f : 'I_n -> R) : 0 <= \max_(i < n) f i.
 Proof.
-by elim: (index_enum _) => [|j s IH]; rewrite ?big_nil ?big_cons; [lra | apply: Rle_trans IH (Rmax_r _ _)].
+elim: (index_enum _) => [|j s IH]; rewrite ?big_nil ?big_cons; first lra.
+exact: Rle_trans IH (Rmax_r _ _).
 Qed.
 
 (* --- norms --- *)
@@ -145,7 +181,8 @@ Lemma row_norm_tr n d (A : mat n d) : row_norm A = column_norm (tr A). Proof. by
 Lemma tr_mul n m d (A : mat n m) (B : mat m d) k i : tr (mul A B) k i = mul (tr B) (tr A) k i.
 Proof. by apply: eq_bigr => j _; apply: Rmult_comm. Qed.
 
-Lemma column_norm_eq n d (A B : mat n d) : (forall i k, A i k = B i k) -> column_norm A = column_norm B.
+Lemma column_norm_eq n d (A B : mat n d) :
+  (forall i k, A i k = B i k) -> column_norm A = column_norm B.
 Proof. by move=> eqAB; apply: eq_bigr => k _; apply: eq_bigr => i _; rewrite eqAB. Qed.
 
 Lemma column_norm_mul n m d (A : mat n m) (B : mat m d) :
@@ -170,7 +207,9 @@ rewrite !row_norm_tr (column_norm_eq (tr_mul A B)) Rmult_comm; exact: column_nor
 Qed.
 
 Lemma norm_square n d (A : mat n d) : norm A * norm A = column_norm A * row_norm A.
-Proof. by apply: sqrt_sqrt; apply: Rmult_le_pos; [apply: column_norm_ge0 | apply: row_norm_ge0]. Qed.
+Proof.
+by apply: sqrt_sqrt; apply: Rmult_le_pos; [apply: column_norm_ge0 | apply: row_norm_ge0].
+Qed.
 
 Lemma norm_mul n m d (A : mat n m) (B : mat m d) : norm (mul A B) <= norm A * norm B.
 Proof.
@@ -295,7 +334,8 @@ apply: Rmult_le_compat_r; first exact: Rlt_le (softmax_pos b j).
 by apply: exp_below_line; split=> //; apply: range_ge0.
 Qed.
 
-Lemma softmax_near j : range E <= 157 / 125 -> Rabs (softmax a j - softmax b j) <= 2 * range E * softmax b j.
+Lemma softmax_near j :
+  range E <= 157 / 125 -> Rabs (softmax a j - softmax b j) <= 2 * range E * softmax b j.
 Proof.
 move=> small; have := softmax_lower j; have := softmax_upper j small; have := softmax_pos b j.
 have := range_ge0 E; move: (softmax a j) (softmax b j) (range E) => p q D D0 q0 hi lo.
@@ -405,7 +445,9 @@ End Logits.
 (* --- one layer --- *)
 
 Lemma softmax_ext n (a b : 'I_n -> R) j : (forall k, a k = b k) -> softmax a j = softmax b j.
-Proof. by move=> eqab; rewrite /softmax eqab; congr (_ / _); apply: eq_bigr => k _; rewrite eqab. Qed.
+Proof.
+by move=> eqab; rewrite /softmax eqab; congr (_ / _); apply: eq_bigr => k _; rewrite eqab.
+Qed.
 
 (* What is the same for all entries of a row drops out. *)
 Lemma softmax_shift n (a : 'I_n -> R) (t : R) j : softmax (fun k => a k + t) j = softmax a j.
@@ -584,7 +626,9 @@ Section Cubic.
 Variables (n d w : nat).
 Hypothesis w0 : (0 < w)%N.
 
-(* The residual step of the proof, one head. *)
+(* Claim: rank_collapse/cubic_steps, its step "residual". One head whose logits, less what all rows
+   share, range over at most 1.256 in every row: about some centre the output is at most
+   2 sqrt(|D 1|_1 |D 1|_inf) |R| |W_V|. The input's centre is any. *)
 Theorem one_layer_residual (h : head d) (X : mat n d) c :
   let E := perturbation w h (about X c) in
   (forall i, range (E i) <= 157 / 125) ->
@@ -605,9 +649,13 @@ have -> : 2 * sqrt (total_range E * widest E) * norm Y * norm V =
   rewrite -{1}[2](sqrt_square 2); last lra.
   rewrite /norm -!sqrt_mult //; try nonneg.
   by congr sqrt; ring.
-apply: (sqrt_le_1_alt (column_norm Z * row_norm Z)); apply: Rmult_le_compat => //; [exact: column_norm_ge0 | exact: row_norm_ge0].
+apply: (sqrt_le_1_alt (column_norm Z * row_norm Z)); apply: Rmult_le_compat => //.
+  exact: column_norm_ge0.
+exact: row_norm_ge0.
 Qed.
 
+(* Claim: rank_collapse/one_layer_cubic. The same with gamma of the logits: at most 4 gamma |W_QK|_1
+   |W_V| / sqrt(w) times the cube of the norm before. *)
 Theorem one_layer_cubic (h : head d) (X : mat n d) c :
   let E := perturbation w h (about X c) in
   (forall i, range (E i) <= 157 / 125) ->
@@ -642,7 +690,8 @@ rewrite /Rdiv Rmult_assoc Rinv_l; last lra.
 by rewrite -/q in small *; lra.
 Qed.
 
-(* H heads: the two norms are added over heads inside the root. *)
+(* Claim: rank_collapse/layers_product, one layer of H heads: the two norms are added over heads
+   inside the root, since the composite norm has no triangle inequality. *)
 Theorem one_layer_heads H (heads : 'I_H -> head d) (X : mat n d) c :
   (forall h i, range (perturbation w (heads h) (about X c) i) <= 157 / 125) ->
   exists c', norm (about (attention w heads X) c') <=
@@ -701,6 +750,18 @@ by apply: Rmult_le_compat => //; [apply: column_norm_ge0 | apply: row_norm_ge0].
 Qed.
 
 End Cubic.
+(* Two tokens of width one, 1/2 and -1/2, and unit weights: their logits range over 1/2. *)
+Definition unit_head : head 1 := Head (fun _ _ => 1) (fun _ => 0) (fun _ _ => 1).
+Definition two_tokens : mat 2 1 := fun i _ => if i == ord0 then 1 / 2 else - (1 / 2).
+
+Example one_layer_cubic_met i :
+  range (perturbation 1 unit_head (about two_tokens (fun _ => 0)) i) <= 157 / 125.
+Proof.
+apply: range_le => [|j k]; first lra.
+rewrite /perturbation /mul /tr !sum_one /about /two_tokens /= sqrt_1.
+by case: ifP => _; case: ifP => _; case: ifP => _; lra.
+Qed.
+
 (* --- L layers --- *)
 
 Lemma cubic_product (r k : nat -> R) L :
@@ -730,6 +791,10 @@ move=> w0; apply: Rmult_le_pos; first exact: sqrt_pos.
 exact/Rlt_le/Rinv_0_lt_compat/root_gt0.
 Qed.
 
+(* Claim: rank_collapse/layers_product, whole nets: any number of layers, heads in each, widths and
+   tokens. Every layer's residual is about a best centre, the input's about any, and the logits E of
+   every layer range over at most 1.256. Layers are counted from 0, so that 3^(L - l) of the claim
+   is 3^(L - l.+1) here. That a best centre exists is assumed of the layers named. *)
 Theorem layers_product n d w (H : nat -> nat) (heads : forall l, 'I_(H l) -> head d) (X : mat n d)
     (c : nat -> 'I_d -> R) L :
   let R l := about (net w heads X l) (c l) in
@@ -760,6 +825,7 @@ Proof. by move=> a0; apply: (IZR_neq _ 0); case: a a0. Qed.
 Lemma number_nat a : INR (N.to_nat a) = IZR (Z.of_N a).
 Proof. by rewrite INR_IZR_INZ N_nat_Z. Qed.
 
+(* The bound for |W_QK|_1 = qn/qd, |W_V| = vn/vd, r = rn/rd and a square w. *)
 Definition one_layer_cubic_value (qn qd vn vd w rn rd : N) : N * N :=
   (4 * qn * vn * (rn * (rn * rn)), qd * vd * N.sqrt w * (rd * (rd * rd)))%num.
 
@@ -776,6 +842,10 @@ rewrite sqrt_square -?[IZR (Z.of_N 4)]/4; first by field.
 by apply: (IZR_le 0); apply: N2Z.is_nonneg.
 Qed.
 
+(* Claim: rank_collapse/one_layer_cubic, the claim's net: any tokens, width, query-key and value
+   matrix, bias and query/key width. The number r is at most the norm of the output about every
+   centre, as the residual is; c is any centre of the input, such as the best one. The second part
+   is the same bound on binary numbers. *)
 Theorem one_layer_cubic_checked :
   (forall n d w (h : head d) (X : mat n d) c r,
     let E := perturbation w h (about X c) in
@@ -796,6 +866,9 @@ Qed.
 (* The lemma's two sides, with the factor 2 above and 1 below. *)
 Definition softmax_perturbation_value (side : Z) : N := if (side =? 1)%Z then 2%num else 1%num.
 
+(* Claim: rank_collapse/softmax_perturbation. Logits a and a - E whose difference ranges over D: the
+   weights of the one are at least 1 - D times those of the other, and at most 1 + 2 D times those
+   where D is at most 1.256. *)
 Theorem softmax_perturbation n (a E : 'I_n -> R) (side : Z) j :
   side = 1%Z /\ range E <= 157 / 125 \/ side = (-1)%Z ->
   let b k := a k - E k in
@@ -845,7 +918,8 @@ Qed.
 Lemma derivable_eq f g x l : (forall y, f y = g y) -> derivable_pt_lim f x l ->
   derivable_pt_lim g x l.
 Proof.
-by move=> eqfg der eps eps0; have [d near] := der eps eps0; exists d => h *; rewrite -!eqfg; apply: near.
+move=> eqfg der eps eps0; have [d near] := der eps eps0.
+by exists d => h *; rewrite -!eqfg; apply: near.
 Qed.
 
 Lemma derivable_scale a x : derivable_pt_lim (fun t => t * a) x a.
@@ -862,16 +936,18 @@ Qed.
 
 Lemma derivable_exp_square : derivable_pt_lim (fun t => exp (t * t)) 0 0.
 Proof.
-have sq := derivable_pt_lim_mult Ranalysis1.id Ranalysis1.id 0 1 1 (derivable_pt_lim_id 0) (derivable_pt_lim_id 0).
+have one := derivable_pt_lim_id 0; have sq := derivable_pt_lim_mult _ _ 0 1 1 one one.
 have := derivable_pt_lim_comp _ exp 0 _ _ sq (derivable_pt_lim_exp _).
 by rewrite /mult_fct /Ranalysis1.id !(Rmult_0_r, Rmult_0_l, Rplus_0_r).
 Qed.
 
+(* ((N - 1) s^2 + 1)/N for s = a/b. *)
 Definition dot_product_value (tokens a b : N) : N * N :=
   ((tokens - 1) * (a * a) + b * b, tokens * (b * b))%num.
 
 Definition first_derivative (tokens s : R) : R := ((tokens - 1) * s ^ 2 + 1) / tokens.
 
+(* The derivative of the first output in the first token, at the token 0. *)
 Theorem dot_product_derivative s m :
   derivable_pt_lim (fun t => first_output (pair_tokens s t (m := m))) 0
                    (first_derivative (INR (2 * m).+1) s).
@@ -921,6 +997,10 @@ rewrite /first_derivative /fraction N2Z.inj_add plus_IZR !number_mul !nat_ S_INR
 have := pos_INR (2 * m); move: (INR _) => M M0; field; lra.
 Qed.
 
+(* Claim: rank_collapse/dot_product_not_lipschitz. Tokens 0, s, -s, ..., s, -s, of number N = 2 m + 1: the
+   derivative is ((N - 1) s^2 + 1)/N, and for N >= 3 no number K is a Lipschitz constant: there are two
+   inputs that differ in their first token alone, by t, whose first outputs differ by more than
+   K |t|. In every p-norm, since one token differs. *)
 Theorem dot_product_not_lipschitz m :
   [/\ forall s, derivable_pt_lim (fun t => first_output (pair_tokens s t (m := m))) 0
                   (first_derivative (INR (2 * m).+1) s),
