@@ -997,10 +997,10 @@ rewrite /first_derivative /fraction N2Z.inj_add plus_IZR !number_mul !nat_ S_INR
 have := pos_INR (2 * m); move: (INR _) => M M0; field; lra.
 Qed.
 
-(* Claim: rank_collapse/dot_product_not_lipschitz. Tokens 0, s, -s, ..., s, -s, of number N = 2 m + 1: the
-   derivative is ((N - 1) s^2 + 1)/N, and for N >= 3 no number K is a Lipschitz constant: there are two
-   inputs that differ in their first token alone, by t, whose first outputs differ by more than
-   K |t|. In every p-norm, since one token differs. *)
+(* Claim: rank_collapse/dot_product_not_lipschitz. Tokens 0, s, -s, ..., s, -s, of number
+   N = 2 m + 1: the derivative is ((N - 1) s^2 + 1)/N, and for N >= 3 no number K is a Lipschitz
+   constant: there are two inputs that differ in their first token alone, by t, whose first outputs
+   differ by more than K |t|. In every p-norm, since one token differs. *)
 Theorem dot_product_not_lipschitz m :
   [/\ forall s, derivable_pt_lim (fun t => first_output (pair_tokens s t (m := m))) 0
                   (first_derivative (INR (2 * m).+1) s),
