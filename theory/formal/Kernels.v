@@ -1,8 +1,8 @@
 (* Attention matrices that carry a decaying kernel through depth.
 
-   Claim: rank_collapse/decay_kernel (theory/rank_collapse/attention_kernels.py). The Cholesky factor
-   is any lower triangular matrix of positive diagonal; that there is no more than one such factor is
-   cholesky_unique, and the decaying kernel has one. *)
+   Claim: rank_collapse/decay_kernel (theory/rank_collapse/attention_kernels.py). The Cholesky
+   factor is any lower triangular matrix of positive diagonal; that there is no more than one such
+   factor is cholesky_unique, and the decaying kernel has one. *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring zify.
