@@ -224,11 +224,63 @@ exact: row_norm_mul.
 Qed.
 (* --- the exponential --- *)
 
+(* The power series, in whose place exp_ineq1 would rest on the excluded middle as well. *)
+Lemma exp_series x : Un_cv (sum_f_R0 (fun i => / INR (fact i) * x ^ i)) (exp x).
+Proof. by rewrite /exp; case: (exist_exp x). Qed.
+
+Lemma exp_ge1_pos y : 0 <= y -> 1 + y <= exp y.
+Proof.
+move=> y0; have pos i : 0 <= / INR (fact i) * y ^ i.
+  apply: Rmult_le_pos; last exact: pow_le.
+  exact/Rlt_le/Rinv_0_lt_compat/INR_fact_lt_0.
+have := sum_incr _ 1 (exp y) (exp_series y) pos.
+by rewrite /= Rinv_1; lra.
+Qed.
+
+Lemma geometric_ge y n : 0 <= y ->
+  (1 - y) * sum_f_R0 (fun i => / INR (fact i) * y ^ i) n <= 1 - y ^ n.+1 \/ 1 <= y.
+Proof.
+move=> y0; have [y1|y1] := Rle_or_lt 1 y; [by right | left].
+elim: n => [|n IH]; first by rewrite /= Rinv_1; lra.
+rewrite tech5 Rmult_plus_distr_l.
+have small : / INR (fact n.+1) * y ^ n.+1 <= y ^ n.+1.
+  rewrite -[X in _ <= X]Rmult_1_l; apply: Rmult_le_compat_r; first exact: pow_le.
+  rewrite -Rinv_1; apply: Rinv_le_contravar; first lra.
+  by apply: (le_INR 1); apply: lt_le_S; apply: lt_O_fact.
+have := Rmult_le_compat_l (1 - y) _ _ ltac:(lra) small.
+by rewrite -[y ^ n.+2]/(y * y ^ n.+1); lra.
+Qed.
+
+Lemma exp_le_inverse y : 0 <= y < 1 -> (1 - y) * exp y <= 1.
+Proof.
+move=> [y0 y1]; apply: Rnot_lt_le => big.
+have gap : 0 < exp y - 1 / (1 - y).
+  apply: (Rmult_lt_reg_l (1 - y)); first lra.
+  by rewrite Rmult_0_r Rmult_minus_distr_l /Rdiv Rmult_1_l Rinv_r; lra.
+have [N near] := exp_series y gap; have := near N (le_n N).
+have [le_N|] := geometric_ge N y0; last lra.
+move=> /Rabs_def2[_ lo]; have pN := pow_le y N.+1 y0.
+set S := sum_f_R0 _ N in le_N lo.
+have : 1 / (1 - y) < S by lra.
+move=> /(Rmult_lt_compat_l (1 - y) _ _ ltac:(lra)).
+by rewrite /Rdiv Rmult_1_l Rinv_r; lra.
+Qed.
+
 Lemma exp_ge1 x : 1 + x <= exp x.
-Proof. have [->|x0] := Req_dec x 0; [by rewrite exp_0; lra | exact: Rlt_le (exp_ineq1 x x0)]. Qed.
+Proof.
+have [x0|x0] := Rle_or_lt 0 x; first exact: exp_ge1_pos.
+have := exp_pos x; have [x1|x1] := Rle_or_lt x (-1); first lra.
+have := @exp_le_inverse (- x) ltac:(lra); rewrite exp_Ropp => le e0.
+have := Rmult_le_compat_r (exp x) _ _ (Rlt_le _ _ e0) le.
+by rewrite Rmult_assoc Rinv_l; lra.
+Qed.
 
 Lemma exp_mono x y : x <= y -> exp x <= exp y.
-Proof. by case=> [lt_xy | ->]; [apply/Rlt_le/exp_increasing | lra]. Qed.
+Proof.
+move=> xy; have -> : y = x + (y - x) by ring.
+rewrite exp_plus -{1}[exp x]Rmult_1_r; apply: Rmult_le_compat_l; first exact/Rlt_le/exp_pos.
+by have := exp_ge1 (y - x); lra.
+Qed.
 
 (* Lower bounds of exp in units of 10^-12: the square of one, rounded down, is one at twice the
    argument. *)
