@@ -13,7 +13,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 from sympy import Integer, Symbol, expand, factor, symbols
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.proof_steps import at_least, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
@@ -69,6 +69,12 @@ def rational_root(square: fmpq) -> fmpq:
     },
     control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"),
     cited="Decides whether E-SPA's matrices have no negative entry, as softmax requires.",
+    formal=Formal(
+        "Kernels.decay_kernel",
+        "0%N",
+        "Over any real closed field: that $e^{-g}$ is a number between 0 and 1; how such matrices "
+        "are realised by a softmax is not formal.",
+    ),
     **KERNEL,
 )
 def decay_kernel(case: Case) -> Exact:

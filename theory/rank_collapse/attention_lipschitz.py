@@ -13,7 +13,7 @@ from flint import acb_mat, arb, arb_mat
 from sympy import Expr, Integer, LambertW, Rational, Symbol, exp, simplify
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.proof_steps import at_least, vanish
 from ..claims.relations import Eq, Le
 from ..claims.symbols import quantity, tokens as N, width
@@ -51,6 +51,11 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     assumes={"$N$ is odd": lambda c: c.tokens % 2 == 1},
     control=Control(Case(tokens=3, key_size="1000"), "bounded by the weights", Eq(entry, 1 / N)),
     cited="Decides whether dot-product attention has a Lipschitz constant on all inputs.",
+    formal=Formal(
+        "Softmax.dot_product_not_lipschitz",
+        "Softmax.dot_product_value {tokens} {key_size.numerator} {key_size.denominator}",
+        "Nothing: softmax over Coq's real numbers, at every odd number of tokens.",
+    ),
 )
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol, diff, exp, simplify, sqrt, symbols
 from sympy.core.relational import Relational
 
 from ..claims.counterexample_search import Search, SearchPoint
-from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.proof_steps import at_least
 from ..claims.relations import Eq, Le
 from ..claims.symbols import quantity, residual
@@ -180,6 +180,14 @@ LAW: dict[str, Any] = {
     headline="Why attention alone collapses: a layer cubes the residual, where logits are small.",
     control=Control(_PAIR, "0.4 in place of 4", Le(residual_per_gamma, _CUBIC / 10)),
     cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.",
+    formal=Formal(
+        "Softmax.one_layer_cubic_checked",
+        "Softmax.one_layer_cubic_value {qk_norm.numerator} {qk_norm.denominator} "
+        "{value_norm.numerator} {value_norm.denominator} {qk_width} {residual.numerator} "
+        "{residual.denominator}",
+        "That a best centre exists; binary numbers are compared where the query/key width is a "
+        "square.",
+    ),
     **LAW,
 )
 def one_layer_cubic(case: Case) -> Ball:

@@ -13,7 +13,7 @@ from sympy import IndexedBase, Piecewise, Rational, Symbol, diff, exp, simplify,
 from sympy.core.relational import Relational
 
 from ..claims.counterexample_search import Search, SearchPoint
-from ..claims.definition import Ball, Case, Control, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Formal, Source, Step, claim
 from ..claims.proof_steps import sum_step
 from ..claims.relations import Eq, Le
 from ..claims.symbols import quantity
@@ -142,6 +142,11 @@ _both_sides = partial(Case.grid, lemma_side=(1, -1))
         "$D = 1.3$ is beyond the root 1.2564 of $e^x = 1 + 2 x$",
     ),
     supports="rank_collapse/one_layer_cubic",
+    formal=Formal(
+        "Softmax.softmax_perturbation",
+        "Softmax.softmax_perturbation_value ({lemma_side})",
+        "Nothing: the theorem is about one row, and the lemma about each row.",
+    ),
 )
 def softmax_perturbation(case: Case) -> Ball:
     r"""Logit changes move softmax between $1-D$ and $1+2D$.
