@@ -8,12 +8,13 @@
    of that matrix is a polynomial in the weights which does not vanish at these: where it does not
    vanish, the separation rank is as large. The field has characteristic 0, as the reals have.
 
-   The objects stand in LinearAttention.v and Degree.v (weight_name, net_of). *)
+   The objects stand in LinearAttention.v, Degree.v (weight_name, net_of) and SeparationRank.v
+   (sep_le). *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import perm zify ring.
 From SsrMultinomials Require Import mpoly.
-From depthlaw Require Import LinearAttention Degree.
+From depthlaw Require Import LinearAttention Degree SeparationRank.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -23,14 +24,6 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* --- the objects ------------------------------------------------------------------------------ *)
-
-Section Separation.
-
-(* F of a left and a right argument is a sum of r products. *)
-Definition sep_le (R : comRingType) (A B : Type) (F : A -> B -> R) (r : nat) : Prop :=
-  exists (g : 'I_r -> A -> R) (h : 'I_r -> B -> R), forall a b, F a b = \sum_i g i a * h i b.
-
-End Separation.
 
 Section Objects.
 Variables (R : comRingType) (d n : nat).
