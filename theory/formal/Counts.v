@@ -1,7 +1,7 @@
 (* The dimension count S(d, L) of theory/separation_rank/dimension_count.py: a sum of minima of two
    binomial coefficients; its closed form, bounds, growth and knee, and its values on binary
-   numbers. That S bounds the separation rank (claim separation_rank/dimension_count) is not shown
-   here: this file is about the number. *)
+   numbers. That S bounds the separation rank (claim separation_rank/dimension_count) is shown in
+   SeparationRank.v. *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.

@@ -827,7 +827,7 @@ move=> N0 Ld; have [s err] := no_weights_reach_further C t Ld; exists s.
 by rewrite (nonnegative_relu _ _ N0).2.
 Qed.
 
-(* Claim: connectivity/layers_for_diameter, both halves, for ALL weights.
+(* Claim: connectivity/least_layers_all_weights, both halves.
    Some net of L layers decides in every labelling of two paths of diameter d whether u and v are
    connected, exactly if L >= ceil(log_3 d). *)
 Theorem least_layers_all_weights L :

@@ -158,7 +158,7 @@ def strict_hierarchy(case: Case) -> Exact:
     A witness of the strictness, $k$ by $k$: the network is run on all words up to length $k + 1$,
     and two words, one letter longer or shorter, look alike to $k - 1$ layers. Words of one letter
     are compared up to length $2 k + 3$; that no longer word is told apart, and no depth decides
-    parity, is an induction in docs/coverage/formal_languages.md. The published proof of the
+    parity, is proved by the kernel. The published proof of the
     hierarchy, which was not read, rests on the until hierarchy, as recalled.
     """
     k = case.letters
@@ -267,8 +267,8 @@ def blocks_hard_attention(case: Case) -> Exact:
     layers of rightmost hard attention under a strict future mask: about half the $k$ of the formula
     for counting attention.
 
-    The formula is right for every $k$ (docs/coverage/formal_languages.md has the argument); that
-    fewer layers fail is shown for the $k$ tried. Heads that attend to the leftmost maximum take $k$
+    Both ends are proved for every $k$ by the kernel, with nets of their own: no number of heads or
+    states lets fewer layers tell a power (ab)^m from the next one. Heads that attend to the leftmost maximum take $k$
     layers (formal_languages/blocks_leftmost). Subsequences of $k$ letters decide the same
     languages, and none of $k - 1$ letters do, which a test confirms for $k \leq 5$.
     """

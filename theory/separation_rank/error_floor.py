@@ -58,8 +58,8 @@ def rank_bound(width: int, depth: int, tokens: int, vocabulary: int) -> int:
 
     The embedded tokens span at most m = min(d, V) dimensions, in which the output has the form of
     one of width m. So its rank is at most S(m, L), and with one token on each side at most
-    binom(m + C, C), C = (3^L-1)/2. The bound with one token is argued with its algebra checked
-    (two_tokens_upper); S is argued in words alone (dimension_count).
+    binom(m + C, C), C = (3^L-1)/2. Both bounds are theorems that a proof kernel has
+    checked (dimension_count, two_tokens_upper; for m < d SeparationRank.separation_rank_low_rank).
 
     Args:
         width, depth: of the net.

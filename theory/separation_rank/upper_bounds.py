@@ -129,7 +129,7 @@ def upper_bound_deep(case: Case, seed: int) -> Exact:
     $(2 H \leq d_x, N \geq 2 (d_x + 1))$: a net of weights 0 and 1 has an output whose leading
     monomial has all ten moments, and $\log_3$ of its rank grows by 10 for each layer where the
     bound grows by 9 (module leading_monomial; certificate separation_rank-upper_bound_deep.json).
-    If $S(d_x, L)$ is an upper bound (dimension_count, whose verdict is HOLDS), no smaller width can
+    Since $S(d_x, L)$ is an upper bound (dimension_count), no smaller width can
     fail (count_bounds), nor depths below 32 at width 4, where $S(d_x, L)$ is not above the recalled
     bound; 32 and 33 are open. Weights that multiply by linear forms fail it at $d_x = 16$,
     $L = 216$, $H = 8$ with $2 H \leq d_x$, and with $H = d_x$ at $d_x = 6$, $L = 30$, where $b_2$
