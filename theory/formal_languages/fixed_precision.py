@@ -367,8 +367,8 @@ def blocks_leftmost(case: Case) -> Exact:
     subsequence of it and none that begins with $b$: $k$ times `once`. The formula is compared with
     the automaton on words of every length and run with leftmost heads on all words up to the
     length; that $k - 1$ layers fail is shown by two words that look alike to them, and for every
-    $k$ by the kernel. How many layers fixed-precision soft attention needs follows from neither side alone: the
-    theorem that has its languages was not read layer by layer.
+    $k$ by the kernel. How many layers fixed-precision soft attention needs follows from neither
+    side alone: the theorem that has its languages was not read layer by layer.
     """
     k = case.blocks
     formula = ("and", in_order("a", k), neither(in_order("b", k)))

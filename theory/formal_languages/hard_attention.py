@@ -268,9 +268,10 @@ def blocks_hard_attention(case: Case) -> Exact:
     for counting attention.
 
     Both ends are proved for every $k$ by the kernel, with nets of their own: no number of heads or
-    states lets fewer layers tell a power (ab)^m from the next one. Heads that attend to the leftmost maximum take $k$
-    layers (formal_languages/blocks_leftmost). Subsequences of $k$ letters decide the same
-    languages, and none of $k - 1$ letters do, which a test confirms for $k \leq 5$.
+    states lets fewer layers tell a power (ab)^m from the next one. Heads that attend to the
+    leftmost maximum take $k$ layers (formal_languages/blocks_leftmost). Subsequences of $k$ letters
+    decide the same languages, and none of $k - 1$ letters do, which a test confirms for
+    $k \leq 5$.
     """
     accepts = minimal(block_language(case.blocks)).accepts
     return least_layers(accepts, blocks_formula(case.blocks), case.longest)

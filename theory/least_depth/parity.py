@@ -214,8 +214,8 @@ def parity_heads(case: Case) -> Exact:
     bits and positions and the width, in exact arithmetic. The read-out is linear in the sum of the
     heads and a constant; there is no feed-forward network.
 
-    Lower bound, proved for every $n$ by the kernel and measured for each $n$ tried: times the denominators of its $H$ heads
-    the output is a sum of products of $H$ linear functions of the vector $E_x$ that lists the query
+    Lower bound, proved for every $n$ by the kernel and measured for each $n$ tried: times the
+    denominators of its $H$ heads the output is a sum of products of $H$ linear functions of the vector $E_x$ that lists the query
     token and the pairs (position, bit) of the input $x$. The sum over all $x$ of $(-1)^{|x|}$ times
     the $H$-th tensor power of $E_x$ is computed and is 0 for $H < n$: each entry reads at most $H$
     bits. So the outputs, with alternating signs, cannot all be of the right sign, even if
