@@ -215,14 +215,15 @@ def parity_heads(case: Case) -> Exact:
     heads and a constant; there is no feed-forward network.
 
     Lower bound, proved for every $n$ by the kernel and measured for each $n$ tried: times the
-    denominators of its $H$ heads the output is a sum of products of $H$ linear functions of the vector $E_x$ that lists the query
-    token and the pairs (position, bit) of the input $x$. The sum over all $x$ of $(-1)^{|x|}$ times
-    the $H$-th tensor power of $E_x$ is computed and is 0 for $H < n$: each entry reads at most $H$
-    bits. So the outputs, with alternating signs, cannot all be of the right sign, even if
-    ties are given to one side. Upper bound: explicit rational weights, derived here after the
-    source's, run on all $2^n$ inputs with softmax weight $10^{-12}$ on the query token (small
-    enough up to $n = 17$; for every $n$, zero-bit weight $(j - q)/n$ absorbs a query weight $q < 1$
-    exactly); they use no positions. With a large weight there the same net is wrong (the control).
+    denominators of its $H$ heads the output is a sum of products of $H$ linear functions of the
+    vector $E_x$ that lists the query token and the pairs (position, bit) of the input $x$. The sum
+    over all $x$ of $(-1)^{|x|}$ times the $H$-th tensor power of $E_x$ is computed and is 0 for $H
+    < n$: each entry reads at most $H$ bits. So the outputs, with alternating signs, cannot all be
+    of the right sign, even if ties are given to one side. Upper bound: explicit rational weights,
+    derived here after the source's, run on all $2^n$ inputs with softmax weight $10^{-12}$ on the
+    query token (small enough up to $n = 17$; for every $n$, zero-bit weight $(j - q)/n$ absorbs a
+    query weight $q < 1$ exactly); they use no positions. With a large weight there the same net is
+    wrong (the control).
     A multilayer perceptron after the layer is outside this claim.
     """
     return _heads(case, Fraction(1, 10**12))
