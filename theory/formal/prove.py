@@ -181,23 +181,42 @@ def coqc(folder: Path, name: str) -> tuple[str, float]:
 
 def _asked(folder: Path, names: list[str]) -> dict[str, Any]:
     """The statements of theorems as the prover prints them, and what they assume."""
-    lines = [f"From depthlaw Require {' '.join(sorted({n.partition('.')[0] for n in names}))}."]
-    for i, name in enumerate(names):
+    files: dict[str, list[str]] = {}
+    for name in names:
+        files.setdefault(name.partition(".")[0], []).append(name)
+    # Asking costs a walk through all that a theorem rests on: so all theorems of a file at once,
+    # and one by one where these assume something.
+    lines = [f"From depthlaw Require {' '.join(sorted(files))}."]
+    lines += [f'Redirect "says{i}" Check @{name}.' for i, name in enumerate(names)]
+    for file, some in files.items():
         lines += [
-            f'Redirect "says{i}" Check @{name}.',
-            f'Redirect "assumes{i}" Print Assumptions {name}.',
+            f"Definition all_{file} := ({', '.join(f'@{name}' for name in some)}, tt).",
+            f'Redirect "all{file}" Print Assumptions all_{file}.',
         ]
-    (folder / "Ask.v").write_text("Set Printing Width 1000.\n" + "\n".join(lines) + "\n")
-    coqc(folder, "Ask")
+    _answers(folder, "Ask", lines)
+    assumed = {file: assumptions(_read(folder, f"all{file}")) for file in files}
+    alone = [name for name in names if assumed[name.partition(".")[0]]]
+    lines = [f"From depthlaw Require {' '.join(sorted(files))}."]
+    lines += [f'Redirect "assumes{i}" Print Assumptions {name}.' for i, name in enumerate(alone)]
+    _answers(folder, "AskAlone", lines)
+    each = {name: assumptions(_read(folder, f"assumes{i}")) for i, name in enumerate(alone)}
     return {
         name: {
-            "assumes": assumptions((folder / f"assumes{i}.out").read_text(encoding="utf-8")),
-            "statement": " ".join(
-                (folder / f"says{i}.out").read_text(encoding="utf-8").split()
-            ).partition(" : ")[2],
+            "assumes": each.get(name, []),
+            "statement": " ".join(_read(folder, f"says{i}").split()).partition(" : ")[2],
         }
         for i, name in enumerate(names)
     }
+
+
+def _answers(folder: Path, name: str, lines: list[str]) -> None:
+    """What the prover says to lines, in files beside them."""
+    (folder / f"{name}.v").write_text("Set Printing Width 1000.\n" + "\n".join(lines) + "\n")
+    coqc(folder, name)
+
+
+def _read(folder: Path, name: str) -> str:
+    return (folder / f"{name}.out").read_text(encoding="utf-8")
 
 
 def assumptions(printed: str) -> list[str]:
