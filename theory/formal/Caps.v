@@ -864,3 +864,19 @@ have of_nat_bin n : bin_of_nat n = N.of_nat n.
   by apply: (can_inj nat_of_binK); rewrite bin_of_natK; lia.
 by rewrite /collapse_cap_value /collapse_cap !of_nat_bin; lia.
 Qed.
+
+(* Claim: least_depth/blocks_counted_both_ways. *)
+Corollary block_layers_checked (R : realDomainType) (m L : nat) : (0 < m)%nat ->
+  (nat_of_bin (block_layers_value (bin_of_nat m)) <= L)%nat <->
+  exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (read : Q -> bool) (q0 : Q),
+    size ls = L /\ forall w, read (last q0 (states embed [::] [::] ls w)) = block_word m w.
+Proof. by move=> m0; rewrite block_layers_valueE bin_of_natK; apply: block_layers_least. Qed.
+
+(* Claim: least_depth/collapse_caps_depth. *)
+Corollary collapse_cap_checked (R : realDomainType) (L m : nat) : (0 < m)%nat ->
+  (m <= nat_of_bin (collapse_cap_value (bin_of_nat L)))%nat <->
+  exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (pre post : seq Q)
+    (rest : seq Q -> bool), [/\ size ls = L,
+      forall w, (0 < size w)%nat -> collapsed (states embed pre post ls w)
+      & forall w, rest (states embed pre post ls w) = block_word m w].
+Proof. by move=> m0; rewrite collapse_cap_valueE bin_of_natK; apply: collapse_cap_exact. Qed.

@@ -1454,6 +1454,22 @@ Corollary layers_for_diameter_checked (R : numDomainType) n (g : graph n) L :
   <-> (nat_of_bin (layers_value (bin_of_nat (diameter g))) <= L)%N.
 Proof. by rewrite layers_valueE bin_of_natK; apply: layers_for_diameter. Qed.
 
+(* Claim: connectivity/least_layers_all_weights, for all weights. *)
+Corollary least_layers_all_weights_checked (R : realDomainType) d (u v : 'I_d.+1.*2) L : u != v ->
+  (exists (N : net R d.+1.*2) (C : 'M[R]_(width N L, d.+1.*2)) (t : R),
+     forall s, let e := relabel (two_paths d.+1) s in
+       (t < \tr (C *m state N id e L)) = connect e u v)
+  <-> (nat_of_bin (layers_value (bin_of_nat d)) <= L)%N.
+Proof. by move=> uv; rewrite layers_valueE bin_of_natK; apply: least_layers_all_weights. Qed.
+
+(* Claim: connectivity/least_layers_row_readout, for all weights. *)
+Corollary least_layers_row_readout_checked (R : realDomainType) d (u v : 'I_d.+1.*2) L : u != v ->
+  (exists (N : net R d.+1.*2) (C : 'M[R]_d.+1.*2) (C' : 'M[R]_(width N L)) (t : R),
+     forall s, let e := relabel (two_paths d.+1) s in let X := state N id e L in
+       (t < \tr (C *m X *m C' *m X^T)) = connect e u v)
+  <-> (nat_of_bin (row_layers_value (bin_of_nat d)) <= L)%N.
+Proof. by move=> uv; rewrite row_layers_valueE bin_of_natK; apply: least_layers_row_readout. Qed.
+
 (* Claim: connectivity/log_depth_uniform. So many layers, two for each doubling, decide whether i
    and j are connected. *)
 Corollary log_depth_uniform_checked n (e : rel 'I_n) i j :
