@@ -41,7 +41,7 @@ def copies(
         term, lemma = "", theorem
     else:
         term = (_declared("Definition", of, text) or [""])[0]
-        lemma = _declared("Lemma", f"{of}E", text)
+        lemma = _declared("Lemma|Theorem", f"{of}E", text)
         if not term or lemma is None:
             raise LookupError(f"there is no theorem {of}, and no term with a lemma {of}E")
     statement, word, proof = lemma[0].partition("\nProof.")
