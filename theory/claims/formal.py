@@ -35,14 +35,16 @@ class Formal:
         informal: what is not formal about it, in one line: which object of the theorem is the
             claim's net, and what of the statement the theorem leaves out. A reader checks this.
         refutes: the cases at which the theorem contradicts the claim. There the term computes the
-            left side, or a bound of it on the side of the prediction, and the kernel checks that
-            the statement does not allow it.
+            left side, or a bound of it, and the kernel checks that the statement does not allow it.
+        bound: "at least" or "at most" where the left side of a refuted statement is so much, not
+            exactly so much.
     """
 
     theorem: str
     value: str
     informal: str
     refutes: tuple[Case, ...] = ()
+    bound: str = ""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -65,7 +67,7 @@ def asked(claim: Claim) -> dict[str, Any]:
     cases = [str(case) for case in claim.every_case if claim.broken(case) is None]
     return {
         "theorem": formal.theorem,
-        "value": formal.value,
+        "value": f"{formal.bound} {formal.value}".strip(),
         "refutes": [str(case) for case in formal.refutes],
         "statement": str(claim.statement),
         "words": hashlib.sha256(
@@ -103,6 +105,8 @@ def said(claim: Claim) -> str:
     if why := stale(claim):
         return f"void: {why}"
     compared = "compared with the statement in the kernel at every case"
+    if "." not in formal.head:
+        compared = "which holds no number to compare"
     if formal.refutes:
         compared = f"which contradicts the statement at {'; '.join(map(str, formal.refutes))}"
     word = "refuted, and a kernel has checked the refutation: " if formal.refutes else ""

@@ -170,7 +170,7 @@ def _tied_swaps(case: Case) -> Exact:
         "$3^L$."
     ),
     formal=Formal(
-        "Reach.least_layers_all_weights",
+        "Reach.least_layers_all_weights_checked",
         "Reach.layers_value {diameter}",
         "Nothing: net, read-out, threshold and labellings are those of the theorem, with entries "
         "in any ordered domain.",
@@ -213,7 +213,7 @@ def least_layers_all_weights(case: Case) -> Exact:
     ),
     supports="connectivity/least_layers_all_weights",
     formal=Formal(
-        "Reach.least_layers_row_readout",
+        "Reach.least_layers_row_readout_checked",
         "Reach.row_layers_value {diameter}",
         "Nothing: net, read-out, threshold and labellings are those of the theorem, with entries "
         "in any ordered domain.",

@@ -101,8 +101,10 @@ def _exponents(case: Case) -> set[int]:
         "Reach.relu_powers_reported_fails",
         "1%N",
         "That the powers up to the first one that is missing are at most 1 where the second is "
-        "missing; ReLU and the factor 1/n are left out of the polynomial stream.",
+        "missing; that the stream's polynomial in A, at A, is the matrix stream; ReLU and the "
+        "factor 1/n are left out of it.",
         refutes=Case.grid(start="A", depth=(1, 2, 3)),
+        bound="at most",
     ),
 )
 def relu_powers_reported(case: Case) -> Exact:

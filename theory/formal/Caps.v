@@ -14,7 +14,7 @@
    stand for start and end tokens.
 
    Informal: that a set of formulas of depth L is a net of L layers, and that a net of L layers with
-   finitely many states is a set of formulas of depth L. *)
+   finitely many states and whole weights is a set of formulas of depth L. *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring zify.

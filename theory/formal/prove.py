@@ -98,13 +98,27 @@ def comparisons(claim: Claim) -> Iterator[str]:
         term = claim.formal.value.format(**{k: _exact(v) for k, v in case.fields().items()})
         value = Fraction(str(claim.predict(case)))
         if refuted:
-            sentence = f"{_CONTRARY[claim.statement.rel_op]} ({term}) {_quotient(value)}"
+            contrary = _contrary(claim.statement.rel_op, claim.formal.bound)
+            sentence = f"{contrary} ({term}) {_quotient(value)}"
         else:
             whole = value.denominator == 1
             sentence = f"same ({term}) {f'{value.numerator}%Z' if whole else _quotient(value)}"
         if sentence not in said:
             said.add(sentence)
             yield sentence
+
+
+def _contrary(relation: str, bound: str) -> str:
+    """How the left side, or what it is at least or at most, must stand to the prediction.
+
+    Raises:
+        UsageError: for a bound on the side that the relation allows.
+    """
+    exact = _CONTRARY[relation]
+    found = {"": exact, "at least": "above", "at most": "below"}[bound]
+    if exact not in ("differs", found):
+        raise UsageError(f"that a left side is {bound} a number contradicts no {relation}")
+    return found
 
 
 def _quotient(value: Fraction) -> str:
@@ -220,8 +234,15 @@ def _read(folder: Path, name: str) -> str:
 
 
 def assumptions(printed: str) -> list[str]:
-    """The axioms that `Print Assumptions` lists."""
-    return [name for name in re.findall(r"^([\w.']+)\s*:", printed, re.M) if name != "Axioms"]
+    """The axioms that `Print Assumptions` lists.
+
+    Raises:
+        UsageError: where it says neither that there are none nor which.
+    """
+    names = re.findall(r"^([\w.']+)\s*:", printed, re.M)
+    if CLOSED not in printed and names[:1] != ["Axioms"]:
+        raise UsageError(f"the prover does not say what a theorem assumes, but: {printed[:80]!r}")
+    return [name for name in names if name != "Axioms"]
 
 
 def prove() -> dict[str, Any]:

@@ -353,7 +353,7 @@ def in_order(first: str, k: int) -> Formula:
     formal=Formal(
         "HardAttention.blocks_leftmost_checked",
         "HardAttention.blocks_leftmost_value {blocks}",
-        "Nothing of the first paragraph; fewer layers fail for every k.",
+        "Nothing of the first paragraph.",
     ),
 )
 def blocks_leftmost(case: Case) -> Exact:

@@ -256,8 +256,8 @@ def blocks_formula(k: int) -> Formula:
     formal=Formal(
         "HardAttention.blocks_rightmost_checked",
         "HardAttention.blocks_value {blocks}",
-        "The comparison with counting attention and the note on subsequences; fewer layers fail "
-        "for every k, and the net of the theorem is not that of the formula.",
+        "The comparison with counting attention and the note on subsequences; the net of the "
+        "theorem is not that of the formula.",
     ),
 )
 def blocks_hard_attention(case: Case) -> Exact:
@@ -310,8 +310,8 @@ def _separated_pairs(case: Case, strict: bool) -> Exact:
     formal=Formal(
         "HardAttention.non_strict_mask",
         "0%N",
-        "That equal states of all nets, which the theorem states, are equal kinds, which the "
-        "claim counts.",
+        "The theorem holds no number: that equal states of all nets, which it states, are equal "
+        "kinds, which the claim counts. The strict mask is read at an extra last position.",
     ),
 )
 def non_strict_mask(case: Case) -> Exact:

@@ -249,6 +249,7 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
         "That one wrong token makes the count at least 1; cosines and softmax, in whose place "
         "claim and theorem attend to the least circular distance.",
         refutes=(Case(hops=4, tokens=5, alphabet=2, exhaustive=True),),
+        bound="at least",
     ),
 )
 def construction_printed_depth(case: Case, seed: int) -> Exact:
@@ -311,6 +312,7 @@ def only(candidates: set[int]) -> Exact:
         "That one wrong token makes the count at least 1; cosines and softmax, in whose place "
         "claim and theorem attend to the least circular distance.",
         refutes=(Case(hops=1, alphabet=2, tokens=3, exhaustive=True),),
+        bound="at least",
     ),
 )
 def construction_printed_spacing(case: Case, seed: int) -> Exact:

@@ -524,7 +524,8 @@ def kth_one_heads(case: Case) -> Exact:
 
     Over all decoders, by search, at every length up to there; the decoders that take fewer steps
     are run on all words. As recalled, that more heads do not help for large $n$ is a theorem; no
-    bound on $n$ was read. So two heads still find the third one of 12 bits in two steps, and a
+    bound on $n$ was read. So two heads still find the third one of 12 bits in two steps (that 13
+    bits take three is searched in suite full), and a
     small experiment would see heads replace steps. No formula is known to us.
     """
     return _shortest(case)

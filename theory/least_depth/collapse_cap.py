@@ -95,7 +95,7 @@ def _excluded(case: Case) -> list[int]:
     # The last positions are of one kind, so both words have one common state.
     return [
         number
-        for number in _tried(case)[3:]
+        for number in _tried(case)
         for both in (alike(case.weight_bound, number),)
         if one_inside(both, number) and positions_apart(both, case.weight_bound) == 0
     ]
@@ -151,9 +151,9 @@ def _with_an_exception(case: Case) -> Exact:
         "one position of a word may differ: the first b, which sees whether an a follows",
         measured=_with_an_exception,
     ),
-    cited="Decides whether layers above collapsed states may be said to add nothing.",
+    cited="Decides whether layers above collapsed states can make up for layers missing below.",
     formal=Formal(
-        "Caps.collapse_cap_exact",
+        "Caps.collapse_cap_checked",
         "Caps.collapse_cap_value {depth}",
         "Nothing: layers, common state and the function above are those of the theorem, with "
         "weights of any ordered domain, and tokens for start and end or none.",
@@ -163,10 +163,10 @@ def collapse_caps_depth(case: Case) -> Exact:
     r"""A collapse after $L$ layers leaves $2L-1$ blocks decidable, whatever follows.
 
     For every $L \geq 1$ the largest $k$ for which words of exactly $k$ blocks, the first of a, are
-    decided by a net whose positions are all in one state after $L$ layers, for every word, is
-    $2L - 1$. A layer compares finitely many weighted sums over the states up to a position and from
-    it on; first states know their letter, and no position; above the $L$ layers stands any function
-    of all states.
+    decided by a net whose positions are all in one state after $L$ layers, for every word, is $2L -
+    1$. A layer compares finitely many weighted sums over the states up to a position and from it
+    on, and sets the position's state by its own state and the answers; first states know their
+    letter, and no position; above the $L$ layers stands any function of all states.
 
     So layers above a collapse cannot make up for one that is missing below it. One layer: with any
     weights a position sees its letter and the numbers of letters up to it and in all. Words with a

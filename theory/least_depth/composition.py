@@ -202,20 +202,23 @@ def _of_cells(many: int, size: int) -> Callable[[Word], int]:
     formal=Formal(
         "Thoughts.composition_steps",
         "Thoughts.composition_steps_value {maps}",
-        "That attention to earlier thoughts tells nothing new; positions are cells, map by map.",
+        "That attention to earlier thoughts tells nothing new; positions are cells, map by map, "
+        "and the start is fixed.",
     ),
 )
 def composition_steps(case: Case) -> Exact:
     r"""One layer composes $k$ maps in exactly $k$ steps of thought.
 
     For every $k$ and $N \geq 2$ the least number of steps of thought in which one layer of hard
-    attention with one head composes $k$ maps of $N$ elements, given by their cells, is $k$.
+    attention with one head applies $k$ maps of $N$ elements, given by their cells, one after the
+    other to a fixed start, is $k$.
 
     Over all decoders, by search. The printed number of steps thus holds without a condition on the
     domain where the maps differ (not for one map applied again: least_depth/iteration_steps).
     Lower bound: where each map swaps 0 and 1 or does not, a cell tells one bit, and the answer is a
-    parity of $k$ bits. The same task takes $\lceil \log_2(k + 1) \rceil$ layers of
-    one lookup and no thought (least_depth/composition_layers): a layer doubles, a step adds one.
+    parity of $k$ bits. The composition from a start in the input takes $\lceil \log_2(k + 1)
+    \rceil$ layers of one lookup and no thought (least_depth/composition_layers): a layer doubles,
+    a step adds one.
     """
     return _composition_steps(case)
 

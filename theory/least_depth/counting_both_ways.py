@@ -247,11 +247,12 @@ def _exact_blocks(case: Case, formula: Formula) -> Exact:
     ),
     supports="least_depth/parity_two_layers",
     formal=Formal(
-        "Caps.block_layers_least",
+        "Caps.block_layers_checked",
         "Caps.block_layers_value {blocks}",
         "By definition, not formal: a formula of depth $L$ is a net of $L$ layers whose states are "
-        "the truths of its parts, and such a net with finitely many states is a set of formulas of "
-        "depth $L$. The theorem allows any states and any weights of an ordered domain.",
+        "the truths of its parts, and the theorem's own net, whose weights are whole and of whose "
+        "states finitely many occur, is a set of formulas of depth $L$. The theorem allows any "
+        "states and any weights of an ordered domain.",
     ),
 )
 def blocks_counted_both_ways(case: Case) -> Exact:

@@ -72,8 +72,9 @@ def rational_root(square: fmpq) -> fmpq:
     formal=Formal(
         "Kernels.decay_kernel",
         "0%N",
-        "Over any real closed field: that $e^{-g}$ is a number between 0 and 1; how such matrices "
-        "are realised by a softmax is not formal.",
+        "The theorem holds no number. Over any real closed field: that $e^{-g}$ is a number "
+        "between 0 and 1, and how a softmax realises such matrices. It takes Cholesky factors as "
+        "given; decay_cholesky and cholesky_unique give them.",
     ),
     **KERNEL,
 )

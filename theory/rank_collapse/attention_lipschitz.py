@@ -48,21 +48,22 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     Eq(entry, ((N - 1) * s**2 + 1) / N),
     source=Source("kim2021", "dot-product attention is not Lipschitz", "arXiv:2006.04710"),
     cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
-    assumes={"$N$ is odd": lambda c: c.tokens % 2 == 1},
+    assumes={"$N$ is odd and at least 3": lambda c: c.tokens % 2 == 1 and c.tokens > 1},
     control=Control(Case(tokens=3, key_size="1000"), "bounded by the weights", Eq(entry, 1 / N)),
     cited="Decides whether dot-product attention has a Lipschitz constant on all inputs.",
     formal=Formal(
         "Softmax.dot_product_not_lipschitz",
         "Softmax.dot_product_value {tokens} {key_size.numerator} {key_size.denominator}",
-        "Nothing: softmax over Coq's real numbers, at every odd number of tokens.",
+        "Nothing: softmax over Coq's real numbers; the derivative at every odd number of tokens, "
+        "no Lipschitz constant from three on.",
     ),
 )
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.
 
-    For attention of width one with unit weights at the tokens 0, $s$, $-s$, ..., $s$, $-s$ ($N$
-    odd), the derivative of the first output in the first token is $((N - 1) s^2 + 1)/N$, which
-    grows without bound.
+    For attention of width one with unit weights at the tokens 0, $s$, $-s$, ..., $s$, $-s$ ($N
+    \\geq 3$ odd), the derivative of the first output in the first token is $((N - 1) s^2 + 1)/N$,
+    which grows without bound.
 
     The theorem (reported) says only that no constant exists, for any $p$-norm; a single entry
     suffices, since every operator norm bounds it. Counterexample: one token at 0 and growing key

@@ -111,8 +111,9 @@ def _coordinate(**fields: Any) -> Case:
 def product_lower_bound(case: Case, seed: int) -> Exact:
     r"""Lower bound by a product of linear forms.
 
-    For almost all weights with $H$ heads, $N \geq 2 (d_x + 1)$ and all $L$, $\operatorname{sep}
-    \geq \prod_{l = 1}^{\min(L, D_H)} (3^{L-l} + 1)$ with $D_H = H (H+1)/2$.
+    For almost all weights with $H$ heads and without residual connections, $N \geq 2 (d_x + 1)$ and
+    all $L$, $\operatorname{sep} \geq \prod_{l = 1}^{\min(L, D_H)} (3^{L-l} + 1)$ with $D_H =
+    H (H+1)/2$.
 
     In the cases weights=coordinate only the product form, the exponents and the independence of the
     forms are checked; that the rank is then prod ($e + 1$) is an argument in words. With inputs the
@@ -156,8 +157,8 @@ def no_linear_bound(case: Case, seed: int) -> Exact:
     r"""No bound $c d_x L$ with an absolute constant.
 
     For every $c > 0$, $H = d_x$, $2 c d_x + 1 < L \leq d_x (d_x + 1)/2$, $N \geq 2 (d_x + 1)$ and
-    almost all weights, $\log_3 \operatorname{sep} > c d_x L$: no absolute constant makes $c d_x L$
-    an upper bound.
+    almost all weights without residual connections, $\log_3 \operatorname{sep} > c d_x L$: no
+    absolute constant makes $c d_x L$ an upper bound.
 
     Says nothing for fewer heads or tokens, and nothing at one fixed depth.
     """

@@ -69,8 +69,8 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
     formal=Formal(
         "SeparationRank.theorem_1_checked",
         "SeparationRank.theorem_1_value {width} {depth} {heads}",
-        "Nothing: the theorem is for all weights and every depth, where the claim asks for almost "
-        "all weights below the threshold; that the source says this is recalled.",
+        "Nothing: the theorem is for all weights and every depth, more than the claim asks. The "
+        "source's wording is as recalled.",
     ),
 )
 def upper_bound_shallow(case: Case, seed: int) -> Exact:
@@ -124,18 +124,18 @@ def upper_bound_deep(case: Case, seed: int) -> Exact:
     For $L > \log_3(d_x)$, $\log_3 \operatorname{sep} \leq 2 d_x L + c_1 + c_2$ with $c_1 = L$ and
     $c_2 = -2 d_x \log_3(d_x/(2 \sqrt{2} e)) + \log_3 d_x$.
 
-    As recalled; check against the paper. Fails as recalled for almost all weights at $d_x = 4$,
-    $L = 34$, $H = 2$, $N \geq 10$, inside the domain of both bounds of the theorem
-    $(2 H \leq d_x, N \geq 2 (d_x + 1))$: a net of weights 0 and 1 has an output whose leading
-    monomial has all ten moments, and $\log_3$ of its rank grows by 10 for each layer where the
-    bound grows by 9 (module leading_monomial; certificate separation_rank-upper_bound_deep.json).
-    Since $S(d_x, L)$ is an upper bound (dimension_count), no smaller width can
-    fail (count_bounds), nor depths below 32 at width 4, where $S(d_x, L)$ is not above the recalled
-    bound; 32 and 33 are open. Weights that multiply by linear forms fail it at $d_x = 16$,
-    $L = 216$, $H = 8$ with $2 H \leq d_x$, and with $H = d_x$ at $d_x = 6$, $L = 30$, where $b_2$
-    of the recalled lower bound, with $\log_3((d_x - H)/2)$, is undefined. The original may have
-    hypotheses on $N$ or $H$ that the recalled wording lacks; with one token on each side counting
-    exponents is right.
+    As recalled; check against the paper. Fails as recalled for almost all weights at $d_x = 4$, $L
+    = 34$, $H = 2$, $N \geq 10$, inside the domain of both bounds of the theorem $(2 H \leq d_x, N
+    \geq 2 (d_x + 1))$: a net of weights 0 and 1 has an output whose leading monomial has all ten
+    moments, and $\log_3$ of its rank grows by 10 for each layer where the bound grows by 9 (module
+    leading_monomial; certificate separation_rank-upper_bound_deep.json). The kernel has checked the
+    refutation at $d_x = 16$, $L = 216$, $H = 8$ (Refutation.upper_bound_deep_fails). Since $S(d_x,
+    L)$ is an upper bound (dimension_count), no smaller width can fail (count_bounds), nor depths
+    below 32 at width 4, where $S(d_x, L)$ is not above the recalled bound; 32 and 33 are open.
+    Weights that multiply by linear forms fail it at $d_x = 16$, $L = 216$, $H = 8$ with $2 H \leq
+    d_x$, and with $H = d_x$ at $d_x = 6$, $L = 30$, where $b_2$ of the recalled lower bound, with
+    $\log_3((d_x - H)/2)$, is undefined. The original may have hypotheses on $N$ or $H$ that the
+    recalled wording lacks; with one token on each side counting exponents is right.
     """
     return measured_rank(case, seed)
 
@@ -176,12 +176,12 @@ def two_tokens_upper(case: Case, seed: int) -> Exact:
     r"""One token a side: the rank is at most $\binom{d_x+C}{C}$.
 
     For two tokens, all weights and any number of heads,
-    $\operatorname{sep} \leq \binom{d_x + C(L)}{C(L)}$. For $3^L \geq d_x$ that is below the upper
-    bound of Theorem 2 as recalled: then $\log_3 \operatorname{sep} \leq 2 d_x L + L - 2 d_x
-    \log_3(d_x/(2 \sqrt{2} e)) + \log_3 d_x$.
+    $\operatorname{sep} \leq \binom{d_x + C(L)}{C(L)}$.
 
-    That Theorem 2's bound, as recalled, holds here is argued through $\binom{d_x + C}{C}$, not by
-    the recalled proof; judged is the sharper bound.
+    For $3^L \geq d_x$ that is below the upper bound of Theorem 2 as recalled: then $\log_3
+    \operatorname{sep} \leq 2 d_x L + L - 2 d_x \log_3(d_x/(2 \sqrt{2} e)) + \log_3 d_x$. That
+    Theorem 2's bound, as recalled, holds here is argued through $\binom{d_x + C}{C}$, not by the
+    recalled proof; judged is the sharper bound.
     """
     return measured_rank(case, seed)
 

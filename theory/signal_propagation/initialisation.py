@@ -426,7 +426,8 @@ REFUTED_READING: dict[str, Any] = {"wording": "universal", "known": "FAILS"}
     formal=Formal(
         "Signal.product_vanishes_refuted",
         "Signal.product_value {depth}",
-        "Nothing: the product of the same factors.",
+        "That the factors are derivatives of layers and lie between 0 and 1; that the product "
+        "exceeds 1/2 at every depth is product_vanishes_fails.",
         refutes=Case.grid(depth=(100, 1000), factors="1 - 1/(i+1)^2", gradient_level="1/2"),
     ),
     **REFUTED_READING,

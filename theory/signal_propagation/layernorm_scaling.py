@@ -115,8 +115,8 @@ _UNIT = partial(Case, first_deviation="1")
     formal=Formal(
         "Signal.pre_ln_variance_refuted",
         "Signal.pre_ln_value ({layer} - 1)",
-        "Nothing: the same recursion. That every rate fails at some depth, whatever constants "
-        "Theta stands for, is pre_ln_variance_exponential_fails.",
+        "The named theorem refutes $q = 1.1$ alone, at layer 200; that every other rate fails at "
+        "some depth is pre_ln_variance_exponential_fails. That the recursion has a solution.",
         # Deeper cases take the prover minutes, to read their numbers.
         refutes=(_UNIT(layer=200, growth_rate="11/10"),),
     ),
