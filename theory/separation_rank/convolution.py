@@ -473,8 +473,9 @@ def convolution_below_attention(case: Case, seed: int) -> Exact:
     The seminar notes say that "convolutional neural networks have high separation rank" and
     transformers "have low separation rank". At these sizes it is the other way round on each
     partition: for eight tokens 2 (halves), 4, 8 or 16 (sides in turn) against 232, the same for all
-    sides. The notes name no sizes: the ratio for sides in turn is $2^{N/2}/S(2, L)$ and
-    passes 1 at $N = 64$; for the halves it only falls. The circuit is linear in each token, so that
-    $d_x^{N/2}$ is the most it can have; attention is of degree $3^L$.
+    sides. Of the 35 partitions of eight tokens suite quick has one of each type up to symmetries of
+    the tree, suite full all. The notes name no sizes: the ratio for sides in turn is $2^{N/2}/S(2,
+    L)$ and passes 1 at $N = 64$; for the halves it only falls. The circuit is linear in each token,
+    so that $d_x^{N/2}$ is the most it can have; attention is of degree $3^L$.
     """
     return _beside_attention(case, seed)
