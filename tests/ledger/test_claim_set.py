@@ -33,7 +33,7 @@ RELEASED = {
     "claims-v5": "1827a6a6cbace8179ee20f6dd3ca07ddbc1313b465db84d3d9585cb3a1b75ec5",
     "claims-v6": "79d0b1bc180184914e4a1ec02c38f63a00819f7e942e4529b1eb22f666b199ec",
     "claims-v7": "f1c85c7322ede3a6aa1875a5c14259d53db7a6ec63195c7ffcb02b8cea3780d4",
-    "claims-v8": "0c059605d7297230d5cade198d400315f89273a1aa32d571718b0266f25d65f1",
+    "claims-v8": "2355601d5fe504c58e65b09a7f78ee5365a37b104550ac6db382544d110b5bae",
 }
 
 ONE = Entry(
