@@ -325,9 +325,7 @@ def wall_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Sample
 @claim(
     Gt(reach_in_row, 3**depth - _HALF),
     cases={"long": tuple(c for c in _BY_UPDATES if c.updates == _UPDATES[c.depth])},
-    control=Control(
-        _shortest, "the reach of one layer more", Gt(reach_in_row, 3 ** (depth + 1) - _HALF)
-    ),
+    control=Control(_shortest, "half a step more than $3^L$", Gt(reach_in_row, 3**depth + _HALF)),
     supports="trained_depth/wall_within",
     **_OF_REACH,
 )

@@ -109,7 +109,7 @@ def test_a_source_behind_a_derived_claim_and_a_claim_that_it_names(trees):
     tree = trees[OF_NETS]
     assert [each.name for each in below(tree, "source")] == ["depthlaw", "eckart1936"]
     assert [each.name for each in below(tree, "named")] == ["separation_rank/dimension_count"]
-    assert [each.verdict for each in below(tree, "premise")] == ["ARGUED", "ARGUED"]
+    assert [each.verdict for each in below(tree, "premise")] == ["ARGUED", "PROVED"]
     assert all(
         below(each, "proof")[0].below[0].kind == "reading" for each in below(tree, "premise")
     )
@@ -136,7 +136,7 @@ def test_nothing_recorded_circles_and_broken_controls_are_said(judged, tmp_path)
 def test_what_a_proof_kernel_checked_and_what_is_not_formal_is_said(judged):
     claim = find("connectivity/reach")
     text = shown(grounds(judged(claim.key), judged), 80, is_terminal=False)
-    assert f"formal proof: {claim.formal.theorem}" in text
+    assert f"kernel: {claim.formal.theorem}" in text
     assert claim.plain.formal.informal in text
 
 
