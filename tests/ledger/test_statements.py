@@ -153,8 +153,9 @@ def test_sizes_of_trained_nets_are_beside_the_title(recorded: Recorded) -> None:
     def sizes(key: str) -> str:
         return Statement(judged(recorded, key)).sizes
 
-    assert (
-        sizes("trained_depth/wall_by_updates") == "2 cycles of 20 vertices, 1,000 to 15,000 updates"
+    # The largest number of updates grows with what is recorded.
+    assert re.fullmatch(
+        r"2 cycles of 20 vertices, 1,000 to [\d,]+ updates", sizes("trained_depth/wall_by_updates")
     )
     assert sizes(SPREAD) == "width 48, 450 updates"
     assert sizes("separation_rank/exact") == ""
