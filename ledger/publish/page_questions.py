@@ -315,11 +315,15 @@ def _by_task(results: Found) -> dict[str, dict[str, Ball]]:
 
 
 def _learnt_says(results: Found) -> Iterator[str]:
-    bounds = {str(c.task): (c.needed, c.enough, c.updates) for c, _ in rows(results, *_LEARNT)}
-    kinds: dict[str, list[str]] = {"more": [], "as many": [], "fewer": []}
+    bounds = {
+        str(c.task): (c.needed, c.enough, c.updates, c.tried) for c, _ in rows(results, *_LEARNT)
+    }
+    kinds: dict[str, list[str]] = {"none": [], "more": [], "as many": [], "fewer": []}
     for task, seeds in _by_task(results).items():
-        median, (needed, enough, _) = seeds["median"], bounds[task]
-        if median.low > enough:
+        median, (needed, enough, _, tried) = seeds["median"], bounds[task]
+        if seeds["best"].low > tried:
+            kinds["none"].append(task)
+        elif median.low > enough:
             kinds["more"].append(task)
         elif median.high < needed:
             kinds["fewer"].append(task)
@@ -332,8 +336,12 @@ def _learnt_says(results: Found) -> Iterator[str]:
     }
     for kind, tasks in kinds.items():
         if tasks:
-            updates, names = bounds[tasks[0]][2], ", ".join(tasks)
-            yield f"After {updates:,} updates the median seed takes {said[kind]}: {names}."
+            _, _, updates, tried = bounds[tasks[0]]
+            names = ", ".join(tasks)
+            if kind == "none":
+                yield f"By {updates:,} updates no seed learns at 1 to {tried} layers: {names}."
+            else:
+                yield f"By {updates:,} updates half of the seeds take {said[kind]}: {names}."
 
 
 @_shows("learnt-layers", says=_learnt_says)
@@ -358,7 +366,7 @@ def _learnt_layers(results: Found) -> Iterator[Panel]:
     ]
     if tasks:
         low, middle, high = zip(*trained, strict=True)
-        label = "trained: median seed, from the best to the worst of eight"
+        label = "trained: half of eight seeds, from the best seed to all eight at one depth"
         series.insert(0, Series(label, tuple(places), middle, low, high, "points"))
         yield Panel(
             "Layers that training takes",

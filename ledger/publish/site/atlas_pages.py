@@ -40,7 +40,7 @@ def _index(judged: Judged) -> str:
             "that is known to be necessary, and the least that is known to suffice. *none*: no "
             "depth suffices. A verdict links to the claim that checks that end here. *Published* "
             "ends, and ours that are *argued in words*, are not checked here. The same table: "
-            "`depthlaw tasks`, by year with `--known-by`. Weights of your own: [check a "
+            "`depthlaw tasks list`, by year with `--known-by`. Weights of your own: [check a "
             "net](/how-to/check-a-net.md).",
             f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
             f"{len(classes())} classes of models; {checked} have an end that is checked "
