@@ -134,6 +134,8 @@ def _facts(
         yield "" if place else "below it", f"{row['key']}{verdict}: {row['title']}"
     if claim.note:
         yield "note", claim.note
+    if kernel := said(claim):
+        yield "kernel", kernel
     if not result.measured:
         yield "control", f"{NOT_RUN}: {claim.control.why}"
         return
@@ -144,8 +146,6 @@ def _facts(
     verdict_word = result.control.decision.verdict.value if result.control else NOT_RUN
     verdict_text = "fails, as it must" if verdict_word == Verdict.FAILS else verdict_word
     yield "control", f"{verdict_text}: {claim.control.why}"
-    if kernel := said(claim):
-        yield "kernel", kernel
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"

@@ -150,3 +150,19 @@ def test_without_the_prover_one_line_says_what_to_install(monkeypatch, capsys):
 def test_the_record_is_what_json_writes():
     text = prove.RECORD.read_text(encoding="utf-8")
     assert text == json.dumps(formal.checked(), indent=1, sort_keys=True) + "\n"
+
+
+def test_a_bound_of_the_left_side_contradicts_on_its_side_alone():
+    assert prove._contrary("==", "at least") == "above"
+    assert prove._contrary("==", "at most") == "below"
+    assert prove._contrary("<=", "at least") == "above"
+    with pytest.raises(UsageError, match="contradicts no <="):
+        prove._contrary("<=", "at most")
+
+
+def test_what_the_prover_does_not_say_is_not_nothing():
+    assert prove.assumptions(f"{prove.CLOSED}\n") == []
+    axioms = "Axioms:\nsome.axiom : forall P : Prop, P\nother : True\n"
+    assert prove.assumptions(axioms) == ["some.axiom", "other"]
+    with pytest.raises(UsageError, match="does not say"):
+        prove.assumptions("Error: anomaly")

@@ -495,8 +495,8 @@ Corollary composition_layers_checked (D : finType) k L : 1 < #|D| ->
   (exists f : lookups D k, composes f L) <-> k <= nat_of_bin (composition_value (bin_of_nat L)).
 Proof. by rewrite composition_valueE bin_of_natK; apply: composition_layers. Qed.
 
-(* Claim: least_depth/fixed_reads. H heads at fixed positions multiply n + 1 elements exactly from this
-   depth on. *)
+(* Claim: least_depth/fixed_reads. H heads at fixed positions multiply n + 1 elements exactly
+   from this depth on. *)
 Corollary fixed_reads_checked (G : Type) (e : G) (mul : Monoid.law e) n H L (a : G) :
   a <> e -> 0 < H ->
   (exists f : reader G n.+1 H, multiplies mul f L)

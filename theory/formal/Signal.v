@@ -910,7 +910,8 @@ have half : (bin_of_nat a * 2 * 1 / 2)%num = bin_of_nat a by rewrite N.mul_1_r N
 have whole : (bin_of_nat a * 2 * 1 / 1)%num = bin_of_nat (2 * a).
   rewrite N.mul_1_r N.div_1_r; apply: (can_inj nat_of_binK).
   by rewrite nat_of_mul_bin !bin_of_natK mulnC.
-rewrite /v bin_pred half whole -!kaiming_valueE (kaiming_variance n0 law) (kaiming_variance_linear n0 law).
+rewrite /v bin_pred half whole -!kaiming_valueE (kaiming_variance n0 law).
+rewrite (kaiming_variance_linear n0 law).
 split=> //; congr (_ ^+ _ * _).
 by rewrite natrM [2%:R * _]mulrC [RHS]mulrAC mulfK ?pnatr_eq0.
 Qed.
@@ -928,14 +929,16 @@ Definition unscaled_value (L a b c d : N) : N * N :=
 Lemma residual_gradient_valueE (R : realFieldType) (n : nat) :
   (1 - 100%:R^-1) ^+ n = quotient (residual_gradient_value (bin_of_nat n)) :> R.
 Proof.
-rewrite /residual_gradient_value; lazy beta iota delta [fst snd]; rewrite !pow_bin !bin_of_natK !natrX -expr_div_n; congr (_ ^+ _).
+rewrite /residual_gradient_value; lazy beta iota delta [fst snd].
+rewrite !pow_bin !bin_of_natK !natrX -expr_div_n; congr (_ ^+ _).
 by have [-> ->] : nat_of_bin 99 = 99%N /\ nat_of_bin 100 = 100%N by []; field.
 Qed.
 
 Lemma pre_ln_valueE (R : realFieldType) (l : nat) :
   (1 + l%:R / 2%:R) ^+ 2 = quotient (pre_ln_value (bin_of_nat l)) :> R.
 Proof.
-rewrite /pre_ln_value; lazy beta iota delta [fst snd]; rewrite !pow_bin nat_of_add_bin !bin_of_natK natrX natrD.
+rewrite /pre_ln_value; lazy beta iota delta [fst snd].
+rewrite !pow_bin nat_of_add_bin !bin_of_natK natrX natrD.
 have [-> ->] : nat_of_bin 2 = 2%N /\ nat_of_bin 4 = 4%N by [].
 by move: l%:R => x; field.
 Qed.
@@ -943,7 +946,8 @@ Qed.
 Lemma product_valueE (R : realFieldType) (n : nat) :
   n.+2%:R / (2%:R * n.+1%:R) = quotient (product_value (bin_of_nat n)) :> R.
 Proof.
-by rewrite /product_value; lazy beta iota delta [fst snd]; rewrite nat_of_mul_bin !nat_of_add_bin !bin_of_natK natrM addn1 addn2.
+rewrite /product_value; lazy beta iota delta [fst snd].
+by rewrite nat_of_mul_bin !nat_of_add_bin !bin_of_natK natrM addn1 addn2.
 Qed.
 
 Lemma unscaled_valueE (R : realFieldType) (L a b c d : nat) :
@@ -952,7 +956,8 @@ Lemma unscaled_valueE (R : realFieldType) (L a b c d : nat) :
                           (bin_of_nat d) in
   (1 + a%:R / b%:R * (c%:R / d%:R)) ^+ L = quotient v :> R.
 Proof.
-move=> b0 d0; rewrite /unscaled_value; lazy beta iota delta [fst snd]; rewrite !pow_bin nat_of_add_bin !nat_of_mul_bin !bin_of_natK !natrX -expr_div_n.
+move=> b0 d0; rewrite /unscaled_value; lazy beta iota delta [fst snd].
+rewrite !pow_bin nat_of_add_bin !nat_of_mul_bin !bin_of_natK !natrX -expr_div_n.
 congr (_ ^+ _); rewrite natrD !natrM.
 have b0' : b%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
 have d0' : d%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
