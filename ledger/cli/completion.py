@@ -8,7 +8,7 @@ from collections.abc import Iterable
 # Those of `theory.claim`, which needs SymPy; a test compares.
 SUITES = {
     "quick": "small cases, of the claims that have some; half a minute",
-    "theory": "quick, and larger cases of mathematics; about a minute",
+    "theory": "quick, and larger cases of mathematics; a minute and a half",
     "full": "theory, the largest cases, and trainings; an hour or more",
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
