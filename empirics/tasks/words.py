@@ -103,9 +103,25 @@ def _stair(rng: torch.Generator, words: int, length: int, size: int) -> Drawn:
 KINDS = 2
 
 
-def _dyck(rng: torch.Generator, words: int, length: int, size: int) -> Drawn:
-    """Whether brackets of two kinds are balanced and never deeper than D: in half of the balanced
-    words one letter is exchanged for another one."""
+def _brackets(rng: torch.Generator, words: int, length: int, size: int) -> Drawn:
+    """Whether brackets of two kinds are balanced and never deeper than D. In half of the words two
+    closing ones of different kinds, each after a closing one, change places: so neither the counts
+    of the letters nor an opening bracket before a closing one of the other kind tells."""
+    letters = _nested(rng, words, length, size)
+    later = _after_closing(letters)
+    while len(short := torch.nonzero(~(later == 0).any(1) | ~(later == 1).any(1))[:, 0]):
+        letters[short] = _nested(rng, len(short), length, size)
+        later = _after_closing(letters)
+    keys = torch.rand(words, length, generator=rng, device=rng.device)
+    wrong = torch.nonzero(_uniform(rng, 2, words) == 1)[:, 0]
+    for kind in range(KINDS):
+        place = torch.where(later == kind, keys, -1.0).argmax(-1)
+        letters[wrong, place[wrong]] = 2 * KINDS - 1 - kind
+    return _known(letters, _balanced(letters, size))
+
+
+def _nested(rng: torch.Generator, words: int, length: int, size: int) -> Tensor:
+    """int64 (words, N): balanced brackets, never deeper than D."""
     height, stack = (torch.zeros(words, dtype=torch.int64, device=rng.device) for _ in range(2))
     letters = torch.empty(words, length, dtype=torch.int64, device=rng.device)
     for i in range(length):
@@ -113,18 +129,17 @@ def _dyck(rng: torch.Generator, words: int, length: int, size: int) -> Drawn:
         can_open = (height < size) & (height + 1 <= length - i - 1)
         opens = can_open & ((height == 0) | (_uniform(rng, 2, words) == 1))
         kind = _uniform(rng, KINDS, words)
-        top = stack % KINDS
-        letters[:, i] = torch.where(opens, kind, KINDS + top)
+        letters[:, i] = torch.where(opens, kind, KINDS + stack % KINDS)
         stack = torch.where(opens, KINDS * stack + kind, stack // KINDS)
         height = height + torch.where(opens, 1, -1)
-    wrong = _uniform(rng, 2, words) == 1
-    place = _uniform(rng, length, words)
-    other = (letters.gather(1, place[:, None])[:, 0] + 1 + _uniform(rng, 2 * KINDS - 1, words)) % (
-        2 * KINDS
-    )
-    rows = torch.arange(words, device=rng.device)[wrong]
-    letters[rows, place[wrong]] = other[wrong]
-    return _known(letters, _balanced(letters, size))
+    return letters
+
+
+def _after_closing(letters: Tensor) -> Tensor:
+    """int64 like letters: the kind of a closing bracket that comes after a closing one, else -1."""
+    closing = letters >= KINDS
+    after = torch.nn.functional.pad(closing[:, :-1], (1, 0), value=False)
+    return torch.where(closing & after, letters - KINDS, -1)
 
 
 def _balanced(letters: Tensor, deepest: int) -> Tensor:
@@ -198,10 +213,13 @@ _KINDS: dict[str, _Kind] = {
     "letters": _Kind(_letters, 2, 2),
     "blocks": _Kind(_blocks, 2, 2),
     "stair": _Kind(_stair, 3, 2),
-    "dyck": _Kind(_dyck, 2 * KINDS, 2),
+    "brackets": _Kind(_brackets, 2 * KINDS, 2),
     "composition": _Kind(_composition, 2 * VALUES, VALUES),
     "kgram": _Kind(_kgram, SYMBOLS, SYMBOLS),
 }
+
+
+_FINE_PRINT = {"composition": " symbols, and no more", "brackets": " symbols, size at least 2"}
 
 
 @dataclass(frozen=True)
@@ -236,16 +254,17 @@ class Words(TokenIds):
             "kgram": self.size + 2,
             "blocks": 2 * self.size,
             "letters": 2 * self.size,
+            "brackets": 8,
         }.get(self.task, 2)
         if (
             self.symbols < least
-            or (self.task == "dyck" and self.symbols % 2)
+            or (self.task == "brackets" and (self.symbols % 2 or self.size < 2))
             or (self.task == "composition" and self.symbols != least)
         ):
             raise ValueError(
                 f"{self.task} of size {self.size} with {self.symbols} symbols: accepted are "
-                f"{'even numbers from' if self.task == 'dyck' else 'at least'} {least}"
-                f"{' symbols, and no more' if self.task == 'composition' else ''}"
+                f"{'even numbers from' if self.task == 'brackets' else 'at least'} {least}"
+                f"{_FINE_PRINT.get(self.task, '')}"
             )
 
     @property

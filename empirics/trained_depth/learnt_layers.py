@@ -32,7 +32,7 @@ _TASKS: tuple[tuple[dict[str, Any], str, str, int, int], ...] = (
     ({"task": "blocks", "symbols": 16, "size": 4}, "blocks", "counting", 4, 4),
     ({"task": "letters", "symbols": 16, "size": 4}, "letters", "uhat-right", 4, 4),
     ({"task": "stair", "symbols": 16, "size": 3}, "stair", "uhat-right", 3, 3),
-    ({"task": "dyck", "symbols": 16, "size": 3}, "dyck", "uhat-right", 4, 4),
+    ({"task": "brackets", "symbols": 16, "size": 3}, "dyck", "uhat-right", 4, 4),
     ({"task": "S3 words", "symbols": 16}, "group-product", "fixed-positions", 4, 4),
     ({"task": "A5 words", "symbols": 16}, "group-product", "fixed-positions", 4, 4),
 )

@@ -20,7 +20,7 @@ TASKS = [
     Words("letters", 10, 3),
     Words("blocks", 10, 4),
     Words("stair", 12, 3),
-    Words("dyck", 10, 2),
+    Words("brackets", 10, 2),
     Words("composition", 13, 3),
     Words("kgram", 14, 2),
     Words("kgram", 9, 1),
@@ -29,10 +29,10 @@ TASKS = [
 
 def answer(task, word):
     """What a prefix answers; None where it has no answer."""
-    if task.task in ("parity", "blocks", "dyck"):
-        sizes = {"parity": {}, "blocks": {"k": task.size}, "dyck": {"k": 2, "D": task.size}}
-        letters = {"parity": "01", "blocks": "ab", "dyck": "([)]"}[task.task]
-        member = word_task(task.task, sizes[task.task]).answer
+    if task.task in ("parity", "blocks", "brackets"):
+        sizes = {"parity": {}, "blocks": {"k": task.size}, "brackets": {"k": 2, "D": task.size}}
+        letters = {"parity": "01", "blocks": "ab", "brackets": "([)]"}[task.task]
+        member = word_task({"brackets": "dyck"}.get(task.task, task.task), sizes[task.task]).answer
         return int(member(tuple(letters[letter] for letter in word)))
     if task.task.endswith(" words"):
         elements = sorted(closure(GROUPS[task.task.removesuffix(" words")]))
@@ -87,7 +87,14 @@ def test_no_answer_is_rare_or_nearly_sure(task):
 
 
 @pytest.mark.parametrize(
-    "sizes", [("words", 5), ("blocks", 7, 4), ("dyck", 9, 2), ("composition", 12, 3)]
+    "sizes",
+    [
+        ("words", 5),
+        ("blocks", 7, 4),
+        ("brackets", 9, 2),
+        ("brackets", 10, 1),
+        ("composition", 12, 3),
+    ],
 )
 def test_what_has_no_words_is_refused(sizes):
     with pytest.raises(ValueError, match="accepted are"):
@@ -110,3 +117,16 @@ def test_bounds_beside_trained_nets_are_those_of_the_atlas():
             ),
         }
         assert (value[row.lower.depth], value[row.upper.depth]) == (needed, enough), key
+
+
+def test_counts_and_neighbours_do_not_tell_brackets():
+    batch = Words("brackets", 16, 3).batch(torch.Generator().manual_seed(5), 1, 4_000)
+    words, right = batch.inputs[0], batch.targets[0, :, -1].bool()
+    heights = torch.where(words < 2, 1, -1).cumsum(-1)
+    assert (heights >= 0).all() and (heights <= 3).all() and not heights[:, -1].any()
+    before, after = words[:, :-1], words[:, 1:]
+    assert not ((before < 2) & (after >= 2) & (after != before + 2)).any()
+    # A closing bracket of each kind for every opening one, in words of both answers.
+    for kind in range(2):
+        assert ((words == kind).sum(-1) == (words == kind + 2).sum(-1)).all()
+    assert 0.45 < right.float().mean() < 0.55
