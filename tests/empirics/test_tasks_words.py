@@ -123,7 +123,9 @@ def test_counts_and_neighbours_do_not_tell_brackets():
     batch = Words("brackets", 16, 3).batch(torch.Generator().manual_seed(5), 1, 4_000)
     words, right = batch.inputs[0], batch.targets[0, :, -1].bool()
     heights = torch.where(words < 2, 1, -1).cumsum(-1)
-    assert (heights >= 0).all() and (heights <= 3).all() and not heights[:, -1].any()
+    assert (heights >= 0).all()
+    assert (heights <= 3).all()
+    assert not heights[:, -1].any()
     before, after = words[:, :-1], words[:, 1:]
     assert not ((before < 2) & (after >= 2) & (after != before + 2)).any()
     # A closing bracket of each kind for every opening one, in words of both answers.

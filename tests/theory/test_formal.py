@@ -10,6 +10,7 @@ import pytest
 from sympy import Eq, Ge, Le
 
 from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.ledger.publish.site import formal_proofs
 from depthlaw.ledger.publish.site.formal_proofs import proofs
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.verdicts.card import card
@@ -166,3 +167,17 @@ def test_what_the_prover_does_not_say_is_not_nothing():
     assert prove.assumptions(axioms) == ["some.axiom", "other"]
     with pytest.raises(UsageError, match="does not say"):
         prove.assumptions("Error: anomaly")
+
+
+def test_a_theorem_is_printed_with_the_hypotheses_of_its_section(monkeypatch):
+    text = (
+        "Section One.\nVariable n : nat. (* Hypothesis no : n = 2. *)\nSection Two.\n"
+        "Hypothesis n0 : 0 < n.\nTheorem within : n.+1 = 2.\nProof. by []. Qed.\nEnd Two.\n"
+        "Corollary without :\n  n = n.\nProof. by []. Qed.\nEnd One.\nTheorem last : 0 = 0.\n"
+    )
+    monkeypatch.setattr(formal_proofs, "source", lambda name: text)
+    both = "Variable n : nat.\nHypothesis n0 : 0 < n.\nTheorem within : n.+1 = 2."
+    assert formal_proofs.stated("File.within") == both
+    one = "Variable n : nat.\nCorollary without :\n  n = n."
+    assert formal_proofs.stated("File.without") == one
+    assert formal_proofs.stated("File.last") == "Theorem last : 0 = 0."

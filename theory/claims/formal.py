@@ -133,6 +133,21 @@ def source(name: str) -> str:
     return (files("depthlaw.theory.formal") / f"{name}.v").read_text(encoding="utf-8")
 
 
+def bare(text: str) -> str:
+    """A source without its comments, which may nest."""
+    out, depth = [], 0
+    for part in re.split(r"(\(\*|\*\))", text):
+        depth += {"(*": 1, "*)": -1}.get(part, 0)
+        if depth == 0 and part != "*)":
+            out.append(part)
+    return "".join(out)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a source, each with its full stop, without comments."""
+    return [part.strip() for part in re.split(r"(?<=\.)(?=\s)", bare(text)) if part.strip()]
+
+
 @cache
 def digest(name: str) -> str:
     """SHA-256 of a file of proofs."""

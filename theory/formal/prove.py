@@ -28,7 +28,7 @@ from typing import Any
 from depthlaw.advisor.base.quantities import UsageError
 
 from ..claims.definition import Claim, registry
-from ..claims.formal import asked
+from ..claims.formal import asked, bare
 
 HERE = Path(__file__).parent
 RECORD = HERE / "checked.json"
@@ -58,22 +58,12 @@ def project() -> list[str]:
 
 def theorems(name: str) -> list[str]:
     """The theorems of a file, in their order."""
-    return _DECLARED.findall(_bare((HERE / f"{name}.v").read_text(encoding="utf-8")))
-
-
-def _bare(text: str) -> str:
-    """A source without its comments, which may nest."""
-    out, depth = [], 0
-    for part in re.split(r"(\(\*|\*\))", text):
-        depth += {"(*": 1, "*)": -1}.get(part, 0)
-        if depth == 0 and part != "*)":
-            out.append(part)
-    return "".join(out)
+    return _DECLARED.findall(bare((HERE / f"{name}.v").read_text(encoding="utf-8")))
 
 
 def gaps(name: str) -> list[str]:
     """Words of a file by which something would be assumed without a proof."""
-    return _FORBIDDEN.findall(_bare((HERE / f"{name}.v").read_text(encoding="utf-8")))
+    return _FORBIDDEN.findall(bare((HERE / f"{name}.v").read_text(encoding="utf-8")))
 
 
 def linked() -> dict[str, Claim]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from depthlaw.theory.claims.formal import checked, source, stale
+from depthlaw.theory.claims.formal import checked, sentences, source, stale
 
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import verdict_name
 from ..appendix.typesetting import code, md, pipe_table
 
+# What of a section belongs to its theorems.
+_IN_SCOPE = ("Variable", "Variables", "Hypothesis", "Hypotheses", "Context")
 _REFUTED = "; refuted, and a kernel has checked the refutation"
 
 
 def proofs(recorded: Recorded) -> str:
-    """Three tables: claims with their theorems, how many claims rest on which kind of proof, and
+    """Two tables, how many claims rest on which kind of proof, and claims with their theorems; then
     every theorem."""
     formal = {key: c for key, c in recorded.claims.items() if c.formal is not None}
     claims = pipe_table(
@@ -49,19 +51,30 @@ def proofs(recorded: Recorded) -> str:
             ("FAILS, and the kernel checked a refutation", str(len(refuted))),
         ],
     )
-    listed = [
-        (code(name), md(in_words(name)), ", ".join(map(code, entry["assumes"])) or "nothing")
-        for name, entry in checked()["theorems"].items()
-    ]
-    return "\n\n".join(
-        (
-            kinds,
-            claims,
-            f"<details><summary>{len(listed)} theorems</summary>",
-            pipe_table("theorem | in words | assumes", listed),
-            "</details>",
-        )
-    )
+    return "\n\n".join((kinds, claims, *_theorems(recorded)))
+
+
+def _theorems(recorded: Recorded) -> list[str]:
+    """Every theorem, folded by files: in words, as it is stated, and what it assumes."""
+    backs: dict[str, list[str]] = {}
+    for key, claim in recorded.claims.items():
+        if claim.formal is not None:
+            backs.setdefault(claim.formal.theorem, []).append(f"[{code(key)}](/claims/{key}.md)")
+    by_file: dict[str, list[str]] = {}
+    for name in checked()["theorems"]:
+        by_file.setdefault(name.partition(".")[0], []).append(name)
+    parts = [f"## The {sum(map(len, by_file.values()))} theorems"]
+    for file, names in by_file.items():
+        parts.append(f"<details><summary>{file}.v: {len(names)} theorems</summary>")
+        for name in names:
+            assumes = ", ".join(map(code, checked()["theorems"][name]["assumes"]))
+            words = [md(in_words(name)), f"Assumes {assumes or 'nothing'}."]
+            if name in backs:
+                words.append(f"Named by {', '.join(backs[name])}.")
+            text = " ".join(filter(None, words))
+            parts.append(f"**{code(name)}**: {text}\n\n```coq\n{stated(name)}\n```")
+        parts.append("</details>")
+    return parts
 
 
 def _verdict(recorded: Recorded, key: str) -> str:
@@ -76,3 +89,20 @@ def in_words(theorem: str) -> str:
     comments = re.findall(r"\(\*+(.*?)\*+\)\s*\Z", before.rpartition("Qed.")[2], re.S)
     text = " ".join(comments[-1].split()) if comments else ""
     return re.sub(r"\s*\(?Claims?: [\w/, ]+\)?\.?", "", text)
+
+
+def stated(theorem: str) -> str:
+    """A theorem as its file states it, after the variables and hypotheses of its sections."""
+    file, _, name = theorem.partition(".")
+    scopes: list[tuple[str, list[str]]] = []
+    for sentence in sentences(source(file)):
+        first, *rest = sentence.replace(":", " ").split()
+        if first == "Section":
+            scopes.append((rest[0], []))
+        elif first == "End" and scopes and scopes[-1][0] == rest[0]:
+            scopes.pop()
+        elif first in _IN_SCOPE and scopes:
+            scopes[-1][1].append(sentence)
+        elif first in ("Theorem", "Corollary") and rest[0] == name:
+            return "\n".join([*(line for _, lines in scopes for line in lines), sentence])
+    raise ValueError(f"{theorem} is stated nowhere in {file}.v")
