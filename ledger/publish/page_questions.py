@@ -305,18 +305,35 @@ def _least_by_updates(results: Found) -> Iterator[Panel]:
 _LEARNT = _keys("trained_depth", "sufficient_is_learnt necessary_binds_training")
 
 
+# What tasks of the atlas are called, by sizes of a case.
+_CALLED = {
+    "letters": "at least {size} letters 1",
+    "brackets": "brackets to depth {size}",
+    "stair": "{size} letters 0 in a row, 2 struck out",
+    "blocks": "{size} blocks",
+    "composition": "{size} maps in context",
+    "kgram": "conditional {size}-grams",
+    "S3 words": "products in S_3",
+    "A5 words": "products in A_5",
+}
+
+
+def _called(case: Case) -> str:
+    return _CALLED.get(str(case.task), str(case.task)).format(**case.fields())
+
+
 def _by_task(results: Found) -> dict[str, dict[str, Ball]]:
     """Least depths by the best, the median and the worst seed of each task that is recorded."""
     tasks: dict[str, dict[str, Ball]] = {}
     for case, value in rows(results, *_LEARNT):
         if isinstance(value, Ball):
-            tasks.setdefault(str(case.task), {})[str(case.seeds)] = value
+            tasks.setdefault(_called(case), {})[str(case.seeds)] = value
     return {task: seeds for task, seeds in tasks.items() if len(seeds) == 3}
 
 
 def _learnt_says(results: Found) -> Iterator[str]:
     bounds = {
-        str(c.task): (c.needed, c.enough, c.updates, c.tried) for c, _ in rows(results, *_LEARNT)
+        _called(c): (c.needed, c.enough, c.updates, c.tried) for c, _ in rows(results, *_LEARNT)
     }
     kinds: dict[str, list[str]] = {"none": [], "more": [], "as many": [], "fewer": []}
     for task, seeds in _by_task(results).items():
@@ -347,7 +364,7 @@ def _learnt_says(results: Found) -> Iterator[str]:
 @_shows("learnt-layers", says=_learnt_says)
 def _learnt_layers(results: Found) -> Iterator[Panel]:
     tasks = _by_task(results)
-    bounds = {str(c.task): (c.needed, c.enough) for c, _ in rows(results, *_LEARNT)}
+    bounds = {_called(c): (c.needed, c.enough) for c, _ in rows(results, *_LEARNT)}
     places = range(1, len(tasks) + 1)
     trained = [
         (

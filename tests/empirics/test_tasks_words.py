@@ -9,7 +9,7 @@ import torch
 from depthlaw.advisor.atlas import atlas_rows
 from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.empirics.tasks.words import Words
-from depthlaw.empirics.trained_depth.learnt_layers import _TASKS
+from depthlaw.empirics.trained_depth.learnt_layers import _LARGER, _TASKS
 from depthlaw.theory.least_depth.group_words import GROUPS, closure, times
 from depthlaw.theory.least_depth.task_words import word_task
 
@@ -102,8 +102,7 @@ def test_what_has_no_words_is_refused(sizes):
 
 
 def test_bounds_beside_trained_nets_are_those_of_the_atlas():
-    letters = {"H": 1, "N": 16}
-    for task, key, model, needed, enough in _TASKS:
+    for task, key, model, needed, enough in _TASKS + _LARGER:
         (row,) = (row for row in atlas_rows(key) if row.class_.key == model)
         k = task.get("hops", task.get("size"))
         value = {
@@ -112,9 +111,7 @@ def test_bounds_beside_trained_nets_are_those_of_the_atlas():
             "D + 1": None if k is None else k + 1,
             "ceil(log2(k)) + 2": layers_for_hops(k or 1),
             "ceil(log2(k + 1))": (k or 0).bit_length(),
-            "ceil(log(N, H + 1))": next(
-                L for L in range(9) if (letters["H"] + 1) ** L >= letters["N"]
-            ),
+            "ceil(log(N, H + 1))": next(L for L in range(9) if task["symbols"] <= 2**L),
         }
         assert (value[row.lower.depth], value[row.upper.depth]) == (needed, enough), key
 

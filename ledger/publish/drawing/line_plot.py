@@ -8,7 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import fill as filled
 from typing import TYPE_CHECKING, Any
@@ -220,20 +220,38 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
         )
 
 
+def _beside(panel: Panel, series: Series, place: int, count: int) -> Series:
+    """The points of one name lie beside each other, so that none hides another."""
+    if not panel.x_names:
+        return series
+    return replace(series, x=tuple(x + 0.18 * (place - (count - 1) / 2) for x in series.x))
+
+
+def _whole(panel: Panel) -> bool:
+    """Whether all measured heights are whole numbers, or of intervals their ends."""
+    drawn = [s for s in panel.series if s.kind != "reference"]
+    heights = [y for s in drawn for part in (s.low or s.y, s.high or s.y) for y in part]
+    return all(float(y).is_integer() for y in heights)
+
+
 def _curves(axes: Axes, panel: Panel) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     measured = [series for series in panel.series if series.kind != "reference"]
     for place, series in enumerate(measured):
-        _measured(axes, panel, series, place)
+        _measured(axes, panel, _beside(panel, series, place, len(measured)), place)
     colours = {
         series.label: _COLOURS[place % len(_COLOURS)] for place, series in enumerate(measured)
     }
     for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
         _reference(axes, panel, series, place, colours.get(series.like))
     if panel.x_names:
-        axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
+        axes.set_yticks(range(1, len(panel.x_names) + 1), map(_set, panel.x_names))
         axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
+        if panel.y_scale == "linear" and _whole(panel):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:
         _limits(axes, panel)
         _ticks(axes, panel)
@@ -362,8 +380,7 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     whole = bool(places) and all(float(x).is_integer() for x in places)
     if panel.x_scale == "linear" and whole:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    heights = [y for s in panel.series for part in (s.low or s.y, s.high or s.y) for y in part]
-    if panel.y_scale == "linear" and all(float(y).is_integer() for y in heights):
+    if panel.y_scale == "linear" and _whole(panel):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     if panel.x_scale == "log" and any(x > 0 for x in places):
         apart = list(_apart([float(x) for x in places if x > 0]))
