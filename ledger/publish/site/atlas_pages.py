@@ -96,8 +96,8 @@ def _task(key: str, judged: Judged) -> str:
             parts.append(f"*Open* ({known}; a dash: no bound is known to us).")
     if any(b.task == key and b.source != "depthlaw" for b in bounds()):
         parts.append(
-            "Quotations are the words of the source, formulas in plain text. A published bound "
-            "without one: its words were not at hand."
+            "Quotations are the words of the source, formulas in plain text. Of a published bound "
+            "without one no sentence is quoted here."
         )
     return "\n\n".join(parts) + "\n"
 
