@@ -64,6 +64,8 @@ def _told(end: Bound) -> str:
     says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {end.depth}"
     rest = f"; {end.note}" if end.note else ""
     check = f"claim {end.claim}: {end.verdict}" if end.claim else f"{end.verdict}, not checked here"
+    if end.source != "depthlaw" and not end.quote:
+        check += "; no sentence quoted"
     return f"{says}: {who}, {end.year}, {end.place} ({end.mark}); {check}{rest}"
 
 
@@ -73,7 +75,7 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
             return None
         return {
             name: value for name, value in asdict(bound).items() if name not in ("task", "class_")
-        } | {"verdict": bound.verdict}
+        } | {"verdict": bound.verdict, "quote": bound.quote or None}
 
     return {
         "task": row.task.key,

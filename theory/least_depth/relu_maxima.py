@@ -277,15 +277,13 @@ _LISTED = {r"$2 \leq n \leq 8$": lambda c: 2 <= c.maximands <= 8}
 
 @claim(
     Eq(hidden_layers, Min(n - 1, 2)),
-    source=Source(
-        "depthlaw", r"after bakaev2025, arXiv:2505.14338, for $n \leq 5$; weights are ours"
-    ),
+    source=Source("ruess2026", r"Theorem 1.1, which has $n \leq 10$; weights are ours", "v1"),
     kind="two-sided",
     assumes=_LISTED,
     cases=_SIZES,
     control=Control(
         Case(maximands=7, points=9),
-        r"what is published: $\lceil \log_3(n - 2) \rceil + 1$ hidden layers suffice",
+        r"what bakaev2025 has: $\lceil \log_3(n - 2) \rceil + 1$ hidden layers suffice",
         Eq(hidden_layers, ceiling(log(n - 2, 3)) + 1),
     ),
     cited="Decides how many hidden layers a ReLU net may be said to need for a maximum of eight.",
@@ -303,13 +301,12 @@ def maxima_hidden_layers(case: Case) -> Exact:
     $m_{ij} = \max(x_i, x_j)$. They are checked on the chamber where $x_1$ to $x_n$ descend: there
     all kinks cancel and $x_1$ is left. The net is run at random integer points. One hidden layer
     fails since $f(x) - f(-x)$ would be additive, which at the first two unit vectors it is not for
-    $n \geq 3$. Published are two hidden layers for $n \leq 5$, and three for $n = 6$, 7 and 8:
-    $\lceil \log_3(n - 2) \rceil + 1$ (bakaev2025, abstract); a repository is reported to have two
-    for $n = 6$; whether others have found two since was not searched to the end. Every continuous
-    piecewise linear function on $R^d$ is a weighted sum of maxima of $d + 1$ affine ones
-    (koutschan2024, abstract), so that two hidden layers are enough for all of them up to $d = 7$.
-    With one, two and three terms a side blocks reach $n = 4$, 6 and at least 8; whether two hidden
-    layers are enough for every $n$ is not known to us.
+    $n \geq 3$. These weights were found here without those of ruess2026, which came first and reach
+    $n = 10$ (in its second version, not read here, 12, as reported); bakaev2025 had $n \leq 5$, and
+    three hidden layers for 6 to 8. Every continuous piecewise linear function on $R^d$ is a weighted
+    sum of maxima of $d + 1$ affine ones (koutschan2024, abstract), so that two hidden layers are
+    enough for all of them up to $d = 7$. With one, two and three terms a side blocks reach $n = 4$,
+    6 and at least 8; whether two hidden layers are enough for every $n$ is open.
     """
     return _least_hidden(case)
 
