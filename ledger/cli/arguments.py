@@ -728,12 +728,14 @@ app.add_typer(atlas, name="tasks")
 
 
 @atlas.callback()
-def _atlas(context: typer.Context) -> None:
+def _atlas(context: typer.Context, json_output: bool = _JSON) -> None:
     """The atlas of least depth: how many layers tasks need, by class of models."""
     if context.invoked_subcommand is None:
         from .tasks_command import list_tasks
 
-        list_tasks(None, None, False)
+        list_tasks(None, None, json_output)
+    elif json_output:
+        raise UsageError(f"--json comes last: `depthlaw tasks {context.invoked_subcommand} --json`")
 
 
 @_command(
@@ -934,6 +936,12 @@ def _parser_message(error: Any) -> str:
         message,
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
+    if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
+        return f"no such command {word[1]!r}; try `depthlaw tasks list {word[1]}`"
+    if command == "depthlaw depth":
+        message = re.sub(
+            r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message
+        )
     end = "" if message.endswith("?") else ";"
     return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
 
