@@ -31,6 +31,7 @@ from depthlaw.advisor.base.quantities import UsageError
 
 from ..claims.definition import Claim, registry
 from ..claims.formal import asked
+from .exact_rank import exact_file
 
 HERE = Path(__file__).parent
 RECORD = HERE / "checked.json"
@@ -300,6 +301,8 @@ def prove() -> dict[str, Any]:
     for name in names:
         if words := gaps(name):
             raise UsageError(f"{name}.v assumes without proof: {', '.join(sorted(set(words)))}")
+    if (HERE / "Exact.v").read_text(encoding="utf-8") != exact_file():
+        raise UsageError("Exact.v is not what theory.formal.exact_rank makes of its certificate")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for name in names:
