@@ -38,7 +38,8 @@ Definition weights l h k : rows := nth [::] (nth [::] (nth [::] data l) h) k.
 
 (* The matrix of a layer and of a net, from the second moments, as in layer_matrix, net_matrix. *)
 Definition head_rows (w : nat -> rows) (M : rows) : rows :=
-  times d a d (times d d a (times d d d (times d a d (w 3%N) (w 2%N)) M) (flip d a (w 1%N))) (w 0%N).
+  let T := times d d d (times d a d (w 3%N) (w 2%N)) M in
+  times d a d (times d d a T (flip d a (w 1%N))) (w 0%N).
 Definition layer_rows (l : nat) (M : rows) : rows :=
   foldr (fun h T => plus d d (head_rows (weights l h) M) T) (table d d (fun _ _ => Z0)) (iota 0 H).
 Fixpoint net_rows (ls : seq nat) (M : rows) : rows :=
@@ -162,7 +163,8 @@ have fp : f (Zpos k) = 0 by rewrite /= -[Pos.to_nat k]/q -pmulrn char_Zp.
 have one : map_mx f V *m map_mx f B = 1%:M.
   rewrite -map_mxM; apply/matrixP => s t; rewrite !mxE -[RHS](rmorph_nat f) -E mxE.
   move: (\sum_(j < m) V s j * B j t) => x.
-  rewrite {1}(Z.div_mod x (Zpos k)) // -[Z.add _ _]/(Zpos k * Z.div x (Zpos k) + Z.modulo x (Zpos k)).
+  rewrite {1}(Z.div_mod x (Zpos k)) //.
+  rewrite -[Z.add _ _]/(Zpos k * Z.div x (Zpos k) + Z.modulo x (Zpos k)).
   by rewrite rmorphD rmorphM fp mul0r add0r.
 apply/eqP => V0; have /(congr1 determinant) := one.
 rewrite det_mulmx det_map_mx V0 rmorph0 mul0r det1 => /eqP.
@@ -181,7 +183,8 @@ Let Y (t : 'I_m) (j : 'I_n) : 'cV[int]_d := map_mx f (tokens_of d (nth [::] zs t
 
 Lemma certified_minor : \det (value_matrix (output_at false i p (side n h) w0) X Y) != 0.
 Proof.
-pose V : 'M[Z]_m := value_matrix (output_at false i p (side n h) (named data : weight_name L H a d -> _))
+pose wZ : weight_name L H a d -> Z := named data.
+pose V : 'M[Z]_m := value_matrix (output_at false i p (side n h) wZ)
   (fun s => tokens_of d (nth [::] xs s)) (fun t => tokens_of d (nth [::] zs t)).
 have -> : value_matrix (output_at false i p (side n h) w0) X Y = map_mx f V.
   apply/matrixP => s t; rewrite !mxE /output_at (output_sides_image f).

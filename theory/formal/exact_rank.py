@@ -20,7 +20,7 @@ NAMES = ("query", "key", "value", "output")
 # Tokens have entries up to this size. With smaller ones the rank of the smallest certificate falls
 # short.
 _REACH = 3
-_HEAD = """(* Made of certificates/exact-2-2.json by depthlaw.theory.formal.exact_rank: not written by hand. *)
+_HEAD = """(* Made by depthlaw.theory.formal.exact_rank of the certificate exact-2-2.json. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From SsrMultinomials Require Import mpoly.
@@ -35,9 +35,10 @@ Local Open Scope Z_scope.
 _THEOREM = """End Data.
 Local Open Scope ring_scope.
 
-(* For d = {d}, L = {L}, one head and {n} tokens, {h} on either side, the separation rank of the first
-   coordinate of the first output is {m} exactly, which is S(d, L), for almost all weights: over every
-   ring of characteristic 0 wherever a polynomial in the weights, which is not zero, does not vanish.
+(* For d = {d}, L = {L}, one head and {n} tokens, {h} on either side, the separation rank of the
+   first coordinate of the first output is {m} exactly, which is S(d, L), for almost all weights: over
+   every ring of characteristic 0 wherever a polynomial in the weights, which is not zero, does not
+   vanish.
    The kernel computes the net at the certificate's weights. Informal: that the zeros of the
    polynomial are a null set; that more tokens change nothing. *)
 Theorem exact_{d}_{L} (R : comRingType) : (forall k, (0 < k)%N -> k%:R != 0 :> R) ->
@@ -74,7 +75,7 @@ def exact_file() -> str:
     if values.rank() < m:
         raise ValueError(f"values at {m} tokens on each side have rank {values.rank()} modulo {p}")
     found = values.inv()
-    weights = [[[data["weights"][s][l][0] for s in NAMES]] for l in range(L)]
+    weights = [[[data["weights"][name][layer][0] for name in NAMES]] for layer in range(L)]
     lists = {
         "weight_lists : seq (seq (seq rows))": weights,
         "left_tokens : seq rows": left,
