@@ -71,9 +71,9 @@ End Data.
 Local Open Scope ring_scope.
 
 (* For d = 2, L = 2, one head and 6 tokens, 3 on either side, the separation rank of the
-   first coordinate of the first output is 18 exactly, which is S(d, L), for almost all weights: over
-   every ring of characteristic 0 wherever a polynomial in the weights, which is not zero, does not
-   vanish.
+   first coordinate of the first output is 18 exactly, which is S(d, L), for almost all weights:
+   over every ring of characteristic 0 wherever a polynomial in the weights, which is not zero, does
+   not vanish.
    The kernel computes the net at the certificate's weights. Informal: that the zeros of the
    polynomial are a null set; that more tokens change nothing. *)
 Theorem exact_2_2 (R : comRingType) : (forall k, (0 < k)%N -> k%:R != 0 :> R) ->

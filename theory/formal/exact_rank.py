@@ -36,9 +36,9 @@ _THEOREM = """End Data.
 Local Open Scope ring_scope.
 
 (* For d = {d}, L = {L}, one head and {n} tokens, {h} on either side, the separation rank of the
-   first coordinate of the first output is {m} exactly, which is S(d, L), for almost all weights: over
-   every ring of characteristic 0 wherever a polynomial in the weights, which is not zero, does not
-   vanish.
+   first coordinate of the first output is {m} exactly, which is S(d, L), for almost all weights:
+   over every ring of characteristic 0 wherever a polynomial in the weights, which is not zero, does
+   not vanish.
    The kernel computes the net at the certificate's weights. Informal: that the zeros of the
    polynomial are a null set; that more tokens change nothing. *)
 Theorem exact_{d}_{L} (R : comRingType) : (forall k, (0 < k)%N -> k%:R != 0 :> R) ->
