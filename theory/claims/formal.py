@@ -38,6 +38,9 @@ class Formal:
             left side, or a bound of it, and the kernel checks that the statement does not allow it.
         bound: "at least" or "at most" where the left side of a refuted statement is so much, not
             exactly so much.
+        logarithm: whether the term computes what stands under the logarithm on the statement's
+            left. Then it is compared with the base to the power of the prediction; see
+            `prove.power`.
     """
 
     theorem: str
@@ -45,6 +48,7 @@ class Formal:
     informal: str
     refutes: tuple[Case, ...] = ()
     bound: str = ""
+    logarithm: bool = False
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -67,7 +71,9 @@ def asked(claim: Claim) -> dict[str, Any]:
     cases = [str(case) for case in claim.every_case if claim.broken(case) is None]
     return {
         "theorem": formal.theorem,
-        "value": f"{formal.bound} {formal.value}".strip(),
+        "value": " ".join(
+            word for word in ("logarithm of" * formal.logarithm, formal.bound, formal.value) if word
+        ),
         "refutes": [str(case) for case in formal.refutes],
         "statement": str(claim.statement),
         "words": hashlib.sha256(
@@ -109,6 +115,11 @@ def said(claim: Claim) -> str:
         compared = "which holds no number to compare"
     if formal.refutes:
         compared = f"which contradicts the statement at {'; '.join(map(str, formal.refutes))}"
+    if formal.logarithm:
+        compared += (
+            " (without logarithms: SymPy writes the base to the power of the prediction as q e^k, "
+            "where k is not 0, 11/4 stands for e, see Refutation.euler_le)"
+        )
     word = "refuted, and a kernel has checked the refutation: " if formal.refutes else ""
     return f"{word}{formal.theorem}, {compared}; not formal: {formal.informal}"
 

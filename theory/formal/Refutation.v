@@ -1005,6 +1005,36 @@ Proof. vm_cast_no_check (erefl true). Qed.
 Example upper_bound_deep_4 : violates 4%num 4%num 62%num.
 Proof. vm_cast_no_check (erefl true). Qed.
 
+(* Claim: separation_rank/upper_bound_deep (it fails), at the three cases of the claim with weights
+   that multiply by moments: d = 16, L = 216, H = 8, and two with H = d. With N >= 2 (d + 1) tokens
+   each side has H of them. Outside of the zeros of a polynomial in the weights, which is not zero,
+   the separation rank is at least the product, and that exceeds the bound as recalled, where e is
+   Euler's number. The bound is an irrational number, so that no term computes it; the term computes
+   the product. Informal: that the zeros of a polynomial are a null set. *)
+Theorem upper_bound_deep_refuted (K : fieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
+  [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  (d, L, H) \in [:: (16, 216, 8); (6, 30, 6); (4, 62, 4)]%N ->
+  let product := nat_of_bin (product_value (bin_of_nat H) (bin_of_nat L)) in
+  recalled e s d L < product%:R /\
+  exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
+      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+        sep_le (side_output false (net_of w) A i p) r -> (product <= r)%N.
+Proof.
+move=> char0 /euler_le ee ss a0 dLH.
+have [Hd lt] : (0 < H <= d)%N /\ violates (bin_of_nat d) (bin_of_nat H) (bin_of_nat L).
+  move: dLH; rewrite !inE => /or3P[] /eqP[-> -> ->]; split.
+  - by [].
+  - vm_cast_no_check (erefl true).
+  - by [].
+  - vm_cast_no_check (erefl true).
+  - by [].
+  - vm_cast_no_check (erefl true).
+rewrite /=; split; last exact: (product_lower_bound L char0 Hd a0).
+have d0 : (0 < d)%N by case/andP: Hd => H0; apply: leq_trans.
+by move: lt; rewrite violatesE product_valueE bin_of_natK; apply: recalled_lt.
+Qed.
+
 (* Not only at these: if H heads have more than 2 d + 1 moments, then the recalled bound fails for
    almost every choice of weights at every depth from some depth on; so for every even d >= 16 with
    2 H = d. *)

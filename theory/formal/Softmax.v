@@ -915,6 +915,73 @@ move=> n d w h X c r E w0 small least; have [c' le_c'] := one_layer_cubic w0 sma
 exact: Rle_trans (least c') le_c'.
 Qed.
 
+(* --- L layers on binary numbers --- *)
+
+(* The bound 4^((3^L - 1)/2) r^(3^L) for r = rn/rd. *)
+Definition layers_product_value (rn rd L : N) : N * N :=
+  let t := (3 ^ L)%num in (4 ^ ((t - 1) / 2) * rn ^ t, rd ^ t)%num.
+
+Lemma number_pow a k : IZR (Z.of_N (a ^ N.of_nat k)) = IZR (Z.of_N a) ^ k.
+Proof. by rewrite N2Z.inj_pow nat_N_Z pow_IZR. Qed.
+
+Lemma power_of_3 (L : nat) : (3 ^ N.of_nat L)%num = N.of_nat (3 ^ L)%N.
+Proof. by elim: L => // L IH; rewrite Nat2N.inj_succ N.pow_succ_r' IH expnS Nat2N.inj_mul. Qed.
+
+Lemma half_power_of_3 L : (3 ^ L)%N = (((3 ^ L)%N.-1)./2 * 2 + 1)%N.
+Proof.
+have : odd (3 ^ L)%N by rewrite oddX orbT.
+by case: (3 ^ L)%N => // m; rewrite oddS muln2 addn1 -{2}(odd_double_half m) => /negbTE ->.
+Qed.
+
+Lemma layers_product_valueE rn rd L : rd <> 0%num ->
+  let v := layers_product_value rn rd (N.of_nat L) in
+  4 ^ ((3 ^ L)%N.-1)./2 * fraction rn rd ^ (3 ^ L)%N = fraction v.1 v.2.
+Proof.
+move=> rd0; rewrite /layers_product_value /= power_of_3 /fraction number_mul.
+have -> : ((N.of_nat (3 ^ L)%N - 1) / 2)%num = N.of_nat ((3 ^ L)%N.-1)./2.
+  rewrite {1}half_power_of_3 Nat2N.inj_add Nat2N.inj_mul N.add_sub.
+  exact: N.div_mul.
+by rewrite !number_pow /Rdiv Rpow_mult_distr pow_inv -[IZR (Z.of_N 4)]/4; ring.
+Qed.
+
+(* The constants of all layers, without the residuals. *)
+Lemma layers_constant (k : nat -> R) L :
+  \prod_(l < L) (4 * k l) ^ (3 ^ (L - l.+1))%N =
+  4 ^ ((3 ^ L)%N.-1)./2 * \prod_(l < L) k l ^ (3 ^ (L - l.+1))%N.
+Proof.
+transitivity (\prod_(l < L) 4 ^ (3 ^ (L - l.+1))%N * \prod_(l < L) k l ^ (3 ^ (L - l.+1))%N).
+  by rewrite -big_split; apply: eq_bigr => l _; apply: Rpow_mult_distr.
+congr (_ * _).
+transitivity (4 ^ (\sum_(0 <= l < L) 3 ^ l)%N).
+  rewrite big_nat_rev big_mkord; elim/big_rec2: _ => // l x y _ ->.
+  by rewrite -pow_add.
+congr (4 ^ _)%R.
+have := half_power_of_3 L; set h := _./2; clearbody h.
+have : (3 ^ L)%N = ((\sum_(0 <= l < L) 3 ^ l)%N * 2 + 1)%N.
+  elim: L => [|L IH]; first by rewrite big_nil.
+  rewrite big_nat_recr //= expnS; move: IH; move: (3 ^ L)%N (\sum_(0 <= l < L) _)%N => x y ->.
+  by rewrite -!plusE -!multE; lia.
+by move=> -> /eqP; rewrite eqn_add2r eqn_pmul2r // => /eqP.
+Qed.
+
+(* Claim: rank_collapse/layers_product, on binary numbers: the residual after L layers, of an input
+   whose norm about a centre is rn/rd, is at most the product of the head sums times the term. The
+   claim divides by that product. *)
+Theorem layers_product_checked n d w (H : nat -> nat) (heads : forall l, 'I_(H l) -> head d)
+    (X : mat n d) (c : nat -> 'I_d -> R) L rn rd :
+  let R l := about (net w heads X l) (c l) in
+  let v := layers_product_value rn rd (N.of_nat L) in
+  (0 < w)%N -> rd <> 0%num -> norm (R 0%N) = fraction rn rd ->
+  (forall l, (0 < l <= L)%N -> best_centre (net w heads X l) (c l)) ->
+  (forall l, (l < L)%N -> forall h i, range (perturbation w (heads l h) (R l) i) <= 157 / 125) ->
+  norm (R L) <=
+    (\prod_(l < L) head_sum w (heads l) (R l) ^ (3 ^ (L - l.+1))%N) * fraction v.1 v.2.
+Proof.
+move=> Y v w0 rd0 r0 best small; have := layers_product w0 best small; rewrite -/Y.
+rewrite (layers_constant (fun l => head_sum w (heads l) (Y l))) r0 /v -layers_product_valueE //.
+by move: (\prod_(l < L) _) => p; rewrite (Rmult_comm (4 ^ _)) Rmult_assoc.
+Qed.
+
 (* The lemma's two sides, with the factor 2 above and 1 below. *)
 Definition softmax_perturbation_value (side : Z) : N := if (side =? 1)%Z then 2%num else 1%num.
 

@@ -25,10 +25,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sympy import Expr, exp, expand, expand_log, log, simplify
+
 from depthlaw.advisor.base.quantities import UsageError
 
 from ..claims.definition import Claim, registry
 from ..claims.formal import asked, bare
+from .exact_rank import exact_file
 
 HERE = Path(__file__).parent
 RECORD = HERE / "checked.json"
@@ -76,7 +79,8 @@ def comparisons(claim: Claim) -> Iterator[str]:
     one sentence that the kernel must check.
 
     Raises:
-        ValueError: for a prediction that is not a rational number.
+        ValueError: for a prediction that is not a rational number, and whose power is none either
+            where the term computes what stands under a logarithm.
         UsageError: for a refutation at what is no case of the claim.
     """
     assert claim.formal is not None
@@ -86,16 +90,50 @@ def comparisons(claim: Claim) -> Iterator[str]:
         raise UsageError(f"{claim.key} has no case [{others.pop()}] in scope to be refuted at")
     for case in refuted or cases:
         term = claim.formal.value.format(**{k: _exact(v) for k, v in case.fields().items()})
-        value = Fraction(str(claim.predict(case)))
+        prediction, exponent = claim.predict(case), 0
+        if claim.formal.logarithm:
+            value, exponent = power(claim.statement.lhs, prediction)
+        else:
+            value = Fraction(str(prediction))
         if refuted:
             contrary = _contrary(claim.statement.rel_op, claim.formal.bound)
-            sentence = f"{contrary} ({term}) {_quotient(value)}"
+            number = _quotient(value)
+            if exponent:
+                if exponent < 0 or contrary != "above":
+                    raise UsageError(f"{claim.key}: e is bounded from above alone")
+                number = f"({number} * (11 # 4) ^ {exponent})"
+            sentence = f"{contrary} ({term}) {number}"
+        elif exponent:
+            raise ValueError(f"{claim.key} [{case}]: e^{exponent} is not a rational number")
         else:
             whole = value.denominator == 1
-            sentence = f"same ({term}) {f'{value.numerator}%Z' if whole else _quotient(value)}"
+            sentence = (
+                f"same ({term}) {f'{_whole(value.numerator)}%Z' if whole else _quotient(value)}"
+            )
         if sentence not in said:
             said.add(sentence)
             yield sentence
+
+
+def power(left: Expr, prediction: Expr) -> tuple[Fraction, int]:
+    """What a prediction says of the number under the logarithm on the left: the base to its power,
+    as q e^k with a rational q and a whole k.
+
+    Raises:
+        ValueError: where it is no such number, or the left side is no logarithm of one symbol.
+
+    >>> from sympy import E, Symbol, sqrt
+    >>> power(log(Symbol("x"), 3), 2 + log(E / sqrt(2), 3) * 4)
+    (Fraction(9, 4), 4)
+    """
+    (symbol,) = left.free_symbols
+    natural = simplify(log(symbol) / left)
+    found = exp(expand_log(expand(prediction * natural), force=True))
+    rational, rest = found.as_coeff_Mul()
+    exponent = log(rest)
+    if natural.free_symbols or not (rational.is_Rational and exponent.is_Integer):
+        raise ValueError(f"{left} = {prediction} does not say that a number is q e^k")
+    return Fraction(int(rational.p), int(rational.q)), int(exponent)
 
 
 def _contrary(relation: str, bound: str) -> str:
@@ -112,7 +150,12 @@ def _contrary(relation: str, bound: str) -> str:
 
 
 def _quotient(value: Fraction) -> str:
-    return f"({value.numerator} # {value.denominator})"
+    return f"({_whole(value.numerator)} # {_whole(value.denominator)})"
+
+
+def _whole(value: int) -> str:
+    """A number as the prover reads it in time: long ones in base 16."""
+    return f"{value:#x}" if abs(value) >= 10**100 else str(value)
 
 
 def _exact(value: Any) -> Any:
@@ -248,6 +291,8 @@ def prove() -> dict[str, Any]:
     for name in names:
         if words := gaps(name):
             raise UsageError(f"{name}.v assumes without proof: {', '.join(sorted(set(words)))}")
+    if (HERE / "Exact.v").read_text(encoding="utf-8") != exact_file():
+        raise UsageError("Exact.v is not what theory.formal.exact_rank makes of its certificate")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for name in names:

@@ -15,7 +15,17 @@ from flint import arb, arb_mat
 from sympy import Expr, Rational, expand_log, log, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
+from ..claims.definition import (
+    Ball,
+    Case,
+    Control,
+    Exact,
+    Formal,
+    Outside,
+    Source,
+    Step,
+    claim,
+)
 from ..claims.proof_steps import at_least
 from ..claims.relations import Eq, Le
 from ..claims.symbols import beta, depth, heads, quantity, residual
@@ -157,6 +167,13 @@ def _power(left: Expr, base: Expr | int) -> Relational:
     cases=_GRID,
     control=Control(_FIRST, "0.4 in place of 4", _power(residual_scaled, Rational(2, 5))),
     cited="Decides which constant a collapse bound for several layers and heads may quote.",
+    formal=Formal(
+        "Softmax.layers_product_checked",
+        "Softmax.layers_product_value {residual.numerator} {residual.denominator} {depth}",
+        "That best centres exist, and that key and value biases change neither side; the claim "
+        "divides by the head sums, which the theorem multiplies with.",
+        logarithm=True,
+    ),
 )
 def layers_product(case: Case) -> Ball | Outside:
     r"""Residual after $L$ layers, with a coefficient per layer.

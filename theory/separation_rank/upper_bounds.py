@@ -117,6 +117,16 @@ _COORDINATE = (
         Le(log(sep, 3), RECALLED - 10),
     ),
     cited=r"Decides whether Theorem 2's recalled upper bound may be quoted past $\log_3(d_x)$.",
+    formal=Formal(
+        "Refutation.upper_bound_deep_refuted",
+        "Refutation.product_value {heads} {depth}",
+        "That the real weights at which one non-zero polynomial vanishes are a null set; that 3 to "
+        "the power of the prediction is what the theorem calls recalled, a rational number times "
+        "$e^{2 d_x}$.",
+        refutes=_COORDINATE,
+        bound="at least",
+        logarithm=True,
+    ),
 )
 def upper_bound_deep(case: Case, seed: int) -> Exact:
     r"""Upper bound beyond the threshold, as recalled.
