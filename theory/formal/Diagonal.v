@@ -663,3 +663,123 @@ by rewrite Hk => /rcoset_eqP; rewrite mem_rcoset inE => /eqP/(canRL (mulgKV _));
 Qed.
 
 End Cascade.
+
+(* --- how many layers are enough --- *)
+
+Section Least.
+
+Variable gT : finGroupType.
+Implicit Types (k m : nat) (G : {group gT}).
+
+Lemma smaller_sub m G : smaller m G \subset G.
+Proof.
+rewrite gen_subG subUset (der_sub 1 G) /=.
+by apply/subsetP => _ /imsetP [x xG ->]; apply: groupX.
+Qed.
+
+Lemma der_smaller m G : G^`(1) \subset smaller m G.
+Proof. exact/subset_trans/subset_gen/subsetUl. Qed.
+
+Lemma series_derived m G i : (forall x : gT, x ^+ m = 1) -> series m G i = G^`(i).
+Proof.
+move=> power1; elim: i => [|i IH]; first by rewrite derg0.
+rewrite seriesS IH dergSn; apply/eqP; rewrite eqEsubset.
+apply/andP; split; last exact: (subset_trans (subsetUl _ _) (subset_gen _)).
+rewrite gen_subG subUset subxx /=.
+by apply/subsetP => _ /imsetP [x _ ->]; rewrite power1 group1.
+Qed.
+
+Lemma power_card n (x : gT) : x ^+ (#|gT| * n) = 1.
+Proof. by rewrite expgM -cardsT expg_cardG ?inE // expg1n. Qed.
+
+Theorem root_layers (F : fieldType) m (z : F) k :
+  [char F]%R =i pred0 -> (m.-primitive_root z)%R ->
+  tracked_by_roots F gT m k <-> series m [set: gT] k = 1.
+Proof.
+move=> char0 zP; have m0 := prim_order_gt0 zP; split.
+  by move=> [d [N [lN [Q sQ stay] rN dec]]]; apply: (roots_series char0 lN sQ stay m0 rN dec).
+move=> sk; pose H i := series_group m [set: gT] i.
+have sub i : H i.+1 \subset H i := smaller_sub m (H i).
+have der i : (H i)^`(1) \subset H i.+1 := der_smaller m (H i).
+have normal i (_ : (i < k)%N) : H i.+1 <| H i := sub_der1_normal (der i) (sub i).
+have ab i (_ : (i < k)%N) : abelian (H i / H i.+1) := sub_der1_abelian (der i).
+have power i (_ : (i < k)%N) : {in H i, forall x, x ^+ m \in H i.+1}.
+  move=> x xH; have : x ^+ m \in [~: H i, H i] :|: [set y ^+ m | y in H i].
+    by rewrite inE [X in _ || X]imset_f ?orbT.
+  exact: mem_gen.
+have H0 : H 0 = [set: gT] :> {set gT} by [].
+have [d [N [? ? ? ? _]]] := cascade_tracks zP H0 (sk : H k = 1 :> {set gT}) normal ab power.
+by exists d, N.
+Qed.
+
+Lemma primitive_root (F : numClosedFieldType) n : (0 < n)%N -> exists z : F, (n.-primitive_root z)%R.
+Proof.
+pose p : {poly F} := ('X^n - 1)%R; have [r Dp] := closed_field_poly_normal p.
+move=> n0; rewrite (monicP _) ?monic_Xn_sub_1 // scale1r in Dp.
+have rn1 : all n.-unity_root%R r by apply/allP => z; rewrite -root_prod_XsubC -Dp.
+have sz : (n < (size r).+1)%N by rewrite -(size_prod_XsubC r id) -Dp size_Xn_sub_1.
+have [|z _ zP] := hasP (has_prim_root n0 rn1 _ sz); last by exists z.
+by rewrite -separable_prod_XsubC -Dp separable_Xn_sub_1 // pnatr_eq0 -lt0n.
+Qed.
+
+Theorem tracking_layers (F : numClosedFieldType) k :
+  tracked F gT k <-> [set: gT]^`(k) = 1.
+Proof.
+have char0 : [char F]%R =i pred0 by apply: char_num.
+have gT0 : (0 < #|gT|)%N by apply/card_gt0P; exists 1.
+split=> [[d [N [lN [Q sQ stay] dec]]]|sk].
+  have := tracked_series char0 lN sQ stay _ (dvdn_mull #|gT| (dvdnn _)) dec.
+  by rewrite muln_gt0 gT0 fact_gt0 series_derived; [apply | apply: power_card].
+have [z zP] := primitive_root F gT0.
+have power1 (x : gT) : x ^+ #|gT| = 1 by rewrite -[#|_|]muln1 power_card.
+have [_] := root_layers k char0 zP; rewrite series_derived //; case=> // d [N [? ? _ ?]].
+by exists d, N.
+Qed.
+
+End Least.
+
+Lemma der_series (gT : finGroupType) m (G : {group gT}) i : G^`(i) \subset series m G i.
+Proof.
+elim: i => [|i IH]; first by rewrite derg0.
+rewrite seriesS dergSn; apply: subset_trans (commgSS IH IH) _.
+exact: (der_smaller m (series_group m G i)).
+Qed.
+
+Theorem words_alike (gT : finGroupType) m k : (0 < m)%N -> ~~ solvable [set: gT] ->
+  exists u v : seq gT, product u <> product v /\
+    forall (F : fieldType) d (N : stack F gT k d), [char F]%R =i pred0 ->
+      layered N -> finite_states N -> roots m N -> run N u = run N v.
+Proof.
+move=> m0 unsolvable; have /trivgPn [g gS g1] : series m [set: gT] k != 1.
+  apply: contra unsolvable => /eqP k1; apply/derivedP; exists k; apply/trivgP.
+  by rewrite -k1 der_series.
+have all_given h : exists2 w : seq gT, True & product w = h by exists [:: h]; rewrite ?product1.
+have [w Rw wg] := returning_words m0 all_given gS.
+exists w, [::]; split=> [|F d N char0 lN [Q sQ stay] rN].
+  by rewrite wg product_nil; apply/eqP.
+have good_all v : True -> good stay [set: _] v by move=> _; apply: roots_good m0 rN.
+have [_ back] := returning_returns char0 lN m0
+  (fun l u gu ru => roots_return char0 lN m0 rN gu ru) good_all Rw.
+have /below_all := back (SeqSub sQ) (in_setT _).
+by rewrite val_act => /= e; rewrite /run -e.
+Qed.
+
+Theorem no_depth_is_enough (F : numClosedFieldType) (gT : finGroupType) k :
+  ~~ solvable [set: gT] -> ~ tracked F gT k.
+Proof. by move=> /negP s /tracking_layers k1; apply/s/derivedP; exists k. Qed.
+
+(* The alternating group of five letters, and the symmetric group. *)
+Lemma alternating5_unsolvable : ~~ solvable 'Alt_('I_5).
+Proof.
+apply/negP => s; have simple5 : simple 'Alt_('I_5) by apply: simple_Alt5; rewrite card_ord.
+have := simple_sol_prime s simple5; have := @card_Alt [finType of 'I_5].
+rewrite card_ord => /(_ isT) /= e; have -> : #|'Alt_('I_5)| = 60.
+  by apply/eqP; rewrite -(eqn_pmul2l (m := 2)) // e.
+by [].
+Qed.
+
+Example alternating5 : ~~ solvable [set: subg_of 'Alt_('I_5)].
+Proof. by rewrite -(isog_sol (isog_subg _)) alternating5_unsolvable. Qed.
+
+Example symmetric5 : ~~ solvable [set: {perm 'I_5}].
+Proof. by apply: contra alternating5_unsolvable; apply: solvableS; apply: Alt_subset. Qed.
