@@ -33,7 +33,7 @@ from ..claims.formal import asked
 HERE = Path(__file__).parent
 RECORD = HERE / "checked.json"
 PACKAGES = (
-    "coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify "
+    "coq libcoq-mathcomp-field libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify "
     "libcoq-mathcomp-multinomials"
 )
 CLOSED = "Closed under the global context"
