@@ -29,7 +29,8 @@ Record stack k d := Stack
     eigenvalue : gT -> 'M[F]_(k, d) -> 'M[F]_(k, d);
     input : gT -> 'M[F]_(k, d) -> 'M[F]_(k, d) }.
 
-Definition below k d l (s t : 'M[F]_(k, d)) := [forall i : 'I_k, (i < l)%N ==> (row i s == row i t)].
+Definition below k d l (s t : 'M[F]_(k, d)) :=
+  [forall i : 'I_k, (i < l)%N ==> (row i s == row i t)].
 
 (* What layer l reads are the letter and the states of the layers below it. *)
 Definition layered k d (N : stack k d) := forall x s t (l : 'I_k), below l s t ->
@@ -474,7 +475,8 @@ Qed.
 
 (* --- any eigenvalues: words are good on a least image --- *)
 
-Lemma least_nat (P : nat -> Prop) n : P n -> classically (exists2 n, P n & forall i, P i -> (n <= i)%N).
+Lemma least_nat (P : nat -> Prop) n : P n ->
+  classically (exists2 n, P n & forall i, P i -> (n <= i)%N).
 Proof.
 move=> Pn b least; have [//|/negP nb] := boolP b; case: (nb).
 elim/ltn_ind: n Pn => n IH Pn; apply: least; exists n => // i Pi.
@@ -714,7 +716,8 @@ have [d [N [? ? ? ? _]]] := cascade_tracks zP H0 (sk : H k = 1 :> {set gT}) norm
 by exists d, N.
 Qed.
 
-Lemma primitive_root (F : numClosedFieldType) n : (0 < n)%N -> exists z : F, (n.-primitive_root z)%R.
+Lemma primitive_root (F : numClosedFieldType) n :
+  (0 < n)%N -> exists z : F, (n.-primitive_root z)%R.
 Proof.
 pose p : {poly F} := ('X^n - 1)%R; have [r Dp] := closed_field_poly_normal p.
 move=> n0; rewrite (monicP _) ?monic_Xn_sub_1 // scale1r in Dp.
@@ -741,6 +744,47 @@ by exists d, N.
 Qed.
 
 End Least.
+
+(* --- what the claims compare --- *)
+
+Definition tracking_value (length : N) : N := length.
+Lemma tracking_valueE (L : nat) : tracking_value (bin_of_nat L) = bin_of_nat L.
+Proof. by []. Qed.
+
+(* Claim: least_depth/diagonal_layers. The numbers of layers that are enough are those from the
+   derived length on. *)
+Theorem tracking_layers_checked (F : numClosedFieldType) (gT : finGroupType) L :
+  [set: gT]^`(L) = 1 -> (forall i, [set: gT]^`(i) = 1 -> (L <= i)%N) ->
+  forall k, tracked F gT k <-> (nat_of_bin (tracking_value (bin_of_nat L)) <= k)%N.
+Proof.
+move=> L1 least k; rewrite tracking_valueE bin_of_natK; split=> [/tracking_layers /least //|Lk].
+apply/tracking_layers; elim: k Lk => [|k IH]; first by rewrite leqn0 => /eqP e; rewrite -e.
+rewrite leq_eqVlt => /orP [/eqP e|]; first by rewrite -e.
+by rewrite ltnS => /IH k1; apply/trivgP; rewrite -k1 der_subS.
+Qed.
+
+Lemma sign_primitive (F : numFieldType) : (2.-primitive_root (-1 : F))%R.
+Proof.
+have n1 : (-1 == 1 :> F)%R = false by rewrite eq_sym -addr_eq0 -mulr2n pnatr_eq0.
+apply/andP; split=> //; apply/forallP => -[[|[|//]] i2]; rewrite unity_rootE.
+  by rewrite expr1 n1.
+by rewrite sqrrN expr1n eqxx.
+Qed.
+
+(* Claim: least_depth/sign_layers. Of eigenvalues of square 1 the theorem speaks over real and
+   over complex numbers; a group that is no 2-group has no such L. *)
+Theorem sign_layers_checked (F : numFieldType) (gT : finGroupType) L :
+  series 2 [set: gT] L = 1 -> (forall i, series 2 [set: gT] i = 1 -> (L <= i)%N) ->
+  forall k, tracked_by_roots F gT 2 k <-> (nat_of_bin (tracking_value (bin_of_nat L)) <= k)%N.
+Proof.
+move=> L1 least k; rewrite tracking_valueE bin_of_natK.
+have iff i := @root_layers gT F 2 (-1)%R i (char_num _) (sign_primitive F).
+split=> [/iff /least //|Lk]; apply/iff; elim: k Lk => [|k IH].
+  by rewrite leqn0 => /eqP e; move: L1; rewrite e.
+rewrite leq_eqVlt => /orP [/eqP e|]; first by move: L1; rewrite e.
+rewrite ltnS => /IH k1; have := smaller_sub 2 (series_group 2 [set: gT] k).
+by move=> sub; apply/trivgP; apply: subset_trans (sub) _; rewrite /= k1.
+Qed.
 
 Lemma der_series (gT : finGroupType) m (G : {group gT}) i : G^`(i) \subset series m G i.
 Proof.
@@ -789,3 +833,28 @@ Proof. by rewrite -(isog_sol (isog_subg _)) alternating5_unsolvable. Qed.
 
 Example symmetric5 : ~~ solvable [set: {perm 'I_5}].
 Proof. by apply: contra alternating5_unsolvable; apply: solvableS; apply: Alt_subset. Qed.
+
+(* S_3 takes two layers. *)
+Lemma symmetric3_derived : [set: {perm 'I_3}]^`(2) = 1 /\ [set: {perm 'I_3}]^`(1) != 1.
+Proof.
+have A3 : #|'Alt_('I_3)| = 3.
+  apply/eqP; rewrite -(eqn_pmul2l (m := 2)) //.
+  by have := @card_Alt [finType of 'I_3]; rewrite card_ord => /(_ isT) ->.
+have aA : abelian 'Alt_('I_3) by apply/cyclic_abelian/prime_cyclic; rewrite A3.
+have in_alt : [set: {perm 'I_3}]^`(1) \subset 'Alt_('I_3).
+  apply: (der1_min (Alt_norm _)); apply/cyclic_abelian/prime_cyclic.
+  by rewrite card_quotient ?Alt_norm // Alt_index // card_ord.
+split.
+  rewrite (dergSn 1 [set: {perm 'I_3}]); apply/trivgP; apply: subset_trans (commgSS in_alt in_alt) _.
+  by have /derG1P := aA; rewrite derg1 => ->.
+apply/negP => /eqP/derG1P/centsP/(_ (tperm ord0 (lift ord0 ord0)) (in_setT _)).
+move/(_ (tperm ord0 ord_max) (in_setT _))/permP/(_ ord0)/(congr1 val).
+by rewrite !permM !(tpermL, tpermR) !tpermD //.
+Qed.
+
+Example symmetric3_layers (F : numClosedFieldType) :
+  tracked F [finGroupType of {perm 'I_3}] 2 /\ ~ tracked F [finGroupType of {perm 'I_3}] 1.
+Proof.
+have [s2 s1] := symmetric3_derived; split; first exact/tracking_layers.
+by move/tracking_layers/eqP; apply/negP.
+Qed.
