@@ -36,7 +36,7 @@ from .exact_rank import exact_file
 HERE = Path(__file__).parent
 RECORD = HERE / "checked.json"
 PACKAGES = (
-    "coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify "
+    "coq libcoq-mathcomp-field libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify "
     "libcoq-mathcomp-multinomials"
 )
 CLOSED = "Closed under the global context"

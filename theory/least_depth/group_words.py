@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from sympy import floor
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.formal import Formal
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 
@@ -473,6 +474,12 @@ def _one_growing_layer(case: Case) -> Exact:
     ),
     cited="Decides how many diagonal layers with finitely many exact states a group needs at every "
     "length.",
+    formal=Formal(
+        "Diagonal.tracking_layers_checked",
+        "Diagonal.tracking_value {derived_length}",
+        "That the groups of the cases have these derived lengths. Eigenvalues, among them 0, and "
+        "input terms are arbitrary; states are finitely many, updates exact.",
+    ),
 )
 def diagonal_layers(case: Case) -> Exact:
     r"""Finite-state diagonal layers track a solvable group in exactly its derived length.
@@ -518,6 +525,11 @@ _SIGNS = {"C2": 1, "C4": 2, "C8": 3, "C2xC4": 2, "D4": 2, "Q8": 2, "D8": 3}
         "complex eigenvalues do it in one layer",
     ),
     supports="least_depth/diagonal_layers",
+    formal=Formal(
+        "Diagonal.sign_layers_checked",
+        "Diagonal.tracking_value {square_length}",
+        "That the groups of the cases have these lengths, and that every 2-group has one.",
+    ),
 )
 def sign_layers(case: Case) -> Exact:
     r"""Eigenvalues $\pm 1$: one layer for each factor $G / G' G^2$.
@@ -565,6 +577,12 @@ def _told_apart(case: Case, more: int = 0) -> Exact:
         measured=lambda case: _told_apart(case, more=1),
     ),
     supports="least_depth/diagonal_layers",
+    formal=Formal(
+        "Diagonal.words_alike",
+        "0%N",
+        "The theorem holds no number: for every group that is not solvable, as the file shows of "
+        "these two, it gives the words, whose length it does not say.",
+    ),
 )
 def no_depth_is_enough(case: Case) -> Exact:
     r"""No number of finite-state diagonal layers tracks $A_5$ or $S_5$.
