@@ -880,6 +880,86 @@ rewrite one in law; have ones (x : 'rV[rat]_4) : square (const_mx 1 : 'rV[rat]_4
 exact: (pre_ln_norm (isT : (0 < 4)%N) law ones (isT : (0 < 3)%N) l X i).1.
 Qed.
 
+Lemma square_ones (R : realFieldType) n : square (const_mx 1 : 'rV[R]_n) = n%:R.
+Proof.
+by rewrite /square (eq_bigr (fun=> 1)) ?sumr_const ?card_ord // => k _; rewrite mxE expr1n.
+Qed.
+
+(* Kaiming's variance 2/n at width 2, signs themselves: a mean square of 4 at every layer. *)
+Example kaiming_keeps_met (R : realFieldType) l :
+  relu_square (@sign_mass R 2) (sign_weight (1 : R)) l (const_mx 1) = 4%:R.
+Proof.
+have law := sign_law (1 : R) (isT : (0 < 2)%N); rewrite expr1n mulr1 in law.
+rewrite (kaiming_keeps l _ (isT : (0 < 2)%N) law) /= (mean_square (isT : (0 < 2)%N) law) square_ones.
+by rewrite -natrM.
+Qed.
+
+(* No activation, and signs at width 4: each layer multiplies by 4, whatever the input. *)
+Example kaiming_linear_met (R : realFieldType) l :
+  linear_square (@sign_mass R 4) (sign_weight (1 : R)) l (const_mx 1) = 4%:R ^+ l.+2.
+Proof.
+have law := sign_law (1 : R) (isT : (0 < 4)%N); rewrite expr1n mulr1 in law.
+rewrite (kaiming_variance_linear (isT : (0 < 4)%N) law) /= (mean_square (isT : (0 < 4)%N) law) square_ones.
+by rewrite -expr2 -exprD addn2.
+Qed.
+
+(* RMSNorm, where it is defined; and ones in the place of a row of zeros. *)
+Definition rms_norm (R : rcfType) n (x : 'rV[R]_n) : 'rV[R]_n :=
+  if square x == 0 then const_mx 1 else Num.sqrt (n%:R / square x) *: x.
+
+Lemma rms_norm_square (R : rcfType) n (x : 'rV[R]_n) : square (rms_norm x) = n%:R.
+Proof.
+rewrite /rms_norm; case: eqP => [_ | /eqP x0]; first exact: square_ones.
+by rewrite squareZ sqr_sqrtr ?divr_ge0 ?ler0n ?square_ge0 // divfK.
+Qed.
+
+(* RMSNorm and signs over 2 at width 4: 6 enters the last normalisation, and in three layers of
+   pre-LN a token gains between 6 and 18. *)
+Example rms_norm_met (R : rcfType) (x : 'rV[R]_4) (X : 'I_3 -> 'rV[R]_4) i :
+  let weight := sign_weight (2%:R^-1 : R) in
+  let E := mean (@sign_mass R 4) in
+  let y := rms_norm x in
+  (E (fun a => E (fun b => square (y + relu (y *m weight a) *m weight b))) = 6%:R) /\
+  (square (X i) + 6%:R <= pre_ln_square (@sign_mass R 4) weight (@rms_norm R 4) 3 X i) /\
+  (pre_ln_square (@sign_mass R 4) weight (@rms_norm R 4) 3 X i <= square (X i) + 18%:R).
+Proof.
+move=> weight E y.
+have law := sign_law (2%:R^-1 : R) (isT : (0 < 4)%N).
+have one : 4%:R * (2%:R^-1 : R) ^+ 2 = 1 by field.
+rewrite one in law; have normed := @rms_norm_square R 4.
+split; first by rewrite /E /y (post_ln_norm (isT : (0 < 4)%N) law normed); field.
+have [low high] := pre_ln_norm (isT : (0 < 4)%N) law normed (isT : (0 < 3)%N) 3 X i.
+split; first by apply: le_trans low; rewrite ler_add2l le_eqVlt; apply/orP; left; apply/eqP; field.
+by apply: le_trans high _; rewrite ler_add2l le_eqVlt; apply/orP; left; apply/eqP; field.
+Qed.
+
+(* Three tokens that are unit vectors, attention times 1 and branches times 1/2: the common part
+   grows by 5/2 with every layer. *)
+Example uniform_growth_met (R : realFieldType) l :
+  let X (i : 'I_3) : 'rV[R]_4 := delta_mx 0 (widen_ord (leqnSn 3) i) in
+  let grows of_tokens := mean_after (@sign_mass R 4) (sign_weight (2%:R^-1 : R)) (m := 3) 1 2%:R^-1
+    of_tokens l X in
+  (grows (@common R 4 3) = (5%:R / 2%:R) ^+ l * 3%:R) /\
+  (grows (@total R 4 3) = (5%:R / 4%:R) ^+ l * (2%:R + 2%:R ^+ l)).
+Proof.
+move=> X grows.
+have law := sign_law (2%:R^-1 : R) (isT : (0 < 4)%N).
+have one : 4%:R * (2%:R^-1 : R) ^+ 2 = 1 by field.
+rewrite one in law.
+have common3 : common X = 3%:R.
+  rewrite /common /square !big_ord_recl !big_ord0 !mxE /=.
+  ring.
+have total3 : total X = 3%:R.
+  by rewrite /total /square !big_ord_recl !big_ord0 !mxE /=; ring.
+have factor : 1 + (2%:R^-1 : R) ^+ 2 = 5%:R / 4%:R by field.
+have two : 1 + 1 ^+ 2 = 2%:R :> R by ring.
+split.
+  rewrite /grows (uniform_growth_common (isT : (0 < 4)%N) law) // common3 factor two.
+  by congr (_ ^+ _ * _); field.
+rewrite /grows (uniform_growth_total (isT : (0 < 4)%N) law) // common3 total3 factor two.
+by congr (_ * _); move: (2%:R ^+ l) => p; field.
+Qed.
+
 (* Four layers of which the last is kept in half of the nets: 11/4 of them; three of which it is
    kept in a third: 5/3. *)
 Example expected_depth_met (R : realFieldType) :
@@ -969,6 +1049,14 @@ Corollary expected_depth_checked (R : realFieldType) (L a b : nat) :
   kept_mean (survival (a%:R / b%:R)) (fun kept : {ffun 'I_L -> bool} => \sum_l (kept l)%:R)
   = quotient v :> R.
 Proof. by move=> L0 b0 v; rewrite expected_depth // expected_depth_valueE. Qed.
+
+(* Four layers, the last kept in half of the nets: 22/8. *)
+Example expected_depth_checked_met (R : realFieldType) :
+  kept_mean (survival (1%:R / 2%:R : R)) (fun kept : {ffun 'I_4 -> bool} => \sum_l (kept l)%:R) =
+  11%:R / 4%:R.
+Proof.
+rewrite (@expected_depth_checked R 4 1 2) // -expected_depth_valueE //; field.
+Qed.
 
 Lemma bin_pred l : (bin_of_nat l - 1)%num = bin_of_nat l.-1.
 Proof.
