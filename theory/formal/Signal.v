@@ -890,8 +890,8 @@ Example kaiming_keeps_met (R : realFieldType) l :
   relu_square (@sign_mass R 2) (sign_weight (1 : R)) l (const_mx 1) = 4%:R.
 Proof.
 have law := sign_law (1 : R) (isT : (0 < 2)%N); rewrite expr1n mulr1 in law.
-rewrite (kaiming_keeps l _ (isT : (0 < 2)%N) law) /= (mean_square (isT : (0 < 2)%N) law) square_ones.
-by rewrite -natrM.
+rewrite (kaiming_keeps l _ (isT : (0 < 2)%N) law) /= (mean_square (isT : (0 < 2)%N) law).
+by rewrite square_ones -natrM.
 Qed.
 
 (* No activation, and signs at width 4: each layer multiplies by 4, whatever the input. *)
@@ -899,8 +899,8 @@ Example kaiming_linear_met (R : realFieldType) l :
   linear_square (@sign_mass R 4) (sign_weight (1 : R)) l (const_mx 1) = 4%:R ^+ l.+2.
 Proof.
 have law := sign_law (1 : R) (isT : (0 < 4)%N); rewrite expr1n mulr1 in law.
-rewrite (kaiming_variance_linear (isT : (0 < 4)%N) law) /= (mean_square (isT : (0 < 4)%N) law) square_ones.
-by rewrite -expr2 -exprD addn2.
+rewrite (kaiming_variance_linear (isT : (0 < 4)%N) law) /= (mean_square (isT : (0 < 4)%N) law).
+by rewrite square_ones -expr2 -exprD addn2.
 Qed.
 
 (* RMSNorm, where it is defined; and ones in the place of a row of zeros. *)
