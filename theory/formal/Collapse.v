@@ -114,10 +114,11 @@ Section Recursion.
 Variable R : realFieldType.
 Implicit Types (r k : nat -> R) (c : R).
 
-(* Claim: rank_collapse/layers_product, its exponents and the product over layers: what is left of
-   the claim once each layer is bounded by k_l r^3 (k_l there is 4 times the head sum; layers are
-   counted from 0 here, so that 3^(L - l) of the claim is 3^(L - l.+1)). That a layer of softmax
-   attention is so bounded where logits are small remains informal. *)
+(* Claim: rank_collapse/layers_product. If layer l takes the residual r to at most k_l r^3, then L
+   layers take r_0 to at most the product of the k_l^(3^(L - l)), times r_0^(3^L): what is left of
+   the claim once each layer is so bounded (k_l there is 4 times the head sum; layers are counted
+   from 0 here, so that 3^(L - l) of the claim is 3^(L - l.+1)). That a layer of softmax attention
+   is so bounded where logits are small remains informal. *)
 Theorem layers_product r k L :
   (forall l, (l <= L)%N -> 0 <= r l) -> (forall l, (l < L)%N -> 0 <= k l) ->
   (forall l, (l < L)%N -> r l.+1 <= k l * r l ^+ 3) ->
@@ -155,19 +156,20 @@ rewrite big_ord_recl /= subSS subn0 cubic_exponentS; under eq_bigr => l _ do rew
 rewrite IH -exprD; congr (c ^+ _); rewrite -cubic_exponentP; lia.
 Qed.
 
-(* Claim: rank_collapse/layers_uniform, one coefficient for all layers: the residual after L layers
-   is at most c^((3^L - 1)/2) times the 3^L-th power of the input's. *)
+(* Claim: rank_collapse/layers_uniform. With one coefficient c for all layers the residual after L
+   layers is at most c^((3^L - 1)/2) times the 3^L-th power of the input's. *)
 Theorem layers_uniform r c L :
   0 <= c -> (forall l, 0 <= r l) -> (forall l, (l < L)%N -> r l.+1 <= c * r l ^+ 3) ->
   r L <= c ^+ cubic_exponent L * r 0%N ^+ (3 ^ L).
 Proof. by move=> c0 r0 step; rewrite -prod_constant; apply: layers_product. Qed.
 
-(* Claim: rank_collapse/collapse_condition, the closed form of r_(l+1) = c r_l^3. *)
+(* Claim: rank_collapse/collapse_condition. The closed form of r_(l+1) = c r_l^3: c^((3^L - 1)/2)
+   times r_0^(3^L). *)
 Theorem collapse_condition r c L :
   (forall l, r l.+1 = c * r l ^+ 3) -> r L = c ^+ cubic_exponent L * r 0%N ^+ (3 ^ L).
 Proof. by move=> step; rewrite -prod_constant; apply: layers_product_equal. Qed.
 
-(* The same without a root of c: c r_L^2 is the 3^L-th power of c r_0^2. *)
+(* The closed form without a root of c: c r_L^2 is the 3^L-th power of c r_0^2. *)
 Theorem collapse_square r c L :
   (forall l, r l.+1 = c * r l ^+ 3) -> c * r L ^+ 2 = (c * r 0%N ^+ 2) ^+ (3 ^ L).
 Proof.
@@ -206,7 +208,7 @@ rewrite !(ler_eexpn2l two) !(ler_iexpn2l half0 half1) => *.
 by split; apply/eqP; rewrite eqn_leq; apply/andP.
 Qed.
 
-(* Claim: rank_collapse/doubly_exponential_slope, its recurrence: where each layer cubes up to a
+(* Claim: rank_collapse/doubly_exponential_slope. Its recurrence: where each layer cubes up to a
    coefficient between c and 1, the residual lies between two 3^L-th powers. The slope of
    log(-log r) that the claim fits to it, and logarithms, are not stated here. *)
 Theorem doubly_exponential_between r c L :
@@ -225,7 +227,7 @@ Qed.
 
 End Recursion.
 
-(* Claim: rank_collapse/collapse_condition as printed there: c^(-1/2) (sqrt(c) r_0)^(3^L). *)
+(* Claim: rank_collapse/collapse_condition. As printed there: sqrt(c) r_L = (sqrt(c) r_0)^(3^L). *)
 Theorem collapse_root (R : rcfType) (r : nat -> R) c L :
   0 <= c -> (forall l, r l.+1 = c * r l ^+ 3) ->
   Num.sqrt c * r L = (Num.sqrt c * r 0%N) ^+ (3 ^ L).
@@ -247,8 +249,8 @@ Qed.
 Definition tends_to_0 (R : realFieldType) (r : nat -> R) : Prop :=
   forall eps, 0 < eps -> exists l, forall L, (l <= L)%N -> r L < eps.
 
-(* Claim: rank_collapse/collapse_condition, "tends to 0 exactly when sqrt(c) r_0 < 1", and with it
-   the repair of the condition c < 1 in rank_collapse/convergence_as_reported. *)
+(* Claim: rank_collapse/collapse_condition. The residual "tends to 0 exactly when sqrt(c) r_0 < 1",
+   here c r_0^2 < 1: the repair of the condition c < 1 in rank_collapse/convergence_as_reported. *)
 Theorem collapse_limit (R : archiFieldType) (r : nat -> R) c :
   0 < c -> 0 < r 0%N -> (forall l, r l.+1 = c * r l ^+ 3) ->
   tends_to_0 r <-> c * r 0%N ^+ 2 < 1.
@@ -282,6 +284,76 @@ have power : r 0%N / eps < x^-1 ^+ L.
   by rewrite ler_nat.
 move: power; rewrite exprVn ltr_pdivr_mulr // mulrC ltr_pdivl_mulr ?exprn_gt0 //.
 by rewrite mulrC.
+Qed.
+
+(* --- the hypotheses can be met: recursions --- *)
+
+(* Coefficients 1, 2, 3, one for each layer, from 2; and bounds k_l that are larger than
+   what the layers do: those of cubic_from 2 are all 2. *)
+Fixpoint rising (R : realFieldType) (l : nat) : R :=
+  if l is j.+1 then j.+1%:R * rising R j ^+ 3 else 2%:R.
+
+Example layers_product_met (R : realFieldType) :
+  rising R 3 = 2%:R ^+ 3 * 3%:R * 2%:R ^+ 27 /\
+  forall L, cubic_from (2%:R : R) 1 L <= \prod_(l < L) l.+2%:R ^+ (3 ^ (L - l.+1)).
+Proof.
+split=> [|L].
+  rewrite (layers_product_equal (r := rising R) (k := fun l => l.+1%:R)) //.
+  by rewrite !big_ord_recl big_ord0 /= expr1n mul1r mulr1.
+have r0 l : 0 <= cubic_from (2%:R : R) 1 l by apply: cubic_from_ge0; rewrite ?ler01 ?ler0n.
+have := @layers_product R (cubic_from 2%:R 1) (fun l => l.+2%:R) L.
+rewrite expr1n mulr1; apply=> l _; rewrite ?ler0n ?r0 // cubic_from_met.
+by rewrite ler_wpmul2r ?exprn_ge0 // ler_nat.
+Qed.
+
+(* The recursion r_(l+1) = 2 r_l^3 from 1: 1, 2, 16, 8192; and below a coefficient 3. *)
+Example cubic_from_values (R : realFieldType) L :
+  cubic_from (2%:R : R) 1 L = 2%:R ^+ cubic_exponent L /\
+  2%:R * cubic_from (2%:R : R) 1 L ^+ 2 = 2%:R ^+ (3 ^ L) /\
+  cubic_from (2%:R : R) 1 L <= 3%:R ^+ cubic_exponent L.
+Proof.
+have r0 l : 0 <= cubic_from (2%:R : R) 1 l by apply: cubic_from_ge0; rewrite ?ler01 ?ler0n.
+split; first by rewrite (collapse_condition (c := 2%:R)) // expr1n mulr1.
+split; first by rewrite (collapse_square (c := 2%:R)) // expr1n mulr1.
+have := @layers_uniform R (cubic_from 2%:R 1) 3%:R L; rewrite expr1n mulr1.
+apply=> // [|l _]; first exact: ler0n.
+by rewrite cubic_from_met ler_wpmul2r ?exprn_ge0 // ler_nat.
+Qed.
+
+(* Two layers: exponents 4 and 9 bound, 3 and 9 do not. *)
+Example layers_uniform_sharp_met (R : realFieldType) :
+  let bounds (e b : nat) := forall (r : nat -> R) c, 0 <= c -> (forall l, 0 <= r l) ->
+    (forall l, r l.+1 <= c * r l ^+ 3) -> r 2%N <= c ^+ e * r 0%N ^+ b in
+  bounds 4%N 9%N /\ ~ bounds 3%N 9%N.
+Proof.
+split=> [r c c0 r0 step | /layers_uniform_sharp[]] //.
+by apply: (layers_uniform c0 r0) => l _; apply: step.
+Qed.
+
+(* Layers that take half of the cube, from 1/2: their coefficient is between 1/3 and 1. *)
+Example doubly_exponential_met (R : realFieldType) L :
+  let r := cubic_from (2%:R^-1 : R) 2%:R^-1 in
+  3%:R^-1 ^+ cubic_exponent L * 2%:R^-1 ^+ (3 ^ L) <= r L /\ r L <= 2%:R^-1 ^+ (3 ^ L).
+Proof.
+move=> r; have half0 : 0 <= 2%:R^-1 :> R by rewrite invr_ge0 ler0n.
+have r0 l : 0 <= r l by apply: cubic_from_ge0.
+apply: (doubly_exponential_between (r := r)) => [||l _] //; first by rewrite invr_ge0 ler0n.
+split; first by rewrite ler_wpmul2r ?exprn_ge0 // lef_pinv ?posrE ?ltr0n // ler_nat.
+by rewrite ler_pimull ?exprn_ge0 // invf_le1 ?ltr0n // ler1n.
+Qed.
+
+(* With coefficient 2, and so sqrt(2)/2 < 1 at the start, from 1/2. *)
+Example collapse_root_met (R : rcfType) L :
+  Num.sqrt 2%:R * cubic_from (2%:R : R) 2%:R^-1 L = (Num.sqrt 2%:R / 2%:R) ^+ (3 ^ L).
+Proof. exact: (collapse_root L (ler0n R 2) (fun l => erefl (cubic_from 2%:R 2%:R^-1 l.+1))). Qed.
+
+(* From 1/2 it tends to 0; from 1, where 2 r_0^2 is not below 1, it does not. *)
+Example collapse_limit_met :
+  tends_to_0 (cubic_from (2%:R : rat) 2%:R^-1) /\ ~ tends_to_0 (cubic_from (2%:R : rat) 1).
+Proof.
+have limit x0 : 0 < x0 -> tends_to_0 (cubic_from (2%:R : rat) x0) <-> 2%:R * x0 ^+ 2 < 1.
+  by move=> x00; apply: (@collapse_limit _ (cubic_from 2%:R x0)).
+by split; [apply/limit | move/limit => /(_ isT)].
 Qed.
 
 (* --- products of attention matrices --- *)
@@ -425,7 +497,8 @@ rewrite {1}(divn_eq L r) addnC product_add -mulmxA.
 apply: le_trans (blocks _); apply: spread_nonexpansive; exact: product_stochastic.
 Qed.
 
-(* The same as the claim words it: self-loops, and a centre within r steps. *)
+(* mask_exponential as the claim words it: with self-loops, and a centre within r steps, the spread
+   falls by (1 - eps^r)^(L / r) or more. *)
 Theorem mask_exponential_within A eps (mask : rel 'I_n) centre r L d (X : 'M[R]_(n, d)) :
   0 <= eps -> (forall l, stochastic (A l)) -> (forall l, pays eps mask (A l)) ->
   reflexive mask -> (forall i, exists2 s, (s <= r)%N & reaches mask centre s i) ->
@@ -478,8 +551,9 @@ have -> : delta *+ j = \sum_(m < j) delta by rewrite big_const_ord iter_addr_0.
 by apply: ler_sum => m _; apply: entries (widen_ord jn m) (ltn_ord m).
 Qed.
 
-(* The tail for any mask: the first j positions see only each other, and every later one reaches
-   each of them in r steps. *)
+(* The tail for any mask: where the first j positions see only each other, and every later one
+   reaches each of them in r steps, the weight on the later ones is at most (1 - j eps^r)^(L /
+   r). *)
 Theorem tail_decay A eps (mask : rel 'I_n) r j L i :
   0 <= eps -> (j < n)%N -> (forall l, stochastic (A l)) -> (forall l, pays eps mask (A l)) ->
   (forall l, closed j (A l)) ->
@@ -553,7 +627,8 @@ rewrite (leq_trans _ (leq_addl _ _)) // (leq_trans _ (window_steps_enough _ w1))
 by rewrite -ltnS (leq_trans (ltn_ord k)) // leqSpred.
 Qed.
 
-(* A prefix of j tokens that see each other, causal after it: one step reaches the whole prefix. *)
+(* A prefix of j tokens that see each other, causal after it: one step reaches the whole prefix, and
+   at most (1 - j eps)^L of the weight is on the tokens after it. *)
 Theorem position_bias_prefix A eps j L i :
   0 <= eps -> (j < n)%N -> (forall l, stochastic (A l)) ->
   (forall l (k m : 'I_n), (k < m)%N -> (j <= m)%N -> A l k m = 0) ->
@@ -567,8 +642,8 @@ rewrite divn1 expr1; apply=> // [l k m kj jm | k p pj jk].
 by apply/existsP; exists p; rewrite eqxx pj orbT.
 Qed.
 
-(* Attained, with the full causal mask, by every net in which token j pays exactly eps to each token
-   before it. *)
+(* That bound is attained, with the full causal mask, by every net in which token j pays exactly eps
+   to each token before it: the token keeps exactly (1 - j eps)^L. *)
 Theorem position_bias_attained A eps j L (i : 'I_n) :
   i = j :> nat -> (forall l, stochastic (A l)) ->
   (forall l (k m : 'I_n), (k < m)%N -> A l k m = 0) ->
@@ -637,7 +712,8 @@ rewrite /= -mulmxA mxE big_ord_recl big_ord1 !IH !mxE /= mulr0 add0r.
 by case: ifP => _; rewrite ?mul0r // exprS.
 Qed.
 
-(* The hypotheses of mask_exponential are met, and its bound is attained at every depth. *)
+(* The bound of mask_exponential is attained at every depth: two tokens, of which the second pays
+   eps to the first, at the centre. *)
 Theorem mask_exponential_attained L :
   spread (attention_product (fun=> pair_attention) L *m pair_tokens) =
   (1 - eps ^+ 1) ^+ (L %/ 1) * spread pair_tokens.
@@ -659,6 +735,188 @@ by rewrite ler_pimulr // exprn_ge0 // subr_ge0.
 Qed.
 
 End Pair.
+
+(* --- the hypotheses can be met: attention --- *)
+
+(* Even attention: every token pays the same to all that its mask shows it. *)
+Section Even.
+
+Variables (R : realFieldType) (n : nat) (mask : rel 'I_n).
+
+Definition seen (i : 'I_n) : nat := \sum_(k < n) mask i k.
+Definition even_attention : 'M[R]_n := \matrix_(i, k) ((mask i k)%:R / (seen i)%:R).
+
+Lemma seen_gt0 : reflexive mask -> forall i, (0 < seen i)%N.
+Proof. by move=> loops i; rewrite /seen (bigD1 i) //= loops. Qed.
+
+Lemma even_stochastic : reflexive mask -> stochastic even_attention.
+Proof.
+move=> loops; split=> [i k | i]; first by rewrite mxE divr_ge0 ?ler0n.
+under eq_bigr do rewrite mxE; rewrite -mulr_suml -natr_sum divff // pnatr_eq0 -lt0n.
+exact: seen_gt0.
+Qed.
+
+Lemma even_pays d : reflexive mask -> (forall i, seen i <= d)%N ->
+  pays d%:R^-1 mask even_attention.
+Proof.
+move=> loops few i k ik; rewrite mxE ik mul1r; have s0 := seen_gt0 loops i.
+by rewrite lef_pinv ?posrE ?ltr0n // ?ler_nat // (leq_trans s0).
+Qed.
+
+Lemma even_hidden i k : mask i k = false -> even_attention i k = 0.
+Proof. by rewrite mxE => ->; rewrite mul0r. Qed.
+
+End Even.
+
+Lemma window_reflexive n w : (0 < w)%N -> reflexive (@window n w).
+Proof. by move=> w0 i; rewrite /window leqnn /= -[X in (X < _)%N]addn0 ltn_add2l. Qed.
+
+(* Three tokens, each of which sees itself and the one before it. *)
+Definition stepping (R : realFieldType) : 'M[R]_3 := even_attention R (window 2).
+
+Lemma stepping_stochastic (R : realFieldType) : stochastic (stepping R).
+Proof. exact/even_stochastic/window_reflexive. Qed.
+
+Lemma stepping_pays (R : realFieldType) : pays 2%:R^-1 (window 2) (stepping R).
+Proof.
+apply: even_pays; first exact: window_reflexive.
+by move=> [[|[|[]]] ?] //; rewrite /seen !big_ord_recl big_ord0.
+Qed.
+
+Lemma stepping_causal (R : realFieldType) (k m : 'I_3) : (k < m)%N -> stepping R k m = 0.
+Proof. by move=> km; apply: even_hidden; rewrite /window leqNgt km. Qed.
+
+Lemma stepping_centre (i : 'I_3) : exists2 s, (s <= 2)%N & reaches (window 2) ord0 s i.
+Proof.
+by exists i; [rewrite -ltnS | apply: window_reaches]; rewrite //= add0n muln1.
+Qed.
+
+(* Two steps reach the first token from each: six layers leave at most 27/64 of the spread. *)
+Example mask_exponential_met (R : realFieldType) d (X : 'M[R]_(3, d)) :
+  spread (attention_product (fun=> stepping R) 6 *m X) <= (3%:R / 4%:R) ^+ 3 * spread X.
+Proof.
+have half0 : 0 <= 2%:R^-1 :> R by rewrite invr_ge0 ler0n.
+have reach (i : 'I_3) : reaches (window 2) ord0 2 i.
+  by apply: window_reaches; rewrite //= add0n muln1 -ltnS.
+have := mask_exponential 6 X half0 (fun=> stepping_stochastic R) (fun=> stepping_pays R) reach.
+by have -> : 1 - 2%:R^-1 ^+ 2 = 3%:R / 4%:R :> R by field.
+Qed.
+
+(* Six layers leave at most 27/64 of the weight on the tokens after the first, and 1/8 on the last
+   alone. *)
+Example position_bias_met (R : realFieldType) i :
+  tail (attention_product (fun=> stepping R) 6) 1 i <= (3%:R / 4%:R) ^+ 3 /\
+  tail (attention_product (fun=> stepping R) 6) 2 i <= 2%:R^-1 ^+ 3.
+Proof.
+have half0 : 0 <= 2%:R^-1 :> R by rewrite invr_ge0 ler0n.
+have bound j (jn : (j < 3)%N) := position_bias 6 i half0 jn (isT : (1 < 2)%N)
+  (fun=> stepping_stochastic R) (fun=> @stepping_causal R) (fun=> stepping_pays R).
+split; [have := bound 1%N isT | have := bound 2%N isT]; lazy zeta.
+  have -> : 1 - 2%:R^-1 ^+ window_steps 3 2 *+ 1 = 3%:R / 4%:R :> R by rewrite mulr1n; field.
+  by [].
+by have -> : 1 - 2%:R^-1 ^+ window_steps 3 2 *+ 2 = 2%:R^-1 :> R by rewrite -mulr_natr; field.
+Qed.
+
+
+(* A prefix of two tokens that see each other, and a third that sees all: even attention pays at
+   least 1/3, and the third keeps at most a third of its weight with every layer. *)
+Definition prefix_mask : rel 'I_3 := fun k m => (m <= k)%N || (m < 2)%N.
+
+Example position_bias_prefix_met (R : realFieldType) L i :
+  tail (attention_product (fun=> even_attention R prefix_mask) L) 2 i <= 3%:R^-1 ^+ L.
+Proof.
+have loops : reflexive prefix_mask by move=> k; rewrite /prefix_mask leqnn.
+have third0 : 0 <= 3%:R^-1 :> R by rewrite invr_ge0 ler0n.
+have pay := @even_pays R 3 prefix_mask 3 loops.
+have -> : 3%:R^-1 = 1 - 3%:R^-1 *+ 2 :> R by rewrite -mulr_natr; field.
+apply: position_bias_prefix => // _ => [|k m km m2|k m km]; first exact: even_stochastic.
+  by apply: even_hidden; rewrite /prefix_mask leqNgt km ltnNge m2.
+apply: pay km => p; rewrite /seen !big_ord_recl big_ord0 addn0.
+exact: leq_add (leq_b1 _) (leq_add (leq_b1 _) (leq_b1 _)).
+Qed.
+
+(* Even causal attention: the third of three tokens pays 1/3 to both before it, and keeps exactly
+   3^-L. *)
+Definition causal_mask : rel 'I_3 := fun k m => (m <= k)%N.
+
+Example position_bias_attained_met (R : realFieldType) L :
+  tail (attention_product (fun=> even_attention R causal_mask) L) 2 ord_max = 3%:R^-1 ^+ L.
+Proof.
+have loops : reflexive causal_mask by move=> k; apply: leqnn.
+rewrite (@position_bias_attained R 3 _ 3%:R^-1 2 L ord_max) // => [|_|_ k m km|_ m m2].
+- by congr (_ ^+ _); rewrite -mulr_natr; field.
+- exact: even_stochastic.
+- by apply: even_hidden; rewrite /causal_mask leqNgt km.
+rewrite mxE /causal_mask (ltnW m2) mul1r; congr (_%:R^-1).
+by rewrite /seen !big_ord_recl big_ord0.
+Qed.
+
+(* Within one step all of them see the first: 2/3 of the spread is left by each layer, or less. *)
+Example mask_exponential_within_met (R : realFieldType) L d (X : 'M[R]_(3, d)) :
+  spread (attention_product (fun=> even_attention R causal_mask) L *m X)
+  <= (2%:R / 3%:R) ^+ L * spread X.
+Proof.
+have loops : reflexive causal_mask by move=> k; apply: leqnn.
+have third0 : 0 <= 3%:R^-1 :> R by rewrite invr_ge0 ler0n.
+have -> : 2%:R / 3%:R = 1 - 3%:R^-1 ^+ 1 :> R by field.
+rewrite -[L in leRHS]divn1.
+apply: (@mask_exponential_within _ _ _ _ causal_mask ord0) => // [_|_|i].
+- exact: even_stochastic.
+- apply: even_pays => // p; rewrite /seen !big_ord_recl big_ord0 addn0.
+  exact: leq_add (leq_b1 _) (leq_add (leq_b1 _) (leq_b1 _)).
+have [i0|] := posnP i; first by exists 0%N; last apply/eqP/val_inj.
+by exists 1%N => //; apply/existsP; exists ord0; rewrite eqxx andbT.
+Qed.
+
+(* Two tokens, the second of which pays half to the first. *)
+Section Half.
+
+Variable R : realFieldType.
+
+Let half : R := 2%:R^-1.
+
+Let half0 : 0 <= half. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let half1 : half <= 1. Proof. by rewrite invf_le1 ?ltr0n // ler1n. Qed.
+Let rest : 1 - half = half. Proof. by rewrite /half; field. Qed.
+
+Lemma pair_spread : spread (pair_tokens R) = 1.
+Proof.
+apply/eqP; rewrite eq_le; apply/andP; split.
+  apply: spread_le => [|i j k]; rewrite ?ler01 // !mxE ler_subl_addr.
+  by apply: (@le_trans _ _ 1); rewrite ?ler_addl ?ler0n // -[1]/(1%:R) ler_nat leq_b1.
+have := spread_ge (pair_tokens R) (lift ord0 ord0) ord0 0.
+by rewrite !mxE /= subr0.
+Qed.
+
+(* One layer halves the spread. *)
+Example doeblin_spread_met :
+  spread (pair_attention half *m pair_tokens R) <= half.
+Proof.
+rewrite -[leRHS]mulr1 -pair_spread -{2}rest; apply: (@doeblin_spread _ _ _ ord0).
+  exact: pair_stochastic.
+by move=> i; apply: pair_pays.
+Qed.
+
+(* L layers leave 2^-L of it, and no less. *)
+Example mask_exponential_attained_met L :
+  spread (attention_product (fun=> pair_attention half) L *m pair_tokens R) = half ^+ L.
+Proof.
+by rewrite (mask_exponential_attained half0 half1) expr1 divn1 pair_spread mulr1 rest.
+Qed.
+
+(* What the second token keeps of itself. *)
+Example tail_decay_met L i :
+  tail (attention_product (fun=> pair_attention half) L) 1 i <= half ^+ L.
+Proof.
+have := @tail_decay R 2 (fun=> pair_attention half) half (@sees_first) 1 1 L i half0 isT.
+rewrite expr1 divn1 mulr1n rest; apply=> [_|_|_ k m|k p p0 _].
+- exact: pair_stochastic.
+- exact: pair_pays.
+- by rewrite mxE; case: k m => [[|[]] ?] // [[|[]] ?].
+by have -> : p = ord0; [case: p p0 => [[|[]] ?] // _; apply: val_inj | apply: pair_reaches].
+Qed.
+
+End Half.
 
 (* --- the bounds on binary numbers --- *)
 
@@ -742,4 +1000,23 @@ have := window_steps_enough n w1; rewrite -/r; have [-> n1|r0 _] := posnP r; fir
 rewrite /= divnn r0 expr1 => le1; have := le_trans (tail_ge0 _ _ (product_stochastic _ sA)) le1.
 rewrite subr_ge0 -mulr_natl expr_div_n -!natrX mulrA -natrM ler_pdivr_mulr ?mul1r ?ler_nat //.
 by rewrite ltr0n expn_gt0 b0.
+Qed.
+
+(* The numbers of both at six layers, three tokens and a window of two: 27/64. *)
+Example mask_exponential_checked_met (R : realFieldType) d (X : 'M[R]_(3, d)) :
+  spread (attention_product (fun=> stepping R) 6 *m X) <= 27%:R / 64%:R * spread X.
+Proof.
+have pay (_ : nat) : pays (1%:R / 2%:R) (window 2) (stepping R).
+  by rewrite mul1r; apply: stepping_pays.
+exact: (mask_exponential_checked 6 X (isT : (0 < 2)%N) (fun=> stepping_stochastic R) pay
+  (window_reflexive (isT : (0 < 2)%N)) stepping_centre).
+Qed.
+
+Example position_bias_checked_met (R : realFieldType) i :
+  tail (attention_product (fun=> stepping R) 6) 1 i <= 27%:R / 64%:R.
+Proof.
+have pay (_ : nat) : pays (1%:R / 2%:R) (window 2) (stepping R).
+  by rewrite mul1r; apply: stepping_pays.
+exact: (@position_bias_checked R 3 _ 1 2 2 2 6 i isT isT isT (fun=> stepping_stochastic R)
+  (fun=> @stepping_causal R) pay).
 Qed.

@@ -46,7 +46,7 @@ Section Kernels.
 Variables (R : rcfType) (n : nat).
 Implicit Types (L M S : 'M[R]_n) (a b : R).
 
-(* No matrix has two Cholesky factors. *)
+(* A matrix has at most one Cholesky factor. *)
 Theorem cholesky_unique S L M : cholesky S L -> cholesky S M -> L = M.
 Proof.
 move=> [lowL posL <-] [lowM posM eqLM].
@@ -111,7 +111,7 @@ have [ki | ik] := leqP k i; last by rewrite mul0r.
 rewrite ltnNge (leq_trans ki (leq_addr _ _)) /= addnC -addnBA // exprD; ring.
 Qed.
 
-(* The closed form is a factor of the decaying kernel. *)
+(* For 0 <= a < 1 the closed form is a Cholesky factor of the decaying kernel. *)
 Theorem decay_cholesky a : 0 <= a -> a < 1 -> cholesky (decay n a) (decay_factor n a).
 Proof.
 move=> a0 a1; split=> [i j ij | i | ].
@@ -205,6 +205,23 @@ exists (decay_factor n 2%:R^-1); apply: decay_cholesky; first by rewrite invr_ge
 by rewrite invf_lt1 ?ltr0n ?ltr1n.
 Qed.
 
+(* At a = 3/5 the root is 4/5, and the factor of two tokens can be written out: no other
+   exists. *)
+Example cholesky_unique_met (R : rcfType) :
+  decay_factor 2 (3%:R / 5%:R : R) =
+  \matrix_(i < 2, j < 2) if i == ord0 then (j == ord0)%:R
+                         else (if j == ord0 then 3%:R else 4%:R) / 5%:R.
+Proof.
+have a0 : 0 <= 3%:R / 5%:R :> R by rewrite divr_ge0 ?ler0n.
+have a1 : 3%:R / 5%:R < 1 :> R by rewrite ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat.
+apply: cholesky_unique (decay_cholesky 2 a0 a1) _; split=> [i j | i | ].
+- by rewrite mxE; case: i j => [[|[]] ?] // [[|[]] ?].
+- by rewrite mxE; case: i => [[|[]] ?] //=; rewrite ?ltr01 ?divr_gt0 ?ltr0n.
+apply/matrixP=> i j; rewrite !mxE big_ord_recl big_ord1 !mxE.
+case: i j => [[|[]] ?] // [[|[]] ?] //=; rewrite /bump /= ?expr0 ?expr1.
+all: by field.
+Qed.
+
 (* Claim: rank_collapse/decay_kernel. For decays that rise from 0 with depth and stay below 1 (g_l
    falls), whatever their Cholesky factors are called: every L_(l+1) L_l^-1 is lower triangular
    without a negative entry, and the product of the first l of them carries the identity to the l-th
@@ -230,4 +247,19 @@ have -> : layers_product A l = L l.
   elim: l => [|l IH] /=; first by rewrite one.
   by rewrite IH AE mulmxKV // (factor_unit (factor l)).
 by case: (factor l).
+Qed.
+
+(* Decays l/(l + 1): 0, 1/2, 2/3 and so on. *)
+Example decay_kernel_carried (R : rcfType) n :
+  let L l := decay_factor n (l%:R / l.+1%:R : R) in
+  let A l := L l.+1 *m invmx (L l) in
+  (forall l, lower (A l) /\ forall i j, 0 <= A l i j) /\
+  forall l, layers_product A l *m (layers_product A l)^T = decay n (l%:R / l.+1%:R).
+Proof.
+move=> L A; have S0 m : 0 < m.+1%:R :> R by rewrite ltr0n.
+pose a l : R := l%:R / l.+1%:R.
+have below l : a l < 1 by rewrite ltr_pdivr_mulr // mul1r ltr_nat.
+apply: (decay_kernel (a := a) (L := L)) => // [ | l | l]; first exact: mul0r.
+  rewrite ler_pdivr_mulr // mulrAC ler_pdivl_mulr // -!natrM ler_nat; lia.
+by apply: decay_cholesky; rewrite ?divr_ge0 ?ler0n.
 Qed.

@@ -88,14 +88,14 @@ have L0' : L%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
 by move: L%:R L0' => x x0; field.
 Qed.
 
-(* Claim: signal_propagation/expected_depth, its quoted case p = 1/2: (3 L - 1)/4. *)
+(* Claim: signal_propagation/expected_depth. Its quoted case p = 1/2: (3 L - 1)/4 layers. *)
 Theorem expected_depth_half L :
   (0 < L)%N ->
   kept_mean (survival 2%:R^-1) (fun kept : {ffun 'I_L -> bool} => \sum_l (kept l)%:R) =
   (3%:R * L%:R - 1) / 4%:R.
 Proof. by move=> L0; rewrite expected_depth //; move: L%:R => x; field. Qed.
 
-(* Claim: signal_propagation/stochastic_depth_rescaled: the net whose branch l is scaled by its keep
+(* Claim: signal_propagation/stochastic_depth_rescaled. The net whose branch l is scaled by its keep
    probability has the mean output of the nets with layers dropped, for linear branches. *)
 Theorem stochastic_depth_rescaled L (keep : 'I_L -> R) (a : R) :
   kept_mean keep (kept_output a) = \prod_l (1 + keep l * a).
@@ -104,12 +104,14 @@ rewrite (kept_mean_prod keep (fun _ b => if b then 1 + a else 1)) /=.
 by apply: eq_bigr => l _; ring.
 Qed.
 
-(* Claim: signal_propagation/stochastic_depth_unscaled, which fails: without rescaling the mean
-   output is (1 + p a)^L, which for a > 0 is below (1 + a)^L where p < 1. *)
+(* Claim: signal_propagation/stochastic_depth_unscaled. It fails: without rescaling the mean output
+   is (1 + p a)^L. *)
 Theorem stochastic_depth_unscaled L (p a : R) :
   kept_mean (fun _ : 'I_L => p) (kept_output a) = (1 + p * a) ^+ L.
 Proof. by rewrite stochastic_depth_rescaled prodr_const card_ord. Qed.
 
+(* That is below (1 + a)^L, what all L layers give, wherever branches of slope a > 0 are dropped at
+   all: for p < 1. *)
 Theorem stochastic_depth_unscaled_fails L (p a : R) :
   0 <= p < 1 -> 0 < a -> (0 < L)%N ->
   kept_mean (fun _ : 'I_L => p) (kept_output a) < (1 + a) ^+ L.
@@ -307,7 +309,7 @@ transitivity (mean (fun w => (g / 2%:R) ^+ l * (g * square (relu (x *m weight w)
 by rewrite !meanZ mean_relu at0 exprS; move: (_ ^+ l) (square x) => p s; ring.
 Qed.
 
-(* Claim: signal_propagation/kaiming_variance, linear nets: g^l. *)
+(* Claim: signal_propagation/kaiming_variance. In linear nets the factor is g^l. *)
 Theorem kaiming_variance_linear l x : linear_square l x = g ^+ l * linear_square 0 x.
 Proof.
 have at0 y : linear_square 0 y = g * square y by exact: mean_square.
@@ -536,8 +538,9 @@ elim: branches x => [|f later IH] x /=; first by rewrite derivX hornerC.
 by rewrite deriv_comp hornerM horner_comp !(hornerD, derivD) derivX hornerX hornerC IH.
 Qed.
 
-(* Claim: signal_propagation/residual_gradient_at_least_one, what is true: branches with
-   |f'| <= eps <= 1 keep the derivative between (1 - eps)^n and (1 + eps)^n. *)
+(* Claim: signal_propagation/residual_gradient_at_least_one. What is true: branches with
+   |f'| <= eps <= 1 keep the derivative between (1 - eps)^n and (1 + eps)^n. The bound is asked for
+   everywhere, so these branches, which are polynomials, are affine. *)
 Theorem residual_gradient_between (branches : seq {poly R}) (eps x : R) :
   eps <= 1 -> (forall f, f \in branches -> forall y, `|f^`().[y]| <= eps) ->
   (1 - eps) ^+ size branches <= (residual_net branches)^`().[x] <= (1 + eps) ^+ size branches.
@@ -614,7 +617,7 @@ have p1 : (1 + h) * (1 - h) <= 1.
 by rewrite -exprMn exprn_ile1.
 Qed.
 
-(* Claim: signal_propagation/product_vanishes, which fails: factors 1 - 1/(i + 1)^2, all in (0, 1),
+(* Claim: signal_propagation/product_vanishes. It fails: factors 1 - 1/(i + 1)^2, all in (0, 1),
    have product (n + 2)/(2 (n + 1)) > 1/2. *)
 Theorem product_vanishes_fails n :
   \prod_(i < n) (1 - (i.+2%:R ^+ 2)^-1) = n.+2%:R / (2%:R * n.+1%:R) :> R /\
@@ -676,7 +679,7 @@ have -> : (q + b / 2%:R) ^+ 2 = q ^+ 2 + b * q + (b / 2%:R) ^+ 2 by field.
 by rewrite ler_addl sqr_ge0.
 Qed.
 
-(* Claim: signal_propagation/pre_ln_variance_quadratic, its upper end: the variance of the
+(* Claim: signal_propagation/pre_ln_variance_quadratic. Its upper end: the variance of the
    recursion is at most C/c (sqrt(c) sigma_1 + (l - 1)/2)^2, here with s = sqrt(c) and layers
    counted from 0. The lower end has a logarithm and is not stated. That the recursion describes a
    net is the source's statement. *)
@@ -695,7 +698,7 @@ Qed.
 
 End Curse.
 
-(* Claim: signal_propagation/pre_ln_variance_exponential, which fails: no rate q > 1 bounds such a
+(* Claim: signal_propagation/pre_ln_variance_exponential. It fails: no rate q > 1 bounds such a
    recursion from below at every depth, whatever constants Theta stands for. *)
 Theorem pre_ln_variance_exponential_fails (R : archiFieldType) (sigma : nat -> R) s C q :
   0 < s -> 0 <= C -> theta_sequence sigma s C -> 1 < q -> exists l, sigma l ^+ 2 < q ^+ l.
@@ -800,8 +803,8 @@ rewrite /total mean_sum mulr_sumr; apply: eq_bigr => i _.
 by rewrite (mean_write n0 law) squareZ mul1r mulrDl mul1r.
 Qed.
 
-(* Claim: signal_propagation/uniform_growth, the common part: ((1 + a^2)(1 + b^2))^l times that of
-   the input. The claim's object itself. *)
+(* Claim: signal_propagation/uniform_growth. The squared norm of the sum of the tokens grows as
+   ((1 + a^2)(1 + b^2))^l. The claim's object itself. *)
 Theorem uniform_growth_common l X :
   mean_after common l X = ((1 + a ^+ 2) * (1 + b ^+ 2)) ^+ l * common X.
 Proof.
@@ -814,7 +817,8 @@ transitivity (mean mass (fun v => p * ((1 + b ^+ 2) * common (mixed (weight v) X
 by rewrite !meanZ common_mixed [_ ^+ l.+1]exprS -/p; move: (common X) p {IH} => c p; ring.
 Qed.
 
-(* The total: (1 + b^2)^l (N + C/m ((1 + a^2)^l - 1)). *)
+(* The sum N of the m tokens' squared norms, where C is the squared norm of their sum, becomes
+   (1 + b^2)^l (N + C/m ((1 + a^2)^l - 1)). *)
 Theorem uniform_growth_total l X :
   mean_after total l X =
   (1 + b ^+ 2) ^+ l * (total X + common X / m%:R * ((1 + a ^+ 2) ^+ l - 1)).
@@ -876,6 +880,163 @@ rewrite one in law; have ones (x : 'rV[rat]_4) : square (const_mx 1 : 'rV[rat]_4
 exact: (pre_ln_norm (isT : (0 < 4)%N) law ones (isT : (0 < 3)%N) l X i).1.
 Qed.
 
+Lemma square_ones (R : realFieldType) n : square (const_mx 1 : 'rV[R]_n) = n%:R.
+Proof.
+by rewrite /square (eq_bigr (fun=> 1)) ?sumr_const ?card_ord // => k _; rewrite mxE expr1n.
+Qed.
+
+(* Kaiming's variance 2/n at width 2, signs themselves: a mean square of 4 at every layer. *)
+Example kaiming_keeps_met (R : realFieldType) l :
+  relu_square (@sign_mass R 2) (sign_weight (1 : R)) l (const_mx 1) = 4%:R.
+Proof.
+have law := sign_law (1 : R) (isT : (0 < 2)%N); rewrite expr1n mulr1 in law.
+rewrite (kaiming_keeps l _ (isT : (0 < 2)%N) law) /= (mean_square (isT : (0 < 2)%N) law).
+by rewrite square_ones -natrM.
+Qed.
+
+(* No activation, and signs at width 4: each layer multiplies by 4, whatever the input. *)
+Example kaiming_linear_met (R : realFieldType) l :
+  linear_square (@sign_mass R 4) (sign_weight (1 : R)) l (const_mx 1) = 4%:R ^+ l.+2.
+Proof.
+have law := sign_law (1 : R) (isT : (0 < 4)%N); rewrite expr1n mulr1 in law.
+rewrite (kaiming_variance_linear (isT : (0 < 4)%N) law) /= (mean_square (isT : (0 < 4)%N) law).
+by rewrite square_ones -expr2 -exprD addn2.
+Qed.
+
+(* RMSNorm, where it is defined; and ones in the place of a row of zeros. *)
+Definition rms_norm (R : rcfType) n (x : 'rV[R]_n) : 'rV[R]_n :=
+  if square x == 0 then const_mx 1 else Num.sqrt (n%:R / square x) *: x.
+
+Lemma rms_norm_square (R : rcfType) n (x : 'rV[R]_n) : square (rms_norm x) = n%:R.
+Proof.
+rewrite /rms_norm; case: eqP => [_ | /eqP x0]; first exact: square_ones.
+by rewrite squareZ sqr_sqrtr ?divr_ge0 ?ler0n ?square_ge0 // divfK.
+Qed.
+
+(* RMSNorm and signs over 2 at width 4: 6 enters the last normalisation, and in three layers of
+   pre-LN a token gains between 6 and 18. *)
+Example rms_norm_met (R : rcfType) (x : 'rV[R]_4) (X : 'I_3 -> 'rV[R]_4) i :
+  let weight := sign_weight (2%:R^-1 : R) in
+  let E := mean (@sign_mass R 4) in
+  let y := rms_norm x in
+  (E (fun a => E (fun b => square (y + relu (y *m weight a) *m weight b))) = 6%:R) /\
+  (square (X i) + 6%:R <= pre_ln_square (@sign_mass R 4) weight (@rms_norm R 4) 3 X i) /\
+  (pre_ln_square (@sign_mass R 4) weight (@rms_norm R 4) 3 X i <= square (X i) + 18%:R).
+Proof.
+move=> weight E y.
+have law := sign_law (2%:R^-1 : R) (isT : (0 < 4)%N).
+have one : 4%:R * (2%:R^-1 : R) ^+ 2 = 1 by field.
+rewrite one in law; have normed := @rms_norm_square R 4.
+split; first by rewrite /E /y (post_ln_norm (isT : (0 < 4)%N) law normed); field.
+have [low high] := pre_ln_norm (isT : (0 < 4)%N) law normed (isT : (0 < 3)%N) 3 X i.
+split; first by apply: le_trans low; rewrite ler_add2l le_eqVlt; apply/orP; left; apply/eqP; field.
+by apply: le_trans high _; rewrite ler_add2l le_eqVlt; apply/orP; left; apply/eqP; field.
+Qed.
+
+(* Three tokens that are unit vectors, attention times 1 and branches times 1/2: the common part
+   grows by 5/2 with every layer. *)
+Example uniform_growth_met (R : realFieldType) l :
+  let X (i : 'I_3) : 'rV[R]_4 := delta_mx 0 (widen_ord (leqnSn 3) i) in
+  let grows of_tokens := mean_after (@sign_mass R 4) (sign_weight (2%:R^-1 : R)) (m := 3) 1 2%:R^-1
+    of_tokens l X in
+  (grows (@common R 4 3) = (5%:R / 2%:R) ^+ l * 3%:R) /\
+  (grows (@total R 4 3) = (5%:R / 4%:R) ^+ l * (2%:R + 2%:R ^+ l)).
+Proof.
+move=> X grows.
+have law := sign_law (2%:R^-1 : R) (isT : (0 < 4)%N).
+have one : 4%:R * (2%:R^-1 : R) ^+ 2 = 1 by field.
+rewrite one in law.
+have common3 : common X = 3%:R.
+  rewrite /common /square !big_ord_recl !big_ord0 !mxE /=.
+  ring.
+have total3 : total X = 3%:R.
+  by rewrite /total /square !big_ord_recl !big_ord0 !mxE /=; ring.
+have factor : 1 + (2%:R^-1 : R) ^+ 2 = 5%:R / 4%:R by field.
+have two : 1 + 1 ^+ 2 = 2%:R :> R by ring.
+split.
+  rewrite /grows (uniform_growth_common (isT : (0 < 4)%N) law) // common3 factor two.
+  by congr (_ ^+ _ * _); field.
+rewrite /grows (uniform_growth_total (isT : (0 < 4)%N) law) // common3 total3 factor two.
+by congr (_ * _); move: (2%:R ^+ l) => p; field.
+Qed.
+
+(* Four layers of which the last is kept in half of the nets: 11/4 of them; three of which it is
+   kept in a third: 5/3. *)
+Example expected_depth_met (R : realFieldType) :
+  kept_mean (survival (3%:R^-1 : R)) (fun kept : {ffun 'I_3 -> bool} => \sum_l (kept l)%:R) =
+    5%:R / 3%:R /\
+  kept_mean (survival (2%:R^-1 : R)) (fun kept : {ffun 'I_4 -> bool} => \sum_l (kept l)%:R) =
+    11%:R / 4%:R.
+Proof. by rewrite expected_depth // expected_depth_half //; split; field. Qed.
+
+(* Two branches of slope 1, each kept in half of the nets: 9/4, and not 4. *)
+Example stochastic_depth_unscaled_met (R : realFieldType) :
+  kept_mean (fun _ : 'I_2 => 2%:R^-1) (kept_output (1 : R)) < 4%:R.
+Proof.
+have -> : 4%:R = (1 + 1) ^+ 2 :> R by ring.
+apply: stochastic_depth_unscaled_fails => //; last exact: ltr01.
+by rewrite invr_ge0 ler0n invf_lt1 ?ltr0n ?ltr1n.
+Qed.
+
+(* Writes of size 3 whose sign depends on layer and stream. *)
+Definition written (R : realFieldType) (j : nat) (y : R) : R := if y < j%:R then 3%:R else - 3%:R.
+
+Lemma written_square (R : realFieldType) j (y : R) : written j y ^+ 2 = 9%:R.
+Proof. by rewrite /written; case: ifP => _; ring. Qed.
+
+(* Sixteen of them, times 1/4, add 9 to the mean square. *)
+Example residual_stream_met (R : realFieldType) (x : R) :
+  walk (@written R) 2%:R^-1 4 x = x ^+ 2 + 9%:R /\
+  walk (@written R) 4%:R^-1 (2 * 8) 1 = 1 + 9%:R.
+Proof.
+split.
+  by rewrite (residual_stream _ _ _ (@written_square R)); field.
+apply: residual_stream_scaled => //; last exact: written_square.
+by rewrite (_ : (2 * 8)%N = 4 ^ 2)%N // natrX exprVn.
+Qed.
+
+(* Slopes 1/2 and -1/3. *)
+Example residual_gradient_between_met (R : realFieldType) (x : R) :
+  let net := residual_net [:: 2%:R^-1 *: 'X; - 3%:R^-1 *: 'X] in
+  (2%:R^-1 ^+ 2 <= net^`().[x]) /\ (net^`().[x] <= (3%:R / 2%:R) ^+ 2).
+Proof.
+move=> net; apply/andP.
+have -> : 3%:R / 2%:R = 1 + 2%:R^-1 :> R by field.
+have {1}-> : 2%:R^-1 = 1 - 2%:R^-1 :> R by field.
+apply: (@residual_gradient_between R [:: 2%:R^-1 *: 'X; - 3%:R^-1 *: 'X]).
+  by rewrite invf_le1 ?ltr0n // ler1n.
+move=> f; rewrite !inE => /orP[] /eqP-> y; rewrite derivZ derivX hornerZ hornerC mulr1.
+  by rewrite ger0_norm // invr_ge0 ler0n.
+by rewrite normrN ger0_norm ?invr_ge0 ?ler0n // lef_pinv ?posrE ?ltr0n // ler_nat.
+Qed.
+
+(* A depth that the claim measures. *)
+Example residual_gradient_fails_met (R : realFieldType) (x : R) :
+  (residual_net (nseq 12 (- 100%:R^-1 *: 'X)))^`().[x] < 1.
+Proof. exact: residual_gradient_at_least_one_fails. Qed.
+
+(* Four branches of slope 1/8. *)
+Example scaled_branches_met (R : realFieldType) :
+  3%:R / 2%:R <= (1 + (8%:R^-1 : R)) ^+ 4 <= 2%:R.
+Proof.
+have c0 : 0 <= (2%:R^-1 : R) < 1 by rewrite invr_ge0 ler0n invf_lt1 ?ltr0n ?ltr1n.
+have := scaled_branches_bounded (isT : (0 < 4)%N) c0.
+have -> : 1 + 2%:R^-1 = 3%:R / 2%:R :> R by field.
+have -> : 2%:R^-1 / 4%:R = 8%:R^-1 :> R by field.
+by have -> : (1 - 2%:R^-1)^-1 = 2%:R :> R by field.
+Qed.
+
+(* sigma_l = (l + 2)/2 is at most what the bound says, and below 1.1^l somewhere. *)
+Example pre_ln_variance_bounds_met l :
+  (l.+2%:R / 2%:R) ^+ 2 <= 3%:R / 2%:R * (1 + l%:R / 2%:R) ^+ 2 :> rat /\
+  exists k, (k.+2%:R / 2%:R) ^+ 2 < (11%:R / 10%:R) ^+ k :> rat.
+Proof.
+split; last first.
+  exact: (pre_ln_variance_exponential_fails (q := 11%:R / 10%:R) _ _ theta_sequence_met).
+have := pre_ln_variance_quadratic l ltr01 (isT : 0 <= 3%:R / 2%:R :> rat) theta_sequence_met.
+by rewrite expr1n divr1 mul1r divff.
+Qed.
+
 (* --- the theorems with the numbers that claims compare --- *)
 
 Local Notation quotient v := ((nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R).
@@ -888,6 +1049,14 @@ Corollary expected_depth_checked (R : realFieldType) (L a b : nat) :
   kept_mean (survival (a%:R / b%:R)) (fun kept : {ffun 'I_L -> bool} => \sum_l (kept l)%:R)
   = quotient v :> R.
 Proof. by move=> L0 b0 v; rewrite expected_depth // expected_depth_valueE. Qed.
+
+(* Four layers, the last kept in half of the nets: 22/8. *)
+Example expected_depth_checked_met (R : realFieldType) :
+  kept_mean (survival (1%:R / 2%:R : R)) (fun kept : {ffun 'I_4 -> bool} => \sum_l (kept l)%:R) =
+  11%:R / 4%:R.
+Proof.
+rewrite (@expected_depth_checked R 4 1 2) // -expected_depth_valueE //; field.
+Qed.
 
 Lemma bin_pred l : (bin_of_nat l - 1)%num = bin_of_nat l.-1.
 Proof.
@@ -964,14 +1133,15 @@ have d0' : d%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
 by move: (a%:R : R) (b%:R : R) (c%:R : R) (d%:R : R) b0' d0' => x y z t y0 t0; field; rewrite y0 t0.
 Qed.
 
-(* Claim: signal_propagation/residual_gradient_at_least_one, which fails: n branches -x/100. *)
+(* Claim: signal_propagation/residual_gradient_at_least_one. It fails: n branches -x/100 make the
+   derivative (99/100)^n. *)
 Corollary residual_gradient_refuted (R : realFieldType) n (x : R) :
   (residual_net (nseq n (- 100%:R^-1 *: 'X)))^`().[x]
   = quotient (residual_gradient_value (bin_of_nat n)).
 Proof. by rewrite residual_gradient_linear residual_gradient_valueE. Qed.
 
-(* Claim: signal_propagation/pre_ln_variance_exponential, which fails: the variance of layer l,
-   counted from 1, of the recursion that starts at 1. *)
+(* Claim: signal_propagation/pre_ln_variance_exponential. It fails: the variance of layer l, counted
+   from 1, of the recursion that starts at 1 is at most ((l + 1)/2)^2. *)
 Corollary pre_ln_variance_refuted (R : realFieldType) (sigma : nat -> R) l :
   sigma 0%N = 1 -> (forall k, 0 < sigma k /\ sigma k ^+ 2 = grown sigma k) ->
   sigma l.-1 ^+ 2 <= quotient (pre_ln_value (bin_of_nat l - 1)).
@@ -982,17 +1152,50 @@ rewrite -pre_ln_valueE; have := pre_ln_variance_quadratic l.-1 ltr01 ler01 theta
 by rewrite first expr1n divr1 !mul1r.
 Qed.
 
-(* Claim: signal_propagation/product_vanishes, which fails: the product of n factors
-   1 - 1/(i + 1)^2, all in (0, 1). *)
+(* Claim: signal_propagation/product_vanishes. It fails: the product of n factors 1 - 1/(i + 1)^2,
+   all in (0, 1), is (n + 2)/(2 (n + 1)). *)
 Corollary product_vanishes_refuted (R : realFieldType) n :
   \prod_(i < n) (1 - (i.+2%:R ^+ 2)^-1) = quotient (product_value (bin_of_nat n)) :> R.
 Proof. by rewrite (product_vanishes_fails R n).1 product_valueE. Qed.
 
-(* Claim: signal_propagation/stochastic_depth_unscaled, which fails: the mean output of L branches
-   of slope c/d, each kept with probability a/b. *)
+(* Claim: signal_propagation/stochastic_depth_unscaled. It fails: the mean output of L branches of
+   slope c/d, each kept with probability a/b, is (1 + (a c)/(b d))^L. *)
 Corollary stochastic_depth_unscaled_refuted (R : realFieldType) (L a b c d : nat) :
   (0 < b)%N -> (0 < d)%N ->
   let v := unscaled_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b) (bin_of_nat c)
                           (bin_of_nat d) in
   kept_mean (fun _ : 'I_L => a%:R / b%:R) (kept_output (c%:R / d%:R)) = quotient v :> R.
 Proof. by move=> b0 d0 v; rewrite stochastic_depth_unscaled unscaled_valueE. Qed.
+
+(* The recursion has a solution: variances v_(k+1) = v_k + sqrt(v_k) from 1. *)
+Fixpoint variance (R : rcfType) (k : nat) : R :=
+  if k is j.+1 then variance R j + Num.sqrt (variance R j) else 1.
+
+Lemma variance_gt0 (R : rcfType) k : 0 < variance R k.
+Proof. by elim: k => [|k IH]; rewrite ?ltr01 // ltr_paddr ?sqrtr_ge0. Qed.
+
+Lemma variance_grown (R : rcfType) k :
+  grown (fun j => Num.sqrt (variance R j)) k = variance R k.
+Proof.
+rewrite /grown; elim: k => [|k IH]; first by rewrite big_ord0.
+have root0 : Num.sqrt (variance R k) != 0 by rewrite gt_eqF // sqrtr_gt0 variance_gt0.
+rewrite big_ord_recr /= IH mulrDr mulr1; congr (_ + _).
+by rewrite -{1}(sqr_sqrtr (ltW (variance_gt0 R k))) expr2 mulfK.
+Qed.
+
+(* So it is met at every depth, and layer 200 has variance at most 201^2/4. *)
+Example pre_ln_variance_met (R : rcfType) l :
+  variance R l.-1 <= quotient (pre_ln_value (bin_of_nat l - 1)) /\
+  variance R 199 <= 201%:R ^+ 2 / 4%:R.
+Proof.
+pose sigma j := Num.sqrt (variance R j).
+have sqr k : sigma k ^+ 2 = variance R k by apply: sqr_sqrtr; apply/ltW/variance_gt0.
+have seq k : 0 < sigma k /\ sigma k ^+ 2 = grown sigma k.
+  by rewrite sqr variance_grown sqrtr_gt0 variance_gt0.
+have bound := pre_ln_variance_refuted _ (sqrtr1 R : sigma 0%N = 1) seq.
+split; first by rewrite -sqr.
+have := bound 200%N; rewrite bin_pred -pre_ln_valueE sqr => /le_trans; apply.
+rewrite le_eqVlt; apply/orP; left; apply/eqP.
+have -> : 1 + 199%:R / 2%:R = 201%:R / 2%:R :> R by field.
+by rewrite expr_div_n; congr (_ / _); rewrite -natrX.
+Qed.
