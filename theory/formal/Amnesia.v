@@ -398,3 +398,59 @@ Corollary causal_amnesia_checked (R : realFieldType) (A : Type) (T : eqType) (x0
   pseudometric dist -> causal F -> (0 < size shared)%N -> 0 < sum ->
   dist (last x0 (F (shared ++ u))) (last x0 (F (shared ++ v))) / sum <= (nat_of_bin 1%num)%:R.
 Proof. by move=> sum D C S s0; rewrite ler_pdivr_mulr // mul1r; apply: causal_amnesia. Qed.
+
+(* Each state is the sum of all tokens so far. The shared token is 1; then comes 2 in one input, and
+   -2 in the other. The states are 1, 3 and 1, -1: two diameters of 2, and last states 4 apart. *)
+Definition running_sum : seq rat -> seq rat := causal_net (fun s => \sum_(x <- s) x) [::].
+
+Lemma running_sum_causal : causal running_sum.
+Proof. exact: causal_net_causal. Qed.
+
+Lemma running_sum_states :
+  states_from running_sum [:: 1] [:: 2%:R] = [:: 1; 3%:R] /\
+  states_from running_sum [:: 1] [:: - 2%:R] = [:: 1; -1].
+Proof. by rewrite /states_from /running_sum /causal_net /= !unlock; split; apply/eqP. Qed.
+
+Example causal_amnesia_attained :
+  let F := running_sum in let shared := [:: 1] in let u := [:: 2%:R] in let v := [:: - 2%:R] in
+  let sum := diameter rat_distance (states_from F shared u) +
+             diameter rat_distance (states_from F shared v) in
+  [/\ rat_distance (last 0 (F (shared ++ u))) (last 0 (F (shared ++ v))) = 4%:R, sum = 4%:R
+    & rat_distance (last 0 (F (shared ++ u))) (last 0 (F (shared ++ v))) / sum <= 1].
+Proof.
+move=> F shared u v sum; have [Su Sv] := running_sum_states.
+have sum4 : sum = 4%:R by rewrite /sum Su Sv; apply/eqP.
+split=> //; first by rewrite /F /running_sum /causal_net /= !unlock; apply/eqP.
+apply: (causal_amnesia_checked 0 rat_distance_pseudometric running_sum_causal) => //.
+by rewrite -/sum sum4.
+Qed.
+
+(* The states of either input agree up to 2, so that the last ones differ by at most 4, as they do;
+   and the states themselves, read out, are 4 apart, which takes a diameter of 2. *)
+Example causal_amnesia_twice_met :
+  rat_distance (last 0 (running_sum [:: 1; 2%:R])) (last 0 (running_sum [:: 1; - 2%:R])) <= 4%:R.
+Proof.
+have [Su Sv] := running_sum_states.
+apply: (@causal_amnesia_twice _ _ _ 0 _ _ rat_distance_pseudometric running_sum_causal [:: 1] isT
+  [:: 2%:R] [:: - 2%:R] 2%:R) => //.
+  by rewrite Su => x y; rewrite !inE => /orP [] /eqP-> /orP [] /eqP->.
+by rewrite Sv => x y; rewrite !inE => /orP [] /eqP-> /orP [] /eqP->.
+Qed.
+Example causal_amnesia_margin_met :
+  2%:R <= Num.max (diameter rat_distance (states_from running_sum [:: 1] [:: 2%:R]))
+                  (diameter rat_distance (states_from running_sum [:: 1] [:: - 2%:R])).
+Proof.
+apply: le_trans (@causal_amnesia_margin _ _ _ 0 _ _ rat_distance_pseudometric running_sum_causal
+  [:: 1] isT id 1 4%:R _ _ _ _ _) => // [x y|].
+  by rewrite mul1r.
+by rewrite /running_sum /causal_net /= !unlock.
+Qed.
+
+(* One token more, here 2: the bound is attained, 2 = 2 + 0. *)
+Example causal_amnesia_prefix_met :
+  rat_distance (last 0 (running_sum [:: 1; 2%:R])) (last 0 (running_sum [:: 1])) =
+  diameter rat_distance (states_from running_sum [:: 1] [:: 2%:R]) +
+  diameter rat_distance (states_from running_sum [:: 1] [::]).
+Proof.
+exact: (@causal_amnesia_prefix _ _ _ 0 _ _ rat_distance_pseudometric running_sum_causal [:: 1] isT).
+Qed.

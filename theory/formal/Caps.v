@@ -865,14 +865,16 @@ have of_nat_bin n : bin_of_nat n = N.of_nat n.
 by rewrite /collapse_cap_value /collapse_cap !of_nat_bin; lia.
 Qed.
 
-(* Claim: least_depth/blocks_counted_both_ways. *)
+(* Claim: least_depth/blocks_counted_both_ways. Words of exactly m blocks are decided by L layers with
+   masks to both sides exactly from this depth on. *)
 Corollary block_layers_checked (R : realDomainType) (m L : nat) : (0 < m)%nat ->
   (nat_of_bin (block_layers_value (bin_of_nat m)) <= L)%nat <->
   exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (read : Q -> bool) (q0 : Q),
     size ls = L /\ forall w, read (last q0 (states embed [::] [::] ls w)) = block_word m w.
 Proof. by move=> m0; rewrite block_layers_valueE bin_of_natK; apply: block_layers_least. Qed.
 
-(* Claim: least_depth/collapse_caps_depth. *)
+(* Claim: least_depth/collapse_caps_depth. Above a collapse after L layers words of m blocks are
+   decided, by any function of all states, exactly up to this m. *)
 Corollary collapse_cap_checked (R : realDomainType) (L m : nat) : (0 < m)%nat ->
   (m <= nat_of_bin (collapse_cap_value (bin_of_nat L)))%nat <->
   exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (pre post : seq Q)
@@ -880,3 +882,51 @@ Corollary collapse_cap_checked (R : realDomainType) (L m : nat) : (0 < m)%nat ->
       forall w, (0 < size w)%nat -> collapsed (states embed pre post ls w)
       & forall w, rest (states embed pre post ls w) = block_word m w].
 Proof. by move=> m0; rewrite collapse_cap_valueE bin_of_natK; apply: collapse_cap_exact. Qed.
+
+(* Words of five blocks take three layers; and a collapse after three layers leaves words of up to
+   five blocks. *)
+Example five_blocks L : (3 <= L)%nat <->
+  exists (Q : Type) (ls : seq (layer [realDomainType of int] Q)) (embed : bool -> Q)
+    (read : Q -> bool) (q0 : Q),
+    size ls = L /\ forall w, read (last q0 (states embed [::] [::] ls w)) = block_word 5%nat w.
+Proof. exact: (@block_layers_checked _ 5%nat). Qed.
+Example collapse_after_3 m : (0 < m)%nat -> (m <= 5)%nat <->
+  exists (Q : Type) (ls : seq (layer [realDomainType of int] Q)) (embed : bool -> Q)
+    (pre post : seq Q) (rest : seq Q -> bool), [/\ size ls = 3%nat,
+      forall w, (0 < size w)%nat -> collapsed (states embed pre post ls w)
+      & forall w, rest (states embed pre post ls w) = block_word m w].
+Proof. exact: (@collapse_cap_checked _ 3%nat). Qed.
+
+(* The net of two layers that decides words of three blocks takes some words with four for words
+   without, although it collapses; so does anything above it. *)
+Example two_layers_not_4 (rest : seq mark -> bool) (ls := block_net [realDomainType of int] 1%nat 3%nat) :
+  exists w, rest (states (fun x => (x, 1%nat, 1%nat)) [::] [::] ls w) != block_word 4%nat w.
+Proof.
+apply: collapse_caps_depth => // w _; exists (block_word 3%nat w, 0%nat, 0%nat).
+by rewrite /states cat0s cats0 blocks_within_layers // size_nseq.
+Qed.
+
+(* Two layers, of one and of two heads that average over all states: the first adds the mean to the
+   state, the second replaces it. Then n states 3 become n states 6. *)
+Definition whole_mean : attention [realFieldType of rat] rat :=
+  Attention (fun s _ _ => (size s)%:R^-1) id.
+Definition two_means : seq (mixing [realFieldType of rat] rat) :=
+  [:: Mixing [:: whole_mean] (fun q means => q + head 0 means);
+      Mixing [:: whole_mean; whole_mean] (fun _ => head 0)].
+
+Lemma two_means_normalised l : List.In l two_means -> normalised l.
+Proof.
+have whole (s : seq rat) i : (i < size s)%nat -> \sum_(j < size s) weight whole_mean s i j = 1.
+  move=> is_; rewrite /= sumr_const card_ord -[RHS](mulVf (x := (size s)%:R)) ?mulr_natr //.
+  by rewrite pnatr_eq0 -lt0n (leq_trans _ is_).
+by case=> [<-|[<-|//]] h s i /=; [case=> [<-|//] | case=> [<-|[<-|//]]]; apply: whole.
+Qed.
+
+Example averages_of_3 n : above 0 two_means (nseq n 3%:R) = nseq n 6%:R.
+Proof. by rewrite (averages_of_collapse 0 n 3%:R two_means_normalised); congr nseq; apply/eqP. Qed.
+
+(* Weights 1 and 3 on the values 0 and 1: the mean 3/4 is at least 1/2, and no less than 4/5. *)
+Example thresholds (e := fun i : bool => if i then 3%:R else 1 : rat)
+    (mean := (\sum_(i <- [:: false; true]) e i * (i : nat)%:R) / \sum_(i <- [:: false; true]) e i) :
+  (2%:R^-1 <= mean) && ~~ (4%:R / 5%:R <= mean).
+Proof. by rewrite /mean !threshold_of_average ?unlock. Qed.

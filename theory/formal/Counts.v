@@ -285,10 +285,11 @@ rewrite /dimension_count /sum_of_minima (eq_bigr (fun=> 1)) ?sum1_card ?card_ord
 by rewrite /monomials /moment_count mul1n /= !add1n !subn1 /= !binn.
 Qed.
 
-(* Depth 0 and 1: the bound (d + 1)^C is attained. *)
+(* At depth 0 the count is 1; here and at depth 1 the bound (d + 1)^C is attained. *)
 Theorem count_depth_0 d : 0 < d -> dimension_count d 0 = 1.
 Proof. exact: sum_of_minima0. Qed.
 
+(* At depth 1 the count is d + 1. *)
 Theorem count_depth_1 d : 0 < d -> dimension_count d 1 = d.+1.
 Proof.
 move=> d0; have D0 := moment_count_gt0 d0; have dD := leq_moment_count d.
@@ -298,7 +299,7 @@ rewrite (minn_idPl dD) (_ : minn _ 1 = 1) ?addn1 //; apply/minn_idPr.
 by rewrite muln_gt0 d0.
 Qed.
 
-(* Depth 2. *)
+(* At depth 2 it is (d + 1)(D + 1) + binom(D + 1, 2). *)
 Theorem count_depth_2 d (D := moment_count d) : 0 < d ->
   dimension_count d 2 = d.+1 * D.+1 + 'C(D.+1, 2).
 Proof.
@@ -379,6 +380,7 @@ rewrite moment_count_double -double_moment_degree expnS expn1.
 by move: (moment_degree L) => C; apply/idP/idP; nia.
 Qed.
 
+(* So C(L)/2 is at least D exactly from the knee on. *)
 Theorem knee_least d L : ((moment_count d).*2 <= moment_degree L) = (knee d <= L).
 Proof.
 rewrite knee_power /knee; apply/idP/idP => [le|le]; first exact: up_log_min.
@@ -548,3 +550,37 @@ rewrite knee_least (_ : (2 * w * w + 2 * w + 1)%num = bin_of_nat (2 * d * d + 2 
   by rewrite Reach.layers_valueE bin_of_natK /knee; congr (up_log _ _ <= L); lia.
 by apply: (can_inj nat_of_binK); rewrite !(nat_of_add_bin, nat_of_mul_bin, bin_of_natK).
 Qed.
+
+(* --- instances -------------------------------------------------------------------------------- *)
+
+Example hockey_stick_met : monomials 2 0 + monomials 2 1 + monomials 2 2 + monomials 2 3 = 10.
+Proof. by have := @hockey_stick 2 3 isT; rewrite !big_ord_recr big_ord0. Qed.
+Example two_tokens_count_met : \sum_(m < 5) 'C(m + 2 - 1, 2 - 1) = 15.
+Proof. exact: (@two_tokens_count 2 4). Qed.
+
+(* Width 2 and depth 2, that is D = 3 and C = 4: the closed form at its split 1 is 18, another
+   split a larger bound. *)
+Example closed_form_met : sum_of_minima 2 3 4 = 18.
+Proof. exact: (@closed_form 2 3 4 isT 1). Qed.
+Example split_bound_met : sum_of_minima 2 3 4 <= 24.
+Proof. exact: (@split_bound 2 3 4 isT 2). Qed.
+(* The same from the value on binary numbers. *)
+Example S_value_met : dimension_count 2 2 = 18.
+Proof. by apply: (can_inj bin_of_natK); rewrite -S_valueE //; vm_compute. Qed.
+
+Example count_bounds_met : 10 <= dimension_count 2 2 <= 30.
+Proof. exact: (@count_bounds 2 2 isT). Qed.
+Example count_upper_met : dimension_count 2 2 <= 81 /\ dimension_count 2 2 <= 729.
+Proof.
+by split; [exact: (@count_upper_theorem_1 2 2 isT) | exact: (@count_upper_linear 2 2 isT)].
+Qed.
+Example count_lower_met : 4 <= dimension_count 2 2.
+Proof. exact: (@count_lower_exponential 2 2 isT isT). Qed.
+Example count_depths : [seq dimension_count 2 L | L <- iota 0 3] = [:: 1; 3; 18].
+Proof. by rewrite /= count_depth_0 // count_depth_1 // count_depth_2. Qed.
+Example count_grows :
+  dimension_count 2 2 < dimension_count 2 3 /\ dimension_count 2 2 < dimension_count 3 2.
+Proof. by split; [exact: count_depth_monotone | exact: count_width_monotone]. Qed.
+(* The knee of width 11 is 6. *)
+Example knee_near_met : 5 <= knee 11 <= 7.
+Proof. exact: (@knee_near 11 isT). Qed.

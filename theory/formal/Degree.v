@@ -59,6 +59,7 @@ move=> j; apply/matrixP => q s; rewrite !mxE mmapX mmap1U /v ord1.
 by rewrite mxvecE mxE.
 Qed.
 
+(* The polynomial of the output, at the entries of the tokens, is the output. *)
 Theorem output_poly_value (R : comRingType) d a n residual (layers : seq (seq (head R d a)))
     (x : 'I_n -> 'cV[R]_d) i p :
   (output_poly residual layers i p).@[mxvec (\matrix_(j, q) x j q 0) 0] =
@@ -394,6 +395,7 @@ rewrite (bigD1 i) //= big1 /one_token ?eqxx ?expr1n ?addr0 // => j /negbTE->.
 by rewrite expr0n.
 Qed.
 
+(* The output polynomial of the witness has degree 3^L exactly. *)
 Theorem degree_attained :
   msize (output_poly false (net_of (witness (L := L) h0 a0 p0 R)) i p) = (3 ^ L).+1.
 Proof.
@@ -717,6 +719,7 @@ apply: net_matrix_form => s t; rewrite mxE /within msuppX /=.
 by rewrite mdeg1.
 Qed.
 
+(* The polynomial of the moments is linear in the token at its position. *)
 Theorem moment_poly_linear layers (s : R) x y p :
   moment_poly layers (s *: x + y) p = s *: moment_poly layers x p + moment_poly layers y p.
 Proof. by rewrite /moment_poly map_mxD map_mxZ mulmxDr -scalemxAr !mxE mul_mpolyC. Qed.
@@ -809,3 +812,47 @@ Corollary moments_degree_checked (R : comRingType) (L H a d : nat) (h0 : 'I_H) (
       msize (moment_poly (net_of w) (const_mx 1) p)
       = (nat_of_bin (moment_degree_value (bin_of_nat L))).+1.
 Proof. by rewrite moment_degree_valueE bin_of_natK; apply: moment_degree_almost_every. Qed.
+
+(* The net of bidegree_example: two layers of two heads of width 3, five tokens of width 4. *)
+Definition example_net (R : comRingType) : seq (seq (head R 4 3)) :=
+  net_of (witness (L := 2) (0 : 'I_2) (0 : 'I_3) (0 : 'I_4) R).
+
+(* Its output is a form of degree 9 and of no other; with residual connections it is no form. *)
+Example degree_only_example k :
+  (output_poly false (example_net [comRingType of int]) (1 : 'I_5) 2%:R \is k.-homog) = (k == 9)%N.
+Proof. exact: degree_only. Qed.
+Example residual_no_form_example k :
+  output_poly true (example_net [comRingType of int]) (1 : 'I_5) 2%:R \isn't k.-homog.
+Proof. exact: residual_no_form. Qed.
+
+(* With residual connections it has a monomial of degree 9, which is odd in token 1, the one that is
+   read, and even in token 0; without, one of bidegree (3, 6) in the tokens 1, 2 and the others. *)
+Example residual_example (one : 'I_5 := 1) (zero : 'I_5 := 0) :
+  exists2 m, m \in msupp (output_poly true (example_net [comRingType of int]) one 2%:R) &
+  mdeg m = 9%N /\ [&& odd (mdeg m), mdeg m <= 9, odd (token_degree one m)
+                     & ~~ odd (token_degree zero m)]%N.
+Proof.
+have [_ [m mp m9]] := @residual_attained [comRingType of int] 2 2 3 4 5 0 0 0 one 2%:R.
+exists m => //; split=> //; rewrite !(token_parity mp) eqxx /=.
+by have [odd_m] := degree_residual mp; rewrite odd_m size_net_of => ->.
+Qed.
+Example bidegrees_example (A := [set 1; 2%:R : 'I_5]) m :
+  m \in msupp (output_poly false (example_net [comRingType of int]) 1 2%:R) ->
+  side_degree (~: A) m \in [:: 0; 2; 4; 6; 8]%N.
+Proof.
+move=> mp; have iA : 1 \in A by rewrite !inE.
+have [k] := bidegree iA mp; rewrite size_net_of => k4 [_ ->].
+by case: k k4 => [|[|[|[|[|]]]]].
+Qed.
+
+(* Two layers of two heads of width 3 on tokens of width 4, for almost all weights: degree 9 in the
+   entries of five tokens, and 4 in the second moments. *)
+Example degree_9 : exists2 G : {mpoly int[#|weight_name 2 2 3 4|]}, G != 0 &
+  forall w, G.@[fun k => w (enum_val k)] != 0 ->
+    output_poly false (net_of w) (1 : 'I_5) 2%:R \is 9.-homog /\
+    msize (output_poly false (net_of w) (1 : 'I_5) 2%:R) = 10%N.
+Proof. exact: (@degree_checked _ 2 2 3 4 5 0 0 0 1 2%:R). Qed.
+Example moments_degree_4 : exists2 G : {mpoly int[#|weight_name 2 2 3 4|]}, G != 0 &
+  forall w, G.@[fun k => w (enum_val k)] != 0 ->
+    msize (moment_poly (net_of w) (const_mx 1) 2%:R) = 5%N.
+Proof. exact: (@moments_degree_checked _ 2 2 3 4 0 0 0 2%:R). Qed.

@@ -1279,7 +1279,9 @@ Proof. by move=> E; rewrite -{1}(nat_of_binK k) E bin_of_natK. Qed.
 
 (* --- as the claims say it, for k in binary --- *)
 
-(* Claim: formal_languages/strict_hierarchy, with `at_least_value`. *)
+(* Claim: formal_languages/strict_hierarchy. The words of at least k letters take `at_least_value k`
+   layers; of two words of equal letters all nets of k layers agree exactly if both have k letters,
+   or as many; and no number of layers decides whether a length is even. *)
 Theorem strict_hierarchy_checked (A : finType) (a : A) (k : N) :
   [/\ least_layers rightmost 1 (@at_least A (nat_of_bin k)) (nat_of_bin (at_least_value k)),
       forall n m, (forall disp (S : orderType disp) (f : net S A),
@@ -1290,25 +1292,28 @@ Theorem strict_hierarchy_checked (A : finType) (a : A) (k : N) :
         ~ recognises rightmost f L (fun w => ~~ odd (size w))].
 Proof. exact: strict_hierarchy. Qed.
 
-(* Claim: least_depth/stair_layers, with `stair_value`. *)
+(* Claim: least_depth/stair_layers. k letters a in a row, c's left out, take exactly `stair_value k`
+   layers of rightmost hard attention. *)
 Theorem stair_layers_checked (A : finType) (a c : A) (k : N) : a != c ->
   least_layers rightmost 1 (stair a c (nat_of_bin k)) (nat_of_bin (stair_value k)).
 Proof. by move=> ac; apply: (stair_layers ac). Qed.
 
-(* Claim: least_depth/dyck_layers, with `dyck_value`. The types of brackets are the elements of a
-   finite set that is not empty. *)
+(* Claim: least_depth/dyck_layers. Brackets nested to depth D take exactly `dyck_value D` layers of
+   rightmost hard attention. Their types are the elements of a finite set that is not empty. *)
 Theorem dyck_layers_checked (T : finType) (D : N) : 0 < #|T| ->
   least_layers rightmost 1 (@dyck T (nat_of_bin D)) (nat_of_bin (dyck_value D)).
 Proof.
 by move=> /card_gt0P [t0 _]; rewrite (value_of _ dyck_valueE); apply: (dyck_layers t0).
 Qed.
 
-(* Claim: formal_languages/blocks_hard_attention, with `blocks_value`. *)
+(* Claim: formal_languages/blocks_hard_attention. k blocks take exactly `blocks_value k` layers of
+   rightmost hard attention. *)
 Theorem blocks_rightmost_checked (k : N) : 0 < nat_of_bin k ->
   least_layers rightmost 3 (blocks (nat_of_bin k)) (nat_of_bin (blocks_value k)).
 Proof. by rewrite (value_of _ blocks_valueE); apply: blocks_rightmost. Qed.
 
-(* Claim: formal_languages/blocks_leftmost, with `blocks_leftmost_value`. *)
+(* Claim: formal_languages/blocks_leftmost. k blocks take exactly `blocks_leftmost_value k` layers
+   of leftmost hard attention, so many nested `once`, and `blocks_value k` layers of rightmost. *)
 Theorem blocks_leftmost_checked (k : N) : 0 < nat_of_bin k ->
   [/\ least_layers leftmost 2 (blocks (nat_of_bin k)) (nat_of_bin (blocks_leftmost_value k)),
       exists2 p, defines p (blocks (nat_of_bin k))
@@ -1365,3 +1370,31 @@ Example values :
   [/\ at_least_value 5 = 5, stair_value 5 = 5, dyck_value 5 = 6, blocks_leftmost_value 5 = 5
     & [seq blocks_value k | k <- [:: 1; 2; 3; 4; 5; 6; 7]] = [:: 1; 2; 2; 3; 3; 4; 4]]%num.
 Proof. by []. Qed.
+
+(* The least layers of five languages, by the numbers of the claims. *)
+Example at_least_5 : least_layers rightmost 1 (@at_least [finType of bool] 5) 5.
+Proof. by have [] := @strict_hierarchy_checked _ true 5. Qed.
+Example stair_5 :
+  least_layers rightmost 1 (@stair [finType of option bool] (Some true) None 5) 5.
+Proof. by apply: (@stair_layers_checked _ _ _ 5). Qed.
+Example dyck_5 : least_layers rightmost 1 (@dyck [finType of bool] 5) 6.
+Proof. by apply: (@dyck_layers_checked _ 5); rewrite card_bool. Qed.
+Example blocks_5 : least_layers rightmost 3 (blocks 5) 3 /\ least_layers leftmost 2 (blocks 5) 5.
+Proof.
+by split; [exact: (@blocks_rightmost_checked 5) | have [] := @blocks_leftmost_checked 5 isT].
+Qed.
+
+(* Two layers of leftmost heads, whatever they are, take the words abba and abbaab for one. *)
+Example leftmost_two_arches disp (S : orderType disp) (f : net S bool) :
+  accepts leftmost f 2 [:: true; false; false; true]
+  = accepts leftmost f 2 [:: true; false; false; true; true; false].
+Proof.
+apply: (@arches_alike _ _ _ f [::] [:: [:: true; false]; [:: false; true]] [::]) => //.
+by move=> v; rewrite !inE => /orP [] /eqP-> [].
+Qed.
+
+(* The two layers that recognise (ab)* under a strict mask fail on some word where a position may
+   attend to itself. *)
+Example alternating_net_fails : ~ forall w, ~~ nilp w ->
+  accept (hold rightmost non_strict alternating_net w 2 (size w).-1) = alternating w.
+Proof. by have [_ fails _] := non_strict_mask rightmost; apply: fails. Qed.

@@ -516,3 +516,21 @@ Corollary depth_corrected_checked k L : 0 < k ->
   (forall A X i, all (fun x => x < A) X -> i <= size X -> repaired k A X L i = hop X k i)
   <-> nat_of_bin (layers_value (bin_of_nat k)) <= L.
 Proof. by rewrite layers_valueE bin_of_natK; apply: depth_corrected_least. Qed.
+
+(* Four hops in four layers, as many as printed. *)
+Example four_hops i (X := [:: 0; 1; 1; 0; 2; 1; 0; 2; 1]) : i <= 9 ->
+  repaired 4 3 X 4 i = hop X 4 i.
+Proof. exact: (@depth_printed_at_powers 2 3 X i isT). Qed.
+
+(* Two hops on 0 1 0 fail at every depth: nothing is there, and the net says something. *)
+Example two_hops_err L : printed 2 2 [:: 0; 1; 0] L 3 != None.
+Proof. exact: (@construction_printed_errs 2 L isT). Qed.
+
+(* Three hops: four layers are right on all sequences, three are not. *)
+Example three_hops_least
+    (right := fun L => forall A X i,
+      all (fun x => x < A) X -> i <= size X -> repaired 3 A X L i = hop X 3 i) :
+  right 4 /\ ~ right 3.
+Proof.
+by split; [exact/(@depth_corrected_checked 3 4 isT) | move/(@depth_corrected_checked 3 3 isT)].
+Qed.

@@ -311,3 +311,40 @@ Corollary one_layer_index_checked N m : odd N ->
      forall w : N.-1./2.-tuple bool, right_on summary read 1 w)
   <-> nat_of_bin (summaries_value (bin_of_nat N)) <= m.
 Proof. by rewrite summaries_valueE bin_of_natK; apply: one_layer_index. Qed.
+
+(* Two hops and words of three bits: a summary that is the word, 2^3 of them. *)
+Definition word_summary (Y : seq nat) : 3.-tuple bool :=
+  [tuple nth 0 Y 0 == 1; nth 0 Y 1 == 1; nth 0 Y 2 == 1].
+Definition word_read (s : 3.-tuple bool) (Z : seq nat) : option nat :=
+  Some (nth false s (seq.index 2 Z) : nat).
+
+Lemma word_right (w : 3.-tuple bool) : right_on word_summary word_read 2 w.
+Proof. by case: w => [[|[] [|[] [|[] []]]]] //= _; vm_compute. Qed.
+
+Example hops_index_met : 2 ^ 3 <= #|[finType of 3.-tuple bool]|.
+Proof. exact: (hops_index (k := 2) isT word_right). Qed.
+
+(* One head of width 2 and one bit: three sums carry words of three bits, and none of four. *)
+Example one_layer_bits_met
+    (right := fun n => exists (summary : seq nat -> {ffun 'I_(1 * 3) -> 1.-tuple bool}) read,
+      forall w : n.-tuple bool, right_on summary read 2 w) :
+  right 3 /\ ~ right 4.
+Proof.
+split=> [|[summary [read /(one_layer_bits (k := 2) isT)]] //].
+pose code (s : 3.-tuple bool) : {ffun 'I_(1 * 3) -> 1.-tuple bool} :=
+  [ffun i : 'I_3 => [tuple tnth s i]].
+pose word (f : {ffun 'I_(1 * 3) -> 1.-tuple bool}) : 3.-tuple bool :=
+  [tuple tnth (f i) ord0 | i < 3].
+have codeK s : word (code s) = s by apply: eq_from_tnth => i; rewrite tnth_mktuple ffunE.
+exists (code \o word_summary), (word_read \o word) => w.
+by move: (word_right w); apply: etrans; apply: eq_all => i /=; rewrite codeK.
+Qed.
+
+(* Seven tokens: eight summaries, the number of the claim, and not seven. *)
+Example seven_tokens_checked
+    (enough := fun m => exists (summary : seq nat -> 'I_m) (read : 'I_m -> seq nat -> option nat),
+      forall w : 3.-tuple bool, right_on summary read 1 w) :
+  enough 8 /\ ~ enough 7.
+Proof.
+by split; [exact/(@one_layer_index_checked 7 8 isT) | move/(@one_layer_index_checked 7 7 isT)].
+Qed.

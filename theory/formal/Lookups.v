@@ -510,3 +510,26 @@ Corollary one_lookup_per_layer_checked (strict : bool) k L : 0 < k ->
   (exists2 held, reach strict L held & k \in held.2)
   <-> nat_of_bin (lookup_layers_value (bin_of_nat k) (bin_of_nat strict)) <= L.
 Proof. by rewrite lookup_layers_valueE bin_of_natK; apply: one_lookup_per_layer. Qed.
+
+(* Five maps: three layers compose them, two do not. *)
+Example compose_five L : (exists f : lookups [finType of bool] 5, composes f L) <-> 3 <= L.
+Proof. by apply: composition_depth; rewrite card_bool. Qed.
+
+(* Three hops with the strict mask: three layers. *)
+Example three_hops_strict L : (exists2 held, reach true L held & 3 \in held.2) <-> 3 <= L.
+Proof. exact: (@one_lookup_strict 3 L isT). Qed.
+
+(* Two layers: three maps of two elements, and no four. *)
+Example compose_in_two_layers k :
+  (exists f : lookups [finType of bool] k, composes f 2) <-> k <= 3.
+Proof. by apply: (@composition_layers_checked _ k 2); rewrite card_bool. Qed.
+
+(* Ten words of one letter, strings under concatenation, which does not commute: three layers. *)
+Example ten_words L :
+  (exists f : reader (seq bool) 10 2, multiplies (cat_monoid bool) f L) <-> 3 <= L.
+Proof. exact: (@fixed_reads_checked _ _ (cat_monoid bool) 9 2 L [:: true]). Qed.
+
+(* Three hops: four layers with the causal mask, three with the strict one. *)
+Example three_hops_checked strict L :
+  (exists2 held, reach strict L held & 3 \in held.2) <-> (if strict then 3 else 4) <= L.
+Proof. by rewrite one_lookup_per_layer_checked //; case: strict. Qed.

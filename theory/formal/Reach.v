@@ -306,7 +306,8 @@ have nz x y : (cubing R g L x y != 0) = near g (3 ^ L) x y.
 by rewrite !nz (near_sym (edge_sym g) _ v).
 Qed.
 
-(* Claim: connectivity/row_reach, the right-hand side Min(2 * 3**depth, diameter). *)
+(* Claim: connectivity/row_reach. The farthest pair of such rows is at distance min(2 * 3^L, D), D
+   the largest finite distance. *)
 Theorem row_distance L :
   (\max_(u < n) \max_(v < n | (0 < (cubing R g L *m (cubing R g L)^T) u v)%R) distance g u v
    = minn (2 * 3 ^ L) (diameter g))%N.
@@ -1314,7 +1315,7 @@ Qed.
 Theorem relu_powers_reported_fails L : holds (power_stream [:: 'X : {poly R}] L) 2 = false.
 Proof. by rewrite relu_powers. Qed.
 
-(* Claim: connectivity/relu_powers, the right-hand side (3**depth + 1) / 2. *)
+(* Claim: connectivity/relu_powers. So (3^L + 1)/2 powers have a positive coefficient. *)
 Theorem relu_powers_count L :
   count (holds (power_stream [:: 'X : {poly R}] L)) (iota 0 (3 ^ L).+1) = ((3 ^ L).+1)./2.
 Proof.
@@ -1454,7 +1455,8 @@ Corollary layers_for_diameter_checked (R : numDomainType) n (g : graph n) L :
   <-> (nat_of_bin (layers_value (bin_of_nat (diameter g))) <= L)%N.
 Proof. by rewrite layers_valueE bin_of_natK; apply: layers_for_diameter. Qed.
 
-(* Claim: connectivity/least_layers_all_weights, for all weights. *)
+(* Claim: connectivity/least_layers_all_weights. Some weights of L layers and some linear read-out
+   decide in every labelling whether two vertices are connected exactly from this depth on. *)
 Corollary least_layers_all_weights_checked (R : realDomainType) d (u v : 'I_d.+1.*2) L : u != v ->
   (exists (N : net R d.+1.*2) (C : 'M[R]_(width N L, d.+1.*2)) (t : R),
      forall s, let e := relabel (two_paths d.+1) s in
@@ -1462,7 +1464,8 @@ Corollary least_layers_all_weights_checked (R : realDomainType) d (u v : 'I_d.+1
   <-> (nat_of_bin (layers_value (bin_of_nat d)) <= L)%N.
 Proof. by move=> uv; rewrite layers_valueE bin_of_natK; apply: least_layers_all_weights. Qed.
 
-(* Claim: connectivity/least_layers_row_readout, for all weights. *)
+(* Claim: connectivity/least_layers_row_readout. The same with read-outs that multiply entries of
+   the output with each other, and the number for half the distance. *)
 Corollary least_layers_row_readout_checked (R : realDomainType) d (u v : 'I_d.+1.*2) L : u != v ->
   (exists (N : net R d.+1.*2) (C : 'M[R]_d.+1.*2) (C' : 'M[R]_(width N L)) (t : R),
      forall s, let e := relabel (two_paths d.+1) s in let X := state N id e L in
@@ -1482,3 +1485,51 @@ Corollary relu_powers_checked (R : numDomainType) L :
   count (holds (power_stream [:: 'X : {poly R}] L)) (iota 0 (3 ^ L).+1)
   = nat_of_bin (relu_powers_value (bin_of_nat L)).
 Proof. by rewrite relu_powers_valueE bin_of_natK relu_powers_count. Qed.
+
+(* A path of 11 vertices. Two layers see nine edges far, also with weights 1/2 and 3 in place of 1,
+   and the ends stay at zero, also with weights of both signs. *)
+Example path_of_11 (u v : 'I_11) (g := path_graph 11) :
+  (0 < scaled_cubing (R := [numDomainType of rat]) g (fun _ => (2%:R^-1, 3%:R)) 2 u v)
+    = (distance g u v <= 9)%N
+  /\ (exists x, exists2 y, connect g x y & cubing [numDomainType of rat] g 2 x y = 0)
+  /\ scaled_cubing (R := [ringType of int]) g (fun l => (1, - l%:R)) 2 ord0 ord_max = 0.
+Proof.
+split; first by rewrite reach_scaled // /within connect_path.
+split; first by apply: too_few_layers; rewrite diameter_path.
+by apply: no_scalar_weights_reach_further; rewrite /within distance_path andbF.
+Qed.
+
+(* Three layers decide all pairs of it, two do not. *)
+Example path_layers L : (forall u v, (0 < cubing [numDomainType of rat] (path_graph 11) L u v)
+  = connect (path_graph 11) u v) <-> (3 <= L)%N.
+Proof. by rewrite layers_for_diameter_checked diameter_path. Qed.
+
+(* Four doublings know what is connected in it, three do not. *)
+Example path_doublings t :
+  (forall i j : 'I_11, doublings (path_graph 11) t i j = connect (path_graph 11) i j)
+  <-> (4 <= t)%N.
+Proof. by rewrite doublings_needed diameter_path. Qed.
+
+(* Two paths of diameter 10, the ends of one: whatever the weights, three layers are needed with
+   linear read-outs, and two with inner products of rows. *)
+Example two_paths_layers (u v : 'I_22) L : u != v ->
+  (exists (N : net [ringType of int] 22) (C : 'M_(width N L, 22)) t,
+     forall s, let e := relabel (two_paths 11) s in
+       (t < \tr (C *m state N id e L)) = connect e u v) <-> (3 <= L)%N.
+Proof. exact: (@least_layers_all_weights_checked [realDomainType of int] 10). Qed.
+Example two_paths_row_layers (u v : 'I_22) L : u != v ->
+  (exists (N : net [ringType of int] 22) (C : 'M_22) (C' : 'M_(width N L)) t,
+     forall s, let e := relabel (two_paths 11) s in let X := state N id e L in
+       (t < \tr (C *m X *m C' *m X^T)) = connect e u v) <-> (2 <= L)%N.
+Proof. exact: (@least_layers_row_readout_checked [realDomainType of int] 10). Qed.
+
+(* One layer of ReLU attention that appends its output, with scores of weight 1: it errs on two
+   paths of 5 vertices. *)
+Example relu_two_paths_of_five (u v : 'I_10)
+    (N := appending 1 (fun l => const_mx 1 : 'M[int]_(stream_width 10 l))) C t : u != v ->
+  exists s : {perm 'I_10}, let g := relabel (two_paths 5) s in
+    (t < \tr (C *m state N (@relu _) g 1)) != connect g u v.
+Proof.
+move=> uv; apply: (@nonnegative_weights_fail [realDomainType of int] 4 u v uv N 1 C t) => //.
+by apply: appending_nonnegative => // l i j; rewrite mxE.
+Qed.

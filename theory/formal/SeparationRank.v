@@ -70,7 +70,7 @@ rewrite Ef Eg big_split_ord; congr (_ + _); apply: eq_bigr => k _.
 by rewrite (unsplitK (inr k)).
 Qed.
 
-(* Zeros may be added. *)
+(* A sum of r products is one of any s >= r: zeros may be added. *)
 Theorem sep_le_mono F r s : (r <= s)%N -> sep_le F r -> sep_le F s.
 Proof.
 move=> rs Fr; rewrite -(subnKC rs).
@@ -648,7 +648,7 @@ by rewrite row_mxEr mxE mul0r.
 Qed.
 
 (* A minor of values that is not zero bounds the separation rank from below, over every commutative
-   ring; also where it is not zero only after a ring morphism, such as reduction modulo p. *)
+   ring. *)
 Theorem minor_bound m (a : 'I_m -> A) (b : 'I_m -> B) r :
   \det (value_matrix F a b) != 0 -> sep_le F r -> (m <= r)%N.
 Proof.
@@ -658,6 +658,7 @@ have -> : value_matrix F a b = (\matrix_(s, k) g k (a s)) *m (\matrix_(k, t) h k
 by rewrite det_product_small.
 Qed.
 
+(* So does a minor that is not zero after a ring morphism, such as reduction modulo p. *)
 Theorem minor_bound_image (S : comRingType) (f : {rmorphism R -> S}) m
     (a : 'I_m -> A) (b : 'I_m -> B) r :
   \det (map_mx f (value_matrix F a b)) != 0 -> sep_le F r -> (m <= r)%N.
@@ -671,8 +672,7 @@ End Minors.
 Section Fields.
 Variables (K : fieldType).
 
-(* Over a field no matrix of values has a larger rank; and on finite sets the separation rank is the
-   rank of the matrix of all values. *)
+(* Over a field no matrix of values has a rank larger than the separation rank. *)
 Theorem sep_le_rank (A B : Type) (F : A -> B -> K) m n (a : 'I_m -> A) (b : 'I_n -> B) r :
   sep_le F r -> (\rank (\matrix_(s, t) F (a s) (b t)) <= r)%N.
 Proof.
@@ -682,6 +682,7 @@ have -> : \matrix_(s, t) F (a s) (b t) = (\matrix_(s, k) g k (a s)) *m (\matrix_
 exact: mulmx_max_rank.
 Qed.
 
+(* On finite sets the separation rank is the rank of the matrix of all values. *)
 Theorem sep_le_finite (A B : finType) (F : A -> B -> K) r :
   sep_le F r <-> (\rank (\matrix_(s < #|A|, t < #|B|) F (enum_val s) (enum_val t)) <= r)%N.
 Proof.
@@ -1008,7 +1009,8 @@ Variables (R : comRingType) (d a n : nat) (residual : bool) (layers : seq (seq (
 Variables (i : 'I_n) (p : 'I_d) (A : {set 'I_n}).
 Local Notation L := (bin_of_nat (size layers)).
 
-(* Claim: separation_rank/dimension_count. *)
+(* Claim: separation_rank/dimension_count. Every output coordinate is a sum of S(d, L) products of a
+   function of the one side and a function of the other. *)
 Theorem dimension_count_checked :
   sep_le (output_sides residual layers i p A) (nat_of_bin (S_value (bin_of_nat d) L)).
 Proof.
@@ -1016,7 +1018,8 @@ rewrite S_valueE ?bin_of_natK; first exact: separation_rank_count.
 exact: leq_trans (ltn_ord p).
 Qed.
 
-(* Claim: separation_rank/upper_bound_shallow. *)
+(* Claim: separation_rank/upper_bound_shallow. Every output coordinate is a sum of (d + H)^C such
+   products, for every H >= 1. *)
 Theorem theorem_1_checked H : (0 < H)%N ->
   sep_le (output_sides residual layers i p A)
     (nat_of_bin (theorem_1_value (bin_of_nat d) L (bin_of_nat H))).
@@ -1024,7 +1027,8 @@ Proof. by rewrite theorem_1_valueE bin_of_natK; apply: separation_rank_theorem_1
 
 End Checked.
 
-(* Claim: separation_rank/two_tokens_upper. *)
+(* Claim: separation_rank/two_tokens_upper. With one token on each side every output coordinate is a
+   sum of binom(d + C, C) such products. *)
 Theorem two_tokens_checked (R : comRingType) d a residual (layers : seq (seq (head R d a)))
     (i : 'I_2) (p : 'I_d) (A : {set 'I_2}) : #|A| = 1%N ->
   sep_le (output_sides residual layers i p A)
@@ -1078,4 +1082,84 @@ Example depth_1_example_4 :
       sep_rank (output_sides true (net_of w) (3%:R : 'I_4) (0 : 'I_2) [set 2%:R; 3%:R]) 3.
 Proof.
 by apply: (@depth_1_almost_every _ 2 1 4 true 3%:R 0 0 [set 2%:R; 3%:R]); rewrite ?inE.
+Qed.
+
+(* (x + y)^2 has a minor of size 3, at 0, 1, 2, which is -8. *)
+Definition square_of_sum (R : comRingType) (x y : R) : R := (x + y) ^+ 2.
+Definition three_points (R : comRingType) (s : 'I_3) : R := s%:R.
+
+Lemma square_minor (R : comRingType) :
+  \det (value_matrix (@square_of_sum R) (@three_points R) (@three_points R)) = - 8%:R.
+Proof.
+do 3 rewrite !(expand_det_row _ ord0) !big_ord_recl !big_ord0 /cofactor.
+rewrite !det_mx00 !mxE /square_of_sum /three_points /= /bump /=; ring.
+Qed.
+
+(* Its borders vanish: over the rational numbers the separation rank is 3. *)
+Example square_rank : sep_rank (@square_of_sum [comRingType of rat]) 3.
+Proof.
+apply: (@sep_rank_minors _ _ _ _ 3 (@three_points _) (@three_points _)) => [|x y].
+  by rewrite square_minor oppr_eq0.
+pose left u : 'rV[rat]_3 := \row_k (if k == 0 then u ^+ 2 else if k == 1 then u *+ 2 else 1).
+pose right u : 'cV[rat]_3 := \col_k (if k == 0 then 1 else if k == 1 then u else u ^+ 2).
+have E u v : square_of_sum u v = (left u *m right v) 0 0.
+  by rewrite !mxE !big_ord_recl big_ord0 !mxE /= /square_of_sum; ring.
+pose G := col_mx (\matrix_s left (three_points _ s)) (left x).
+pose H : 'M_(3, 3 + 1) := row_mx (\matrix_(k, t) right (three_points _ t) k 0) (right y).
+have -> : block_mx (value_matrix (@square_of_sum _) (@three_points _) (@three_points _))
+    (\col_s square_of_sum (three_points _ s) y) (\row_t square_of_sum x (three_points _ t))
+    (square_of_sum x y)%:M = G *m H.
+  by rewrite mul_col_row; congr block_mx; apply/matrixP => s t;
+    rewrite !mxE ?ord1 E !mxE; apply: eq_bigr => k _; rewrite !mxE.
+exact: det_product_small.
+Qed.
+
+(* So the matrix of the squares (s + t)^2 of any size has at most rank 3. *)
+Example squares_rank n : (\rank (\matrix_(s < n, t < n) square_of_sum (s%:R : rat) t%:R) <= 3)%N.
+Proof. exact: (sep_le_rank _ _ square_rank.1). Qed.
+
+(* Over the integers no fewer than 3 products are enough: the minor is 2 modulo 5. *)
+Example square_modulo_5 r : sep_le (@square_of_sum [comRingType of int]) r -> (3 <= r)%N.
+Proof.
+apply: (@minor_bound_image _ _ _ _ [comRingType of 'F_5] [rmorphism of intr] 3
+  (@three_points _) (@three_points _)).
+by rewrite det_map_mx square_minor.
+Qed.
+
+(* To tell whether two arguments of three values are equal it takes three products. *)
+Example equality_rank r : sep_le (fun x y : 'I_3 => (x == y)%:R : rat) r <-> (3 <= r)%N.
+Proof.
+rewrite sep_le_finite (_ : \matrix_(s, t) _ = 1%:M) ?mxrank1 ?card_ord //.
+by apply/matrixP => s t; rewrite !mxE (inj_eq enum_val_inj).
+Qed.
+
+(* One layer of width 3 does it for two values, and its count is 4. *)
+Example equality_2 : (2 <= dimension_count 3 1)%N.
+Proof.
+have minor : \det (value_matrix (fun x y : 'I_2 => (x == y)%:R : int) id id) != 0.
+  by rewrite (_ : value_matrix _ _ _ = 1%:M) ?det1 //; apply/matrixP => s t; rewrite !mxE.
+have iA : 0 \in [set 0 : 'I_2] by rewrite inE.
+have jA : 1 \notin [set 0 : 'I_2] by rewrite inE.
+have out q t := @equality_attained [comRingType of int] 1 3 2 false 0 1 1 _ iA jA 1 q t erefl.
+by have := minor_needs_count minor (fun q t => esym (out q t)); rewrite size_net_of.
+Qed.
+
+(* Two layers of width 2: at most 81 products by Theorem 1 with one head, at most 15 with one token
+   on each side. *)
+Example two_layers_theorem_1 (R : comRingType) a n residual (layers : seq (seq (head R 2 a)))
+    (i : 'I_n) p A : size layers = 2%N -> sep_le (output_sides residual layers i p A) 81.
+Proof.
+by move=> L2; have := @theorem_1_checked _ _ _ _ residual layers i p A 1 isT; rewrite L2.
+Qed.
+Example two_layers_two_tokens (R : comRingType) a residual (layers : seq (seq (head R 2 a)))
+    (i : 'I_2) p : size layers = 2%N -> sep_le (output_sides residual layers i p [set 0]) 15.
+Proof. by move=> L2; have := two_tokens_checked residual layers i p (cards1 0); rewrite L2. Qed.
+
+(* Two layers of width 4 on a vocabulary of rank 2: at most 18 products. *)
+Example two_layers_low_rank (R : comRingType) a n residual (layers : seq (seq (head R 4 a)))
+    (i : 'I_n) p A (E : 'M_(4, 2)) : size layers = 2%N ->
+  sep_le (fun x z => output_sides residual layers i p A (fun j => E *m x j) (fun j => E *m z j)) 18.
+Proof.
+move=> L2; have := @separation_rank_low_rank _ _ _ _ residual layers i p A 2 E isT.
+by rewrite L2 count_depth_2.
 Qed.

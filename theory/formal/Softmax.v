@@ -1146,3 +1146,90 @@ Qed.
 (* Three tokens 0, 1, -1: the derivative is 1. *)
 Example dot_product_met : first_derivative (INR (2 * 1).+1) 1 = 1.
 Proof. by rewrite /first_derivative /=; field. Qed.
+
+(* Two tokens of width one that are opposite have their best centre at 0. *)
+Lemma opposite_centre (X : mat 2 1) : X ord_max ord0 = - X ord0 ord0 ->
+  best_centre X (fun _ => 0).
+Proof.
+move=> opp c'; apply: sqrt_le_1_alt; have abs := Rabs_triang.
+have c := c' ord0; set Y := about X c'.
+have sum2 (f : 'I_2 -> R) : \big[Rplus/0]_(i < 2) f i = f ord0 + f ord_max.
+  rewrite !big_ord_recl big_ord0 Rplus_0_r; congr (_ + f _); exact/val_inj.
+have col : column_norm (about X (fun _ => 0)) <= column_norm Y.
+  apply: max_le => [|k]; first exact: column_norm_ge0.
+  apply: Rle_trans (column_norm_ge Y ord0); rewrite !sum2 /Y /about !ord1 opp.
+  by move: (X ord0 ord0) (c' ord0) => x z; rewrite /Rabs; repeat case: Rcase_abs; lra.
+have row : row_norm (about X (fun _ => 0)) <= row_norm Y.
+  apply: max_le => [|i]; first exact: row_norm_ge0.
+  have := row_norm_ge Y ord0; have := row_norm_ge Y ord_max; rewrite !sum_one /Y /about opp.
+  have [->|->] : i = ord0 \/ i = ord_max.
+    by case: i => [[|[|//]] lt]; [left | right]; apply/val_inj.
+    move: (row_norm _) (X ord0 ord0) (c' ord0) => r x z.
+    by rewrite /Rabs; repeat case: Rcase_abs; lra.
+  rewrite opp; move: (row_norm _) (X ord0 ord0) (c' ord0) => r x z.
+  by rewrite /Rabs; repeat case: Rcase_abs; lra.
+by apply: Rmult_le_compat => //; [exact: column_norm_ge0 | exact: row_norm_ge0].
+Qed.
+
+Lemma two_tokens_opposite (X := attention 1 (fun _ : 'I_1 => unit_head) two_tokens) :
+  X ord_max ord0 = - X ord0 ord0.
+Proof.
+rewrite /X /attention /mul !sum_one /softmax !big_ord_recl !big_ord0 /logits /mul /tr !sum_one.
+rewrite /two_tokens /= sqrt_1.
+set p := exp _; set q := exp _.
+have -> : p = exp (- (1 / 4)) by rewrite /p; congr exp; field.
+have -> : q = exp (1 / 4) by rewrite /q; congr exp; field.
+rewrite ![exp ((1 / 2 * 1 * (1 / 2) + _) / 1)](_ : _ = exp (1 / 4)); last by congr exp; field.
+rewrite ![exp ((1 / 2 * 1 * - (1 / 2) + _) / 1)](_ : _ = exp (- (1 / 4))); last by congr exp; field.
+have := exp_pos (1 / 4); have := exp_pos (- (1 / 4)); move: (exp _) (exp _) => x y x0 y0.
+by field; split; lra.
+Qed.
+
+(* One layer on the two tokens: its best centre is 0, and its residual within the bound. *)
+Example one_layer_cubic_checked_met (E := perturbation 1 unit_head (about two_tokens (fun _ => 0))) :
+  norm (about (attention 1 (fun _ : 'I_1 => unit_head) two_tokens) (fun _ => 0)) <=
+  gamma E * cubic_bound (column_norm (qk unit_head)) (norm (value unit_head)) 1
+              (norm (about two_tokens (fun _ => 0))).
+Proof.
+apply: one_layer_cubic_checked.1 => //; first exact: one_layer_cubic_met.
+exact: opposite_centre two_tokens_opposite.
+Qed.
+Example layers_product_met (net1 := net 1 (fun _ (_ : 'I_1) => unit_head) two_tokens) :
+  norm (about (net1 1%nat) (fun _ => 0)) <=
+  (\big[Rmult/1]_(l < 1) (4 * head_sum 1 (fun _ : 'I_1 => unit_head) (about (net1 l) (fun _ => 0)))
+     ^ (3 ^ (1 - l.+1))%nat) * norm (about two_tokens (fun _ => 0)) ^ (3 ^ 1)%nat.
+Proof.
+apply: (@layers_product 2 1 1 (fun _ => 1%nat) (fun _ _ => unit_head) two_tokens
+  (fun _ _ => 0) 1) => // [[|[|l]] //= _|[|l] //= _ h i].
+  exact: opposite_centre two_tokens_opposite.
+exact: one_layer_cubic_met.
+Qed.
+
+(* With three tokens no number is a Lipschitz constant. *)
+Example three_tokens_not_lipschitz K : exists s t,
+  K * Rabs t < Rabs (first_output (pair_tokens s t (m := 1)) -
+                     first_output (pair_tokens s 0 (m := 1))).
+Proof. by have [_ _ H] := dot_product_not_lipschitz 1; apply: H. Qed.
+
+(* Logits 1/4, 0 in place of 0, 0: weights of 1/2 become at most 3/4 and at least 3/8. *)
+Example softmax_perturbation_met :
+  exp (1 / 4) / (exp (1 / 4) + 1) <= 3 / 4 /\ 3 / 8 <= 1 / (exp (1 / 4) + 1).
+Proof.
+pose a (j : 'I_2) := if j == ord0 then 1 / 4 else 0; pose b k := a k - a k.
+have range_a : range a = 1 / 4.
+  apply: Rle_antisym.
+    by apply: range_le => [|j k]; rewrite /a; [lra | case: ifP => _; case: ifP => _; lra].
+  by have := range_ge a ord0 ord_max; rewrite /a /=; lra.
+have soft j : softmax a j = exp (a j) / (exp (1 / 4) + 1).
+  by rewrite /softmax !big_ord_recl big_ord0 /a /= exp_0 Rplus_0_r.
+have flat j : softmax b j = 1 / 2.
+  by rewrite /softmax !big_ord_recl big_ord0 /b /Rminus !Rplus_opp_r exp_0; field.
+have up : IZR 1 * (softmax a ord0 - softmax b ord0) <=
+    IZR (Z.of_N (softmax_perturbation_value 1)) * range a * softmax b ord0.
+  by apply: softmax_perturbation; left; rewrite range_a; split=> //; lra.
+have low : IZR (-1) * (softmax a ord_max - softmax b ord_max) <=
+    IZR (Z.of_N (softmax_perturbation_value (-1))) * range a * softmax b ord_max.
+  by apply: softmax_perturbation; right.
+move: up low; rewrite !flat !soft range_a /a /= exp_0.
+set x := exp _ / _; set y := 1 / (_ + 1) => up low; lra.
+Qed.

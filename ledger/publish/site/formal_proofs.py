@@ -86,9 +86,10 @@ def in_words(theorem: str) -> str:
     """The comment above a theorem in its file, without what is addressed to tools."""
     file, _, name = theorem.partition(".")
     before = re.split(rf"^(?:Theorem|Corollary)\s+{name}\b", source(file), flags=re.M)[0]
-    comments = re.findall(r"\(\*+(.*?)\*+\)\s*\Z", before.rpartition("Qed.")[2], re.S)
-    text = " ".join(comments[-1].split()) if comments else ""
-    return re.sub(r"\s*\(?Claims?: [\w/, ]+\)?\.?", "", text)
+    comment = re.search(r"\(\*+((?:(?!\(\*).)*?)\*+\)\s*\Z", before.rpartition("Qed.")[2], re.S)
+    text = " ".join(comment[1].split()) if comment else ""
+    text = re.sub(r"\s*\(?Claims?: \w+/\w+(?:(?:,| and) \w+/\w+)*\)?[.,:]?", "", text).strip()
+    return text[:1].upper() + text[1:]
 
 
 def stated(theorem: str) -> str:
