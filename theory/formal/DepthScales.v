@@ -1,6 +1,7 @@
-(* Scales that depend on depth: DeepNorm and powers of the depth.
+(* Scales that depend on depth: DeepNorm, ADMIN and powers of the depth.
 
-   Claim of theory/signal_propagation/depth_scaling.py: deepnorm_scales. Roots are said by powers: alpha = (2 N)^(1/4) is alpha > 0 with alpha^4 = 2 N, over every
+   Claims of theory/signal_propagation/depth_scaling.py: deepnorm_scales, branch_shares, the latter
+   linked. Roots are said by powers: alpha = (2 N)^(1/4) is alpha > 0 with alpha^4 = 2 N, over every
    ordered field. These are statements on scales and variances; nothing is said on training. *)
 
 From Coq Require Import NArith ZArith.
@@ -376,3 +377,172 @@ by split; [apply/bs|split; [apply/bbs|split; [apply/bp|apply/bbp]]]; lia.
 Qed.
 
 End Bounds.
+
+(* --- ADMIN --- *)
+
+Section Shares.
+Variables (R : rcfType) (Omega : finType) (mass : Omega -> R).
+
+(* Means over a finite law, and covariances. *)
+Definition cov (x y : Omega -> R) : R :=
+  mean mass (fun w => x w * y w) - mean mass x * mean mass y.
+Definition var (x : Omega -> R) : R := cov x x.
+
+Lemma var_sum (a : R) (x f : Omega -> R) :
+  cov x f = 0 -> var (fun w => a * x w + f w) = a ^+ 2 * var x + var f.
+Proof.
+have meanE : mean mass (fun w => (a * x w + f w) * (a * x w + f w)) =
+    a ^+ 2 * mean mass (fun w => x w * x w) + 2%:R * a * mean mass (fun w => x w * f w) +
+    mean mass (fun w => f w * f w).
+  by rewrite -!meanZ -!meanD; apply: eq_mean => w; ring.
+have linE : mean mass (fun w => a * x w + f w) = a * mean mass x + mean mass f.
+  by rewrite -meanZ -meanD.
+rewrite /var /cov meanE linE => /eqP; rewrite subr_eq0 => /eqP ->.
+by move: (mean mass x) (mean mass f) => p q; ring.
+Qed.
+
+Lemma varZ (a : R) (x : Omega -> R) : var (fun w => a * x w) = a ^+ 2 * var x.
+Proof.
+rewrite /var /cov meanZ (_ : mean _ _ = a ^+ 2 * mean mass (fun w => x w * x w)).
+  by move: (mean _ _) (mean mass x) => p q; ring.
+by rewrite -meanZ; apply: eq_mean => w; ring.
+Qed.
+
+Variables (x0 : Omega -> R) (f : nat -> Omega -> R).
+
+(* The sum that branch i makes: omega x + f, where x is the stream before it. *)
+Definition summed (omega : R) (x : Omega -> R) (i : nat) : Omega -> R :=
+  fun w => omega * x w + f i w.
+Definition share (omega : R) (x : Omega -> R) (i : nat) : R := var (f i) / var (summed omega x i).
+
+(* LayerNorm as a rescaling to variance 1. *)
+Definition normalised (x : Omega -> R) : Omega -> R := fun w => (Num.sqrt (var x))^-1 * x w.
+
+Fixpoint pre_ln (i : nat) : Omega -> R := if i is j.+1 then summed 1 (pre_ln j) j else x0.
+Fixpoint post_ln (omega : nat -> R) (i : nat) : Omega -> R :=
+  if i is j.+1 then normalised (summed (omega j) (post_ln omega j) j) else x0.
+
+Lemma normalised_var x : 0 < var x -> var (normalised x) = 1.
+Proof.
+by move=> v0; rewrite varZ exprVn sqr_sqrtr ?mulVf ?lt0r_neq0 // ltW.
+Qed.
+
+Section Writes.
+Variable n : nat.
+Hypotheses (start : var x0 = 1) (branch : forall i, (i < n)%N -> 0 < var (f i)).
+
+Lemma pre_ln_var i : (i <= n)%N -> (forall j, (j < n)%N -> cov (pre_ln j) (f j) = 0) ->
+  var (pre_ln i) = 1 + \sum_(j < i) var (f j).
+Proof.
+move=> + fresh; elim: i => [|i IH] ilt; first by rewrite big_ord0 addr0.
+rewrite /= /summed (var_sum 1 (fresh i ilt)) (IH (ltnW ilt)) expr1n mul1r big_ord_recr /=.
+exact: esym (addrA _ _ _).
+Qed.
+
+Lemma post_ln_var omega i : (i <= n)%N ->
+  (forall j, (j < n)%N -> cov (post_ln omega j) (f j) = 0) -> var (post_ln omega i) = 1.
+Proof.
+move=> + fresh; elim: i => [|i IH] ilt; first exact: start.
+apply: normalised_var; rewrite /summed (var_sum _ (fresh i ilt)) (IH (ltnW ilt)) mulr1.
+by apply: ltr_paddl; [apply: sqr_ge0|apply: branch].
+Qed.
+
+(* ADMIN, where omega_i^2 is the variance of the start and of all branches before i, gives post-LN
+   the branch shares of pre-LN, whatever variances the branches write: f is the same in both. *)
+Theorem admin_shares omega i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (pre_ln j) (f j) = 0) ->
+  (forall j, (j < n)%N -> cov (post_ln omega j) (f j) = 0) ->
+  omega i ^+ 2 = 1 + \sum_(j < i) var (f j) ->
+  share (omega i) (post_ln omega i) i = share 1 (pre_ln i) i.
+Proof.
+move=> ilt fresh fresh' omegaE; rewrite /share /summed (var_sum _ (fresh i ilt)) (var_sum _ (fresh' i ilt)).
+by rewrite (pre_ln_var (ltnW ilt) fresh) (post_ln_var (ltnW ilt) fresh') omegaE expr1n mul1r mulr1.
+Qed.
+
+End Writes.
+
+Section UnitWrites.
+Variable n : nat.
+Hypotheses (start : var x0 = 1) (unit_write : forall i, (i < n)%N -> var (f i) = 1).
+
+Let branch i : (i < n)%N -> 0 < var (f i).
+Proof. by move=> ilt; rewrite (unit_write ilt); apply: ltr01. Qed.
+
+Let sum_writes i : (i <= n)%N -> \sum_(j < i) var (f j) = i%:R.
+Proof.
+move=> ilt; rewrite (eq_bigr (fun=> 1)) ?sumr_const ?card_ord // => j _.
+exact: unit_write (leq_trans (ltn_ord j) ilt).
+Qed.
+
+(* Claim: signal_propagation/branch_shares. Branches of variance 1, each uncorrelated with the
+   stream before it, counted from 0: branch i has share 1/(i + 2) of its own sum in pre-LN, *)
+Theorem pre_ln_share i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (pre_ln j) (f j) = 0) -> share 1 (pre_ln i) i = i.+2%:R^-1.
+Proof.
+have two : i.+2%:R = 1 + i%:R + 1 :> R by rewrite (natS _ i.+1) (natS _ i) [1 + _]addrC.
+move=> ilt fresh; rewrite /share /summed (var_sum _ (fresh i ilt)) (pre_ln_var start (ltnW ilt) fresh).
+by rewrite (unit_write ilt) (sum_writes (ltnW ilt)) expr1n !mul1r two.
+Qed.
+
+(* 1/2 in post-LN, at every depth, *)
+Theorem post_ln_share i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (post_ln (fun=> 1) j) (f j) = 0) ->
+  share 1 (post_ln (fun=> 1) i) i = 2%:R^-1.
+Proof.
+move=> ilt fresh; rewrite /share /summed (var_sum _ (fresh i ilt)).
+by rewrite (post_ln_var start branch (ltnW ilt) fresh) (unit_write ilt) expr1n !mul1r.
+Qed.
+
+(* and 1/(i + 2) in post-LN with ADMIN's omega. *)
+Theorem admin_share omega i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (post_ln omega j) (f j) = 0) ->
+  omega i ^+ 2 = 1 + \sum_(j < i) var (f j) ->
+  share (omega i) (post_ln omega i) i = i.+2%:R^-1.
+Proof.
+have two : i.+2%:R = 1 + i%:R + 1 :> R by rewrite (natS _ i.+1) (natS _ i) [1 + _]addrC.
+move=> ilt fresh omegaE; rewrite /share /summed (var_sum _ (fresh i ilt)).
+rewrite (post_ln_var start branch (ltnW ilt) fresh) (unit_write ilt) omegaE (sum_writes (ltnW ilt)).
+by rewrite mulr1 mul1r two.
+Qed.
+
+End UnitWrites.
+End Shares.
+
+(* --- the theorem with the numbers that the claim compares --- *)
+
+Local Notation quotient v := ((nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R).
+
+(* 1/(1 + n^s) on binary numbers. *)
+Definition branch_share_value (n s : N) : N * N := (1, 1 + N.pow n s)%num.
+
+Lemma branch_share_valueE (R : realFieldType) (n s : nat) :
+  (1 + n%:R ^+ s)^-1 = quotient (branch_share_value (bin_of_nat n) (bin_of_nat s)) :> R.
+Proof.
+rewrite /branch_share_value; lazy beta iota delta [fst snd].
+by rewrite nat_of_add_bin pow_bin !bin_of_natK natrD natrX mul1r.
+Qed.
+
+(* Claim: signal_propagation/branch_shares. The share of branch n, counted from 1, of a pre-LN net,
+   of a post-LN net, and of a post-LN net with ADMIN's omega. *)
+Corollary branch_shares_checked (R : rcfType) (Omega : finType) (mass : Omega -> R)
+    (x0 : Omega -> R) (f : nat -> Omega -> R) (omega : nat -> R) n :
+  (0 < n)%N -> var mass x0 = 1 -> (forall i, (i < n)%N -> var mass (f i) = 1) ->
+  (forall i, (i < n)%N -> [/\ cov mass (pre_ln x0 f i) (f i) = 0,
+    cov mass (post_ln mass x0 f (fun=> 1) i) (f i) = 0 &
+    cov mass (post_ln mass x0 f omega i) (f i) = 0]) ->
+  omega n.-1 ^+ 2 = var mass x0 + \sum_(j < n.-1) var mass (f j) ->
+  let v s := branch_share_value (bin_of_nat n) s in
+  [/\ share mass f 1 (pre_ln x0 f n.-1) n.-1 = quotient (v 1%num),
+      share mass f 1 (post_ln mass x0 f (fun=> 1) n.-1) n.-1 = quotient (v 0%num) &
+      share mass f (omega n.-1) (post_ln mass x0 f omega n.-1) n.-1 = quotient (v 1%num)].
+Proof.
+case: n => // n _ start unit fresh; rewrite [n.+1.-1]/= start => omegaE v.
+have E1 : n.+2%:R^-1 = quotient (v 1%num) :> R.
+  by rewrite /v -[1%num]/(bin_of_nat 1) -branch_share_valueE expr1 (natS _ n.+1) addrC.
+have E0 : 2%:R^-1 = quotient (v 0%num) :> R.
+  by rewrite /v -[0%num]/(bin_of_nat 0) -branch_share_valueE expr0.
+rewrite -E1 -E0; split.
+- by apply: pre_ln_share (ltnSn n) _ => // j jn; have [] := fresh j jn.
+- by apply: (post_ln_share start unit (ltnSn n)) => j jn; have [] := fresh j jn.
+- by apply: (admin_share start unit (ltnSn n)) => // j jn; have [] := fresh j jn.
+Qed.
