@@ -6,7 +6,7 @@ import re
 import pytest
 
 from depthlaw.ledger.publish.site.formal_proofs import in_words
-from depthlaw.theory.claims.formal import checked, source
+from depthlaw.theory.claims.formal import bare, checked, source
 from depthlaw.theory.formal import prove
 
 # Theorems for which an instance can add nothing, with the reason.
@@ -36,7 +36,7 @@ def premises(statement: str) -> str:
 
 def instantiated(name: str) -> set[str]:
     """What the examples of a file name, and what the proofs of that name in turn."""
-    text = prove._bare(source(name))
+    text = bare(source(name))
     starts = list(_DECLARED.finditer(text))
     ends = [found.start() for found in starts[1:]] + [len(text)]
     reached: set[str] = set()

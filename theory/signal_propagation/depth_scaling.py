@@ -18,6 +18,7 @@ from sympy import Rational, expand_log, log, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.formal import Formal
 from ..claims.relations import Eq, between
 from ..claims.symbols import depth, quantity
 from ..depth_choice.inversion import last
@@ -313,6 +314,12 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
         Eq(branch_share, Rational(1, 2)),
     ),
     supports="signal_propagation/admin_amplification",
+    formal=Formal(
+        "DepthScales.branch_shares_checked",
+        "DepthScales.branch_share_value {sublayers} {accumulates}",
+        "That the n shares of a post-LN net add up to n/2; a branch is assumed to write in ADMIN's "
+        "net what it wrote when profiled, and LayerNorm is a rescaling to variance 1.",
+    ),
 )
 def branch_shares(case: Case) -> Exact:
     r"""ADMIN gives post-LN the branch shares of pre-LN.

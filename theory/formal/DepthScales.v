@@ -1,0 +1,548 @@
+(* Scales that depend on depth: DeepNorm, ADMIN and powers of the depth.
+
+   Claims of theory/signal_propagation/depth_scaling.py: deepnorm_scales, branch_shares, the latter
+   linked. Roots are said by powers: alpha = (2 N)^(1/4) is alpha > 0 with alpha^4 = 2 N, over every
+   ordered field. These are statements on scales and variances; nothing is said on training. *)
+
+From Coq Require Import NArith ZArith.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring zify.
+From depthlaw Require Import Signal.
+
+Import Order.TTheory GRing.Theory Num.Theory.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Local Open Scope ring_scope.
+
+(* --- DeepNorm --- *)
+
+Section DeepNorm.
+
+Variable R : realFieldType.
+Implicit Types (alpha beta v w : R) (N M : nat).
+
+(* DeepNorm's sum over sublayers, of (v^2 + w^2)/alpha^2. *)
+Definition update_sum (sublayers : nat) alpha v w : R :=
+  \sum_(i < sublayers) (v ^+ 2 + w ^+ 2) / alpha ^+ 2.
+
+(* In an encoder before a decoder of M layers each term is times M v_d w_d/alpha_d. *)
+Definition encoder_sum (sublayers : nat) M (alpha_d v_d w_d alpha v w : R) : R :=
+  \sum_(i < sublayers) M%:R * v_d * w_d / alpha_d * ((v ^+ 2 + w ^+ 2) / alpha ^+ 2).
+
+(* What the printed scales satisfy besides. *)
+Definition balanced alpha beta : Prop := 2%:R * alpha ^+ 2 * beta ^+ 2 = 1.
+
+Lemma eq_power k (x y : R) : (0 < k)%N -> 0 <= x -> 0 <= y -> x ^+ k = y ^+ k -> x = y.
+Proof. by move=> k0 x0 y0; apply: (pexpIrn k0); rewrite nnegrE. Qed.
+
+Lemma scales_of_terms (T alpha beta : R) : 0 < alpha -> 0 < beta -> 0 < T ->
+  (T * ((beta ^+ 2 + beta ^+ 2) / alpha ^+ 2) = 1 /\ balanced alpha beta) <->
+  (alpha ^+ 4 = T /\ beta ^+ 4 = (4%:R * T)^-1).
+Proof.
+move=> a0 b0 T0; have an := lt0r_neq0 a0; have bn := lt0r_neq0 b0; have Tn := lt0r_neq0 T0.
+rewrite /balanced; split=> [[sum bal]|[aT bT]].
+  have b2 : beta ^+ 2 = (2%:R * alpha ^+ 2)^-1.
+    by apply: (mulfI (_ : 2%:R * alpha ^+ 2 != 0)); rewrite ?bal ?divff // mulf_neq0 ?expf_neq0 //
+      pnatr_eq0.
+  have aT : alpha ^+ 4 = T.
+    move: sum; rewrite b2 => /(congr1 (fun x => x * alpha ^+ 4)); rewrite mul1r => <-.
+    by field.
+  split=> //; rewrite (exprM _ 2 2) b2 -aT.
+  by field.
+have b2 : beta ^+ 2 = (2%:R * alpha ^+ 2)^-1.
+  apply: (@eq_power 2); rewrite ?sqr_ge0 //.
+    by rewrite invr_ge0 mulr_ge0 ?ler0n ?sqr_ge0.
+  by rewrite -exprM bT -aT; field.
+by rewrite b2 -aT; split; field.
+Qed.
+
+Lemma update_sumE n alpha v w :
+  update_sum n alpha v w = n%:R * ((v ^+ 2 + w ^+ 2) / alpha ^+ 2).
+Proof. by rewrite /update_sum sumr_const card_ord mulr_natl. Qed.
+
+(* Claim: signal_propagation/deepnorm_scales. In a stack of N layers the two equations hold exactly
+   at alpha = (2 N)^(1/4) and beta = (8 N)^(-1/4), and nowhere else. *)
+Theorem deepnorm_alone N alpha beta : (0 < N)%N -> 0 < alpha -> 0 < beta ->
+  (update_sum (2 * N) alpha beta beta = 1 /\ balanced alpha beta) <->
+  (alpha ^+ 4 = 2%:R * N%:R /\ beta ^+ 4 = (8%:R * N%:R)^-1).
+Proof.
+move=> N0 a0 b0; have T0 : 0 < (2 * N)%:R :> R by rewrite ltr0n muln_gt0.
+have -> : 8%:R * N%:R = 4%:R * (2 * N)%:R :> R by rewrite natrM mulrA -(natrM _ 4).
+by rewrite update_sumE -natrM; apply: scales_of_terms.
+Qed.
+
+(* The decoder of M layers of an encoder-decoder: (3 M)^(1/4) and (12 M)^(-1/4). *)
+Theorem deepnorm_decoder M alpha beta : (0 < M)%N -> 0 < alpha -> 0 < beta ->
+  (update_sum (3 * M) alpha beta beta = 1 /\ balanced alpha beta) <->
+  (alpha ^+ 4 = 3%:R * M%:R /\ beta ^+ 4 = (12%:R * M%:R)^-1).
+Proof.
+move=> M0 a0 b0; have T0 : 0 < (3 * M)%:R :> R by rewrite ltr0n muln_gt0.
+have -> : 12%:R * M%:R = 4%:R * (3 * M)%:R :> R by rewrite natrM mulrA -(natrM _ 4).
+by rewrite update_sumE -natrM; apply: scales_of_terms.
+Qed.
+
+(* The decoder's printed scales. *)
+Definition decoder_scales M (alpha_d v_d w_d : R) : Prop :=
+  [/\ 0 < alpha_d /\ alpha_d ^+ 4 = 3%:R * M%:R,
+      0 < v_d /\ v_d ^+ 4 = (12%:R * M%:R)^-1 & 0 < w_d /\ w_d ^+ 4 = (12%:R * M%:R)^-1].
+
+Lemma encoder_sumE n M alpha_d v_d w_d alpha v w :
+  encoder_sum n M alpha_d v_d w_d alpha v w =
+  n%:R * (M%:R * v_d * w_d / alpha_d) * ((v ^+ 2 + w ^+ 2) / alpha ^+ 2).
+Proof. by rewrite /encoder_sum sumr_const card_ord -mulr_natl mulrA. Qed.
+
+Lemma encoder_terms N M alpha_d v_d w_d : (0 < N)%N -> (0 < M)%N ->
+  decoder_scales M alpha_d v_d w_d ->
+  let T := (2 * N)%:R * (M%:R * v_d * w_d / alpha_d) in
+  0 < T /\ T ^+ 4 = N%:R ^+ 4 * M%:R / 27%:R.
+Proof.
+move=> N0 M0 [[ad0 ad] [vd0 vd] [wd0 wd]] T.
+have NR : 0 < N%:R :> R by rewrite ltr0n.
+have MR : 0 < M%:R :> R by rewrite ltr0n.
+split; first by rewrite /T !(mulr_gt0, divr_gt0, invr_gt0) // ltr0n muln_gt0.
+rewrite /T !exprMn exprVn vd wd ad natrM.
+by have := lt0r_neq0 MR; move: (M%:R : R) (N%:R : R) => x y x0; field.
+Qed.
+
+(* The encoder of N layers before it: (N^4 M/27)^(1/16) and (256 N^4 M/27)^(-1/16), which are
+   3^(-3/16) (N^4 M)^(1/16) and 3^(3/16)/sqrt(2) (N^4 M)^(-1/16). *)
+Theorem deepnorm_encoder N M alpha_d v_d w_d alpha beta :
+  (0 < N)%N -> (0 < M)%N -> decoder_scales M alpha_d v_d w_d -> 0 < alpha -> 0 < beta ->
+  (encoder_sum (2 * N) M alpha_d v_d w_d alpha beta beta = 1 /\ balanced alpha beta) <->
+  (27%:R * alpha ^+ 16 = N%:R ^+ 4 * M%:R /\
+   256%:R * beta ^+ 16 = 27%:R * (N%:R ^+ 4 * M%:R)^-1).
+Proof.
+move=> N0 M0 dec a0 b0; have [T0 T4] := encoder_terms N0 M0 dec.
+rewrite encoder_sumE; set T := _ * (_ / _) in T0 T4 *.
+have Tn := lt0r_neq0 T0.
+have -> : N%:R ^+ 4 * M%:R = 27%:R * T ^+ 4 :> R by rewrite T4; field.
+have tn : 27%:R != 0 :> R by rewrite pnatr_eq0.
+rewrite (scales_of_terms a0 b0 T0); split=> [[aT bT]|[aT bT]].
+  rewrite (_ : 16 = 4 * 4)%N // !exprM aT bT; split=> //.
+  by field.
+have {}aT : alpha ^+ 4 = T.
+  apply: (@eq_power 4) => //; rewrite ?exprn_ge0 // ?ltW //.
+  by rewrite -exprM; apply: (mulfI tn).
+split=> //; apply: (@eq_power 4) => //.
+- by rewrite exprn_ge0 // ltW.
+- by rewrite invr_ge0 mulr_ge0 ?ler0n // ltW.
+rewrite -exprM; apply: (mulfI (_ : 256%:R != 0)); first by rewrite pnatr_eq0.
+by rewrite bT; field.
+Qed.
+
+End DeepNorm.
+
+
+(* --- existence --- *)
+Definition fourth_root (R : rcfType) (x : R) : R := Num.sqrt (Num.sqrt x).
+
+Lemma fourth_rootK (R : rcfType) (x : R) :
+  0 < x -> 0 < fourth_root x /\ fourth_root x ^+ 4 = x.
+Proof.
+move=> x0; rewrite !sqrtr_gt0 x0; split=> //.
+by rewrite (exprM _ 2 2) !sqr_sqrtr // ltW // sqrtr_gt0.
+Qed.
+
+(* With square roots such scales exist at every depth, so the hypotheses above can be met. *)
+Theorem deepnorm_exists (R : rcfType) N : (0 < N)%N ->
+  exists alpha beta : R, [/\ 0 < alpha, 0 < beta,
+    update_sum (2 * N) alpha beta beta = 1 & balanced alpha beta].
+Proof.
+move=> N0; have NR : 0 < N%:R :> R by rewrite ltr0n.
+have [a0 aE] := fourth_rootK (mulr_gt0 (ltr0Sn R 1) NR).
+have b1 : 0 < (8%:R * N%:R)^-1 :> R by rewrite invr_gt0 mulr_gt0 // ltr0n.
+have [b0 bE] := fourth_rootK b1.
+exists (fourth_root (2%:R * N%:R)), (fourth_root (8%:R * N%:R)^-1).
+by have [_ [|]] := deepnorm_alone N0 a0 b0.
+Qed.
+
+(* So do the encoder's, with the decoder's. *)
+Theorem deepnorm_encoder_exists (R : rcfType) N M : (0 < N)%N -> (0 < M)%N ->
+  exists alpha_d v_d w_d alpha beta : R, [/\ decoder_scales M alpha_d v_d w_d,
+    0 < alpha, 0 < beta, encoder_sum (2 * N) M alpha_d v_d w_d alpha beta beta = 1 &
+    balanced alpha beta].
+Proof.
+move=> N0 M0; have MR : 0 < M%:R :> R by rewrite ltr0n.
+have v1 : 0 < (12%:R * M%:R)^-1 :> R by rewrite invr_gt0 mulr_gt0 // ltr0n.
+have adE := fourth_rootK (mulr_gt0 (ltr0Sn R 2) MR).
+have vE := fourth_rootK v1.
+have dec : decoder_scales M (fourth_root (3%:R * M%:R)) (fourth_root (12%:R * M%:R)^-1)
+  (fourth_root (12%:R * M%:R)^-1 : R) by [].
+have [T0 _] := encoder_terms N0 M0 dec.
+set T := _ * _ in T0; have [a0 aE] := fourth_rootK T0.
+have b1 : 0 < (4%:R * T)^-1 by rewrite invr_gt0 mulr_gt0 // ltr0n.
+have [b0 bE] := fourth_rootK b1.
+do 3!eexists; exists (fourth_root T), (fourth_root (4%:R * T)^-1).
+have [_ [|sum bal]] := scales_of_terms a0 b0 T0; first by [].
+by split; [exact: dec| | | rewrite encoder_sumE|].
+Qed.
+
+Section Printed.
+Variable R : realFieldType.
+
+(* With the printed digits, 0.81 (N^4 M)^(1/16) and 0.87 (N^4 M)^(-1/16), the encoder's sum is
+   2 (0.87/0.81)^2/27^(1/4) for all N and M, said by its fourth power. That this is 1.0122 is
+   not stated. *)
+Theorem deepnorm_encoder_digits N M (alpha_d v_d w_d s : R) :
+  (0 < N)%N -> (0 < M)%N -> decoder_scales M alpha_d v_d w_d ->
+  0 < s -> s ^+ 16 = N%:R ^+ 4 * M%:R ->
+  let alpha := 81%:R / 100%:R * s in let beta := 87%:R / 100%:R / s in
+  let sum := encoder_sum (2 * N) M alpha_d v_d w_d alpha beta beta in
+  sum ^+ 4 = (2%:R * (87%:R / 81%:R) ^+ 2) ^+ 4 / 27%:R.
+Proof.
+move=> N0 M0 dec s0 sE alpha beta sum; have [T0 T4] := encoder_terms N0 M0 dec.
+have s0' := lt0r_neq0 s0.
+rewrite /sum encoder_sumE exprMn T4 -sE /alpha /beta.
+by field.
+Qed.
+
+(* The decoder's v^2 + w^2 is (3 M)^(-1/2); it is (3 M)^(1/2), as a transcription has it, at no
+   depth. *)
+Theorem decoder_gains_sign M (alpha_d v_d w_d : R) : (0 < M)%N ->
+  decoder_scales M alpha_d v_d w_d ->
+  (v_d ^+ 2 + w_d ^+ 2) ^+ 2 = (3%:R * M%:R)^-1 /\
+  (v_d ^+ 2 + w_d ^+ 2) ^+ 2 <> 3%:R * M%:R.
+Proof.
+move=> M0 [_ [v0 vE] [w0 wE]]; have MR : 0 < M%:R :> R by rewrite ltr0n.
+have wv : w_d = v_d by apply: (@eq_power R 4); rewrite ?ltW // wE.
+have MR' := lt0r_neq0 MR.
+have -> : (v_d ^+ 2 + w_d ^+ 2) ^+ 2 = (3%:R * M%:R)^-1.
+  rewrite wv (_ : _ ^+ 2 = 4%:R * v_d ^+ 4); last by ring.
+  by rewrite vE; field.
+split=> // eq1; suff : (1 : R) = (3 * M)%:R * (3 * M)%:R.
+  by rewrite -natrM => /eqP; rewrite eq_sym pnatr_eq1; lia.
+by rewrite natrM -{2}eq1 divff // mulf_neq0 // pnatr_eq0.
+Qed.
+End Printed.
+
+(* --- powers of the depth --- *)
+
+Section PowerLaws.
+Variable R : realFieldType.
+Implicit Types (f g : nat -> R) (p r : int) (q s : nat).
+
+(* f L is c^(1/q) L^(p/q) at every depth L > 0. *)
+Definition power_law f p q : Prop :=
+  exists2 c, 0 < c & forall L, (0 < L)%N -> 0 < f L /\ f L ^+ q = c * L%:R ^ p.
+
+Lemma nat_pos L : (0 < L)%N -> 0 < L%:R :> R. Proof. by rewrite ltr0n. Qed.
+
+Lemma exprzn (x : R) p n : (x ^ p) ^+ n = x ^ (p * n%:Z).
+Proof. by rewrite -exprz_exp. Qed.
+
+Lemma power_lawM f g p r q : power_law f p q -> power_law g r q ->
+  power_law (fun L => f L * g L) (p + r) q.
+Proof.
+move=> [c c0 fE] [d d0 gE]; exists (c * d); first exact: mulr_gt0.
+move=> L L0; have [f0 fL] := fE L L0; have [g0 gL] := gE L L0.
+split; first exact: mulr_gt0.
+by rewrite exprMn fL gL expfzDr ?lt0r_neq0 ?nat_pos // mulrACA.
+Qed.
+
+Lemma power_lawV f p q : power_law f p q -> power_law (fun L => (f L)^-1) (- p) q.
+Proof.
+move=> [c c0 fE]; exists c^-1; first by rewrite invr_gt0.
+move=> L L0; have [f0 fL] := fE L L0; split; first by rewrite invr_gt0.
+by rewrite exprVn fL invfM invr_expz.
+Qed.
+
+Lemma power_lawX f p q n : power_law f p q -> power_law (fun L => f L ^+ n) (p * n%:Z) q.
+Proof.
+move=> [c c0 fE]; exists (c ^+ n); first exact: exprn_gt0.
+move=> L L0; have [f0 fL] := fE L L0; split; first exact: exprn_gt0.
+by rewrite exprAC fL exprMn exprzn.
+Qed.
+
+Lemma power_lawZ f p q a : 0 < a -> power_law f p q -> power_law (fun L => a * f L) p q.
+Proof.
+move=> a0 [c c0 fE]; exists (a ^+ q * c); first by rewrite mulr_gt0 ?exprn_gt0.
+move=> L L0; have [f0 fL] := fE L L0; split; first exact: mulr_gt0.
+by rewrite exprMn fL mulrA.
+Qed.
+
+Lemma power_law_depth q : power_law (fun L => L%:R) q q.
+Proof. by exists 1; rewrite ?ltr01 // => L L0; rewrite nat_pos // mul1r. Qed.
+
+Lemma eq_power_law f g p q : (forall L, (0 < L)%N -> f L = g L) -> power_law f p q ->
+  power_law g p q.
+Proof. by move=> fg [c c0 fE]; exists c => // L L0; rewrite -fg //; apply: fE. Qed.
+
+(* A quantity goes as one power of the depth only: p/q = r/s. *)
+Theorem power_law_unique f p q r s : power_law f p q -> power_law f r s ->
+  p * s%:Z = r * q%:Z.
+Proof.
+move=> [c c0 fE] [d d0 gE].
+have [f1 c1] := fE 1%N isT; have [_ d1] := gE 1%N isT.
+have [f2 c2] := fE 2%N isT; have [_ d2] := gE 2%N isT.
+move: c1 d1; rewrite !exp1rz !mulr1 => c1 d1.
+have := exprAC (f 2%N) q s; rewrite c2 d2 !exprMn !exprzn -c1 -d1 exprAC.
+move=> /(mulfI (expf_neq0 _ (expf_neq0 _ (lt0r_neq0 f1)))).
+by apply: ieexprIz; rewrite ?ltr0n // pnatr_eq1.
+Qed.
+End PowerLaws.
+
+Section Bounds.
+Variable R : archiFieldType.
+Implicit Types (f g alpha beta : nat -> R) (p r : int) (q : nat).
+
+(* Bounds that hold at every depth. *)
+Definition bounded f : Prop := exists B, forall L, (0 < L)%N -> f L <= B.
+Definition bounded_below f : Prop := exists2 b, 0 < b & forall L, (0 < L)%N -> b <= f L.
+
+Lemma power_law_above f p q b : (0 < q)%N -> 0 < p -> power_law f p q ->
+  exists n, forall L, (n <= L)%N -> b < f L.
+Proof.
+move=> q0 p0 [c c0 fE].
+pose B := Num.max b 1; have B0 : 0 < B by rewrite lt_maxr ltr01 orbT.
+exists (Num.bound (B ^+ q / c)).+1 => L nL; have L0 : (0 < L)%N by apply: leq_trans nL.
+have [f0 fL] := fE L L0; apply: (@le_lt_trans _ _ B); first by rewrite le_maxr lexx.
+have nnB : B \is Num.nneg by rewrite nnegrE ltW.
+have nnf : f L \is Num.nneg by rewrite nnegrE ltW.
+rewrite -(ltr_pexpn2r q0 nnB nnf) fL -ltr_pdivr_mull // mulrC.
+have Bc : 0 <= B ^+ q / c by rewrite divr_ge0 ?exprn_ge0 // ltW.
+apply: (lt_le_trans (archi_boundP Bc)); apply: (@le_trans _ _ L%:R).
+  by rewrite ler_nat ltnW.
+case: p p0 {fE fL} => // -[//|n] _; rewrite -exprnP exprS ler_pemulr ?ler0n //.
+by rewrite exprn_ege1 // ler1n.
+Qed.
+
+(* L^(p/q) is bounded over all depths exactly for p <= 0. *)
+Theorem power_law_bounded f p q : (0 < q)%N -> power_law f p q -> bounded f <-> p <= 0.
+Proof.
+move=> q0 law; split=> [[B fB]|p0].
+  rewrite leNgt; apply/negP => p0; have [n above] := power_law_above B q0 p0 law.
+  by have := above n.+1 (leqnSn n); rewrite ltNge fB.
+have [c c0 fE] := law; exists (f 1%N) => L L0.
+have [f0 fL] := fE L L0; have [f1 f1E] := fE 1%N isT.
+have nnf : f L \is Num.nneg by rewrite nnegrE ltW.
+have nn1 : f 1%N \is Num.nneg by rewrite nnegrE ltW.
+rewrite -(ler_pexpn2r q0 nnf nn1) fL f1E exp1rz ler_pmul2l //.
+case: p p0 {law fE fL f1E} => // [[|n]|n] // _.
+rewrite NegzE -exprnN invf_le1 ?exprn_gt0 ?ltr0n //.
+by rewrite exprn_ege1 // ler1n.
+Qed.
+
+(* It stays above a positive number exactly for p >= 0. *)
+Theorem power_law_bounded_below f p q : (0 < q)%N -> power_law f p q ->
+  bounded_below f <-> 0 <= p.
+Proof.
+move=> q0 law; have lawV := power_lawV law.
+rewrite -[0 <= p]oppr_le0 -(power_law_bounded q0 lawV).
+have [c c0 fE] := law; split=> [[b b0 fb]|[B fB]].
+  exists b^-1 => L L0; have [f0 _] := fE L L0.
+  by rewrite lef_pinv ?posrE // fb.
+have B0 : 0 < B.
+  by apply: lt_le_trans (fB 1%N isT); rewrite invr_gt0; have [] := fE 1%N isT.
+exists B^-1; first by rewrite invr_gt0.
+move=> L L0; have [f0 _] := fE L L0.
+by rewrite -[leRHS]invrK lef_pinv ?posrE ?invr_gt0 // fB.
+Qed.
+
+(* --- the exponents of DeepNorm --- *)
+Lemma update_sum_power alpha beta p r q : power_law alpha p q -> power_law beta r q ->
+  power_law (fun N => update_sum (2 * N) (alpha N) (beta N) (beta N))
+    (q%:Z + 2%:Z * r - 2%:Z * p) q.
+Proof.
+move=> lawa lawb.
+have := power_lawM (power_lawM (power_law_depth R q) (power_lawX 2 lawb))
+                   (power_lawV (power_lawX 2 lawa)).
+move=> /(power_lawZ (ltr0Sn R 3)).
+rewrite (_ : _ - _ = q%:Z + 2%:Z * r - 2%:Z * p); last by ring.
+apply: eq_power_law => N N0; rewrite update_sumE natrM.
+have [c _ aE] := lawa; have [/lt0r_neq0 a0 _] := aE N N0.
+by move: (alpha N) (beta N) N%:R a0 => a b x a0; field.
+Qed.
+
+(* Where alpha goes as N^(p/q) and beta as N^(r/q), the sum is bounded over all depths exactly for
+   (p - r)/q >= 1/2 and bounded away from zero exactly for (p - r)/q <= 1/2; alpha beta stays
+   between positive bounds as well exactly for p/q = 1/4 and r/q = -1/4. *)
+Theorem deepnorm_exponents alpha beta p r q : (0 < q)%N ->
+  power_law alpha p q -> power_law beta r q ->
+  let sum N := update_sum (2 * N) (alpha N) (beta N) (beta N) in
+  let product N := alpha N * beta N in
+  [/\ bounded sum <-> q%:Z <= 2%:Z * (p - r), bounded_below sum <-> 2%:Z * (p - r) <= q%:Z &
+      (bounded sum /\ bounded_below sum /\ bounded product /\ bounded_below product) <->
+      (4%:Z * p = q%:Z /\ r = - p)].
+Proof.
+move=> q0 lawa lawb sum product.
+have laws := update_sum_power lawa lawb; have lawp := power_lawM lawa lawb.
+have bs := power_law_bounded q0 laws; have bbs := power_law_bounded_below q0 laws.
+have bp := power_law_bounded q0 lawp; have bbp := power_law_bounded_below q0 lawp.
+split; [by rewrite bs; split; lia|by rewrite bbs; split; lia|].
+split=> [[/bs b1 [/bbs b2 [/bp b3 /bbp b4]]]|[e1 e2]]; first by split; lia.
+by split; [apply/bs|split; [apply/bbs|split; [apply/bp|apply/bbp]]]; lia.
+Qed.
+
+End Bounds.
+
+(* --- ADMIN --- *)
+
+Section Shares.
+Variables (R : rcfType) (Omega : finType) (mass : Omega -> R).
+
+(* Means over a finite law, and covariances. *)
+Definition cov (x y : Omega -> R) : R :=
+  mean mass (fun w => x w * y w) - mean mass x * mean mass y.
+Definition var (x : Omega -> R) : R := cov x x.
+
+Lemma var_sum (a : R) (x f : Omega -> R) :
+  cov x f = 0 -> var (fun w => a * x w + f w) = a ^+ 2 * var x + var f.
+Proof.
+have meanE : mean mass (fun w => (a * x w + f w) * (a * x w + f w)) =
+    a ^+ 2 * mean mass (fun w => x w * x w) + 2%:R * a * mean mass (fun w => x w * f w) +
+    mean mass (fun w => f w * f w).
+  by rewrite -!meanZ -!meanD; apply: eq_mean => w; ring.
+have linE : mean mass (fun w => a * x w + f w) = a * mean mass x + mean mass f.
+  by rewrite -meanZ -meanD.
+rewrite /var /cov meanE linE => /eqP; rewrite subr_eq0 => /eqP ->.
+by move: (mean mass x) (mean mass f) => p q; ring.
+Qed.
+
+Lemma varZ (a : R) (x : Omega -> R) : var (fun w => a * x w) = a ^+ 2 * var x.
+Proof.
+rewrite /var /cov meanZ (_ : mean _ _ = a ^+ 2 * mean mass (fun w => x w * x w)).
+  by move: (mean _ _) (mean mass x) => p q; ring.
+by rewrite -meanZ; apply: eq_mean => w; ring.
+Qed.
+
+Variables (x0 : Omega -> R) (f : nat -> Omega -> R).
+
+(* The sum that branch i makes: omega x + f, where x is the stream before it. *)
+Definition summed (omega : R) (x : Omega -> R) (i : nat) : Omega -> R :=
+  fun w => omega * x w + f i w.
+Definition share (omega : R) (x : Omega -> R) (i : nat) : R := var (f i) / var (summed omega x i).
+
+(* LayerNorm as a rescaling to variance 1. *)
+Definition normalised (x : Omega -> R) : Omega -> R := fun w => (Num.sqrt (var x))^-1 * x w.
+
+Fixpoint pre_ln (i : nat) : Omega -> R := if i is j.+1 then summed 1 (pre_ln j) j else x0.
+Fixpoint post_ln (omega : nat -> R) (i : nat) : Omega -> R :=
+  if i is j.+1 then normalised (summed (omega j) (post_ln omega j) j) else x0.
+
+Lemma normalised_var x : 0 < var x -> var (normalised x) = 1.
+Proof.
+by move=> v0; rewrite varZ exprVn sqr_sqrtr ?mulVf ?lt0r_neq0 // ltW.
+Qed.
+
+Section Writes.
+Variable n : nat.
+Hypotheses (start : var x0 = 1) (branch : forall i, (i < n)%N -> 0 < var (f i)).
+
+Lemma pre_ln_var i : (i <= n)%N -> (forall j, (j < n)%N -> cov (pre_ln j) (f j) = 0) ->
+  var (pre_ln i) = 1 + \sum_(j < i) var (f j).
+Proof.
+move=> + fresh; elim: i => [|i IH] ilt; first by rewrite big_ord0 addr0.
+rewrite /= /summed (var_sum 1 (fresh i ilt)) (IH (ltnW ilt)) expr1n mul1r big_ord_recr /=.
+exact: esym (addrA _ _ _).
+Qed.
+
+Lemma post_ln_var omega i : (i <= n)%N ->
+  (forall j, (j < n)%N -> cov (post_ln omega j) (f j) = 0) -> var (post_ln omega i) = 1.
+Proof.
+move=> + fresh; elim: i => [|i IH] ilt; first exact: start.
+apply: normalised_var; rewrite /summed (var_sum _ (fresh i ilt)) (IH (ltnW ilt)) mulr1.
+by apply: ltr_paddl; [apply: sqr_ge0|apply: branch].
+Qed.
+
+(* ADMIN, where omega_i^2 is the variance of the start and of all branches before i, gives post-LN
+   the branch shares of pre-LN, whatever variances the branches write: f is the same in both. *)
+Theorem admin_shares omega i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (pre_ln j) (f j) = 0) ->
+  (forall j, (j < n)%N -> cov (post_ln omega j) (f j) = 0) ->
+  omega i ^+ 2 = 1 + \sum_(j < i) var (f j) ->
+  share (omega i) (post_ln omega i) i = share 1 (pre_ln i) i.
+Proof.
+move=> ilt fresh fresh' omegaE; rewrite /share /summed (var_sum _ (fresh i ilt)) (var_sum _ (fresh' i ilt)).
+by rewrite (pre_ln_var (ltnW ilt) fresh) (post_ln_var (ltnW ilt) fresh') omegaE expr1n mul1r mulr1.
+Qed.
+
+End Writes.
+
+Section UnitWrites.
+Variable n : nat.
+Hypotheses (start : var x0 = 1) (unit_write : forall i, (i < n)%N -> var (f i) = 1).
+
+Let branch i : (i < n)%N -> 0 < var (f i).
+Proof. by move=> ilt; rewrite (unit_write ilt); apply: ltr01. Qed.
+
+Let sum_writes i : (i <= n)%N -> \sum_(j < i) var (f j) = i%:R.
+Proof.
+move=> ilt; rewrite (eq_bigr (fun=> 1)) ?sumr_const ?card_ord // => j _.
+exact: unit_write (leq_trans (ltn_ord j) ilt).
+Qed.
+
+(* Claim: signal_propagation/branch_shares. Branches of variance 1, each uncorrelated with the
+   stream before it, counted from 0: branch i has share 1/(i + 2) of its own sum in pre-LN, *)
+Theorem pre_ln_share i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (pre_ln j) (f j) = 0) -> share 1 (pre_ln i) i = i.+2%:R^-1.
+Proof.
+have two : i.+2%:R = 1 + i%:R + 1 :> R by rewrite (natS _ i.+1) (natS _ i) [1 + _]addrC.
+move=> ilt fresh; rewrite /share /summed (var_sum _ (fresh i ilt)) (pre_ln_var start (ltnW ilt) fresh).
+by rewrite (unit_write ilt) (sum_writes (ltnW ilt)) expr1n !mul1r two.
+Qed.
+
+(* 1/2 in post-LN, at every depth, *)
+Theorem post_ln_share i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (post_ln (fun=> 1) j) (f j) = 0) ->
+  share 1 (post_ln (fun=> 1) i) i = 2%:R^-1.
+Proof.
+move=> ilt fresh; rewrite /share /summed (var_sum _ (fresh i ilt)).
+by rewrite (post_ln_var start branch (ltnW ilt) fresh) (unit_write ilt) expr1n !mul1r.
+Qed.
+
+(* and 1/(i + 2) in post-LN with ADMIN's omega. *)
+Theorem admin_share omega i : (i < n)%N ->
+  (forall j, (j < n)%N -> cov (post_ln omega j) (f j) = 0) ->
+  omega i ^+ 2 = 1 + \sum_(j < i) var (f j) ->
+  share (omega i) (post_ln omega i) i = i.+2%:R^-1.
+Proof.
+have two : i.+2%:R = 1 + i%:R + 1 :> R by rewrite (natS _ i.+1) (natS _ i) [1 + _]addrC.
+move=> ilt fresh omegaE; rewrite /share /summed (var_sum _ (fresh i ilt)).
+rewrite (post_ln_var start branch (ltnW ilt) fresh) (unit_write ilt) omegaE (sum_writes (ltnW ilt)).
+by rewrite mulr1 mul1r two.
+Qed.
+
+End UnitWrites.
+End Shares.
+
+(* --- the theorem with the numbers that the claim compares --- *)
+
+Local Notation quotient v := ((nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R).
+
+(* 1/(1 + n^s) on binary numbers. *)
+Definition branch_share_value (n s : N) : N * N := (1, 1 + N.pow n s)%num.
+
+Lemma branch_share_valueE (R : realFieldType) (n s : nat) :
+  (1 + n%:R ^+ s)^-1 = quotient (branch_share_value (bin_of_nat n) (bin_of_nat s)) :> R.
+Proof.
+rewrite /branch_share_value; lazy beta iota delta [fst snd].
+by rewrite nat_of_add_bin pow_bin !bin_of_natK natrD natrX mul1r.
+Qed.
+
+(* Claim: signal_propagation/branch_shares. The share of branch n, counted from 1, of a pre-LN net,
+   of a post-LN net, and of a post-LN net with ADMIN's omega. *)
+Corollary branch_shares_checked (R : rcfType) (Omega : finType) (mass : Omega -> R)
+    (x0 : Omega -> R) (f : nat -> Omega -> R) (omega : nat -> R) n :
+  (0 < n)%N -> var mass x0 = 1 -> (forall i, (i < n)%N -> var mass (f i) = 1) ->
+  (forall i, (i < n)%N -> [/\ cov mass (pre_ln x0 f i) (f i) = 0,
+    cov mass (post_ln mass x0 f (fun=> 1) i) (f i) = 0 &
+    cov mass (post_ln mass x0 f omega i) (f i) = 0]) ->
+  omega n.-1 ^+ 2 = var mass x0 + \sum_(j < n.-1) var mass (f j) ->
+  let v s := branch_share_value (bin_of_nat n) s in
+  [/\ share mass f 1 (pre_ln x0 f n.-1) n.-1 = quotient (v 1%num),
+      share mass f 1 (post_ln mass x0 f (fun=> 1) n.-1) n.-1 = quotient (v 0%num) &
+      share mass f (omega n.-1) (post_ln mass x0 f omega n.-1) n.-1 = quotient (v 1%num)].
+Proof.
+case: n => // n _ start unit fresh; rewrite [n.+1.-1]/= start => omegaE v.
+have E1 : n.+2%:R^-1 = quotient (v 1%num) :> R.
+  by rewrite /v -[1%num]/(bin_of_nat 1) -branch_share_valueE expr1 (natS _ n.+1) addrC.
+have E0 : 2%:R^-1 = quotient (v 0%num) :> R.
+  by rewrite /v -[0%num]/(bin_of_nat 0) -branch_share_valueE expr0.
+rewrite -E1 -E0; split.
+- by apply: pre_ln_share (ltnSn n) _ => // j jn; have [] := fresh j jn.
+- by apply: (post_ln_share start unit (ltnSn n)) => j jn; have [] := fresh j jn.
+- by apply: (admin_share start unit (ltnSn n)) => // j jn; have [] := fresh j jn.
+Qed.
