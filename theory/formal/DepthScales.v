@@ -455,7 +455,8 @@ Theorem admin_shares omega i : (i < n)%N ->
   omega i ^+ 2 = 1 + \sum_(j < i) var (f j) ->
   share (omega i) (post_ln omega i) i = share 1 (pre_ln i) i.
 Proof.
-move=> ilt fresh fresh' omegaE; rewrite /share /summed (var_sum _ (fresh i ilt)) (var_sum _ (fresh' i ilt)).
+move=> ilt fresh fresh' omegaE.
+rewrite /share /summed (var_sum _ (fresh i ilt)) (var_sum _ (fresh' i ilt)).
 by rewrite (pre_ln_var (ltnW ilt) fresh) (post_ln_var (ltnW ilt) fresh') omegaE expr1n mul1r mulr1.
 Qed.
 
@@ -480,7 +481,8 @@ Theorem pre_ln_share i : (i < n)%N ->
   (forall j, (j < n)%N -> cov (pre_ln j) (f j) = 0) -> share 1 (pre_ln i) i = i.+2%:R^-1.
 Proof.
 have two : i.+2%:R = 1 + i%:R + 1 :> R by rewrite (natS _ i.+1) (natS _ i) [1 + _]addrC.
-move=> ilt fresh; rewrite /share /summed (var_sum _ (fresh i ilt)) (pre_ln_var start (ltnW ilt) fresh).
+move=> ilt fresh.
+rewrite /share /summed (var_sum _ (fresh i ilt)) (pre_ln_var start (ltnW ilt) fresh).
 by rewrite (unit_write ilt) (sum_writes (ltnW ilt)) expr1n !mul1r two.
 Qed.
 

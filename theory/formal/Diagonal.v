@@ -771,8 +771,8 @@ apply/andP; split=> //; apply/forallP => -[[|[|//]] i2]; rewrite unity_rootE.
 by rewrite sqrrN expr1n eqxx.
 Qed.
 
-(* Claim: least_depth/sign_layers. Of eigenvalues of square 1 the theorem speaks over real and
-   over complex numbers; a group that is no 2-group has no such L. *)
+(* Claim: least_depth/sign_layers. With eigenvalues of square 1, over real or complex numbers, the
+   numbers of layers that are enough are those from the length of the sign series on. *)
 Theorem sign_layers_checked (F : numFieldType) (gT : finGroupType) L :
   series 2 [set: gT] L = 1 -> (forall i, series 2 [set: gT] i = 1 -> (L <= i)%N) ->
   forall k, tracked_by_roots F gT 2 k <-> (nat_of_bin (tracking_value (bin_of_nat L)) <= k)%N.
@@ -845,7 +845,8 @@ have in_alt : [set: {perm 'I_3}]^`(1) \subset 'Alt_('I_3).
   apply: (der1_min (Alt_norm _)); apply/cyclic_abelian/prime_cyclic.
   by rewrite card_quotient ?Alt_norm // Alt_index // card_ord.
 split.
-  rewrite (dergSn 1 [set: {perm 'I_3}]); apply/trivgP; apply: subset_trans (commgSS in_alt in_alt) _.
+  rewrite (dergSn 1 [set: {perm 'I_3}]); apply/trivgP.
+  apply: subset_trans (commgSS in_alt in_alt) _.
   by have /derG1P := aA; rewrite derg1 => ->.
 apply/negP => /eqP/derG1P/centsP/(_ (tperm ord0 (lift ord0 ord0)) (in_setT _)).
 move/(_ (tperm ord0 ord_max) (in_setT _))/permP/(_ ord0)/(congr1 val).

@@ -1186,7 +1186,8 @@ by field; split; lra.
 Qed.
 
 (* One layer on the two tokens: its best centre is 0, and its residual within the bound. *)
-Example one_layer_cubic_checked_met (E := perturbation 1 unit_head (about two_tokens (fun _ => 0))) :
+Example one_layer_cubic_checked_met
+    (E := perturbation 1 unit_head (about two_tokens (fun _ => 0))) :
   norm (about (attention 1 (fun _ : 'I_1 => unit_head) two_tokens) (fun _ => 0)) <=
   gamma E * cubic_bound (column_norm (qk unit_head)) (norm (value unit_head)) 1
               (norm (about two_tokens (fun _ => 0))).
