@@ -865,8 +865,8 @@ have of_nat_bin n : bin_of_nat n = N.of_nat n.
 by rewrite /collapse_cap_value /collapse_cap !of_nat_bin; lia.
 Qed.
 
-(* Claim: least_depth/blocks_counted_both_ways. Words of exactly m blocks are decided by L layers with
-   masks to both sides exactly from this depth on. *)
+(* Claim: least_depth/blocks_counted_both_ways. Words of exactly m blocks are decided by L layers
+   with masks to both sides exactly from this depth on. *)
 Corollary block_layers_checked (R : realDomainType) (m L : nat) : (0 < m)%nat ->
   (nat_of_bin (block_layers_value (bin_of_nat m)) <= L)%nat <->
   exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (read : Q -> bool) (q0 : Q),
@@ -899,7 +899,8 @@ Proof. exact: (@collapse_cap_checked _ 3%nat). Qed.
 
 (* The net of two layers that decides words of three blocks takes some words with four for words
    without, although it collapses; so does anything above it. *)
-Example two_layers_not_4 (rest : seq mark -> bool) (ls := block_net [realDomainType of int] 1%nat 3%nat) :
+Example two_layers_not_4 (rest : seq mark -> bool)
+    (ls := block_net [realDomainType of int] 1%nat 3%nat) :
   exists w, rest (states (fun x => (x, 1%nat, 1%nat)) [::] [::] ls w) != block_word 4%nat w.
 Proof.
 apply: collapse_caps_depth => // w _; exists (block_word 3%nat w, 0%nat, 0%nat).
