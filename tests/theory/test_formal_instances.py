@@ -12,7 +12,9 @@ from depthlaw.theory.formal import prove
 # Theorems for which an instance can add nothing, with the reason.
 NO_INSTANCE: dict[str, str] = {}
 
-_DECLARED = re.compile(r"^\s*(Theorem|Corollary|Lemma|Example|Definition|Fixpoint)\s+([\w']+)", re.M)
+_DECLARED = re.compile(
+    r"^\s*(Theorem|Corollary|Lemma|Example|Definition|Fixpoint)\s+([\w']+)", re.M
+)
 _BINDER = re.compile(r"\((?:[\w']+ )+: ")
 
 

@@ -866,7 +866,7 @@ by rewrite /collapse_cap_value /collapse_cap !of_nat_bin; lia.
 Qed.
 
 (* Claim: least_depth/blocks_counted_both_ways. Words of exactly m blocks are decided by L layers
-   with   masks to both sides exactly from this depth on. *)
+   with masks to both sides exactly from this depth on. *)
 Corollary block_layers_checked (R : realDomainType) (m L : nat) : (0 < m)%nat ->
   (nat_of_bin (block_layers_value (bin_of_nat m)) <= L)%nat <->
   exists (Q : Type) (ls : seq (layer R Q)) (embed : bool -> Q) (read : Q -> bool) (q0 : Q),

@@ -1176,13 +1176,13 @@ Lemma two_tokens_opposite (X := attention 1 (fun _ : 'I_1 => unit_head) two_toke
 Proof.
 rewrite /X /attention /mul !sum_one /softmax !big_ord_recl !big_ord0 /logits /mul /tr !sum_one.
 rewrite /two_tokens /= sqrt_1.
-set p := exp _; set q := exp _.
+set p := exp _; set q := exp _; set r := exp _; set s := exp _.
 have -> : p = exp (- (1 / 4)) by rewrite /p; congr exp; field.
 have -> : q = exp (1 / 4) by rewrite /q; congr exp; field.
-rewrite ![exp ((1 / 2 * 1 * (1 / 2) + _) / 1)](_ : _ = exp (1 / 4)); last by congr exp; field.
-rewrite ![exp ((1 / 2 * 1 * - (1 / 2) + _) / 1)](_ : _ = exp (- (1 / 4))); last by congr exp; field.
+have -> : r = exp (1 / 4) by rewrite /r; congr exp; field.
+have -> : s = exp (- (1 / 4)) by rewrite /s; congr exp; field.
 have := exp_pos (1 / 4); have := exp_pos (- (1 / 4)); move: (exp _) (exp _) => x y x0 y0.
-by field; split; lra.
+by field; lra.
 Qed.
 
 (* One layer on the two tokens: its best centre is 0, and its residual within the bound. *)
