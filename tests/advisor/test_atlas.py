@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from depthlaw.advisor import atlas
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.recommendation import recommend
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.publish.site import atlas_pages
 from depthlaw.theory.claims.definition import registry
 
 ROWS = list(atlas.atlas_rows())
@@ -26,6 +29,8 @@ def test_bounds_name_what_there_is() -> None:
         assert bound.source in sources, bound
         assert not bound.claim or bound.claim in registry(), bound
         assert bool(bound.claim) <= bool(bound.checked), bound
+        assert bound.covers in ("", "part")
+        assert bool(bound.covers) <= bool(bound.claim), bound
         assert not (bound.quote and bound.source == "depthlaw"), "our own words are no quotation"
         assert bound.quote == bound.quote.strip(' "“”')
         assert bound.depth
@@ -38,6 +43,27 @@ def test_the_table_is_as_large_as_promised() -> None:
     assert len(checked) >= 25
     assert {row.task.key for row in ROWS} == set(atlas.tasks())
     assert {row.class_.key for row in ROWS} == set(atlas.classes())
+
+
+def test_a_verdict_on_a_part_is_not_the_verdict_on_an_end(capsys) -> None:
+    for bound in atlas.bounds():
+        words = ("argued in words" if bound.source == "depthlaw" else "published", "in part checked")
+        assert bound.verdict.startswith(", ".join(words) + " (") == bool(bound.covers), bound
+    ends = {(b.task, b.class_, b.end): b for b in atlas.bounds() if b.superseded is None}
+    assert ends["blocks", "counting", "lower"].verdict == "published, in part checked (ARGUED)"
+    assert not ends["regular", "ahat-looped", "upper"].claim, "it is about printed counts, not nets"
+    for covered in (b for b in ends.values() if "class equality is published" in b.checked):
+        assert covered.covers == "part"
+    page = atlas_pages.pages(lambda key: None, Path())[Path("blocks.md")]
+    link = "[not recorded](/claims/least_depth/blocks_beyond_depth_two.md)"
+    assert f"published, in part checked ({link}): k = 3;" in page
+    assert main(["tasks", "list", "blocks"]) == 0
+    said = capsys.readouterr().out
+    assert "published, in part checked (ARGUED): k = 3; k = 2 by" in " ".join(said.split())
+    assert main(["tasks", "list", "blocks", "--json"]) == 0
+    (row,) = (r for r in json.loads(capsys.readouterr().out) if r["class"] == "counting")
+    assert row["lower"]["covers"] == "part"
+    assert row["lower"]["verdict"] == "published, in part checked (ARGUED)"
 
 
 def test_no_end_has_two_bounds_that_stand() -> None:
