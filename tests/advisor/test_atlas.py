@@ -11,6 +11,7 @@ import pytest
 from depthlaw.advisor import atlas
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.recommendation import recommend
+from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.site import atlas_pages
 from depthlaw.theory.claims.definition import registry
@@ -85,6 +86,26 @@ def test_a_gap_is_closed_where_both_ends_meet_or_no_depth_is_enough() -> None:
     gaps = {(row.task.key, row.class_.key): row.gap for row in ROWS}
     assert gaps["dyck", "uhat-right"] == gaps["parity", "counting"] == "closed"
     assert gaps["parity", "softmax-positions"] == gaps["cpwl", "relu"] == "open"
+
+
+def test_conditions_on_heads_and_groups_are_in_the_depth_or_in_the_class() -> None:
+    """Values where a depth is not what it is elsewhere in the class."""
+    rows = {(row.task.key, row.class_.key): row for row in ROWS}
+    open_ = rows["kth-one", "cot-heads"]
+    # Two heads find the second one of three bits in one step.
+    assert (open_.gap, open_.lower.depth) == ("open", "k for all large n")  # type: ignore[union-attr]
+    assert _depths(rows["ordered", "cot-heads"], H=1) == (2, 2)
+    assert _depths(rows["ordered", "cot-heads"], H=2) == (1, 1)
+    assert rows["parity-bits", "softmax-linear-readout"].gap == "closed"
+    assert rows["parity-bits", "linear-readout-few-heads"].gap == "open"
+    assert rows["ordered", "linear-readout-two-heads"].gap == "closed"
+    assert rows["ordered", "linear-readout-one-head"].gap == "open"
+
+
+def _depths(row: atlas.AtlasRow, **sizes: int) -> tuple[int, ...]:
+    ends = [end for end in (row.lower, row.upper) if end]
+    values = [tasks_command._value(end.depth, sizes) for end in ends]
+    return tuple(value for value in values if value is not None)
 
 
 def test_the_advisor_answers_from_it() -> None:
