@@ -96,6 +96,11 @@ def test_conditions_on_heads_and_groups_are_in_the_depth_or_in_the_class() -> No
     assert (open_.gap, open_.lower.depth) == ("open", "k for all large n")  # type: ignore[union-attr]
     assert _depths(rows["ordered", "cot-heads"], H=1) == (2, 2)
     assert _depths(rows["ordered", "cot-heads"], H=2) == (1, 1)
+    words = rows["group-words", "deltanet"]
+    # S3; an elementary abelian 2-group; a group of derived length 5.
+    assert _depths(words, d=2, e=6) == (2, 3)
+    assert _depths(words, d=1, e=2) == (1, 2)
+    assert _depths(words, d=5, e=12) == (2, 4)
     assert rows["parity-bits", "softmax-linear-readout"].gap == "closed"
     assert rows["parity-bits", "linear-readout-few-heads"].gap == "open"
     assert rows["ordered", "linear-readout-two-heads"].gap == "closed"
