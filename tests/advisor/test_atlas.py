@@ -80,6 +80,27 @@ def test_earlier_years_know_less_and_keep_what_was_superseded() -> None:
     now = {row.class_.key: row for row in atlas.atlas_rows("hops")}
     assert now["one-causal-head"].upper.depth == "ceil(log2(k)) + 2"  # type: ignore[union-attr]
     assert len(list(atlas.atlas_rows(known_by=2020))) < len(ROWS)
+    for task, model, year, ends in (
+        ("maximum", "relu", 2017, ("2", None)),
+        ("maximum", "relu", 2024, ("2", "ceil(log2(n))")),
+        ("cpwl", "relu", 2024, ("2", "ceil(log2(d + 1))")),
+        ("kgram", "softmax-heads", 2024, (None, "3")),
+        ("kgram", "softmax-heads", 2025, (None, "2")),
+        ("iteration", "cot-one-head", 2025, ("l", "l")),
+        ("composition", "one-lookup", 2025, (None, "log2(k) + 1")),
+        ("group-words", "deltanet", 2025, (None, "4")),
+    ):
+        (row,) = (r for r in atlas.atlas_rows(task, year) if r.class_.key == model)
+        assert tuple(end and end.depth for end in (row.lower, row.upper)) == ends, (task, year)
+
+
+def test_bounds_stand_in_order_of_time() -> None:
+    years: dict[tuple[str, str, str], int] = {}
+    for bound in atlas.bounds():
+        end = (bound.task, bound.class_, bound.end)
+        assert bound.year >= years.get(end, 0), bound
+        assert bound.superseded is None or bound.superseded >= bound.year
+        years[end] = bound.year
 
 
 def test_a_gap_is_closed_where_both_ends_meet_or_no_depth_is_enough() -> None:
