@@ -46,10 +46,13 @@ def test_the_table_is_as_large_as_promised() -> None:
     assert {row.class_.key for row in ROWS} == set(atlas.classes())
 
 
-def test_a_verdict_on_a_part_is_not_the_verdict_on_an_end(capsys) -> None:
+def test_a_verdict_on_a_part_is_not_the_verdict_on_an_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for bound in atlas.bounds():
-        words = ("argued in words" if bound.source == "depthlaw" else "published", "in part checked")
-        assert bound.verdict.startswith(", ".join(words) + " (") == bool(bound.covers), bound
+        stands = "argued in words" if bound.source == "depthlaw" else "published"
+        part = bound.verdict.startswith(f"{stands}, in part checked (")
+        assert part == bool(bound.covers), bound
     ends = {(b.task, b.class_, b.end): b for b in atlas.bounds() if b.superseded is None}
     assert ends["blocks", "counting", "lower"].verdict == "published, in part checked (ARGUED)"
     assert not ends["regular", "ahat-looped", "upper"].claim, "it is about printed counts, not nets"
