@@ -53,6 +53,7 @@ class Bound:
             left out; "" for ours, and where its words were not at hand.
         mark: how it is known: printed, reported, recalled or derived.
         claim: key of the claim that checks it; "" for published, not checked here.
+        covers: "" where the claim is about the whole end, "part" where about a part of it alone.
         checked: what of it is checked, and how.
         superseded: year of the bound that took its place, or None.
         note: conditions, doubts, what is open.
@@ -68,16 +69,29 @@ class Bound:
     quote: str
     mark: str
     claim: str
+    covers: str
     checked: str
     superseded: int | None
     note: str
 
     @property
     def verdict(self) -> str:
-        """The verdict on its claim; without one whether it is published, or derived here alone."""
-        if self.claim:
-            return verdict(self.claim) or "not recorded"
-        return "argued in words" if self.source == "depthlaw" else "published"
+        """What it stands on: the verdict on its claim, or, where none is about all of it, whether
+        it is published or derived here alone, and the verdict on a part."""
+        return self.judged(verdict(self.claim) or "not recorded") if self.claim else self.judged("")
+
+    def judged(self, word: str) -> str:
+        """The same with another word for the verdict on its claim, such as a link; "" for none.
+
+        >>> from dataclasses import replace
+        >>> end = replace(bounds()[0], claim="", covers="")
+        >>> end.judged(""), replace(end, covers="part").judged("HOLDS")
+        ('published', 'published, in part checked (HOLDS)')
+        """
+        if word and not self.covers:
+            return word
+        stands = "argued in words" if self.source == "depthlaw" else "published"
+        return f"{stands}, in part checked ({word})" if word else stands
 
 
 @dataclass(frozen=True)

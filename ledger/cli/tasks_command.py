@@ -63,7 +63,11 @@ def _told(end: Bound) -> str:
     who = "ours" if end.source == "depthlaw" else end.source
     says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {end.depth}"
     rest = f"; {end.note}" if end.note else ""
-    check = f"claim {end.claim}: {end.verdict}" if end.claim else f"{end.verdict}, not checked here"
+    check = f"claim {end.claim}: {end.verdict}" if end.claim else end.verdict
+    if end.checked:
+        check += f": {end.checked}"
+    elif not end.claim:
+        check += ", not checked here"
     if end.source != "depthlaw" and not end.quote:
         check += "; no sentence quoted"
     return f"{says}: {who}, {end.year}, {end.place} ({end.mark}); {check}{rest}"

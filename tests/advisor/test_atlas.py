@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 from depthlaw.advisor import atlas
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.recommendation import recommend
+from depthlaw.ledger.cli import tasks_command
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.publish.site import atlas_pages
 from depthlaw.theory.claims.definition import registry
 
 ROWS = list(atlas.atlas_rows())
@@ -26,6 +30,8 @@ def test_bounds_name_what_there_is() -> None:
         assert bound.source in sources, bound
         assert not bound.claim or bound.claim in registry(), bound
         assert bool(bound.claim) <= bool(bound.checked), bound
+        assert bound.covers in ("", "part")
+        assert bool(bound.covers) <= bool(bound.claim), bound
         assert not (bound.quote and bound.source == "depthlaw"), "our own words are no quotation"
         assert bound.quote == bound.quote.strip(' "“”')
         assert bound.depth
@@ -38,6 +44,30 @@ def test_the_table_is_as_large_as_promised() -> None:
     assert len(checked) >= 25
     assert {row.task.key for row in ROWS} == set(atlas.tasks())
     assert {row.class_.key for row in ROWS} == set(atlas.classes())
+
+
+def test_a_verdict_on_a_part_is_not_the_verdict_on_an_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for bound in atlas.bounds():
+        stands = "argued in words" if bound.source == "depthlaw" else "published"
+        part = bound.verdict.startswith(f"{stands}, in part checked (")
+        assert part == bool(bound.covers), bound
+    ends = {(b.task, b.class_, b.end): b for b in atlas.bounds() if b.superseded is None}
+    assert ends["blocks", "counting", "lower"].verdict == "published, in part checked (ARGUED)"
+    assert not ends["regular", "ahat-looped", "upper"].claim, "it is about printed counts, not nets"
+    for covered in (b for b in ends.values() if "class equality is published" in b.checked):
+        assert covered.covers == "part"
+    page = atlas_pages.pages(lambda key: None, Path())[Path("blocks.md")]
+    link = "[not recorded](/claims/least_depth/blocks_beyond_depth_two.md)"
+    assert f"published, in part checked ({link}): k = 3;" in page
+    assert main(["tasks", "list", "blocks"]) == 0
+    said = capsys.readouterr().out
+    assert "published, in part checked (ARGUED): k = 3; k = 2 by" in " ".join(said.split())
+    assert main(["tasks", "list", "blocks", "--json"]) == 0
+    (row,) = (r for r in json.loads(capsys.readouterr().out) if r["class"] == "counting")
+    assert row["lower"]["covers"] == "part"
+    assert row["lower"]["verdict"] == "published, in part checked (ARGUED)"
 
 
 def test_no_end_has_two_bounds_that_stand() -> None:
@@ -53,12 +83,58 @@ def test_earlier_years_know_less_and_keep_what_was_superseded() -> None:
     now = {row.class_.key: row for row in atlas.atlas_rows("hops")}
     assert now["one-causal-head"].upper.depth == "ceil(log2(k)) + 2"  # type: ignore[union-attr]
     assert len(list(atlas.atlas_rows(known_by=2020))) < len(ROWS)
+    for task, model, year, ends in (
+        ("maximum", "relu", 2017, ("2", None)),
+        ("maximum", "relu", 2024, ("2", "ceil(log2(n))")),
+        ("cpwl", "relu", 2024, ("2", "ceil(log2(d + 1))")),
+        ("kgram", "softmax-heads", 2024, (None, "3")),
+        ("kgram", "softmax-heads", 2025, (None, "2")),
+        ("iteration", "cot-one-head", 2025, ("l", "l")),
+        ("composition", "one-lookup", 2025, (None, "log2(k) + 1")),
+        ("group-words", "deltanet", 2025, (None, "4")),
+    ):
+        (row,) = (r for r in atlas.atlas_rows(task, year) if r.class_.key == model)
+        assert tuple(end and end.depth for end in (row.lower, row.upper)) == ends, (task, year)
+
+
+def test_bounds_stand_in_order_of_time() -> None:
+    years: dict[tuple[str, str, str], int] = {}
+    for bound in atlas.bounds():
+        end = (bound.task, bound.class_, bound.end)
+        assert bound.year >= years.get(end, 0), bound
+        assert bound.superseded is None or bound.superseded >= bound.year
+        years[end] = bound.year
 
 
 def test_a_gap_is_closed_where_both_ends_meet_or_no_depth_is_enough() -> None:
     gaps = {(row.task.key, row.class_.key): row.gap for row in ROWS}
     assert gaps["dyck", "uhat-right"] == gaps["parity", "counting"] == "closed"
     assert gaps["parity", "softmax-positions"] == gaps["cpwl", "relu"] == "open"
+
+
+def test_conditions_on_heads_and_groups_are_in_the_depth_or_in_the_class() -> None:
+    """Values where a depth is not what it is elsewhere in the class."""
+    rows = {(row.task.key, row.class_.key): row for row in ROWS}
+    open_ = rows["kth-one", "cot-heads"]
+    # Two heads find the second one of three bits in one step.
+    assert (open_.gap, open_.lower.depth) == ("open", "k for all large n")  # type: ignore[union-attr]
+    assert _depths(rows["ordered", "cot-heads"], H=1) == (2, 2)
+    assert _depths(rows["ordered", "cot-heads"], H=2) == (1, 1)
+    words = rows["group-words", "deltanet"]
+    # S3; an elementary abelian 2-group; a group of derived length 5.
+    assert _depths(words, d=2, e=6) == (2, 3)
+    assert _depths(words, d=1, e=2) == (1, 2)
+    assert _depths(words, d=5, e=12) == (2, 4)
+    assert rows["parity-bits", "softmax-linear-readout"].gap == "closed"
+    assert rows["parity-bits", "linear-readout-few-heads"].gap == "open"
+    assert rows["ordered", "linear-readout-two-heads"].gap == "closed"
+    assert rows["ordered", "linear-readout-one-head"].gap == "open"
+
+
+def _depths(row: atlas.AtlasRow, **sizes: int) -> tuple[int, ...]:
+    ends = [end for end in (row.lower, row.upper) if end]
+    values = [tasks_command._value(end.depth, sizes) for end in ends]
+    return tuple(value for value in values if value is not None)
 
 
 def test_the_advisor_answers_from_it() -> None:

@@ -38,13 +38,14 @@ def _index(judged: Judged) -> str:
             "# Atlas of least depth",
             "How many layers does this need? For each task and class of models: the greatest depth "
             "that is known to be necessary, and the least that is known to suffice. *none*: no "
-            "depth suffices. A verdict links to the claim that checks that end here. *Published* "
-            "ends, and ours that are *argued in words*, are not checked here. The same table: "
+            "depth suffices. A verdict links to the claim that checks that end here; *in part "
+            "checked*: the claim is about a part of it, which its page names. *Published* ends "
+            "without more, and ours that are *argued in words*, are not checked. The same table: "
             "`depthlaw tasks list`, by year with `--known-by`. Weights of your own: [check a "
             "net](/how-to/check-a-net.md).",
             f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
             f"{len(classes())} classes of models; {checked} have an end that is checked "
-            f"here, {len(open_)} have a gap between their ends.",
+            f"here, whole or in part, {len(open_)} have a gap between their ends.",
             _table(rows, judged),
             "## Open gaps",
             "Rows whose ends differ, or of which one is not known.",
@@ -129,4 +130,4 @@ def _check(bound: Bound | None, judged: Judged) -> str:
         return bound.verdict
     result = judged(bound.claim)
     word = verdict(marked(result)) if result else "not recorded"
-    return f"[{word}](/claims/{bound.claim}.md)"
+    return bound.judged(f"[{word}](/claims/{bound.claim}.md)")
