@@ -258,11 +258,10 @@ class AttentionNet:
                         "written out"
                     )
                 scores = [head.base ** int(score) for score in scores]
-            if any(sign(score) < 0 for score in scores):
-                raise UsageError('attention "weights" takes scores that are not negative')
+            # Softmax gives no token the weight 0.
+            if any(sign(score) <= 0 for score in scores):
+                raise UsageError('attention "weights" takes scores above 0')
             total = sum(scores[1:], scores[0])
-            if not total:
-                raise UsageError('attention "weights": all weights of a token are 0')
             return [score / total for score in scores]
         best = scores[0]
         for score in scores[1:]:
@@ -367,12 +366,37 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
             return f"its attention is {' or '.join(kinds)}, not {head.kind}"
         if mask and head.mask != mask:
             return f"its mask is {mask}, not {head.mask}"
+    if kind in _READ_AT_MARK and (net.end if net.at == "last" else net.start) is None:
+        return "it is read at a letter after the word (`end`), or before it (`start`)"
+    if mask == "strict" and net.at == "first":
+        return "it is read at the last letter (`at`)"
+    for number, layer in enumerate(net.layers):
+        if any(head.kind == "weights" for head in layer.heads) and (
+            number or not all(_fixed_query(head, net) for head in layer.heads)
+        ):
+            return (
+                'attention "weights" is softmax only in the first layer, with a query that no '
+                "position enters"
+            )
     if not positions and net.positions:
         return "it has no positions"
     if not mlp and any(layer.mlp for layer in net.layers):
         return "it has no MLP"
     return ""
 
+
+def _fixed_query(head: Head, net: AttentionNet) -> bool:
+    """Whether what a head of the first layer asks depends on the letter alone. Then the logarithm
+    of a weight is a product of the letter with a vector for each key, which an embedding may hold.
+    """
+    places = len(net.positions)
+    return head.kind != "weights" or not any(
+        entry for row in head.query for entry in row[len(row) - places :]
+    )
+
+
+# Classes that are read at a letter that is none of the word's.
+_READ_AT_MARK = ("softmax-linear-readout", "uhat-right", "uhat-left")
 
 # Of a class: kinds of attention, the mask it must have, whether it may have positions and MLPs.
 _HEADS: dict[str, tuple[tuple[str, ...], str, bool, bool]] = {
