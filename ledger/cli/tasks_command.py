@@ -310,21 +310,18 @@ def _value(formula: str, numbers: dict[str, int]) -> float | None:
 
 def _holds(condition: str, numbers: dict[str, int]) -> bool | None:
     """Whether a condition of the table holds; None where that is not known."""
-    import operator
-
     if order := re.fullmatch(r"an element has order (\d+) or more", condition):
         return numbers["order"] >= int(order[1]) if "order" in numbers else None
     parts = re.fullmatch(r"(\w+) (>=|<=|>|<|=) (\w+)", condition)
     if not parts:
         return None
-    ends = [_value(part, numbers) for part in (parts[1], parts[3])]
-    if None in ends:
+    left, right = (_value(part, numbers) for part in (parts[1], parts[3]))
+    if left is None or right is None:
         return None
-    compare = {
-        ">=": operator.ge,
-        "<=": operator.le,
-        ">": operator.gt,
-        "<": operator.lt,
-        "=": operator.eq,
-    }
-    return bool(compare[parts[2]](*ends))
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        ">": left > right,
+        "<": left < right,
+        "=": left == right,
+    }[parts[2]]
