@@ -109,7 +109,7 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
             f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
             + " ".join(task.letters)
         )
-    if why := breaks(net, kind):
+    if why := breaks(net, kind, parameters["n"] if name == "parity-bits" else None):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
     longest, least, closed = length or _longest(len(task.letters)), task.least, None
     if isinstance(net, RecurrentNet):

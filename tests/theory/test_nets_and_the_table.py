@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor.atlas import AtlasRow, Bound, classes, tasks
+from depthlaw.advisor.atlas import AtlasRow, Bound, bounds, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
@@ -206,21 +207,8 @@ def test_too_many_states_show_no_more_than_the_run(checked, monkeypatch) -> None
 
 def table_of(monkeypatch, lower: str, upper: str) -> None:
     def bound(end: str, depth: str) -> Bound:
-        return Bound(
-            "elementary-words",
-            "deltanet",
-            end,
-            depth,
-            2026,
-            "siems2025",
-            "",
-            "",
-            "reported",
-            "",
-            "",
-            None,
-            "",
-        )
+        facts = {"depth": depth, "source": "siems2025", "mark": "reported", "claim": ""}
+        return replace(bounds()[0], end=end, **facts)
 
     row = AtlasRow(
         tasks()["elementary-words"],
@@ -360,6 +348,27 @@ def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zer
     code, said = checked(net)
     assert code == 2
     assert 'attention "weights" takes scores above 0' in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads", "says"),
+    [
+        ("softmax-linear-readout", 3, ""),
+        ("softmax-linear-readout", 2, "at least 3 heads, not 2"),
+        ("linear-readout-few-heads", 2, ""),
+        ("linear-readout-few-heads", 3, "at most 2 heads, not 3"),
+        ("linear-readout-two-heads", 2, ""),
+        ("linear-readout-two-heads", 1, "at least 2 heads, not 1"),
+        ("linear-readout-one-head", 1, ""),
+        ("linear-readout-one-head", 2, "at most 1 head, not 2"),
+    ],
+)
+def test_heads_of_a_layer_are_those_of_the_class(kind, heads, says) -> None:
+    net = stored("parity-3-heads")
+    net["layers"][0]["heads"] = net["layers"][0]["heads"][:heads]
+    why = breaks(net_of(net), kind, 3)
+    assert why.endswith(says)
+    assert bool(why) == bool(says)
 
 
 # --- the group of commands ---

@@ -41,7 +41,7 @@ from typing import Any
 
 import sympy
 
-from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 Number = Any
 Vector = list[Number]
@@ -337,8 +337,9 @@ class RecurrentNet:
 # --- what of a class shows in the weights --------------------------------------------------------
 
 
-def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
+def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = None) -> str:
     """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
+    `letters`: of every word, where they have one length.
 
     What they do not show (that sizes do not grow with the length, how many bits a number has) is
     for a reader to check.
@@ -366,6 +367,12 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
             return f"its attention is {' or '.join(kinds)}, not {head.kind}"
         if mask and head.mask != mask:
             return f"its mask is {mask}, not {head.mask}"
+    for layer in net.layers:
+        few, many = _least_heads(kind, letters), _most_heads(kind, letters)
+        if few is not None and len(layer.heads) < few:
+            return f"a layer has at least {plural(few, 'head')}, not {len(layer.heads)}"
+        if many is not None and len(layer.heads) > many:
+            return f"a layer has at most {plural(many, 'head')}, not {len(layer.heads)}"
     if kind in _READ_AT_MARK and (net.end if net.at == "last" else net.start) is None:
         return "it is read at a letter after the word (`end`), or before it (`start`)"
     if mask == "strict" and net.at == "first":
@@ -395,13 +402,31 @@ def _fixed_query(head: Head, net: AttentionNet) -> bool:
     )
 
 
+def _least_heads(kind: str, letters: int | None) -> int | None:
+    if kind == "softmax-linear-readout":
+        return letters
+    return 2 if kind == "linear-readout-two-heads" else None
+
+
+def _most_heads(kind: str, letters: int | None) -> int | None:
+    if kind == "linear-readout-few-heads" and letters is not None:
+        return letters - 1
+    return 1 if kind == "linear-readout-one-head" else None
+
+
+_LINEAR_READOUT = (
+    "softmax-linear-readout",
+    "linear-readout-few-heads",
+    "linear-readout-two-heads",
+    "linear-readout-one-head",
+)
 # Classes that are read at a letter that is none of the word's.
-_READ_AT_MARK = ("softmax-linear-readout", "uhat-right", "uhat-left")
+_READ_AT_MARK = (*_LINEAR_READOUT, "uhat-right", "uhat-left")
 
 # Of a class: kinds of attention, the mask it must have, whether it may have positions and MLPs.
 _HEADS: dict[str, tuple[tuple[str, ...], str, bool, bool]] = {
     "softmax": (("softmax", "weights"), "", True, True),
-    "softmax-linear-readout": (("softmax", "weights"), "", True, False),
+    **dict.fromkeys(_LINEAR_READOUT, (("softmax", "weights"), "", True, False)),
     "uhat-right": (("hard-right",), "strict", False, True),
     "uhat-left": (("hard-left",), "strict", False, True),
     "linear-attention": (("linear",), "", True, False),
