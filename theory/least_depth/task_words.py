@@ -175,15 +175,16 @@ def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def lengths_of(group: str) -> dict[str, int]:
-    """What the letters in the formulas of the atlas stand for: d, the derived length, and s, that
-    of the series G_(i+1) = G_i' G_i^2; each is left out where the series does not reach 1. `order`
-    is the largest order of an element.
+    """What the letters in the formulas of the atlas stand for: e, the exponent; d, the derived
+    length, and s, that of the series G_(i+1) = G_i' G_i^2, each left out where the series does not
+    reach 1. `order` is the largest order of an element.
 
     >>> lengths_of("D4"), lengths_of("A5")
-    ({'order': 4, 'd': 2, 's': 2}, {'order': 5})
+    ({'e': 4, 'order': 4, 'd': 2, 's': 2}, {'e': 30, 'order': 5})
     """
     elements = closure(_generators(group))
-    found = {"order": max(exponent([element]) for element in elements)}
+    orders = [exponent([element]) for element in elements]
+    found = {"e": exponent(elements), "order": max(orders)}
     lengths = {"d": derived_length_of(group), "s": series_length(group, 2)}
     return found | {letter: length for letter, length in lengths.items() if length is not None}
 
