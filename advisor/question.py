@@ -212,7 +212,9 @@ class Question:
     )
     latency_matters: bool | None = _trained("Among depths of like loss prefer the shallow one.")
 
-    task: str | None = _task("connectivity, hops or regular.", "TASK")
+    task: str | None = _task(
+        "connectivity, hops or regular, or another that `depthlaw tasks` lists.", "TASK"
+    )
     diameter: int | str | None = _task("connectivity: largest diameter of a component.", "NUMBER")
     vertices: int | str | None = _task("connectivity: vertices of the graph.", "NUMBER")
     hops: int | str | None = _task("hops: number of hops k.", "NUMBER")

@@ -727,15 +727,27 @@ atlas = _group("tasks", "tasks list dyck", "tasks check net.json")
 app.add_typer(atlas, name="tasks")
 
 
+_KNOWN_BY: Any = _option(None, "As it was known at the end of a year.", metavar="YEAR")
+
+
 @atlas.callback()
-def _atlas(context: typer.Context, json_output: bool = _JSON) -> None:
+def _atlas(
+    context: typer.Context, known_by: int | None = _KNOWN_BY, json_output: bool = _JSON
+) -> None:
     """The atlas of least depth: how many layers tasks need, by class of models."""
-    if context.invoked_subcommand is None:
+    named = context.invoked_subcommand
+    if named is None:
         from .tasks_command import list_tasks
 
-        list_tasks(None, None, json_output)
+        list_tasks(None, known_by, json_output)
+    elif known_by is not None and named != "list":
+        raise UsageError(
+            "--known-by belongs to the list: `depthlaw tasks list TASK --known-by YEAR`"
+        )
+    elif known_by is not None:
+        raise UsageError(f"--known-by comes last: `depthlaw tasks {named} --known-by {known_by}`")
     elif json_output:
-        raise UsageError(f"--json comes last: `depthlaw tasks {context.invoked_subcommand} --json`")
+        raise UsageError(f"--json comes last: `depthlaw tasks {named} --json`")
 
 
 @_command(
@@ -747,7 +759,7 @@ def _atlas(context: typer.Context, json_output: bool = _JSON) -> None:
 )
 def tasks_list(
     task: str | None = _argument(None, "A task.", offers=completion.atlas_tasks),
-    known_by: int | None = _option(None, "As it was known at the end of a year.", metavar="YEAR"),
+    known_by: int | None = _KNOWN_BY,
     json_output: bool = _JSON,
 ) -> None:
     """List tasks, classes of models and the depth that is known to be needed and to suffice.

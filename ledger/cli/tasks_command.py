@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import re
+from dataclasses import asdict, dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -93,27 +95,37 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 def check(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length; say whether it is right there, and how its
     depth compares with the table. Exit code 1 where it is wrong."""
-    from depthlaw.theory.least_depth.batched_nets import answers
-    from depthlaw.theory.least_depth.explicit_nets import breaks, read_net
+    from depthlaw.theory.least_depth.batched_nets import answers, automaton
+    from depthlaw.theory.least_depth.explicit_nets import RecurrentNet, breaks, read_net
     from depthlaw.theory.least_depth.task_words import word_task
 
+    if length is not None and length < 1:
+        raise UsageError(f"--length is 1 or more; got {length}")
     net, body = read_net(file)
     name, parameters = body.get("task"), body.get("parameters", {})
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
     task, kind = word_task(name, parameters), body.get("class")
-    if kind not in classes():
+    if not isinstance(kind, str) or kind not in classes():
         raise UsageError(f"unknown class {kind!r}; accepted are {', '.join(classes())}")
     if set(net.alphabet) != set(task.letters):
         raise UsageError(
             f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
             + " ".join(task.letters)
         )
-    if why := breaks(net, kind):
+    if why := breaks(net, kind, parameters["n"] if name == "parity-bits" else None):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
-    longest, least = length or _longest(len(task.letters)), task.least
+    longest, least, closed = length or _longest(len(task.letters)), task.least, None
+    if isinstance(net, RecurrentNet):
+        try:
+            closed = automaton(net, task)
+        except UsageError as error:
+            raise UsageError(f"{file} is not of the class {kind}: {error}") from None
+    # Whether the words asked are all that the task has.
+    whole = closed is not None and closed.compared
     if name == "parity-bits":
         longest = least = int(parameters["n"])
+        whole = True
     asked, wrong = 0, None
     words = (word for word in task.words(longest) if len(word) >= max(least, 1))
     for word, said in answers(net, words):
@@ -121,50 +133,144 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
         if said != task.answer(word):
             wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
             break
-    best = next((row.upper for row in atlas_rows(name) if row.class_.key == kind), None)
-    known = None if best is None else _value(best.depth, parameters)
-    verdict = (
-        "wrong"
-        if wrong
-        else "no record to compare with"
-        if known is None
-        else "fewer than the table"
-        if net.depth < known
-        else "as many as the table"
-        if net.depth == known
-        else "more than the table"
-    )
-    result = {
-        "file": str(file),
-        "task": name,
-        "parameters": parameters,
-        "class": kind,
-        "layers": net.depth,
-        "words": asked,
-        "length": longest,
-        "wrong": wrong,
-        "table": known,
-        "result": verdict,
-    }
+    if not wrong and closed and closed.wrong:
+        (said,) = (said for _, said in answers(net, [closed.wrong]))
+        asked += 1
+        wrong = {
+            "word": " ".join(closed.wrong),
+            "said": said,
+            "right": task.answer(closed.wrong),
+        }
+    table = _Ends.of(name, parameters, kind, _heads(net))
+    result, text = ("wrong", "") if wrong else table.against(net.depth, longest, whole)
     if json_output:
-        dump(result)
+        dump(
+            {
+                "file": str(file),
+                "task": name,
+                "parameters": parameters,
+                "class": kind,
+                "layers": net.depth,
+                "words": asked,
+                "length": longest,
+                "whole": whole and not wrong,
+                "states": closed.states if closed else None,
+                "wrong": wrong,
+                "table": table.upper,
+                "lower": NONE if table.lower == inf else table.lower,
+                "result": result,
+            }
+        )
     elif wrong:
         say(
             f"WRONG: {file} says {wrong['said']} of the word {wrong['word']!r}, which has "
             f"{wrong['right']}; {plural(asked - 1, 'shorter or earlier word')} were right"
         )
     else:
-        say(
-            f"right on all {asked:,} words up to length {longest}, exactly; "
-            f"{plural(net.depth, 'layer')}: {verdict}" + (f" ({known})" if known else "")
+        proved = (
+            f"words of every length, exactly: its {plural(closed.states, 'state')} close up"
+            if closed and closed.compared
+            else f"all {asked:,} words "
+            + (f"of {plural(longest, 'letter')}" if whole else f"up to length {longest}")
+            + ", exactly"
         )
-        if known is not None and net.depth < known:
-            note(f"a record if it is right beyond length {longest} too, which no run shows")
+        say(f"right on {proved}; {plural(net.depth, 'layer')}: {text}")
         note(
             f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
             + classes()[kind].definition
         )
     return int(bool(wrong))
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """What the table says of a task at some parameters.
+
+    Attributes:
+        rows: whether it has a row for it.
+        lower, upper: how many layers are needed and suffice; None where no number is known, and
+            infinite where no depth suffices.
+        source: who says that as many as `lower` are needed.
+        unread: a lower end that is no number at these parameters.
+    """
+
+    rows: bool
+    lower: float | None
+    upper: int | None
+    source: str
+    unread: str
+
+    @classmethod
+    def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> _Ends:
+        """The ends of all rows in the class whose tasks this one is a case of; the sharpest count,
+        since S3 is a solvable group and a dihedral one."""
+        from depthlaw.theory.least_depth.task_words import tasks_of
+
+        names = tasks_of(name, parameters)
+        rows = [row for task in names for row in atlas_rows(task) if row.class_.key == kind]
+        numbers = _numbers(parameters, heads)
+        uppers = [_value(row.upper.depth, numbers) for row in rows if row.upper]
+        suffice = [int(value) for value in uppers if value is not None]
+        upper = min(suffice, default=None)
+        lower, source, unread = None, "", ""
+        for bound in (row.lower for row in rows if row.lower):
+            value = _value(bound.depth, numbers)
+            if value is None:
+                unread = bound.depth
+            # That of a wider task may have a condition, which its note names.
+            elif (upper is None or len(names) == 1 or value <= upper) and (
+                lower is None or value > lower
+            ):
+                who = "ours" if bound.source == "depthlaw" else bound.source
+                lower, source = value, f"{who}, {bound.mark}"
+        return cls(bool(rows), lower, upper, source, unread)
+
+    def against(self, layers: int, length: int, whole: bool) -> tuple[str, str]:
+        """How a net that was right compares, in a few words and in a line."""
+        words = "on all words" if whole else f"on words to length {length}"
+        if not self.rows:
+            return ("no record to compare with",) * 2
+        if self.lower is not None and layers < self.lower:
+            bound = (
+                f"lower bound, that no depth suffices ({self.source}),"
+                if self.lower == inf
+                else f"lower bound {self.lower} ({self.source})"
+            )
+            return (
+                "contradicts a lower bound",
+                f"contradicts the table's {bound} {words}"
+                + (
+                    "; either the bound or the class of the net is wrong"
+                    if whole
+                    else ", which no finite run refutes"
+                ),
+            )
+        if self.upper is None:
+            result = "no number of layers that suffice is known to the table"
+            return result, result
+        if layers >= self.upper:
+            result = f"{'as many as' if layers == self.upper else 'more than'} the table"
+            return result, f"{result} ({self.upper})"
+        if self.unread:
+            needed = f"; it needs {self.unread}, which is no number here"
+        elif self.lower is None:
+            needed = "; no lower bound is known to it"
+        else:
+            needed = f"; {self.lower} needed"
+        return (
+            "fewer than the table" if whole else "fewer than the table on short words",
+            f"fewer than the table ({self.upper}{needed}) {words}"
+            + (
+                ": a record, if the net is of the class"
+                if whole
+                else "; a record only if it is right on longer words too, which no run shows"
+            ),
+        )
+
+
+def _heads(net: Any) -> int | None:
+    """The most heads of a layer; None without any."""
+    return max((len(getattr(layer, "heads", ())) for layer in net.layers), default=0) or None
 
 
 def _longest(letters: int) -> int:
@@ -176,18 +282,50 @@ def _longest(letters: int) -> int:
     return length
 
 
-def _value(formula: str, parameters: dict[str, Any]) -> int | None:
-    """A formula of the table at some parameters; None where it is no number."""
+def _numbers(parameters: dict[str, Any], heads: int | None) -> dict[str, int]:
+    """What letters in formulas of the table stand for."""
+    from depthlaw.theory.least_depth.task_words import lengths_of
+
+    numbers = {k: v for k, v in parameters.items() if isinstance(v, int)}
+    if "group" in parameters:
+        numbers |= lengths_of(parameters["group"])
+    return numbers if heads is None else numbers | {"H": heads}
+
+
+def _value(formula: str, numbers: dict[str, int]) -> float | None:
+    """A formula of the table at some numbers: `3`, `k + 1`, `1 if H >= n, else 2`; infinite for
+    `NONE`, and None where it is no number."""
     import sympy
 
-    from depthlaw.theory.least_depth.task_words import derived_length_of
-
-    numbers = {k: sympy.Integer(v) for k, v in parameters.items() if isinstance(v, int)}
-    if "group" in parameters and (length := derived_length_of(parameters["group"])) is not None:
-        numbers["d"] = sympy.Integer(length)
+    if formula.strip() == NONE:
+        return inf
+    if parts := re.fullmatch(r"(.+?),? if (.+?)(?:,? else (.+))?", formula):
+        holds = _holds(parts[2], numbers)
+        chosen = None if holds is None else parts[1] if holds else parts[3]
+        return None if chosen is None else _value(chosen, numbers)
     named = {"ceil": sympy.ceiling, "log2": lambda x: sympy.log(x, 2)}
+    letters = {letter: sympy.Integer(number) for letter, number in numbers.items()}
     try:
-        value = sympy.sympify(formula.replace("^", "**"), {**named, **numbers})
+        value = sympy.sympify(formula.replace("^", "**"), named | letters)
     except (sympy.SympifyError, TypeError):
         return None
-    return int(value) if value.is_Integer else None
+    return int(value) if getattr(value, "is_Integer", False) else None
+
+
+def _holds(condition: str, numbers: dict[str, int]) -> bool | None:
+    """Whether a condition of the table holds; None where that is not known."""
+    if order := re.fullmatch(r"an element has order (\d+) or more", condition):
+        return numbers["order"] >= int(order[1]) if "order" in numbers else None
+    parts = re.fullmatch(r"(\w+) (>=|<=|>|<|=) (\w+)", condition)
+    if not parts:
+        return None
+    left, right = (_value(part, numbers) for part in (parts[1], parts[3]))
+    if left is None or right is None:
+        return None
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        ">": left > right,
+        "<": left < right,
+        "=": left == right,
+    }[parts[2]]

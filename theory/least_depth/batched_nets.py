@@ -7,7 +7,7 @@ passes 2^62, and Python's integers elsewhere. A recurrent net over any field is 
 
 Run word by word are attention over an algebraic field; batches whose numbers have more than
 `WIDEST` bits, which would fill the memory; and those where a word has no answer (softmax of a score
-that is not whole, weights that are negative or all 0), so that the error names what it named.
+that is not whole, weights that are not above 0), so that the error names what it named.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from depthlaw.advisor.base.quantities import UsageError, plural
+
 from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
-from .task_words import Word
+from .task_words import Word, WordTask
 
 Whole = npt.NDArray[Any]  # of int64, or of Python's integers
 Answer = str | bool
@@ -91,6 +93,72 @@ def _step(
         )
         letter = layer.emit[state if layer.before else after[-1], letter]
     return tuple(after), letter
+
+
+# Pairs of a net's states and an answer that are followed at most.
+MOST_PAIRS = 200_000
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """What a recurrent net is on words of every length.
+
+    Attributes:
+        states: how many tuples of states of its layers are reached.
+        compared: whether its answers were compared with the task's all along.
+        wrong: a shortest word on which it is wrong.
+    """
+
+    states: int
+    compared: bool
+    wrong: Word | None
+
+
+def automaton(net: RecurrentNet, task: WordTask) -> Automaton | None:
+    """Follow a net's states and the task's answers together until nothing new is reached; None
+    where there are more than `MOST_PAIRS` pairs.
+
+    Cost: a step of the layers for each pair and letter.
+
+    Raises:
+        UsageError: where a state is reached that the file says nothing of.
+    """
+    starts = tuple(layer.start for layer in net.layers)
+    first = (starts, task.answer(()) if task.then else "")
+    # How each pair was first reached: the pair before, and the letter.
+    reached: dict[Any, tuple[Any, str] | None] = {first: None}
+
+    def word(pair: Any, *letters: str) -> Word:
+        found = list(reversed(letters))
+        while (way := reached[pair]) is not None:
+            pair, letter = way
+            found.append(letter)
+        return tuple(reversed(found))
+
+    todo = [first]
+    for pair in todo:
+        for letter in task.letters:
+            try:
+                after, said = _step(net, pair[0], letter)
+            except KeyError:
+                missing = word(pair, letter)
+                try:
+                    net.answer(missing)  # which says what is missing
+                except UsageError as error:
+                    raise UsageError(
+                        "its states grow, or the file does not list all that are reached: in a "
+                        f"word of {plural(len(missing), 'letter')} {error}"
+                    ) from None
+                raise
+            right = task.then(pair[1], letter) if task.then else ""
+            if task.then and said != right:
+                return Automaton(len({states for states, _ in todo}), True, word(pair, letter))
+            if (after, right) not in reached:
+                reached[after, right] = (pair, letter)
+                todo.append((after, right))
+        if len(todo) > MOST_PAIRS:
+            return None
+    return Automaton(len({states for states, _ in todo}), task.then is not None, None)
 
 
 # --- whole numbers --------------------------------------------------------------------------------
@@ -263,7 +331,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
             _power(head.base.denominator, np.where(seen, most - scores, 0) // bottom),
         )
     elif head.kind == "weights":
-        if ((scores < 0) & seen).any():
+        if ((scores <= 0) & seen).any():
             raise _WordByWordError
         weights = scores
     else:

@@ -41,7 +41,7 @@ from typing import Any
 
 import sympy
 
-from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 Number = Any
 Vector = list[Number]
@@ -258,11 +258,10 @@ class AttentionNet:
                         "written out"
                     )
                 scores = [head.base ** int(score) for score in scores]
-            if any(sign(score) < 0 for score in scores):
-                raise UsageError('attention "weights" takes scores that are not negative')
+            # Softmax gives no token the weight 0.
+            if any(sign(score) <= 0 for score in scores):
+                raise UsageError('attention "weights" takes scores above 0')
             total = sum(scores[1:], scores[0])
-            if not total:
-                raise UsageError('attention "weights": all weights of a token are 0')
             return [score / total for score in scores]
         best = scores[0]
         for score in scores[1:]:
@@ -338,8 +337,9 @@ class RecurrentNet:
 # --- what of a class shows in the weights --------------------------------------------------------
 
 
-def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
+def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = None) -> str:
     """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
+    `letters`: of every word, where they have one length.
 
     What they do not show (that sizes do not grow with the length, how many bits a number has) is
     for a reader to check.
@@ -367,6 +367,24 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
             return f"its attention is {' or '.join(kinds)}, not {head.kind}"
         if mask and head.mask != mask:
             return f"its mask is {mask}, not {head.mask}"
+    for layer in net.layers:
+        few, many = _least_heads(kind, letters), _most_heads(kind, letters)
+        if few is not None and len(layer.heads) < few:
+            return f"a layer has at least {plural(few, 'head')}, not {len(layer.heads)}"
+        if many is not None and len(layer.heads) > many:
+            return f"a layer has at most {plural(many, 'head')}, not {len(layer.heads)}"
+    if kind in _READ_AT_MARK and (net.end if net.at == "last" else net.start) is None:
+        return "it is read at a letter after the word (`end`), or before it (`start`)"
+    if mask == "strict" and net.at == "first":
+        return "it is read at the last letter (`at`)"
+    for number, layer in enumerate(net.layers):
+        if any(head.kind == "weights" for head in layer.heads) and (
+            number or not all(_fixed_query(head, net) for head in layer.heads)
+        ):
+            return (
+                'attention "weights" is softmax only in the first layer, with a query that no '
+                "position enters"
+            )
     if not positions and net.positions:
         return "it has no positions"
     if not mlp and any(layer.mlp for layer in net.layers):
@@ -374,10 +392,41 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
     return ""
 
 
+def _fixed_query(head: Head, net: AttentionNet) -> bool:
+    """Whether what a head of the first layer asks depends on the letter alone. Then the logarithm
+    of a weight is a product of the letter with a vector for each key, which an embedding may hold.
+    """
+    places = len(net.positions)
+    return head.kind != "weights" or not any(
+        entry for row in head.query for entry in row[len(row) - places :]
+    )
+
+
+def _least_heads(kind: str, letters: int | None) -> int | None:
+    if kind == "softmax-linear-readout":
+        return letters
+    return 2 if kind == "linear-readout-two-heads" else None
+
+
+def _most_heads(kind: str, letters: int | None) -> int | None:
+    if kind == "linear-readout-few-heads" and letters is not None:
+        return letters - 1
+    return 1 if kind == "linear-readout-one-head" else None
+
+
+_LINEAR_READOUT = (
+    "softmax-linear-readout",
+    "linear-readout-few-heads",
+    "linear-readout-two-heads",
+    "linear-readout-one-head",
+)
+# Classes that are read at a letter that is none of the word's.
+_READ_AT_MARK = (*_LINEAR_READOUT, "uhat-right", "uhat-left")
+
 # Of a class: kinds of attention, the mask it must have, whether it may have positions and MLPs.
 _HEADS: dict[str, tuple[tuple[str, ...], str, bool, bool]] = {
     "softmax": (("softmax", "weights"), "", True, True),
-    "softmax-linear-readout": (("softmax", "weights"), "", True, False),
+    **dict.fromkeys(_LINEAR_READOUT, (("softmax", "weights"), "", True, False)),
     "uhat-right": (("hard-right",), "strict", False, True),
     "uhat-left": (("hard-left",), "strict", False, True),
     "linear-attention": (("linear",), "", True, False),

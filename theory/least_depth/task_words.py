@@ -23,11 +23,14 @@ class WordTask:
         letters: the alphabet.
         answer: what a word has: True or False, or a label.
         least: length of the shortest word that is asked.
+        then: the answer to a word with one letter more, from the answer to the word, where that
+            says enough; else None.
     """
 
     letters: tuple[str, ...]
     answer: Callable[[Word], bool | str]
     least: int = 0
+    then: Callable[[Any, str], bool | str] | None = None
 
     def words(self, length: int) -> Iterator[Word]:
         """Every word up to a length."""
@@ -56,11 +59,23 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
             f"the task {name} takes the parameters {', '.join(needed) or 'none'}; got "
             f"{', '.join(parameters) or 'none'}"
         )
+    for letter, value in parameters.items():
+        if letter == "group":
+            _admitted(name, value)
+        elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise UsageError(
+                f"the parameter {letter} of the task {name} is {quoted(str(value))}; accepted are "
+                "whole numbers of 1 or more"
+            )
     return made(**parameters)
 
 
 def _parity(n: int | None = None) -> WordTask:
-    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1)
+    return WordTask(
+        ("0", "1"),
+        lambda word: word.count("1") % 2 == 1,
+        then=lambda odd, letter: odd != (letter == "1"),
+    )
 
 
 def _blocks(k: int) -> WordTask:
@@ -74,6 +89,8 @@ def _blocks(k: int) -> WordTask:
 
 
 def _dyck(k: int, D: int) -> WordTask:
+    if k > 4:
+        raise UsageError(f"the task dyck has words of up to 4 types of brackets here; got k = {k}")
     pairs = list(zip("([{<"[:k], ")]}>"[:k], strict=True))
 
     def member(word: Word) -> bool:
@@ -103,13 +120,73 @@ def _group_words(group: str) -> WordTask:
     def product(left: str, right: str) -> str:
         return written[times(names[left], names[right])]
 
-    return WordTask(tuple(names), lambda word: reduce(product, word), least=1)
+    one = written[tuple(range(len(next(iter(elements)))))]
+    return WordTask(tuple(names), lambda word: reduce(product, word, one), least=1, then=product)
 
 
 def _generators(group: str) -> tuple[Element, ...]:
     if group not in GROUPS:
         raise UsageError(f"the group {quoted(str(group))}: accepted are {', '.join(GROUPS)}")
     return GROUPS[group]
+
+
+# The groups that a task is about. A group may be one of several tasks.
+_ADMITTED: dict[str, tuple[str, ...]] = {
+    "elementary-words": ("C2",),
+    "dihedral-words": ("S3", "D4", "D8"),
+    "s4-words": ("A4", "S4"),
+    "a5-words": ("A5",),
+    "s5-words": ("S5",),
+    "two-group-words": ("C2", "C4", "C8", "C2xC4", "D4", "D8", "Q8"),
+    "group-words": tuple(group for group in GROUPS if group not in ("A5", "S5")),
+}
+
+
+def _admitted(name: str, group: Any) -> None:
+    if not isinstance(group, str) or group not in _ADMITTED[name]:
+        instead = tasks_of_group(group) if isinstance(group, str) else ()
+        raise UsageError(
+            f"the task {name} is not about the group {quoted(str(group))}; accepted are "
+            + ", ".join(_ADMITTED[name])
+            + (f"; try the task {' or '.join(instead)}" if instead else "")
+        )
+
+
+def tasks_of_group(group: str) -> tuple[str, ...]:
+    """The tasks whose words may be over a group: a bound of any of them is one for it.
+
+    >>> tasks_of_group("S3"), tasks_of_group("A5")
+    (('dihedral-words', 'group-words'), ('a5-words',))
+    """
+    return tuple(task for task, groups in _ADMITTED.items() if group in groups)
+
+
+def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tasks of the atlas that a task at some parameters is a case of, itself among them.
+
+    >>> tasks_of("parity", {}), tasks_of("blocks", {"k": 2})
+    (('parity', 'not-r-trivial'), ('blocks', 'r-trivial'))
+    """
+    if name in _ADMITTED:
+        return tasks_of_group(parameters["group"])
+    # Dyck-(k, D) holds Dyck-(1, D), of which the atlas says it.
+    kinds = {"parity": "not-r-trivial", "dyck": "not-r-trivial", "blocks": "r-trivial"}
+    return (name, kinds[name]) if name in kinds else (name,)
+
+
+def lengths_of(group: str) -> dict[str, int]:
+    """What the letters in the formulas of the atlas stand for: e, the exponent; d, the derived
+    length, and s, that of the series G_(i+1) = G_i' G_i^2, each left out where the series does not
+    reach 1. `order` is the largest order of an element.
+
+    >>> lengths_of("D4"), lengths_of("A5")
+    ({'e': 4, 'order': 4, 'd': 2, 's': 2}, {'e': 30, 'order': 5})
+    """
+    elements = closure(_generators(group))
+    orders = [exponent([element]) for element in elements]
+    found = {"e": exponent(elements), "order": max(orders)}
+    lengths = {"d": derived_length_of(group), "s": series_length(group, 2)}
+    return found | {letter: length for letter, length in lengths.items() if length is not None}
 
 
 def derived_length_of(group: str) -> int | None:
@@ -126,9 +203,5 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "parity-bits": (_parity, ("n",)),
     "blocks": (_blocks, ("k",)),
     "dyck": (_dyck, ("k", "D")),
-    "elementary-words": (_group_words, ("group",)),
-    "group-words": (_group_words, ("group",)),
-    "dihedral-words": (_group_words, ("group",)),
-    "s4-words": (_group_words, ("group",)),
-    "a5-words": (_group_words, ("group",)),
+    **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }

@@ -1,0 +1,394 @@
+"""What `tasks check` says of nets against the table: no record where there is none."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from depthlaw.advisor.atlas import AtlasRow, Bound, bounds, classes, tasks
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.ledger.cli import tasks_command
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.theory.least_depth import batched_nets, task_words
+from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
+from depthlaw.theory.least_depth.group_words import GROUPS, closure
+from depthlaw.theory.least_depth.task_words import lengths_of, word_task
+
+NETS = Path(__file__).parents[2] / "docs/examples/nets"
+
+
+def stored(name: str) -> dict:
+    return json.loads((NETS / f"{name}.json").read_text())
+
+
+@pytest.fixture
+def checked(tmp_path, capsys):
+    """Exit code and what is printed, or the JSON."""
+
+    def run(net: dict, *options: str):
+        file = tmp_path / "net.json"
+        file.write_text(json.dumps(net))
+        code = main(["tasks", "check", str(file), *options])
+        out = capsys.readouterr()
+        return code, json.loads(out.out) if "--json" in options else out.out + out.err
+
+    return run
+
+
+C2_NAMES = ("01", "10")
+# h <- -h for the letter other than 1: one reflection, which tracks C2.
+C2 = {
+    "parameters": {"group": "C2"},
+    "class": "deltanet",
+    "family": "recurrent",
+    "alphabet": ["01", "10"],
+    "layers": [
+        {
+            "start": [1],
+            "step": {"01": {"diagonal": [1]}, "10": {"diagonal": [-1]}},
+            "emit": [[[1], a, "01"] for a in C2_NAMES] + [[[-1], a, "10"] for a in C2_NAMES],
+        }
+    ],
+}
+
+
+def growing(longest: int) -> dict:
+    """One layer whose state is a whole number and a sign: x -> e x + k modulo 3 for the letter with
+    e and k."""
+    letters = {
+        "".join(str((e * x + k) % 3) for x in range(3)): (e, k) for e in (1, -1) for k in range(3)
+    }
+    names = {value: name for name, value in letters.items()}
+    states = itertools.product(range(-2 * longest, 2 * longest + 1), (1, -1))
+    return {
+        "task": "group-words",
+        "parameters": {"group": "S3"},
+        "class": "diagonal-ssm",
+        "family": "recurrent",
+        "alphabet": sorted(letters),
+        "layers": [
+            {
+                "start": [0, 1],
+                "step": {
+                    name: {"diagonal": [e, e], "add": [k, 0]} for name, (e, k) in letters.items()
+                },
+                "emit": [[[k, e], name, names[e, k % 3]] for k, e in states for name in letters],
+            }
+        ],
+    }
+
+
+def last_letter(kind: str, attention: dict) -> dict:
+    """One layer whose last token reads a letter: PARITY of words of one letter."""
+    head = {"query": [[0, 0]], "key": [[0, 0]], "value": [[1, 0]], "output": [[1], [0]]}
+    return {
+        "task": "parity",
+        "class": kind,
+        "family": "attention",
+        "alphabet": ["0", "1"],
+        "end": "?",
+        "embedding": {"0": [-2, 0], "1": [1, 0], "?": [0, 0]},
+        "layers": [{"heads": [head | attention]}],
+        "read": [1, 0],
+    }
+
+
+# --- the referee's files ---
+
+
+@pytest.mark.parametrize("task", ["a5-words", "s4-words", "s5-words", "dihedral-words"])
+def test_a_task_is_about_its_groups_alone(task, checked) -> None:
+    code, said = checked(C2 | {"task": task})
+    assert code == 2
+    assert f"the task {task} is not about the group 'C2'; accepted are" in said
+    assert "try the task elementary-words or two-group-words or group-words" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("task", ["group-words", "elementary-words"])
+def test_one_reflection_for_c2_is_as_many_as_the_table(task, checked) -> None:
+    code, said = checked(C2 | {"task": task})
+    assert code == 0
+    assert said.startswith("right on words of every length, exactly: its 2 states close up;")
+    assert "1 layer: as many as the table (1)" in said
+
+
+@pytest.mark.parametrize("longest", [2, 4, 9])
+def test_states_that_grow_are_not_of_the_finite_class(longest, checked) -> None:
+    code, said = checked(growing(longest))
+    assert code == 2
+    assert "is not of the class diagonal-ssm: its states grow, or the file does not list" in said
+    assert "layer 1 writes nothing in the state" in said
+    assert said.count("\n") == 1
+    assert "fewer" not in said
+
+
+def test_one_softmax_layer_on_one_letter_is_no_record(checked) -> None:
+    net = last_letter("softmax", {"attention": "softmax", "base": 2})
+    code, said = checked(net, "--length", "1")
+    assert code == 0
+    assert (
+        "contradicts the table's lower bound 2 (kozachinskiy2026, printed) on words to length 1, "
+        "which no finite run refutes" in said
+    )
+    assert "fewer" not in said
+    code, said = checked(net, "--length", "1", "--json")
+    assert (said["result"], said["lower"], said["whole"]) == ("contradicts a lower bound", 2, False)
+    assert checked(net)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "side", "source"),
+    [("uhat-right", "hard-right", "yang2024masked"), ("uhat-left", "hard-left", "jerad2025")],
+)
+def test_where_no_depth_suffices_the_bound_is_named(kind, side, source, checked) -> None:
+    net = last_letter(kind, {"attention": side, "mask": "strict"})
+    code, said = checked(net, "--length", "1")
+    assert code == 0
+    assert (
+        f"contradicts the table's lower bound, that no depth suffices ({source}, printed), on "
+        "words to length 1, which no finite run refutes" in said
+    )
+    assert checked(net, "--length", "1", "--json")[1]["lower"] == "none"
+
+
+# --- what is right at every length ---
+
+
+def test_the_end_of_a_run_is_no_end_of_a_recurrent_net(checked) -> None:
+    """The powers of 2 modulo 7 have period 3: right on words of two letters."""
+    layer = {
+        "start": [1],
+        "step": {"01": {"diagonal": [1]}, "10": {"diagonal": [2]}},
+        "emit": [
+            [[state], letter, said]
+            for state, said in ((1, "01"), (2, "10"), (4, "01"))
+            for letter in C2_NAMES
+        ],
+    }
+    loop = C2 | {"task": "group-words", "class": "diagonal-ssm", "modulus": 7, "layers": [layer]}
+    code, said = checked(loop, "--length", "2", "--json")
+    assert code == 1
+    assert said["wrong"] == {"word": "10 10 10", "said": "01", "right": "10"}
+    assert not said["whole"]
+    code, said = checked(loop, "--length", "2")
+    assert said.startswith("WRONG: ")
+
+
+def test_shortest_wrong_word_of_the_automaton_is_that_of_the_run() -> None:
+    net = stored("s3-diagonal")
+    emit = net["layers"][1]["emit"]
+    emit[7][2] = "012"
+    changed, task = net_of(net), word_task("group-words", {"group": "S3"})
+    run = (
+        word
+        for word, said in batched_nets.answers(changed, task.words(4))
+        if said != task.answer(word)
+    )
+    found = batched_nets.automaton(changed, task)
+    assert found is not None
+    assert found.wrong == next(run)
+
+
+def test_too_many_states_show_no_more_than_the_run(checked, monkeypatch) -> None:
+    monkeypatch.setattr(batched_nets, "MOST_PAIRS", 3)
+    code, said = checked(stored("s3-diagonal"))
+    assert code == 0
+    assert said.startswith("right on all 1,554 words up to length 4, exactly; 2 layers: as many")
+
+
+# --- a net with fewer layers than a table, made up or real ---
+
+
+def table_of(monkeypatch, lower: str, upper: str) -> None:
+    def bound(end: str, depth: str) -> Bound:
+        facts = {"depth": depth, "source": "siems2025", "mark": "reported", "claim": ""}
+        return replace(bounds()[0], end=end, **facts)
+
+    row = AtlasRow(
+        tasks()["elementary-words"],
+        classes()["deltanet"],
+        bound("lower", lower) if lower else None,
+        bound("upper", upper) if upper else None,
+    )
+    monkeypatch.setattr(
+        tasks_command, "atlas_rows", lambda task: [row] if task == "elementary-words" else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "says"),
+    [
+        (
+            "2",
+            "3",
+            "contradicts the table's lower bound 2 (siems2025, reported) on all words; either",
+        ),
+        ("none", "", "no depth suffices (siems2025, reported), on all words; either the bound or"),
+        ("1", "2", "fewer than the table (2; 1 needed) on all words: a record, if the net is of"),
+        ("", "2", "fewer than the table (2; no lower bound is known to it) on all words"),
+        ("none if TC0 is not NC1", "2", "it needs none if TC0 is not NC1, which is no number here"),
+        ("1", "order log n", "no number of layers that suffice is known to the table"),
+        ("1", "", "no number of layers that suffice is known to the table"),
+        ("2 if an element has order 3 or more, else 1", "Min(d, 4)", "as many as the table (1)"),
+    ],
+)
+def test_each_answer_at_every_length(lower, upper, says, checked, monkeypatch) -> None:
+    table_of(monkeypatch, lower, upper)
+    code, said = checked(C2 | {"task": "elementary-words"})
+    assert code == 0
+    assert says in said
+
+
+def test_fewer_on_short_words_is_not_said_to_be_a_record(monkeypatch, checked) -> None:
+    table_of(monkeypatch, "1", "2")
+    monkeypatch.setattr(batched_nets, "MOST_PAIRS", 1)
+    code, said = checked(C2 | {"task": "elementary-words"})
+    assert code == 0
+    assert "(2; 1 needed) on words to length 10; a record only if it is right on longer" in said
+
+
+def test_no_row_is_no_record(checked) -> None:
+    net = stored("parity") | {"task": "parity-bits", "parameters": {"n": 4}}
+    assert "of 4 letters, exactly; 2 layers: no record to compare with" in checked(net)[1]
+
+
+@pytest.mark.parametrize(
+    ("formula", "numbers", "value"),
+    [
+        ("D + 1", {"D": 2}, 3),
+        ("ceil(n/H)", {"n": 5, "H": 2}, 3),
+        ("1 if H >= n, else 2", {"H": 2, "n": 3}, 2),
+        ("1 if H >= n", {"H": 3, "n": 3}, 1),
+        ("1 if H >= n", {"H": 2, "n": 3}, None),
+        ("1 if H >= n, else 2", {"n": 3}, None),
+        ("2 if an element has order 3 or more, else 1", {"order": 5}, 2),
+        ("Min(2, e - 1)", {"e": 2}, 1),
+        ("Min(d + 1, 4)", {"d": 4}, 4),
+        ("none", {}, float("inf")),
+        ("none if TC0 is not NC1", {}, None),
+        ("some depth", {}, None),
+        ("order log n", {"n": 3}, None),
+        ("floor(k/2) + 1", {"k": 5}, 3),
+        ("d", {}, None),
+    ],
+)
+def test_formulas_of_the_table_are_numbers_or_none(formula, numbers, value) -> None:
+    assert tasks_command._value(formula, numbers) == value
+
+
+# --- groups, parameters, classes ---
+
+
+def test_groups_of_a_task_are_what_it_says() -> None:
+    for group in GROUPS:
+        elements = closure(GROUPS[group])
+        names, facts = set(task_words.tasks_of_group(group)), lengths_of(group)
+        size = len(elements)
+        assert ("group-words" in names) == ("d" in facts)
+        assert ("two-group-words" in names) == ("s" in facts) == (size & (size - 1) == 0)
+        assert ("elementary-words" in names) == (facts["e"] == 2)
+        assert names
+    # D_n has a cyclic half, and every other element is its own inverse and inverts that half.
+    for group in task_words._ADMITTED["dihedral-words"]:
+        elements = closure(GROUPS[group])
+        assert lengths_of(group)["order"] == len(elements) // 2
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "says"),
+    [
+        ("blocks", {"k": 0}, "the parameter k of the task blocks is '0'; accepted are whole"),
+        ("blocks", {"k": "2"}, "accepted are whole numbers of 1 or more"),
+        ("dyck", {"k": True, "D": 1}, "the parameter k of the task dyck is 'True'"),
+        ("dyck", {"k": 5, "D": 1}, "up to 4 types of brackets"),
+        ("parity-bits", {"n": 0}, "the parameter n of the task parity-bits"),
+        ("group-words", {"group": 3}, "not about the group '3'; accepted are C2, C3,"),
+        ("group-words", {"group": "A5"}, "try the task a5-words"),
+    ],
+)
+def test_parameters_that_a_task_does_not_take(task, parameters, says) -> None:
+    with pytest.raises(UsageError) as error:
+        word_task(task, parameters)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize("length", ["0", "-1"])
+def test_no_words_show_nothing(length, checked) -> None:
+    code, said = checked(stored("parity"), "--length", length)
+    assert (code, said) == (2, f"error: --length is 1 or more; got {length}\n")
+
+
+def test_hard_attention_is_read_at_a_letter_after_the_word() -> None:
+    net = last_letter("uhat-right", {"attention": "hard-right", "mask": "strict"})
+    assert breaks(net_of(net), "uhat-right") == ""
+    assert "read at a letter after the word" in breaks(net_of(net | {"end": None}), "uhat-right")
+    assert "read at the last letter" in breaks(
+        net_of(net | {"start": "?", "at": "first"}), "uhat-right"
+    )
+
+
+def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zero(checked) -> None:
+    net = stored("parity-3-heads")
+    assert breaks(net_of(net), "softmax-linear-readout") == ""
+    twice = net | {"layers": net["layers"] * 2}
+    assert "only in the first layer" in breaks(net_of(twice), "softmax-linear-readout")
+    asked = copy.deepcopy(net) | {"positions": ["i"], "read": [0, 0, 0, 0, -1, 0]}
+    for head in asked["layers"][0]["heads"]:
+        for name in ("query", "key", "value"):
+            head[name] = [[*row, 0] for row in head[name]]
+        head["output"].append([0])
+    assert breaks(net_of(asked), "softmax-linear-readout") == ""
+    asked["layers"][0]["heads"][0]["query"][0][-1] = 1
+    assert "a query that no position enters" in breaks(net_of(asked), "softmax-linear-readout")
+    net["layers"][0]["heads"][0]["key"][0][2] = 0
+    code, said = checked(net)
+    assert code == 2
+    assert 'attention "weights" takes scores above 0' in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads", "says"),
+    [
+        ("softmax-linear-readout", 3, ""),
+        ("softmax-linear-readout", 2, "at least 3 heads, not 2"),
+        ("linear-readout-few-heads", 2, ""),
+        ("linear-readout-few-heads", 3, "at most 2 heads, not 3"),
+        ("linear-readout-two-heads", 2, ""),
+        ("linear-readout-two-heads", 1, "at least 2 heads, not 1"),
+        ("linear-readout-one-head", 1, ""),
+        ("linear-readout-one-head", 2, "at most 1 head, not 2"),
+    ],
+)
+def test_heads_of_a_layer_are_those_of_the_class(kind, heads, says) -> None:
+    net = stored("parity-3-heads")
+    net["layers"][0]["heads"] = net["layers"][0]["heads"][:heads]
+    why = breaks(net_of(net), kind, 3)
+    assert why.endswith(says)
+    assert bool(why) == bool(says)
+
+
+# --- the group of commands ---
+
+
+def test_a_year_after_tasks_is_that_of_the_list(capsys) -> None:
+    assert main(["tasks", "--known-by", "2023", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert main(["tasks", "list", "--known-by", "2023", "--json"]) == 0
+    assert rows == json.loads(capsys.readouterr().out)
+    assert main(["tasks", "--known-by", "1066"]) == 2
+    assert "nothing was known of that by 1066" in capsys.readouterr().err
+    assert main(["tasks", "--known-by", "2023", "list"]) == 2
+    assert "`depthlaw tasks list --known-by 2023`" in capsys.readouterr().err
+    assert main(["tasks", "--known-by", "2023", "check", "net.json"]) == 2
+    assert "--known-by belongs to the list" in capsys.readouterr().err
+
+
+def test_help_of_a_task_says_where_the_atlas_lists_them(capsys) -> None:
+    assert main(["depth", "--help"]) == 0
+    assert "`depthlaw tasks`" in " ".join(capsys.readouterr().out.split())
