@@ -361,7 +361,7 @@ def maxima_tree_depth(case: Case) -> Exact:
 
     As reported in the abstract of bakaev2025, which refutes it at $n = 5$; from there to $n = 8$
     the explicit nets of least_depth/maxima_hidden_layers have two hidden layers. That it is true
-    for integer weights (Haase, Hertrich and Loho, arXiv:2302.12553, as recalled) is not checked
+    for integer weights (haase2023, abstract) is not checked
     here; the weights of these nets are not integers.
     """
     return _least_hidden(case)
