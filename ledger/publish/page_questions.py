@@ -471,8 +471,10 @@ def _convolution(results: Found) -> Iterator[Panel]:
         "tokens N",
         "separation rank",
         (
-            *lines,
+            # Circuits first, attention second, as on the left.
+            *lines[:1],
             *filter(None, [beside]),
+            *lines[1:],
             stated(
                 "largest possible: 2^(N/2)",
                 {2**L: 2.0**2 ** (L - 1) for L in deep},
