@@ -253,6 +253,8 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path)
         f"{claim_set().name} with 1 changed claim",
     )
     assert source.claims_hash != known.claims_hash == claim_set().hash
+    assert key in source.changed
+    assert source.held == len(recorded.store)
 
 
 def test_record_facts_reach_the_reader(store, out):
