@@ -7,6 +7,7 @@ own name.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Literal
 
@@ -79,9 +80,10 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
         refuse_options(typed)
         return _from_atlas(known, known_by)
     if known not in TASKS:
+        nearest, *_ = get_close_matches(known, {**TASKS, **atlas.tasks()}, n=1) or ["connectivity"]
         raise UsageError(
             f"unknown task {quoted(task)}; accepted are connectivity, hops, regular and those that "
-            f"`depthlaw tasks` lists; try --task {TASKS['connectivity']}"
+            f"`depthlaw tasks` lists; try --task {TASKS.get(nearest, nearest)}"
         )
     refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
     needed = typed.get(_NEEDED[known])

@@ -102,11 +102,14 @@ def test_where_a_theorem_is_said_to_cover_every_size_the_kernel_checked_it() -> 
     for said in (*for_connectivity(64).numbers, *for_hops(1000).numbers):
         if "theorem that Rocq's kernel checked" in said.rule + said.regime:
             claim = find(said.claim or "")
-            assert claim.formal is not None and not stale(claim)
+            assert claim.formal is not None
+            assert not stale(claim)
     reach, hop = find("connectivity/layers_for_diameter"), find("hops/depth_corrected")
     # What is said of the rest of the theorem, or left unsaid, is what the claim says.
-    assert reach.formal and reach.formal.informal.startswith("Nothing")
-    assert hop.formal and hop.formal.informal.startswith("Cosines and softmax")
+    assert reach.formal
+    assert reach.formal.informal.startswith("Nothing")
+    assert hop.formal
+    assert hop.formal.informal.startswith("Cosines and softmax")
 
 
 def test_regular_languages_have_two_constructions_and_a_measurement() -> None:
