@@ -33,6 +33,7 @@ from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Measured, Step
 from depthlaw.theory.claims.verdict import Decision, Verdict, bounds, judge
 from depthlaw.theory.exact.enclosure import enclose
 
+from ..records.environment import installing
 from ..records.store import Store, canonical, decode, digest, encode
 from .display import number, slack
 from .suite_verdicts import NO_VALUE
@@ -190,9 +191,7 @@ def falsify(
     """
     attacked, weakened = weaken(claim, changes)
     if not attacked.measurable:
-        raise UsageError(
-            f"{claim.key} cannot be measured here; pip install 'depthlaw[{claim.needs}]'"
-        )
+        raise UsageError(f"{claim.key} cannot be measured here; {installing(claim.needs)}")
     deadline = time.monotonic() + 60 * minutes
     best: NearestCase | None = None
     tried, skipped, closest = 0, 0, math.inf

@@ -44,7 +44,7 @@ class Provenance:
             agree; None for records of one's own.
         held: how many records lie there, with those that are not of today's code or of the suite.
         changed: the keys of the claims that say something else than in the claim set.
-        commit: of the checkout, with + for uncommitted changes, where no claim set names the claims.
+        commit: of the checkout, with + for uncommitted changes, where the claims are of no set.
     """
 
     version: str
