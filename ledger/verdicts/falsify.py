@@ -331,9 +331,9 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
         return data, _recheck_falsification(data) if ours else certificates.recheck(data)
     except (*_NO_VALUE, IndexError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-        raise UsageError(
-            why if str(path) in why else f"{path} is not a complete certificate: {why}"
-        ) from None
+        if str(path) not in why:
+            why = f"{path} is not a complete certificate: {why}"
+        raise UsageError(f"{why}; `depthlaw certify 3 3 FILE` writes one") from None
 
 
 def finding(data: dict[str, Any]) -> Finding:

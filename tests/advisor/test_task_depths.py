@@ -146,8 +146,8 @@ def test_layers_for_regular_are_those_of_the_claim(below: int, power: int, share
         ("connectivity", {"diameter": "64", "hops": "3"}, "--hops belongs to the task hops"),
         ("hops", {"hops": "3", "vertices": "9"}, "--vertices belongs to the task connectivity"),
         ("hops", {"hops": "3", "length": "9"}, "--length belongs to the task regular"),
-        ("connectivity", {"diameter": "-1"}, "whole number from 0"),
-        ("hops", {"hops": "0"}, "whole number from 1"),
+        ("connectivity", {"diameter": "-1"}, "whole number of at least 0"),
+        ("hops", {"hops": "0"}, "whole number of at least 1"),
         (
             "connectivity",
             {"diameter": "64", "vertices": "64"},
