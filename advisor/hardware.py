@@ -70,8 +70,8 @@ def gpu(name: str) -> Hardware:
     near = difflib.get_close_matches(_plain(name[:60]), names, n=3, cutoff=0.5)
     examples = list(dict.fromkeys(known[n].name for n in near)) or ["H100 SXM", "A100 80GB SXM"]
     raise UsageError(
-        f"the GPU {quoted(name)} is unknown; nearest: {', '.join(examples)}. Its "
-        "training FLOPs can be given instead"
+        f"the GPU {quoted(name)} is unknown; nearest: {', '.join(examples)}; for a training on "
+        "any other give its FLOPs instead, such as --flops 1e21"
     )
 
 

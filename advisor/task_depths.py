@@ -7,6 +7,7 @@ own name.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Literal
 
@@ -79,9 +80,10 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
         refuse_options(typed)
         return _from_atlas(known, known_by)
     if known not in TASKS:
+        nearest, *_ = get_close_matches(known, {**TASKS, **atlas.tasks()}, n=1) or ["connectivity"]
         raise UsageError(
             f"unknown task {quoted(task)}; accepted are connectivity, hops, regular and those that "
-            f"`depthlaw tasks` lists; try --task {TASKS['connectivity']}"
+            f"`depthlaw tasks` lists; try --task {TASKS.get(nearest, nearest)}"
         )
     refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
     needed = typed.get(_NEEDED[known])
@@ -157,7 +159,6 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
     n = vertices or least
     reach, doubling = laws.layers_for_diameter(diameter), laws.universal_layers(n)
     rule = f"ceil(log_3 D) = {reach}, the least L with 3^L >= {diameter:,}"
-    checked, beyond = laws.LARGEST_DIAMETER, diameter > laws.LARGEST_DIAMETER
     unknown = "" if vertices else ", at the least n for this diameter; give yours by --vertices"
     numbers = (
         TaskNumber(
@@ -166,11 +167,12 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
             "(a) linearised attention of width n",
             "0 layers: the input already shows it" if diameter <= 1 else rule,
             "this construction: X -> X X^T X on A + I, identity weights, one token per vertex; "
-            f"enough and needed on every graph executed, up to D = {checked}"
-            + ("; this D rests on prose about walks, which no machine checked" if beyond else ""),
+            f"enough and needed: executed up to D = {laws.LARGEST_DIAMETER}; for every D a "
+            "theorem that Rocq's kernel checked",
             "depthlaw, claim connectivity/layers_for_diameter, after ye2025, arXiv:2510.19753",
             "derived",
-            "other nets may need more or fewer; the prose: `depthlaw show connectivity/reach`",
+            "other nets may need more or fewer; the theorem: "
+            "`depthlaw show connectivity/layers_for_diameter`",
             "connectivity/layers_for_diameter",
         ),
         TaskNumber(
@@ -190,9 +192,7 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
     return TaskAnswer(
         "connectivity",
         f"Task: connectivity in graphs whose components have diameter at most {diameter:,}.",
-        f"It depends on the architecture: (a) {plural(reach, 'layer')}"
-        + (f" (executed up to D = {checked})" if beyond else "")
-        + f", (b) {second}",
+        f"It depends on the architecture: (a) {plural(reach, 'layer')}, (b) {second}",
         (
             "Lower bound: order log(D), if the one-versus-two-cycle conjecture holds and the net "
             "is narrow. It comes without a constant, so it gives no number (sanford2024, "
@@ -213,7 +213,7 @@ def for_hops(hops: int) -> TaskAnswer:
     """
     printed, corrected = laws.layers_for_hops_printed(hops), laws.layers_for_hops(hops)
     executed, beyond = laws.LARGEST_EXECUTED, hops > laws.LARGEST_EXECUTED
-    rests = "; this k rests on prose, which no machine checked" if beyond else ""
+    theorem = "for every k a theorem that Rocq's kernel checked, but for cosines and softmax"
     number = partial(
         TaskNumber,
         regime="one causal head, constant width, precision O(log N); queries, keys "
@@ -224,12 +224,12 @@ def for_hops(hops: int) -> TaskAnswer:
             corrected,
             "suffices",
             "repaired construction",
-            f"ceil(log2 k) + 2, executed here without an error up to k = {executed}{rests}",
+            f"ceil(log2 k) + 2, executed here without an error up to k = {executed}; {theorem}",
             source="depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, "
             "Theorem 4.2",
             wording="derived",
-            certainty="exact weights, right on every sequence executed; for all others it rests on "
-            "prose: `depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
+            certainty="exact weights; the theorem, and what of it is not formal: "
+            "`depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
             claim="hops/depth_corrected",
         )
     ]
@@ -257,7 +257,7 @@ def for_hops(hops: int) -> TaskAnswer:
             ),
         )
     asked = plural(hops, "hop")
-    limits = f" (executed up to k = {executed}; beyond, by unchecked prose)" if beyond else ""
+    limits = f" (executed up to k = {executed}; {theorem})" if beyond else ""
     return TaskAnswer(
         "hops",
         f"Task: follow {asked} (the k-hop induction heads task).",

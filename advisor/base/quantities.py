@@ -84,9 +84,9 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
         and not number["suffix"]
     ):
         return int(value)
-    raise UsageError(
-        f"the {what} {quoted(text)} is not a whole number from {least} to 1e15; try {example}"
-    )
+    large = value is not None and value > MOST
+    wrong = "more than 1e15" if large else f"not a whole number of at least {least}"
+    raise UsageError(f"the {what} {quoted(text)} is {wrong}; try {example}")
 
 
 def parse_tokens(text: str) -> int:

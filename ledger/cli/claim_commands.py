@@ -136,6 +136,9 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     }
     if of_topic := _of_topic(key, known):
         return listed([known[k] for k in of_topic], json_output)
+    # Before SymPy is loaded, which an answer needs and a slip of the keys does not.
+    if key not in known:
+        raise UsageError(unknown(key, known))
     from depthlaw.theory.claims.symbols import plain
 
     from ..verdicts.card import card, supporting
@@ -212,9 +215,10 @@ def _evidence(
     key: str, folder: Path | None, everything: Mapping[str, Claim] | None
 ) -> RecordSource:
     """A claim with its evidence; whose it is is said."""
+    claim = _found(key, everything)
     from ..verdicts.record_source import evidence
 
-    place = evidence(_found(key, everything), folder, everything)
+    place = evidence(claim, folder, everything)
     if place.said:
         said = f"{place.said}; {place.verify} measures here"
         _nothing_recorded(key, open_store(folder, lazy=True), said, place.result.claim.needs)
@@ -232,7 +236,9 @@ def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
     not installed."""
     text = f"nothing is recorded for {key} in {store.root} yet; {what}"
     if extra and not find_spec("transformers" if extra == "hf" else "torch"):
-        text += f" (needs the extra: pip install 'depthlaw[{extra}]')"
+        from ..records.environment import installing
+
+        text += f" (needs the extra: {installing(extra)})"
     note(text)
 
 
@@ -262,12 +268,11 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
             f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
             f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}"
         )
+    if key not in known:
+        raise UsageError(unknown(key, known))
     from depthlaw.theory.claims.definition import find
 
-    try:
-        return find(key) if everything is None else everything[key]
-    except KeyError:
-        raise UsageError(unknown(key, known)) from None
+    return find(key) if everything is None else everything[key]
 
 
 def _of_topic(key: str, known: Iterable[str]) -> list[str]:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from depthlaw.advisor.base.quantities import UsageError, binary, plural
 
-from ..records.environment import THREAD_VARIABLES, cores, environment
+from ..records.environment import THREAD_VARIABLES, cores, environment, installing
 from ..records.store import Store, broken_manifests, manifest, open_store
 from ..running.claims_index import claims_index
 from ..text import clean
@@ -35,6 +35,8 @@ _EXTRAS = {
 _STYLES = {"ok": "green", "note": "", "PROBLEM": "bold red"}
 # Less room than this on the disk of the records is worth a word.
 _LITTLE = 2**30
+# Of the claims that were changed, so many are named.
+_NAMED = 5
 
 
 class Check(NamedTuple):
@@ -109,11 +111,16 @@ def _installation() -> Iterator[Check]:
     yield Check("version", f"{version('depthlaw')}, from {where}")
     yield Check("python", f"{facts['python']} ({sys.executable})")
     try:
-        from ..verdicts.claim_set import claim_set
+        from depthlaw.theory.claims.definition import registry
+
+        from ..verdicts.claim_set import altered, claim_set
 
         newest = claim_set()
         listed = f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}"
-        yield Check("claim set", listed)
+        if changed := sorted(altered(newest, registry())):
+            more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+            listed += f"; changed here since: {', '.join(changed[:_NAMED])}{more}"
+        yield Check("claim set", listed, "note" if changed else "ok")
     except UsageError as error:
         yield Check("claim set", str(error), "PROBLEM", _AGAIN)
     try:
@@ -133,14 +140,13 @@ def _packages() -> Iterator[Check]:
 
     base = needed("")
     if wrong := _wrong(base):
-        yield Check("base", wrong, "PROBLEM", "pip install --upgrade depthlaw")
+        yield Check("base", wrong, "PROBLEM", installing())
     else:
         yield Check("base", _installed(base))
     for extra, use in _EXTRAS.items():
         own = [r for r in needed(extra) if r not in base and r.name != "depthlaw"]
         if wrong := _wrong(own):
-            remedy = f"pip install 'depthlaw[{extra}]'"
-            yield Check(extra, f"for {use}: {wrong}", "note", remedy)
+            yield Check(extra, f"for {use}: {wrong}", "note", installing(extra))
         else:
             yield Check(extra, _installed(own))
 

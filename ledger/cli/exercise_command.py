@@ -22,7 +22,7 @@ from depthlaw.empirics.exercises.exercise import Exercise, exercises
 
 from ..publish.drawing.panels import Panel, written
 from ..publish.page_questions import QUESTIONS
-from ..records.environment import cores
+from ..records.environment import cores, installing
 from ..records.run import Run
 from ..running.interrupts import Stopped
 from ..running.options import Options
@@ -162,8 +162,7 @@ def _check_installed() -> None:
     ]
     if missing:
         raise UsageError(
-            f"the exercises train nets and need {' and '.join(missing)}; pip install "
-            "'depthlaw[empirics]'"
+            f"the exercises train nets and need {' and '.join(missing)}; {installing('empirics')}"
         )
 
 

@@ -13,6 +13,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.theory.hops.published_experiment import hop_errors as published_errors
 
 from ..publish.drawing.panels import Table
+from ..records.environment import installing
 from .output import dump, heading, notes, stdout
 from .plain import paragraph
 from .tables import data_table, print_table
@@ -49,7 +50,7 @@ def hops(
     if seed < 0:
         raise UsageError(f"--seed {seed} is negative; accepted is 0 or more")
     if not all(importlib.util.find_spec(name) for name in ("safetensors", "torch")):
-        raise UsageError("checkpoints need PyTorch; pip install 'depthlaw[empirics]'")
+        raise UsageError(f"checkpoints need PyTorch; {installing('empirics')}")
     from depthlaw.empirics.architectures.gpt2_weights import stored_gpt2
     from depthlaw.empirics.architectures.residuals import check_device
     from depthlaw.empirics.trained_depth.stored_hops import check_net, hop_errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 from dataclasses import replace
@@ -19,6 +20,7 @@ from depthlaw.empirics.architectures.residuals import Residuals, measure_residua
 from depthlaw.theory.claims.values import Sample
 
 from ..publish.drawing.panels import Panel, Series, Table
+from ..records.environment import installing
 from .output import dump, heading, notes, stdout
 from .plain import draw, paragraph, picture_format
 from .tables import data_table, names_table, print_table
@@ -118,6 +120,9 @@ def _check_sizes(
 
 def _measured(seeds: int, asked: dict[str, Any], *, quiet: bool) -> Residuals:
     """All seeds, one after the other, so that a terminal shows how far it is."""
+    known = asked["weights"] is not None or asked["model"] in ARCHITECTURES
+    if known and not all(map(importlib.util.find_spec, ("transformers", "torch"))):
+        raise UsageError(f"real architectures need transformers and PyTorch; {installing('hf')}")
     console, parts = notes(), []
     silent = quiet or not console.is_terminal
     try:

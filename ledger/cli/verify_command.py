@@ -13,8 +13,10 @@ from rich.text import Text
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
+from ..records.environment import installing
 from ..records.run import Failure
 from ..records.store import StoreError, manifest
+from ..running.claims_index import claims_index, select
 from ..running.interrupts import TIME_IS_UP, Stopped
 from ..running.options import Options
 from ..running.scheduling import memory_check
@@ -49,6 +51,8 @@ def verify(
         typed: the fields of `Options`.
     """
     only, options = only or [], Options(**typed)
+    if own is None:
+        select(only, claims_index())  # before anything is imported
     text = None
     if corpus is not None:
         from depthlaw.empirics.exercises import corpus as corpora
@@ -144,10 +148,10 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure], file:
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
     )
     for extra, number in lacking.items():
-        say(
-            f"{number} claims cannot be run here; they need the extra {extra}: pip "
-            f"install '.[{extra}]'"
-        )
+        needs = "claim cannot be run here; it needs"
+        if number > 1:
+            needs = "claims cannot be run here; they need"
+        say(f"{number} {needs} the extra {extra}: {installing(extra)}")
 
 
 def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = "depthlaw numpy scipy sympy networkx python-flint tokenizers torch transformers"
+_ROOT = Path(__file__).resolve().parents[2]
 # The variables that fix the threads of linear algebra; none: the library's own choice.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -75,6 +76,20 @@ def compute(device: str) -> dict[str, Any]:
     return facts
 
 
+def installing(extra: str = "") -> str:
+    """The command that installs depthlaw with an extra: from the checkout that this is, so that pip
+    asks no index for the name; else by name.
+
+    >>> installing("hf").startswith("pip install '")
+    True
+    """
+    if (_ROOT / "pyproject.toml").is_file():
+        of = "." if Path.cwd() == _ROOT else str(_ROOT)
+    else:
+        of = "depthlaw"
+    return f"pip install '{of}[{extra}]'" if extra else f"pip install --upgrade '{of}'"
+
+
 def cores() -> int:
     """The cores that this process may use, which on a shared machine are fewer than there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -93,12 +108,11 @@ def _cpu_model() -> str:
 @cache
 def _commit() -> str:
     """The commit of a source checkout, with + for uncommitted changes; empty for a wheel."""
-    folder = Path(__file__).resolve().parents[2]
-    if not (folder / ".git").exists():
+    if not (_ROOT / ".git").exists():
         return ""
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(folder), *arguments]
+        command = ["git", "-C", str(_ROOT), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
         return done.stdout.strip()
 

@@ -278,9 +278,14 @@ class Store:
     `read_only` nothing is created, written or moved: what does not verify is only named, and a
     folder that does not exist has no records.
 
+    Attributes:
+        lacks: what is said of a case without a record; empty: what a run here would need.
+
     Raises:
         StoreError: when the folder cannot be used, or is not a results folder of depthlaw.
     """
+
+    lacks = ""
 
     def __init__(self, root: Path, *, read_only: bool = False) -> None:
         self.root = root

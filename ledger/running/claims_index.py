@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # A cache is thrown away when theory or empirics change, not when `described` does: then it takes
 # another name here.
 _CACHE = "index"
+# What is shorter stands in many keys by chance.
+_WORD = 4
 
 
 @cache
@@ -72,7 +74,7 @@ def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
 
 def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) -> str:
     """What every command says of a key that there is none of, in one line: that it was withdrawn,
-    or the nearest key or topic.
+    or the nearest key or topic, by the whole of it or by what stands behind the topic.
 
     Args:
         asked: what was typed.
@@ -81,9 +83,15 @@ def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) ->
     """
     if asked in withdrawn():
         return f"the claim {asked} was withdrawn: {withdrawn()[asked]}"
-    named = [key for key in known if key.partition("/")[2] == asked]
     topics = dict.fromkeys(key.partition("/")[0] for key in known)
-    close = named or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.7)
+    behind = {key.partition("/")[2]: key for key in known}
+    near = get_close_matches(asked, behind, n=1, cutoff=0.7)
+    close = (
+        [key for key in known if key.partition("/")[2] == asked]
+        or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.7)
+        or [behind[name] for name in near]
+        or [key for key in known if len(asked) >= _WORD and asked in key]
+    )
     what = "key" if others else "claim"
     hint = f"did you mean {close[0]}?" if close else "`depthlaw claims --all` lists the claims"
     return f"unknown {what} {quoted(asked)}; {hint}"

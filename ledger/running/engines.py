@@ -28,7 +28,7 @@ from typing import Any, Protocol
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.claims.definition import Case, Claim
 
-from ..records.environment import THREAD_VARIABLES, cores
+from ..records.environment import THREAD_VARIABLES, cores, installing
 from ..records.run import Failure, Run
 from ..records.store import Record, Store
 from .interrupts import TIME_IS_UP, Stopped, stoppable
@@ -369,7 +369,7 @@ class Ray:
         try:
             import ray
         except ImportError:
-            advice = "pip install 'depthlaw[ray]', or take --engine pool"
+            advice = f"{installing('ray')}, or take --engine pool"
             raise UsageError(f"the engine ray needs Ray; {advice}") from None
         started_here = not ray.is_initialized()
         if started_here:

@@ -13,7 +13,7 @@ from typing import Any
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.budget import Cost, Plan
 
-from ..records.environment import cores
+from ..records.environment import cores, installing
 from ..records.run import Run
 from ..records.store import Record, Store
 from .engines import Engine, Inline, ProcessPool, one_thread
@@ -89,7 +89,7 @@ def check_device(device: str) -> None:
         import torch
     except ImportError:
         raise UsageError(
-            "--device cuda needs PyTorch; pip install 'depthlaw[empirics]', or take --device cpu"
+            f"--device cuda needs PyTorch; {installing('empirics')}, or take --device cpu"
         ) from None
     if not torch.cuda.is_available():
         raise UsageError("--device cuda: PyTorch finds no GPU here; take --device cpu")

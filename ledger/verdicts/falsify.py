@@ -33,6 +33,7 @@ from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Measured, Step
 from depthlaw.theory.claims.verdict import Decision, Verdict, bounds, judge
 from depthlaw.theory.exact.enclosure import enclose
 
+from ..records.environment import installing
 from ..records.store import Store, canonical, decode, digest, encode
 from .display import number, slack
 from .suite_verdicts import NO_VALUE
@@ -190,9 +191,7 @@ def falsify(
     """
     attacked, weakened = weaken(claim, changes)
     if not attacked.measurable:
-        raise UsageError(
-            f"{claim.key} cannot be measured here; pip install 'depthlaw[{claim.needs}]'"
-        )
+        raise UsageError(f"{claim.key} cannot be measured here; {installing(claim.needs)}")
     deadline = time.monotonic() + 60 * minutes
     best: NearestCase | None = None
     tried, skipped, closest = 0, 0, math.inf
@@ -332,9 +331,9 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
         return data, _recheck_falsification(data) if ours else certificates.recheck(data)
     except (*_NO_VALUE, IndexError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-        raise UsageError(
-            why if str(path) in why else f"{path} is not a complete certificate: {why}"
-        ) from None
+        if str(path) not in why:
+            why = f"{path} is not a complete certificate: {why}"
+        raise UsageError(f"{why}; `depthlaw certify 3 3 FILE` writes one") from None
 
 
 def finding(data: dict[str, Any]) -> Finding:

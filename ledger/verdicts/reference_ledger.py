@@ -74,6 +74,8 @@ class Ledger(Store):
         StoreError: when the file cannot be read, or does not verify.
     """
 
+    lacks = "not in the reference ledger"
+
     def __init__(self, file: Path) -> None:
         self.root = file
         self.read_only = True

@@ -317,7 +317,7 @@ def results(
     decisions, judged = Decisions(store), {}
     for key, claim in claims.items():
         rows = tuple(
-            _decided(claim, case, *_values(claim, case, store), decisions)
+            _decided(claim, case, *_values(claim, case, store), store, decisions)
             for case in claim.cases(suite)
         )
         record = store.get(Run(claim, None).id) if claim.proof else None
@@ -406,6 +406,7 @@ def _decided(
     case: Case,
     values: list[Measured],
     records: tuple[Record, ...],
+    store: Store,
     decisions: Decisions,
 ) -> CaseResult:
     if (broken := claim.broken(case)) is not None:
@@ -413,7 +414,8 @@ def _decided(
     if values and isinstance(values[0], Outside):
         return CaseResult(case, None, judge(claim, case, values[0]), records)
     if not values:
-        why = f"needs the extra {claim.needs}" if not claim.measurable else "no record"
+        here = "no record" if claim.measurable else f"needs the extra {claim.needs}"
+        why = store.lacks or here
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
     try:
         index, decision = decisions.get(

@@ -268,7 +268,8 @@ def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
         == 2
     )
     reach = " ".join(answer_text.as_text(recommend(task="connectivity", diameter=64)).split())
-    assert "executed on small graphs: claim connectivity/layers_for_diameter" in reach
+    # A theorem for every graph needs no such word.
+    assert "[depthlaw, claim connectivity/layers_for_diameter" in reach
     assert "printed, not executed here; checked are the doublings: claim" in reach
     laws = " ".join(answer_text.explained(recommend("3B")).split())
     assert "checked is the fit solved for a size: claim depth_choice/levine_fit_depth" in laws

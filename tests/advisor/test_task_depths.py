@@ -18,6 +18,7 @@ from depthlaw.advisor.task_depths import (
     for_regular,
 )
 from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.formal import stale
 from depthlaw.theory.claims.values import Case
 
 CITED = (files("depthlaw.theory") / "bibliography.bib").read_text()
@@ -56,8 +57,7 @@ def test_connectivity_has_one_number_for_each_architecture() -> None:
     assert doubling == [32, 32, 32, 34]
     said = for_connectivity(64)
     assert said.headline == (
-        "It depends on the architecture: (a) 4 layers (executed up to D = 28), "
-        "(b) 18 + 2 ceil(log2 n) layers"
+        "It depends on the architecture: (a) 4 layers, (b) 18 + 2 ceil(log2 n) layers"
     )
     assert for_connectivity(28, 1000).headline.endswith("(a) 4 layers, (b) 38 layers")
     assert "18 + 2 ceil(log2 n) = 32, at the least n for this diameter" in said.numbers[1].rule
@@ -83,10 +83,7 @@ def test_no_number_of_hops_is_said_to_be_executed_that_was_not(beyond: bool) -> 
     said = for_hops(executed + beyond)
     rule = said.numbers[-1].rule
     assert f"executed here without an error up to k = {executed}" in rule
-    assert ("this k rests on prose, which no machine checked" in rule) is beyond
-    assert (
-        f"(executed up to k = {executed}; beyond, by unchecked prose)" in said.headline
-    ) is beyond
+    assert (f"(executed up to k = {executed}; for every k a theorem" in said.headline) is beyond
     # A verdict's word is no other word.
     assert "argue" not in said.headline + rule + said.numbers[-1].certainty
 
@@ -97,9 +94,22 @@ def test_no_diameter_is_said_to_be_executed_that_was_not(beyond: bool) -> None:
     claim = find("connectivity/layers_for_diameter")
     assert max(case.diameter for case in claim.cases("quick")) == executed
     said = for_connectivity(executed + beyond)
-    assert f"on every graph executed, up to D = {executed}" in said.numbers[0].regime
-    assert ("this D rests on prose" in said.numbers[0].regime) is beyond
-    assert (f"(executed up to D = {executed})" in said.headline) is beyond
+    assert f"executed up to D = {executed}" in said.numbers[0].regime
+    assert "for every D a theorem" in said.numbers[0].regime
+
+
+def test_where_a_theorem_is_said_to_cover_every_size_the_kernel_checked_it() -> None:
+    for said in (*for_connectivity(64).numbers, *for_hops(1000).numbers):
+        if "theorem that Rocq's kernel checked" in said.rule + said.regime:
+            claim = find(said.claim or "")
+            assert claim.formal is not None
+            assert not stale(claim)
+    reach, hop = find("connectivity/layers_for_diameter"), find("hops/depth_corrected")
+    # What is said of the rest of the theorem, or left unsaid, is what the claim says.
+    assert reach.formal
+    assert reach.formal.informal.startswith("Nothing")
+    assert hop.formal
+    assert hop.formal.informal.startswith("Cosines and softmax")
 
 
 def test_regular_languages_have_two_constructions_and_a_measurement() -> None:
@@ -136,8 +146,8 @@ def test_layers_for_regular_are_those_of_the_claim(below: int, power: int, share
         ("connectivity", {"diameter": "64", "hops": "3"}, "--hops belongs to the task hops"),
         ("hops", {"hops": "3", "vertices": "9"}, "--vertices belongs to the task connectivity"),
         ("hops", {"hops": "3", "length": "9"}, "--length belongs to the task regular"),
-        ("connectivity", {"diameter": "-1"}, "whole number from 0"),
-        ("hops", {"hops": "0"}, "whole number from 1"),
+        ("connectivity", {"diameter": "-1"}, "whole number of at least 0"),
+        ("hops", {"hops": "0"}, "whole number of at least 1"),
         (
             "connectivity",
             {"diameter": "64", "vertices": "64"},

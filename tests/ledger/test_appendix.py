@@ -17,6 +17,7 @@ from depthlaw.ledger.publish.appendix import appendix_figures, document as modul
 from depthlaw.ledger.publish.appendix.document import write_appendix
 from depthlaw.ledger.publish.appendix.formats import Document
 from depthlaw.ledger.publish.appendix.typesetting import code, prose
+from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
@@ -253,6 +254,8 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path)
         f"{claim_set().name} with 1 changed claim",
     )
     assert source.claims_hash != known.claims_hash == claim_set().hash
+    assert key in source.changed
+    assert source.held == len(recorded.store)
 
 
 def test_record_facts_reach_the_reader(store, out):
@@ -302,7 +305,7 @@ def test_without_the_programs_it_says_what_to_install(tmp_path, monkeypatch, cap
     said = capsys.readouterr().err
     assert "Typst" in said
     assert "pandoc" not in said
-    assert "depthlaw[appendix]" in said
+    assert installing("appendix") in said
     assert said.count("\n") == 1
 
 

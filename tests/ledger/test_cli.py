@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.running.engines import cores
 from depthlaw.ledger.running.options import PROCESSES_PER_CORE
 from depthlaw.theory.claims import definition as kernel
@@ -64,6 +65,8 @@ REFUSED = {
     "verify --max-memory 1B": "500MB or more",
     "verify frontier --memory lots": "amount of memory",
     "show nonsense": "depthlaw claims",
+    "show upper_bound": "did you mean separation_rank/upper_bound_deep?",
+    "why dubling": "did you mean hops/doubling?",
     "show hops/doubling --results {tmp}/absent": "absent does not exist",
     "mutate hops/doubling --results {tmp}/absent": "{tmp}/absent",
     "claims rankx": "no claim mentions 'rankx'; ",
@@ -323,6 +326,9 @@ def test_a_mistake_in_a_module_is_named_with_file_and_line(
     monkeypatch.syspath_prepend(str(tmp_path))
     name = "mistaken.theory.topic.theorem"
     monkeypatch.setattr(kernel, "_modules", lambda: [(name, MISTAKEN + mistake)])
+    # A change of the code makes the index anew.
+    monkeypatch.setattr("depthlaw.ledger.running.claims_index.read_cache", lambda name: None)
+    claims_index.cache_clear()
     for command in (["show", "topic/theorem"], ["verify", "--results", str(tmp_path / "r")]):
         assert main(command) == 2
         message = capsys.readouterr().err

@@ -7,6 +7,8 @@ import pytest
 
 from depthlaw.ledger.cli import doctor_command as module
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.records import environment
+from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.records.store import Record, Store, encode
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.values import Exact
@@ -76,7 +78,16 @@ def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):
     code, found = checks(capsys, "--results", own[0])
     assert (code, found["base"]["says"]) == (1, "numpy is 1.0, asked for is >=1.26")
     assert found["empirics"]["state"] == "note"
-    assert found["empirics"]["remedy"] == "pip install 'depthlaw[empirics]'"
+    assert found["empirics"]["remedy"] == installing("empirics")
+
+
+def test_from_a_checkout_pip_is_not_sent_to_an_index(monkeypatch, tmp_path):
+    monkeypatch.setattr(environment, "_ROOT", tmp_path)
+    assert installing("hf") == "pip install 'depthlaw[hf]'"
+    (tmp_path / "pyproject.toml").touch()
+    assert installing("hf") == f"pip install '{tmp_path}[hf]'"
+    monkeypatch.chdir(tmp_path)
+    assert installing("hf") == "pip install '.[hf]'"
 
 
 def test_pytorch_is_loaded_only_where_there_is_a_driver(monkeypatch, tmp_path):

@@ -18,6 +18,7 @@ from depthlaw.empirics.exercises import corpus, language_model
 from depthlaw.ledger import suite
 from depthlaw.ledger.cli import exercise_command as command
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.options import Options
 from depthlaw.ledger.suite import Work, on_corpus
@@ -71,7 +72,7 @@ def test_they_are_listed(capsys):
 
 def test_without_a_package_the_extra_is_named(refused, monkeypatch):
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: name != "torch" or None)
-    assert "need torch; pip install 'depthlaw[empirics]'" in refused("exercise all")
+    assert f"need torch; {installing('empirics')}" in refused("exercise all")
 
 
 @pytest.mark.train

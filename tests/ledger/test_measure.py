@@ -18,6 +18,7 @@ from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals
 from depthlaw.ledger.cli import measure_commands
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.records.environment import installing
 
 TINY = ("--layers", "2", "--width", "8", "--heads", "2", "--batch", "2", "--tokens", "5")
 
@@ -57,7 +58,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "depthlaw[hf]" in refused("measure residual --model gpt2")
+    assert installing("hf") in refused("measure residual --model gpt2")
 
 
 def test_too_little_memory_is_one_line(

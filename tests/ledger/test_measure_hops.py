@@ -21,6 +21,7 @@ from depthlaw.empirics.nets.net import Net, gpt2
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trained_depth.stored_hops import OneHop, hop_errors
 from depthlaw.empirics.training.evaluation import spot_checks
+from depthlaw.ledger.records.environment import installing
 from depthlaw.theory.claims.definition import Proportion
 from depthlaw.theory.hops.pointers import find
 
@@ -324,4 +325,4 @@ def test_what_cannot_be_used_is_one_line_and_2(
         assert said in refused("measure hops --checkpoint", good, *option.split())
     assert "--checkpoint" in refused("measure hops")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "depthlaw[empirics]" in refused("measure hops --checkpoint", good)
+    assert installing("empirics") in refused("measure hops --checkpoint", good)

@@ -15,6 +15,7 @@ from sympy import Le
 from depthlaw.ledger.publish.appendix import provenance
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
 from depthlaw.theory.claims.definition import Case, Step
+from depthlaw.theory.claims.formal import Formal
 from depthlaw.theory.claims.symbols import width
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict
@@ -93,8 +94,8 @@ def checklist(*results: ClaimResult) -> str:
     [
         ("Claims and what is shown of them", ["| ARGUED | 1 |", "| UNDECIDED | 1 |"]),
         ("Claims and what is shown of them", ["Wording: 2 derived, 1 recalled."]),
-        ("Assumptions and proofs", ["a machine confirmed: 2. Claims", "- `topic/name`: $d_x <"]),
-        ("Assumptions and proofs", ["checks of these certificates that a machine confirmed: 0."]),
+        ("Assumptions and proofs", ["a machine confirmed: 2. PROVED", "- `topic/name`: $d_x <"]),
+        ("Assumptions and proofs", ["by certificates that decide every case: 0, with 0 checks"]),
         (
             "Limits",
             [
@@ -153,6 +154,37 @@ def test_what_was_measured_otherwise_is_counted_otherwise() -> None:
     bare = checklist(result(row(Exact(1), facts={})))
     assert "Peak memory is not in these records." in bare
     assert "0 seconds" in bare
+
+
+def test_a_theorem_of_the_kernel_is_not_counted_among_certificates() -> None:
+    proved, refuted = (
+        result(row(Exact(3)), formal=Formal("Degree.degree", "3", "Nothing.", refutes=cases))
+        for cases in ((), (Case(width=2),))
+    )
+    for it, verdict in ((proved, Verdict.PROVED), (refuted, Verdict.FAILS)):
+        vars(it).update(verdict=verdict, kernel_checked=it is proved, kernel_refuted=it is refuted)
+    text = checklist(proved, refuted)
+    assert "the kernel of the Rocq prover checked: 1; by certificates" in text
+    assert "every case: 0, with 0 checks" in text
+    assert "FAILS by a refutation that the kernel checked: 1." in text
+
+
+def test_only_a_released_set_is_a_tag_and_what_changed_is_named() -> None:
+    assert SOURCE.at == "at the tag `claims-v7`"
+    assert SOURCE.differs == ""
+    changed = replace(SOURCE, changed=("a/b", "c/d"), commit="abc+")
+    assert changed.at == "at the commit `abc`, with changes that were not committed"
+    assert changed.differs == "Changed since the set was released: `a/b`, `c/d`."
+    assert "tag" not in replace(changed, commit="").at
+
+
+def test_a_copy_of_shipped_records_is_not_said_to_be_a_new_run() -> None:
+    shipped = replace(SOURCE, repeated=(0, 0), held=2000)
+    records = RESULTS[0].records
+    text = provenance.checklist(RESULTS[:1], records, shipped).decode()
+    assert "a copy, from the records that come with depthlaw. With `--suite quick`" in text
+    assert "Of 2,000 records there, the others are not of" in text
+    assert "a copy" not in checklist(RESULTS[0])
 
 
 def test_controls_that_did_not_run_are_not_said_to_fail() -> None:

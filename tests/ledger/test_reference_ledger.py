@@ -8,7 +8,15 @@ from fractions import Fraction
 import pytest
 
 from depthlaw.ledger.records.run import Run
-from depthlaw.ledger.records.store import Record, StoreError, canonical, digest, encode, manifest
+from depthlaw.ledger.records.store import (
+    Record,
+    Store,
+    StoreError,
+    canonical,
+    digest,
+    encode,
+    manifest,
+)
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import reference_ledger
 from depthlaw.ledger.verdicts.reference_ledger import (
@@ -19,7 +27,8 @@ from depthlaw.ledger.verdicts.reference_ledger import (
     run_name,
     write_ledger,
 )
-from depthlaw.theory.claims.definition import registry
+from depthlaw.ledger.verdicts.suite_verdicts import results
+from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Step
 
 DEGREE = "separation_rank/degree"
@@ -241,6 +250,21 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
     found = compare([run.execute() for run in quickest.values()], shipped)
     assert found.compared == len(quickest) >= 5
     assert found.disagreements == ()
+
+
+def test_what_the_reference_lacks_is_for_no_extra_to_mend(tmp_path, monkeypatch):
+    store = Store(tmp_path / "r")
+    write_ledger(tmp_path / "l.gz", SOME, "quick")
+    key = "trained_rank/half_of_rank_matters"
+    claim = registry()[key]
+    suite = next(iter(claim.grid))
+    monkeypatch.setattr(Claim, "measurable", property(lambda claim: False))
+    for place, why in (
+        (store, f"needs the extra {claim.needs}"),
+        (Ledger(tmp_path / "l.gz"), "not in the reference ledger"),
+    ):
+        (result,) = results({key: claim}, suite, place)
+        assert {row.decision.reason for row in result.missing} == {why}
 
 
 def test_what_trained_nets_answer_is_not_compared():

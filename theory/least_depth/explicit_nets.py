@@ -470,6 +470,9 @@ def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> 
 Net = AttentionNet | RecurrentNet
 
 
+_WANTED = "give a file of explicit weights, such as docs/examples/nets/parity.json of a checkout"
+
+
 def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
     """The net of a file, and the file's other fields.
 
@@ -479,11 +482,11 @@ def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
     try:
         body = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"cannot read {file} ({error.strerror})") from None
+        raise UsageError(f"cannot read {file} ({error.strerror}); {_WANTED}") from None
     except ValueError as error:
-        raise UsageError(f"{file} is no JSON: {error}") from None
+        raise UsageError(f"{file} is no JSON ({error}); {_WANTED}") from None
     if not isinstance(body, dict):
-        raise UsageError(f"{file} holds no JSON object")
+        raise UsageError(f"{file} holds no JSON object; {_WANTED}")
     return net_of(body), body
 
 

@@ -15,6 +15,7 @@ from depthlaw.theory.claims.values import Ball, Exact, Sample
 from depthlaw.theory.claims.verdict import Verdict, bounds
 from depthlaw.theory.exact.enclosure import enclose
 
+from ...records.environment import installing
 from ...verdicts.display import measured_side, prediction, relation
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult
 from ..printed_intervals import CONFIDENCE, estimate
@@ -65,7 +66,7 @@ def results_parquet(rows: Sequence[Row]) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise UsageError("Parquet needs pyarrow; pip install 'depthlaw[appendix]'") from None
+        raise UsageError(f"Parquet needs pyarrow; {installing('appendix')}") from None
     types = {
         "string": pyarrow.string(),
         "text": pyarrow.string(),

@@ -23,9 +23,10 @@ from depthlaw.theory.claims.printing import symbols
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...records.environment import environment
 from ...records.store import Record, Store, canonical, manifest as manifest_of
 from ...verdicts.citations import bibtex_for, entries
-from ...verdicts.claim_set import altered, claim_set, claim_sets, entry, hash_of
+from ...verdicts.claim_set import altered, claim_set, entry, hash_of
 from ...verdicts.display import duration, statement_latex
 from ...verdicts.findings import groups, reason
 from ...verdicts.record_source import Recorded, largest_recorded_suite, runs_of
@@ -212,7 +213,6 @@ def _files(
         "environments": _environments(records),
         "commands": _commands(behind, shown),
         "runs": len(records),
-        "released": source.claim_set in claim_sets(),
     }
     text = template("appendix.md").render(
         context, plural=plural, told=told_text, statement_latex=statement_latex
@@ -464,8 +464,8 @@ def _source(
     known, store = claim_set(), recorded.store
     name, hash_ = known.name, known.hash
     # A set that was changed here is not the one that its hash names.
-    if changed := len(altered(known, recorded.claims)):
-        name += f" with {changed} changed {'claim' if changed == 1 else 'claims'}"
+    if changed := sorted(altered(known, recorded.claims)):
+        name += f" with {plural(len(changed), 'changed claim')}"
         hash_ = hash_of(entry(claim, verdicts[key]) for key, claim in recorded.claims.items())
     number, origin = version("depthlaw"), "a results folder, not of the reference ledger"
     if isinstance(store, Ledger):
@@ -482,6 +482,9 @@ def _source(
         repeated=None
         if repeated is None
         else (repeated.compared, repeated.compared - len(repeated.disagreements)),
+        held=len(store),
+        changed=tuple(changed),
+        commit=environment()["commit"] if changed else "",
     )
 
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from depthlaw.advisor.base.quantities import UsageError
 
+from ...records.environment import installing
 from ...text import clean
 from .typesetting import own_text
 
@@ -41,7 +42,7 @@ def check_programs() -> None:
     if missing:
         raise UsageError(
             f"the appendix is written by {', '.join(missing)}, not installed here; "
-            "pip install 'depthlaw[appendix]'"
+            + installing("appendix")
         )
 
 

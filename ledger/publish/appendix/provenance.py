@@ -42,6 +42,9 @@ class Provenance:
         date: an ISO day, which no clock tells.
         repeated: how many records of the reference ledger were repeated here, and how many of them
             agree; None for records of one's own.
+        held: how many records lie there, with those that are not of today's code or of the suite.
+        changed: the keys of the claims that say something else than in the claim set.
+        commit: of the checkout, with + for uncommitted changes, where the claims are of no set.
     """
 
     version: str
@@ -53,6 +56,9 @@ class Provenance:
     command: str
     date: str
     repeated: tuple[int, int] | None = None
+    held: int = 0
+    changed: tuple[str, ...] = ()
+    commit: str = ""
 
     @property
     def ledger(self) -> str:
@@ -61,6 +67,25 @@ class Provenance:
             f"depthlaw {self.version}, claim set {self.claim_set}, {self.records:,} records "
             f"of {self.origin}"
         )
+
+    @property
+    def at(self) -> str:
+        """Which state of a clone holds these claims, as a phrase in Markdown."""
+        if not self.changed:
+            return f"at the tag `{self.claim_set}`"
+        if not self.commit:
+            return "that holds the claims as they were changed here"
+        dirty = ", with changes that were not committed" if self.commit.endswith("+") else ""
+        return f"at the commit `{self.commit.rstrip('+')}`{dirty}"
+
+    @property
+    def differs(self) -> str:
+        """Which claims are not those of the claim set, as a sentence in Markdown; else nothing."""
+        if not self.changed:
+            return ""
+        named = ", ".join(f"`{key}`" for key in self.changed[:_FEW])
+        more = f" and {len(self.changed) - _FEW} more" if len(self.changed) > _FEW else ""
+        return f"Changed since the set was released: {named}{more}."
 
 
 # --- citation -------------------------------------------------------------------------------------
@@ -105,6 +130,7 @@ def checklist(
     levels = sorted({result.alpha(row) for result, row in estimated})
     verdicts = Counter(map(verdict_name, results))
     wordings = Counter(result.claim.wording for result in results)
+    proved = [result for result in results if result.verdict is Verdict.PROVED]
     devices = Counter(str(record.inputs.get("device", "unknown")) for record in used)
     text = template("checklist.md").render(
         source=source,
@@ -115,7 +141,9 @@ def checklist(
         verdicts=[(name, verdicts[name]) for name in VERDICT_NAMES if verdicts[name]],
         wordings=[f"{n} {word}" for word, n in sorted(wordings.items())],
         argued=_steps(results, Verdict.ARGUED),
-        proved=_steps(results, Verdict.PROVED),
+        kernel=[r for r in proved if r.kernel_checked],
+        certified=_steps([r for r in proved if not r.kernel_checked], Verdict.PROVED),
+        refuted=sum(r.kernel_refuted for r in results if r.verdict is Verdict.FAILS),
         assumed=sorted(
             (r.claim.key, "; ".join(r.claim.assumes)) for r in results if r.claim.assumes
         ),
