@@ -89,7 +89,7 @@ def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
     result = recorded.judged(key)
     assert result.verdict is Verdict.FAILS
     assert (result.kernel_refuted, result.kernel_checked) == (True, False)
-    failing = {c.case for c in result.cases if c.decision.verdict is Verdict.FAILS}
+    failing = {c.case for c in recorded.rows(key) if c.decision.verdict is Verdict.FAILS}
     assert set(claim.formal.refutes) <= failing
     words = "refuted, and a kernel has checked the refutation"
     assert dict(card(result).facts)["kernel"].startswith(f"{words}: {claim.formal.theorem}")
