@@ -834,6 +834,17 @@ Proof. by rewrite -(isog_sol (isog_subg _)) alternating5_unsolvable. Qed.
 Example symmetric5 : ~~ solvable [set: {perm 'I_5}].
 Proof. by apply: contra alternating5_unsolvable; apply: solvableS; apply: Alt_subset. Qed.
 
+(* For A_5 the words are there for every number of layers, and no number is enough. *)
+Example alternating5_words m k : (0 < m)%N ->
+  exists u v : seq (subg_of 'Alt_('I_5)), product u <> product v /\
+    forall (F : fieldType) d (N : stack F [finGroupType of subg_of 'Alt_('I_5)] k d),
+      [char F]%R =i pred0 -> layered N -> finite_states N -> roots m N -> run N u = run N v.
+Proof. by move=> m0; apply: words_alike m0 alternating5. Qed.
+
+Example alternating5_untracked (F : numClosedFieldType) k :
+  ~ tracked F [finGroupType of subg_of 'Alt_('I_5)] k.
+Proof. exact: no_depth_is_enough alternating5. Qed.
+
 (* S_3 takes two layers. *)
 Lemma symmetric3_derived : [set: {perm 'I_3}]^`(2) = 1 /\ [set: {perm 'I_3}]^`(1) != 1.
 Proof.
@@ -858,4 +869,34 @@ Example symmetric3_layers (F : numClosedFieldType) :
 Proof.
 have [s2 s1] := symmetric3_derived; split; first exact/tracking_layers.
 by move/tracking_layers/eqP; apply/negP.
+Qed.
+
+(* The same on binary numbers: the depths that are enough for S_3 are those from two on. *)
+Example symmetric3_depths (F : numClosedFieldType) k :
+  tracked F [finGroupType of {perm 'I_3}] k <->
+  (nat_of_bin (tracking_value (bin_of_nat 2)) <= k)%N.
+Proof.
+have [s2 s1] := symmetric3_derived; apply: tracking_layers_checked => // i i1.
+case: i i1 => [|[|//]] i1; case/eqP: s1 => //; apply/trivgP; rewrite -i1; exact: der_subS.
+Qed.
+
+(* For a cyclic group each subgroup of the series is that of the m-th powers. *)
+Lemma cyclic_series (gT : finGroupType) m (c : gT) i : series m <[c]> i = <[c ^+ (m ^ i)]>.
+Proof.
+elim: i => [|i IH]; first by rewrite expg1.
+rewrite seriesS IH expnSr expgM; move: (c ^+ _) => {IH}c; apply/eqP; rewrite eqEsubset.
+rewrite gen_subG cycle_subG subUset; have /commG1P -> := cycle_abelian c; rewrite sub1G /=.
+apply/andP; split; last by rewrite mem_gen // inE [X in _ || X]imset_f ?orbT ?cycle_id.
+by apply/subsetP => _ /imsetP [_ /cycleP [j ->] ->]; rewrite expgAC mem_cycle.
+Qed.
+
+(* Signs track the cyclic group of order 4 with two layers and not with one. *)
+Example cyclic4_signs (F : numFieldType) k :
+  tracked_by_roots F [finGroupType of 'I_4] 2 k <->
+  (nat_of_bin (tracking_value (bin_of_nat 2)) <= k)%N.
+Proof.
+have all4 : [set: 'I_4] = <[Zp1]> by rewrite -Zp_cycle.
+apply: sign_layers_checked => [|i]; rewrite all4 cyclic_series.
+  by apply/eqP; rewrite cycle_eq1 -order_dvdn order_Zp1.
+by move/eqP; rewrite cycle_eq1 -order_dvdn order_Zp1; case: i => [|[|i]].
 Qed.

@@ -1206,6 +1206,35 @@ apply: (@layers_product 2 1 1 (fun _ => 1%nat) (fun _ _ => unit_head) two_tokens
 exact: one_layer_cubic_met.
 Qed.
 
+(* About 1/16 the norm of the two tokens is 3/4, a fraction: the bound is 4 (3/4)^3 = 27/16 of the
+   head sum. *)
+Example layers_product_checked_met
+    (net1 := net 1 (fun _ (_ : 'I_1) => unit_head) two_tokens) :
+  norm (about (net1 1%nat) (fun _ => 0)) <=
+  head_sum 1 (fun _ : 'I_1 => unit_head) (about two_tokens (fun _ => 1 / 16)) * (27 / 16).
+Proof.
+have sum2 (f : 'I_2 -> R) : \big[Rplus/0]_(i < 2) f i = f ord0 + f ord_max.
+  rewrite !big_ord_recl big_ord0 Rplus_0_r; congr (_ + f _); exact/val_inj.
+have norm0 : norm (about two_tokens (fun _ => 1 / 16)) = 3 / 4.
+  rewrite /norm; have -> : column_norm (about two_tokens (fun _ => 1 / 16)) = 1.
+    rewrite /column_norm big_ord_recl big_ord0 sum2 /about /two_tokens /= Rmax_left;
+      by rewrite /Rabs; repeat case: Rcase_abs; lra.
+  have -> : row_norm (about two_tokens (fun _ => 1 / 16)) = 3 / 4 * (3 / 4).
+    rewrite /row_norm !big_ord_recl !big_ord0 /about /two_tokens /=.
+    by rewrite /Rmax /Rabs; repeat (case: Rcase_abs || case: Rle_dec); lra.
+  by rewrite Rmult_1_l sqrt_square; lra.
+have := @layers_product_checked 2 1 1 (fun _ => 1%nat) (fun _ _ => unit_head) two_tokens
+  (fun l _ => if l is 0%N then 1 / 16 else 0) 1 3 4.
+lazy zeta; have -> : layers_product_value 3 4 (N.of_nat 1) = (108, 64)%num by vm_compute.
+have -> : fraction (108, 64)%num.1 (108, 64)%num.2 = 27 / 16 by rewrite /fraction /=; field.
+rewrite big_ord_recl big_ord0 /= !Rmult_1_r.
+apply=> // [[|[|l]] //= _|[|l] //= _ h i].
+  exact: opposite_centre two_tokens_opposite.
+apply: range_le => [|j k]; first lra.
+rewrite /perturbation /mul /tr !sum_one /about /two_tokens /= sqrt_1.
+by case: ifP => _; case: ifP => _; case: ifP => _; lra.
+Qed.
+
 (* With three tokens no number is a Lipschitz constant. *)
 Example three_tokens_not_lipschitz K : exists s t,
   K * Rabs t < Rabs (first_output (pair_tokens s t (m := 1)) -
