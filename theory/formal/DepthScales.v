@@ -548,3 +548,101 @@ rewrite -E1 -E0; split.
 - by apply: (post_ln_share start unit (ltnSn n)) => j jn; have [] := fresh j jn.
 - by apply: (admin_share start unit (ltnSn n)) => // j jn; have [] := fresh j jn.
 Qed.
+
+(* --- the hypotheses can be met --- *)
+
+(* Eight layers: alpha = 2 and beta = 64^(-1/4). *)
+Example deepnorm_alone_met (R : rcfType) :
+  update_sum (2 * 8) 2%:R (fourth_root 64%:R^-1) (fourth_root 64%:R^-1) = 1 :> R /\
+  balanced 2%:R (fourth_root 64%:R^-1 : R).
+Proof.
+have [|b0 bE] := @fourth_rootK R 64%:R^-1; first by rewrite invr_gt0 ltr0n.
+apply/(deepnorm_alone (isT : (0 < 8)%N) (ltr0Sn R 1) b0).
+by split; [ring | rewrite bE -natrM].
+Qed.
+
+(* A decoder of 27 layers: alpha = 3 and beta = 324^(-1/4). *)
+Example deepnorm_decoder_met (R : rcfType) :
+  update_sum (3 * 27) 3%:R (fourth_root 324%:R^-1) (fourth_root 324%:R^-1) = 1 :> R /\
+  balanced 3%:R (fourth_root 324%:R^-1 : R).
+Proof.
+have [|b0 bE] := @fourth_rootK R 324%:R^-1; first by rewrite invr_gt0 ltr0n.
+apply/(deepnorm_decoder (isT : (0 < 27)%N) (ltr0Sn R 2) b0).
+by split; [ring | rewrite bE -natrM].
+Qed.
+
+(* An encoder of 3 layers before a decoder of 27: its alpha has alpha^16 = 81. *)
+Example deepnorm_encoder_met (R : rcfType) :
+  exists alpha beta : R, [/\ 0 < alpha, 0 < beta, balanced alpha beta,
+    alpha ^+ 16 = 81%:R & 256%:R * beta ^+ 16 = 81%:R^-1].
+Proof.
+have [ad [vd [wd [a [b [dec a0 b0 sum bal]]]]]] :=
+  deepnorm_encoder_exists R (isT : (0 < 3)%N) (isT : (0 < 27)%N).
+have [aE bE] := (deepnorm_encoder (isT : (0 < 3)%N) (isT : (0 < 27)%N) dec a0 b0).1 (conj sum bal).
+exists a, b; split=> //.
+  apply: (mulfI (_ : 27%:R != 0 :> R)); first by rewrite pnatr_eq0.
+  by rewrite aE; ring.
+by rewrite bE; field.
+Qed.
+
+(* An encoder of 16 layers before a decoder of one: (16^4)^(1/16) is 2. *)
+Example deepnorm_encoder_digits_met (R : rcfType) :
+  exists alpha_d v_d w_d : R, decoder_scales 1 alpha_d v_d w_d /\
+    encoder_sum (2 * 16) 1 alpha_d v_d w_d (81%:R / 100%:R * 2%:R) (87%:R / 100%:R / 2%:R)
+      (87%:R / 100%:R / 2%:R) ^+ 4 = (2%:R * (87%:R / 81%:R) ^+ 2) ^+ 4 / 27%:R.
+Proof.
+have [ad [vd [wd [_ [_ [dec _ _ _ _]]]]]] :=
+  deepnorm_encoder_exists R (isT : (0 < 16)%N) (isT : (0 < 1)%N).
+exists ad, vd, wd; split=> //.
+apply: (deepnorm_encoder_digits (isT : (0 < 16)%N) (isT : (0 < 1)%N) dec (ltr0Sn R 1)).
+by ring.
+Qed.
+
+(* The gains of a decoder of 27 layers. *)
+Example decoder_gains_sign_met (R : rcfType) :
+  exists alpha_d v_d w_d : R, decoder_scales 27 alpha_d v_d w_d /\
+    (v_d ^+ 2 + w_d ^+ 2) ^+ 2 = 81%:R^-1.
+Proof.
+have [ad [vd [wd [_ [_ [dec _ _ _ _]]]]]] :=
+  deepnorm_encoder_exists R (isT : (0 < 16)%N) (isT : (0 < 27)%N).
+exists ad, vd, wd; split=> //.
+by rewrite (decoder_gains_sign (isT : (0 < 27)%N) dec).1 -natrM.
+Qed.
+
+(* L/2 goes as L^1. *)
+Lemma half_depth (R : realFieldType) : power_law (fun L => 2%:R^-1 * L%:R : R) 1 1.
+Proof. by apply: power_lawZ (power_law_depth R 1); rewrite invr_gt0 ltr0n. Qed.
+
+(* It goes as no other power. *)
+Example power_law_unique_met (R : realFieldType) p q :
+  power_law (fun L => 2%:R^-1 * L%:R : R) p q -> p = q%:Z.
+Proof.
+by move=> law; have := power_law_unique law (half_depth R); rewrite mulr1 mul1r.
+Qed.
+
+(* L/2 stays above a positive number and has no bound; 2/L has one and does not. *)
+Example power_law_bounds_met (R : archiFieldType) :
+  let f L := 2%:R^-1 * L%:R : R in let g L := (f L)^-1 in
+  [/\ bounded_below f, ~ bounded f, bounded g & ~ bounded_below g].
+Proof.
+move=> f g; have lawf := half_depth R; have lawg := power_lawV lawf.
+split.
+- exact/(power_law_bounded_below _ lawf).
+- by move/(power_law_bounded _ lawf) => /(_ isT).
+- exact/(power_law_bounded _ lawg).
+- by move/(power_law_bounded_below _ lawg) => /(_ isT).
+Qed.
+
+(* With alpha = N/2 and beta = 2/N the sum has a bound and comes as near to zero as one likes; with
+   N/2 for both it stays above a positive number and has no bound. *)
+Example deepnorm_exponents_met (R : archiFieldType) :
+  let f L := 2%:R^-1 * L%:R : R in let g L := (f L)^-1 in
+  let sum alpha beta N : R := update_sum (2 * N) (alpha N) (beta N) (beta N) in
+  [/\ bounded (sum f g), ~ bounded_below (sum f g), ~ bounded (sum f f) &
+      bounded_below (sum f f)].
+Proof.
+move=> f g sum; have lawf := half_depth R; have lawg := power_lawV lawf.
+have [above below _] := deepnorm_exponents (isT : (0 < 1)%N) lawf lawg.
+have [above' below' _] := deepnorm_exponents (isT : (0 < 1)%N) lawf lawf.
+by split; [apply/above | move/below | move/above' | apply/below'].
+Qed.
