@@ -646,3 +646,99 @@ have [above below _] := deepnorm_exponents (isT : (0 < 1)%N) lawf lawg.
 have [above' below' _] := deepnorm_exponents (isT : (0 < 1)%N) lawf lawf.
 by split; [apply/above | move/below | move/above' | apply/below'].
 Qed.
+
+(* Three fair signs: the start and two branches. *)
+Section Signs.
+Variable R : rcfType.
+
+Let sign (b : bool) : R := if b then -1 else 1.
+Definition fair (w : bool * bool * bool) : R := 8%:R^-1.
+Definition sign_start (w : bool * bool * bool) : R := sign w.1.1.
+Definition sign_branch (i : nat) (w : bool * bool * bool) : R :=
+  if i is 0%N then sign w.1.2 else sign w.2.
+
+Lemma mean_fair g : mean fair g = 8%:R^-1 *
+  (g (true, true, true) + g (true, true, false) + g (true, false, true) + g (true, false, false) +
+   g (false, true, true) + g (false, true, false) + g (false, false, true) +
+   g (false, false, false)).
+Proof.
+transitivity (\sum_(a : bool) \sum_(b : bool) \sum_(c : bool) fair (a, b, c) * g (a, b, c)).
+  by rewrite pair_bigA pair_bigA; apply: eq_bigr => -[[a b] c].
+by rewrite !big_bool /fair /= !mulrDr !addrA.
+Qed.
+
+Lemma sign_write i a b : cov fair (fun w => a * sign_start w + b * sign_branch 0 w)
+  (sign_branch i.+1) = 0 /\ cov fair sign_start (sign_branch i) = 0.
+Proof.
+split; first by rewrite /cov !mean_fair /sign_start /sign_branch /sign /=; field.
+by case: i => [|i]; rewrite /cov !mean_fair /sign_start /sign_branch /sign /=; field.
+Qed.
+
+Lemma sign_var i : var fair sign_start = 1 /\ var fair (sign_branch i) = 1.
+Proof.
+split; first by rewrite /var /cov !mean_fair /sign_start /sign /=; field.
+by case: i => [|i]; rewrite /var /cov !mean_fair /sign_branch /sign /=; field.
+Qed.
+
+Lemma sign_fresh omega i : (i < 2)%N ->
+  cov fair (pre_ln sign_start sign_branch i) (sign_branch i) = 0 /\
+  cov fair (post_ln fair sign_start sign_branch omega i) (sign_branch i) = 0.
+Proof.
+case: i => [|[|//]] _; first by split; apply: (sign_write 0 0 0).2.
+split; first by have := (sign_write 0 1 1).1; rewrite /= /summed /cov !mean_fair !mul1r.
+rewrite /= /normalised /summed; set c := _^-1.
+transitivity (cov fair (fun w => c * omega 0%N * sign_start w + c * sign_branch 0 w)
+                      (sign_branch 1)); last exact: (sign_write 0 _ _).1.
+by rewrite /cov; congr (_ - _ * _); apply: eq_mean => w; rewrite mulrDr !mulrA.
+Qed.
+
+End Signs.
+
+(* In a net of these two branches the second has share 1/3 in pre-LN and with ADMIN's omega, and 1/2
+   in post-LN. *)
+Example shares_met (R : rcfType) :
+  let mass := fair R in let x0 := sign_start R in let f := sign_branch R in
+  let omega i := Num.sqrt i.+1%:R : R in
+  [/\ share mass f 1 (pre_ln x0 f 1) 1 = 3%:R^-1,
+      share mass f 1 (post_ln mass x0 f (fun=> 1) 1) 1 = 2%:R^-1,
+      share mass f (omega 1%N) (post_ln mass x0 f omega 1) 1 = 3%:R^-1 &
+      share mass f (omega 1%N) (post_ln mass x0 f omega 1) 1 = share mass f 1 (pre_ln x0 f 1) 1].
+Proof.
+move=> mass x0 f omega.
+have start : var mass x0 = 1 := (sign_var R 0).1.
+have unit i : (i < 2)%N -> var mass (f i) = 1 by move=> _; have [] := sign_var R i.
+have branch i : (i < 2)%N -> 0 < var mass (f i) by move=> ilt; rewrite unit // ltr01.
+have fresh om i : (i < 2)%N -> cov mass (post_ln mass x0 f om i) (f i) = 0.
+  by move=> ilt; have [] := sign_fresh om ilt.
+have fresh' i : (i < 2)%N -> cov mass (pre_ln x0 f i) (f i) = 0.
+  by move=> ilt; have [] := sign_fresh omega ilt.
+have omegaE : omega 1%N ^+ 2 = 1 + \sum_(j < 1) var mass (f j).
+  by rewrite sqr_sqrtr ?ler0n // big_ord1 unit // -(natrD _ 1 1).
+split.
+- exact: (pre_ln_share start unit (ltnSn 1) fresh').
+- exact: (post_ln_share start unit (ltnSn 1) (fresh _)).
+- exact: (admin_share start unit (ltnSn 1) (fresh _) omegaE).
+- exact: (admin_shares start branch (ltnSn 1) fresh' (fresh _) omegaE).
+Qed.
+
+(* The same shares, from binary numbers. *)
+Example branch_shares_checked_met (R : rcfType) :
+  let mass := fair R in let x0 := sign_start R in let f := sign_branch R in
+  let omega i := Num.sqrt i.+1%:R : R in
+  [/\ share mass f 1 (pre_ln x0 f 1) 1 = 3%:R^-1,
+      share mass f 1 (post_ln mass x0 f (fun=> 1) 1) 1 = 2%:R^-1 &
+      share mass f (omega 1%N) (post_ln mass x0 f omega 1) 1 = 3%:R^-1].
+Proof.
+move=> mass x0 f omega.
+have start : var mass x0 = 1 := (sign_var R 0).1.
+have unit i : (i < 2)%N -> var mass (f i) = 1 by move=> _; have [] := sign_var R i.
+have fresh i : (i < 2)%N -> [/\ cov mass (pre_ln x0 f i) (f i) = 0,
+    cov mass (post_ln mass x0 f (fun=> 1) i) (f i) = 0 &
+    cov mass (post_ln mass x0 f omega i) (f i) = 0].
+  by move=> ilt; have [a b] := sign_fresh omega ilt; have [_ c] := sign_fresh (fun=> 1 : R) ilt.
+have omegaE : omega (2.-1)%N ^+ 2 = var mass x0 + \sum_(j < 2.-1) var mass (f j).
+  by rewrite sqr_sqrtr ?ler0n // big_ord1 unit // start -(natrD _ 1 1).
+have [-> -> ->] := branch_shares_checked (isT : (0 < 2)%N) start unit fresh omegaE.
+rewrite -[0%num]/(bin_of_nat 0) -[1%num]/(bin_of_nat 1) -!branch_share_valueE.
+by split; field.
+Qed.
