@@ -561,6 +561,16 @@ apply/(deepnorm_alone (isT : (0 < 8)%N) (ltr0Sn R 1) b0).
 by split; [ring | rewrite bE -natrM].
 Qed.
 
+(* One layer: fourth powers of 2 and 1/8. *)
+Example deepnorm_exists_met (R : rcfType) :
+  exists alpha beta : R, [/\ update_sum 2 alpha beta beta = 1, balanced alpha beta,
+    alpha ^+ 4 = 2%:R & beta ^+ 4 = 8%:R^-1].
+Proof.
+have [a [b [a0 b0 sum bal]]] := deepnorm_exists R (isT : (0 < 1)%N).
+have [aE bE] := (deepnorm_alone (isT : (0 < 1)%N) a0 b0).1 (conj sum bal).
+by exists a, b; split; rewrite // ?aE ?bE mulr1.
+Qed.
+
 (* A decoder of 27 layers: alpha = 3 and beta = 324^(-1/4). *)
 Example deepnorm_decoder_met (R : rcfType) :
   update_sum (3 * 27) 3%:R (fourth_root 324%:R^-1) (fourth_root 324%:R^-1) = 1 :> R /\
