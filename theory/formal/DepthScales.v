@@ -548,3 +548,207 @@ rewrite -E1 -E0; split.
 - by apply: (post_ln_share start unit (ltnSn n)) => j jn; have [] := fresh j jn.
 - by apply: (admin_share start unit (ltnSn n)) => // j jn; have [] := fresh j jn.
 Qed.
+
+(* --- the hypotheses can be met --- *)
+
+(* Eight layers: alpha = 2 and beta = 64^(-1/4). *)
+Example deepnorm_alone_met (R : rcfType) :
+  update_sum (2 * 8) 2%:R (fourth_root 64%:R^-1) (fourth_root 64%:R^-1) = 1 :> R /\
+  balanced 2%:R (fourth_root 64%:R^-1 : R).
+Proof.
+have [|b0 bE] := @fourth_rootK R 64%:R^-1; first by rewrite invr_gt0 ltr0n.
+apply/(deepnorm_alone (isT : (0 < 8)%N) (ltr0Sn R 1) b0).
+by split; [ring | rewrite bE -natrM].
+Qed.
+
+(* One layer: fourth powers of 2 and 1/8. *)
+Example deepnorm_exists_met (R : rcfType) :
+  exists alpha beta : R, [/\ update_sum 2 alpha beta beta = 1, balanced alpha beta,
+    alpha ^+ 4 = 2%:R & beta ^+ 4 = 8%:R^-1].
+Proof.
+have [a [b [a0 b0 sum bal]]] := deepnorm_exists R (isT : (0 < 1)%N).
+have [aE bE] := (deepnorm_alone (isT : (0 < 1)%N) a0 b0).1 (conj sum bal).
+by exists a, b; split; rewrite // ?aE ?bE mulr1.
+Qed.
+
+(* A decoder of 27 layers: alpha = 3 and beta = 324^(-1/4). *)
+Example deepnorm_decoder_met (R : rcfType) :
+  update_sum (3 * 27) 3%:R (fourth_root 324%:R^-1) (fourth_root 324%:R^-1) = 1 :> R /\
+  balanced 3%:R (fourth_root 324%:R^-1 : R).
+Proof.
+have [|b0 bE] := @fourth_rootK R 324%:R^-1; first by rewrite invr_gt0 ltr0n.
+apply/(deepnorm_decoder (isT : (0 < 27)%N) (ltr0Sn R 2) b0).
+by split; [ring | rewrite bE -natrM].
+Qed.
+
+(* An encoder of 3 layers before a decoder of 27: its alpha has alpha^16 = 81. *)
+Example deepnorm_encoder_met (R : rcfType) :
+  exists alpha beta : R, [/\ 0 < alpha, 0 < beta, balanced alpha beta,
+    alpha ^+ 16 = 81%:R & 256%:R * beta ^+ 16 = 81%:R^-1].
+Proof.
+have [ad [vd [wd [a [b [dec a0 b0 sum bal]]]]]] :=
+  deepnorm_encoder_exists R (isT : (0 < 3)%N) (isT : (0 < 27)%N).
+have [aE bE] := (deepnorm_encoder (isT : (0 < 3)%N) (isT : (0 < 27)%N) dec a0 b0).1 (conj sum bal).
+exists a, b; split=> //.
+  apply: (mulfI (_ : 27%:R != 0 :> R)); first by rewrite pnatr_eq0.
+  by rewrite aE; ring.
+by rewrite bE; field.
+Qed.
+
+(* An encoder of 16 layers before a decoder of one: (16^4)^(1/16) is 2. *)
+Example deepnorm_encoder_digits_met (R : rcfType) :
+  exists alpha_d v_d w_d : R, decoder_scales 1 alpha_d v_d w_d /\
+    encoder_sum (2 * 16) 1 alpha_d v_d w_d (81%:R / 100%:R * 2%:R) (87%:R / 100%:R / 2%:R)
+      (87%:R / 100%:R / 2%:R) ^+ 4 = (2%:R * (87%:R / 81%:R) ^+ 2) ^+ 4 / 27%:R.
+Proof.
+have [ad [vd [wd [_ [_ [dec _ _ _ _]]]]]] :=
+  deepnorm_encoder_exists R (isT : (0 < 16)%N) (isT : (0 < 1)%N).
+exists ad, vd, wd; split=> //.
+apply: (deepnorm_encoder_digits (isT : (0 < 16)%N) (isT : (0 < 1)%N) dec (ltr0Sn R 1)).
+by ring.
+Qed.
+
+(* The gains of a decoder of 27 layers. *)
+Example decoder_gains_sign_met (R : rcfType) :
+  exists alpha_d v_d w_d : R, decoder_scales 27 alpha_d v_d w_d /\
+    (v_d ^+ 2 + w_d ^+ 2) ^+ 2 = 81%:R^-1.
+Proof.
+have [ad [vd [wd [_ [_ [dec _ _ _ _]]]]]] :=
+  deepnorm_encoder_exists R (isT : (0 < 16)%N) (isT : (0 < 27)%N).
+exists ad, vd, wd; split=> //.
+by rewrite (decoder_gains_sign (isT : (0 < 27)%N) dec).1 -natrM.
+Qed.
+
+(* L/2 goes as L^1. *)
+Lemma half_depth (R : realFieldType) : power_law (fun L => 2%:R^-1 * L%:R : R) 1 1.
+Proof. by apply: power_lawZ (power_law_depth R 1); rewrite invr_gt0 ltr0n. Qed.
+
+(* It goes as no other power. *)
+Example power_law_unique_met (R : realFieldType) p q :
+  power_law (fun L => 2%:R^-1 * L%:R : R) p q -> p = q%:Z.
+Proof.
+by move=> law; have := power_law_unique law (half_depth R); rewrite mulr1 mul1r.
+Qed.
+
+(* L/2 stays above a positive number and has no bound; 2/L has one and does not. *)
+Example power_law_bounds_met (R : archiFieldType) :
+  let f L := 2%:R^-1 * L%:R : R in let g L := (f L)^-1 in
+  [/\ bounded_below f, ~ bounded f, bounded g & ~ bounded_below g].
+Proof.
+move=> f g; have lawf := half_depth R; have lawg := power_lawV lawf.
+split.
+- exact/(power_law_bounded_below _ lawf).
+- by move/(power_law_bounded _ lawf) => /(_ isT).
+- exact/(power_law_bounded _ lawg).
+- by move/(power_law_bounded_below _ lawg) => /(_ isT).
+Qed.
+
+(* With alpha = N/2 and beta = 2/N the sum has a bound and comes as near to zero as one likes; with
+   N/2 for both it stays above a positive number and has no bound. *)
+Example deepnorm_exponents_met (R : archiFieldType) :
+  let f L := 2%:R^-1 * L%:R : R in let g L := (f L)^-1 in
+  let sum alpha beta N : R := update_sum (2 * N) (alpha N) (beta N) (beta N) in
+  [/\ bounded (sum f g), ~ bounded_below (sum f g), ~ bounded (sum f f) &
+      bounded_below (sum f f)].
+Proof.
+move=> f g sum; have lawf := half_depth R; have lawg := power_lawV lawf.
+have [above below _] := deepnorm_exponents (isT : (0 < 1)%N) lawf lawg.
+have [above' below' _] := deepnorm_exponents (isT : (0 < 1)%N) lawf lawf.
+by split; [apply/above | move/below | move/above' | apply/below'].
+Qed.
+
+(* Three fair signs: the start and two branches. *)
+Section Signs.
+Variable R : rcfType.
+
+Let sign (b : bool) : R := if b then -1 else 1.
+Definition fair (w : bool * bool * bool) : R := 8%:R^-1.
+Definition sign_start (w : bool * bool * bool) : R := sign w.1.1.
+Definition sign_branch (i : nat) (w : bool * bool * bool) : R :=
+  if i is 0%N then sign w.1.2 else sign w.2.
+
+Lemma mean_fair g : mean fair g = 8%:R^-1 *
+  (g (true, true, true) + g (true, true, false) + g (true, false, true) + g (true, false, false) +
+   g (false, true, true) + g (false, true, false) + g (false, false, true) +
+   g (false, false, false)).
+Proof.
+transitivity (\sum_(a : bool) \sum_(b : bool) \sum_(c : bool) fair (a, b, c) * g (a, b, c)).
+  by rewrite pair_bigA pair_bigA; apply: eq_bigr => -[[a b] c].
+by rewrite !big_bool /fair /= !mulrDr !addrA.
+Qed.
+
+Lemma sign_write i a b : cov fair (fun w => a * sign_start w + b * sign_branch 0 w)
+  (sign_branch i.+1) = 0 /\ cov fair sign_start (sign_branch i) = 0.
+Proof.
+split; first by rewrite /cov !mean_fair /sign_start /sign_branch /sign /=; field.
+by case: i => [|i]; rewrite /cov !mean_fair /sign_start /sign_branch /sign /=; field.
+Qed.
+
+Lemma sign_var i : var fair sign_start = 1 /\ var fair (sign_branch i) = 1.
+Proof.
+split; first by rewrite /var /cov !mean_fair /sign_start /sign /=; field.
+by case: i => [|i]; rewrite /var /cov !mean_fair /sign_branch /sign /=; field.
+Qed.
+
+Lemma sign_fresh omega i : (i < 2)%N ->
+  cov fair (pre_ln sign_start sign_branch i) (sign_branch i) = 0 /\
+  cov fair (post_ln fair sign_start sign_branch omega i) (sign_branch i) = 0.
+Proof.
+case: i => [|[|//]] _; first by split; apply: (sign_write 0 0 0).2.
+split; first by have := (sign_write 0 1 1).1; rewrite /= /summed /cov !mean_fair !mul1r.
+rewrite /= /normalised /summed; set c := _^-1.
+transitivity (cov fair (fun w => c * omega 0%N * sign_start w + c * sign_branch 0 w)
+                      (sign_branch 1)); last exact: (sign_write 0 _ _).1.
+by rewrite /cov; congr (_ - _ * _); apply: eq_mean => w; rewrite mulrDr !mulrA.
+Qed.
+
+End Signs.
+
+(* In a net of these two branches the second has share 1/3 in pre-LN and with ADMIN's omega, and 1/2
+   in post-LN. *)
+Example shares_met (R : rcfType) :
+  let mass := fair R in let x0 := sign_start R in let f := sign_branch R in
+  let omega i := Num.sqrt i.+1%:R : R in
+  [/\ share mass f 1 (pre_ln x0 f 1) 1 = 3%:R^-1,
+      share mass f 1 (post_ln mass x0 f (fun=> 1) 1) 1 = 2%:R^-1,
+      share mass f (omega 1%N) (post_ln mass x0 f omega 1) 1 = 3%:R^-1 &
+      share mass f (omega 1%N) (post_ln mass x0 f omega 1) 1 = share mass f 1 (pre_ln x0 f 1) 1].
+Proof.
+move=> mass x0 f omega.
+have start : var mass x0 = 1 := (sign_var R 0).1.
+have unit i : (i < 2)%N -> var mass (f i) = 1 by move=> _; have [] := sign_var R i.
+have branch i : (i < 2)%N -> 0 < var mass (f i) by move=> ilt; rewrite unit // ltr01.
+have fresh om i : (i < 2)%N -> cov mass (post_ln mass x0 f om i) (f i) = 0.
+  by move=> ilt; have [] := sign_fresh om ilt.
+have fresh' i : (i < 2)%N -> cov mass (pre_ln x0 f i) (f i) = 0.
+  by move=> ilt; have [] := sign_fresh omega ilt.
+have omegaE : omega 1%N ^+ 2 = 1 + \sum_(j < 1) var mass (f j).
+  by rewrite sqr_sqrtr ?ler0n // big_ord1 unit // -(natrD _ 1 1).
+split.
+- exact: (pre_ln_share start unit (ltnSn 1) fresh').
+- exact: (post_ln_share start unit (ltnSn 1) (fresh _)).
+- exact: (admin_share start unit (ltnSn 1) (fresh _) omegaE).
+- exact: (admin_shares start branch (ltnSn 1) fresh' (fresh _) omegaE).
+Qed.
+
+(* The same shares, from binary numbers. *)
+Example branch_shares_checked_met (R : rcfType) :
+  let mass := fair R in let x0 := sign_start R in let f := sign_branch R in
+  let omega i := Num.sqrt i.+1%:R : R in
+  [/\ share mass f 1 (pre_ln x0 f 1) 1 = 3%:R^-1,
+      share mass f 1 (post_ln mass x0 f (fun=> 1) 1) 1 = 2%:R^-1 &
+      share mass f (omega 1%N) (post_ln mass x0 f omega 1) 1 = 3%:R^-1].
+Proof.
+move=> mass x0 f omega.
+have start : var mass x0 = 1 := (sign_var R 0).1.
+have unit i : (i < 2)%N -> var mass (f i) = 1 by move=> _; have [] := sign_var R i.
+have fresh i : (i < 2)%N -> [/\ cov mass (pre_ln x0 f i) (f i) = 0,
+    cov mass (post_ln mass x0 f (fun=> 1) i) (f i) = 0 &
+    cov mass (post_ln mass x0 f omega i) (f i) = 0].
+  by move=> ilt; have [a b] := sign_fresh omega ilt; have [_ c] := sign_fresh (fun=> 1 : R) ilt.
+have omegaE : omega (2.-1)%N ^+ 2 = var mass x0 + \sum_(j < 2.-1) var mass (f j).
+  by rewrite sqr_sqrtr ?ler0n // big_ord1 unit // start -(natrD _ 1 1).
+have [-> -> ->] := branch_shares_checked (isT : (0 < 2)%N) start unit fresh omegaE.
+rewrite -[0%num]/(bin_of_nat 0) -[1%num]/(bin_of_nat 1) -!branch_share_valueE.
+by split; field.
+Qed.

@@ -1085,6 +1085,26 @@ split=> //; congr (_ ^+ _ * _).
 by rewrite natrM [2%:R * _]mulrC [RHS]mulrAC mulfK ?pnatr_eq0.
 Qed.
 
+(* Signs at width 4, so g = 4/1: to layer 3, two factors of 2 with ReLU and of 4 without. *)
+Example kaiming_checked_met (R : realFieldType) :
+  let x : 'rV[R]_4 := const_mx 1 in
+  relu_square (@sign_mass R 4) (sign_weight 1) 2 x = 2%:R ^+ 2 * 16%:R /\
+  linear_square (@sign_mass R 4) (sign_weight 1) 2 x = 4%:R ^+ 2 * 16%:R.
+Proof.
+move=> x; have law := sign_law (1 : R) (isT : (0 < 4)%N).
+have law' : weight_law (@sign_mass R 4) (sign_weight 1) (4%:R / 1%:R).
+  by move: law; rewrite expr1n mulr1 divr1.
+have first : mean (@sign_mass R 4) (fun w => square (x *m sign_weight 1 w)) = 16%:R.
+  by rewrite (mean_square (isT : (0 < 4)%N) law') square_ones; field.
+have [reluE linearE] := @kaiming_variance_checked R 4 _ _ _ 4 1 3 x isT law'.
+have two : (bin_of_nat 3 - 1)%num = bin_of_nat 2 by [].
+have half : (bin_of_nat 4 * 2 * 1 / 2)%num = bin_of_nat 4 by [].
+have whole : (bin_of_nat 4 * 2 * 1 / 1)%num = bin_of_nat 8 by [].
+rewrite two half -kaiming_valueE in reluE; rewrite two whole -kaiming_valueE in linearE.
+move: reluE linearE; rewrite /= first => -> ->.
+by split; congr (_ ^+ _ * _); field.
+Qed.
+
 (* --- refutations at cases of claims --- *)
 
 (* (99/100)^n, (l/2 + 1)^2, (n + 2)/(2 (n + 1)) and, for p = a/b and a branch of slope c/d,
@@ -1166,6 +1186,13 @@ Corollary stochastic_depth_unscaled_refuted (R : realFieldType) (L a b c d : nat
                           (bin_of_nat d) in
   kept_mean (fun _ : 'I_L => a%:R / b%:R) (kept_output (c%:R / d%:R)) = quotient v :> R.
 Proof. by move=> b0 d0 v; rewrite stochastic_depth_unscaled unscaled_valueE. Qed.
+
+(* Two branches of slope 1, each kept with probability 1/2: 9/4. *)
+Example stochastic_depth_refuted_met (R : realFieldType) :
+  kept_mean (fun _ : 'I_2 => 1%:R / 2%:R) (kept_output (1%:R / 1%:R)) = 9%:R / 4%:R :> R.
+Proof.
+by rewrite (@stochastic_depth_unscaled_refuted R 2 1 2 1 1) // -unscaled_valueE //; field.
+Qed.
 
 (* The recursion has a solution: variances v_(k+1) = v_k + sqrt(v_k) from 1. *)
 Fixpoint variance (R : rcfType) (k : nat) : R :=
