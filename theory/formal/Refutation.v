@@ -794,7 +794,10 @@ have := grid_rank_bound U HA HB S; rewrite card_grid; apply: leq_trans.
 exact: product_exponents.
 Qed.
 
-(* Claim: separation_rank/product_lower_bound. *)
+(* Claim: separation_rank/product_lower_bound, for almost all weights: there is a polynomial in the
+   weights, not zero, outside of whose zeros the separation rank is at least the product, whatever
+   the position, the coordinate and the two sides, if each side has as many tokens as a layer has
+   heads. *)
 Theorem product_almost_every :
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
     forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
@@ -815,6 +818,30 @@ rewrite card_grid; apply: leq_trans; exact: product_exponents.
 Qed.
 
 End LowerBound.
+
+(* Two sides of H tokens each, for the examples below. *)
+Definition first_half H : {set 'I_(H + H)} := [set j : 'I_(H + H) | (j < H)%N].
+
+Lemma first_half_sides H : (H <= #|first_half H|)%N /\ (H <= #|~: first_half H|)%N.
+Proof.
+have E : #|first_half H| = H.
+  rewrite cardsE -sum1_card -[RHS]card_ord -[RHS]sum1_card.
+  by rewrite [RHS](big_ord_widen (H + H) (fun=> 1%N)) // leq_addr.
+have := cardsC (first_half H); rewrite E card_ord => /eqP; rewrite eqn_add2l => /eqP ->.
+by rewrite leqnn.
+Qed.
+
+(* Rational weights: three layers of two heads of width 1, on two tokens of width 2 on either
+   side. *)
+Example product_almost_every_2 : exists2 G : {mpoly rat[#|weight_name 3 2 1 2|]}, G != 0 &
+  forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(2 + 2)) (p : 'I_2) r,
+    sep_le (side_output false (net_of w) (first_half 2) i p) r -> (product 2 3 <= r)%N.
+Proof.
+have [HA HB] := first_half_sides 2.
+have [G G0 GE] :=
+  @product_almost_every [fieldType of rat] 3 2 1 2 0 0 (char_num _) (leqnn 2).
+exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
+Qed.
 
 (* --- the product in numbers ------------------------------------------------------------------- *)
 
@@ -881,6 +908,17 @@ Proof.
 move=> char0 /andP[H0 Hd] a_gt0.
 have [G G0 GE] := product_almost_every L (Ordinal H0) (Ordinal a_gt0) char0 Hd.
 by exists G => // w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK; apply: GE S.
+Qed.
+
+(* The same sizes; the product is (9 + 1)(3 + 1)(1 + 1). *)
+Example product_lower_bound_2 : exists2 G : {mpoly rat[#|weight_name 3 2 1 2|]}, G != 0 &
+  forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(2 + 2)) (p : 'I_2) r,
+    sep_le (side_output false (net_of w) (first_half 2) i p) r -> (80 <= r)%N.
+Proof.
+have [HA HB] := first_half_sides 2.
+have [G G0 GE] :=
+  @product_lower_bound [fieldType of rat] 3 2 1 2 (char_num _) isT isT.
+exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
 
 (* The product exceeds the product of the powers. *)
@@ -963,6 +1001,19 @@ Qed.
 
 End Against.
 
+(* So Euler's number is below 3. Here e stays a variable: no rational number is Euler's number, the
+   reals have one. *)
+Example euler_below_3 (R : realFieldType) (e : R) : euler e -> 0 < e < 3%:R.
+Proof.
+move=> /euler_le /andP[-> /le_lt_trans -> //].
+by rewrite ltr_pdivr_mulr ?ltr0n // -natrM ltr_nat.
+Qed.
+
+(* The other hypotheses on e and s hold for 11/4 and a root of 2, in every real closed field. *)
+Lemma worst_case (R : rcfType) (e : R := 11%:R / 4%:R) (s : R := Num.sqrt 2%:R) :
+  0 < e <= 11%:R / 4%:R /\ s ^+ 2 = 2%:R.
+Proof. by rewrite lexx andbT sqr_sqrtr ?divr_gt0 ?ltr0n ?ler0n. Qed.
+
 (* Where the numbers say so, the recalled upper bound fails for almost every choice of weights. *)
 Theorem recalled_fails (K : fieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
   [char K] =i pred0 -> 0 < e <= 11%:R / 4%:R -> s ^+ 2 = 2%:R -> (0 < H <= d)%N -> (0 < a)%N ->
@@ -977,6 +1028,19 @@ have [G G0 GE] := product_lower_bound L char0 Hd a0; exists G => // w nz n i p A
 have := GE w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK => le.
 apply: lt_le_trans (recalled_lt ee ss _ lt) _; last by rewrite ler_nat.
 by case/andP: Hd => H0 Hd; apply: leq_trans Hd.
+Qed.
+
+(* At d = H = 6 and L = 30, with rational weights, six tokens on either side. *)
+Example recalled_fails_6 (R : rcfType) (e : R := 11%:R / 4%:R) (s : R := Num.sqrt 2%:R) :
+  exists2 G : {mpoly rat[#|weight_name 30 6 1 6|]}, G != 0 &
+    forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(6 + 6)) (p : 'I_6) r,
+      sep_le (side_output false (net_of w) (first_half 6) i p) r -> recalled e s 6 30 < r%:R.
+Proof.
+have [HA HB] := first_half_sides 6; have [ee ss] := worst_case R.
+have [|G G0 GE] :=
+  @recalled_fails [fieldType of rat] R e s 30 6 1 6 (char_num _) ee ss isT isT.
+  vm_cast_no_check (erefl true).
+exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
 
 (* Claim: separation_rank/upper_bound_deep (it fails), at d = 16, L = 216 and H = 8, so 2 H <= d,
@@ -995,6 +1059,17 @@ Theorem upper_bound_deep_fails (K : fieldType) (R : realFieldType) (e s : R) (a 
 Proof.
 move=> char0 ee ss a0; apply: (@recalled_fails K R e s 216 8 a 16 char0 ee ss isT a0).
 vm_cast_no_check (erefl true).
+Qed.
+
+(* With heads of width 2 and rational weights, eight tokens on either side. *)
+Example upper_bound_deep_fails_8 (R : rcfType) (e : R := 11%:R / 4%:R) (s : R := Num.sqrt 2%:R) :
+  exists2 G : {mpoly rat[#|weight_name 216 8 2 16|]}, G != 0 &
+    forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(8 + 8)) (p : 'I_16) r,
+      sep_le (side_output false (net_of w) (first_half 8) i p) r -> recalled e s 16 216 < r%:R.
+Proof.
+have [HA HB] := first_half_sides 8; have [ee ss] := worst_case R.
+have [G G0 GE] := @upper_bound_deep_fails [fieldType of rat] R e s 2 (char_num _) ee ss isT.
+exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
 
 (* recalled_fails applies to the other two cases of the claim with weights that multiply by moments,
@@ -1035,6 +1110,21 @@ have d0 : (0 < d)%N by case/andP: Hd => H0; apply: leq_trans.
 by move: lt; rewrite violatesE product_valueE bin_of_natK; apply: recalled_lt.
 Qed.
 
+(* At d = H = 4 and L = 62, with rational weights, four tokens on either side. Only e stays a
+   variable, as only fields such as the reals have Euler's number. *)
+Example upper_bound_deep_refuted_4 (R : rcfType) (e : R) (s : R := Num.sqrt 2%:R) : euler e ->
+  exists2 G : {mpoly rat[#|weight_name 62 4 1 4|]}, G != 0 &
+    forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(4 + 4)) (p : 'I_4) r,
+      sep_le (side_output false (net_of w) (first_half 4) i p) r -> recalled e s 4 62 < r%:R.
+Proof.
+move=> e_euler; have [HA HB] := first_half_sides 4; have [_ ss] := worst_case R.
+have := @upper_bound_deep_refuted [fieldType of rat] R e s 62 4 1 4 (char_num _) e_euler ss isT
+  isT.
+cbv zeta; move: (nat_of_bin _) => P [lt [G G0 GE]].
+exists G => // w nz i p r S; apply: lt_le_trans lt _; rewrite ler_nat.
+exact: GE w nz _ i p _ r HA HB S.
+Qed.
+
 (* Not only at these: if H heads have more than 2 d + 1 moments, then the recalled bound fails for
    almost every choice of weights at every depth from some depth on; so for every even d >= 16 with
    2 H = d. *)
@@ -1072,6 +1162,20 @@ rewrite (_ : 2 * d = 1 + (2 * d - 1))%N; last by lia.
 rewrite expnD expn1 mulnCA ltn_mul2l d0 /=.
 apply: (@leq_trans (162 ^ d)%N); first by rewrite ltn_exp2r.
 by rewrite leq_pmulr // expn_gt0 d0.
+Qed.
+
+(* At d = 16 and H = 8, so with 36 moments, from depth 36 + 630 + 64 = 730 on; here at 730. *)
+Example upper_bound_deep_fails_730 (R : rcfType) (e : R := 11%:R / 4%:R)
+    (s : R := Num.sqrt 2%:R) :
+  exists2 G : {mpoly rat[#|weight_name 730 8 1 16|]}, G != 0 &
+    forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(8 + 8)) (p : 'I_16) r,
+      sep_le (side_output false (net_of w) (first_half 8) i p) r -> recalled e s 16 730 < r%:R.
+Proof.
+have [HA HB] := first_half_sides 8; have [ee ss] := worst_case R.
+have D : (moment_count 8 + 'C(moment_count 8, 2) + 4 * 16 <= 730)%N by rewrite bin2.
+have [G G0 GE] := @upper_bound_deep_fails_on [fieldType of rat] R e s 730 8 1 16
+  (char_num _) ee ss isT isT isT D.
+exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
 
 (* --- no bound that is linear in d L ----------------------------------------------------------- *)
@@ -1128,6 +1232,20 @@ have h : (2 * u * d <= v * L.-1)%N by move: uv; rewrite -{1}(prednK L0) mulnS; l
 rewrite leq_exp2l // -(leq_pmul2r (_ : 0 < 2)%N) // [X in (_ <= X)%N]mulnAC.
 rewrite [('C(L, 2) * 2)%N]muln2 C2.
 by have := leq_mul (leqnn L) h; move: L.-1 => l; lia.
+Qed.
+
+(* Six layers of width 3 and c = 2/3: c d L = 12, and 2 c d + 1 = 5 is less than 6. *)
+Example no_linear_bound_3 : exists2 G : {mpoly rat[#|weight_name 6 3 1 3|]}, G != 0 &
+  forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(3 + 3)) (p : 'I_3) r,
+    sep_le (side_output false (net_of w) (first_half 3) i p) r ->
+    (exists2 m : nat, (12 < m)%N & (3 ^ m < r)%N) /\ (3 ^ 36 < r ^ 3)%N.
+Proof.
+have [HA HB] := first_half_sides 3.
+have [G G0 GE] := @no_linear_bound [fieldType of rat] 6 1 3 (char_num _) isT isT isT.
+exists G => // w nz i p r S; have [real pair] := GE w nz _ i p _ r HA HB S; split.
+  have [//|//|m cm mr] := real _ (2%:R / 3%:R : rat).
+  exists m => //; rewrite -(ltr_nat [numDomainType of rat]); apply: le_lt_trans cm; by [].
+exact: pair 2%N 3%N isT isT.
 Qed.
 
 (* The hypotheses can be met: rational weights, three layers of two heads on two coordinates, four
