@@ -309,7 +309,7 @@ _LEARNT = _keys("trained_depth", "sufficient_is_learnt necessary_binds_training"
 _CALLED = {
     "letters": "at least {size} letters 1",
     "brackets": "brackets to depth {size}",
-    "stair": "{size} letters 0 in a row, 2 struck out",
+    "stair": "{size} zeros in a row, twos left out",
     "blocks": "{size} blocks",
     "composition": "{size} maps in context",
     "kgram": "conditional {size}-grams",
@@ -354,7 +354,7 @@ def _learnt_says(results: Found) -> Iterator[str]:
     for kind, tasks in kinds.items():
         if tasks:
             _, _, updates, tried = bounds[tasks[0]]
-            names = ", ".join(tasks)
+            names = "; ".join(tasks)
             if kind == "none":
                 yield f"By {updates:,} updates no seed learns at 1 to {tried} layers: {names}."
             else:
@@ -383,7 +383,7 @@ def _learnt_layers(results: Found) -> Iterator[Panel]:
     ]
     if tasks:
         low, middle, high = zip(*trained, strict=True)
-        label = "trained: half of eight seeds, from the best seed to all eight at one depth"
+        label = "trained: half of eight seeds (best to all)"
         series.insert(0, Series(label, tuple(places), middle, low, high, "points"))
         yield Panel(
             "Layers that training takes",
