@@ -303,10 +303,10 @@ def maxima_hidden_layers(case: Case) -> Exact:
     fails since $f(x) - f(-x)$ would be additive, which at the first two unit vectors it is not for
     $n \geq 3$. These weights were found here without those of ruess2026, which came first and reach
     $n = 10$ (in its second version, not read here, 12, as reported); bakaev2025 had $n \leq 5$, and
-    three hidden layers for 6 to 8. Every continuous piecewise linear function on $R^d$ is a weighted
-    sum of maxima of $d + 1$ affine ones (koutschan2024, abstract), so that two hidden layers are
-    enough for all of them up to $d = 7$. With one, two and three terms a side blocks reach $n = 4$,
-    6 and at least 8; whether two hidden layers are enough for every $n$ is open.
+    three hidden layers for 6 to 8. Every continuous piecewise linear function on $R^d$ is a sum of
+    multiples of maxima of $d + 1$ affine ones (koutschan2024, abstract), so that two hidden layers
+    are enough for all of them up to $d = 7$. With one, two and three terms a side blocks reach
+    $n = 4$, 6 and at least 8; whether two hidden layers are enough for every $n$ is open.
     """
     return _least_hidden(case)
 
