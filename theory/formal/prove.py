@@ -131,7 +131,12 @@ def power(left: Expr, prediction: Expr) -> tuple[Fraction, int]:
     found = exp(expand_log(expand(prediction * natural), force=True))
     rational, rest = found.as_coeff_Mul()
     exponent = log(rest)
-    if natural.free_symbols or not (rational.is_Rational and exponent.is_Integer):
+    if not (
+        natural.is_positive
+        and rational.is_Rational
+        and rational.is_positive
+        and exponent.is_Integer
+    ):
         raise ValueError(f"{left} = {prediction} does not say that a number is q e^k")
     return Fraction(int(rational.p), int(rational.q)), int(exponent)
 

@@ -477,8 +477,8 @@ def _one_growing_layer(case: Case) -> Exact:
     formal=Formal(
         "Diagonal.tracking_layers_checked",
         "Diagonal.tracking_value {derived_length}",
-        "That the groups of the cases have these derived lengths. Eigenvalues, among them 0, and "
-        "input terms are arbitrary; states are finitely many, updates exact.",
+        "That the groups of the cases have these derived lengths. Layers that round after each "
+        "update are not meant.",
     ),
 )
 def diagonal_layers(case: Case) -> Exact:
@@ -495,7 +495,7 @@ def diagonal_layers(case: Case) -> Exact:
     states, whatever their weights, so after one more letter, the same for both, every read-out says
     the same. The words are run through the counts modulo $m$ that every stack of $m$-th roots of
     unity is a function of. That every layer with finitely many states is one of such roots, for
-    some $m$, is prose in docs/coverage/least_depth.md; $m$ is tried at the exponent of $G$ and
+    some $m$, is part of the theorem; $m$ is tried at the exponent of $G$ and
     multiples of it. The abstract of the source says: $k$ layers iff a subnormal series of length
     $k$ with abelian factors; the shortest such series has the derived length. With $O(\log T)$ bits
     for $T$ steps it is false (least_depth/growing_state).
@@ -528,7 +528,9 @@ _SIGNS = {"C2": 1, "C4": 2, "C8": 3, "C2xC4": 2, "D4": 2, "Q8": 2, "D8": 3}
     formal=Formal(
         "Diagonal.sign_layers_checked",
         "Diagonal.tracking_value {square_length}",
-        "That the groups of the cases have these lengths, and that every 2-group has one.",
+        "That the groups of the cases have these lengths; that every 2-group has one and no other "
+        "group; that real layers with finitely many states and other eigenvalues, such as 0, track "
+        "no more.",
     ),
 )
 def sign_layers(case: Case) -> Exact:

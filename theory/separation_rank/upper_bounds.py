@@ -122,7 +122,7 @@ _COORDINATE = (
         "Refutation.product_value {heads} {depth}",
         "That the real weights at which one non-zero polynomial vanishes are a null set; that 3 to "
         "the power of the prediction is what the theorem calls recalled, a rational number times "
-        "$e^{2 d_x}$.",
+        "$e^{2 d_x}$; that the reals have a number e with (1 + 1/n)^n <= e <= (1 + 1/n)^(n + 1).",
         refutes=_COORDINATE,
         bound="at least",
         logarithm=True,
@@ -139,7 +139,7 @@ def upper_bound_deep(case: Case, seed: int) -> Exact:
     \geq 2 (d_x + 1))$: a net of weights 0 and 1 has an output whose leading monomial has all ten
     moments, and $\log_3$ of its rank grows by 10 for each layer where the bound grows by 9 (module
     leading_monomial; certificate separation_rank-upper_bound_deep.json). The kernel has checked the
-    refutation at $d_x = 16$, $L = 216$, $H = 8$ (Refutation.upper_bound_deep_fails). Since $S(d_x,
+    refutation at the three cases of weights that multiply by linear forms. Since $S(d_x,
     L)$ is an upper bound (dimension_count), no smaller width can fail (count_bounds), nor depths
     below 32 at width 4, where $S(d_x, L)$ is not above the recalled bound; 32 and 33 are open.
     Weights that multiply by linear forms fail it at $d_x = 16$, $L = 216$, $H = 8$ with $2 H \leq

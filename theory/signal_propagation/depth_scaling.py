@@ -318,7 +318,9 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
         "DepthScales.branch_shares_checked",
         "DepthScales.branch_share_value {sublayers} {accumulates}",
         "That the n shares of a post-LN net add up to n/2; a branch is assumed to write in ADMIN's "
-        "net what it wrote when profiled, and LayerNorm is a rescaling to variance 1.",
+        "net what it wrote when profiled; LayerNorm is a rescaling to variance 1; the stream is "
+        "one number with a law of finitely many outcomes, and the same branches are uncorrelated "
+        "with all three streams.",
     ),
 )
 def branch_shares(case: Case) -> Exact:
