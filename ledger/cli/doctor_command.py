@@ -117,10 +117,10 @@ def _installation() -> Iterator[Check]:
 
         newest = claim_set()
         listed = f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}"
-        if changed := sorted(altered(newest, registry())):
-            more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
-            listed += f"; changed here since: {', '.join(changed[:_NAMED])}{more}"
-        yield Check("claim set", listed, "note" if changed else "ok")
+        if since := sorted(altered(newest, registry())):
+            more = f" and {len(since) - _NAMED} more" if len(since) > _NAMED else ""
+            listed += f"; changed here since: {', '.join(since[:_NAMED])}{more}"
+        yield Check("claim set", listed, "note" if since else "ok")
     except UsageError as error:
         yield Check("claim set", str(error), "PROBLEM", _AGAIN)
     try:
