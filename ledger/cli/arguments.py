@@ -949,7 +949,10 @@ def _parser_message(error: Any) -> str:
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
-        return f"no such command {word[1]!r}; try `depthlaw tasks list {word[1]}`"
+        from depthlaw.advisor.atlas import tasks
+
+        if word[1] in tasks():
+            return f"no such command {word[1]!r}; try `depthlaw tasks list {word[1]}`"
     if command == "depthlaw depth":
         message = re.sub(
             r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message

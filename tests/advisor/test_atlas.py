@@ -117,7 +117,8 @@ def test_conditions_on_heads_and_groups_are_in_the_depth_or_in_the_class() -> No
     rows = {(row.task.key, row.class_.key): row for row in ROWS}
     open_ = rows["kth-one", "cot-heads"]
     # Two heads find the second one of three bits in one step.
-    assert (open_.gap, open_.lower.depth) == ("open", "k for all large n")  # type: ignore[union-attr]
+    assert open_.lower is not None
+    assert (open_.gap, open_.lower.depth) == ("open", "k for all large n")
     assert _depths(rows["ordered", "cot-heads"], H=1) == (2, 2)
     assert _depths(rows["ordered", "cot-heads"], H=2) == (1, 1)
     words = rows["group-words", "deltanet"]

@@ -21,11 +21,10 @@ def proofs(recorded: Recorded) -> str:
     every theorem."""
     formal = {key: c for key, c in recorded.claims.items() if c.formal is not None}
     claims = pipe_table(
-        "claim | theorem | not formal | verdict",
+        "claim, by theorem | not formal | verdict",
         [
             (
-                f"[{code(key)}](/claims/{key}.md)",
-                code(claim.formal.theorem),
+                f"[{code(key)}](/claims/{key}.md) by {code(claim.formal.theorem)}",
                 md(claim.formal.informal),
                 "void: " + md(why)
                 if (why := stale(claim))
