@@ -79,7 +79,7 @@ def solid(name: str) -> list[Element]:
     [24, 48, 120]
     """
     roots = _roots(name)
-    found = [tuple(roots.index(_reflected(z, k)) for z in roots) for k in roots]
+    found = [tuple(roots.index(reflected(z, k)) for z in roots) for k in roots]
     # A root and its negative give the same reflection.
     return list(dict.fromkeys(found))
 
@@ -103,21 +103,21 @@ def _roots(name: str) -> list[tuple[Golden, ...]]:
     return sorted(vectors)
 
 
-def _by(x: Golden, y: Golden) -> Golden:
+def golden_product(x: Golden, y: Golden) -> Golden:
     """The product in Z[phi]."""
     return x[0] * y[0] + x[1] * y[1], x[0] * y[1] + x[1] * y[0] + x[1] * y[1]
 
 
 def _dot(z: Iterable[Golden], k: Iterable[Golden]) -> Golden:
-    pairs = [_by(x, y) for x, y in zip(z, k, strict=True)]
+    pairs = [golden_product(x, y) for x, y in zip(z, k, strict=True)]
     return sum(a for a, _ in pairs), sum(b for _, b in pairs)
 
 
-def _reflected(z: tuple[Golden, ...], k: tuple[Golden, ...]) -> tuple[Golden, ...]:
+def reflected(z: tuple[Golden, ...], k: tuple[Golden, ...]) -> tuple[Golden, ...]:
     """z - 2 <z, k> / <k, k> k; of roots, where <k, k> is an integer that divides 2 <z, k>."""
     (a, b), (norm, _) = _dot(z, k), _dot(k, k)
     share = 2 * a // norm, 2 * b // norm
-    steps = [_by(share, y) for y in k]
+    steps = [golden_product(share, y) for y in k]
     return tuple((x[0] - s[0], x[1] - s[1]) for x, s in zip(z, steps, strict=True))
 
 
@@ -302,13 +302,17 @@ def _least_layers(case: Case, blind: bool = False) -> Exact:
     mirrors, letters = named(case.group)
     if tracked_by_signs(letters):
         return Exact(1)
+    return Exact(2 if needs_two_layers(letters) and tracked(mirrors, letters, blind) else -1)
+
+
+def needs_two_layers(letters: frozenset[Element]) -> bool:
+    """Whether no layer can have a period that some letter needs, see `deltanet_period`."""
     orders = {next(p for p in range(1, 99) if power(x, p) == power(x, 0)) for x in letters}
     # The powers of a letter of order p are told apart only by states of a period that p divides;
     # the state may return after any multiple of p, of which the first four are tried.
     longest = max(orders)
     returns = range(longest, 4 * longest + 1, longest)
-    too_few = all(period % longest for length in returns for period in periods(length))
-    return Exact(2 if too_few and tracked(mirrors, letters, blind) else -1)
+    return all(period % longest for length in returns for period in periods(length))
 
 
 # --- claims ---
