@@ -325,11 +325,17 @@ def wall_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Sample
 @claim(
     Gt(reach_in_row, 3**depth - _HALF),
     cases={"long": tuple(c for c in _BY_UPDATES if c.updates == _UPDATES[c.depth])},
+    known="UNDECIDED",
     control=Control(_shortest, "half a step more than $3^L$", Gt(reach_in_row, 3**depth + _HALF)),
     supports="trained_depth/wall_within",
     **_OF_REACH,
 )
-@noted(_SEEDS, _PLAIN)
+@noted(
+    "Undecided of softmax with two layers, whose nets come to 7 or to 9, as the seed has it. "
+    "Linearised nets of two layers come to 8.8.",
+    _SEEDS,
+    _PLAIN,
+)
 def wall_reached(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """After 60,000 or 240,000 updates training has reached $3^L$, over seeds.
 
