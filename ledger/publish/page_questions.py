@@ -138,22 +138,18 @@ def _walls_say(results: Found) -> Iterator[str]:
 
 @_shows("walls", says=_walls_say)
 def _walls(results: Found) -> Iterator[Panel]:
-    for (layers,), part in split(rows(results, *_ON_ROWS, asked="row"), "depth"):
+    for (layers, net), part in split(rows(results, *_ON_ROWS, asked="row"), "depth", "net"):
         longest = _longest(part)
         updates = longest[0][0].updates
         places = sorted({case.distance for case, _ in longest})
         # Both are exact: connectivity/reach and cycles_look_alike.
         exact = {at: 1.0 if at <= reach(layers) else 0.5 for at in places}
-        trained = [
-            curve(str(net), {at: _around(of) for (at,), of in split(nets, "distance")})
-            for (net,), nets in split(longest, "net")
-        ]
         yield Panel(
-            f"L = {layers}, {updates:,} updates",
+            f"L = {layers}, {net}, {updates:,} updates",
             "distance in a cycle of 28 to 40",
             "share of right answers",
             (
-                *filter(None, trained),
+                *curves(longest, "distance", "first", "seed {}".format),
                 stated("explicit weights", exact),
                 stated("95 %", {places[0]: 0.95, places[-1]: 0.95}),
                 upright("3^L", reach(layers), 0.45, 1.0),
