@@ -118,10 +118,17 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
     whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
     page = (docs / "index.md").read_text()
-    for net in ("softmax", "linearised"):
-        case = f"wall_within depth=2,net={net},asked=row,distance=9,first=10"
-        assert f"{case} -->" in page
-        _, row = ledger._case(f"trained_depth/{case}")
-        assert row.measured.low > 0.55, "all know something of distance 9"
-    assert "none sees beyond 9" in " ".join(page.split())
+    for net, pick, seed in (
+        ("softmax", max, 13),
+        ("softmax", min, 12),
+        ("linearised", min, 15),
+    ):
+        named = "wall_within depth=2,net={},asked=row,distance=9,first={}".format
+        assert f"{named(net, seed)} -->" in page
+        measured = {
+            first: ledger._case(f"trained_depth/{named(net, first)}")[1].measured
+            for first in range(10, 18)
+        }
+        assert pick(measured, key=lambda first: measured[first].low) == seed
+    assert "None sees beyond 9" in " ".join(page.split())
     assert all(row.decision.verdict is Verdict.HOLDS for row in beyond.decided)
