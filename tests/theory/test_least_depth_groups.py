@@ -197,7 +197,6 @@ def test_layer_2_needs_both_signs() -> None:
     assert not tracked(group, reads_sign=False)
 
 
-
 def test_what_two_deltanet_layers_cannot_do_of_order_39() -> None:
     """The two facts that the prose of docs/coverage/least_depth.md computes with."""
     x, y = GROUPS["C13:C3"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import groupby, product
 from math import prod
@@ -26,6 +27,7 @@ from depthlaw.theory.least_depth.counting_both_ways import (
 )
 from depthlaw.theory.least_depth.parity import (
     least_order,
+    one_head_a_layer,
     one_layer,
     parity_net,
     sign,
@@ -98,6 +100,17 @@ def test_the_net_of_two_layers_agrees_with_softmax_in_floats() -> None:
         value = np.maximum(inner, 0) @ [1, -2, 1]
         heads = [softmax(s * np.log(2) * stream[:, 3]) @ value for s in (1, -1)]
         assert heads[1] - heads[0] == pytest.approx(float(two_layers(word, Fraction(2))))
+
+
+def test_one_head_a_layer_outputs_an_alternating_sum_of_gaussians() -> None:
+    """The formula of the docstring, in floating point, up to a length that no search reaches."""
+    for n, ones in ((2, 1), (7, 0), (7, 7), (30, 11), (30, 30)):
+        word = [1] * ones + [0] * (n - ones)
+        weights = [math.exp(-math.log(4) * (i - ones) ** 2) for i in range(n + 1)]
+        signed = sum((-1) ** (i - ones) * w for i, w in enumerate(weights))
+        assert signed > 0.4999
+        found = float(one_head_a_layer(word, Fraction(4)))
+        assert found == pytest.approx((-1) ** ones * signed / sum(weights))
 
 
 def test_counts_to_both_sides_are_as_defined() -> None:

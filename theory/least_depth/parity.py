@@ -43,6 +43,12 @@ signed_output = quantity(
     "decided wrongly",
     "real",
 )
+parity_layers = quantity(
+    "parity_layers",
+    r"L_{min}",
+    "least number of softmax layers of one head that decides parity; $-1$ where that is not shown",
+    "integer",
+)
 attention_base = quantity(
     "attention_base", "t", "the larger softmax weight of a head; the smaller one is its inverse"
 )
@@ -319,6 +325,58 @@ def parity_readout_degree(case: Case) -> Exact:
 def _least_signed(case: Case, powers: tuple[int, ...] = (1, -1)) -> Exact:
     t = case.rational("attention_base")
     return Exact(min(-sign(w) * two_layers(w, t, powers) for w in words_of(case.bits)))
+
+
+def one_head_a_layer(word: Word, t: Fraction, slope: int = 2) -> Fraction:
+    """Two layers of one head without a feed-forward network, at the query token after the word.
+
+    Layer 1 attends to all n + 1 tokens equally and writes the share of ones, c/(n + 1). Layer 2
+    scores the token at position i by slope c i - i^2, in powers of t: the query holds the share,
+    the key i (n + 1) and i^2. Its value is (-1)^i.
+
+    Args:
+        word: bits.
+        t: base of softmax; the score is an integer.
+        slope: 2, so that the score is largest at i = c.
+    """
+    tokens = len(word) + 1
+    share = attend([Fraction(1)] * tokens, [*map(Fraction, word), ZERO])
+    scores = [slope * share * (i * tokens) - i**2 for i in range(tokens)]
+    return attend([t ** int(s) for s in scores], [Fraction((-1) ** i) for i in range(tokens)])
+
+
+def _layers(case: Case, slope: int = 2) -> Exact:
+    right = all(sign(w) * one_head_a_layer(w, Fraction(4), slope) > 0 for w in words_of(case.bits))
+    return Exact(2 if right and least_order(case.bits) > 1 else -1)
+
+
+@claim(
+    Eq(parity_layers, 2),
+    source=Source("depthlaw", "after chiang2022, arXiv:2202.12172"),
+    cases={"quick": Case.grid(bits=range(2, 9)), "theory": Case.grid(bits=(9, 10))},
+    assumes={"two bits or more": lambda case: case.bits > 1},
+    control=Control(
+        Case(bits=6),
+        "the second layer looks for half the number of ones",
+        measured=lambda case: _layers(case, slope=1),
+    ),
+    supports="least_depth/parity_two_layers",
+)
+def parity_one_head(case: Case) -> Exact:
+    r"""Two softmax layers of one head decide the parity of $n$ bits.
+
+    For every $n \geq 2$ the least number of layers of softmax attention with one head that decides
+    the parity of $n$ bits is 2, read at a query token after the bits, with any embedding of bits
+    and positions and any width, in exact arithmetic. The read-out is linear; there is no
+    feed-forward network.
+
+    One layer takes $n$ heads (least_depth/parity_heads). Of two layers the first writes the share
+    of ones at the query token, $c/(n+1)$; the second attends from there by $2 c i - i^2 = c^2 - (i
+    - c)^2$, which is largest at the position $i = c$, and reads whether that is even. To the base 4
+    the output times $(-1)^c$ is at least $1 - 2/4$ before softmax divides, since the terms to
+    either side of $c$ alternate and fall. Scores grow as $n^2$. Run on all words.
+    """
+    return _layers(case)
 
 
 # Even and odd positions among 0..n.
