@@ -677,10 +677,10 @@ def recheck(path: Path = _file("A certificate."), json_output: bool = _JSON) -> 
     runs="falsify_commands.certify",
 )
 def certify(
-    width: int = _argument(..., "d_x."),
-    depth: int = _argument(..., "L."),
+    width: int = _argument(..., "Width d_x, 1 or more."),
+    depth: int = _argument(..., "Number L of layers, 1 to 6."),
     file: Path = _argument(..., "File to write."),
-    heads: int = _option(1, "H."),
+    heads: int = _option(1, "Number H of heads, which divides the width."),
     force: bool = _FORCE,
 ) -> None:
     """Write the certificate of a separation rank.
@@ -949,14 +949,16 @@ def _parser_message(error: Any) -> str:
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
-        from depthlaw.advisor.atlas import tasks
+        from depthlaw.advisor.atlas import nearest_task
 
-        if word[1] in tasks():
-            return f"no such command {word[1]!r}; try `depthlaw tasks list {word[1]}`"
+        if near := nearest_task(word[1]):
+            return f"no such command {word[1]!r}; try `depthlaw tasks list {near}`"
     if command == "depthlaw depth":
         message = re.sub(
             r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message
         )
+    if command == "depthlaw certify" and re.match(r"No such option: -\d", message):
+        message = "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE"
     end = "" if message.endswith("?") else ";"
     return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
 
