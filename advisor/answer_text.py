@@ -135,11 +135,8 @@ def _short(answer: Answer) -> Iterator[Row]:
     if answer.doubts:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
-        yield (
-            "Floor",
-            f"{layers(answer.floor.layers)}: below log_3(width), theory without softmax prefers "
-            "depth to width; no listed model above 100M parameters is so shallow",
-        )
+        least = layers(answer.floor.layers)
+        yield "Floor", f"{least}: below log_3(width), theory without softmax wants more depth"
 
 
 def _proposed(answer: Answer) -> Candidate | None:

@@ -957,6 +957,11 @@ def _parser_message(error: Any) -> str:
         message = re.sub(
             r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message
         )
+        message = re.sub(
+            r"(No such option: --(?:params|parameters|size)\b).*",
+            r"\1 (a size stands alone, as in depthlaw depth 7e9)",
+            message,
+        )
     if command == "depthlaw certify" and re.match(r"No such option: -\d", message):
         message = "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE"
     end = "" if message.endswith("?") else ";"
