@@ -38,7 +38,7 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
         dump([_as_json(row) for row in rows])
         return 0
     if task is not None:
-        _tell(f"{tasks()[task].name}: {tasks()[task].definition}")
+        tell(f"{tasks()[task].name}: {tasks()[task].definition}")
     table = plain_table(2)
     headings = (*(() if task else ("task",)), "class", "needed", "suffices", "gap", "checked")
     for heading in headings:
@@ -56,16 +56,16 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
         return 0
     for row in rows:
         say("")
-        _tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
+        tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
         for end in filter(None, (row.lower, row.upper)):
-            _tell(_told(end), "  ")
+            tell(told(end), "  ")
         for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
             if quote:
-                _tell(f"“{quote}”", "  ")
+                tell(f"“{quote}”", "  ")
     return 0
 
 
-def _tell(text: str, before: str = "") -> None:
+def tell(text: str, before: str = "") -> None:
     """A paragraph, as wide as the terminal; piped in one line, however long."""
     if stdout().is_terminal:
         paragraph(text, before, f"{before}  ")
@@ -80,7 +80,7 @@ def _checked(row: AtlasRow) -> str:
     return said.popitem()[1] if same else ", ".join(f"{v} ({end})" for end, v in said.items())
 
 
-def _told(end: Bound) -> str:
+def told(end: Bound) -> str:
     """A bound in a line."""
     who = "ours" if end.source == "depthlaw" else end.source
     says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {formula(end.depth)}"
