@@ -149,7 +149,10 @@ def _filled(parts: Iterable[Text], console: Console) -> Iterator[Text]:
         if joined.cell_len > width and line:
             yield line
             joined = part
-        *whole, line = joined.wrap(console, width)
+        wrapped = joined.wrap(console, width)
+        for each in wrapped:
+            each.rstrip()
+        *whole, line = wrapped
         yield from whole
     if line:
         yield line
