@@ -63,7 +63,7 @@ def _index(judged: Judged) -> str:
             "## Classes of models",
             pipe_table(
                 "class | what it is, exactly | depth counts",
-                ((code(c.key), md(c.definition), md(c.unit)) for c in classes().values()),
+                ((code(c.key), prose(c.definition), md(c.unit)) for c in classes().values()),
             ),
             f"```{{toctree}}\n:hidden:\n\n{menu}\n```",
         ]
@@ -90,12 +90,12 @@ def _table(rows: list[AtlasRow], judged: Judged) -> str:
 
 def _task(key: str, judged: Judged) -> str:
     task = tasks()[key]
-    parts = [f"# {md(task.name)}", md(task.definition)]
+    parts = [f"# {md(task.name)}", prose(task.definition)]
     for row in atlas_rows(key):
         own = [b for b in bounds() if (b.task, b.class_) == (key, row.class_.key)]
         parts += [
             f"## {md(row.class_.name)}",
-            f"{md(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
+            f"{prose(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
             pipe_table(
                 "year | bound | depth | who, and where | checked here",
                 ((str(b.year), *_told(b, judged)) for b in sorted(own, key=lambda b: b.year)),
@@ -103,7 +103,7 @@ def _task(key: str, judged: Judged) -> str:
             *dict.fromkeys(_quoted(b) for b in own if b.quote),
         ]
         if row.gap == "open":
-            known = f"needed: {_depth(row.needed)}, suffices: {_depth(row.suffices)}"
+            known = f"needed: {_depth(row.needed)}; suffices: {_depth(row.suffices)}"
             parts.append(f"*Open* ({known}; a dash: no bound is known to us).")
     if any(b.task == key and b.source != "depthlaw" for b in bounds()):
         parts.append(
@@ -121,7 +121,7 @@ def _told(bound: Bound, judged: Judged) -> tuple[str, str, str, str]:
         bound.end + gone,
         "no depth suffices" if bound.depth == NONE else _depth(bound.depth),
         f"{who}, {md(bound.place)} ({bound.mark})",
-        _check(bound, judged) + (f": {md(what)}" if what else ""),
+        _check(bound, judged) + (f": {prose(what)}" if what else ""),
     )
 
 
