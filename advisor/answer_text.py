@@ -135,7 +135,8 @@ def _short(answer: Answer) -> Iterator[Row]:
     if answer.doubts:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
-        yield "Floor", f"{layers(answer.floor.layers)}, by {answer.floor.name}"
+        least = layers(answer.floor.layers)
+        yield "Floor", f"{least}: below log_3(width), theory without softmax wants more depth"
 
 
 def _proposed(answer: Answer) -> Candidate | None:
@@ -669,7 +670,7 @@ def in_brief(answer: Answer) -> str:
 
     >>> from .recommendation import recommend
     >>> in_brief(recommend(task="hops", hops=16))
-    '<Answer: 6 layers suffice for 16 hops: ceil(log2 k) + 2>'
+    '<Answer: 6 layers suffice for 16 hops: ceil(log_2 k) + 2>'
     """
     proposed = _proposed(answer) or answer.given
     parts = (

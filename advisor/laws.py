@@ -23,7 +23,7 @@ LARGEST_EXECUTED = 64
 # connectivity/layers_for_diameter.
 LARGEST_DIAMETER = 28
 
-# The fit L = a log2 n + b to trained nets on the word problem of A5, and the depths of these nets.
+# The fit L = a log_2 n + b to trained nets on the word problem of A5, and the depths of these nets.
 A5_SLOPE, A5_INTERCEPT = 4.8, -15.8
 A5_DEPTHS = (6, 24)
 
@@ -140,7 +140,7 @@ def _positive(what: str, value: float) -> float:
 
 
 def layers_for_hops(hops: int) -> int:
-    """ceil(log2 k) + 2: layers that suffice for hop_k with one causal head of fixed width.
+    """ceil(log_2 k) + 2: layers that suffice for hop_k with one causal head of fixed width.
 
     >>> [layers_for_hops(hops) for hops in (0, 1, 2, 3, 4, 5, 16)]
     [0, 2, 3, 4, 4, 5, 6]
@@ -151,7 +151,7 @@ def layers_for_hops(hops: int) -> int:
 
 
 def layers_for_hops_printed(hops: int) -> int:
-    """floor(log2 k) + 2, as printed; enough with a strict mask or log2 N heads in layer 1.
+    """floor(log_2 k) + 2, as printed; enough with a strict mask or log_2 N heads in layer 1.
 
     >>> [layers_for_hops_printed(hops) for hops in (0, 1, 2, 3, 4, 5, 16)]
     [0, 2, 3, 3, 4, 4, 6]
@@ -185,7 +185,7 @@ def layers_for_diameter(diameter: int) -> int:
 
 
 def universal_layers(vertices: int) -> int:
-    """18 + 2 ceil(log2 n): layers of fixed width that decide s-t connectivity of n-vertex graphs.
+    """18 + 2 ceil(log_2 n): layers of fixed width that decide s-t connectivity of n-vertex graphs.
 
     >>> [universal_layers(vertices) for vertices in (1, 2, 128, 129)]
     [18, 20, 32, 34]
@@ -196,8 +196,8 @@ def universal_layers(vertices: int) -> int:
 
 
 def layers_for_regular(length: int, shared: bool = False) -> int:
-    """4 ceil(log2 n) + 5 layers that recognise a regular language on words of n letters; with the
-    same weights for all n, 8 ceil(log2 n) + 9.
+    """4 ceil(log_2 n) + 5 layers that recognise a regular language on words of n letters; with the
+    same weights for all n, 8 ceil(log_2 n) + 9.
 
     >>> [layers_for_regular(length) for length in (1, 2, 64, 65)], layers_for_regular(64, True)
     ([5, 9, 29, 33], 57)
@@ -209,7 +209,7 @@ def layers_for_regular(length: int, shared: bool = False) -> int:
 
 
 def trained_layers_for_a5(length: int) -> float:
-    """The fit L = 4.8 log2 n - 15.8 to trained nets that multiply n elements of the group A5.
+    """The fit L = 4.8 log_2 n - 15.8 to trained nets that multiply n elements of the group A5.
 
     >>> round(trained_layers_for_a5(64), 1)
     13.0

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .architecture import Architecture
     from .latency import Fit
 
-HAVE, TASK = "What you have (one at least, or a task)", "A task instead of a size, or beside it"
+HAVE, TASK = "What you have (at least one, or a task)", "A task instead of a size, or beside it"
 
 
 def _option(
@@ -117,7 +117,7 @@ class Question:
 
     budget: float | None = _have("Parameters, such as 3B, 350M or 7e9.", "BUDGET", parse_budget)
     count: str | None = _have(
-        "What sizes count: total (default), non-embedding or active.",
+        "Which parameters BUDGET counts: total (default), non-embedding or active.",
         "WHICH",
         choices=("total", "non-embedding", "active"),
     )
@@ -151,13 +151,15 @@ class Question:
         "The same as a speed.", "TOKENS", _of_rate, of="milliseconds"
     )
     latency: Fit | None = _have(  # noqa: RUF009
-        "Measured points, a CSV with columns L, d, ms, perhaps d_ff and more.", "FILE", _latencies
+        "Measured points: a CSV file with columns L, d, ms, and perhaps d_ff and more.",
+        "FILE",
+        _latencies,
     )
     bandwidth: float | None = _have(
         "Memory bandwidth of that device, such as 50GB/s.", "RATE", parse_bandwidth, needs=_TIMED
     )
     ms_per_layer: float | None = _have(
-        "Time of a layer beside reading its weights.",
+        "Time of a layer besides reading its weights.",
         "MS",
         parse_milliseconds,
         of="layer_milliseconds",
@@ -177,7 +179,9 @@ class Question:
     )
 
     head_width: int | None = _shape("Width of one head.", "WIDTH", example=128)
-    multiple: int | None = _shape("What must divide the width, such as 128.", "NUMBER", example=128)
+    multiple: int | None = _shape(
+        "A number that must divide the width, such as 128.", "NUMBER", example=128
+    )
     gqa: int | None = _shape("Query heads per key-value head.", "RATIO", parse_ratio, of="kv_ratio")
     gated: bool | None = _shape("Three matrices in the MLP, or two.", flags="--gated/--plain")
     ff: float | None = _shape("d_ff / d.", "FACTOR", parse_factor, of="ff_factor")
@@ -197,7 +201,9 @@ class Question:
     active_experts: int | None = _experts("How many a token uses.", "COUNT", example=6)
     shared_experts: int | None = _experts("Experts that every token uses.", "COUNT", example=2)
     expert_width: int | None = _experts("Inner width of one expert.", "WIDTH", example=1408)
-    dense_layers: int | None = _experts("First layers without experts.", "LAYERS", example=1)
+    dense_layers: int | None = _experts(
+        "How many of the first layers have no experts.", "LAYERS", example=1
+    )
     tensor: int | None = _split("Tensor-parallel size.", "GPUS", example=8)
     pipeline: int | None = _split("Pipeline stages.", "STAGES", example=4)
 
@@ -210,7 +216,7 @@ class Question:
     residual: str | None = _trained(
         "plain, or attnres (attention over earlier layers).", "WHICH", choices=("plain", "attnres")
     )
-    latency_matters: bool | None = _trained("Among depths of like loss prefer the shallow one.")
+    latency_matters: bool | None = _trained("Among depths of similar loss, prefer the shallow one.")
 
     task: str | None = _task(
         "connectivity, hops or regular, or another that `depthlaw tasks` lists.", "TASK"
@@ -220,14 +226,14 @@ class Question:
     hops: int | str | None = _task("hops: number of hops k.", "NUMBER")
     length: int | str | None = _task("regular: length of the input.", "NUMBER")
     known_by: int | None = _option(
-        None, "Answer as of a year: only what was published by then.", "YEAR", _year
+        None, "Answer as of a year, by what was published by then.", "YEAR", _year
     )
 
     total: float | None = _keyword("Parameters, all of them.", parse_budget)
     nonembedding: float | None = _keyword("Without embeddings and output layer.", parse_budget)
     active: float | None = _keyword("Parameters that a token uses.", parse_budget)
-    bytes_per_weight: float | None = _keyword("Bytes of a weight where it is served (2).")
-    ff_multiple: int | None = _keyword("What must divide d_ff, such as 128.", example=128)
+    bytes_per_weight: float | None = _keyword("Bytes of a weight on the device that serves it (2).")
+    ff_multiple: int | None = _keyword("A number that must divide d_ff, such as 128.", example=128)
     kind: str | None = _keyword(
         "What kind of net it is.", choices=("decoder", "encoder", "encoder-decoder")
     )

@@ -126,7 +126,7 @@ def recommend(
     >>> answer.shape.architecture.layers % 4, answer.floor.layers, answer.floor.meaning
     (0, 8, 'floor')
     >>> recommend(task="hops", hops=16).tasks[0].headline
-    '6 layers suffice for 16 hops: ceil(log2 k) + 2'
+    '6 layers suffice for 16 hops: ceil(log_2 k) + 2'
     """
     if isinstance(budget, Budget):
         return answer_to(Question.read(**options), budget, constraints)
@@ -1123,7 +1123,7 @@ def _verdicts(
         least = answer.floor.layers
         bound = "below it" if a.layers >= least else "which it does not reach"
         far = "far " if a.layers > 2 * least else ""
-        yield f"the floor {answer.floor.name} asks for {least}, {far}{bound}"
+        yield f"the floor of theory, L >= log_3(d), is {plural(least, 'layer')}, {far}{bound}"
 
 
 def _depth_verdict(case: _Case, a: Architecture, within: Interval | None) -> str:

@@ -253,7 +253,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         Rule(
             "marin",
             "Marin",
-            "L = d / (55 + 4 log2 d)",
+            "L = d / (55 + 4 log_2 d)",
             "default",
             laws.marin_depth,
             "marin-community/marin, experiments/grug/moe",

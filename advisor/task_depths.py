@@ -73,7 +73,7 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
         UsageError: when something is missing, unknown or unreadable.
 
     >>> answer_task("hops", hops="16").headline
-    '6 layers suffice for 16 hops: ceil(log2 k) + 2'
+    '6 layers suffice for 16 hops: ceil(log_2 k) + 2'
     """
     known = task.strip().lower()
     if known not in TASKS and known in atlas.tasks():
@@ -107,8 +107,8 @@ def _from_atlas(key: str, known_by: int | None) -> TaskAnswer:
     remarks = []
     for row in rows:
         ends = [
-            f"{word} {end.depth} ({end.verdict})"
-            for word, end in (("needed", row.lower), ("suffice", row.upper))
+            f"{word} {atlas.formula(end.depth)} ({end.verdict})"
+            for word, end in (("needed", row.lower), ("sufficient", row.upper))
             if end and end.depth != atlas.NONE
         ]
         none = row.lower is not None and row.lower.depth == atlas.NONE
@@ -179,7 +179,7 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
             doubling,
             "suffices",
             f"(b) fixed width, n = {n:,}",
-            f"18 + 2 ceil(log2 n) = {doubling}{unknown}",
+            f"18 + 2 ceil(log_2 n) = {doubling}{unknown}",
             "averaging-hard attention, n^2 input and n^3 padding tokens, the same weights for all "
             "n",
             "merrill2025, arXiv:2503.03961, Theorem 2",
@@ -188,7 +188,7 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
             "connectivity/log_depth_uniform",
         ),
     )
-    second = plural(doubling, "layer") if vertices else "18 + 2 ceil(log2 n) layers"
+    second = plural(doubling, "layer") if vertices else "18 + 2 ceil(log_2 n) layers"
     return TaskAnswer(
         "connectivity",
         f"Task: connectivity in graphs whose components have diameter at most {diameter:,}.",
@@ -224,7 +224,7 @@ def for_hops(hops: int) -> TaskAnswer:
             corrected,
             "suffices",
             "repaired construction",
-            f"ceil(log2 k) + 2, executed here without an error up to k = {executed}; {theorem}",
+            f"ceil(log_2 k) + 2, executed here without an error up to k = {executed}; {theorem}",
             source="depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, "
             "Theorem 4.2",
             wording="derived",
@@ -233,13 +233,13 @@ def for_hops(hops: int) -> TaskAnswer:
             claim="hops/depth_corrected",
         )
     ]
-    claimed = "The paper claims floor(log2 k) + 2, the same number here"
+    claimed = "The paper claims floor(log_2 k) + 2, the same number here"
     claimed += "; its printed construction fails." if hops > 1 else "."
     if printed != corrected:
         claimed = (
-            f"The paper claims floor(log2 k) + 2 = {printed}. Its printed construction fails; "
+            f"The paper claims floor(log_2 k) + 2 = {printed}. Its printed construction fails; "
             "whether that depth suffices for one causal head is open. With a strict mask, or with "
-            "ceil(log2(N + 1)) heads in layer 1 (claim hops/depth_carried_symbols), it did on "
+            "ceil(log_2(N + 1)) heads in layer 1 (claim hops/depth_carried_symbols), it did on "
             f"everything executed, up to k = {executed}."
         )
         numbers.insert(
@@ -248,11 +248,11 @@ def for_hops(hops: int) -> TaskAnswer:
                 printed,
                 "claimed",
                 "published count",
-                "floor(log2 k) + 2",
+                "floor(log_2 k) + 2",
                 source="sanford2024, arXiv:2402.09268, Theorem 4.2",
                 wording="printed",
-                certainty="open for one causal head; with a strict mask, or with ceil(log2(N + 1)) "
-                "heads in layer 1, right on everything executed",
+                certainty="open for one causal head; with a strict mask, or with "
+                "ceil(log_2(N + 1)) heads in layer 1, right on everything executed",
                 claim="hops/depth_printed",
             ),
         )
@@ -261,7 +261,7 @@ def for_hops(hops: int) -> TaskAnswer:
     return TaskAnswer(
         "hops",
         f"Task: follow {asked} (the k-hop induction heads task).",
-        f"{plural(corrected, 'layer')} suffice for {asked}: ceil(log2 k) + 2{limits}",
+        f"{plural(corrected, 'layer')} suffice for {asked}: ceil(log_2 k) + 2{limits}",
         (
             claimed,
             "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture "
@@ -300,15 +300,15 @@ def for_regular(length: int) -> TaskAnswer:
                 claim="connectivity/log_depth_lengths",
             )
             for layers, name, formula, place in (
-                (own, "(a) weights may depend on n", "4 ceil(log2 n) + 5", "Corollary 1.1"),
-                (looped, "(b) the same weights for all n", "8 ceil(log2 n) + 9", "Theorem 1"),
+                (own, "(a) weights may depend on n", "4 ceil(log_2 n) + 5", "Corollary 1.1"),
+                (looped, "(b) the same weights for all n", "8 ceil(log_2 n) + 9", "Theorem 1"),
             )
         ),
         number(
             max(1, round(trained)),
             "measured",
             "(c) trained nets on A5",
-            f"L = {laws.A5_SLOPE} log2 n - {-laws.A5_INTERCEPT} = {trained:.1f}",
+            f"L = {laws.A5_SLOPE} log_2 n - {-laws.A5_INTERCEPT} = {trained:.1f}",
             regime="width 512, 95 % of the answers right, the best seed, words up to 1024 "
             f"letters, {fewest} to {most} layers",
             source="merrill2025, arXiv:2503.03961, fit to trained nets",

@@ -10,11 +10,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
 from ..base.quantities import UsageError, quoted
 from ..claim_verdicts import verdict
+from .formulas import formula as formula
 
 # A lower bound that no depth meets.
 NONE = "none"
@@ -104,6 +106,26 @@ class AtlasRow:
     upper: Bound | None
 
     @property
+    def needed(self) -> str:
+        """How many layers are needed, as a formula of the table; "-" where no bound is known, or no
+        depth suffices, which `suffices` says."""
+        known = self.lower and not self.lower.depth.startswith(NONE)
+        return self.lower.depth if self.lower and known else "-"
+
+    @property
+    def suffices(self) -> str:
+        """How many layers suffice, in the same way; `NONE` where no depth does.
+
+        >>> [(row.needed, row.suffices) for row in atlas_rows("blocks-prediction")]
+        [('k - 2', 'k - 2')]
+        >>> [(row.needed, row.suffices) for row in atlas_rows("not-r-trivial")][0]
+        ('-', 'none')
+        """
+        if self.upper:
+            return self.upper.depth
+        return self.lower.depth if self.lower and self.needed == "-" else "-"
+
+    @property
     def gap(self) -> str:
         """ "closed" where both ends are equal, or no depth suffices, else "open"."""
         if self.lower and self.lower.depth == NONE:
@@ -147,7 +169,9 @@ def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator
         UsageError: for a task that is not in the atlas.
     """
     if task is not None and task not in tasks():
-        raise UsageError(f"unknown task {quoted(task)}; accepted are {', '.join(tasks())}")
+        near = nearest_task(task)
+        hint = f"did you mean {near}?" if near else "`depthlaw tasks` lists them"
+        raise UsageError(f"unknown task {quoted(task)}; {hint}")
     seen = [
         bound
         for bound in bounds()
@@ -162,6 +186,16 @@ def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator
             if (bound.task, bound.class_) == pair and not gone:
                 best[bound.end] = bound
         yield AtlasRow(tasks()[pair[0]], classes()[pair[1]], best.get("lower"), best.get("upper"))
+
+
+def nearest_task(typed: str) -> str:
+    """The key of the task that was most likely meant; "" for none.
+
+    >>> nearest_task("maximun"), nearest_task("knapsack")
+    ('maximum', '')
+    """
+    close = get_close_matches(typed.lower(), tasks(), n=1, cutoff=0.7)
+    return close[0] if close else ""
 
 
 def _rows(table: str) -> list[dict[str, str]]:

@@ -281,8 +281,8 @@ class _OfSizes(_Sections):
 def depth(
     *,
     why: bool = _flag("--why", "Everything, with sources."),
-    evidence: bool = _flag("--evidence", "The published grids and how every rule does on them."),
-    cite: bool = _flag("--cite", "One sentence to cite the answer by."),
+    evidence: bool = _flag("--evidence", "The published grids, and how every rule does on them."),
+    cite: bool = _flag("--cite", "One sentence that cites the answer."),
     config: Path | None = _path(
         "FILE", "Write the recommended shape as a Hugging Face config.json; - prints it."
     ),
@@ -293,9 +293,9 @@ def depth(
 ) -> None:
     """Recommend a shape, first of all its depth.
 
-    For what you have: a size, FLOPs, GPUs, a latency, a configuration, or a task. The shape can be
-    built as it stands. Beside it: what published nets show about one layer more or
-    less, what real models do, and what every law says, with its source.
+    Give what you have: a size, FLOPs, GPUs, a latency, a configuration, or a task. The shape can be
+    built as it stands. The answer also says what published nets show about one layer more or less,
+    and what real models do; with --why, what every law says, and its source.
     """
 
 
@@ -314,19 +314,17 @@ def sweep(
     most: str = _option(
         ..., "Largest number of parameters.", "--to", metavar="BUDGET", rich_help_panel=HAVE
     ),
-    points: str = _option("9", "How many sizes, evenly in the logarithm.", metavar="NUMBER"),
+    points: str = _option("9", "How many sizes, evenly spaced in the logarithm.", metavar="NUMBER"),
     *,
     csv: Path | None = _path("FILE", "Write the table as CSV; - prints it."),
-    plot: Path | None = _path(
-        "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf)."
-    ),
+    plot: Path | None = _path("FILE", "Draw laws, intervals and real models (.png, .svg or .pdf)."),
     force: bool = _FORCE,
     json_output: bool = _JSON,
     **question: Any,
 ) -> None:
-    """Recommend shapes over a range of sizes.
+    """Recommend shapes for a range of sizes.
 
-    As a table, CSV or plot.
+    Prints a table, or writes CSV or a plot.
     """
 
 
@@ -343,12 +341,12 @@ def compare(
         metavar="MODEL...",
         offers=completion.models,
     ),
-    listed: bool = _flag("--list", "Print the names of all published models listed here."),
+    listed: bool = _flag("--list", "Print the names of all published models that are known."),
     json_output: bool = _JSON,
 ) -> None:
     """Count models or configurations side by side.
 
-    Parameters, FLOPs, memory, and what the evidence and each law say of their depth.
+    Prints parameters, FLOPs and memory, and what the evidence and each law say about their depth.
     """
 
 
@@ -365,9 +363,9 @@ app.add_typer(measure, name="measure")
 
 @measure.callback()
 def _measure(context: typer.Context, json_output: bool = _JSON) -> int:
-    """Measure real architectures layer by layer, or the hops of a checkpoint.
+    """Measure real architectures by layer, or a checkpoint on hops.
 
-    Alone it lists models and variants.
+    Without a command, lists models and variants.
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -376,7 +374,7 @@ def _measure(context: typer.Context, json_output: bool = _JSON) -> int:
     return command(json_output)
 
 
-_DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
+_DRAWN: Any = _path("FILE", "Draw a picture (.png, .svg or .pdf).", "--plot")
 
 
 @_command(
@@ -401,7 +399,7 @@ def measure_residual(
     device: str = _option("cpu", "cpu or cuda."),
     dtype: str = _option("float32", "float32 or float64."),
     weights: Path | None = _path(
-        "FOLDER", "A folder with config.json and weights; else they are random."
+        "FOLDER", "A folder with config.json and weights; by default weights are random."
     ),
     json_output: bool = _JSON,
     plot: Path | None = _DRAWN,
@@ -409,7 +407,7 @@ def measure_residual(
 ) -> None:
     """Measure how far tokens are from equal after each layer.
 
-    Of an architecture, whole or with parts removed.
+    Takes an architecture, whole or with parts removed.
     """
 
 
@@ -426,15 +424,16 @@ def measure_hops(
         metavar="FOLDER",
         parser=_place,
     ),
-    k: str = _option("1,2,4,8,16", "Hops, 0 to 16, with commas between.", metavar="NUMBERS"),
+    k: str = _option("1,2,4,8,16", "Hops, 0 to 16, separated by commas.", metavar="NUMBERS"),
     sequences: int = _option(1000, "Fresh sequences for each k."),
-    seed: int = _option(0, "Of the sequences, and of what dropout drops."),
+    seed: int = _option(0, "Seed of the sequences and of dropout."),
     device: str = _option("cpu", "cpu or cuda."),
     json_output: bool = _JSON,
 ) -> None:
-    """Measure what a checkpoint gets wrong on hop_k.
+    """Measure how often a checkpoint is wrong on hop_k.
 
-    With dropout off and left on, beside the published errors of a net of its depth.
+    Tests it with dropout off and on, and prints the published errors of a net of its depth beside
+    its own.
     """
 
 
@@ -449,21 +448,20 @@ def measure_hops(
 )
 def fit(
     path: Path = _file(
-        "A CSV file with the columns width, depth, parameters, tokens, loss; more may be there.",
+        "A CSV file with the columns width, depth, parameters, tokens, loss; others are allowed.",
         metavar="FILE",
     ),
     budget: str = _option(
         "parameters",
-        "What nets of one budget have in common: parameters (with tokens) or flops, as in "
-        "--budget flops.",
+        "What nets of one budget have in common: parameters (with tokens) or flops.",
         metavar="WHICH",
     ),
     tolerance: str = _option(
-        "10%", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE"
+        "10%", "How far the sizes of one budget may differ, such as 5%.", metavar="SHARE"
     ),
     seed_column: str = _option(
         "",
-        "The column that tells trainings of one shape apart, such as run; else seed.",
+        "The column that tells trainings of one shape apart, such as run; by default seed.",
         metavar="NAME",
     ),
     json_output: bool = _JSON,
@@ -472,8 +470,8 @@ def fit(
 ) -> None:
     """Fit the losses of nets that you trained.
 
-    The best depth of each budget with an interval, laws of width against depth, and every published
-    rule beside them with a verdict.
+    Prints the best depth of each budget with an interval, laws of width against depth, and beside
+    them every published rule with a verdict.
     """
 
 
@@ -492,19 +490,22 @@ _CORPUS: Any = _path(
     runs="exercise_command.exercise",
 )
 def exercise(
-    name: str = _argument("", "An exercise, or all; without it they are listed.", metavar="NAME"),
+    name: str = _argument(
+        "", "An exercise, or all; by default the exercises are listed.", metavar="NAME"
+    ),
     corpus: Path | None = _CORPUS,
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
     plot: Path | None = _path(
-        "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each."
+        "FILE", "Draw what was measured (.png, .svg or .pdf); for all, one file each."
     ),
     force: bool = _FORCE,
 ) -> None:
     """Do an exercise on deep networks.
 
-    Trains tiny language models for some minutes, prints what the text predicts, what was measured,
-    and the verdicts. Killed, the same command goes on. Exit code 1 when a verdict is unexpected.
+    Trains tiny language models for some minutes. Prints what the text predicts, what was measured,
+    and the verdicts. If stopped, the same command continues. Exit code 1 if a verdict is
+    unexpected.
     """
 
 
@@ -527,10 +528,10 @@ def verify(
         offers=completion.suites,
     ),
     only: list[str] | None = _option(
-        None, "A claim's key, or a topic; may be given several times.", offers=completion.keys
+        None, "A claim's key, or a topic; can be given several times.", offers=completion.keys
     ),
     own: Path | None = _path(
-        "FILE", "Run the claims of this Python file of yours; with --only also others.", "--claims"
+        "FILE", "Run the claims in this Python file of yours; --only adds others.", "--claims"
     ),
     corpus: Path | None = _CORPUS,
     folder: Path | None = _RESULTS,
@@ -539,7 +540,7 @@ def verify(
     engine: str = _option("pool", "inline, pool (processes of this machine) or ray."),
     processes: int = _option(0, "Processes of the pool; 0: one per core."),
     timeout: float = _option(
-        3600.0, "Seconds after which a run of the pool counts as hung; in suite long a day."
+        3600.0, "Seconds after which a run of the pool counts as hung; a day in suite long."
     ),
     max_memory: str = _option("", "Memory cap of each process of the pool, such as 4GB."),
     minutes: float | None = _option(None, "Stop after this long; the records are kept."),
@@ -553,7 +554,7 @@ def verify(
 ) -> None:
     """Run a suite of checks and print the verdicts.
 
-    What is recorded is not run again. Suites that train need the extra empirics. Exit code 1 when a
+    What is recorded is not run again. Suites that train need the extra empirics. Exit code 1 if a
     verdict is unexpected.
     """
 
@@ -563,7 +564,7 @@ def claims(
     words: list[str] | None = _argument(
         None, "List only claims that mention these words.", offers=completion.keys
     ),
-    everything: bool = _flag("--all", "Also those that support the cited ones."),
+    everything: bool = _flag("--all", "Also the claims that support the cited ones."),
     json_output: bool = _JSON,
 ) -> None:
     """List the cited claims."""
@@ -585,7 +586,7 @@ def show(
 ) -> None:
     """Show one claim, or list those of a topic.
 
-    Statement, source, conditions, how it is checked, verdict and cases.
+    Prints statement, source, conditions, how it is checked, verdict and cases.
     """
 
 
@@ -604,8 +605,8 @@ def why(
 ) -> None:
     """Show what a verdict rests on, as a tree.
 
-    Cases and their records, the steps of a proof, certificates, premises and what they rest on,
-    sources, the negative control.
+    Prints cases and their records, the steps of a proof, certificates, premises and what they rest
+    on, sources, and the negative control.
     """
 
 
@@ -620,8 +621,7 @@ def appendix(
     directory: Path = _file("Folder to write."),
     named: str | None = _option(
         None,
-        "Exactly these claims: keys with commas between them, or a Python file with claims "
-        "of your own.",
+        "Exactly these claims: keys separated by commas, or a Python file with claims of your own.",
         "--claims",
         metavar="WHICH",
     ),
@@ -637,12 +637,12 @@ def appendix(
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:
-    """Write what a paper attaches.
+    """Write an appendix to attach to a paper.
 
-    PDF, HTML, LaTeX, figures, data, checklist.
+    Writes PDF, HTML, LaTeX, figures, data and a checklist.
 
-    From the reference ledger, unless --suite or --results asks for records of your own. By
-    default the headlines, six to ten pages.
+    It is made from the reference ledger, unless --suite or --results asks for your own records. By
+    default it has the headline results, in six to ten pages.
     """
 
 
@@ -662,13 +662,13 @@ def falsify(
 ) -> None:
     """Search for a counterexample of a claim.
 
-    What is found is stored as a certificate. Exit code 1 for one that nobody expected.
+    What is found is stored as a certificate. Exit code 1 for a counterexample that nobody expected.
     """
 
 
 @_command("recheck rank.json", runs="falsify_commands.recheck")
 def recheck(path: Path = _file("A certificate."), json_output: bool = _JSON) -> None:
-    """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
+    """Verify a certificate from its file alone. Exit code 1 if it does not hold."""
 
 
 @_command(
@@ -677,16 +677,16 @@ def recheck(path: Path = _file("A certificate."), json_output: bool = _JSON) -> 
     runs="falsify_commands.certify",
 )
 def certify(
-    width: int = _argument(..., "d_x."),
-    depth: int = _argument(..., "L."),
+    width: int = _argument(..., "Width d_x, 1 or more."),
+    depth: int = _argument(..., "Number L of layers, 1 to 6."),
     file: Path = _argument(..., "File to write."),
-    heads: int = _option(1, "H."),
+    heads: int = _option(1, "Number H of heads, which divides the width."),
     force: bool = _FORCE,
 ) -> None:
     """Write the certificate of a separation rank.
 
-    A lower bound for nets of a shape and almost all weights, which `depthlaw recheck` verifies
-    without an elimination.
+    It certifies a lower bound for nets of one shape and almost all weights, which `depthlaw
+    recheck` verifies without an elimination.
     """
 
 
@@ -706,9 +706,9 @@ def mutate(
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:
-    """Perturb constants of statements and say what notices.
+    """Perturb constants of statements; see which changes are noticed.
 
-    Exit code 1 when an exact or argued claim has a survivor without a reason.
+    Exit code 1 if an exact or argued claim has a survivor without a reason.
     """
 
 
@@ -719,7 +719,7 @@ def cite(
 ) -> None:
     """Print the BibTeX entries behind claims.
 
-    Where a source is "depthlaw, after X", also that of X.
+    If a source is "depthlaw, after X", the entry of X is printed too.
     """
 
 
@@ -734,7 +734,10 @@ _KNOWN_BY: Any = _option(None, "As it was known at the end of a year.", metavar=
 def _atlas(
     context: typer.Context, known_by: int | None = _KNOWN_BY, json_output: bool = _JSON
 ) -> None:
-    """The atlas of least depth: how many layers tasks need, by class of models."""
+    """The atlas of least depth: how many layers tasks need.
+
+    Without a command, lists all tasks by class of models.
+    """
     named = context.invoked_subcommand
     if named is None:
         from .tasks_command import list_tasks
@@ -762,9 +765,10 @@ def tasks_list(
     known_by: int | None = _KNOWN_BY,
     json_output: bool = _JSON,
 ) -> None:
-    """List tasks, classes of models and the depth that is known to be needed and to suffice.
+    """List the depths known to be needed and to suffice.
 
-    With a task: its classes with all their fine print, and who found each bound.
+    By task and class of models. For one task, also prints its classes with all their fine print,
+    and who found each bound.
     """
 
 
@@ -817,7 +821,7 @@ def records_show(
     place: Path | None = _PLACE,
     json_output: bool = _JSON,
 ) -> None:
-    """Show one record whole."""
+    """Show one record in full."""
 
 
 @_command(
@@ -827,7 +831,7 @@ def records_show(
     runs="records_commands.verify_records",
 )
 def records_verify(place: Path | None = _PLACE, json_output: bool = _JSON) -> None:
-    """Verify every hash. Exit code 1 when something does not verify."""
+    """Verify every hash. Exit code 1 if one does not verify."""
 
 
 @_command(
@@ -871,7 +875,7 @@ def records_diff(
 ) -> None:
     """Compare two collections of records run by run.
 
-    Whatever code did them. Exit code 1 when they differ.
+    It does not matter which code made them. Exit code 1 if they differ.
     """
 
 
@@ -879,8 +883,8 @@ def records_diff(
 def doctor(folder: Path | None = _RESULTS, json_output: bool = _JSON) -> None:
     """Look for what is missing or out of order.
 
-    Versions, extras, devices, threads, folders, and whether every record verifies and agrees with
-    the ledger that comes with depthlaw. Exit code 1 when there is a problem.
+    Checks versions, extras, devices, threads and folders, and whether every record verifies and
+    agrees with the ledger that comes with depthlaw. Exit code 1 if there is a problem.
     """
 
 
@@ -949,14 +953,21 @@ def _parser_message(error: Any) -> str:
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
-        from depthlaw.advisor.atlas import tasks
+        from depthlaw.advisor.atlas import nearest_task
 
-        if word[1] in tasks():
-            return f"no such command {word[1]!r}; try `depthlaw tasks list {word[1]}`"
+        if near := nearest_task(word[1]):
+            return f"no such command {word[1]!r}; try `depthlaw tasks list {near}`"
     if command == "depthlaw depth":
         message = re.sub(
             r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message
         )
+        message = re.sub(
+            r"(No such option: --(?:params|parameters|size)\b).*",
+            r"\1 (a size stands alone, as in depthlaw depth 7e9)",
+            message,
+        )
+    if command == "depthlaw certify" and re.match(r"No such option: -\d", message):
+        message = "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE"
     end = "" if message.endswith("?") else ";"
     return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
 

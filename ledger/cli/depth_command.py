@@ -57,6 +57,11 @@ def depth(**given: Any) -> int:
     )
     if not (asked or given["evidence"]):
         refuse_options({name: given[name] for name in TASK_OPTIONS})
+        if given["config"] is not None:
+            raise UsageError(
+                "--config writes what is recommended, such as by depthlaw depth 3B --config "
+                "config.json; to judge a configuration give it to --hf"
+            )
         raise UsageError(
             "nothing to answer: give a size (3B, 350M, 7e9), --flops, --gpu, --hf or "
             "--task; try depthlaw depth 3B, or --task hops --hops 16"
@@ -187,7 +192,7 @@ def _write_config(architecture: Architecture, question: Question, given: Given) 
     if given["config"] == _STDOUT:
         sys.stdout.write(text)
     else:
-        plain.refuse_place(given["config"], given["force"])
+        plain.refuse_place(given["config"], given["force"], "; to judge it give it to --hf")
         plain.write_named(given["config"], text.encode())
     if given["hf"] is not None:
         _note(

@@ -27,9 +27,10 @@ def say(message: str) -> None:
     stdout().print(Text(clean(message)), soft_wrap=True)
 
 
-def note(message: str) -> None:
-    """The same, beside the answer."""
-    notes().print(Text(clean(message)), soft_wrap=True)
+def note(message: str, *, wrap: bool = False) -> None:
+    """The same, beside the answer; `wrap` for what nobody copies: lines as wide as a terminal."""
+    console = notes()
+    console.print(Text(clean(message)), soft_wrap=not (wrap and console.is_terminal))
 
 
 def heading(text: str) -> None:

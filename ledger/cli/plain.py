@@ -63,15 +63,16 @@ def write_named(file: Path, data: bytes) -> None:
     sys.stderr.write(f"{_named(file)} written\n")
 
 
-def refuse_place(file: Path, force: bool) -> None:
-    """Raises where a file cannot be written, as far as that can be seen before."""
+def refuse_place(file: Path, force: bool, instead: str = "") -> None:
+    """Raises where a file cannot be written, as far as that can be seen before; `instead` ends what
+    is said of one that exists."""
     named = _named(file)
     # Of os.path, which takes a name that is too long for one that does not exist.
     if os.path.isdir(file):
         raise UsageError(f"{named} is a folder; give the name of a file in it")
     if os.path.lexists(file) and not (force and os.path.isfile(file)):
         hint = "give another name" + (", or --force to replace it" if os.path.isfile(file) else "")
-        raise UsageError(f"{named} exists; {hint}")
+        raise UsageError(f"{named} exists; {hint}{instead}")
     try:
         # A folder that is missing, a name that is too long: also that of the temporary file.
         os.stat(file.parent)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 CHANGED = "*: something was changed after data were seen; `depthlaw show KEY` says what"
 # What stands for a verdict where nothing was measured.
 _NO_VERDICT = ("-", "not run", "OUT OF SCOPE")
+# Columns before a block, in the place of a row that does not fit.
+_INDENT = 3
 
 
 def plain_table(gap: int = 1) -> Table:
@@ -98,7 +99,8 @@ def print_table(console: Console, table: Table) -> None:
 
     Piped, every row is one line, however long. In a terminal columns that may wrap do so down to
     their least width; where even that does not fit, every row becomes a block: its first cell, with
-    its heading where it is a number, then the others with theirs.
+    its heading where it is a number, then the others with theirs. Rows with the same first cell
+    stand below it together.
     """
     cells = [[_text(cell) for cell in column.cells] for column in table.columns]
     headings = [str(column.header) for column in table.columns]
@@ -127,16 +129,33 @@ def print_table(console: Console, table: Table) -> None:
             left -= column.width - widths[place]
         console.print(table)
         return
+    # A number says nothing without its heading.
+    counted, before = table.columns[0].justify == "right", None
     for first, *others in zip(*cells, strict=True):
-        # A number says nothing without its heading.
-        counted = table.columns[0].justify == "right"
-        console.print(Text.assemble((f"{headings[0]} ", "dim"), first) if counted else first)
+        if first != before:
+            console.print(Text.assemble((f"{headings[0]} ", "dim"), first) if counted else first)
+        before = first
         named = zip(headings[1:], others, strict=True)
-        printed = Text("  ").join(
-            Text.assemble((f"{head} ", "dim"), cell) for head, cell in named if cell
-        )
-        if printed:
-            console.print(Padding(printed, (0, 0, 0, 3)))
+        parts = [Text.assemble((f"{head} ", "dim"), cell) for head, cell in named if cell]
+        for place, line in enumerate(_filled(parts, console)):
+            console.print(Text(" " * (_INDENT + 2 * bool(place))).append_text(line))
+
+
+def _filled(parts: Iterable[Text], console: Console) -> Iterator[Text]:
+    """Lines of the block under a heading: a part goes on the next line before it is broken."""
+    width, line = console.width - _INDENT - 2, Text()
+    for part in parts:
+        joined = Text("  ").join([line, part]) if line else part
+        if joined.cell_len > width and line:
+            yield line
+            joined = part
+        wrapped = joined.wrap(console, width)
+        for each in wrapped:
+            each.rstrip()
+        *whole, line = wrapped
+        yield from whole
+    if line:
+        yield line
 
 
 def _text(cell: object) -> Text:

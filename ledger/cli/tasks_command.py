@@ -8,14 +8,25 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.atlas import NONE, AtlasRow, Bound, atlas_rows, classes, tasks
+from depthlaw.advisor.atlas import (
+    NONE,
+    AtlasRow,
+    Bound,
+    atlas_rows,
+    classes,
+    formula,
+    tasks,
+)
 from depthlaw.advisor.base.quantities import UsageError, plural
 
 from .output import dump, note, say, stdout
+from .plain import paragraph
 from .tables import plain_table, print_table
 
 # Words that a check runs by default at most.
 _WORDS = 3_000
+# Columns that a cell of the table may shrink to; all formulas fit.
+_LEAST = 22
 
 
 def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int:
@@ -27,43 +38,52 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
         dump([_as_json(row) for row in rows])
         return 0
     if task is not None:
-        say(f"{tasks()[task].name}: {tasks()[task].definition}")
+        tell(f"{tasks()[task].name}: {tasks()[task].definition}")
     table = plain_table(2)
     headings = (*(() if task else ("task",)), "class", "needed", "suffices", "gap", "checked")
     for heading in headings:
-        table.add_column(
-            heading, overflow="fold", min_width=8, no_wrap=heading in ("task", "class", "gap")
-        )
+        table.add_column(heading, no_wrap=heading in ("task", "class", "gap"), min_width=_LEAST)
     for row in rows:
-        cells = (
-            row.class_.key,
-            *(end.depth if end else "-" for end in (row.lower, row.upper)),
-            row.gap,
-            ", ".join(dict.fromkeys(_checked(end) for end in (row.lower, row.upper) if end)),
-        )
+        cells = (row.class_.key, formula(row.needed), formula(row.suffices), row.gap, _checked(row))
         table.add_row(*(cells if task else (row.task.key, *cells)))
     print_table(stdout(), table)
-    if task is not None:
-        for row in rows:
-            say(f"\n{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
-            for end in filter(None, (row.lower, row.upper)):
-                say(f"  {_told(end)}")
-            for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
-                if quote:
-                    say(f"  “{quote}”")
-    else:
-        note("`depthlaw tasks list TASK` says what each class is, and who found each end")
+    if task is None:
+        note(
+            "none: no depth suffices; -: no bound is known. Letters are those of the task or the "
+            "class: `depthlaw tasks list TASK` defines both, and says who found each bound",
+            wrap=True,
+        )
+        return 0
+    for row in rows:
+        say("")
+        tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
+        for end in filter(None, (row.lower, row.upper)):
+            tell(told(end), "  ")
+        for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
+            if quote:
+                tell(f"“{quote}”", "  ")
     return 0
 
 
-def _checked(end: Bound) -> str:
-    return f"{end.verdict} ({end.end})"
+def tell(text: str, before: str = "") -> None:
+    """A paragraph, as wide as the terminal; piped in one line, however long."""
+    if stdout().is_terminal:
+        paragraph(text, before, f"{before}  ")
+    else:
+        say(before + text)
 
 
-def _told(end: Bound) -> str:
+def _checked(row: AtlasRow) -> str:
+    """What both ends stand on, once where it is the same."""
+    said = {end.end: end.verdict for end in (row.lower, row.upper) if end}
+    same = len(set(said.values())) == 1
+    return said.popitem()[1] if same else ", ".join(f"{v} ({end})" for end, v in said.items())
+
+
+def told(end: Bound) -> str:
     """A bound in a line."""
     who = "ours" if end.source == "depthlaw" else end.source
-    says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {end.depth}"
+    says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {formula(end.depth)}"
     rest = f"; {end.note}" if end.note else ""
     check = f"claim {end.claim}: {end.verdict}" if end.claim else end.verdict
     if end.checked:
@@ -252,7 +272,7 @@ class _Ends:
             result = f"{'as many as' if layers == self.upper else 'more than'} the table"
             return result, f"{result} ({self.upper})"
         if self.unread:
-            needed = f"; it needs {self.unread}, which is no number here"
+            needed = f"; it needs {formula(self.unread)}, which is no number here"
         elif self.lower is None:
             needed = "; no lower bound is known to it"
         else:

@@ -273,7 +273,7 @@ def _hops(results: Found) -> Iterator[Panel]:
     yield Panel("Positions answered", "layers", "share right", (*lines, bar))
     median = rows(results, *_HOPS, task="hop_k", seeds="median")
     least = curves(median, "hops", "seeds", lambda _: "trained")
-    yield _least(median, "hops", "hops k", least, ("ceil(log2 k) + 2", layers_for_hops))
+    yield _least(median, "hops", "hops k", least, ("ceil(log_2 k) + 2", layers_for_hops))
 
 
 @_shows("least-depth-by-updates")
@@ -463,7 +463,7 @@ def _convolution(results: Found) -> Iterator[Panel]:
     )
     deep = range(1, 8)
     yield Panel(
-        "Width 2, log2 N layers",
+        "Width 2, log_2 N layers",
         "tokens N",
         "separation rank",
         (
@@ -477,7 +477,7 @@ def _convolution(results: Found) -> Iterator[Panel]:
                 "circuit, sides in turn",
             ),
             stated(
-                "S(2, log2 N), the bound for attention",
+                "S(2, log_2 N), the bound for attention",
                 {2**L: dimension_count(2, L) for L in deep},
             ),
         ),
@@ -697,7 +697,7 @@ _TRANSFER = {
     "L layers see 3^L steps": ("trained_depth/wall_within",),
     "no more than 3^L steps": ("trained_depth/wall_beyond",),
     "ceil(log_3 D) layers are enough and needed": ("trained_depth/connectivity_least_depth",),
-    "ceil(log2 k) + 2 layers are enough": ("trained_depth/hops_enough",),
+    "ceil(log_2 k) + 2 layers are enough": ("trained_depth/hops_enough",),
 }
 # Chance of a false alarm of each verdict: no more than that of the verdicts on the page.
 _ALPHA = 1e-7

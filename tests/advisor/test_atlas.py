@@ -15,6 +15,7 @@ from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.site import atlas_pages
 from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.readable import readable
 
 ROWS = list(atlas.atlas_rows())
 BIBLIOGRAPHY = (Path(atlas.__file__).parents[2] / "theory/bibliography.bib").read_text()
@@ -136,6 +137,42 @@ def _depths(row: atlas.AtlasRow, **sizes: int) -> tuple[int, ...]:
     ends = [end for end in (row.lower, row.upper) if end]
     values = [tasks_command._value(end.depth, sizes) for end in ends]
     return tuple(value for value in values if value is not None)
+
+
+def test_formulas_read_as_mathematics() -> None:
+    """The LaTeX, which another module reads as ASCII, has the same signs in the same order."""
+    for depth in {bound.depth for bound in atlas.bounds()}:
+        line, latex = atlas.formula(depth), atlas.formula(depth, latex=True)
+        assert not re.search(r"M(in|ax)\(|log\d|log\(", line + latex), depth
+        assert latex.count("$") % 2 == 0
+        assert _signs(readable(latex)) == _signs(line), depth
+        # A negative control: what was parsed is not what is printed.
+        assert ("log" in depth) <= (_signs(line) != _signs(depth)) or "order" in depth
+    assert atlas.formula("ceil(log((d + 1) / 2, 6)) + 1") == "ceil(log_6((d + 1)/2)) + 1"
+    assert atlas.formula("1 if H >= n, else 2", latex=True) == r"1 if $H \geq n$, else 2"
+    with pytest.raises(ValueError, match="a bracket is open"):
+        atlas.formula("ceil(log2(k)")
+
+
+def _signs(line: str) -> str:
+    return re.sub(r"[ ()^]", "", line)
+
+
+def test_every_letter_of_a_formula_is_explained_beside_it() -> None:
+    for bound in atlas.bounds():
+        task, class_ = atlas.tasks()[bound.task], atlas.classes()[bound.class_]
+        beside = f"{task.name} {task.definition} {class_.name} {class_.definition}"
+        letters = re.findall(r"\b(?!a\b)[A-Za-z]\b", bound.depth)
+        assert set(letters) <= set(re.findall(r"\b[A-Za-z]\b", beside)), bound
+
+
+def test_what_no_depth_does_is_not_needed_but_never_enough() -> None:
+    rows = {(row.task.key, row.class_.key): row for row in ROWS}
+    parity = rows["parity", "counting"]
+    assert (parity.needed, parity.suffices) == ("-", "none")
+    regular = rows["regular", "ahat-looped"]
+    assert regular.needed.startswith("no fixed number")
+    assert regular.suffices == "8 ceil(log2(n)) + 9"
 
 
 def test_the_advisor_answers_from_it() -> None:

@@ -57,10 +57,10 @@ def test_connectivity_has_one_number_for_each_architecture() -> None:
     assert doubling == [32, 32, 32, 34]
     said = for_connectivity(64)
     assert said.headline == (
-        "It depends on the architecture: (a) 4 layers, (b) 18 + 2 ceil(log2 n) layers"
+        "It depends on the architecture: (a) 4 layers, (b) 18 + 2 ceil(log_2 n) layers"
     )
     assert for_connectivity(28, 1000).headline.endswith("(a) 4 layers, (b) 38 layers")
-    assert "18 + 2 ceil(log2 n) = 32, at the least n for this diameter" in said.numbers[1].rule
+    assert "18 + 2 ceil(log_2 n) = 32, at the least n for this diameter" in said.numbers[1].rule
     assert "--vertices" not in for_connectivity(64, 100).numbers[1].rule
     assert "the input already shows it" in for_connectivity(1).numbers[0].rule
     assert "It comes without a constant" in said.remarks[0]
@@ -70,7 +70,7 @@ def test_hops_name_what_suffices_what_is_claimed_and_what_is_open() -> None:
     suffices = [for_hops(k).numbers[-1].layers for k in (1, 2, 3, 4, 5, 16)]
     assert suffices == [2, 3, 4, 4, 5, 6]
     said = for_hops(5)
-    assert said.headline == "5 layers suffice for 5 hops: ceil(log2 k) + 2"
+    assert said.headline == "5 layers suffice for 5 hops: ceil(log_2 k) + 2"
     assert [(n.layers, n.meaning) for n in said.numbers] == [(4, "claimed"), (5, "suffices")]
     assert "hops/depth_carried_symbols" in said.remarks[0]
     assert "No unconditional lower bound is known here." in said.remarks[1]

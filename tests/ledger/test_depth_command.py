@@ -225,6 +225,7 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
     [
         ("3B --gpuz H100", "--gpuz (Possible options: --gpu, --gpus)"),
         ("--gpuz H100 3B", "--gpuz"),
+        ("--params 7e9", "--params (a size stands alone, as in depthlaw depth 7e9);"),
     ],
 )
 def test_an_unknown_option_is_named_with_those_like_it(
@@ -247,7 +248,11 @@ def test_a_written_configuration_is_read_back_as_the_recommended_shape(
     file.write_text("mine")
     assert main(["depth", "3B", "--config", str(file)]) == 2
     assert file.read_text() == "mine"
-    assert capsys.readouterr().err.count("\n") == 1
+    said = capsys.readouterr().err
+    assert said.endswith("--force to replace it; to judge it give it to --hf\n")
+    assert said.count("\n") == 1
+    assert main(["depth", "--config", str(file)]) == 2
+    assert "to judge a configuration give it to --hf" in capsys.readouterr().err
     run(capsys, "depth", "3B", "--config", file, "--force")
     assert json.loads(file.read_text())["num_hidden_layers"] == shape["layers"]
 

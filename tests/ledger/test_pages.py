@@ -33,7 +33,9 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     docs.mkdir()
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         (tmp_path / name).write_text("[guide](docs/depth.md)\n")
-    (docs / "hand-written.md").write_text("before\n<!-- table: separation_rank/degree -->\nafter\n")
+    (docs / "hand-written.md").write_text(
+        f"# before\n\n{pages.UNFILLED}<!-- table: separation_rank/degree -->\nafter\n"
+    )
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
     stale = out / "claims" / "hops" / "gone.md"
@@ -77,7 +79,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
         assert part in page
     assert "not run" not in page
     assert (out / "hand-written.md").read_text() == (
-        "before\n*Nothing is recorded for this yet.*\nafter\n"
+        "# before\n\n*Nothing is recorded for this yet.*\nafter\n"
     )
 
 
@@ -109,6 +111,15 @@ def test_keys_and_pages_in_prose_become_links(tmp_path):
     )
     command = "$ depthlaw show hops/doubling"
     assert pages._linked(command, claims, tmp_path) == command
+
+
+def test_pages_with_marks_say_so_below_their_titles():
+    """To whoever reads the file; docs/proofs.md is one table, which its text names."""
+    for page in DOCS.rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        marked = text.count("<!-- ") - text.count("latency_limits -->")
+        said = text.split("\n", 2)[2].startswith(pages.UNFILLED)
+        assert said == bool(marked) or page.name == "proofs.md", page
 
 
 def test_a_mark_is_filled_by_the_table_of_its_claim(tmp_path):

@@ -9,8 +9,10 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from depthlaw.advisor import atlas
 from depthlaw.ledger.cli import terminal
-from depthlaw.ledger.cli.tables import claims_table, print_table
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.cli.tables import claims_table, print_table, text_table
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.verdicts import suite_verdicts
@@ -95,6 +97,32 @@ def test_show_and_claims_keep_within_the_terminal(results, width):
     assert "…" not in shown + listed
     for row in results[1].cases:
         assert all(field in squeezed(shown) for field in str(row.case).split())
+
+
+def test_rows_of_one_thing_stand_below_it_and_no_cell_is_broken_that_fits():
+    rows = [("dyck", "left", "D + 1 or so"), ("dyck", "right", "D + 1"), ("hops", "left", "k")]
+    table = text_table("task", "class", "needed", rows=rows, left=True)
+    assert printed(25, is_terminal=True, what=lambda c: print_table(c, table)).splitlines() == [
+        "dyck",
+        "   class left",
+        "     needed D + 1 or so",
+        "   class right",
+        "     needed D + 1",
+        "hops",
+        "   class left  needed k",
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_atlas_keeps_its_formulas_whole(width, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["tasks"]) == 0
+    text = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert max(map(len, text.splitlines())) <= width
+    for row in atlas.atlas_rows():
+        assert f"needed {atlas.formula(row.needed)}" in text or len(row.needed) > width - 15
+        assert f"class {row.class_.key}" in text
 
 
 def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results):

@@ -107,6 +107,7 @@ def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
     assert f"FAILS; {words}" in page
     assert "FAILS, and the kernel checked a refutation | 1" in page
     assert "PROVED, by the kernel | 0" in page
+    assert r"\$" not in page, "formulas of what is not formal are set"
 
 
 def test_a_refutation_is_void_after_a_change_and_proves_nothing(monkeypatch, tmp_path):

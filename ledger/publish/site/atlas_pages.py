@@ -6,11 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from depthlaw.advisor.atlas import AtlasRow, Bound, atlas_rows, bounds, classes, tasks
+from depthlaw.advisor.atlas import (
+    NONE,
+    AtlasRow,
+    Bound,
+    atlas_rows,
+    bounds,
+    classes,
+    formula,
+    tasks,
+)
 from depthlaw.advisor.base.quantities import plural
 
 from ...verdicts.suite_verdicts import ClaimResult, marked
-from ..appendix.typesetting import code, md, pipe_table, verdict
+from ..appendix.typesetting import code, md, pipe_table, prose, verdict
 
 Judged = Callable[[str], ClaimResult | None]
 
@@ -40,7 +49,8 @@ def _index(judged: Judged) -> str:
             "that is known to be necessary, and the least that is known to suffice. *none*: no "
             "depth suffices. A verdict links to the claim that checks that end here; *in part "
             "checked*: the claim is about a part of it, which its page names. *Published* ends "
-            "without more, and ours that are *argued in words*, are not checked. The same table: "
+            "without more, and ours that are *argued in words*, are not checked. Letters are those "
+            "of the task, whose page defines them, or of the class. The same table: "
             "`depthlaw tasks list`, by year with `--known-by`. Weights of your own: [check a "
             "net](/how-to/check-a-net.md).",
             f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
@@ -53,7 +63,7 @@ def _index(judged: Judged) -> str:
             "## Classes of models",
             pipe_table(
                 "class | what it is, exactly | depth counts",
-                ((code(c.key), md(c.definition), md(c.unit)) for c in classes().values()),
+                ((code(c.key), prose(c.definition), md(c.unit)) for c in classes().values()),
             ),
             f"```{{toctree}}\n:hidden:\n\n{menu}\n```",
         ]
@@ -67,8 +77,8 @@ def _table(rows: list[AtlasRow], judged: Judged) -> str:
             (
                 f"[{md(row.task.name)}]({row.task.key}.md)",
                 md(row.class_.name),
-                _depth(row.lower),
-                _depth(row.upper),
+                _depth(row.needed),
+                _depth(row.suffices),
                 _check(row.lower, judged),
                 _check(row.upper, judged),
             )
@@ -80,12 +90,12 @@ def _table(rows: list[AtlasRow], judged: Judged) -> str:
 
 def _task(key: str, judged: Judged) -> str:
     task = tasks()[key]
-    parts = [f"# {md(task.name)}", md(task.definition)]
+    parts = [f"# {md(task.name)}", prose(task.definition)]
     for row in atlas_rows(key):
         own = [b for b in bounds() if (b.task, b.class_) == (key, row.class_.key)]
         parts += [
             f"## {md(row.class_.name)}",
-            f"{md(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
+            f"{prose(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
             pipe_table(
                 "year | bound | depth | who, and where | checked here",
                 ((str(b.year), *_told(b, judged)) for b in sorted(own, key=lambda b: b.year)),
@@ -93,7 +103,7 @@ def _task(key: str, judged: Judged) -> str:
             *dict.fromkeys(_quoted(b) for b in own if b.quote),
         ]
         if row.gap == "open":
-            known = f"needed: {_depth(row.lower)}, suffices: {_depth(row.upper)}"
+            known = f"needed: {_depth(row.needed)}; suffices: {_depth(row.suffices)}"
             parts.append(f"*Open* ({known}; a dash: no bound is known to us).")
     if any(b.task == key and b.source != "depthlaw" for b in bounds()):
         parts.append(
@@ -109,9 +119,9 @@ def _told(bound: Bound, judged: Judged) -> tuple[str, str, str, str]:
     what = "; ".join(filter(None, [bound.checked, bound.note]))
     return (
         bound.end + gone,
-        _depth(bound),
+        "no depth suffices" if bound.depth == NONE else _depth(bound.depth),
         f"{who}, {md(bound.place)} ({bound.mark})",
-        _check(bound, judged) + (f": {md(what)}" if what else ""),
+        _check(bound, judged) + (f": {prose(what)}" if what else ""),
     )
 
 
@@ -119,8 +129,8 @@ def _quoted(bound: Bound) -> str:
     return f"> “{md(bound.quote)}” ({{cite:t}}`{bound.source}`, {md(bound.place)})"
 
 
-def _depth(bound: Bound | None) -> str:
-    return "-" if bound is None else md(bound.depth)
+def _depth(depth: str) -> str:
+    return depth if depth == "-" else prose(formula(depth, latex=True))
 
 
 def _check(bound: Bound | None, judged: Judged) -> str:

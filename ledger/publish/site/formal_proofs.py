@@ -9,7 +9,7 @@ from depthlaw.theory.claims.formal import checked, sentences, source, stale
 
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import verdict_name
-from ..appendix.typesetting import code, md, pipe_table
+from ..appendix.typesetting import code, md, pipe_table, prose
 
 # What of a section belongs to its theorems.
 _IN_SCOPE = ("Variable", "Variables", "Hypothesis", "Hypotheses", "Context")
@@ -25,7 +25,7 @@ def proofs(recorded: Recorded) -> str:
         [
             (
                 f"[{code(key)}](/claims/{key}.md) by {code(claim.formal.theorem)}",
-                md(claim.formal.informal),
+                prose(claim.formal.informal),
                 "void: " + md(why)
                 if (why := stale(claim))
                 else _verdict(recorded, key) + _REFUTED * bool(claim.formal.refutes),

@@ -10,7 +10,8 @@ NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers 
 checked, `<!-- verdicts: KEY,KEY -->` and
 `<!-- values: KEY,KEY -->` by claims and their cases,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
-to a CSV file of all cases of the claims that a page names so.
+to a CSV file of all cases of the claims that a page names so. The line below the title that says so
+is left out.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ from . import (
 # What of docs/ is no source of pages: the files of Sphinx, and what is built.
 _APART = {"conf.py", "_static", "_build", "_site", "explorer"}
 _LEAST_DEPTH = "<!-- least-depth -->"
+# What hand-written pages with marks say below their titles, to whoever reads them where they stand.
+UNFILLED = (
+    "*In this file numbers, verdicts and figures are missing: `make docs` fills them in from the "
+    "records.*\n\n"
+)
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
@@ -81,7 +87,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         if path.suffix != ".md":
             pages[out / name] = path.read_text(encoding="utf-8")
             continue
-        text = words.spoken(path.read_text(encoding="utf-8"))
+        text = words.spoken(path.read_text(encoding="utf-8").replace(UNFILLED, ""))
         if _LEAST_DEPTH in text:
             text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
         text = filled(text, recorded, out, path.stem)
