@@ -12,6 +12,7 @@ from depthlaw.advisor.atlas import NONE, AtlasRow, Bound, atlas_rows, classes, t
 from depthlaw.advisor.base.quantities import UsageError, plural
 
 from .output import dump, note, say, stdout
+from .plain import paragraph
 from .tables import plain_table, print_table
 
 # Words that a check runs by default at most.
@@ -47,7 +48,7 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
         for row in rows:
             say(f"\n{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
             for end in filter(None, (row.lower, row.upper)):
-                say(f"  {_told(end)}")
+                say(f"  {told(end)}")
             for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
                 if quote:
                     say(f"  “{quote}”")
@@ -56,11 +57,19 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
     return 0
 
 
+def tell(text: str, before: str = "") -> None:
+    """A paragraph, as wide as the terminal; piped in one line, however long."""
+    if stdout().is_terminal:
+        paragraph(text, before, f"{before}  ")
+    else:
+        say(before + text)
+
+
 def _checked(end: Bound) -> str:
     return f"{end.verdict} ({end.end})"
 
 
-def _told(end: Bound) -> str:
+def told(end: Bound) -> str:
     """A bound in a line."""
     who = "ours" if end.source == "depthlaw" else end.source
     says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {end.depth}"
@@ -94,14 +103,20 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 
 def check(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length; say whether it is right there, and how its
-    depth compares with the table. Exit code 1 where it is wrong."""
+    depth compares with the table. Exit code 1 where it is wrong. A file with a lower bound is
+    verified."""
     from depthlaw.theory.least_depth.batched_nets import answers, automaton
-    from depthlaw.theory.least_depth.explicit_nets import RecurrentNet, breaks, read_net
+    from depthlaw.theory.least_depth.explicit_nets import RecurrentNet, breaks, net_of, read_body
     from depthlaw.theory.least_depth.task_words import word_task
 
     if length is not None and length < 1:
         raise UsageError(f"--length is 1 or more; got {length}")
-    net, body = read_net(file)
+    body = read_body(file)
+    if body.get("family") == "bound":
+        from .bound_command import check_bound
+
+        return check_bound(file, body, length, json_output)
+    net = net_of(body)
     name, parameters = body.get("task"), body.get("parameters", {})
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
@@ -141,7 +156,7 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
             "said": said,
             "right": task.answer(closed.wrong),
         }
-    table = _Ends.of(name, parameters, kind, _heads(net))
+    table = Ends.of(name, parameters, kind, _heads(net))
     result, text = ("wrong", "") if wrong else table.against(net.depth, longest, whole)
     if json_output:
         dump(
@@ -183,14 +198,14 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
 
 
 @dataclass(frozen=True)
-class _Ends:
+class Ends:
     """What the table says of a task at some parameters.
 
     Attributes:
         rows: whether it has a row for it.
         lower, upper: how many layers are needed and suffice; None where no number is known, and
             infinite where no depth suffices.
-        source: who says that as many as `lower` are needed.
+        source, upper_source: who says that as many as `lower` are needed, and `upper` suffice.
         unread: a lower end that is no number at these parameters.
     """
 
@@ -198,10 +213,11 @@ class _Ends:
     lower: float | None
     upper: int | None
     source: str
+    upper_source: str
     unread: str
 
     @classmethod
-    def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> _Ends:
+    def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> Ends:
         """The ends of all rows in the class whose tasks this one is a case of; the sharpest count,
         since S3 is a solvable group and a dihedral one."""
         from depthlaw.theory.least_depth.task_words import tasks_of
@@ -209,9 +225,9 @@ class _Ends:
         names = tasks_of(name, parameters)
         rows = [row for task in names for row in atlas_rows(task) if row.class_.key == kind]
         numbers = _numbers(parameters, heads)
-        uppers = [_value(row.upper.depth, numbers) for row in rows if row.upper]
-        suffice = [int(value) for value in uppers if value is not None]
-        upper = min(suffice, default=None)
+        uppers = [(_value(row.upper.depth, numbers), row.upper) for row in rows if row.upper]
+        suffice = [(int(value), _who(end)) for value, end in uppers if value is not None]
+        upper, upper_source = min(suffice, default=(None, ""))
         lower, source, unread = None, "", ""
         for bound in (row.lower for row in rows if row.lower):
             value = _value(bound.depth, numbers)
@@ -221,9 +237,8 @@ class _Ends:
             elif (upper is None or len(names) == 1 or value <= upper) and (
                 lower is None or value > lower
             ):
-                who = "ours" if bound.source == "depthlaw" else bound.source
-                lower, source = value, f"{who}, {bound.mark}"
-        return cls(bool(rows), lower, upper, source, unread)
+                lower, source = value, _who(bound)
+        return cls(bool(rows), lower, upper, source, upper_source, unread)
 
     def against(self, layers: int, length: int, whole: bool) -> tuple[str, str]:
         """How a net that was right compares, in a few words and in a line."""
@@ -266,6 +281,11 @@ class _Ends:
                 else "; a record only if it is right on longer words too, which no run shows"
             ),
         )
+
+
+def _who(bound: Bound) -> str:
+    """Whose bound it is, and how that is known."""
+    return f"{'ours' if bound.source == 'depthlaw' else bound.source}, {bound.mark}"
 
 
 def _heads(net: Any) -> int | None:

@@ -394,3 +394,55 @@ def formula_layers(automaton: Automaton) -> int:
             for after in graph[state]:
                 longest[after] = max(longest.get(after, 0), longest[state] + 1)
     return max((2 * longest[state] + 1 for state in automaton.accepting), default=0)
+
+
+# --- all of it ---
+
+
+class Asked(NamedTuple):
+    """What a language asks of depth.
+
+    Attributes:
+        elements: the number of elements of its syntactic monoid.
+        around, counted: where none does, words that show it; with the period.
+        leftmost, rightmost: where some does, how many layers.
+        solvable: whether all groups in the monoid are.
+    """
+
+    elements: int
+    around: Pumped | None
+    counted: tuple[Pumped, int] | None
+    leftmost: Least | None
+    rightmost: Least | None
+    solvable: bool
+
+    @property
+    def r_trivial(self) -> bool:
+        """Whether some depth of leftmost heads does it."""
+        return self.around is None
+
+    @property
+    def star_free(self) -> bool:
+        """Whether some depth of rightmost heads does it."""
+        return self.counted is None
+
+
+def asked_of_depth(automaton: Automaton, most: int = MOST_SEEN) -> Asked:
+    """Everything above about the language of a minimal automaton.
+
+    Raises:
+        UsageError: for a monoid that is too large.
+    """
+    elements = monoid(automaton)
+    around, pumped = around_a_cycle(automaton), counted(automaton, elements)
+    for found, leftmost in ((around, True), (pumped and pumped[0], False)):
+        if found and not all(deceived(automaton, found, leftmost, layers) for layers in range(3)):
+            raise AssertionError(f"the words {found} do not show what they must")
+    return Asked(
+        len(elements),
+        around,
+        pumped,
+        None if around else least_layers(automaton, True, most),
+        None if pumped else least_layers(automaton, False, most),
+        solvable(elements),
+    )

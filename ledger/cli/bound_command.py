@@ -1,0 +1,123 @@
+"""`depthlaw tasks check` of a lower bound: two words that a number of layers cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from depthlaw.advisor.atlas import NONE, atlas_rows, classes
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+
+from .output import dump
+from .tasks_command import Ends, tell
+
+# Classes of whose nets each has words of its own, and how these are made.
+_MADE = {
+    "diagonal-ssm": "each letter stands between words of product 1 that bring the net to its "
+    "fewest states, and x^-1 is x so often that one x more changes nothing",
+    "deltanet": "the letter is read very often in front of both, with product 1",
+}
+
+
+def check_bound(file: Path, body: Mapping[str, Any], length: int | None, json_output: bool) -> int:
+    """Verify a lower bound and compare it with the table. Exit code 1 where it is not verified."""
+    from depthlaw.theory.least_depth.bound_certificates import BoundCertificate, read_bound
+
+    if length is not None:
+        raise UsageError("--length belongs to nets; a lower bound is about two words")
+    bound: BoundCertificate = read_bound(body)
+    parted, same = bound.told_apart(), bound.answers[0] == bound.answers[1]
+    verified = parted is None and not same
+    ends = _of_language(bound) if bound.automaton else _of_task(bound)
+    result, compared = _against(ends, bound.layers + 1) if verified else ("not verified", "")
+    one, other = (_shown(word) for word in bound.words)
+    if json_output:
+        dump(
+            {
+                "file": str(file),
+                "task": bound.task or None,
+                "language": body.get("language"),
+                "parameters": bound.parameters,
+                "class": bound.kind,
+                "layers": bound.layers,
+                "words": [list(word) for word in bound.words],
+                "answers": list(bound.answers),
+                "verified": verified,
+                "told_apart_by": parted,
+                "lower": NONE if ends.lower == inf else ends.lower,
+                "table": ends.upper,
+                "result": result,
+            }
+        )
+    elif same:
+        tell(f"NOT VERIFIED: both words, {one} and {other}, have the answer {bound.answers[0]}")
+    elif parted is not None:
+        tell(
+            f"NOT VERIFIED: {plural(parted, 'layer')} of the class {bound.kind} can tell {one} "
+            f"from {other}"
+        )
+    else:
+        answers = " and ".join(map(str, bound.answers))
+        layers, made = plural(bound.layers, "layer"), _MADE.get(bound.kind)
+        says = (
+            f"every net of the class {bound.kind} with {layers}, whatever its weights, says the "
+            f"same of two words made of {one} and {other}"
+            if made
+            else f"no net of the class {bound.kind} with {layers}, whatever its weights, tells "
+            f"{one} from {other}"
+        )
+        tell(f"verified: {says}, whose answers are {answers}")
+        tell(f"needs more than {layers}; {compared}")
+        if made:
+            tell(f"the words of a net: {made}")
+        tell(f"the class {bound.kind}: {classes()[bound.kind].definition}")
+    return int(not verified)
+
+
+def _shown(word: tuple[str, ...]) -> str:
+    return quoted(("" if max(map(len, word)) == 1 else " ").join(word))
+
+
+def _of_task(bound: Any) -> Ends:
+    return Ends.of(bound.task, bound.parameters, bound.kind, None)
+
+
+def _of_language(bound: Any) -> Ends:
+    """What `depthlaw tasks language` says of it."""
+    from depthlaw.theory.formal_languages.regular_depth import asked_of_depth
+
+    asked = asked_of_depth(bound.automaton)
+    least = asked.leftmost if bound.kind == "uhat-left" else asked.rightmost
+    if least is not None:
+        search = "found by `depthlaw tasks language`"
+        return Ends(True, least.needed, least.enough, search, search, "")
+    task = "not-r-trivial" if bound.kind == "uhat-left" else "not-star-free"
+    (row,) = (row for row in atlas_rows(task) if row.class_.key == bound.kind)
+    assert row.lower is not None
+    who = "ours" if row.lower.source == "depthlaw" else row.lower.source
+    return Ends(True, inf, None, f"{who}, {row.lower.mark}", "", "")
+
+
+def _against(ends: Ends, needed: int) -> tuple[str, str]:
+    """How a bound that was verified compares, in a word or two and in a line."""
+    if not ends.rows:
+        return ("no record to compare with",) * 2
+    if ends.upper is not None and needed > ends.upper:
+        return (
+            "contradicts an upper bound",
+            f"this contradicts the upper end, {ends.upper} ({ends.upper_source}); one of the two "
+            "is wrong, or is about other nets or words",
+        )
+    if ends.lower is None:
+        unread = f" ({ends.unread} is no number here)" if ends.unread else ""
+        result = "no lower end is known to the table"
+        return result, result + unread
+    if ends.lower == inf:
+        return "weaker", f"weaker than the known lower end, that no depth suffices ({ends.source})"
+    known = f"the greatest known lower end is {ends.lower} ({ends.source})"
+    if needed > ends.lower:
+        return "a record", f"{known}: this is better, a record"
+    result = "equal" if needed == ends.lower else "weaker"
+    return result, f"{known}: {'as much as' if result == 'equal' else 'more than'} this"
