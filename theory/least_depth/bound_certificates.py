@@ -219,16 +219,17 @@ def _of_language(
 
 def _read_word(word: Any, letters: Sequence[str], back: bool) -> Word:
     """A word of one letter or more: a list, or a string of letters, apart where they are long."""
+    read = word
     if isinstance(word, str):
-        word = word.split() if max(map(len, letters)) > 1 else list(word)
-    if not isinstance(word, list) or not word:
+        read = word.split() if max(map(len, letters)) > 1 else list(word)
+    if not isinstance(read, list) or not read:
         raise UsageError(
             f"cannot read the word {quoted(str(word))}; give a list of one letter or more, or a "
             "string"
         )
-    if len(word) > MOST_LETTERS:
-        raise UsageError(f"a word has {len(word):,} letters; accepted are up to {MOST_LETTERS:,}")
-    for letter in word:
+    if len(read) > MOST_LETTERS:
+        raise UsageError(f"a word has {len(read):,} letters; accepted are up to {MOST_LETTERS:,}")
+    for letter in read:
         plain = letter.removesuffix(BACK) if back and isinstance(letter, str) else letter
         if plain not in letters:
             listed = " ".join(letters[:12]) + (" ..." if len(letters) > 12 else "")
@@ -236,7 +237,7 @@ def _read_word(word: Any, letters: Sequence[str], back: bool) -> Word:
                 f"the word has {quoted(str(letter))}, which is no letter of the task; accepted are "
                 f"{listed}" + (f", each also with {BACK}" if back else "")
             )
-    return tuple(word)
+    return tuple(read)
 
 
 def _refuse_long(kind: str, layers: int, one: Word, other: Word) -> None:
