@@ -773,7 +773,7 @@ def tasks_list(
     "tasks check net.json --length 8",
     "tasks check bound.json",
     of=atlas,
-    runs="tasks_command.check",
+    runs="check_command.check",
 )
 def tasks_check(
     file: Path = _file(

@@ -101,22 +101,16 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
     }
 
 
-def check(file: Path, length: int | None, json_output: bool) -> int:
+def check_net(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length; say whether it is right there, and how its
-    depth compares with the table. Exit code 1 where it is wrong. A file with a lower bound is
-    verified."""
+    depth compares with the table. Exit code 1 where it is wrong."""
     from depthlaw.theory.least_depth.batched_nets import answers, automaton
-    from depthlaw.theory.least_depth.explicit_nets import RecurrentNet, breaks, net_of, read_body
+    from depthlaw.theory.least_depth.explicit_nets import RecurrentNet, breaks, read_net
     from depthlaw.theory.least_depth.task_words import word_task
 
     if length is not None and length < 1:
         raise UsageError(f"--length is 1 or more; got {length}")
-    body = read_body(file)
-    if body.get("family") == "bound":
-        from .bound_command import check_bound
-
-        return check_bound(file, body, length, json_output)
-    net = net_of(body)
+    net, body = read_net(file)
     name, parameters = body.get("task"), body.get("parameters", {})
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')

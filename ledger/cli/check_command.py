@@ -1,4 +1,5 @@
-"""`depthlaw tasks check` of a lower bound: two words that a number of layers cannot tell apart."""
+"""`depthlaw tasks check`: of a net, or of a lower bound, two words that so many layers cannot tell
+apart."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from depthlaw.advisor.atlas import NONE, atlas_rows, classes
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .output import dump
-from .tasks_command import Ends, tell
+from .tasks_command import Ends, check_net, tell
 
 # Classes of whose nets each has words of its own, and how these are made.
 _MADE = {
@@ -21,12 +22,22 @@ _MADE = {
 }
 
 
-def check_bound(file: Path, body: Mapping[str, Any], length: int | None, json_output: bool) -> int:
-    """Verify a lower bound and compare it with the table. Exit code 1 where it is not verified."""
-    from depthlaw.theory.least_depth.bound_certificates import BoundCertificate, read_bound
+def check(file: Path, length: int | None, json_output: bool) -> int:
+    """Check what the file holds. Exit code 1 where a net is wrong or a bound is not verified."""
+    from depthlaw.theory.least_depth.explicit_nets import read_body
 
+    body = read_body(file)
+    if body.get("family") != "bound":
+        return check_net(file, length, json_output)
     if length is not None:
         raise UsageError("--length belongs to nets; a lower bound is about two words")
+    return _check_bound(file, body, json_output)
+
+
+def _check_bound(file: Path, body: Mapping[str, Any], json_output: bool) -> int:
+    """Verify a lower bound and compare it with the table."""
+    from depthlaw.theory.least_depth.bound_certificates import BoundCertificate, read_bound
+
     bound: BoundCertificate = read_bound(body)
     parted, same = bound.told_apart(), bound.answers[0] == bound.answers[1]
     verified = parted is None and not same
