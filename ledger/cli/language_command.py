@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.atlas import Bound, atlas_rows, classes
-from depthlaw.advisor.base.quantities import plural, quoted
+from depthlaw.advisor.base.quantities import plural
 
 from .output import dump, say, stdout
 from .tables import plain_table, print_table
@@ -129,10 +129,10 @@ def _at_some_depth(answer: _Answer, least: Least, formula: int | None) -> None:
         else f"{least.needed} to {enough}"
     )
     if least.pair:
-        one, other = map(quoted, least.pair)
+        one, other = least.pair
         answer.shown.append(
             f"needed {least.needed}: {plural(least.needed - 1, 'layer')} of any weights, heads and "
-            f"width cannot tell {one} from {other}, of which one is in the language."
+            f"width cannot tell '{one}' from '{other}', of which one is in the language."
         )
     if least.enough is not None:
         answer.shown.append(

@@ -205,6 +205,18 @@ def test_a_search_that_ends_early_says_nothing_of_longer_words() -> None:
     assert least_layers(automaton, True, most=50) == Least(3, ("abab", "ababa"), None, 4)
 
 
+def test_letters_that_move_all_states_alike_are_one() -> None:
+    """Of `contains ab` over five letters the search ends as over three."""
+    many, few = (f"({letters})*ab({letters})*" for letters in ("a|b|c|d|e", "a|b|c"))
+    for leftmost in (False, True):
+        for most in (400, 30_000):
+            found = least_layers(read_language(many), leftmost, most)
+            assert found == least_layers(read_language(few), leftmost, most)
+    # Without that more words of a length are to be searched.
+    assert search(read_language(many), 2, False, 400).length == 3
+    assert search(read_language(few), 2, False, 400).length == 5
+
+
 def test_a_letter_in_front_of_all_words_changes_nothing() -> None:
     """So nets with a start token are meant by the bounds, too."""
     listed = words("ab", 6)

@@ -359,9 +359,14 @@ class Least(NamedTuple):
 def least_layers(automaton: Automaton, leftmost: bool, most: int = MOST_SEEN) -> Least:
     """The least number of layers of unique hard attention for a language that some depth does.
 
+    Of letters that move all states alike one is enough: a net may read them as one.
+
     >>> least_layers(minimal("a*b*"), leftmost=True)
     Least(needed=2, pair=('ab', 'aba'), enough=2, length=None)
     """
+    letters = dict(reversed([*zip(automaton.moves, automaton.alphabet, strict=True)]))
+    moves = tuple(dict.fromkeys(automaton.moves))
+    automaton = automaton._replace(alphabet="".join(map(letters.__getitem__, moves)), moves=moves)
     pair = None
     for layers, found in _searches(automaton, leftmost, most):
         if found.pair is None:

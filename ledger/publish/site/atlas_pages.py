@@ -41,8 +41,8 @@ def _index(judged: Judged) -> str:
             "depth suffices. A verdict links to the claim that checks that end here; *in part "
             "checked*: the claim is about a part of it, which its page names. *Published* ends "
             "without more, and ours that are *argued in words*, are not checked. The same table: "
-            "`depthlaw tasks list`, by year with `--known-by`. Weights or a lower bound of your own, "
-            "or a regular language: [check them](/how-to/check-a-net.md).",
+            "`depthlaw tasks list`, by year with `--known-by`. Weights, a lower bound or a regular "
+            "language of your own: [check them](/how-to/check-a-net.md).",
             f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
             f"{len(classes())} classes of models; {checked} have an end that is checked "
             f"here, whole or in part, {len(open_)} have a gap between their ends.",
