@@ -39,11 +39,12 @@ def _check_bound(file: Path, body: Mapping[str, Any], json_output: bool) -> int:
     from depthlaw.theory.least_depth.bound_certificates import BoundCertificate, read_bound
 
     bound: BoundCertificate = read_bound(body)
-    parted, same = bound.told_apart(), bound.answers[0] == bound.answers[1]
+    parted, same = bound.told_apart(), len(set(bound.answers)) == 1
     verified = parted is None and not same
     ends = _of_language(bound) if bound.automaton else _of_task(bound)
     result, compared = _against(ends, bound.layers + 1) if verified else ("not verified", "")
-    one, other = (_shown(word) for word in bound.words)
+    one, other, *more = (_shown(word) for word in bound.words)
+    unit = "step" if bound.function else "layer"
     if json_output:
         dump(
             {
@@ -63,23 +64,22 @@ def _check_bound(file: Path, body: Mapping[str, Any], json_output: bool) -> int:
             }
         )
     elif same:
-        tell(f"NOT VERIFIED: both words, {one} and {other}, have the answer {bound.answers[0]}")
+        which = "all words" if more else f"both words, {one} and {other},"
+        tell(f"NOT VERIFIED: {which} have the answer {bound.answers[0]}")
     elif parted is not None:
-        tell(
-            f"NOT VERIFIED: {plural(parted, 'layer')} of the class {bound.kind} can tell {one} "
-            f"from {other}"
-        )
+        what = "answer all these words" if bound.function else f"tell {one} from {other}"
+        tell(f"NOT VERIFIED: {plural(parted, unit)} of the class {bound.kind} can {what}")
     else:
-        answers = " and ".join(map(str, bound.answers))
-        layers, made = plural(bound.layers, "layer"), _MADE.get(bound.kind)
-        says = (
-            f"every net of the class {bound.kind} with {layers}, whatever its weights, says the "
-            f"same of two words made of {one} and {other}"
-            if made
-            else f"no net of the class {bound.kind} with {layers}, whatever its weights, tells "
-            f"{one} from {other}"
-        )
-        tell(f"verified: {says}, whose answers are {answers}")
+        layers, made = plural(bound.layers, unit), _MADE.get(bound.kind)
+        nets = f"of the class {bound.kind} with {layers}, whatever its"
+        if bound.function:
+            says = f"no chain {nets} tables, answers all {len(bound.words)} words"
+        elif made:
+            says = f"every net {nets} weights, says the same of two words made of {one} and {other}"
+        else:
+            says = f"no net {nets} weights, tells {one} from {other}"
+        answers = "" if more else f", whose answers are {bound.answers[0]} and {bound.answers[1]}"
+        tell(f"verified: {says}{answers}")
         tell(f"needs more than {layers}; {compared}")
         if made:
             tell(f"the words of a net: {made}")
@@ -92,6 +92,13 @@ def _shown(word: tuple[str, ...]) -> str:
 
 
 def _of_task(bound: Any) -> Ends:
+    """What the table says; of a function that is given by its values, its rank."""
+    if bound.task == "boolean-function":
+        from depthlaw.theory.least_depth.chain_of_thought import ranks
+
+        rank = ranks(bound.function)(bound.function.everything)[0]
+        source = "the rank of f, least_depth/steps_are_rank"
+        return Ends(True, rank, rank, source, source, "")
     return Ends.of(bound.task, bound.parameters, bound.kind, None)
 
 

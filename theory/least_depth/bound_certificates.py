@@ -24,6 +24,11 @@ is decided by counting, with signs, how often each letter is read in each state 
 `deltanet`, over groups, one layer: powers of one letter whose exponents differ by an even number,
 after that letter has been read so often that its period, 1 or 2 (least_depth/deltanet_period),
 shows.
+
+`cot-one-head`, functions of words of one length: there may be more than two words, and the rank of
+the function on these words alone is above `layers`, which counts steps of thought
+(least_depth/steps_are_rank: the least number of steps is the rank; a chain that is right on all
+words is right on these).
 """
 
 from __future__ import annotations
@@ -39,17 +44,31 @@ from ..formal_languages.automaton import Automaton
 from ..formal_languages.fixed_precision import leftmost_kinds
 from ..formal_languages.regular_depth import read_language
 from ..formal_languages.temporal_logic import kinds
+from .chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
 from .group_words import universal
 from .task_words import Word, WordTask, word_task
 
 # Positions that are looked at, in all layers, at most: what takes seconds.
 MOST_STEPS = 10_000_000
 MOST_LETTERS = 20_000
+# Words of one length in all, and sets of words whose rank may be asked.
+MOST_WORDS = 5_000
+MOST_SETS = 100_000
 BACK = "^-1"
 
 _HEADS = {"uhat-right": kinds, "uhat-left": leftmost_kinds}
 _GROUPS_ONLY = ("diagonal-ssm", "sign-ssm", "deltanet")
-CLASSES = (*_HEADS, *_GROUPS_ONLY)
+_STEPS = "cot-one-head"
+CLASSES = (*_HEADS, *_GROUPS_ONLY, _STEPS)
+# Tasks on words of every length over a few letters.
+_WORDS = ("parity", "blocks", "letters", "stair", "dyck")
+# Functions of words of one length over the letters 0, 1, ..., and their parameters.
+_FUNCTIONS = {
+    "boolean-function": ("table",),
+    "kth-one": ("k", "n"),
+    "ordered": ("n",),
+    "iteration": ("l", "n"),
+}
 
 
 @dataclass(frozen=True)
@@ -61,8 +80,9 @@ class BoundCertificate:
         automaton: of the language; else None.
         kind: the class.
         layers: the number that is said not to suffice.
-        words: both.
-        answers: to both.
+        words: both; of functions all that are named.
+        answers: to each.
+        function: on words of one length, where the class is about such.
     """
 
     task: str
@@ -70,8 +90,9 @@ class BoundCertificate:
     automaton: Automaton | None
     kind: str
     layers: int
-    words: tuple[Word, Word]
-    answers: tuple[Any, Any]
+    words: tuple[Word, ...]
+    answers: tuple[Any, ...]
+    function: Task | None = None
 
     def told_apart(self) -> int | None:
         """The least number of layers that tell the words apart; None where `layers` do not.
@@ -79,6 +100,11 @@ class BoundCertificate:
         Cost: for hard attention layers times the square of the length, else layers times length,
         and for the least number that for each.
         """
+        if self.function:
+            named = {tuple(map(int, word)) for word in self.words}
+            some = sum(1 << j for j, word in enumerate(self.function.words) if word in named)
+            rank = ranks(self.function)(some)[0]
+            return rank if rank <= self.layers else None
         if self.kind == "deltanet":
             one, other = (_exponent(word) for word in self.words)
             return 1 if self.layers and (one - other) % 2 else None
@@ -95,7 +121,7 @@ class BoundCertificate:
         return next(layers for layers in range(self.layers + 1) if seen(layers))
 
 
-def _seen(kind: Callable[[str, int], object], words: tuple[Word, Word], layers: int) -> bool:
+def _seen(kind: Callable[[str, int], object], words: tuple[Word, ...], layers: int) -> bool:
     one, other = (kind("".join(word), layers) for word in words)
     return one != other
 
@@ -168,7 +194,7 @@ def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
             f"the field layers is {quoted(str(layers))}; give the number of layers that do not "
             "suffice, 0 or more"
         )
-    if not isinstance(words, list) or len(words) != 2:
+    if not isinstance(words, list) or len(words) < 2 or (kind != _STEPS and len(words) > 2):
         raise UsageError('the file names no two words; give "words": ["ab", "ba"]')
     if ("language" in body) == ("task" in body):
         raise UsageError('give either "task" and "parameters", or "language" and "alphabet"')
@@ -177,18 +203,18 @@ def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
     name, parameters = body["task"], body.get("parameters", {})
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError('the task has the wrong form; give "task": "dyck" and "parameters"')
+    if kind == _STEPS:
+        return _of_function(name, parameters, layers, words)
     task = word_task(name, parameters)
     group = "group" in parameters
-    if group != (kind in _GROUPS_ONLY):
-        fits = ", ".join(_GROUPS_ONLY if group else _HEADS)
+    if not (kind in _GROUPS_ONLY if group else kind in _HEADS and name in _WORDS):
+        fits = ", ".join(_GROUPS_ONLY if group else _HEADS if name in _WORDS else [])
         raise UsageError(
-            f"bounds of the class {kind} for the task {name} are not checked here; accepted are "
-            f"the classes {fits}"
+            f"bounds of the class {kind} for the task {name} are not checked here"
+            + (f"; accepted are the classes {fits}" if fits else "")
         )
     if kind == "deltanet" and layers > 1:
         raise UsageError(f"of deltanet bounds on 0 or 1 layers are checked here; got {layers}")
-    if name == "parity-bits":
-        raise UsageError("bounds of the task parity-bits are not checked here; try parity")
     letters = task.letters
     back = kind in ("diagonal-ssm", "deltanet")
     one, other = (_read_word(word, letters, back) for word in words)
@@ -215,6 +241,50 @@ def _of_language(
     _refuse_long(kind, layers, one, other)
     answers = automaton.accepts("".join(one)), automaton.accepts("".join(other))
     return BoundCertificate("", {}, automaton, kind, layers, (one, other), answers)
+
+
+def _of_function(
+    name: str, parameters: Mapping[str, Any], layers: int, words: Sequence[Any]
+) -> BoundCertificate:
+    if name not in _FUNCTIONS:
+        raise UsageError(
+            f"bounds of the class {_STEPS} for the task {quoted(name)} are not checked here; "
+            f"accepted are {', '.join(_FUNCTIONS)}"
+        )
+    needed = _FUNCTIONS[name]
+    if set(parameters) != set(needed):
+        raise UsageError(f"the task {name} takes the parameters {', '.join(needed)}")
+    if name == "boolean-function":
+        table = parameters["table"]
+        bits = table if isinstance(table, str) else ""
+        length = len(bits).bit_length() - 1
+        if length < 1 or len(bits) != 2**length or set(bits) - {"0", "1"}:
+            raise UsageError(
+                "the table of a function of n bits has 2^n digits 0 and 1, in the order of the "
+                f"words: for the parity of two bits 0110; got {quoted(str(table))}"
+            )
+    elif not all(type(x) is int and 0 < x <= 12 for x in parameters.values()):
+        raise UsageError(f"the parameters of the task {name} are whole numbers from 1 to 12 here")
+    else:
+        length = int(parameters["n"])
+    letters = length if name == "iteration" else 2
+    read = tuple(_read_word(word, [str(i) for i in range(letters)], False) for word in words)
+    if any(len(word) != length for word in read):
+        raise UsageError(f"the words of this task have {length} letters each")
+    if letters**length > MOST_WORDS or min(2 ** len({*read}), (2**letters - 1) ** length) > (
+        MOST_SETS
+    ):
+        raise UsageError("that are too many words; name fewer, of a shorter length")
+    functions: dict[str, Callable[[tuple[int, ...]], Any]] = {
+        "boolean-function": lambda word: int(bits[int("".join(map(str, word)), 2)]),
+        "kth-one": lambda word: kth_one(parameters["k"])(word),
+        "ordered": lambda word: list(word) == sorted(word),
+        "iteration": lambda word: iterated(parameters["l"])(word),
+    }
+    function = functions[name]
+    answers = tuple(function(tuple(map(int, word))) for word in read)
+    made = function_on_words(function, length, letters)
+    return BoundCertificate(name, dict(parameters), None, _STEPS, layers, read, answers, made)
 
 
 def _read_word(word: Any, letters: Sequence[str], back: bool) -> Word:
