@@ -12,7 +12,7 @@ from depthlaw.advisor.atlas import NONE, atlas_rows, classes
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .output import dump
-from .tasks_command import Ends, check_net, tell
+from .tasks_command import Ends, check_net, tell, whose
 
 # Classes of whose nets each has words of its own, and how these are made.
 _MADE = {
@@ -98,7 +98,9 @@ def _of_task(bound: Any) -> Ends:
 
         rank = ranks(bound.function)(bound.function.everything)[0]
         source = "the rank of f, least_depth/steps_are_rank"
-        return Ends(True, rank, rank, source, source, "")
+        return Ends(
+            rows=True, lower=rank, upper=rank, source=source, upper_source=source, unread=""
+        )
     return Ends.of(bound.task, bound.parameters, bound.kind, None)
 
 
@@ -110,12 +112,17 @@ def _of_language(bound: Any) -> Ends:
     least = asked.leftmost if bound.kind == "uhat-left" else asked.rightmost
     if least is not None:
         search = "found by `depthlaw tasks language`"
-        return Ends(True, least.needed, least.enough, search, search, "")
+        return Ends(
+            rows=True,
+            lower=least.needed,
+            upper=least.enough,
+            source=search,
+            upper_source=search,
+            unread="",
+        )
     task = "not-r-trivial" if bound.kind == "uhat-left" else "not-star-free"
-    (row,) = (row for row in atlas_rows(task) if row.class_.key == bound.kind)
-    assert row.lower is not None
-    who = "ours" if row.lower.source == "depthlaw" else row.lower.source
-    return Ends(True, inf, None, f"{who}, {row.lower.mark}", "", "")
+    (known,) = (row.lower for row in atlas_rows(task) if row.class_.key == bound.kind and row.lower)
+    return Ends(rows=True, lower=inf, upper=None, source=whose(known), upper_source="", unread="")
 
 
 def _against(ends: Ends, needed: int) -> tuple[str, str]:

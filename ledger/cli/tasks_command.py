@@ -220,7 +220,7 @@ class Ends:
         rows = [row for task in names for row in atlas_rows(task) if row.class_.key == kind]
         numbers = _numbers(parameters, heads)
         uppers = [(_value(row.upper.depth, numbers), row.upper) for row in rows if row.upper]
-        suffice = [(int(value), _who(end)) for value, end in uppers if value is not None]
+        suffice = [(int(value), whose(end)) for value, end in uppers if value is not None]
         upper, upper_source = min(suffice, default=(None, ""))
         lower, source, unread = None, "", ""
         for bound in (row.lower for row in rows if row.lower):
@@ -231,7 +231,7 @@ class Ends:
             elif (upper is None or len(names) == 1 or value <= upper) and (
                 lower is None or value > lower
             ):
-                lower, source = value, _who(bound)
+                lower, source = value, whose(bound)
         return cls(bool(rows), lower, upper, source, upper_source, unread)
 
     def against(self, layers: int, length: int, whole: bool) -> tuple[str, str]:
@@ -277,7 +277,7 @@ class Ends:
         )
 
 
-def _who(bound: Bound) -> str:
+def whose(bound: Bound) -> str:
     """Whose bound it is, and how that is known."""
     return f"{'ours' if bound.source == 'depthlaw' else bound.source}, {bound.mark}"
 

@@ -404,7 +404,7 @@ def test_each_class_has_its_words(name, changed, says, checked) -> None:
 def test_words_that_take_too_long_are_refused(checked) -> None:
     words = ["".join(map(str, word)) for word in product(range(5), repeat=5)]
     bound = ALL["iteration-thoughts"] | {"parameters": {"l": 2, "n": 5}}
-    assert "too many words; name fewer" in checked(bound | {"words": words})[1]
+    assert "too many words to be decided; name fewer" in checked(bound | {"words": words})[1]
     assert checked(bound | {"words": ["11200", "12100", "21200", "22100"]})[0] == 0
 
 

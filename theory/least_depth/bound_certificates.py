@@ -48,7 +48,7 @@ from .chain_of_thought import Task, iterated, kth_one, ranks, task as function_o
 from .group_words import universal
 from .task_words import Word, WordTask, word_task
 
-# Positions that are looked at, in all layers, at most: what takes seconds.
+# Layers times pairs of positions, or of counts and positions: what takes ten seconds.
 MOST_STEPS = 10_000_000
 MOST_LETTERS = 20_000
 # Words of one length in all, and sets of words whose rank may be asked.
@@ -97,8 +97,7 @@ class BoundCertificate:
     def told_apart(self) -> int | None:
         """The least number of layers that tell the words apart; None where `layers` do not.
 
-        Cost: for hard attention layers times the square of the length, else layers times length,
-        and for the least number that for each.
+        Cost: layers times the square of the length; where they are told apart, that for each layer.
         """
         if self.function:
             named = {tuple(map(int, word)) for word in self.words}
@@ -218,7 +217,7 @@ def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
     letters = task.letters
     back = kind in ("diagonal-ssm", "deltanet")
     one, other = (_read_word(word, letters, back) for word in words)
-    _refuse_long(kind, layers, one, other)
+    _refuse_long(layers, one, other)
     if kind == "deltanet" and len({letter.removesuffix(BACK) for letter in one + other}) > 1:
         raise UsageError("for deltanet both words are powers of one letter")
     answers = _answer(task, one), _answer(task, other)
@@ -238,7 +237,7 @@ def _of_language(
         )
     automaton = read_language(expression, alphabet)
     one, other = (_read_word(word, tuple(alphabet), False) for word in words)
-    _refuse_long(kind, layers, one, other)
+    _refuse_long(layers, one, other)
     answers = automaton.accepts("".join(one)), automaton.accepts("".join(other))
     return BoundCertificate("", {}, automaton, kind, layers, (one, other), answers)
 
@@ -251,9 +250,24 @@ def _of_function(
             f"bounds of the class {_STEPS} for the task {quoted(name)} are not checked here; "
             f"accepted are {', '.join(_FUNCTIONS)}"
         )
-    needed = _FUNCTIONS[name]
-    if set(parameters) != set(needed):
-        raise UsageError(f"the task {name} takes the parameters {', '.join(needed)}")
+    if set(parameters) != set(_FUNCTIONS[name]):
+        raise UsageError(f"the task {name} takes the parameters {', '.join(_FUNCTIONS[name])}")
+    function, length, letters = _function(name, parameters)
+    read = tuple(_read_word(word, [str(i) for i in range(letters)], False) for word in words)
+    if any(len(word) != length for word in read):
+        raise UsageError(f"the words of this task have {length} letters each")
+    sets = min(2 ** len({*read}), (2**letters - 1) ** length)
+    if letters**length > MOST_WORDS or sets > MOST_SETS:
+        raise UsageError("these are too many words to be decided; name fewer, or shorter ones")
+    answers = tuple(function(tuple(map(int, word))) for word in read)
+    made = function_on_words(function, length, letters)
+    return BoundCertificate(name, dict(parameters), None, _STEPS, layers, read, answers, made)
+
+
+def _function(
+    name: str, parameters: Mapping[str, Any]
+) -> tuple[Callable[[tuple[int, ...]], Any], int, int]:
+    """A function, how long its words are, and how many letters they have."""
     if name == "boolean-function":
         table = parameters["table"]
         bits = table if isinstance(table, str) else ""
@@ -263,28 +277,15 @@ def _of_function(
                 "the table of a function of n bits has 2^n digits 0 and 1, in the order of the "
                 f"words: for the parity of two bits 0110; got {quoted(str(table))}"
             )
-    elif not all(type(x) is int and 0 < x <= 12 for x in parameters.values()):
+        return lambda word: int(bits[int("".join(map(str, word)), 2)]), length, 2
+    if not all(type(x) is int and 0 < x <= 12 for x in parameters.values()):
         raise UsageError(f"the parameters of the task {name} are whole numbers from 1 to 12 here")
-    else:
-        length = int(parameters["n"])
-    letters = length if name == "iteration" else 2
-    read = tuple(_read_word(word, [str(i) for i in range(letters)], False) for word in words)
-    if any(len(word) != length for word in read):
-        raise UsageError(f"the words of this task have {length} letters each")
-    if letters**length > MOST_WORDS or min(2 ** len({*read}), (2**letters - 1) ** length) > (
-        MOST_SETS
-    ):
-        raise UsageError("that are too many words; name fewer, of a shorter length")
-    functions: dict[str, Callable[[tuple[int, ...]], Any]] = {
-        "boolean-function": lambda word: int(bits[int("".join(map(str, word)), 2)]),
-        "kth-one": lambda word: kth_one(parameters["k"])(word),
-        "ordered": lambda word: list(word) == sorted(word),
-        "iteration": lambda word: iterated(parameters["l"])(word),
-    }
-    function = functions[name]
-    answers = tuple(function(tuple(map(int, word))) for word in read)
-    made = function_on_words(function, length, letters)
-    return BoundCertificate(name, dict(parameters), None, _STEPS, layers, read, answers, made)
+    n = parameters["n"]
+    if name == "kth-one":
+        return kth_one(parameters["k"]), n, 2
+    if name == "iteration":
+        return iterated(parameters["l"]), n, n
+    return lambda word: list(word) == sorted(word), n, 2
 
 
 def _read_word(word: Any, letters: Sequence[str], back: bool) -> Word:
@@ -310,10 +311,9 @@ def _read_word(word: Any, letters: Sequence[str], back: bool) -> Word:
     return tuple(read)
 
 
-def _refuse_long(kind: str, layers: int, one: Word, other: Word) -> None:
+def _refuse_long(layers: int, one: Word, other: Word) -> None:
     longest = max(len(one), len(other))
-    steps = (layers + 1) * (longest**2 if kind in _HEADS else longest)
-    if steps > MOST_STEPS:
+    if (layers + 1) * longest**2 > MOST_STEPS:
         raise UsageError(
             f"{layers:,} layers on a word of {longest:,} letters take too long; give fewer layers "
             "or shorter words"
