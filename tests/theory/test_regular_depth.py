@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import sys
 from functools import partial
 from itertools import product
 
@@ -316,6 +318,15 @@ def test_the_command_as_data(said) -> None:
     assert set(classes) == {
         *("uhat-left", "uhat-right", "softmax-fixed-precision", "ahat-looped", "softmax")
     }
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_in_a_terminal_no_line_is_longer_than_it(columns, said, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    lines = re.sub(r"\x1b\[[\d;]*m", "", said("(a(ab)*b)*")).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert len(lines) > 40
 
 
 def test_a_group_that_is_not_solvable_has_the_lower_ends_of_the_table(said, monkeypatch) -> None:
