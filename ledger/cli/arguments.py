@@ -723,7 +723,7 @@ def cite(
     """
 
 
-atlas = _group("tasks", "tasks list dyck", "tasks check net.json")
+atlas = _group("tasks", "tasks list dyck", "tasks check net.json", "tasks language '(ab)*'")
 app.add_typer(atlas, name="tasks")
 
 
@@ -773,16 +773,45 @@ def tasks_list(
 
 
 @_command(
-    "tasks check net.json", "tasks check net.json --length 8", of=atlas, runs="tasks_command.check"
+    "tasks check net.json",
+    "tasks check net.json --length 8",
+    "tasks check bound.json",
+    of=atlas,
+    runs="check_command.check",
 )
 def tasks_check(
-    file: Path = _file("Explicit weights, in the format of docs/how-to/check-a-net.md."),
+    file: Path = _file(
+        "Explicit weights or a lower bound, in the format of docs/how-to/check-a-net.md."
+    ),
     length: int | None = _option(None, "Longest word that is run."),
     json_output: bool = _JSON,
 ) -> None:
     """Run explicit weights exactly on all short words, and compare their depth with the table.
 
-    Exit code 1 when the net is wrong on a word.
+    Of a lower bound verify the two words that so many layers cannot tell apart. Exit code 1 when
+    the net is wrong on a word, or the bound is not verified.
+    """
+
+
+@_command(
+    "tasks language '(ab)*'",
+    "tasks language 'a*b*' --alphabet abc",
+    of=atlas,
+    runs="language_command.language",
+)
+def tasks_language(
+    expression: str = _argument(
+        ..., "A regular expression of letters and digits, |, *, +, ? and parentheses."
+    ),
+    alphabet: str | None = _option(
+        None, "All letters of words; by default those of the expression.", metavar="LETTERS"
+    ),
+    json_output: bool = _JSON,
+) -> None:
+    """Say of a regular language of your own whether any depth does it, by class of models.
+
+    Decided exactly in its syntactic monoid. Where some depth of hard attention does, how many
+    layers are needed and are enough, as far as a search finds it.
     """
 
 

@@ -112,7 +112,7 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
     }
 
 
-def check(file: Path, length: int | None, json_output: bool) -> int:
+def check_net(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length; say whether it is right there, and how its
     depth compares with the table. Exit code 1 where it is wrong."""
     from depthlaw.theory.least_depth.batched_nets import answers, automaton
@@ -161,7 +161,7 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
             "said": said,
             "right": task.answer(closed.wrong),
         }
-    table = _Ends.of(name, parameters, kind, _heads(net))
+    table = Ends.of(name, parameters, kind, _heads(net))
     result, text = ("wrong", "") if wrong else table.against(net.depth, longest, whole)
     if json_output:
         dump(
@@ -203,14 +203,14 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
 
 
 @dataclass(frozen=True)
-class _Ends:
+class Ends:
     """What the table says of a task at some parameters.
 
     Attributes:
         rows: whether it has a row for it.
         lower, upper: how many layers are needed and suffice; None where no number is known, and
             infinite where no depth suffices.
-        source: who says that as many as `lower` are needed.
+        source, upper_source: who says that as many as `lower` are needed, and `upper` suffice.
         unread: a lower end that is no number at these parameters.
     """
 
@@ -218,10 +218,11 @@ class _Ends:
     lower: float | None
     upper: int | None
     source: str
+    upper_source: str
     unread: str
 
     @classmethod
-    def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> _Ends:
+    def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> Ends:
         """The ends of all rows in the class whose tasks this one is a case of; the sharpest count,
         since S3 is a solvable group and a dihedral one."""
         from depthlaw.theory.least_depth.task_words import tasks_of
@@ -229,9 +230,9 @@ class _Ends:
         names = tasks_of(name, parameters)
         rows = [row for task in names for row in atlas_rows(task) if row.class_.key == kind]
         numbers = _numbers(parameters, heads)
-        uppers = [_value(row.upper.depth, numbers) for row in rows if row.upper]
-        suffice = [int(value) for value in uppers if value is not None]
-        upper = min(suffice, default=None)
+        uppers = [(_value(row.upper.depth, numbers), row.upper) for row in rows if row.upper]
+        suffice = [(int(value), whose(end)) for value, end in uppers if value is not None]
+        upper, upper_source = min(suffice, default=(None, ""))
         lower, source, unread = None, "", ""
         for bound in (row.lower for row in rows if row.lower):
             value = _value(bound.depth, numbers)
@@ -241,9 +242,8 @@ class _Ends:
             elif (upper is None or len(names) == 1 or value <= upper) and (
                 lower is None or value > lower
             ):
-                who = "ours" if bound.source == "depthlaw" else bound.source
-                lower, source = value, f"{who}, {bound.mark}"
-        return cls(bool(rows), lower, upper, source, unread)
+                lower, source = value, whose(bound)
+        return cls(bool(rows), lower, upper, source, upper_source, unread)
 
     def against(self, layers: int, length: int, whole: bool) -> tuple[str, str]:
         """How a net that was right compares, in a few words and in a line."""
@@ -286,6 +286,11 @@ class _Ends:
                 else "; a record only if it is right on longer words too, which no run shows"
             ),
         )
+
+
+def whose(bound: Bound) -> str:
+    """Whose bound it is, and how that is known."""
+    return f"{'ours' if bound.source == 'depthlaw' else bound.source}, {bound.mark}"
 
 
 def _heads(net: Any) -> int | None:

@@ -479,6 +479,16 @@ def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
     Raises:
         UsageError: what is wrong with it, in one line.
     """
+    body = read_body(file)
+    return net_of(body), body
+
+
+def read_body(file: Path) -> dict[str, Any]:
+    """The JSON object of a file, whatever is in it.
+
+    Raises:
+        UsageError: what is wrong with it, in one line.
+    """
     try:
         body = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -487,7 +497,7 @@ def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
         raise UsageError(f"{file} is no JSON ({error}); {_WANTED}") from None
     if not isinstance(body, dict):
         raise UsageError(f"{file} holds no JSON object; {_WANTED}")
-    return net_of(body), body
+    return body
 
 
 def net_of(body: Mapping[str, Any]) -> Net:

@@ -88,6 +88,18 @@ def _blocks(k: int) -> WordTask:
     return WordTask(("a", "b"), member)
 
 
+def _letters(k: int) -> WordTask:
+    return WordTask(("a", "b"), lambda word: word.count("a") >= k)
+
+
+def _stair(k: int) -> WordTask:
+    """k letters a in a row, once every c is deleted."""
+    return WordTask(
+        ("a", "b", "c"),
+        lambda word: "a" * k in "".join(letter for letter in word if letter != "c"),
+    )
+
+
 def _dyck(k: int, D: int) -> WordTask:
     if k > 4:
         raise UsageError(f"the task dyck has words of up to 4 types of brackets here; got k = {k}")
@@ -165,13 +177,20 @@ def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
     """The tasks of the atlas that a task at some parameters is a case of, itself among them.
 
     >>> tasks_of("parity", {}), tasks_of("blocks", {"k": 2})
-    (('parity', 'not-r-trivial'), ('blocks', 'r-trivial'))
+    (('parity', 'not-r-trivial', 'not-star-free'), ('blocks', 'r-trivial', 'star-free'))
     """
     if name in _ADMITTED:
         return tasks_of_group(parameters["group"])
     # Dyck-(k, D) holds Dyck-(1, D), of which the atlas says it.
-    kinds = {"parity": "not-r-trivial", "dyck": "not-r-trivial", "blocks": "r-trivial"}
-    return (name, kinds[name]) if name in kinds else (name,)
+    kinds = {
+        "parity": ("not-r-trivial", "not-star-free"),
+        "dyck": ("not-r-trivial", "star-free"),
+        "blocks": ("r-trivial", "star-free"),
+        "letters": ("r-trivial", "star-free"),
+        # STAIR_1 is at least one letter a.
+        "stair": ("r-trivial" if parameters.get("k") == 1 else "not-r-trivial", "star-free"),
+    }
+    return (name, *kinds.get(name, ()))
 
 
 def lengths_of(group: str) -> dict[str, int]:
@@ -202,6 +221,8 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "parity": (_parity, ()),
     "parity-bits": (_parity, ("n",)),
     "blocks": (_blocks, ("k",)),
+    "letters": (_letters, ("k",)),
+    "stair": (_stair, ("k",)),
     "dyck": (_dyck, ("k", "D")),
     **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }

@@ -51,8 +51,8 @@ def _index(judged: Judged) -> str:
             "checked*: the claim is about a part of it, which its page names. *Published* ends "
             "without more, and ours that are *argued in words*, are not checked. Letters are those "
             "of the task, whose page defines them, or of the class. The same table: "
-            "`depthlaw tasks list`, by year with `--known-by`. Weights of your own: [check a "
-            "net](/how-to/check-a-net.md).",
+            "`depthlaw tasks list`, by year with `--known-by`. Weights, a lower bound or a regular "
+            "language of your own: [check them](/how-to/check-a-net.md).",
             f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
             f"{len(classes())} classes of models; {checked} have an end that is checked "
             f"here, whole or in part, {len(open_)} have a gap between their ends.",
