@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from itertools import groupby, product
 from math import prod
@@ -35,6 +36,7 @@ from depthlaw.theory.least_depth.parity import (
     words_of,
 )
 from depthlaw.theory.least_depth.printed_lemmas import intervals, prefixes
+from depthlaw.theory.least_depth.uniform_parity import output
 
 
 @pytest.mark.parametrize(("heads", "bits"), [(1, 2), (2, 3), (3, 4), (3, 3), (4, 4)])
@@ -111,6 +113,38 @@ def test_one_head_a_layer_outputs_an_alternating_sum_of_gaussians() -> None:
         assert signed > 0.4999
         found = float(one_head_a_layer(word, Fraction(4)))
         assert found == pytest.approx((-1) ** ones * signed / sum(weights))
+
+
+def test_the_uniform_net_is_right_as_matrices_with_a_causal_mask_and_without() -> None:
+    """Two plain layers of attention in floating point, every token attending; the end is read."""
+    # 0 to 3: zero, one, start, end; then ln(j+1), (j+1)^2, j, j^2, (-1)^j; then what is written.
+    query, key = np.zeros((2, 4, 12)), np.zeros((2, 4, 12))
+    value, write = np.zeros((2, 2, 12)), np.zeros((2, 12, 2))
+    # Layer 1: -2 ln(j+1) by a constant, -3 ln N [zero] - 5 ln N [end].
+    query[0, 0, :4], key[0, 0, 4] = 1, -2
+    query[0, 1, 4], key[0, 1, [0, 3]] = 1, (-3, -5)
+    value[0, 0, [5, 2]], value[0, 1, 2] = (1, -1), 1
+    write[0, [9, 10], [0, 1]] = 1
+    # Layer 2: 4 (2 a i - b i^2).
+    query[1, [0, 1], [9, 10]], key[1, [0, 1], [6, 7]] = 1, (8, -4)
+    value[1, 0, 8], write[1, 11, 0] = 1, 1
+    rng = random.Random(5)
+    for n, causal in product((1, 2, 5, 30, 61), (True, False)):
+        word = [rng.randint(0, 1) for _ in range(n)]
+        tokens = [2, *word, 3]
+        j = np.arange(n + 2)
+        x = np.zeros((n + 2, 12))
+        x[j, tokens] = 1
+        x[:, 4:9] = np.array([np.log(j + 1), (j + 1) ** 2, j, j**2, (-1.0) ** j]).T
+        for layer in range(2):
+            scores = (x @ query[layer].T) @ (x @ key[layer].T).T
+            if causal:
+                scores[np.triu_indices(n + 2, 1)] = -np.inf
+            weights = np.exp(scores - scores.max(1, keepdims=True))
+            mixed = weights / weights.sum(1, keepdims=True) @ (x @ value[layer].T)
+            x = x + mixed @ write[layer].T
+        assert x[-1, 11] == pytest.approx(float(output(word).mid()))
+        assert (-1) ** sum(word) * x[-1, 11] > 0.7
 
 
 def test_counts_to_both_sides_are_as_defined() -> None:

@@ -1,0 +1,163 @@
+"""Parity by two softmax layers whose weights and positions are the same at every length.
+
+No layer norm, no feed-forward network, one head a layer, with a causal mask or none. The word
+stands between a start and an end token; a token enters as the sum of a vector of its own and one
+of its place, which grows as a polynomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from flint import arb
+from sympy import Integer, Rational, Symbol, exp, log
+from sympy.core.relational import Relational
+
+from ..claims.definition import Ball, Case, Control, Source, Step, claim
+from ..claims.proof_steps import equal, nonnegative, remark
+from ..claims.relations import Ge
+from ..exact.enclosure import from_fraction, sign as sign_of
+from .parity import Word, sign, signed_output, words_of
+
+# What the last layer multiplies its scores by.
+SHARPNESS = 4
+
+
+def counted(word: Word, zeros: int = 3) -> tuple[Fraction, Fraction]:
+    """What layer 1 writes at the end token: (c + e)/D and 1/D, for c ones, e < 1/N^2 and D < 2.
+
+    The start token is at place 0, the end token at N - 1. The score of a token at place j is -2
+    ln(j + 1), minus ln(N) times 3 for a zero and 5 for the end token, where ln(N) is in the query.
+    The values are (j + 1)^2, minus 1 for the start token, and 1 for the start token alone.
+
+    Args:
+        word: bits.
+        zeros: 3, the power of N that a zero is divided by.
+
+    >>> counted([1])
+    (Fraction(2916, 3653), Fraction(2916, 3653))
+    """
+    N = len(word) + 2
+    weights = [
+        Fraction(1),
+        *(Fraction(1, (j + 1) ** 2 * N ** (0 if bit else zeros)) for j, bit in enumerate(word, 1)),
+        Fraction(1, N**7),
+    ]
+    values = [(j + 1) ** 2 - (j == 0) for j in range(N)]
+    total = sum(weights)
+    count = sum(w * v for w, v in zip(weights, values, strict=True))
+    return count / total, 1 / total
+
+
+def output(word: Word, sharpness: int = SHARPNESS, zeros: int = 3) -> arb:
+    """A ball around what layer 2 writes at the end token: positive for an even number of ones.
+
+    The score of the token at place i is sharpness (2 a i - b i^2), for what layer 1 wrote, a and b;
+    its value is (-1)^i.
+    """
+    a, b = map(from_fraction, counted(word, zeros))
+    scores = [sharpness * (2 * a * i - b * i**2) for i in range(len(word) + 2)]
+    # A common factor of all weights cancels.
+    weights = [(score - scores[sum(word)]).exp() for score in scores]
+    signed = [w if i % 2 == 0 else -w for i, w in enumerate(weights)]
+    return sum(signed, arb(0)) / sum(weights, arb(0))
+
+
+def _words(case: Case) -> Iterator[Word]:
+    """All words of a length; of a larger one those of each number of ones that stand all in front,
+    all behind, or every other one from the front."""
+    n = case.bits
+    if n <= 12:
+        yield from words_of(n)
+        return
+    for ones in range(n + 1):
+        yield (1,) * ones + (0,) * (n - ones)
+        yield (0,) * (n - ones) + (1,) * ones
+        spread = sorted(range(n), key=lambda place: (place % 2, place))[:ones]
+        yield tuple(int(place in spread) for place in range(n))
+
+
+def _least(case: Case, sharpness: int = SHARPNESS, zeros: int = 3) -> Ball:
+    """Around the least output over the words, its sign turned for an odd number of ones."""
+    balls = [Ball.of(sign(w) * output(w, sharpness, zeros)).widened() for w in _words(case)]
+    return Ball(min(ball.low for ball in balls), min(ball.high for ball in balls))
+
+
+@claim(
+    Ge(signed_output, Rational(3, 10)),
+    source=Source("depthlaw", "after kozachinskiy2026, arXiv:2602.05896v2, abstract: four layers"),
+    kind="construction",
+    cases={
+        "quick": Case.grid(bits=(*range(1, 8), 40)),
+        "theory": Case.grid(bits=(8, 9, 10, 100, 200)),
+    },
+    control=Control(
+        Case(bits=6),
+        "zeros divided by N, not by its cube",
+        measured=lambda case: _least(case, zeros=1),
+    ),
+    cited="Decides whether parity takes softmax nets more layers where positions are of one kind.",
+)
+def parity_uniform(case: Case) -> Ball:
+    r"""Two softmax layers with positions of one kind decide parity at every length.
+
+    For every $n \geq 1$ the net of two softmax layers with one head each, without layer norm and
+    feed-forward networks, with weights and positions that do not depend on $n$, and positions
+    bounded by a polynomial in the place, outputs at least $3/10$ on every word of $n$ bits with an
+    even number of ones and at most $-3/10$ on every other one.
+
+    The word stands between a start and an end token; a token enters as the sum of a vector of its
+    own and one of its place $j$, of $\ln(j+1)$, $(j+1)^2$, $j$, $j^2$ and $(-1)^j$. The end token
+    reads all tokens, so that a causal mask changes nothing. In layer 1 it weighs a one at place $j$
+    by $(j+1)^{-2}$, whose sum stays below 2 with the start token's 1, and reads values $(j+1)^2$:
+    so it holds the number of ones over $D$, and $1/D$, for one $D < 2$. In layer 2 it attends by
+    $4(2ci - i^2)/D$ to the place $i = c$, and reads whether that is even. The abstract of the
+    source says that these assumptions cost two more layers, four in place of two; here two are
+    enough, as many as are necessary by the same abstract. Run on all words of up to 10 bits, and of
+    40 to 200 bits on three for each number of ones; softmax is enclosed in balls.
+    """
+    return _least(case)
+
+
+@parity_uniform.argument(
+    "The bounds on what layer 1 writes, the square and the last inequalities are checked; prose: "
+    "the terms to either side of the largest alternate and fall."
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """(c + e)/D with 0 <= e <= 1/N^2 and D <= 2, then an alternating sum around i = c."""
+    c, e, i, d = (Symbol(name, nonnegative=True) for name in ("c", "e", "i", "d"))
+    m = Symbol("m", integer=True, nonnegative=True)
+    # Of n + 1 bits and end token at places j >= 1, each weighs at most (j + 1)^-2.
+    yield nonnegative(
+        "1/(j+1)^2 <= 1/j - 1/(j+1) for j = m + 1, so D <= 1 + 1: the sum telescopes",
+        (1 / (m + 1) - 1 / (m + 2) - 1 / (m + 2) ** 2).together(),
+    )
+    yield nonnegative(
+        "e <= 1/N^2 for N = m + 3: at most N - 2 zeros weigh 1/N^3 each, the end token 1/N^5",
+        (1 / (m + 3) ** 2 - (m + 1) / (m + 3) ** 3 - 1 / (m + 3) ** 5).together(),
+    )
+    yield equal(
+        "2 (c + e) i - i^2 = (c + e)^2 - (i - c - e)^2",
+        2 * (c + e) * i - i**2,
+        (c + e) ** 2 - (i - c - e) ** 2,
+    )
+    yield equal(
+        "d steps from c the exponent has fallen by (4/D) (d^2 -+ 2 e d)",
+        (c + d - c - e) ** 2 - e**2,
+        d**2 - 2 * e * d,
+    )
+    yield remark(
+        "it falls with d, since e <= 1/9: so the terms on either side alternate and fall, and add "
+        "up to between -q and 0, q the largest of them; the middle one is 1"
+    )
+    worst = exp(-Integer(SHARPNESS) / 2 * (1 - Rational(2, 9)))
+    yield Step("q <= exp(-(4/2) (1 - 2/9)) <= 1/4", sign_of(log(Rational(1, 4)) - log(worst)) == 1)
+    yield nonnegative(
+        "d^2 - 2 e d >= d (1 - 2 e) for d = m + 1: the d-th term is at most q^d",
+        (m + 1) ** 2 - (m + 1),
+    )
+    q = Rational(1, 4)
+    share = (1 - 2 * q) / (1 + 2 * q / (1 - q))
+    yield Step("(1 - 2 q)/(1 + 2 q/(1 - q)) = 3/10 at q = 1/4", share == statement.rhs)
+    yield remark("the middle place c is one of 0, ..., n + 1")
