@@ -85,11 +85,12 @@ _CLASSES = (
     "head at fixed positions (products in S3 and A5). The nets are in none of them: they average,"
     " round, have an MLP, and are asked at one length, so that a bound that they pass is not "
     "refuted. Another class has other bounds for the same task (3 for four blocks by rightmost "
-    "hard attention); two layers are enough for parity by two heads. The worst of eight is the "
-    "least depth at which all eight learn, the median that at which half do; intervals of a net's "
-    "answers are over words. Over seeds: with probability 0.992 the range from the best of eight "
-    "to the worst holds the median of all. A wrong word of brackets has two closing ones of two "
-    "kinds exchanged, each after a closing one, so that no count of letters tells it."
+    "hard attention); two layers of one head are enough for parity (least_depth/parity_uniform), "
+    "with scores that grow as the square of the length. The worst of eight is the least depth at "
+    "which all eight learn, the median that at which half do; intervals of a net's answers are "
+    "over words. Over seeds: with probability 0.992 the range from the best of eight to the worst "
+    "holds the median of all. A wrong word of brackets has two closing ones of two kinds "
+    "exchanged, each after a closing one, so that no count of letters tells it."
 )
 _TRIALS = (
     "Trials of two other seeds on four of the tasks had been looked at, by which learning rate and "

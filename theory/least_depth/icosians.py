@@ -166,7 +166,7 @@ def deltanet_quaternions(case: Case) -> Exact:
     Upper side: layer 1 keeps the parity of the number of letters and the sign of the permutation.
     Layer 2 reflects in four dimensions: across a unit quaternion $k$ the vector $s$ goes to $-k
     \bar s k$, so across $k$ and then $k'$ to $k' \bar k s \bar k k'$, where the right factor is any
-    unit quaternion, one step from each letter. Unit quaternions stand for rotations, the 120
+    unit quaternion, one factor from each letter. Unit quaternions stand for rotations, the 120
     icosians for those of the icosahedron, $A_5$. The search over all 28,800 states closes, so words
     of every length are right. Lower side: least_depth/deltanet_period. Three layers were the least
     we knew before. In the same way two layers track every finite group with a normal subgroup that

@@ -113,16 +113,20 @@ def parity_uniform(case: Case) -> Ball:
     by $(j+1)^{-2}$, whose sum stays below 2 with the start token's 1, and reads values $(j+1)^2$:
     so it holds the number of ones over $D$, and $1/D$, for one $D < 2$. In layer 2 it attends by
     $4(2ci - i^2)/D$ to the place $i = c$, and reads whether that is even. The abstract of the
-    source says that these assumptions cost two more layers, four in place of two; here two are
-    enough, as many as are necessary by the same abstract. Run on all words of up to 10 bits, and of
-    40 to 200 bits on three for each number of ones; softmax is enclosed in balls.
+    source says that these assumptions cost two more layers, four in place of two; an earlier
+    abstract (arXiv:2501.02535) has three with positions of one kind, and says nothing of masks and
+    of how positions grow. Here two are enough. One layer of one head with a linear read-out is not
+    (least_depth/parity_heads), nor, as published for all lengths, any one layer of a fixed size
+    (kozachinskiy2026; its abstract does not speak of start and end tokens). Run on all words of up
+    to 10 bits, and of 40 to 200 bits on three for each number of ones; softmax is enclosed in
+    balls.
     """
     return _least(case)
 
 
 @parity_uniform.argument(
     "The bounds on what layer 1 writes, the square and the last inequalities are checked; prose: "
-    "the terms to either side of the largest alternate and fall."
+    "the terms to either side of the largest alternate and fall, and the bound falls in q."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """(c + e)/D with 0 <= e <= 1/N^2 and D <= 2, then an alternating sum around i = c."""
@@ -134,7 +138,7 @@ def _(statement: Relational) -> Iterator[Step]:
         (1 / (m + 1) - 1 / (m + 2) - 1 / (m + 2) ** 2).together(),
     )
     yield nonnegative(
-        "e <= 1/N^2 for N = m + 3: at most N - 2 zeros weigh 1/N^3 each, the end token 1/N^5",
+        "e <= 1/N^2 for N = m + 3: at most N - 2 zeros add 1/N^3 each, the end token 1/N^5",
         (1 / (m + 3) ** 2 - (m + 1) / (m + 3) ** 3 - 1 / (m + 3) ** 5).together(),
     )
     yield equal(
@@ -142,11 +146,12 @@ def _(statement: Relational) -> Iterator[Step]:
         2 * (c + e) * i - i**2,
         (c + e) ** 2 - (i - c - e) ** 2,
     )
-    yield equal(
-        "d steps from c the exponent has fallen by (4/D) (d^2 -+ 2 e d)",
-        (c + d - c - e) ** 2 - e**2,
-        d**2 - 2 * e * d,
-    )
+    for side, says in ((1, "above"), (-1, "below")):
+        yield equal(
+            f"d steps {says} c the score has fallen by 4/D times",
+            (c + side * d - c - e) ** 2 - e**2,
+            d**2 - side * 2 * e * d,
+        )
     yield remark(
         "it falls with d, since e <= 1/9: so the terms on either side alternate and fall, and add "
         "up to between -q and 0, q the largest of them; the middle one is 1"
@@ -159,5 +164,6 @@ def _(statement: Relational) -> Iterator[Step]:
     )
     q = Rational(1, 4)
     share = (1 - 2 * q) / (1 + 2 * q / (1 - q))
-    yield Step("(1 - 2 q)/(1 + 2 q/(1 - q)) = 3/10 at q = 1/4", share == statement.rhs)
+    yield remark("the output is at least (1 - 2 q)/(1 + 2 q/(1 - q)), which falls in q")
+    yield Step("that is 3/10 at q = 1/4", share == statement.rhs)
     yield remark("the middle place c is one of 0, ..., n + 1")
