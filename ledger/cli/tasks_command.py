@@ -95,8 +95,9 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 def check(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length; say whether it is right there, and how its
     depth compares with the table. Exit code 1 where it is wrong."""
-    from depthlaw.theory.least_depth.batched_nets import answers, automaton
-    from depthlaw.theory.least_depth.explicit_nets import RecurrentNet, breaks, read_net
+    from depthlaw.theory.least_depth.batched_nets import answers
+    from depthlaw.theory.least_depth.every_length import automaton
+    from depthlaw.theory.least_depth.explicit_nets import breaks, read_net
     from depthlaw.theory.least_depth.task_words import word_task
 
     if length is not None and length < 1:
@@ -113,22 +114,17 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
             f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
             + " ".join(task.letters)
         )
-    if why := breaks(net, kind, parameters["n"] if name == "parity-bits" else None):
+    if why := breaks(net, kind, parameters, task.length):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
-    longest, least, closed = length or _longest(len(task.letters)), task.least, None
-    if isinstance(net, RecurrentNet):
-        try:
-            closed = automaton(net, task)
-        except UsageError as error:
-            raise UsageError(f"{file} is not of the class {kind}: {error}") from None
+    longest = task.length or length or _longest(len(task.letters))
+    try:
+        closed = automaton(net, task)
+    except UsageError as error:
+        raise UsageError(f"{file} is not of the class {kind}: {error}") from None
     # Whether the words asked are all that the task has.
-    whole = closed is not None and closed.compared
-    if name == "parity-bits":
-        longest = least = int(parameters["n"])
-        whole = True
+    whole = task.length is not None or (closed is not None and closed.compared)
     asked, wrong = 0, None
-    words = (word for word in task.words(longest) if len(word) >= max(least, 1))
-    for word, said in answers(net, words):
+    for word, said in answers(net, filter(None, task.words(longest))):
         asked += 1
         if said != task.answer(word):
             wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}

@@ -22,10 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from depthlaw.advisor.base.quantities import UsageError, plural
-
 from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
-from .task_words import Word, WordTask
+from .task_words import Word
 
 Whole = npt.NDArray[Any]  # of int64, or of Python's integers
 Answer = str | bool
@@ -67,7 +65,7 @@ def _by_automaton(net: RecurrentNet, words: Iterable[Word]) -> Iterator[tuple[Wo
         try:
             for letter in word:
                 if letter not in steps[at]:
-                    after, written = _step(net, states[at], letter)
+                    after, written = recurrent_step(net, states[at], letter)
                     if after not in number:
                         number[after] = len(states)
                         states.append(after)
@@ -79,9 +77,15 @@ def _by_automaton(net: RecurrentNet, words: Iterable[Word]) -> Iterator[tuple[Wo
         yield word, written
 
 
-def _step(
-    net: RecurrentNet, states: tuple[tuple[Number, ...], ...], letter: str
-) -> tuple[tuple[tuple[Number, ...], ...], str]:
+States = tuple[tuple[Number, ...], ...]
+
+
+def recurrent_step(net: RecurrentNet, states: States, letter: str) -> tuple[States, str]:
+    """The states of all layers after a letter, and the letter that the last one writes.
+
+    Raises:
+        KeyError: where the file says nothing of a letter or a state.
+    """
     after = []
     for layer, state in zip(net.layers, states, strict=True):
         matrix, add = layer.step[letter]
@@ -93,72 +97,6 @@ def _step(
         )
         letter = layer.emit[state if layer.before else after[-1], letter]
     return tuple(after), letter
-
-
-# Pairs of a net's states and an answer that are followed at most.
-MOST_PAIRS = 200_000
-
-
-@dataclass(frozen=True)
-class Automaton:
-    """What a recurrent net is on words of every length.
-
-    Attributes:
-        states: how many tuples of states of its layers are reached.
-        compared: whether its answers were compared with the task's all along.
-        wrong: a shortest word on which it is wrong.
-    """
-
-    states: int
-    compared: bool
-    wrong: Word | None
-
-
-def automaton(net: RecurrentNet, task: WordTask) -> Automaton | None:
-    """Follow a net's states and the task's answers together until nothing new is reached; None
-    where there are more than `MOST_PAIRS` pairs.
-
-    Cost: a step of the layers for each pair and letter.
-
-    Raises:
-        UsageError: where a state is reached that the file says nothing of.
-    """
-    starts = tuple(layer.start for layer in net.layers)
-    first = (starts, task.answer(()) if task.then else "")
-    # How each pair was first reached: the pair before, and the letter.
-    reached: dict[Any, tuple[Any, str] | None] = {first: None}
-
-    def word(pair: Any, *letters: str) -> Word:
-        found = list(reversed(letters))
-        while (way := reached[pair]) is not None:
-            pair, letter = way
-            found.append(letter)
-        return tuple(reversed(found))
-
-    todo = [first]
-    for pair in todo:
-        for letter in task.letters:
-            try:
-                after, said = _step(net, pair[0], letter)
-            except KeyError:
-                missing = word(pair, letter)
-                try:
-                    net.answer(missing)  # which says what is missing
-                except UsageError as error:
-                    raise UsageError(
-                        "its states grow, or the file does not list all that are reached: in a "
-                        f"word of {plural(len(missing), 'letter')} {error}"
-                    ) from None
-                raise
-            right = task.then(pair[1], letter) if task.then else ""
-            if task.then and said != right:
-                return Automaton(len({states for states, _ in todo}), True, word(pair, letter))
-            if (after, right) not in reached:
-                reached[after, right] = (pair, letter)
-                todo.append((after, right))
-        if len(todo) > MOST_PAIRS:
-            return None
-    return Automaton(len({states for states, _ in todo}), task.then is not None, None)
 
 
 # --- whole numbers --------------------------------------------------------------------------------

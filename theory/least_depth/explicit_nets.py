@@ -171,6 +171,7 @@ class AttentionNet:
     end: str | None
     embedding: Mapping[str, Vector]
     positions: tuple[Callable[[int, int], Number], ...]
+    by_length: bool
     layers: tuple[Layer, ...]
     read: list[Vector]
     labels: tuple[str, ...] | None
@@ -194,7 +195,11 @@ class AttentionNet:
         ]
         for layer in self.layers:
             states = self._through(layer, states)
-        read = [_dot(row, states[-1 if self.at == "last" else 0]) for row in self.read]
+        return self.said(states[-1 if self.at == "last" else 0])
+
+    def said(self, state: Vector) -> str | bool:
+        """The answer that is read off a state."""
+        read = [_dot(row, state) for row in self.read]
         if self.labels is None:
             return self.field.sign(read[0]) > 0
         best = 0
@@ -210,21 +215,22 @@ class AttentionNet:
             for i, given in enumerate(self._attended(head, states)):
                 if given is not None:
                     sums[i] = [
-                        a + b for a, b in zip(sums[i], _times(head.output, given), strict=True)
+                        a + b for a, b in zip(sums[i], times(head.output, given), strict=True)
                     ]
+        return [self.after_mlp(layer, state) for state in sums]
+
+    def after_mlp(self, layer: Layer, state: Vector) -> Vector:
+        """A state with what the layer's MLP adds to it."""
         if layer.mlp is None:
-            return sums
+            return state
         first, bias, second = layer.mlp
-        out = []
-        for state in sums:
-            hidden = [a + b for a, b in zip(_times(first, state), bias, strict=True)]
-            hidden = [h if self.field.sign(h) > 0 else 0 * h for h in hidden]
-            out.append([a + b for a, b in zip(state, _times(second, hidden), strict=True)])
-        return out
+        hidden = [a + b for a, b in zip(times(first, state), bias, strict=True)]
+        hidden = [h if self.field.sign(h) > 0 else 0 * h for h in hidden]
+        return [a + b for a, b in zip(state, times(second, hidden), strict=True)]
 
     def _attended(self, head: Head, states: list[Vector]) -> list[Vector | None]:
         queries, keys, values = (
-            [_times(matrix, state) for state in states]
+            [times(matrix, state) for state in states]
             for matrix in (head.query, head.key, head.value)
         )
         found: list[Vector | None] = []
@@ -278,7 +284,8 @@ def _dot(one: Vector, other: Vector) -> Number:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def _times(matrix: list[Vector], vector: Vector) -> Vector:
+def times(matrix: list[Vector], vector: Vector) -> Vector:
+    """A matrix times a vector."""
     return [_dot(row, vector) for row in matrix]
 
 
@@ -321,7 +328,7 @@ class RecurrentNet:
                 if letter not in layer.step:
                     raise UsageError(f"layer {number} has no step for the letter {quoted(letter)}")
                 matrix, add = layer.step[letter]
-                after = tuple(a + b for a, b in zip(_times(matrix, list(state)), add, strict=True))
+                after = tuple(a + b for a, b in zip(times(matrix, list(state)), add, strict=True))
                 key = (state if layer.before else after, letter)
                 if key not in layer.emit:
                     raise UsageError(
@@ -334,12 +341,20 @@ class RecurrentNet:
         return letters[-1]
 
 
+Net = AttentionNet | RecurrentNet
+
+
 # --- what of a class shows in the weights --------------------------------------------------------
 
 
-def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = None) -> str:
+def breaks(
+    net: Net,
+    kind: str,
+    parameters: Mapping[str, Any] | None = None,
+    letters: int | None = None,
+) -> str:
     """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
-    `letters`: of every word, where they have one length.
+    `parameters`: of the task; `letters`: of every word, where they have one length.
 
     What they do not show (that sizes do not grow with the length, how many bits a number has) is
     for a reader to check.
@@ -361,22 +376,29 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = No
             if why := _breaks_step(kind, net.field, matrix, add):
                 return f"the step of {quoted(letter)} {why}"
         return ""
-    kinds, mask, positions, mlp = _HEADS[kind]
+    rules = _ATTENTION[kind]
     for head in (head for layer in net.layers for head in layer.heads):
-        if head.kind not in kinds:
-            return f"its attention is {' or '.join(kinds)}, not {head.kind}"
-        if mask and head.mask != mask:
-            return f"its mask is {mask}, not {head.mask}"
+        if head.kind not in rules.kinds:
+            return f"its attention is {' or '.join(rules.kinds)}, not {head.kind}"
+        if rules.mask and head.mask != rules.mask:
+            return f"its mask is {rules.mask}, not {head.mask}"
+    few, many = _least_heads(kind, letters), _most_heads(kind, letters, parameters or {})
     for layer in net.layers:
-        few, many = _least_heads(kind, letters), _most_heads(kind, letters)
         if few is not None and len(layer.heads) < few:
             return f"a layer has at least {plural(few, 'head')}, not {len(layer.heads)}"
         if many is not None and len(layer.heads) > many:
             return f"a layer has at most {plural(many, 'head')}, not {len(layer.heads)}"
-    if kind in _READ_AT_MARK and (net.end if net.at == "last" else net.start) is None:
+        if rules.residual and not layer.residual:
+            return "the input of a layer is added to what its heads give (`residual`)"
+    if rules.read == "mark" and (net.end if net.at == "last" else net.start) is None:
         return "it is read at a letter after the word (`end`), or before it (`start`)"
-    if mask == "strict" and net.at == "first":
+    if rules.mask == "strict" and net.at == "first":
         return "it is read at the last letter (`at`)"
+    if rules.read == "every token" and (net.end is not None or net.at == "first" or net.by_length):
+        return (
+            "it answers at every token, so that it is read at the last letter of the word (`at`, "
+            "no `end`), and no position depends on n"
+        )
     for number, layer in enumerate(net.layers):
         if any(head.kind == "weights" for head in layer.heads) and (
             number or not all(_fixed_query(head, net) for head in layer.heads)
@@ -385,11 +407,42 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = No
                 'attention "weights" is softmax only in the first layer, with a query that no '
                 "position enters"
             )
-    if not positions and net.positions:
+    if not rules.positions and net.positions:
         return "it has no positions"
-    if not mlp and any(layer.mlp for layer in net.layers):
+    if rules.mlp == "none" and any(layer.mlp for layer in net.layers):
         return "it has no MLP"
+    if rules.mlp == "not last" and net.layers and net.layers[-1].mlp:
+        return "it has no MLP after the last layer"
+    if rules.by_place:
+        return _not_by_place(net)
     return ""
+
+
+def _not_by_place(net: AttentionNet) -> str:
+    """What keeps the token that is looked up from being the asking token's choice alone: keys that
+    are no function of the place."""
+    fixed = _same_for_all_letters(net)
+    for number, layer in enumerate(net.layers, 1):
+        written = {
+            i
+            for matrix in [*(head.output for head in layer.heads), *(layer.mlp or [])[2:]]
+            for i, row in enumerate(matrix)
+            if any(row)
+        }
+        for head in layer.heads:
+            if any(entry for row in head.key for i, entry in enumerate(row) if i not in fixed):
+                return f"a key of layer {number} is no function of the place alone"
+        fixed = fixed - written if layer.residual else set[int]()
+    return ""
+
+
+def _same_for_all_letters(net: AttentionNet) -> set[int]:
+    """The coordinates of the first states that depend on the place alone."""
+    given = [net.embedding[letter] for letter in net.alphabet]
+    letters = len(given[0])
+    # A mark stands at a place of its own.
+    same = {i for i in range(letters) if len({vector[i] for vector in given}) == 1}
+    return same | set(range(letters, letters + len(net.positions)))
 
 
 def _fixed_query(head: Head, net: AttentionNet) -> bool:
@@ -408,33 +461,59 @@ def _least_heads(kind: str, letters: int | None) -> int | None:
     return 2 if kind == "linear-readout-two-heads" else None
 
 
-def _most_heads(kind: str, letters: int | None) -> int | None:
+def _most_heads(kind: str, letters: int | None, parameters: Mapping[str, Any]) -> int | None:
     if kind == "linear-readout-few-heads" and letters is not None:
         return letters - 1
-    return 1 if kind == "linear-readout-one-head" else None
+    if kind == "softmax-heads":
+        return parameters.get("k")
+    one = ("linear-readout-one-head", "one-causal-head", "one-strict-head", "one-lookup")
+    return 1 if kind in one else None
 
 
+@dataclass(frozen=True)
+class _Attention:
+    """What a class of attention admits.
+
+    Attributes:
+        kinds: of attention. mask: that it must have; "" for any. positions: whether it may have
+            some. mlp: "any", "not last" or "none". residual: whether it must have it.
+        read: "mark", at a letter that is none of the word's, "every token", or "any".
+        by_place: whether keys are functions of the place alone.
+    """
+
+    kinds: tuple[str, ...]
+    mask: str = ""
+    positions: bool = True
+    mlp: str = "any"
+    residual: bool = False
+    read: str = "any"
+    by_place: bool = False
+
+
+_SOFTMAX = ("softmax", "weights")
+_HARD = ("hard-right", "hard-left")
 _LINEAR_READOUT = (
     "softmax-linear-readout",
     "linear-readout-few-heads",
     "linear-readout-two-heads",
     "linear-readout-one-head",
 )
-# Classes that are read at a letter that is none of the word's.
-_READ_AT_MARK = (*_LINEAR_READOUT, "uhat-right", "uhat-left")
 
-# Of a class: kinds of attention, the mask it must have, whether it may have positions and MLPs.
-_HEADS: dict[str, tuple[tuple[str, ...], str, bool, bool]] = {
-    "softmax": (("softmax", "weights"), "", True, True),
-    **dict.fromkeys(_LINEAR_READOUT, (("softmax", "weights"), "", True, False)),
-    "uhat-right": (("hard-right",), "strict", False, True),
-    "uhat-left": (("hard-left",), "strict", False, True),
-    "linear-attention": (("linear",), "", True, False),
+_ATTENTION = {
+    "softmax": _Attention(_SOFTMAX),
+    **dict.fromkeys(_LINEAR_READOUT, _Attention(_SOFTMAX, mlp="none", read="mark")),
+    "softmax-heads": _Attention((*_SOFTMAX, "average"), mlp="not last", residual=True),
+    "one-causal-head": _Attention((*_SOFTMAX, "average", *_HARD), "causal", read="every token"),
+    "one-strict-head": _Attention(_HARD, "strict", read="every token"),
+    "one-lookup": _Attention(_HARD, "causal", by_place=True),
+    "uhat-right": _Attention(("hard-right",), "strict", positions=False, read="mark"),
+    "uhat-left": _Attention(("hard-left",), "strict", positions=False, read="mark"),
+    "linear-attention": _Attention(("linear",), mlp="none"),
 }
 
 
 _RECURRENT = ("diagonal-ssm", "sign-ssm", "deltanet")
-CHECKED = (*_HEADS, *_RECURRENT)
+CHECKED = (*_ATTENTION, *_RECURRENT)
 
 
 def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> str:
@@ -466,9 +545,6 @@ def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> 
 
 
 # --- files ----------------------------------------------------------------------------------------
-
-Net = AttentionNet | RecurrentNet
-
 
 _WANTED = "give a file of explicit weights, such as docs/examples/nets/parity.json of a checkout"
 
@@ -546,6 +622,7 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         body.get("end"),
         embedding,
         positions,
+        any("n" in text for text in body.get("positions", ())),
         tuple(layers),
         read,
         tuple(labels) if labels else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Any
@@ -16,6 +16,21 @@ Word = tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class Machine:
+    """A task read letter by letter, in finitely many states.
+
+    Attributes:
+        start: the state before a word.
+        step: the state after one letter more.
+        said: what a word has that ends in a state; by default the state itself.
+    """
+
+    start: Any
+    step: Callable[[Any, str], Any]
+    said: Callable[[Any], bool | str] = lambda state: state
+
+
+@dataclass(frozen=True)
 class WordTask:
     """A task with its parameters filled in.
 
@@ -23,19 +38,32 @@ class WordTask:
         letters: the alphabet.
         answer: what a word has: True or False, or a label.
         least: length of the shortest word that is asked.
-        then: the answer to a word with one letter more, from the answer to the word, where that
-            says enough; else None.
+        length: of every word, where all have one.
+        machine: the same answers from finitely many states, where there are such.
+        asks: whether a word is asked.
     """
 
     letters: tuple[str, ...]
     answer: Callable[[Word], bool | str]
     least: int = 0
-    then: Callable[[Any, str], bool | str] | None = None
+    length: int | None = None
+    machine: Machine | None = None
+    asks: Callable[[Word], bool] = lambda word: True
 
     def words(self, length: int) -> Iterator[Word]:
-        """Every word up to a length."""
-        for size in range(self.least, length + 1):
-            yield from itertools.product(self.letters, repeat=size)
+        """Every word up to a length that is asked, or all there are."""
+        sizes = range(self.least, length + 1) if self.length is None else [self.length]
+        for size in sizes:
+            yield from filter(self.asks, itertools.product(self.letters, repeat=size))
+
+
+def _read_by(machine: Machine, letters: Sequence[str], least: int = 0) -> WordTask:
+    return WordTask(
+        tuple(letters),
+        lambda word: machine.said(reduce(machine.step, word, machine.start)),
+        least,
+        machine=machine,
+    )
 
 
 def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
@@ -70,22 +98,41 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
     return made(**parameters)
 
 
-def _parity(n: int | None = None) -> WordTask:
-    return WordTask(
-        ("0", "1"),
-        lambda word: word.count("1") % 2 == 1,
-        then=lambda odd, letter: odd != (letter == "1"),
-    )
+def _parity() -> WordTask:
+    return _read_by(Machine(False, lambda odd, letter: odd != (letter == "1")), "01")
+
+
+def _parity_bits(n: int) -> WordTask:
+    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n)
 
 
 def _blocks(k: int) -> WordTask:
     """L_k: exactly k blocks of equal letters, a first."""
 
-    def member(word: Word) -> bool:
-        blocks = [letter for letter, _ in itertools.groupby(word)]
-        return len(blocks) == k and blocks[0] == "a"
+    def step(state: tuple[int, str], letter: str) -> tuple[int, str]:
+        blocks, last = state
+        # As if a block of letters b stood before the word: it has more than k blocks for good.
+        return (min(blocks + (letter != last), k + 1) if last or letter == "a" else k + 1), letter
 
-    return WordTask(("a", "b"), member)
+    return _read_by(Machine((0, ""), step, lambda state: state[0] == k), "ab")
+
+
+def _letters(k: int) -> WordTask:
+    return _read_by(
+        Machine(0, lambda seen, letter: min(seen + (letter == "a"), k), lambda seen: seen == k),
+        "ab",
+    )
+
+
+def _stair(k: int) -> WordTask:
+    """k letters a in a row, once every c is deleted."""
+
+    def step(row: int, letter: str) -> int:
+        if row == k or letter == "c":
+            return row
+        return row + 1 if letter == "a" else 0
+
+    return _read_by(Machine(0, step, lambda row: row == k), "abc")
 
 
 def _dyck(k: int, D: int) -> WordTask:
@@ -93,18 +140,13 @@ def _dyck(k: int, D: int) -> WordTask:
         raise UsageError(f"the task dyck has words of up to 4 types of brackets here; got k = {k}")
     pairs = list(zip("([{<"[:k], ")]}>"[:k], strict=True))
 
-    def member(word: Word) -> bool:
-        stack: list[str] = []
-        for letter in word:
-            if letter in "([{<":
-                stack.append(letter)
-                if len(stack) > D:
-                    return False
-            elif not stack or (stack.pop(), letter) not in pairs:
-                return False
-        return not stack
+    def step(stack: Word | None, letter: str) -> Word | None:
+        if stack is None or letter in "([{<":
+            return None if stack is None or len(stack) == D else (*stack, letter)
+        return stack[:-1] if stack and (stack[-1], letter) in pairs else None
 
-    return WordTask(tuple(letter for pair in pairs for letter in pair), member)
+    machine = Machine((), step, lambda stack: stack == ())
+    return _read_by(machine, [letter for pair in pairs for letter in pair])
 
 
 def _group_words(group: str) -> WordTask:
@@ -121,7 +163,7 @@ def _group_words(group: str) -> WordTask:
         return written[times(names[left], names[right])]
 
     one = written[tuple(range(len(next(iter(elements)))))]
-    return WordTask(tuple(names), lambda word: reduce(product, word, one), least=1, then=product)
+    return _read_by(Machine(one, product), tuple(names), least=1)
 
 
 def _generators(group: str) -> tuple[Element, ...]:
@@ -200,8 +242,10 @@ def derived_length_of(group: str) -> int | None:
 
 _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "parity": (_parity, ()),
-    "parity-bits": (_parity, ("n",)),
+    "parity-bits": (_parity_bits, ("n",)),
     "blocks": (_blocks, ("k",)),
+    "letters": (_letters, ("k",)),
+    "stair": (_stair, ("k",)),
     "dyck": (_dyck, ("k", "D")),
     **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }
