@@ -24,16 +24,17 @@ attention (`"family": "attention"`), a net over vectors:
 
 recurrent (`"family": "recurrent"`), a net over letters, layer upon layer:
   each layer has `start`, a vector; `step`: letter -> {`matrix` or `diagonal`, and perhaps `add`};
-  and `emit`: a list of [state, letter read, letter written]; the state is that after the step. In a
-  layer with `"before": true` it is that before it. A layer reads the letters that the one below
-  wrote. The answer is the last letter written.
+  and `emit`: a list of [state, letter read, letter written], or a table of `letters` read, in one
+  string with spaces between them, and `rows` [state, letters written], likewise, "-" for none; the
+  state is that after the step. In a layer with `"before": true` it is that before it. A layer reads
+  the letters that the one below wrote. The answer is the last letter written.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -685,10 +686,23 @@ def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
                 )
             step[letter] = (matrix, add)
         emit = {
-            (tuple(_vector(field, state)), read): written for state, read, written in layer["emit"]
+            (tuple(_vector(field, state)), read): written
+            for state, read, written in _triples(layer["emit"])
         }
         layers.append(RecurrentLayer(start, step, emit, bool(layer.get("before", False))))
     return RecurrentNet(field, tuple(body["alphabet"]), tuple(layers))
+
+
+def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:
+    """State, letter read and letter written; of a table what is not "-"."""
+    if not isinstance(emit, dict):
+        yield from emit
+        return
+    letters = emit["letters"].split()
+    for state, row in emit["rows"]:
+        for read, written in zip(letters, row.split(), strict=True):
+            if written != "-":
+                yield state, read, written
 
 
 def _vector(field: Field, entries: Any) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -10,6 +11,7 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
+from ..hops.pointers import hop_k
 from .group_words import GROUPS, Element, closure, exponent, series_length, times
 
 Word = tuple[str, ...]
@@ -149,6 +151,56 @@ def _dyck(k: int, D: int) -> WordTask:
     return _read_by(machine, [letter for pair in pairs for letter in pair])
 
 
+def _ordered(n: int) -> WordTask:
+    if n < 3:
+        raise UsageError(f"the task ordered has words of 3 letters or more; got n = {n}")
+    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n)
+
+
+def _kgram(k: int, symbols: int) -> WordTask:
+    """The symbol that followed the last k symbols most often, where one did more than others."""
+    letters = _symbols("kgram", symbols, 3)
+
+    def ranked(word: Word) -> list[tuple[str, int]]:
+        ends = word[len(word) - k :]
+        after = (word[i] for i in range(k, len(word)) if word[i - k : i] == ends)
+        return Counter(after).most_common(2)
+
+    def asks(word: Word) -> bool:
+        best = ranked(word)
+        return bool(best) and (len(best) == 1 or best[0][1] > best[1][1])
+
+    return WordTask(letters, lambda word: ranked(word)[0][0], least=k + 1, asks=asks)
+
+
+def _hops(k: int, symbols: int) -> WordTask:
+    """hop_k at the last symbol."""
+    letters = _symbols("hops", symbols, 2)
+    return WordTask(letters, lambda word: hop_k(word, k, missing="none")[-1], least=1)
+
+
+def _composition(k: int, N: int) -> WordTask:
+    """The values of k maps on 0 to N - 1, of the map that is applied last at first, and the start.
+
+    In this order what a value leads to stands before it, as a causal mask asks.
+    """
+    if not 2 <= N <= 10:
+        raise UsageError(f"the task composition has maps on 2 to 10 numbers here; got N = {N}")
+
+    def answer(word: Word) -> str:
+        return reduce(lambda at, a: word[a * N + int(at)], reversed(range(k)), word[-1])
+
+    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1)
+
+
+def _symbols(name: str, symbols: int, least: int) -> Word:
+    if not least <= symbols <= 26:
+        raise UsageError(
+            f"the task {name} has words over {least} to 26 symbols here; got symbols = {symbols}"
+        )
+    return tuple("abcdefghijklmnopqrstuvwxyz"[:symbols])
+
+
 def _group_words(group: str) -> WordTask:
     """Words over all elements, each written by the images of 0, 1, ...; the answer is the product
     from left to right."""
@@ -211,9 +263,17 @@ def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
     """
     if name in _ADMITTED:
         return tasks_of_group(parameters["group"])
-    # Dyck-(k, D) holds Dyck-(1, D), of which the atlas says it.
-    kinds = {"parity": "not-r-trivial", "dyck": "not-r-trivial", "blocks": "r-trivial"}
-    return (name, kinds[name]) if name in kinds else (name,)
+    # Dyck-(k, D) holds Dyck-(1, D), of which the atlas says it; STAIR_1 is at least one letter a.
+    trivial = {
+        "parity": False,
+        "dyck": False,
+        "stair": parameters.get("k") == 1,
+        "blocks": True,
+        "letters": True,
+    }
+    if name not in trivial:
+        return (name,)
+    return (name, "r-trivial" if trivial[name] else "not-r-trivial")
 
 
 def lengths_of(group: str) -> dict[str, int]:
@@ -247,5 +307,9 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "letters": (_letters, ("k",)),
     "stair": (_stair, ("k",)),
     "dyck": (_dyck, ("k", "D")),
+    "ordered": (_ordered, ("n",)),
+    "kgram": (_kgram, ("k", "symbols")),
+    "hops": (_hops, ("k", "symbols")),
+    "composition": (_composition, ("k", "N")),
     **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
 from ..formal_languages.temporal_logic import END, Formula, depth, neither, once
 from .brackets import CLOSING, OPENING
+from .explicit_nets import field_of
+from .group_words import GROUPS, Element, cascade, closure, inverse, power, series, times
 
 Body = dict[str, Any]
 Rows = list[list[Any]]
@@ -211,3 +214,475 @@ def brackets_formula(types: int, deepest: int) -> Formula:
         pop = [("and", closing, neither(full)) for closing in pop]
     failed = once(either([*wrong, *push, *pop]))
     return neither(either([failed, *left_open]))
+
+
+# --- lookups --------------------------------------------------------------------------------------
+
+# Rows of a matrix by the names of coordinates.
+Named = Sequence[Mapping[str, Any]]
+
+
+class _Stream:
+    """Coordinates by name, those of positions last, and heads over them."""
+
+    def __init__(self, names: Sequence[str], positions: Mapping[str, str]) -> None:
+        self.names, self.positions = [*names, *positions], dict(positions)
+        self.place = {name: i for i, name in enumerate(self.names)}
+
+    def rows(self, rows: Named) -> Rows:
+        return _rows(
+            len(self.names),
+            *({self.place[name]: entry for name, entry in row.items()} for row in rows),
+        )
+
+    def head(
+        self, attention: str, mask: str, query: Named, key: Named, copied: Mapping[str, str]
+    ) -> Body:
+        """A head that copies coordinates to others: from -> to, or sums of them, joined by +."""
+        return {
+            "attention": attention,
+            "mask": mask,
+            "query": self.rows(query),
+            "key": self.rows(key),
+            "value": self.rows([dict.fromkeys(source.split("+"), 1) for source in copied]),
+            "output": [list(row) for row in zip(*self.rows([{to: 1} for to in copied.values()]))],
+        }
+
+    def mlp(self, units: Sequence[tuple[Mapping[str, Any], Any, str]]) -> Body:
+        """Units by what they add up, their bias, and where they write."""
+        return {
+            "in": self.rows([summed for summed, _, _ in units]),
+            "bias": [bias for _, bias, _ in units],
+            "out": [list(row) for row in zip(*self.rows([{to: 1} for _, _, to in units]))],
+        }
+
+    def net(self, alphabet: Sequence[str], embedding: Mapping[str, Named], **rest: Any) -> Body:
+        letters = len(self.names) - len(self.positions)
+        return {
+            "family": "attention",
+            "alphabet": list(alphabet),
+            "embedding": {x: self.rows([row])[0][:letters] for x, row in embedding.items()},
+            "positions": list(self.positions.values()),
+        } | rest
+
+
+_PLACES = {"i": "i", "i^2": "i^2"}
+
+
+def hops_causal(k: int, symbols: int) -> Body:
+    """`hops.network.causal`, repaired: the symbol before, the last place after an equal one, then
+    pointers that double; the answer takes one over for each binary digit of k - 1."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
+    lookups = (k - 1).bit_length()
+    answers = [[*(f"{x} {t}" for x in letters), f"none {t}"] for t in range(lookups + 1)]
+    stream = _Stream(
+        [
+            *letters,
+            "none",
+            *(f"before {x}" for x in letters),
+            *(f"pointer {t}" for t in range(lookups + 1)),
+            *itertools.chain(*answers),
+        ],
+        _PLACES,
+    )
+    everywhere = dict.fromkeys([*letters, "none"], 1)
+    lookup = [{"i": 2}, {"i^2": -1}]
+    heads = [
+        # The score is -(j - (i - 1))^2, up to what is the same for all j.
+        stream.head(
+            "hard-right",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2, "i^2": -1}],
+            {x: f"before {x}" for x in letters},
+        ),
+        # The start wins where no symbol before is equal.
+        stream.head(
+            "hard-right",
+            "causal",
+            [*({x: 1} for x in letters), everywhere],
+            [*({f"before {x}": 1} for x in letters), {"none": "1/2"}],
+            {"i": "pointer 0", **dict(zip([*letters, "none"], answers[0], strict=True))},
+        ),
+    ]
+    held = answers[0]
+    for t in range(lookups):
+        copied = {f"pointer {t}": f"pointer {t + 1}"}
+        if (k - 1) >> t & 1:
+            copied |= dict(zip(held, answers[t + 1], strict=True))
+            held = answers[t + 1]
+        heads.append(
+            stream.head("hard-right", "causal", [{f"pointer {t}": 1}, everywhere], lookup, copied)
+        )
+    return stream.net(
+        letters,
+        {x: {x: 1} for x in letters} | {"^": {"none": 1}},
+        start="^",
+        layers=[{"heads": [head]} for head in heads],
+        labels=[*letters, "none"],
+        read=stream.rows([{name: 1} for name in held]),
+    )
+
+
+def hops_strict(k: int, symbols: int, longest: int) -> Body:
+    """`hops.network.symbol_carrying` under the strict mask: the last equal symbol, then pointers
+    that double; the answer takes one over for each binary digit of k. A token that points to itself
+    keeps what it holds; its MLPs take integers up to `longest`, the tokens of a word."""
+    letters = [*"abcdefghijklmnopqrstuvwxyz"[:symbols], "none"]
+    lookups = k.bit_length()
+    looked = [f"looked up {x}" for x in ("pointer", *letters)]
+    steps = range(1, lookups + 1)
+    stream = _Stream(
+        [
+            *letters,
+            "pointer",
+            "itself",
+            *(f"{x} {t}" for t in steps for x in looked),
+            *(f"{x} {t}" for t in steps for x in ("pointer", *letters)),
+        ],
+        _PLACES,
+    )
+    everywhere = dict.fromkeys(letters, 1)
+    layers = [
+        {
+            "heads": [
+                stream.head(
+                    "hard-right",
+                    "strict",
+                    [*({x: 1} for x in letters[:-1]), everywhere],
+                    [*({x: 1} for x in letters[:-1]), {"none": "1/2"}],
+                    # One more than its place; of the start 0.
+                    {"+".join(["i", *letters[:-1]]): "pointer"},
+                )
+            ],
+            "mlp": stream.mlp([({"pointer": 1, "i": -1}, 1, "itself")]),
+        }
+    ]
+    pointer, held = "pointer", letters
+    for t in steps:
+        takes = k >> (t - 1) & 1
+        given = {pointer: f"looked up pointer {t}"}
+        units = [
+            ({f"looked up pointer {t}": 1, "itself": -longest}, 0, f"pointer {t}"),
+            ({pointer: 1, "itself": longest}, -longest, f"pointer {t}"),
+        ]
+        if takes:
+            for x, name in zip(letters, held, strict=True):
+                given[name] = f"looked up {x} {t}"
+                units += [
+                    ({f"looked up {x} {t}": 1, "itself": -1}, 0, f"{x} {t}"),
+                    ({name: 1, "itself": 1}, -1, f"{x} {t}"),
+                ]
+            held = [f"{x} {t}" for x in letters]
+        head = stream.head(
+            "hard-right",
+            "strict",
+            [{pointer: 1}, everywhere],
+            [{"i": 2}, {"i^2": -1}],
+            given,
+        )
+        layers.append({"heads": [head], "mlp": stream.mlp(units)})
+        pointer = f"pointer {t}"
+    return stream.net(
+        letters[:-1],
+        {x: {x: 1} for x in letters[:-1]} | {"^": {"none": 1}},
+        start="^",
+        layers=layers,
+        labels=letters,
+        read=stream.rows([{name: 1} for name in held]),
+    )
+
+
+def kgram(k: int, symbols: int) -> Body:
+    """As `markov_order.network`, with a head for each of the k symbols before in place of one with
+    weights in powers of 3: then the mean over all places behind the same k symbols."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
+    back = range(1, k + 1)
+    stream = _Stream(
+        [*letters, "start", *(f"{x} {r}" for r in back for x in letters), *(f"{x}?" for x in letters)],
+        _PLACES,
+    )
+    everywhere = dict.fromkeys([*letters, "start"], 1)
+    first = [
+        stream.head(
+            "average",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2 * r, "i^2": -1}],
+            {x: f"{x} {r}" for x in letters},
+        )
+        for r in back
+    ]
+    second = stream.head(
+        "average",
+        "causal",
+        [{x if r == 1 else f"{x} {r - 1}": 1} for r in back for x in letters],
+        [{f"{x} {r}": 1} for r in back for x in letters],
+        {x: f"{x}?" for x in letters},
+    )
+    return stream.net(
+        letters,
+        {x: {x: 1} for x in letters} | {"^": {"start": 1}},
+        start="^",
+        layers=[{"heads": first}, {"heads": [second]}],
+        labels=list(letters),
+        read=stream.rows([{f"{x}?": 1} for x in letters]),
+    )
+
+
+def composition(layers: int) -> Body:
+    """`composition.looked_up`: 2^layers - 1 maps on 0 and 1. A value is a place among the values of
+    the map that is applied next, which stand before it."""
+    stream = _Stream(
+        ["1", "value", *(f"place {t}" for t in range(1, layers + 1))],
+        _PLACES | {"next": "i - (1 - (-1)^i)/2 - 2"},
+    )
+    heads = []
+    for t in range(1, layers + 1):
+        at = {"next": 1, "value": 1} if t == 1 else {f"place {t - 1}": 1}
+        heads.append(
+            stream.head(
+                "hard-right",
+                "causal",
+                [at, {"1": 1}],
+                [{"i": 2}, {"i^2": -1}],
+                {"+".join(at): f"place {t}"},
+            )
+        )
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "value": 1}},
+        layers=[{"heads": [head]} for head in heads],
+        labels=["0", "1"],
+        # The values of the last map are at the places -2 and -1.
+        read=stream.rows([{}, {f"place {layers}": 2, "1": 3}]),
+    )
+
+
+def ordered(n: int) -> Body:
+    """The logits of `two_heads`: one head finds the last zero, the other the first one."""
+    found = ["zero at", "zero is", "one at", "one is"]
+    stream = _Stream(["1", "one", *found], {"i": "i"})
+
+    def head(sign: int, at: str, is_one: str) -> Body:
+        return stream.head(
+            "softmax",
+            "strict",
+            [{"1": 1}],
+            [{"i": sign * n, "1": sign * n, "one": -sign * n * n}],
+            {"i+1": at, "one": is_one},
+        ) | {"base": 2}
+
+    read = {"one at": 1, "zero at": -1, "zero is": n, "one is": -n, "1": f"{2 * n - 1}/2"}
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
+        end="?",
+        layers=[{"heads": [head(1, "zero at", "zero is"), head(-1, "one at", "one is")]}],
+        read=stream.rows([read])[0],
+    )
+
+
+# --- words of groups ------------------------------------------------------------------------------
+
+
+def _name(element: Element) -> str:
+    return "".join(map(str, element))
+
+
+def _table(emitted: Mapping[tuple[Any, str], str]) -> Body:
+    """What a layer writes, as a table: state -> letter read -> letter written."""
+    letters = list(dict.fromkeys(letter for _, letter in emitted))
+    states = dict.fromkeys(state for state, _ in emitted)
+    return {
+        "letters": " ".join(letters),
+        "rows": [
+            [list(state), " ".join(emitted.get((state, letter), "-") for letter in letters)]
+            for state in states
+        ],
+    }
+
+
+def by_cascade(group: str, m: int, modulus: int | None) -> Body:
+    """The layers of `group_words.cascade`, over the m-th roots of unity: 1 and -1, or powers of one
+    modulo a prime. A letter names an element of a subgroup and what the layers below stand for."""
+    elements = closure(GROUPS[group])
+    root = 1
+    if modulus is None:
+        if m != 2:
+            raise ValueError("roots of an order above 2 take a modulus")
+        root = -1
+    else:
+        root = next(x for x in range(2, modulus) if _order(x, modulus) == m)
+    one = power(min(elements), 0)
+
+    def number(exponent: int) -> int:
+        return root**exponent if modulus is None else pow(root, exponent, modulus)
+
+    read = {_name(x): (x, one) for x in sorted(elements)}
+    body_layers = []
+    layers = cascade(series(elements, m), m)
+    for at, layer in enumerate(layers, 1):
+        last, wrote = at == len(layers), {}
+        emit = {}
+        for state in layer.coset:
+            for letter, (x, below) in read.items():
+                after = tuple((h + e) % m for h, e in zip(state, layer.exponents[x], strict=True))
+                rest = times(times(layer.coset[state], x), inverse(layer.coset[after]))
+                product = times(layer.coset[after], below)
+                name = _name(product) if last else f"{_name(rest)}.{_name(product)}"
+                wrote[name] = (rest, product)
+                emit[tuple(map(number, state)), letter] = name
+        body_layers.append(
+            {
+                "start": [1] * len(next(iter(layer.coset))),
+                "before": True,
+                "step": {
+                    letter: {"diagonal": [number(e) for e in layer.exponents[x]]}
+                    for letter, (x, _) in read.items()
+                },
+                "emit": _table(emit),
+            }
+        )
+        read = wrote
+    return {
+        "family": "recurrent",
+        **({} if modulus is None else {"modulus": modulus}),
+        "alphabet": [_name(x) for x in sorted(elements)],
+        "layers": body_layers,
+    }
+
+
+def _order(x: int, modulus: int) -> int:
+    return next(n for n in range(1, modulus) if pow(x, n, modulus) == 1)
+
+
+Matrix = tuple[tuple[Any, ...], ...]
+
+
+def _then(p: Matrix, q: Matrix) -> Matrix:
+    """First p, then q."""
+    return tuple(tuple(sum(a * b for a, b in zip(row, column)) for column in zip(*p)) for row in q)
+
+
+def _moved(p: Matrix, vector: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(sum(a * b for a, b in zip(row, vector, strict=True)) for row in p)
+
+
+def by_reflections(
+    mirrors: Sequence[Sequence[Any]],
+    first: Sequence[Sequence[Any]],
+    figure: Sequence[Sequence[Any]],
+    start: Sequence[Any],
+    generator: Body | None = None,
+) -> Body:
+    """The two layers of `householder.read`: a letter is f, then h, for reflections f and h, or 1;
+    layer 1 multiplies by h, layer 2 by f turned by the state of layer 1.
+
+    Args:
+        mirrors: vectors k across them. Letters are the rotations among the products, in the plane
+            all products.
+        first: vectors across the mirrors that h may be of.
+        figure: the points that letters permute, or one of each pair of opposite ones.
+        start: a vector that no symmetry but 1 leaves in place.
+        generator: of the field, as a file names it.
+
+    Cost: the number of pairs of states times that of letters.
+    """
+    field = field_of({"generator": generator} if generator else {})
+    one, size = field.number(1), len(start)
+
+    def vectors(rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        return [tuple(field.number(entry) for entry in row) for row in rows]
+
+    def reflection(k: Sequence[Any]) -> Matrix:
+        norm = sum(entry * entry for entry in k)
+        return tuple(
+            tuple(one * (i == j) - 2 * one * k[i] * k[j] / norm for j in range(size))
+            for i in range(size)
+        )
+
+    unit = tuple(tuple(one * (i == j) for j in range(size)) for i in range(size))
+    fs, hs = ([unit, *map(reflection, vectors(each))] for each in (mirrors, first))
+    points, (begin,) = vectors(figure), vectors([start])
+
+    def name(letter: Matrix) -> str:
+        moved = [_moved(letter, point) for point in points]
+        opposite = [tuple(-entry for entry in point) for point in points]
+        return "".join(str((points + opposite).index(point) % len(points)) for point in moved)
+
+    letters: dict[str, tuple[Matrix, Matrix]] = {}
+    for h, f in itertools.product(hs, fs):
+        if size == 2 or (h == unit) == (f == unit):
+            letters.setdefault(name(_then(f, h)), (f, h))
+    tag = {f: f"f{i}" for i, f in enumerate(fs)}
+    below: dict[Matrix, str] = {unit: "0"}
+    first_emits, second_emits = {}, {}
+    turned: dict[str, Matrix] = {}
+    seen, todo = {(unit, unit)}, [(unit, unit)]
+    for lower, upper in todo:
+        for letter, (f, h) in letters.items():
+            back = tuple(zip(*lower, strict=True))
+            across, lower_after = _then(_then(lower, f), back), _then(lower, h)
+            upper_after = _then(upper, across)
+            between = f"{tag[across]}.{below.setdefault(lower_after, str(len(below)))}"
+            turned[between] = across
+            first_emits[_moved(lower, begin), letter] = between
+            second_emits[_moved(upper_after, begin), between] = name(
+                _then(upper_after, lower_after)
+            )
+            if (lower_after, upper_after) not in seen:
+                seen.add((lower_after, upper_after))
+                todo.append((lower_after, upper_after))
+
+    def layer(step: Mapping[str, Matrix], emits: Mapping[Any, str], before: bool) -> Body:
+        written = {(tuple(map(_number, state)), x): wrote for (state, x), wrote in emits.items()}
+        return {
+            "start": [_number(entry) for entry in begin],
+            "before": before,
+            "step": {x: {"matrix": [list(map(_number, row)) for row in m]} for x, m in step.items()},
+            "emit": _table(written),
+        }
+
+    return {
+        "family": "recurrent",
+        **({"generator": generator} if generator else {}),
+        "alphabet": list(letters),
+        "layers": [
+            layer({x: h for x, (_, h) in letters.items()}, first_emits, True),
+            layer(turned, second_emits, False),
+        ],
+    }
+
+
+def _number(value: Any) -> Any:
+    """A number as a file writes it."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else str(value)
+    rest = [Fraction(int(c.numerator), int(c.denominator)) for c in value.to_list()]
+    if len(rest) < 2:
+        return _number(rest[0] if rest else Fraction(0))
+    return " + ".join(f"{c}*x^{i}" for i, c in enumerate(reversed(rest)) if c).replace("*x^0", "")
+
+
+def cube() -> Body:
+    """The rotations of the cube, S4, by their permutations of its diagonals. Layer 1 uses five
+    mirrors, of which each rotation axis is on one."""
+    faces = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    first = [*faces, (1, -1, 0), (1, 1, 0)]
+    mirrors = [*first, (1, 0, -1), (1, 0, 1), (0, 1, -1), (0, 1, 1)]
+    diagonals = [(1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)]
+    return by_reflections(mirrors, first, diagonals, (1, 2, 3))
+
+
+def octagon() -> Body:
+    """The symmetries of the regular octagon, D8. Layer 1 uses one mirror."""
+    half = "1/2*x"
+    corners = [(1, 0), (half, half), (0, 1), (f"-{half}", half)]
+    corners += [(-1, 0), (f"-{half}", f"-{half}"), (0, -1), (half, f"-{half}")]
+    # Across the mirrors are the corners and the sums of neighbours.
+    between = [("1 + 1/2*x", half), (half, "1 + 1/2*x"), (f"-{half}", "1 + 1/2*x")]
+    between.append(("-1 - 1/2*x", half))
+    mirrors = [*corners[:4], *between]
+    generator = {"polynomial": "x^2 - 2", "above": 0}
+    return by_reflections(mirrors, mirrors[:1], corners, (1, 2), generator)
