@@ -129,7 +129,8 @@ def _times(a: Whole, b: Whole) -> Whole:
     return a * b
 
 
-def _matmul(a: Whole, b: Whole) -> Whole:
+def matmul(a: Whole, b: Whole) -> Whole:
+    """The product of matrices of whole numbers, exactly."""
     a, b = _fit(_largest(a) * _largest(b) * a.shape[-1], a, b)
     return a @ b
 
@@ -169,7 +170,7 @@ class _Rationals:
     def through(self, matrix: list[Vector]) -> _Rationals:
         """Every vector through a matrix."""
         top, bottom = _whole(matrix)
-        return _Rationals(_matmul(self.top, top.T), _times(self.bottom, bottom))
+        return _Rationals(matmul(self.top, top.T), _times(self.bottom, bottom))
 
     def plus(self, other: _Rationals) -> _Rationals:
         """The sum, in lowest terms."""
@@ -237,14 +238,14 @@ def _through(layer: Layer, states: _Rationals) -> _Rationals:
 def _attended(head: Head, states: _Rationals) -> _Rationals:
     """What a head adds to the states."""
     queries, keys, values = (states.through(m) for m in (head.query, head.key, head.value))
-    scores = _matmul(queries.top, keys.top.swapaxes(1, 2))
+    scores = matmul(queries.top, keys.top.swapaxes(1, 2))
     n = scores.shape[1]
     seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)
     weights, totals = _weights(head, scores, _times(queries.bottom, keys.bottom), seen)
     common = totals[:, 0]
     for i in range(1, totals.shape[1]):
         common = _lcm(common, totals[:, i])
-    top = _times(_matmul(weights, values.top), (common[:, None] // totals)[..., None])
+    top = _times(matmul(weights, values.top), (common[:, None] // totals)[..., None])
     return _Rationals(top, _times(common, values.bottom)).through(head.output)
 
 
@@ -279,7 +280,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
         elif head.kind == "hard-right":
             weights *= weights[..., ::-1].cumsum(axis=2)[..., ::-1] == 1
     weights = weights * seen
-    totals = _matmul(weights, np.ones((len(seen), 1), dtype=np.int64))[..., 0]
+    totals = matmul(weights, np.ones((len(seen), 1), dtype=np.int64))[..., 0]
     sees = seen.any(axis=1)
     if (totals[:, sees] == 0).any():
         raise _WordByWordError

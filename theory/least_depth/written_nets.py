@@ -7,6 +7,7 @@ with what is stored.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -16,6 +17,7 @@ from ..formal_languages.temporal_logic import END, Formula, depth, neither, once
 from .brackets import CLOSING, OPENING
 from .explicit_nets import field_of
 from .group_words import GROUPS, Element, cascade, closure, inverse, power, series, times
+from .relu_maxima import Term, identity, relabellings
 
 Body = dict[str, Any]
 Rows = list[list[Any]]
@@ -686,3 +688,79 @@ def octagon() -> Body:
     mirrors = [*corners[:4], *between]
     generator = {"polynomial": "x^2 - 2", "above": 0}
     return by_reflections(mirrors, mirrors[:1], corners, (1, 2), generator)
+
+
+# --- maxima ---------------------------------------------------------------------------------------
+
+
+def maximum_of_blocks(n: int) -> Body:
+    """`relu_maxima.net`: ReLU(x_i - x_j) for all pairs, then ReLU(h - h') for each block.
+
+    Numbers pass a layer as ReLU(t) - ReLU(-t): in the first one x_1, in the second what is not
+    under a ReLU there.
+    """
+    pairs = list(itertools.permutations(range(n), 2))
+    units = {pair: i for i, pair in enumerate(pairs)}
+    width = len(pairs) + 2
+    first = [[(k == i) - (k == j) for k in range(n)] for i, j in pairs]
+    first += [[int(k == 0) for k in range(n)], [-int(k == 0) for k in range(n)]]
+
+    def form(terms: Sequence[Term]) -> list[int]:
+        """A sum of terms max(x_i, x_j) over the first layer's units."""
+        total = [0] * width
+        for i, j in terms:
+            # x_j = x_1 + ReLU(x_j - x_1) - ReLU(x_1 - x_j), and max(x_i, x_j) = x_j + ReLU(x_i - x_j).
+            total[-2] += 1
+            total[-1] -= 1
+            if j:
+                total[units[j, 0]] += 1
+                total[units[0, j]] -= 1
+            if i != j:
+                total[units[i, j]] += 1
+        return total
+
+    weights: dict[tuple[int, ...], Fraction] = {}
+    straight = [Fraction(0)] * width
+    names = relabellings(n).tolist()
+    for weight, block in identity(n):
+        for new in names:
+            h, below = (
+                form([(min(a, b), max(a, b)) for a, b in ((new[i], new[j]) for i, j in side)])
+                for side in block
+            )
+            share = weight / len(names)
+            unit = tuple(x - y for x, y in zip(h, below, strict=True))
+            weights[unit] = weights.get(unit, Fraction(0)) + share
+            straight = [x + share * y for x, y in zip(straight, below, strict=True)]
+    # The second layer's straight unit in whole numbers.
+    bottom = math.lcm(*(entry.denominator for entry in straight))
+    passed = [int(entry * bottom) for entry in straight]
+    return {
+        "family": "relu",
+        "layers": [
+            {"matrix": first},
+            {"matrix": [*map(list, weights), passed, [-entry for entry in passed]]},
+        ],
+        "out": [*map(_number, weights.values()), f"1/{bottom}", f"-1/{bottom}"],
+    }
+
+
+def maximum_of_pairs() -> Body:
+    """The maximum of four numbers as that of two maxima, with integer weights."""
+    one = [[1, -1, 0, 0], [0, 1, 0, 0], [0, -1, 0, 0]]
+    two = [[row[2], row[3], row[0], row[1]] for row in one]
+    left, right = [1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]
+    return {
+        "family": "relu",
+        "layers": [
+            {"matrix": [*one, *two]},
+            {
+                "matrix": [
+                    [x - y for x, y in zip(left, right, strict=True)],
+                    right,
+                    [-x for x in right],
+                ]
+            },
+        ],
+        "out": [1, 1, -1],
+    }
