@@ -93,22 +93,96 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 
 
 def check(file: Path, length: int | None, json_output: bool) -> int:
-    """Run a file's net on all words up to a length; say whether it is right there, and how its
-    depth compares with the table. Exit code 1 where it is wrong."""
-    from depthlaw.theory.least_depth.batched_nets import answers
-    from depthlaw.theory.least_depth.every_length import automaton
-    from depthlaw.theory.least_depth.explicit_nets import breaks, read_net
-    from depthlaw.theory.least_depth.task_words import word_task
+    """Run a file's net on all words up to a length, or decide it as a whole; say whether it is
+    right there, and how its depth compares with the table. Exit code 1 where it is wrong."""
+    from depthlaw.theory.least_depth.explicit_nets import read_body
 
     if length is not None and length < 1:
         raise UsageError(f"--length is 1 or more; got {length}")
-    net, body = read_net(file)
-    name, parameters = body.get("task"), body.get("parameters", {})
+    body = read_body(file)
+    name, parameters, kind = body.get("task"), body.get("parameters", {}), body.get("class")
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
-    task, kind = word_task(name, parameters), body.get("class")
     if not isinstance(kind, str) or kind not in classes():
         raise UsageError(f"unknown class {kind!r}; accepted are {', '.join(classes())}")
+    run = _run_maximum if body.get("family") == "relu" else _run_words
+    found = run(file, body, name, parameters, kind, length)
+    table = _Ends.of(name, parameters, kind, found.heads)
+    layers = plural(found.layers, classes()[kind].unit.removesuffix("s"))
+    result, text = (
+        ("wrong", "") if found.wrong else table.against(found.layers, found.on, found.whole)
+    )
+    if json_output:
+        dump(
+            {
+                "file": str(file),
+                "task": name,
+                "parameters": parameters,
+                "class": kind,
+                "layers": found.layers,
+                "words": found.words,
+                "length": found.length,
+                "whole": found.whole and not found.wrong,
+                "states": found.states,
+                "wrong": found.wrong,
+                "table": table.upper,
+                "lower": NONE if table.lower == inf else table.lower,
+                "result": result,
+            }
+        )
+    elif found.wrong:
+        said, word, right = (found.wrong[name] for name in ("said", "word", "right"))
+        say(f"WRONG: {file} says {said} of {found.asked} {word!r}, which has {right}{found.rest}")
+    else:
+        say(f"right on {found.right_on}, exactly{found.rest}; {layers}: {text}")
+        note(
+            f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
+            + classes()[kind].definition
+        )
+    return int(bool(found.wrong))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What came of running a net.
+
+    Attributes:
+        layers, heads: of the net; heads are the most of a layer.
+        whole: whether it was right on all that the task asks.
+        right_on: what it was right on; on: the same, in "fewer than the table on ...".
+        asked: what it was asked, such as "the word". rest: what else is to be said.
+        wrong: what it was wrong on first, and both answers.
+        words, length, states: how many words were run, up to which length, and how many states
+            were followed.
+    """
+
+    layers: int
+    heads: int | None
+    whole: bool
+    right_on: str
+    on: str
+    asked: str
+    rest: str
+    wrong: dict[str, Any] | None
+    words: int | None = None
+    length: int | None = None
+    states: int | None = None
+
+
+def _run_words(
+    file: Path,
+    body: dict[str, Any],
+    name: str,
+    parameters: dict[str, Any],
+    kind: str,
+    length: int | None,
+) -> _Found:
+    from depthlaw.theory.least_depth.batched_nets import answers
+    from depthlaw.theory.least_depth.every_length import automaton
+    from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
+    from depthlaw.theory.least_depth.task_words import word_task
+
+    net, task = net_of(body), word_task(name, parameters)
     if set(net.alphabet) != set(task.letters):
         raise UsageError(
             f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
@@ -121,61 +195,81 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
         closed = automaton(net, task)
     except UsageError as error:
         raise UsageError(f"{file} is not of the class {kind}: {error}") from None
-    # Whether the words asked are all that the task has.
-    whole = task.length is not None or (closed is not None and closed.compared)
-    asked, wrong = 0, None
+    every_length = closed is not None and closed.compared
+    words, wrong = 0, None
     for word, said in answers(net, filter(None, task.words(longest))):
-        asked += 1
+        words += 1
         if said != task.answer(word):
             wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
             break
     if not wrong and closed and closed.wrong:
         (said,) = (said for _, said in answers(net, [closed.wrong]))
-        asked += 1
+        words += 1
         wrong = {
             "word": " ".join(closed.wrong),
             "said": said,
             "right": task.answer(closed.wrong),
         }
-    table = _Ends.of(name, parameters, kind, _heads(net))
-    result, text = ("wrong", "") if wrong else table.against(net.depth, longest, whole)
-    if json_output:
-        dump(
-            {
-                "file": str(file),
-                "task": name,
-                "parameters": parameters,
-                "class": kind,
-                "layers": net.depth,
-                "words": asked,
-                "length": longest,
-                "whole": whole and not wrong,
-                "states": closed.states if closed else None,
-                "wrong": wrong,
-                "table": table.upper,
-                "lower": NONE if table.lower == inf else table.lower,
-                "result": result,
-            }
-        )
-    elif wrong:
-        say(
-            f"WRONG: {file} says {wrong['said']} of the word {wrong['word']!r}, which has "
-            f"{wrong['right']}; {plural(asked - 1, 'shorter or earlier word')} were right"
-        )
-    else:
-        proved = (
-            f"words of every length, exactly: its {plural(closed.states, 'state')} close up"
-            if closed and closed.compared
-            else f"all {asked:,} words "
-            + (f"of {plural(longest, 'letter')}" if whole else f"up to length {longest}")
-            + ", exactly"
-        )
-        say(f"right on {proved}; {plural(net.depth, 'layer')}: {text}")
-        note(
-            f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
-            + classes()[kind].definition
-        )
-    return int(bool(wrong))
+    rest = ""
+    if wrong:
+        rest = f"; {plural(words - 1, 'shorter or earlier word')} were right"
+    elif closed and every_length:
+        rest = f": its {plural(closed.states, 'state')} close up"
+    of_length = (
+        f"of {plural(longest, 'letter')}" if task.length is not None else f"up to length {longest}"
+    )
+    return _Found(
+        layers=net.depth,
+        heads=_heads(net),
+        whole=every_length or task.whole,
+        right_on="words of every length" if every_length else f"all {words:,} words {of_length}",
+        on="all words"
+        if every_length or task.whole
+        else f"words {of_length.replace('up to', 'to')}",
+        asked="the word",
+        rest=rest,
+        wrong=wrong,
+        words=words,
+        length=longest,
+        states=closed.states if closed else None,
+    )
+
+
+def _run_maximum(
+    file: Path,
+    body: dict[str, Any],
+    name: str,
+    parameters: dict[str, Any],
+    kind: str,
+    length: int | None,
+) -> _Found:
+    from depthlaw.theory.least_depth.relu_nets import breaks, numbers, relu_net, where_no_maximum
+
+    net, inputs = relu_net(body), numbers(name, parameters)
+    if length is not None:
+        raise UsageError("--length is for words; a maximum is compared on all numbers")
+    if net.inputs != inputs:
+        raise UsageError(f"{file} takes {plural(net.inputs, 'number')}; the task has {inputs}")
+    if why := breaks(net, kind):
+        raise UsageError(f"{file} is not of the class {kind}: {why}")
+    point = where_no_maximum(net)
+    wrong = None
+    if point is not None:
+        wrong = {
+            "word": " ".join(map(str, point)),
+            "said": str(net.value(point)),
+            "right": str(max(point)),
+        }
+    return _Found(
+        layers=net.depth,
+        heads=None,
+        whole=True,
+        right_on=f"all of R^{inputs}",
+        on="all numbers",
+        asked="the numbers",
+        rest="",
+        wrong=wrong,
+    )
 
 
 @dataclass(frozen=True)
@@ -221,9 +315,9 @@ class _Ends:
                 lower, source = value, f"{who}, {bound.mark}"
         return cls(bool(rows), lower, upper, source, unread)
 
-    def against(self, layers: int, length: int, whole: bool) -> tuple[str, str]:
-        """How a net that was right compares, in a few words and in a line."""
-        words = "on all words" if whole else f"on words to length {length}"
+    def against(self, layers: int, words: str, whole: bool) -> tuple[str, str]:
+        """How a net that was right on so many words compares, in a few words and in a line."""
+        words = f"on {words}"
         if not self.rows:
             return ("no record to compare with",) * 2
         if self.lower is not None and layers < self.lower:

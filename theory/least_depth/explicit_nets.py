@@ -416,6 +416,38 @@ def breaks(
         return "it has no MLP after the last layer"
     if rules.by_place:
         return _not_by_place(net)
+    if rules.read == "vertices":
+        return _no_graph_net(net, kind == "linear-attention-graph")
+    return ""
+
+
+def _no_graph_net(net: AttentionNet, plain: bool) -> str:
+    """What keeps a net from being linear attention on the rows of A + I, `plain` with identity
+    weights."""
+    if net.start is not None or net.end is not None:
+        return "it has a token for each vertex and no other (`start`, `end`)"
+    rows = [[int(bit) for bit in letter] for letter in net.alphabet]
+    size, one = len(rows[0]), net.field.number(1)
+    given = {tuple(row): net.embedding["".join(map(str, row))] for row in rows}
+    zero = given[(0,) * size]
+    units = [given[tuple(int(i == j) for j in range(size))] for i in range(size)]
+    for row, vector in given.items():
+        sums = list(zero)
+        for bit, unit in zip(row, units, strict=True):
+            sums = [s + bit * (u - z) for s, u, z in zip(sums, unit, zero, strict=True)]
+        if sums != vector:
+            return "an embedding is no linear function of the row of A + I, with constants"
+    if not plain:
+        return ""
+    identity = [[one * (i == j) for j in range(size)] for i in range(size)]
+    if units != identity or any(zero):
+        return "its states are the rows of A + I"
+    for layer in net.layers:
+        matrices = [m for h in layer.heads for m in (h.query, h.key, h.value, h.output)]
+        if len(layer.heads) != 1 or layer.residual or any(m != identity for m in matrices):
+            return "a layer is one head with identity matrices and no residual"
+        if layer.heads[0].divide != one:
+            return "it divides by nothing"
     return ""
 
 
@@ -478,7 +510,8 @@ class _Attention:
     Attributes:
         kinds: of attention. mask: that it must have; "" for any. positions: whether it may have
             some. mlp: "any", "not last" or "none". residual: whether it must have it.
-        read: "mark", at a letter that is none of the word's, "every token", or "any".
+        read: "mark", at a letter that is none of the word's, "every token", "vertices", where
+            there is no other token, or "any".
         by_place: whether keys are functions of the place alone.
     """
 
@@ -510,6 +543,10 @@ _ATTENTION = {
     "uhat-right": _Attention(("hard-right",), "strict", positions=False, read="mark"),
     "uhat-left": _Attention(("hard-left",), "strict", positions=False, read="mark"),
     "linear-attention": _Attention(("linear",), mlp="none"),
+    **dict.fromkeys(
+        ("linear-attention-graph", "linear-attention-graph-any"),
+        _Attention(("linear",), "none", positions=False, mlp="none", read="vertices"),
+    ),
 }
 
 
@@ -551,7 +588,17 @@ _WANTED = "give a file of explicit weights, such as docs/examples/nets/parity.js
 
 
 def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
-    """The net of a file, and the file's other fields.
+    """The net of a file, and its fields.
+
+    Raises:
+        UsageError: what is wrong with it, in one line.
+    """
+    body = read_body(file)
+    return net_of(body), body
+
+
+def read_body(file: Path) -> dict[str, Any]:
+    """The fields of a file.
 
     Raises:
         UsageError: what is wrong with it, in one line.
@@ -564,7 +611,7 @@ def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
         raise UsageError(f"{file} is no JSON ({error}); {_WANTED}") from None
     if not isinstance(body, dict):
         raise UsageError(f"{file} holds no JSON object; {_WANTED}")
-    return net_of(body), body
+    return body
 
 
 def net_of(body: Mapping[str, Any]) -> Net:
@@ -576,8 +623,8 @@ def net_of(body: Mapping[str, Any]) -> Net:
     family = body.get("family")
     if family not in ("attention", "recurrent"):
         raise UsageError(
-            f"the family of nets {quoted(str(family))} is not known; accepted are attention and "
-            "recurrent"
+            f"the family of nets {quoted(str(family))} is not known; accepted are attention, "
+            "recurrent and relu"
         )
     field = field_of(body)
     try:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .batched_nets import Whole, matmul
 
@@ -100,6 +100,40 @@ def _number(text: Any) -> Fraction:
     if isinstance(text, bool) or not isinstance(text, int | str):
         raise ValueError(f'{text!r} is no number; accepted are integers and strings such as "1/3"')
     return Fraction(text)
+
+
+def numbers(task: str, parameters: Mapping[str, Any]) -> int:
+    """Of how many numbers a task asks the maximum.
+
+    Raises:
+        UsageError: for another task, or numbers that it is not about.
+    """
+    n = parameters.get("n")
+    if task not in ("maximum", "maximum-large"):
+        raise UsageError(
+            f"nets of the family relu take numbers; accepted is the task maximum, not {quoted(task)}"
+        )
+    if set(parameters) != {"n"} or not isinstance(n, int) or isinstance(n, bool):
+        raise UsageError(f'the task {task} takes one parameter: {{"n": 5}}')
+    if (task == "maximum") != (3 <= n <= 8) or n < 3:
+        raise UsageError(f"the task {task} is not about the maximum of {plural(n, 'number')}")
+    return n
+
+
+def breaks(net: ReluNet, kind: str) -> str:
+    """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
+
+    Raises:
+        UsageError: for a class of other nets.
+    """
+    if kind not in ("relu", "relu-integer"):
+        raise UsageError(
+            f"whether a net is of the class {kind} does not show in such a file; accepted are "
+            "relu and relu-integer"
+        )
+    if kind == "relu-integer" and not net.whole:
+        return "a weight is no integer"
+    return ""
 
 
 # --- cones ----------------------------------------------------------------------------------------

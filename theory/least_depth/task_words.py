@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Any
@@ -41,22 +41,27 @@ class WordTask:
         answer: what a word has: True or False, or a label.
         least: length of the shortest word that is asked.
         length: of every word, where all have one.
+        whole: whether the words of that length are all that the task has.
         machine: the same answers from finitely many states, where there are such.
-        asks: whether a word is asked.
+        asked: the words of a length that are asked; by default all.
     """
 
     letters: tuple[str, ...]
     answer: Callable[[Word], bool | str]
     least: int = 0
     length: int | None = None
+    whole: bool = False
     machine: Machine | None = None
-    asks: Callable[[Word], bool] = lambda word: True
+    asked: Callable[[int], Iterable[Word]] | None = None
 
     def words(self, length: int) -> Iterator[Word]:
-        """Every word up to a length that is asked, or all there are."""
+        """Every word up to a length that is asked, or all of the length that they have."""
         sizes = range(self.least, length + 1) if self.length is None else [self.length]
         for size in sizes:
-            yield from filter(self.asks, itertools.product(self.letters, repeat=size))
+            if self.asked is None:
+                yield from itertools.product(self.letters, repeat=size)
+            else:
+                yield from self.asked(size)
 
 
 def _read_by(machine: Machine, letters: Sequence[str], least: int = 0) -> WordTask:
@@ -105,7 +110,7 @@ def _parity() -> WordTask:
 
 
 def _parity_bits(n: int) -> WordTask:
-    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n)
+    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n, whole=True)
 
 
 def _blocks(k: int) -> WordTask:
@@ -154,7 +159,7 @@ def _dyck(k: int, D: int) -> WordTask:
 def _ordered(n: int) -> WordTask:
     if n < 3:
         raise UsageError(f"the task ordered has words of 3 letters or more; got n = {n}")
-    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n)
+    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n, whole=True)
 
 
 def _kgram(k: int, symbols: int) -> WordTask:
@@ -166,11 +171,13 @@ def _kgram(k: int, symbols: int) -> WordTask:
         after = (word[i] for i in range(k, len(word)) if word[i - k : i] == ends)
         return Counter(after).most_common(2)
 
-    def asks(word: Word) -> bool:
-        best = ranked(word)
-        return bool(best) and (len(best) == 1 or best[0][1] > best[1][1])
+    def asked(size: int) -> Iterator[Word]:
+        for word in itertools.product(letters, repeat=size):
+            best = ranked(word)
+            if best and (len(best) == 1 or best[0][1] > best[1][1]):
+                yield word
 
-    return WordTask(letters, lambda word: ranked(word)[0][0], least=k + 1, asks=asks)
+    return WordTask(letters, lambda word: ranked(word)[0][0], least=k + 1, asked=asked)
 
 
 def _hops(k: int, symbols: int) -> WordTask:
@@ -190,7 +197,41 @@ def _composition(k: int, N: int) -> WordTask:
     def answer(word: Word) -> str:
         return reduce(lambda at, a: word[a * N + int(at)], reversed(range(k)), word[-1])
 
-    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1)
+    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1, whole=True)
+
+
+def _connectivity(n: int, D: int) -> WordTask:
+    """Whether the first two vertices are connected, in all labelled graphs of n vertices whose
+    components have diameter at most D. A letter is a row of A + I."""
+    import networkx as nx
+
+    if not 2 <= n <= 6:
+        raise UsageError(f"the task connectivity has graphs of 2 to 6 vertices here; got n = {n}")
+
+    def graph(word: Word) -> nx.Graph:
+        edges = ((u, v) for u in range(n) for v in range(u) if word[u][v] == "1")
+        made = nx.empty_graph(n)
+        made.add_edges_from(edges)
+        return made
+
+    def asked(size: int) -> Iterator[Word]:
+        pairs = list(itertools.combinations(range(n), 2))
+        for chosen in itertools.product((False, True), repeat=len(pairs)):
+            edges = {pair for pair, given in zip(pairs, chosen, strict=True) if given}
+            word = tuple(
+                "".join(str(int(u == v or (min(u, v), max(u, v)) in edges)) for v in range(n))
+                for u in range(n)
+            )
+            reached = dict(nx.all_pairs_shortest_path_length(graph(word)))
+            if max(max(each.values()) for each in reached.values()) <= D:
+                yield word
+
+    return WordTask(
+        tuple(map("".join, itertools.product("01", repeat=n))),
+        lambda word: nx.has_path(graph(word), 0, 1),
+        length=n,
+        asked=asked,
+    )
 
 
 def _symbols(name: str, symbols: int, least: int) -> Word:
@@ -311,5 +352,6 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "kgram": (_kgram, ("k", "symbols")),
     "hops": (_hops, ("k", "symbols")),
     "composition": (_composition, ("k", "N")),
+    "connectivity": (_connectivity, ("n", "D")),
     **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }

@@ -7,14 +7,19 @@ with what is stored.
 from __future__ import annotations
 
 import itertools
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
+from pathlib import Path
 from typing import Any
 
+from ..formal_languages.fixed_precision import in_order
+from ..formal_languages.hard_attention import blocks_formula
 from ..formal_languages.temporal_logic import END, Formula, depth, neither, once
-from .brackets import CLOSING, OPENING
+from .brackets import CLOSING, OPENING, climbed
 from .explicit_nets import field_of
 from .group_words import GROUPS, Element, cascade, closure, inverse, power, series, times
 from .relu_maxima import Term, identity, relabellings
@@ -562,6 +567,7 @@ def _order(x: int, modulus: int) -> int:
 Matrix = tuple[tuple[Any, ...], ...]
 
 
+@cache
 def _then(p: Matrix, q: Matrix) -> Matrix:
     """First p, then q."""
     return tuple(tuple(sum(a * b for a, b in zip(row, column)) for column in zip(*p)) for row in q)
@@ -608,6 +614,7 @@ def by_reflections(
     fs, hs = ([unit, *map(reflection, vectors(each))] for each in (mirrors, first))
     points, (begin,) = vectors(figure), vectors([start])
 
+    @cache
     def name(letter: Matrix) -> str:
         moved = [_moved(letter, point) for point in points]
         opposite = [tuple(-entry for entry in point) for point in points]
@@ -764,3 +771,135 @@ def maximum_of_pairs() -> Body:
         ],
         "out": [1, 1, -1],
     }
+
+
+# --- graphs ---------------------------------------------------------------------------------------
+
+
+def identity_weights(n: int, layers: int) -> Body:
+    """X -> X X^T X on A + I, so many times, for n vertices; read where the rows of the first and
+    the second one meet."""
+    rows = ["".join(bits) for bits in itertools.product("01", repeat=n)]
+    unit = _rows(n, *({i: 1} for i in range(n)))
+    head = {"attention": "linear", "query": unit, "key": unit, "value": unit, "output": unit}
+    return {
+        "family": "attention",
+        "alphabet": rows,
+        "embedding": {row: [*map(int, row)] for row in rows},
+        "layers": [{"heads": [head], "residual": False}] * layers,
+        "read": _rows(n, {1: 1})[0],
+        "at": "first",
+    }
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def by_signs(group: str) -> Body:
+    """A sign for each letter, of which `householder.tracked_by_signs` flips that of the letter."""
+    elements = sorted(closure(GROUPS[group]))
+    one, names = power(elements[0], 0), [_name(x) for x in elements]
+    emit = {}
+    for signs in itertools.product((1, -1), repeat=len(elements)):
+        read = (x for x, sign in zip(elements, signs, strict=True) if sign < 0)
+        emit |= dict.fromkeys(((signs, name) for name in names), _name(reduce(times, read, one)))
+    flipped = {x: [1 - 2 * (x == y) for y in names] for x in names}
+    return {
+        "family": "recurrent",
+        "alphabet": names,
+        "layers": [
+            {
+                "start": [1] * len(names),
+                "step": {x: {"diagonal": signs} for x, signs in flipped.items()},
+                "emit": _table(emit),
+            }
+        ],
+    }
+
+
+def at_least(k: int) -> Formula:
+    """At least k letters a.
+
+    >>> depth(at_least(3))
+    3
+    """
+    return once(("and", "a", at_least(k - 1)) if k > 1 else "a")
+
+
+# Of a file: task, parameters, class, and what writes the net.
+FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
+    "letters-hard": (
+        "letters", {"k": 3}, "uhat-right", lambda: of_formula(at_least(3), "ab", "right")
+    ),
+    "stair-hard": (
+        "stair", {"k": 3}, "uhat-right", lambda: of_formula(once(climbed(3)), "abc", "right")
+    ),
+    "blocks-hard": (
+        "blocks", {"k": 3}, "uhat-right", lambda: of_formula(blocks_formula(3), "ab", "right")
+    ),
+    "blocks-hard-left": (
+        "blocks",
+        {"k": 3},
+        "uhat-left",
+        lambda: of_formula(("and", in_order("a", 3), neither(in_order("b", 3))), "ab", "left"),
+    ),
+    "dyck-hard": (
+        "dyck",
+        {"k": 2, "D": 2},
+        "uhat-right",
+        lambda: of_formula(brackets_formula(2, 2), "([)]", "right"),
+    ),
+    "c2-deltanet": ("elementary-words", {"group": "C2"}, "deltanet", lambda: by_signs("C2")),
+    "d8-deltanet": ("dihedral-words", {"group": "D8"}, "deltanet", octagon),
+    "s4-deltanet": ("s4-words", {"group": "S4"}, "deltanet", cube),
+    "s4-diagonal": (
+        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: by_cascade("S4", 12, 13)
+    ),
+    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
+    "hops-causal": (
+        "hops", {"k": 3, "symbols": 2}, "one-causal-head", lambda: hops_causal(3, 2)
+    ),
+    "hops-strict": (
+        "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: hops_strict(3, 2, 64)
+    ),
+    "kgram": ("kgram", {"k": 2, "symbols": 3}, "softmax-heads", lambda: kgram(2, 3)),
+    "composition-lookups": (
+        "composition", {"k": 3, "N": 2}, "one-lookup", lambda: composition(2)
+    ),
+    "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: maximum_of_blocks(5)),
+    "maximum-of-four-integer": ("maximum", {"n": 4}, "relu-integer", maximum_of_pairs),
+    "connectivity-linear": (
+        "connectivity",
+        {"n": 5, "D": 4},
+        "linear-attention-graph",
+        lambda: identity_weights(5, 2),
+    ),
+}  # fmt: skip
+
+
+def written(name: str) -> str:
+    """The text of a file of docs/examples/nets, one of `FILES`."""
+    task, parameters, kind, make = FILES[name]
+    return _text({"task": task, "parameters": parameters, "class": kind} | make()) + "\n"
+
+
+def _text(value: Any, indent: int = 0) -> str:
+    """JSON with rows of numbers or letters in one line."""
+    inner = "\n" + " " * (indent + 1)
+    if isinstance(value, dict):
+        items = [f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items()]
+        return "{" + inner + ("," + inner).join(items) + "\n" + " " * indent + "}"
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, list) or len(line) <= 98 - indent or _flat(value):
+        return line
+    return "[" + inner + ("," + inner).join(_text(each, indent + 1) for each in value) + "]"
+
+
+def _flat(value: list[Any]) -> bool:
+    return not any(isinstance(each, list | dict) for each in value)
+
+
+if __name__ == "__main__":
+    for each in FILES:
+        (Path(sys.argv[1]) / f"{each}.json").write_text(written(each), encoding="utf-8")
