@@ -215,18 +215,20 @@ def _run_words(
         rest = f"; {plural(words - 1, 'shorter or earlier word')} were right"
     elif closed and every_length:
         rest = f": its {plural(closed.states, 'state')} close up"
-    of_length = (
-        f"of {plural(longest, 'letter')}" if task.length is not None else f"up to length {longest}"
+    size = f"{longest} vertices" if task.things == "graph" else plural(longest, "letter")
+    some = (
+        f"{task.things}s to length {longest}"
+        if task.length is None
+        else f"{task.things}s of {size}"
     )
+    asked = some.replace(" to ", " up to ")
     return _Found(
         layers=net.depth,
         heads=_heads(net),
         whole=every_length or task.whole,
-        right_on="words of every length" if every_length else f"all {words:,} words {of_length}",
-        on="all words"
-        if every_length or task.whole
-        else f"words {of_length.replace('up to', 'to')}",
-        asked="the word",
+        right_on="words of every length" if every_length else f"all {words:,} {asked}",
+        on="all words" if every_length or task.whole else some,
+        asked=f"the {task.things}",
         rest=rest,
         wrong=wrong,
         words=words,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 
 from .batched_nets import recurrent_step
-from .explicit_nets import AttentionNet, Head, Net, RecurrentNet, times, Vector
+from .explicit_nets import AttentionNet, Head, Net, RecurrentNet, Vector, times
 from .task_words import Word, WordTask
 
 # Pairs of a net's states and a state of the task that are followed at most.
@@ -48,13 +48,12 @@ def automaton(net: Net, task: WordTask) -> Automaton | None:
     Raises:
         UsageError: where a state is reached that the file says nothing of.
     """
+    start: Any
+    step: Step
     if isinstance(net, RecurrentNet):
-        start: Any = tuple(layer.start for layer in net.layers)
-
-        def step(states: Any, letter: str) -> tuple[Any, Any]:
-            return recurrent_step(net, states, letter)
-
-    elif isinstance(net, AttentionNet) and task.machine and _reads_on(net):
+        start = tuple(layer.start for layer in net.layers)
+        step = partial(recurrent_step, net)
+    elif task.machine and _reads_on(net):
         start, step = _hard_attention(net)
     else:
         return None

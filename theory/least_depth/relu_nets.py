@@ -52,7 +52,7 @@ class ReluNet:
     @property
     def inputs(self) -> int:
         """Numbers that it takes."""
-        return len((self.layers[0][0] if self.layers else self.out)) - 1
+        return len(self.layers[0][0] if self.layers else self.out) - 1
 
     @property
     def whole(self) -> bool:
@@ -111,7 +111,8 @@ def numbers(task: str, parameters: Mapping[str, Any]) -> int:
     n = parameters.get("n")
     if task not in ("maximum", "maximum-large"):
         raise UsageError(
-            f"nets of the family relu take numbers; accepted is the task maximum, not {quoted(task)}"
+            f"nets of the family relu are for the tasks maximum and maximum-large, not "
+            f"{quoted(task)}"
         )
     if set(parameters) != {"n"} or not isinstance(n, int) or isinstance(n, bool):
         raise UsageError(f'the task {task} takes one parameter: {{"n": 5}}')
@@ -241,9 +242,9 @@ def _last_states(
     states, scale = cone.edges[:-1], 1
     for layer in whole[:-2]:
         values = _through(layer, states, cone, scale)
-        both = (values > 0).any(axis=1) & (values < 0).any(axis=1)
-        if both.any():
-            return values[int(both.argmax())], states, scale
+        both = np.flatnonzero((values > 0).any(axis=1) & (values < 0).any(axis=1))
+        if both.size:
+            return values[both[0]], states, scale
         states, scale = np.maximum(values, 0), scale * layer[1]
     return None, states, scale
 
@@ -262,16 +263,16 @@ def _wrong_on(
     if net.layers:
         values = _through(whole[-2], states, cone, scale)
         scale *= whole[-2][1]
-        positive, negative = (values > 0).any(axis=1), (values < 0).any(axis=1)
-        for unit in np.flatnonzero(positive & negative):
-            factor = math.gcd(*map(int, values[unit]))
-            plane = tuple(int(value) // factor for value in values[unit])
-            factor *= 1 if next(filter(None, plane)) > 0 else -1
-            plane = tuple(value // (1 if factor > 0 else -1) for value in plane)
-            kinks[plane] += abs(factor) * int(out[0, unit])
-        # Twice ReLU(l) is l where it cuts the part, with the kink beside it, and else 2 l or 0.
-        states = np.where(negative[:, None], 0, 2 * values.astype(object))
-        states[positive & negative] = values[positive & negative]
+        cut = [unit for unit, row in enumerate(values) if min(row) < 0 < max(row)]
+        for unit in cut:
+            row = [int(value) for value in values[unit]]
+            # Up to its sign and a factor the hyperplane of the unit.
+            factor = math.gcd(*row)
+            along = factor if next(filter(None, row)) > 0 else -factor
+            kinks[tuple(value // along for value in row)] += factor * int(out[0, unit])
+        # Twice ReLU(l) is l where l cuts the part, with the kink beside it, and else 2 l or 0.
+        states = np.maximum(2 * values.astype(object), 0)
+        states[cut] = values[cut]
         twice = 2
     else:
         twice = 1
@@ -302,7 +303,9 @@ def _points(cone: _Cone, rest: Whole, bent: tuple[int, ...] | None) -> Iterator[
         up = sum(w * v for w, v in zip(weights, bent, strict=True) if v > 0)
         down = -sum(w * v for w, v in zip(weights, bent, strict=True) if v < 0)
         # Balanced, they are a point of the hyperplane.
-        on = [w * (down if v > 0 else up if v < 0 else 1) for w, v in zip(weights, bent, strict=True)]
+        on = [
+            w * (down if v > 0 else up if v < 0 else 1) for w, v in zip(weights, bent, strict=True)
+        ]
         for sign in (0, 1, -1):
             step = Fraction(sign, 2**near)
             yield point([w * (1 + step / 2 if v > 0 else 1) for w, v in zip(on, bent, strict=True)])

@@ -44,6 +44,7 @@ class WordTask:
         whole: whether the words of that length are all that the task has.
         machine: the same answers from finitely many states, where there are such.
         asked: the words of a length that are asked; by default all.
+        things: what words stand for.
     """
 
     letters: tuple[str, ...]
@@ -53,6 +54,7 @@ class WordTask:
     whole: bool = False
     machine: Machine | None = None
     asked: Callable[[int], Iterable[Word]] | None = None
+    things: str = "word"
 
     def words(self, length: int) -> Iterator[Word]:
         """Every word up to a length that is asked, or all of the length that they have."""
@@ -231,6 +233,7 @@ def _connectivity(n: int, D: int) -> WordTask:
         lambda word: nx.has_path(graph(word), 0, 1),
         length=n,
         asked=asked,
+        things="graph",
     )
 
 
