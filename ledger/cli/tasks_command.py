@@ -132,7 +132,8 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
         )
     elif found.wrong:
         said, word, right = (found.wrong[name] for name in ("said", "word", "right"))
-        say(f"WRONG: {file} says {said} of {found.asked} {word!r}, which has {right}{found.rest}")
+        thing, has = found.asked
+        say(f"WRONG: {file} says {said} of {thing} {word!r}, {has} {right}{found.rest}")
     else:
         say(f"right on {found.right_on}, exactly{found.rest}; {layers}: {text}")
         note(
@@ -150,7 +151,8 @@ class _Found:
         layers, heads: of the net; heads are the most of a layer.
         whole: whether it was right on all that the task asks.
         right_on: what it was right on; on: the same, in "fewer than the table on ...".
-        asked: what it was asked, such as "the word". rest: what else is to be said.
+        asked: of what it was asked, and before the right answer, such as "the word", "which has".
+        rest: what else is to be said.
         wrong: what it was wrong on first, and both answers.
         words, length, states: how many words were run, up to which length, and how many states
             were followed.
@@ -161,7 +163,7 @@ class _Found:
     whole: bool
     right_on: str
     on: str
-    asked: str
+    asked: tuple[str, str]
     rest: str
     wrong: dict[str, Any] | None
     words: int | None = None
@@ -228,7 +230,7 @@ def _run_words(
         whole=every_length or task.whole,
         right_on="words of every length" if every_length else f"all {words:,} {asked}",
         on="all words" if every_length or task.whole else some,
-        asked=f"the {task.things}",
+        asked=(f"the {task.things}", "which has"),
         rest=rest,
         wrong=wrong,
         words=words,
@@ -268,7 +270,7 @@ def _run_maximum(
         whole=True,
         right_on=f"all of R^{inputs}",
         on="all numbers",
-        asked="the numbers",
+        asked=("the numbers", "whose maximum is"),
         rest="",
         wrong=wrong,
     )

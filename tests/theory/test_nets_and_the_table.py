@@ -146,8 +146,15 @@ def test_one_softmax_layer_on_one_letter_is_no_record(checked) -> None:
     ("kind", "side", "source"),
     [("uhat-right", "hard-right", "yang2024masked"), ("uhat-left", "hard-left", "jerad2025")],
 )
-def test_where_no_depth_suffices_the_bound_is_named(kind, side, source, checked) -> None:
+def test_where_no_depth_suffices_the_bound_is_named(
+    kind, side, source, checked, monkeypatch
+) -> None:
     net = last_letter(kind, {"attention": side, "mask": "strict"})
+    # Its states close up, and show a longer word on which it is wrong.
+    code, said = checked(net, "--length", "1")
+    assert code == 1
+    assert "of the word '" in said
+    monkeypatch.setattr(every_length, "MOST_PAIRS", 0)
     code, said = checked(net, "--length", "1")
     assert code == 0
     assert (

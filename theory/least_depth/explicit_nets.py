@@ -37,6 +37,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,10 @@ class Field:
             try:
                 if self.domain is None:
                     return Fraction(text.replace(" ", ""))
-                poly = sympy.Poly(_polynomial(text), _X, domain="QQ")
-                return self.domain.from_sympy(poly.as_expr().subs(_X, self.root))
+                value = self.domain.zero
+                for coefficient in sympy.Poly(_polynomial(text), _X, domain="QQ").all_coeffs():
+                    value = value * _element(self) + self.domain.from_sympy(coefficient)
+                return value
             except (ValueError, ZeroDivisionError, sympy.SympifyError, sympy.PolynomialError):
                 pass
         raise UsageError(
@@ -110,6 +113,12 @@ class Field:
             if abs(found) > sympy.Float(10) ** (10 - digits):
                 return 1 if found > 0 else -1
             digits *= 2
+
+
+@cache
+def _element(field: Field) -> Number:
+    """The root as an element of its field."""
+    return field.domain.from_sympy(field.root)
 
 
 def field_of(body: Mapping[str, Any]) -> Field:
