@@ -778,7 +778,8 @@ def tasks_check(
 ) -> None:
     """Run explicit weights exactly on all short words, and compare their depth with the table.
 
-    Exit code 1 when the net is wrong on a word.
+    All inputs are decided where states or kinks are finitely many. Exit code 1 when the net is
+    wrong on an input.
     """
 
 

@@ -105,10 +105,10 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
     if not isinstance(kind, str) or kind not in classes():
         raise UsageError(f"unknown class {kind!r}; accepted are {', '.join(classes())}")
-    run = _run_maximum if body.get("family") == "relu" else _run_words
+    runs = {"relu": _run_maximum, "thoughts": _run_thoughts}
+    run = runs.get(str(body.get("family")), _run_words)
     found = run(file, body, name, parameters, kind, length)
     table = _Ends.of(name, parameters, kind, found.heads)
-    layers = plural(found.layers, classes()[kind].unit.removesuffix("s"))
     result, text = (
         ("wrong", "") if found.wrong else table.against(found.layers, found.on, found.whole)
     )
@@ -135,7 +135,10 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
         thing, has = found.asked
         say(f"WRONG: {file} says {said} of {thing} {word!r}, {has} {right}{found.rest}")
     else:
-        say(f"right on {found.right_on}, exactly{found.rest}; {layers}: {text}")
+        unit = classes()[kind].unit
+        if found.layers == 1:
+            unit = unit.replace("layers", "layer").replace("steps", "step")
+        say(f"right on {found.right_on}, exactly{found.rest}; {found.layers} {unit}: {text}")
         note(
             f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
             + classes()[kind].definition
@@ -185,11 +188,7 @@ def _run_words(
     from depthlaw.theory.least_depth.task_words import word_task
 
     net, task = net_of(body), word_task(name, parameters)
-    if set(net.alphabet) != set(task.letters):
-        raise UsageError(
-            f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
-            + " ".join(task.letters)
-        )
+    _same_alphabet(file, net.alphabet, task.letters)
     if why := breaks(net, kind, parameters, task.length):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
     longest = task.length or length or _longest(len(task.letters))
@@ -236,6 +235,51 @@ def _run_words(
         words=words,
         length=longest,
         states=closed.states if closed else None,
+    )
+
+
+def _same_alphabet(file: Path, alphabet: tuple[str, ...], letters: tuple[str, ...]) -> None:
+    if set(alphabet) != set(letters):
+        raise UsageError(
+            f"the alphabet of {file} is {' '.join(alphabet)}; that of the task is "
+            + " ".join(letters)
+        )
+
+
+def _run_thoughts(
+    file: Path,
+    body: dict[str, Any],
+    name: str,
+    parameters: dict[str, Any],
+    kind: str,
+    length: int | None,
+) -> _Found:
+    from depthlaw.theory.least_depth.task_words import word_task
+    from depthlaw.theory.least_depth.thought_nets import breaks, thought_net
+
+    net = thought_net(body)
+    if why := breaks(net, kind, name):
+        raise UsageError(f"{file} is not of the class {kind}: {why}")
+    task = word_task(name, parameters)
+    _same_alphabet(file, net.alphabet, task.letters)
+    words, steps, wrong = 0, 0, None
+    for word in task.words(0):
+        said, taken = net.answer(word)
+        words, steps = words + 1, max(steps, taken)
+        if said != task.answer(word):
+            wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
+            break
+    return _Found(
+        layers=steps,
+        heads=net.most_heads,
+        whole=True,
+        right_on=f"all {words:,} words of {plural(task.length or 0, 'letter')}",
+        on="all words",
+        asked=("the word", "which has"),
+        rest=f"; {plural(words - 1, 'earlier word')} were right" if wrong else "",
+        wrong=wrong,
+        words=words,
+        length=task.length,
     )
 
 
@@ -286,6 +330,7 @@ class _Ends:
             infinite where no depth suffices.
         source: who says that as many as `lower` are needed.
         unread: a lower end that is no number at these parameters.
+        note: what the table says of `upper`, where it says that this is not the least.
     """
 
     rows: bool
@@ -293,6 +338,7 @@ class _Ends:
     upper: int | None
     source: str
     unread: str
+    note: str
 
     @classmethod
     def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> _Ends:
@@ -303,9 +349,10 @@ class _Ends:
         names = tasks_of(name, parameters)
         rows = [row for task in names for row in atlas_rows(task) if row.class_.key == kind]
         numbers = _numbers(parameters, heads)
-        uppers = [_value(row.upper.depth, numbers) for row in rows if row.upper]
-        suffice = [int(value) for value in uppers if value is not None]
-        upper = min(suffice, default=None)
+        uppers = [(_value(row.upper.depth, numbers), row.upper.note) for row in rows if row.upper]
+        suffice = [(int(value), note) for value, note in uppers if value is not None]
+        upper, note = min(suffice, default=(None, ""))
+        note = note if note.startswith("not the least") else ""
         lower, source, unread = None, "", ""
         for bound in (row.lower for row in rows if row.lower):
             value = _value(bound.depth, numbers)
@@ -317,7 +364,7 @@ class _Ends:
             ):
                 who = "ours" if bound.source == "depthlaw" else bound.source
                 lower, source = value, f"{who}, {bound.mark}"
-        return cls(bool(rows), lower, upper, source, unread)
+        return cls(bool(rows), lower, upper, source, unread, note)
 
     def against(self, layers: int, words: str, whole: bool) -> tuple[str, str]:
         """How a net that was right on so many words compares, in a few words and in a line."""
@@ -345,6 +392,9 @@ class _Ends:
         if layers >= self.upper:
             result = f"{'as many as' if layers == self.upper else 'more than'} the table"
             return result, f"{result} ({self.upper})"
+        if self.note:
+            result = "fewer than the table, which is not the least"
+            return result, f"fewer than the table ({self.upper}), which says: {self.note}"
         if self.unread:
             needed = f"; it needs {self.unread}, which is no number here"
         elif self.lower is None:

@@ -77,7 +77,7 @@ def test_every_weight_that_matters_is_seen(body) -> None:
 
 @pytest.mark.parametrize("at", [3, 1000, Fraction(1, 1000)])
 def test_a_bump_of_width_two_anywhere_is_found(at) -> None:
-    """Units of x - at, x - at - 1, x - at - 2 with weights 1, -2, 1 differ from 0 in an interval."""
+    """Units of x - at, x - at - 1, x - at - 2, weighted 1, -2, 1, are 0 outside an interval."""
     body = maximum_of_blocks(3)
     first, second = body["layers"]
     zeros, size = [0] * 3, len(second["matrix"])

@@ -633,7 +633,7 @@ def net_of(body: Mapping[str, Any]) -> Net:
     if family not in ("attention", "recurrent"):
         raise UsageError(
             f"the family of nets {quoted(str(family))} is not known; accepted are attention, "
-            "recurrent and relu"
+            "recurrent, relu and thoughts"
         )
     field = field_of(body)
     try:

@@ -202,6 +202,29 @@ def _composition(k: int, N: int) -> WordTask:
     return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1, whole=True)
 
 
+def _kth_one(k: int, n: int) -> WordTask:
+    """The place of the k-th one, from 1; 0 where there is none."""
+
+    def answer(word: Word) -> str:
+        ones = [place for place, bit in enumerate(word, 1) if bit == "1"]
+        return str(ones[k - 1]) if len(ones) >= k else "0"
+
+    return WordTask(("0", "1"), answer, length=n, whole=True)
+
+
+# `l` as the atlas calls it.
+def _iteration(l: int, n: int) -> WordTask:  # noqa: E741
+    """The map i -> word[i], applied l times to 0."""
+    if not 2 <= n <= 10:
+        raise UsageError(f"the task iteration has maps on 2 to 10 numbers here; got n = {n}")
+    return WordTask(
+        tuple(map(str, range(n))),
+        lambda word: reduce(lambda at, _: word[int(at)], range(l), "0"),
+        length=n,
+        whole=True,
+    )
+
+
 def _connectivity(n: int, D: int) -> WordTask:
     """Whether the first two vertices are connected, in all labelled graphs of n vertices whose
     components have diameter at most D. A letter is a row of A + I."""
@@ -356,5 +379,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "hops": (_hops, ("k", "symbols")),
     "composition": (_composition, ("k", "N")),
     "connectivity": (_connectivity, ("n", "D")),
+    "kth-one": (_kth_one, ("k", "n")),
+    "iteration": (_iteration, ("l", "n")),
     **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }

@@ -24,6 +24,7 @@ from .group_nets import by_cascade, by_signs, cube, number_text, octagon
 from .lookup_nets import composition, hops_causal, hops_strict, identity_weights, kgram, ordered
 from .relu_maxima import Term, identity, relabellings
 from .stream import Body
+from .thought_nets import of_iteration, of_kth_one, of_parity, of_sorted
 
 # --- maxima ---------------------------------------------------------------------------------------
 
@@ -146,6 +147,14 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
         "composition", {"k": 3, "N": 2}, "one-lookup", lambda: composition(2)
     ),
     "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "kth-one-thoughts": (
+        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: of_kth_one(2, 4)
+    ),
+    "iteration-thoughts": (
+        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: of_iteration(2, 3)
+    ),
+    "parity-thoughts": ("parity-bits", {"n": 5}, "cot-heads", lambda: of_parity(5, 2)),
+    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: of_sorted(4)),
     "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: maximum_of_blocks(5)),
     "maximum-of-four-integer": ("maximum", {"n": 4}, "relu-integer", maximum_of_pairs),
     "connectivity-linear": (
