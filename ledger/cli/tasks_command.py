@@ -211,6 +211,10 @@ def _run_words(
             "said": said,
             "right": task.answer(closed.wrong),
         }
+    if not words:
+        raise UsageError(
+            f"no word up to length {longest} is asked; try --length {max(task.least, 1)} or more"
+        )
     rest = ""
     if wrong:
         rest = f"; {plural(words - 1, 'shorter or earlier word')} were right"
@@ -392,7 +396,7 @@ class _Ends:
         if layers >= self.upper:
             result = f"{'as many as' if layers == self.upper else 'more than'} the table"
             return result, f"{result} ({self.upper})"
-        if self.note:
+        if self.unread and self.note:
             result = "fewer than the table, which is not the least"
             return result, f"fewer than the table ({self.upper}), which says: {self.note}"
         if self.unread:

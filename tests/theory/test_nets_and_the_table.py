@@ -311,7 +311,7 @@ def test_groups_of_a_task_are_what_it_says() -> None:
     ("task", "parameters", "says"),
     [
         ("blocks", {"k": 0}, "the parameter k of the task blocks is '0'; accepted are whole"),
-        ("blocks", {"k": "2"}, "accepted are whole numbers of 1 or more"),
+        ("blocks", {"k": "2"}, "accepted are whole numbers from 1 to 1,000"),
         ("dyck", {"k": True, "D": 1}, "the parameter k of the task dyck is 'True'"),
         ("dyck", {"k": 5, "D": 1}, "up to 4 types of brackets"),
         ("parity-bits", {"n": 0}, "the parameter n of the task parity-bits"),

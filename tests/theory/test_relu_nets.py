@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.least_depth.relu_nets import relu_net, where_no_maximum
+from depthlaw.theory.least_depth.relu_nets import relu_net, symmetric, where_no_maximum
 from depthlaw.theory.least_depth.written_nets import maximum_of_blocks, maximum_of_pairs
 
 
 def shifted(n: int) -> dict:
-    """The maximum of n numbers, the first of which passes the first layer as 7 + ReLU(x - 7) -
-    ReLU(7 - x), so that this layer's units cut the cones of orders."""
+    """The maximum of n numbers, whose sum passes the first layer as 7 + ReLU(s - 7) - ReLU(7 - s),
+    so that this layer's units cut the cones of orders."""
     body = maximum_of_blocks(n)
     first, second = body["layers"]
     first["bias"] = [0] * (len(first["matrix"]) - 2) + [-7, 7]
@@ -94,6 +94,45 @@ def test_a_bump_of_width_two_anywhere_is_found(at) -> None:
     assert where_no_maximum(relu_net(body)) is None
 
 
+def test_one_order_is_enough_for_a_symmetric_net() -> None:
+    """Six numbers have 720 orders and 632 units; one weight of them breaks the symmetry, and the
+    maximum."""
+    body = maximum_of_blocks(6)
+    assert symmetric(relu_net(body))
+    assert where_no_maximum(relu_net(body)) is None
+    body["out"][3] = str(Fraction(body["out"][3]) + 1)
+    net = relu_net(body)
+    assert not symmetric(net)
+    point = where_no_maximum(net)
+    assert point is not None
+    assert net.value(point) != max(point)
+
+
+def test_a_symmetric_net_that_is_no_maximum_is_found() -> None:
+    """All weights of one kind of unit are doubled."""
+    body = maximum_of_blocks(5)
+    weight = body["out"][0]
+    body["out"] = [str(2 * Fraction(w)) if w == weight else w for w in body["out"]]
+    net = relu_net(body)
+    assert symmetric(net)
+    point = where_no_maximum(net)
+    assert point is not None
+    assert net.value(point) != max(point)
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_symmetry_is_that_of_the_function(body) -> None:
+    """A net that is called symmetric says the same of permuted inputs."""
+    for row in range(len(body["layers"][0]["matrix"])):
+        changed = copy.deepcopy(body)
+        changed["layers"][0]["matrix"][row][0] += 1
+        net = relu_net(changed)
+        if symmetric(net):
+            drawn = np.random.default_rng(2).integers(-20, 21, (50, net.inputs)).tolist()
+            assert all(net.value(x) == net.value(sorted(x)) for x in drawn)
+    assert symmetric(relu_net(body)) == (len(body["out"]) not in (3,))
+
+
 def test_one_layer_left_out_is_wrong() -> None:
     body = maximum_of_blocks(3)
     first, second = body["layers"]
@@ -157,7 +196,10 @@ def test_a_layer_more_is_worse_and_no_net_is_a_record(checked) -> None:
         (asked(maximum_of_pairs(), 4, task="parity"), "for the tasks maximum and maximum-large"),
         (asked(maximum_of_pairs(), 4, task="maximum-large"), "not about the maximum of 4 numbers"),
         (asked(maximum_of_pairs(), 9), "the task maximum is not about the maximum of 9 numbers"),
-        (asked({"family": "relu", "layers": [], "out": [1] * 9}, 9, task="maximum-large"), "to 7"),
+        (
+            asked({"family": "relu", "layers": [], "out": [1] * 8 + [2]}, 9, task="maximum-large"),
+            "up to 7 of them",
+        ),
         (asked(maximum_of_pairs() | {"out": [1]}, 4), "do not fit the 3 units of layer 2"),
         (asked(maximum_of_pairs() | {"out": ["x"] * 3}, 4), "has a part of the wrong form"),
         (asked({"family": "relu", "out": [1]}, 4), "the file lacks 'layers'"),

@@ -357,3 +357,9 @@ def test_fewer_hops_on_short_words_are_no_record(checked) -> None:
     assert "fewer than the table (4; it needs order log k" in said
     assert "a record only if it is right on longer words too" in said
     assert checked(body | {"class": "one-causal-head"})[0] == 1
+
+
+def test_the_page_names_every_stored_net() -> None:
+    page = (NETS.parents[1] / "how-to/check-a-net.md").read_text()
+    stored_names = {file.name for file in NETS.glob("*.json")}
+    assert {name for name in stored_names if f"`{name}`" not in page} == set()

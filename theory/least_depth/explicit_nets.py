@@ -32,6 +32,7 @@ recurrent (`"family": "recurrent"`), a net over letters, layer upon layer:
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -126,7 +127,7 @@ def field_of(body: Mapping[str, Any]) -> Field:
     least root above that number; `"modulus": 7` the residues; by default the rationals."""
     modulus = body.get("modulus")
     if modulus is not None:
-        if not isinstance(modulus, int) or not sympy.isprime(modulus):
+        if not isinstance(modulus, int) or modulus is True or not sympy.isprime(modulus):
             raise UsageError(f"the modulus {quoted(str(modulus))} is no prime")
         if body.get("family") != "recurrent":
             raise UsageError("residues have no order: with a modulus the family is recurrent")
@@ -435,9 +436,13 @@ def _no_graph_net(net: AttentionNet, plain: bool) -> str:
     weights."""
     if net.start is not None or net.end is not None:
         return "it has a token for each vertex and no other (`start`, `end`)"
-    rows = [[int(bit) for bit in letter] for letter in net.alphabet]
-    size, one = len(rows[0]), net.field.number(1)
-    given = {tuple(row): net.embedding["".join(map(str, row))] for row in rows}
+    size, one = len(net.alphabet[0]), net.field.number(1)
+    if {len(letter) for letter in net.alphabet} != {size} or len(set(net.alphabet)) != 2**size:
+        return "its letters are rows of A + I"
+    rows = list(itertools.product((0, 1), repeat=size))
+    if {"".join(map(str, row)) for row in rows} != set(net.alphabet):
+        return "its letters are rows of A + I"
+    given = {row: net.embedding["".join(map(str, row))] for row in rows}
     zero = given[(0,) * size]
     units = [given[tuple(int(i == j) for j in range(size))] for i in range(size)]
     for row, vector in given.items():
@@ -644,10 +649,22 @@ def net_of(body: Mapping[str, Any]) -> Net:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
 
+def letters_of(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """The alphabet of a file.
+
+    Raises:
+        UsageError: unless it is a list of strings.
+    """
+    alphabet = body["alphabet"]
+    if not isinstance(alphabet, list) or not all(isinstance(letter, str) for letter in alphabet):
+        raise UsageError('the alphabet is a list of letters, each a string: ["a", "b"]')
+    return tuple(alphabet)
+
+
 def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
     embedding = {token: _vector(field, v) for token, v in body["embedding"].items()}
-    alphabet = tuple(body["alphabet"])
-    for token in (*alphabet, *filter(None, [body.get("start"), body.get("end")])):
+    alphabet = letters_of(body)
+    for token in (*alphabet, *(body[end] for end in ("start", "end") if body.get(end) is not None)):
         if token not in embedding:
             raise UsageError(f"the letter {quoted(token)} has no embedding")
     if len({len(vector) for vector in embedding.values()}) != 1:
@@ -729,6 +746,10 @@ def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
         for letter, given in layer["step"].items():
             if "diagonal" in given:
                 entries = _vector(field, given["diagonal"])
+                if len(entries) != size:
+                    raise UsageError(
+                        f"the step of {quoted(letter)} does not fit a state of size {size}"
+                    )
                 matrix = [
                     [entries[i] if i == j else field.number(0) for j in range(size)]
                     for i in range(size)
@@ -745,8 +766,10 @@ def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
             (tuple(_vector(field, state)), read): written
             for state, read, written in _triples(layer["emit"])
         }
+        if not all(isinstance(written, str) for written in emit.values()):
+            raise UsageError("what a layer writes is a letter, which is a string")
         layers.append(RecurrentLayer(start, step, emit, bool(layer.get("before", False))))
-    return RecurrentNet(field, tuple(body["alphabet"]), tuple(layers))
+    return RecurrentNet(field, letters_of(body), tuple(layers))
 
 
 def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:

@@ -10,7 +10,8 @@ the constant. It is cut along the units of all hidden layers but the last, so th
 these layers are linear. Then the net is a linear form and a sum of weighted kinks |l(x)|, one for
 each hyperplane that cuts the part; kinks on different hyperplanes are linearly independent, so the
 net is x_i there iff all weights cancel and the linear form is x_i. A form is known by its values at
-the edges of a cone, and cuts the cone iff these have both signs.
+the edges of a cone, and cuts the cone iff these have both signs. Of a net that stays itself when
+its inputs are permuted, but for the order of its units, one order of the inputs is enough.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import itertools
 import math
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -170,10 +171,10 @@ class _Cone:
             yield _Cone(np.array(edges, dtype=object).T, tuple(walls), self.count + 1)
 
 
-def _chambers(n: int) -> Iterator[tuple[_Cone, int]]:
-    """All of R^n by the order of its coordinates and the sign of the least, and which is largest.
-    The last row is that of the constant."""
-    for order in itertools.permutations(range(n)):
+def _chambers(n: int, orders: Iterable[tuple[int, ...]]) -> Iterator[tuple[_Cone, int]]:
+    """R^n by the order of its coordinates and the sign of the least, and which is largest. The last
+    row is that of the constant."""
+    for order in orders:
         for sign in (1, -1):
             edges = np.zeros((n + 1, n + 1), dtype=object)
             for count in range(1, n):
@@ -183,25 +184,47 @@ def _chambers(n: int) -> Iterator[tuple[_Cone, int]]:
             yield _Cone(edges, tuple(all_walls ^ (1 << e) for e in range(n + 1)), n + 1), order[0]
 
 
+def symmetric(net: ReluNet) -> bool:
+    """Whether a net with its inputs permuted is the net with its units in another order, for all
+    permutations; False too where two units of a layer have the same weights."""
+    places = list(range(net.inputs))
+    for order in ([1, 0, *places[2:]], [*places[1:], 0]):
+        for rows in net.layers:
+            moved = {
+                (*(row[place] for place in order), row[-1]): unit for unit, row in enumerate(rows)
+            }
+            if len(moved) < len(rows) or any(tuple(row) not in moved for row in rows):
+                return False
+            order = [moved[tuple(row)] for row in rows]
+        if [net.out[place] for place in order] != net.out[:-1]:
+            return False
+    return True
+
+
 # --- the decision ---------------------------------------------------------------------------------
 
 
 def where_no_maximum(net: ReluNet) -> Point | None:
     """A point at which a net is not the maximum of its inputs; None if it is on all of R^n.
 
-    Cost: n! orders, each with at least a product of every layer's matrix with the edges of a cone.
+    Cost: n! orders, or one if the net is `symmetric`, each with at least a product of every layer's
+    matrix with the edges of a cone.
 
     Raises:
-        UsageError: for more than `MOST_INPUTS` inputs, or `MOST_PARTS` parts.
+        UsageError: for more than `MOST_INPUTS` inputs of a net that is not symmetric, or
+            `MOST_PARTS` parts.
     """
-    if net.inputs > MOST_INPUTS:
-        raise UsageError(
-            f"maxima are compared on every order of the inputs, up to {MOST_INPUTS} of them; this "
-            f"net has {net.inputs}"
-        )
+    orders: Iterable[tuple[int, ...]] = [tuple(range(net.inputs))]
+    if not symmetric(net):
+        if net.inputs > MOST_INPUTS:
+            raise UsageError(
+                f"a net that is not symmetric is compared on every order of its inputs, up to "
+                f"{MOST_INPUTS} of them; this one has {net.inputs}"
+            )
+        orders = itertools.permutations(range(net.inputs))
     whole = [_whole(rows) for rows in (*net.layers, [net.out])]
     parts = 0
-    for chamber, largest in _chambers(net.inputs):
+    for chamber, largest in _chambers(net.inputs, orders):
         todo = [chamber]
         while todo:
             cone = todo.pop()

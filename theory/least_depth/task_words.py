@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
+from math import log10
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
@@ -15,6 +16,10 @@ from ..hops.pointers import hop_k
 from .group_words import GROUPS, Element, closure, exponent, series_length, times
 
 Word = tuple[str, ...]
+# Parameter.
+LARGEST = 1_000
+# Of tasks whose words have one length.
+MOST_WORDS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -99,12 +104,22 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
     for letter, value in parameters.items():
         if letter == "group":
             _admitted(name, value)
-        elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
             raise UsageError(
                 f"the parameter {letter} of the task {name} is {quoted(str(value))}; accepted are "
-                "whole numbers of 1 or more"
+                f"whole numbers from 1 to {LARGEST:,}"
             )
-    return made(**parameters)
+    task = made(**parameters)
+    if (
+        task.length is not None
+        and task.asked is None
+        and task.length * log10(len(task.letters)) > log10(MOST_WORDS)
+    ):
+        raise UsageError(
+            f"the task {name} has more than {MOST_WORDS:,} words at these parameters, and all are "
+            "run; try smaller ones"
+        )
+    return task
 
 
 def _parity() -> WordTask:

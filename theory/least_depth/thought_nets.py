@@ -20,6 +20,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from . import chain_of_thought, two_heads
 from .chain_of_thought import decoder, kth_one, task
+from .explicit_nets import letters_of
 from .stream import Body
 
 # Tasks whose words the table of this class means: all of one length, and nothing else is given.
@@ -77,14 +78,17 @@ def thought_net(body: Mapping[str, Any]) -> ThoughtNet:
     try:
         given = body["thoughts"]
         net = ThoughtNet(
-            tuple(body["alphabet"]),
+            letters_of(body),
             body["begin"],
             {
                 name: tuple(tuple(head.split()) for head in each["heads"])
                 for name, each in given.items()
             },
             {name: dict(each["next"]) for name, each in given.items()},
-            dict(body["answers"]),
+            {
+                name: answer if isinstance(answer, bool) else str(answer)
+                for name, answer in body["answers"].items()
+            },
         )
         named = [net.begin, *(name for each in net.after.values() for name in each.values())]
     except KeyError as missing:
@@ -92,7 +96,7 @@ def thought_net(body: Mapping[str, Any]) -> ThoughtNet:
     except (TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
     for name in named:
-        if name not in net.heads and name not in net.answers:
+        if not isinstance(name, str) or name not in {**net.heads, **net.answers}:
             raise UsageError(f"the thought {quoted(str(name))} is not in the file")
     return net
 

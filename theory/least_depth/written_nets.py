@@ -32,28 +32,31 @@ from .thought_nets import of_iteration, of_kth_one, of_parity, of_sorted
 def maximum_of_blocks(n: int) -> Body:
     """`relu_maxima.net`: ReLU(x_i - x_j) for all pairs, then ReLU(h - h') for each block.
 
-    Numbers pass a layer as ReLU(t) - ReLU(-t): in the first one x_1, in the second what is not
-    under a ReLU there.
+    Numbers pass a layer as ReLU(t) - ReLU(-t): in the first one the sum of all inputs, in the
+    second what is not under a ReLU there. So the net stays itself when its inputs are permuted.
     """
-    pairs = list(itertools.permutations(range(n), 2))
-    units = {pair: i for i, pair in enumerate(pairs)}
-    width = len(pairs) + 2
-    first = [[(k == i) - (k == j) for k in range(n)] for i, j in pairs]
-    first += [[int(k == 0) for k in range(n)], [-int(k == 0) for k in range(n)]]
+    units = {pair: i for i, pair in enumerate(itertools.permutations(range(n), 2))}
+    width = len(units) + 2
+    first = [[(k == i) - (k == j) for k in range(n)] for i, j in units]
+    first += [[1] * n, [-1] * n]
 
     def form(terms: Sequence[Term]) -> list[int]:
-        """A sum of terms max(x_i, x_j) over the first layer's units."""
+        """2 n times a sum of terms max(x_i, x_j), over the first layer's units.
+
+        n x_i is the sum of all inputs and of all x_i - x_k; the larger of two numbers is half their
+        sum and half their distance; and |t| = ReLU(t) + ReLU(-t), t = ReLU(t) - ReLU(-t).
+        """
         total = [0] * width
         for i, j in terms:
-            # x_j = x_1 + ReLU(x_j - x_1) - ReLU(x_1 - x_j); the larger of x_i and x_j is
-            # x_j + ReLU(x_i - x_j).
-            total[-2] += 1
-            total[-1] -= 1
-            if j:
-                total[units[j, 0]] += 1
-                total[units[0, j]] -= 1
+            total[-2] += 2
+            total[-1] -= 2
+            for place, k in itertools.product((i, j), range(n)):
+                if k != place:
+                    total[units[place, k]] += 1
+                    total[units[k, place]] -= 1
             if i != j:
-                total[units[i, j]] += 1
+                total[units[i, j]] += n
+                total[units[j, i]] += n
         return total
 
     weights: dict[tuple[int, ...], Fraction] = {}
@@ -61,13 +64,12 @@ def maximum_of_blocks(n: int) -> Body:
     names = relabellings(n).tolist()
     for weight, block in identity(n):
         for new in names:
-            h, below = (
-                form([(min(a, b), max(a, b)) for a, b in ((new[i], new[j]) for i, j in side)])
-                for side in block
-            )
-            share = weight / len(names)
-            unit = tuple(x - y for x, y in zip(h, below, strict=True))
-            weights[unit] = weights.get(unit, Fraction(0)) + share
+            h, below = (form([(new[i], new[j]) for i, j in side]) for side in block)
+            share = weight / (2 * n * len(names))
+            unit = [x - y for x, y in zip(h, below, strict=True)]
+            factor = math.gcd(*unit)
+            small = tuple(x // factor for x in unit)
+            weights[small] = weights.get(small, Fraction(0)) + factor * share
             straight = [x + share * y for x, y in zip(straight, below, strict=True)]
     # The second layer's straight unit in whole numbers.
     bottom = math.lcm(*(entry.denominator for entry in straight))
