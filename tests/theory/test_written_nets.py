@@ -21,6 +21,7 @@ from depthlaw.theory.least_depth.composition import composed
 from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
 from depthlaw.theory.least_depth.lookup_nets import (
     composition,
+    group_product,
     hops_causal,
     hops_strict,
     identity_weights,
@@ -77,6 +78,7 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "kgram": (["layers", 0, "heads", 1, "key", 1, 13], -2),
     "composition-lookups": (["layers", 1, "heads", 0, "key", 0, 4], 3),
     "ordered-two-heads": (["read", 2], 0),
+    "product-of-four": (["layers", 1, "heads", 0, "key", 1, -2], -2),
     "connectivity-linear": (["embedding", "11000", 1], 0),
 }
 
@@ -166,6 +168,17 @@ def test_three_layers_compose_seven_maps() -> None:
     assert all(said == task.answer(word) for word, said in answers(net, words))
     short = net_of(composition(2) | {"alphabet": ["0", "1"]})
     assert any(said != task.answer(word) for word, said in answers(short, words))
+
+
+@pytest.mark.parametrize(("group", "layers", "letters"), [("C2", 3, 8), ("C3", 2, 3), ("S3", 1, 2)])
+def test_products_are_those_of_the_elements(group, layers, letters) -> None:
+    """Two to the number of layers letters are multiplied, and one more is too much."""
+    net = net_of(group_product(group, layers))
+    for N in (letters, 2**layers + 1):
+        task = word_task("group-product", {"group": group, "N": N})
+        words = itertools.islice(task.words(0), 0, None, 1 + len(task.letters) ** N // 500)
+        right = all(said == task.answer(word) for word, said in answers(net, words))
+        assert right == (letters == N)
 
 
 @pytest.mark.parametrize("n", [3, 4, 6])
@@ -272,6 +285,24 @@ HEAD = ["layers", 0, "heads", 0]
         ("hops-strict", [*HEAD, "attention"], "average", "hard-right or hard-left, not average"),
         ("composition-lookups", [*HEAD, "mask"], "none", "its mask is causal"),
         ("composition-lookups", [*HEAD, "key", 0, 1], 1, "key of layer 1 is no function of the pl"),
+        (
+            "product-of-four",
+            [*HEAD, "query", 0, 1],
+            1,
+            "a query of layer 1 is no function of the pl",
+        ),
+        (
+            "product-of-four",
+            [*HEAD, "key", 0, 1],
+            1,
+            "a key of layer 1 is no function of the place",
+        ),
+        (
+            "product-of-four",
+            [*HEAD, "attention"],
+            "average",
+            "hard-right or hard-left, not average",
+        ),
         ("connectivity-linear", [*HEAD, "attention"], "average", "its attention is linear"),
         ("connectivity-linear", [*HEAD, "divide"], 2, "it divides by nothing"),
         ("connectivity-linear", [*HEAD, "key", 0, 1], 1, "one head with identity matrices"),

@@ -425,7 +425,7 @@ def breaks(
     if rules.mlp == "not last" and net.layers and net.layers[-1].mlp:
         return "it has no MLP after the last layer"
     if rules.by_place:
-        return _not_by_place(net)
+        return _not_by_place(net, rules.by_place)
     if rules.read == "vertices":
         return _no_graph_net(net, kind == "linear-attention-graph")
     return ""
@@ -465,9 +465,9 @@ def _no_graph_net(net: AttentionNet, plain: bool) -> str:
     return ""
 
 
-def _not_by_place(net: AttentionNet) -> str:
-    """What keeps the token that is looked up from being the asking token's choice alone: keys that
-    are no function of the place."""
+def _not_by_place(net: AttentionNet, which: tuple[str, ...]) -> str:
+    """What keeps keys, or queries as well, from being functions of the place: then the token that
+    is looked up is the choice of the asking token alone, or of its place."""
     fixed = _same_for_all_letters(net)
     for number, layer in enumerate(net.layers, 1):
         written = {
@@ -476,9 +476,10 @@ def _not_by_place(net: AttentionNet) -> str:
             for i, row in enumerate(matrix)
             if any(row)
         }
-        for head in layer.heads:
-            if any(entry for row in head.key for i, entry in enumerate(row) if i not in fixed):
-                return f"a key of layer {number} is no function of the place alone"
+        for head, what in itertools.product(layer.heads, which):
+            rows = getattr(head, what)
+            if any(entry for row in rows for i, entry in enumerate(row) if i not in fixed):
+                return f"a {what} of layer {number} is no function of the place alone"
         fixed = fixed - written if layer.residual else set[int]()
     return ""
 
@@ -526,7 +527,7 @@ class _Attention:
             some. mlp: "any", "not last" or "none". residual: whether it must have it.
         read: "mark", at a letter that is none of the word's, "every token", "vertices", where
             there is no other token, or "any".
-        by_place: whether keys are functions of the place alone.
+        by_place: which of "key" and "query" are functions of the place alone.
     """
 
     kinds: tuple[str, ...]
@@ -535,7 +536,7 @@ class _Attention:
     mlp: str = "any"
     residual: bool = False
     read: str = "any"
-    by_place: bool = False
+    by_place: tuple[str, ...] = ()
 
 
 _SOFTMAX = ("softmax", "weights")
@@ -553,7 +554,8 @@ _ATTENTION = {
     "softmax-heads": _Attention((*_SOFTMAX, "average"), mlp="not last", residual=True),
     "one-causal-head": _Attention((*_SOFTMAX, "average", *_HARD), "causal", read="every token"),
     "one-strict-head": _Attention(_HARD, "strict", read="every token"),
-    "one-lookup": _Attention(_HARD, "causal", by_place=True),
+    "one-lookup": _Attention(_HARD, "causal", by_place=("key",)),
+    "fixed-positions": _Attention(_HARD, residual=True, by_place=("query", "key")),
     "uhat-right": _Attention(("hard-right",), "strict", positions=False, read="mark"),
     "uhat-left": _Attention(("hard-left",), "strict", positions=False, read="mark"),
     "linear-attention": _Attention(("linear",), mlp="none"),

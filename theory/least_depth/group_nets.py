@@ -13,7 +13,8 @@ from .group_words import GROUPS, Element, cascade, closure, inverse, power, seri
 from .stream import Body
 
 
-def _name(element: Element) -> str:
+def element_name(element: Element) -> str:
+    """An element by the images of 0, 1, and so on, of which there are ten at most."""
     return "".join(map(str, element))
 
 
@@ -46,7 +47,7 @@ def by_cascade(group: str, m: int, modulus: int | None) -> Body:
     def number(exponent: int) -> int:
         return root**exponent if modulus is None else pow(root, exponent, modulus)
 
-    read = {_name(x): (x, one) for x in sorted(elements)}
+    read = {element_name(x): (x, one) for x in sorted(elements)}
     body_layers = []
     layers = cascade(series(elements, m), m)
     for at, layer in enumerate(layers, 1):
@@ -57,7 +58,11 @@ def by_cascade(group: str, m: int, modulus: int | None) -> Body:
                 after = tuple((h + e) % m for h, e in zip(state, layer.exponents[x], strict=True))
                 rest = times(times(layer.coset[state], x), inverse(layer.coset[after]))
                 product = times(layer.coset[after], below)
-                name = _name(product) if last else f"{_name(rest)}.{_name(product)}"
+                name = (
+                    element_name(product)
+                    if last
+                    else f"{element_name(rest)}.{element_name(product)}"
+                )
                 wrote[name] = (rest, product)
                 emit[tuple(map(number, state)), letter] = name
         body_layers.append(
@@ -75,7 +80,7 @@ def by_cascade(group: str, m: int, modulus: int | None) -> Body:
     return {
         "family": "recurrent",
         **({} if modulus is None else {"modulus": modulus}),
-        "alphabet": [_name(x) for x in sorted(elements)],
+        "alphabet": [element_name(x) for x in sorted(elements)],
         "layers": body_layers,
     }
 
@@ -228,11 +233,13 @@ def octagon() -> Body:
 def by_signs(group: str) -> Body:
     """A sign for each letter, of which `householder.tracked_by_signs` flips that of the letter."""
     elements = sorted(closure(GROUPS[group]))
-    one, names = power(elements[0], 0), [_name(x) for x in elements]
+    one, names = power(elements[0], 0), [element_name(x) for x in elements]
     emit: dict[tuple[Any, str], str] = {}
     for signs in itertools.product((1, -1), repeat=len(elements)):
         read = (x for x, sign in zip(elements, signs, strict=True) if sign < 0)
-        emit |= dict.fromkeys(((signs, name) for name in names), _name(reduce(times, read, one)))
+        emit |= dict.fromkeys(
+            ((signs, name) for name in names), element_name(reduce(times, read, one))
+        )
     flipped = {x: [1 - 2 * (x == y) for y in names] for x in names}
     return {
         "family": "recurrent",

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import itertools
 
+from .group_nets import element_name
+from .group_words import GROUPS, closure, power, times
 from .stream import Body, Stream, rows
 
 _PLACES = {"i": "i", "i^2": "i^2"}
@@ -202,6 +204,44 @@ def composition(layers: int) -> Body:
         labels=["0", "1"],
         # The values of the last map are at the places -2 and -1.
         read=stream.matrix([{}, {f"place {layers}": 2, "1": 3}]),
+    )
+
+
+def group_product(group: str, layers: int) -> Body:
+    """`fixed_reads`: a head of every layer reads as far back as the letters that its own token has
+    multiplied, so that their number doubles; the start stands for 1."""
+    elements = {element_name(x): x for x in sorted(closure(GROUPS[group]))}
+    one = next(name for name, x in elements.items() if x == power(x, 0))
+    held = itertools.product(range(1, layers + 1), ("read", "now"), elements)
+    stream = Stream(["1", *elements, *(f"{x} {what} {t}" for t, what, x in held)], _PLACES)
+    everywhere = {"1": 1}
+    made = []
+    for t in range(1, layers + 1):
+        own = {x: x if t == 1 else f"{x} now {t - 1}" for x in elements}
+        back = 2 ** (t - 1)
+        head = stream.head(
+            "hard-right",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2 * back, "i^2": -1}],
+            {own[x]: f"{x} read {t}" for x in elements},
+        )
+        units = [
+            (
+                {f"{x} read {t}": 1, own[y]: 1},
+                -1,
+                f"{element_name(times(elements[x], elements[y]))} now {t}",
+            )
+            for x, y in itertools.product(elements, repeat=2)
+        ]
+        made.append({"heads": [head], "mlp": stream.mlp(units)})
+    return stream.net(
+        list(elements),
+        {x: {"1": 1, x: 1} for x in elements} | {"^": {"1": 1, one: 1}},
+        start="^",
+        layers=made,
+        labels=list(elements),
+        read=stream.matrix([{f"{x} now {layers}": 1} for x in elements]),
     )
 
 

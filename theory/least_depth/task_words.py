@@ -102,8 +102,10 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
             f"{', '.join(parameters) or 'none'}"
         )
     for letter, value in parameters.items():
-        if letter == "group":
+        if letter == "group" and name in _ADMITTED:
             _admitted(name, value)
+        elif letter == "group":
+            _generators(value)
         elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
             raise UsageError(
                 f"the parameter {letter} of the task {name} is {quoted(str(value))}; accepted are "
@@ -300,8 +302,13 @@ def _group_words(group: str) -> WordTask:
     return _read_by(Machine(one, product), tuple(names), least=1)
 
 
+def _group_product(group: str, N: int) -> WordTask:
+    words = _group_words(group)
+    return WordTask(words.letters, words.answer, length=N, whole=True)
+
+
 def _generators(group: str) -> tuple[Element, ...]:
-    if group not in GROUPS:
+    if not isinstance(group, str) or group not in GROUPS:
         raise UsageError(f"the group {quoted(str(group))}: accepted are {', '.join(GROUPS)}")
     return GROUPS[group]
 
@@ -396,5 +403,6 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "connectivity": (_connectivity, ("n", "D")),
     "kth-one": (_kth_one, ("k", "n")),
     "iteration": (_iteration, ("l", "n")),
+    "group-product": (_group_product, ("group", "N")),
     **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }

@@ -21,7 +21,15 @@ from ..formal_languages.temporal_logic import neither, once
 from .brackets import climbed
 from .formula_nets import at_least, brackets_formula, of_formula
 from .group_nets import by_cascade, by_signs, cube, number_text, octagon
-from .lookup_nets import composition, hops_causal, hops_strict, identity_weights, kgram, ordered
+from .lookup_nets import (
+    composition,
+    group_product,
+    hops_causal,
+    hops_strict,
+    identity_weights,
+    kgram,
+    ordered,
+)
 from .relu_maxima import Term, identity, relabellings
 from .stream import Body
 from .thought_nets import of_iteration, of_kth_one, of_parity, of_sorted
@@ -147,6 +155,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
     "kgram": ("kgram", {"k": 2, "symbols": 3}, "softmax-heads", lambda: kgram(2, 3)),
     "composition-lookups": (
         "composition", {"k": 3, "N": 2}, "one-lookup", lambda: composition(2)
+    ),
+    "product-of-four": (
+        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
     ),
     "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
     "kth-one-thoughts": (
