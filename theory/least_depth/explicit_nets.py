@@ -3,7 +3,8 @@
 A file is one JSON object. Numbers are integers or strings: "1/3", or, where the file names a
 `generator`, polynomials in x such as "1/2*x + 1", for x the named real root. With a prime
 `modulus` they are residues, so that 2 stands for a third root of unity modulo 7; then only
-recurrent nets run, which compare nothing. Two families of nets:
+recurrent nets run, which compare nothing. Two families of nets (`relu_nets` and `thought_nets` read
+two others):
 
 attention (`"family": "attention"`), a net over vectors:
   `alphabet`: the letters; `end`: a letter put after the word, or absent; `start`: one put before.
