@@ -8,7 +8,8 @@ that it has seen, each with the value that it would give now, and there are fini
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
@@ -18,7 +19,8 @@ from .batched_nets import recurrent_step
 from .explicit_nets import AttentionNet, Head, Net, RecurrentNet, Vector, times
 from .task_words import Word, WordTask
 
-# Pairs of a net's states and a state of the task that are followed at most.
+# Pairs of a net's states and a state of the task that are followed at most; of attention, each of
+# whose steps takes longer, a tenth.
 MOST_PAIRS = 200_000
 
 Step = Callable[[Any, str], tuple[Any, Any]]
@@ -50,11 +52,12 @@ def automaton(net: Net, task: WordTask) -> Automaton | None:
     """
     start: Any
     step: Step
+    most = MOST_PAIRS if isinstance(net, RecurrentNet) else MOST_PAIRS // 10
     if isinstance(net, RecurrentNet):
         start = tuple(layer.start for layer in net.layers)
         step = partial(recurrent_step, net)
     elif task.machine and _reads_on(net):
-        start, step = _hard_attention(net)
+        start, step = _hard_attention(_with_integers(net))
     else:
         return None
     machine = task.machine
@@ -90,7 +93,7 @@ def automaton(net: Net, task: WordTask) -> Automaton | None:
             if (after, right) not in reached:
                 reached[after, right] = (pair, letter)
                 todo.append((after, right))
-        if len(todo) > MOST_PAIRS:
+        if len(todo) > most:
             return None
     return Automaton(len({states for states, _ in todo}), machine is not None, None)
 
@@ -120,6 +123,29 @@ def _remembered(head: Head, memory: Memory, state: Vector) -> Memory:
         return memory
     kept = tuple(pair for pair in memory if pair[0] != key)
     return (*kept, (key, tuple(times(head.output, times(head.value, state)))))
+
+
+def _whole(value: Any) -> Any:
+    """Whole numbers in lists and tuples as integers, which are faster."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(_whole, value))
+    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+def _with_integers(net: AttentionNet) -> AttentionNet:
+    def head(given: Head) -> Head:
+        matrices = ("query", "key", "value", "output")
+        return replace(given, **{name: _whole(getattr(given, name)) for name in matrices})
+
+    return replace(
+        net,
+        embedding={letter: _whole(vector) for letter, vector in net.embedding.items()},
+        layers=tuple(
+            replace(layer, heads=tuple(map(head, layer.heads)), mlp=_whole(layer.mlp))
+            for layer in net.layers
+        ),
+        read=_whole(net.read),
+    )
 
 
 def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
