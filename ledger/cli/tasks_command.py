@@ -220,24 +220,23 @@ def _run_words(
         rest = f"; {plural(words - 1, 'shorter or earlier word')} were right"
     elif closed and every_length:
         rest = f": its {plural(closed.states, 'state')} close up"
-    size = f"{longest} vertices" if task.things == "graph" else plural(longest, "letter")
-    some = (
-        f"{task.things}s to length {longest}"
-        if task.length is None
-        else f"{task.things}s of {size}"
-    )
-    asked = some.replace(" to ", " up to ")
+    if task.listed is not None:
+        some = asked = task.listed[1]
+    elif task.length is not None:
+        some = asked = f"words of {plural(longest, 'letter')}"
+    else:
+        some, asked = f"words to length {longest}", f"words up to length {longest}"
     return _Found(
         layers=net.depth,
         heads=_heads(net),
         whole=every_length or task.whole,
         right_on="words of every length" if every_length else f"all {words:,} {asked}",
         on="all words" if every_length or task.whole else some,
-        asked=(f"the {task.things}", "which has"),
+        asked=("the word", "which has"),
         rest=rest,
         wrong=wrong,
         words=words,
-        length=longest,
+        length=None if task.listed else longest,
         states=closed.states if closed else None,
     )
 

@@ -7,6 +7,8 @@ import itertools
 import json
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -15,7 +17,7 @@ from depthlaw.theory.connectivity.graph_attention import integer_states
 from depthlaw.theory.formal_languages.automaton import block_language, minimal
 from depthlaw.theory.formal_languages.fixed_precision import stair
 from depthlaw.theory.hops import network as hop_network
-from depthlaw.theory.least_depth import brackets, markov_order, two_heads
+from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order, two_heads
 from depthlaw.theory.least_depth.batched_nets import answers
 from depthlaw.theory.least_depth.composition import composed
 from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
@@ -27,6 +29,7 @@ from depthlaw.theory.least_depth.lookup_nets import (
     identity_weights,
     kgram,
     ordered,
+    vertex_thoughts,
 )
 from depthlaw.theory.least_depth.task_words import word_task
 from depthlaw.theory.least_depth.written_nets import FILES, written
@@ -80,6 +83,7 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "ordered-two-heads": (["read", 2], 0),
     "product-of-four": (["layers", 1, "heads", 0, "key", 1, -2], -2),
     "connectivity-linear": (["embedding", "11000", 1], 0),
+    "reachability-thoughts": (["layers", 1, "mlp", "bias", 0], 1),
 }
 
 
@@ -110,7 +114,9 @@ def test_one_weight_changed_is_wrong_or_of_no_such_class(name, checked) -> None:
         assert "of the word '" in said
 
 
-ATTENTION = [name for name in FILES if stored(name)["family"] == "attention"]
+ATTENTION = [
+    name for name in FILES if stored(name)["family"] == "attention" and "thoughts" not in name
+]
 
 
 @pytest.mark.parametrize("name", ATTENTION)
@@ -121,6 +127,15 @@ def test_one_layer_left_out_is_wrong(name, left_out, checked) -> None:
     code, said = checked(body | {"layers": layers})
     assert code == 1
     assert said.startswith("WRONG: ")
+
+
+def test_one_thought_left_out_is_wrong_and_one_layer_is_no_such_net(checked) -> None:
+    body = stored("reachability-thoughts")
+    code, said = checked(body | {"thoughts": body["thoughts"] | {"steps": 1}})
+    assert code == 1
+    assert "says False of the word '2 1 | 3 2 | >3', which has True" in said
+    code, said = checked(body | {"layers": body["layers"][1:]})
+    assert (code, "it has two layers, not 1" in said) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["s4-deltanet", "s4-diagonal", "d8-signs", "d8-deltanet"])
@@ -189,8 +204,6 @@ def test_sorted_words_are_those_of_the_two_heads(n) -> None:
 
 
 def test_linear_layers_are_those_of_the_matrices() -> None:
-    import networkx as nx
-
     path = nx.path_graph(4)
     word = ["".join(map(str, row)) for row in (nx.to_numpy_array(path, dtype=int)).tolist()]
     word = [row[:i] + "1" + row[i + 1 :] for i, row in enumerate(word)]
@@ -198,6 +211,19 @@ def test_linear_layers_are_those_of_the_matrices() -> None:
     net = net_of(identity_weights(4, 1))
     relabelled = [word[i] for i in range(4)]
     assert net.answer(relabelled) == bool(states[0, 1] > 0)
+
+
+def test_thoughts_are_those_of_the_net() -> None:
+    net = net_of(vertex_thoughts(3, 2))
+    made = continuous_thoughts.vertex_thoughts(3, 6)
+    words = list(word_task("reachability", {"n": 3, "D": 2}).words(0))[::7]
+    for word, said in answers(net, words):
+        edges = [(int(word[i]) - 1, int(word[i + 1]) - 1) for i in range(0, len(word) - 1, 3)]
+        graph = np.array(edges, dtype=np.int64).reshape(1, len(edges), 2)
+        each = continuous_thoughts.thoughts(made, continuous_thoughts.prompts(made, graph))
+        last = next(itertools.islice(each, 2, None))
+        assert said == bool(last[int(word[-1][1:]) - 1, 0] > 0)
+        assert said == net.answer(word)
 
 
 # --- the answers of tasks, by other routes ---
@@ -241,6 +267,19 @@ def test_answers_of_compositions_are_composed() -> None:
     for word in itertools.islice(task.words(0), 0, None, 5):
         numbers = list(map(int, word))
         assert int(task.answer(word)) == composed([numbers[3:6], numbers[:3]], numbers[6])
+
+
+def test_directed_graphs_are_all_with_every_start() -> None:
+    task = word_task("reachability", {"n": 3, "D": 2})
+    words = list(task.words(0))
+    assert len(words) == 3 * 2**6
+    for word in words:
+        graph = nx.DiGraph([word[i : i + 2] for i in range(0, len(word) - 1, 3)])
+        graph.add_nodes_from("123")
+        assert task.answer(word) == nx.has_path(graph, word[-1][1:], "1")
+    # Two edges that lead there and one that must not be: three more are free, for either start.
+    near = list(word_task("reachability", {"n": 3, "D": 1}).words(0))
+    assert len(words) - len(near) == 2 * 2**3
 
 
 def test_graphs_are_all_labelled_ones_of_the_diameter() -> None:
@@ -309,6 +348,13 @@ HEAD = ["layers", 0, "heads", 0]
         ("connectivity-linear", ["layers", 0, "residual"], True, "no residual"),
         ("connectivity-linear", ["embedding", "11000", 3], 1, "no linear function of the row"),
         ("connectivity-linear", ["end"], "11111", "a token for each vertex and no other"),
+        ("reachability-thoughts", [*HEAD, "mask"], "none", "its mask is causal"),
+        (
+            "reachability-thoughts",
+            [*HEAD, "attention"],
+            "hard-left",
+            "weights or average, not hard",
+        ),
         ("ordered-two-heads", ["end"], None, "it is read at a letter after the word"),
     ],
 )
@@ -323,6 +369,14 @@ def test_weights_that_break_a_class_are_refused(name, way, to, says) -> None:
     at[way[-1]] = to
     why = breaks(net_of(other), body["class"], other["parameters"], task.length)
     assert says in why
+
+
+def test_thoughts_are_for_classes_that_have_some() -> None:
+    body = stored("reachability-thoughts")
+    for kind in ("softmax", "uhat-right", "one-causal-head", "softmax-heads"):
+        assert breaks(net_of(body), kind) == "it has no thoughts"
+    del body["thoughts"]
+    assert "its thoughts are vectors" in breaks(net_of(body), "continuous-thought")
 
 
 def test_two_heads_are_too_many_where_a_layer_has_one() -> None:

@@ -182,26 +182,33 @@ class _Rationals:
         common = np.gcd(np.gcd.reduce(top.reshape(len(top), -1), axis=1), bottom)
         return _Rationals(_small(top // common[:, None, None]), _small(bottom // common))
 
+    def last(self) -> _Rationals:
+        """The vectors of the last token."""
+        return _Rationals(self.top[:, [-1]], self.bottom)
+
+    def followed_by(self, other: _Rationals) -> _Rationals:
+        """The tokens of both, one after the other."""
+        bottom = _lcm(self.bottom, other.bottom)
+        tops = [_times(each.top, (bottom // each.bottom)[:, None, None]) for each in (self, other)]
+        return _Rationals(np.concatenate(tops, axis=1), bottom)
+
 
 # --- attention ------------------------------------------------------------------------------------
 
 
 def _by_batches(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, Answer]]:
-    ends = len([*filter(None, [net.start, net.end])])
+    more = len([*filter(None, [net.start, net.end])]) + (net.thoughts.steps if net.thoughts else 0)
     for length, neighbours in groupby(words, key=len):
-        n = length + ends
-        zeros = [0] * len(next(iter(net.embedding.values())))
-        places = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
-        while batch := list(islice(neighbours, max(1, _SCORES // max(n, 1) ** 2))):
+        while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
             try:
-                said: Iterable[Answer] = _answers(net, batch, places)
+                said: Iterable[Answer] = _answers(net, batch)
             except _WordByWordError:
                 said = map(net.answer, batch)
             yield from zip(batch, said, strict=True)
 
 
-def _answers(net: AttentionNet, words: list[Word], places: tuple[Whole, Whole]) -> list[Answer]:
-    """The answers to words of one length, and with what positions append to zeros.
+def _answers(net: AttentionNet, words: list[Word]) -> list[Answer]:
+    """The answers to words of one length.
 
     Raises:
         _WordByWordError: if one of them has none, or numbers get too long.
@@ -213,14 +220,38 @@ def _answers(net: AttentionNet, words: list[Word], places: tuple[Whole, Whole]) 
         raise _WordByWordError
     zeros = [0] * len(net.positions)
     top, bottom = _whole([[*vector, *zeros] for vector in net.embedding.values()])
-    states = _Rationals(top[tokens], bottom).plus(_Rationals(places[0][None], places[1]))
+    vectors = _Rationals(top[tokens], bottom)
+    if net.thoughts is not None:
+        # What a token is before its positions are appended, and for them zeros.
+        matrix = [*net.thoughts.matrix, *([0] * len(net.thoughts.matrix[0]) for _ in zeros)]
+        add, below = _whole([[*net.thoughts.add, *zeros]])
+        for _ in range(net.thoughts.steps):
+            last = _states(net, vectors).last().through(matrix)
+            vectors = vectors.followed_by(last.plus(_Rationals(add[None], below)))
+        read = _placed(net, vectors).last()
+    else:
+        states = _states(net, vectors)
+        read = states.last() if net.at == "last" else _Rationals(states.top[:, [0]], states.bottom)
+    said = read.through(net.read).top[:, 0]
+    if net.labels is None:
+        return [bool(positive) for positive in said[:, 0] > 0]
+    return [net.labels[k] for k in said.argmax(axis=1)]
+
+
+def _placed(net: AttentionNet, vectors: _Rationals) -> _Rationals:
+    """Vectors, which have zeros there, with what positions append."""
+    n, width = vectors.top.shape[1:]
+    zeros = [0] * (width - len(net.positions))
+    top, bottom = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
+    return vectors.plus(_Rationals(top[None], bottom))
+
+
+def _states(net: AttentionNet, vectors: _Rationals) -> _Rationals:
+    """The states of all tokens after the layers."""
+    states = _placed(net, vectors)
     for layer in net.layers:
         states = _through(layer, states)
-    last = _Rationals(states.top[:, [-1 if net.at == "last" else 0]], states.bottom)
-    read = last.through(net.read).top[:, 0]
-    if net.labels is None:
-        return [bool(positive) for positive in read[:, 0] > 0]
-    return [net.labels[k] for k in read.argmax(axis=1)]
+    return states
 
 
 def _through(layer: Layer, states: _Rationals) -> _Rationals:

@@ -102,6 +102,7 @@ def _reads_on(net: AttentionNet) -> bool:
     """Whether all that a net says of a longer word is a matter of what its heads remember."""
     return (
         not net.positions
+        and net.thoughts is None
         and net.at == "last"
         and all(
             head.kind in ("hard-right", "hard-left") and head.mask != "none"

@@ -22,6 +22,9 @@ attention (`"family": "attention"`), a net over vectors:
   An `mlp` has `in`, `bias`, `out`: output (ReLU(in x + bias)) is added to x.
   `read`: a vector and `at`: "last" or "first"; the answer is whether its product with the state
   there is positive. With `labels` it is a list of vectors, and the answer the label of the largest.
+  `thoughts`, where there are some: `steps`, `matrix` and `add`. So often matrix x + add, for the
+  state x of the last token, is put behind the tokens as another one, whose positions are appended
+  as of the others. Of the last of them it is read, before the layers. Depth is the number of steps.
 
 recurrent (`"family": "recurrent"`), a net over letters, layer upon layer:
   each layer has `start`, a vector; `step`: letter -> {`matrix` or `diagonal`, and perhaps `add`};
@@ -51,6 +54,7 @@ Number = Any
 Vector = list[Number]
 # Of softmax: base^score has about as many digits.
 LARGEST_SCORE = 10_000
+MOST_THOUGHTS = 1_000
 KINDS = ("hard-right", "hard-left", "average", "softmax", "weights", "linear")
 MASKS = ("none", "causal", "strict")
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
@@ -174,6 +178,15 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Thoughts:
+    """Tokens that a net writes itself: how many, and matrix x + add for the state x of the last."""
+
+    steps: int
+    matrix: list[Vector]
+    add: Vector
+
+
+@dataclass(frozen=True)
 class AttentionNet:
     """A net over vectors, as in the module's docstring."""
 
@@ -188,26 +201,41 @@ class AttentionNet:
     read: list[Vector]
     labels: tuple[str, ...] | None
     at: str
+    thoughts: Thoughts | None = None
 
     @property
     def depth(self) -> int:
-        """Layers."""
-        return len(self.layers)
+        """Layers, or thoughts where there are some."""
+        return self.thoughts.steps if self.thoughts else len(self.layers)
 
     def answer(self, word: Sequence[str]) -> str | bool:
         """What the net says of a word: a label, or whether the read-out is positive.
 
-        Cost: for each head of each layer n^2 scores, in exact arithmetic.
+        Cost: for each head of each layer n^2 scores, in exact arithmetic; so for each thought.
         """
         tokens = [*filter(None, [self.start]), *word, *filter(None, [self.end])]
-        n = len(tokens)
-        states = [
-            [*self.embedding[token], *(position(i, n) for position in self.positions)]
-            for i, token in enumerate(tokens)
+        vectors = [list(self.embedding[token]) for token in tokens]
+        if self.thoughts is None:
+            return self.said(self._states(vectors)[-1 if self.at == "last" else 0])
+        for _ in range(self.thoughts.steps):
+            last = self._states(vectors)[-1]
+            thought = times(self.thoughts.matrix, last)
+            vectors.append([a + b for a, b in zip(thought, self.thoughts.add, strict=True)])
+        return self.said(self._placed(vectors)[-1])
+
+    def _placed(self, vectors: list[Vector]) -> list[Vector]:
+        n = len(vectors)
+        return [
+            [*vector, *(position(i, n) for position in self.positions)]
+            for i, vector in enumerate(vectors)
         ]
+
+    def _states(self, vectors: list[Vector]) -> list[Vector]:
+        """The states of all tokens after the layers."""
+        states = self._placed(vectors)
         for layer in self.layers:
             states = self._through(layer, states)
-        return self.said(states[-1 if self.at == "last" else 0])
+        return states
 
     def said(self, state: Vector) -> str | bool:
         """The answer that is read off a state."""
@@ -389,6 +417,10 @@ def breaks(
                 return f"the step of {quoted(letter)} {why}"
         return ""
     rules = _ATTENTION[kind]
+    if rules.thoughts != (net.thoughts is not None):
+        return "its thoughts are vectors (`thoughts`)" if rules.thoughts else "it has no thoughts"
+    if rules.thoughts and len(net.layers) != 2:
+        return f"it has two layers, not {len(net.layers)}"
     for head in (head for layer in net.layers for head in layer.heads):
         if head.kind not in rules.kinds:
             return f"its attention is {' or '.join(rules.kinds)}, not {head.kind}"
@@ -529,6 +561,7 @@ class _Attention:
         read: "mark", at a letter that is none of the word's, "every token", "vertices", where
             there is no other token, or "any".
         by_place: which of "key" and "query" are functions of the place alone.
+        thoughts: whether it has two layers, whose thoughts are vectors.
     """
 
     kinds: tuple[str, ...]
@@ -538,6 +571,7 @@ class _Attention:
     residual: bool = False
     read: str = "any"
     by_place: tuple[str, ...] = ()
+    thoughts: bool = False
 
 
 _SOFTMAX = ("softmax", "weights")
@@ -557,6 +591,7 @@ _ATTENTION = {
     "one-strict-head": _Attention(_HARD, "strict", read="every token"),
     "one-lookup": _Attention(_HARD, "causal", by_place=("key",)),
     "fixed-positions": _Attention(_HARD, residual=True, by_place=("query", "key")),
+    "continuous-thought": _Attention((*_SOFTMAX, "average"), "causal", thoughts=True),
     "uhat-right": _Attention(("hard-right",), "strict", positions=False, read="mark"),
     "uhat-left": _Attention(("hard-left",), "strict", positions=False, read="mark"),
     "linear-attention": _Attention(("linear",), mlp="none"),
@@ -704,7 +739,18 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         read,
         tuple(labels) if labels else None,
         at,
+        _thoughts(field, body["thoughts"], width, len(positions)) if "thoughts" in body else None,
     )
+
+
+def _thoughts(field: Field, given: Mapping[str, Any], width: int, positions: int) -> Thoughts:
+    matrix, add = _matrix(field, given["matrix"]), _vector(field, given["add"])
+    steps = given["steps"]
+    if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= MOST_THOUGHTS:
+        raise UsageError(f"the number of thoughts is from 1 to {MOST_THOUGHTS:,}")
+    if len(matrix[0]) != width or {len(matrix), len(add)} != {width - positions}:
+        raise UsageError(f"the matrix of the thoughts does not fit the width {width}")
+    return Thoughts(steps, matrix, add)
 
 
 def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head:
@@ -808,6 +854,7 @@ def _position(field: Field, text: str) -> Callable[[int, int], Number]:
     except (sympy.SympifyError, TypeError) as error:
         raise UsageError(f"cannot read the position {quoted(text)} ({error})") from None
 
+    @cache
     def at(place: int, tokens: int) -> Number:
         value = expression.subs({i: place, n: tokens})
         if not value.is_Rational:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import itertools
 
+from . import continuous_thoughts
+from .continuous_thoughts import most_edges
 from .group_nets import element_name
 from .group_words import GROUPS, closure, power, times
 from .stream import Body, Stream, rows
@@ -282,4 +284,59 @@ def identity_weights(n: int, layers: int) -> Body:
         "layers": [{"heads": [head], "residual": False}] * layers,
         "read": rows(n, {1: 1})[0],
         "at": "first",
+    }
+
+
+def vertex_thoughts(vertices: int, steps: int) -> Body:
+    """`continuous_thoughts.vertex_thoughts`, for all graphs of so many vertices; read whether the
+    first one has been reached."""
+    net = continuous_thoughts.vertex_thoughts(vertices, most_edges(vertices))
+    blocks, width = net.blocks, net.width
+
+    def token(**at: int) -> list[int]:
+        vector = [0] * (width - 2)
+        for block, place in at.items():
+            vector[blocks[block].start + place] = 1
+        return vector
+
+    names = [str(vertex + 1) for vertex in range(vertices)]
+    embedding = {".": token(one=0, sink=0), "|": token(one=0, edge=0)}
+    embedding |= {name: token(one=0, name=v) for v, name in enumerate(names)}
+    embedding |= {f">{name}": token(one=0, thought=v) for v, name in enumerate(names)}
+    thought = {blocks["thought"].start + v: blocks["next"].start + v for v in range(vertices)}
+    return {
+        "family": "attention",
+        "alphabet": [*names, "|", *(f">{name}" for name in names)],
+        "start": ".",
+        "embedding": embedding,
+        "positions": list(_PLACES.values()),
+        "layers": [
+            {
+                "heads": [
+                    {
+                        "attention": "average",
+                        "mask": "causal",
+                        **{
+                            name: getattr(head, name).T.tolist()
+                            for name in ("query", "key", "value", "output")
+                        },
+                    }
+                    for head in layer.heads
+                ],
+                "mlp": {
+                    "in": layer.inward.T.tolist(),
+                    "bias": layer.bias.tolist(),
+                    "out": layer.outward.T.tolist(),
+                },
+            }
+            for layer in net.layers
+        ],
+        "thoughts": {
+            "steps": steps,
+            "matrix": rows(
+                width, *({thought[i]: 1} if i in thought else {} for i in range(width - 2))
+            ),
+            "add": token(one=0),
+        },
+        "read": rows(width, {blocks["thought"].start: 1})[0],
     }

@@ -13,6 +13,7 @@ from typing import Any
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..hops.pointers import hop_k
+from .continuous_thoughts import all_graphs, distances
 from .group_words import GROUPS, Element, closure, exponent, series_length, times
 
 Word = tuple[str, ...]
@@ -49,7 +50,7 @@ class WordTask:
         whole: whether the words of that length are all that the task has.
         machine: the same answers from finitely many states, where there are such.
         asked: the words of a length that are asked; by default all.
-        things: what words stand for.
+        listed: all words that are asked, of whatever length; and what they are.
     """
 
     letters: tuple[str, ...]
@@ -59,10 +60,13 @@ class WordTask:
     whole: bool = False
     machine: Machine | None = None
     asked: Callable[[int], Iterable[Word]] | None = None
-    things: str = "word"
+    listed: tuple[Callable[[], Iterable[Word]], str] | None = None
 
     def words(self, length: int) -> Iterator[Word]:
-        """Every word up to a length that is asked, or all of the length that they have."""
+        """Every word up to a length that is asked; all if they have one length, or are listed."""
+        if self.listed is not None:
+            yield from self.listed[0]()
+            return
         sizes = range(self.least, length + 1) if self.length is None else [self.length]
         for size in sizes:
             if self.asked is None:
@@ -112,11 +116,7 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
                 f"whole numbers from 1 to {LARGEST:,}"
             )
     task = made(**parameters)
-    if (
-        task.length is not None
-        and task.asked is None
-        and task.length * log10(len(task.letters)) > log10(MOST_WORDS)
-    ):
+    if task.length is not None and task.length * log10(len(task.letters)) > log10(MOST_WORDS):
         raise UsageError(
             f"the task {name} has more than {MOST_WORDS:,} words at these parameters, and all are "
             "run; try smaller ones"
@@ -245,35 +245,52 @@ def _iteration(l: int, n: int) -> WordTask:  # noqa: E741
 def _connectivity(n: int, D: int) -> WordTask:
     """Whether the first two vertices are connected, in all labelled graphs of n vertices whose
     components have diameter at most D. A letter is a row of A + I."""
-    import networkx as nx
-
     if not 2 <= n <= 6:
         raise UsageError(f"the task connectivity has graphs of 2 to 6 vertices here; got n = {n}")
+    pairs = list(itertools.combinations(range(n), 2))
 
-    def graph(word: Word) -> nx.Graph:
-        edges = ((u, v) for u in range(n) for v in range(u) if word[u][v] == "1")
-        made = nx.empty_graph(n)
-        made.add_edges_from(edges)
-        return made
+    def apart(word: Word) -> list[list[int]]:
+        return distances(
+            n, [(u, v) for u, row in enumerate(word) for v in range(n) if row[v] > "0"]
+        )
 
-    def asked(size: int) -> Iterator[Word]:
-        pairs = list(itertools.combinations(range(n), 2))
+    def listed() -> Iterator[Word]:
         for chosen in itertools.product((False, True), repeat=len(pairs)):
-            edges = {pair for pair, given in zip(pairs, chosen, strict=True) if given}
+            edges = {frozenset(pair) for pair, given in zip(pairs, chosen, strict=True) if given}
             word = tuple(
-                "".join(str(int(u == v or (min(u, v), max(u, v)) in edges)) for v in range(n))
-                for u in range(n)
+                "".join("01"[u == v or {u, v} in edges] for v in range(n)) for u in range(n)
             )
-            reached = dict(nx.all_pairs_shortest_path_length(graph(word)))
-            if max(max(each.values()) for each in reached.values()) <= D:
+            if max(map(max, apart(word))) <= D:
                 yield word
 
     return WordTask(
         tuple(map("".join, itertools.product("01", repeat=n))),
-        lambda word: nx.has_path(graph(word), 0, 1),
-        length=n,
-        asked=asked,
-        things="graph",
+        lambda word: apart(word)[0][1] >= 0,
+        listed=(listed, f"graphs of {n} vertices"),
+    )
+
+
+def _reachability(n: int, D: int) -> WordTask:
+    """Whether a path leads from the last letter's vertex to the first one, where none leads or one
+    of at most D edges, in all labelled graphs of n vertices. An edge is three letters."""
+    if not 2 <= n <= 4:
+        raise UsageError(f"the task reachability has graphs of 2 to 4 vertices here; got n = {n}")
+    names = [str(vertex) for vertex in range(1, n + 1)]
+
+    def apart(word: Word) -> int:
+        edges = [(int(word[i]) - 1, int(word[i + 1]) - 1) for i in range(0, len(word) - 1, 3)]
+        return distances(n, edges)[int(word[-1][1:]) - 1][0]
+
+    def listed() -> Iterator[Word]:
+        for edges in all_graphs(n):
+            letters = [x for u, v in edges for x in (names[u], names[v], "|")]
+            words = ((*letters, f">{name}") for name in names)
+            yield from (word for word in words if apart(word) <= D)
+
+    return WordTask(
+        (*names, "|", *(f">{name}" for name in names)),
+        lambda word: apart(word) >= 0,
+        listed=(listed, f"graphs of {n} vertices, each with every start"),
     )
 
 
@@ -401,6 +418,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "hops": (_hops, ("k", "symbols")),
     "composition": (_composition, ("k", "N")),
     "connectivity": (_connectivity, ("n", "D")),
+    "reachability": (_reachability, ("n", "D")),
     "kth-one": (_kth_one, ("k", "n")),
     "iteration": (_iteration, ("l", "n")),
     "group-product": (_group_product, ("group", "N")),

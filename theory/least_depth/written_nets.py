@@ -29,6 +29,7 @@ from .lookup_nets import (
     identity_weights,
     kgram,
     ordered,
+    vertex_thoughts,
 )
 from .relu_maxima import Term, identity, relabellings
 from .stream import Body
@@ -160,6 +161,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
         "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
     ),
     "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "reachability-thoughts": (
+        "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
+    ),
     "kth-one-thoughts": (
         "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: of_kth_one(2, 4)
     ),
