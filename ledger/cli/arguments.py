@@ -788,8 +788,9 @@ def tasks_check(
 ) -> None:
     """Run explicit weights exactly on all short words, and compare their depth with the table.
 
-    Of a lower bound verify the two words that so many layers cannot tell apart. Exit code 1 when
-    the net is wrong on a word, or the bound is not verified.
+    All inputs are decided where states or kinks are finitely many. Of a lower bound verify the two
+    words that so many layers cannot tell apart. Exit code 1 when the net is wrong on an input, or
+    the bound is not verified.
     """
 
 

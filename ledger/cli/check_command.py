@@ -99,7 +99,13 @@ def _of_task(bound: Any) -> Ends:
         rank = ranks(bound.function)(bound.function.everything)[0]
         source = "the rank of f, least_depth/steps_are_rank"
         return Ends(
-            rows=True, lower=rank, upper=rank, source=source, upper_source=source, unread=""
+            rows=True,
+            lower=rank,
+            upper=rank,
+            source=source,
+            upper_source=source,
+            unread="",
+            note="",
         )
     return Ends.of(bound.task, bound.parameters, bound.kind, None)
 
@@ -119,10 +125,19 @@ def _of_language(bound: Any) -> Ends:
             source=search,
             upper_source=search,
             unread="",
+            note="",
         )
     task = "not-r-trivial" if bound.kind == "uhat-left" else "not-star-free"
     (known,) = (row.lower for row in atlas_rows(task) if row.class_.key == bound.kind and row.lower)
-    return Ends(rows=True, lower=inf, upper=None, source=whose(known), upper_source="", unread="")
+    return Ends(
+        rows=True,
+        lower=inf,
+        upper=None,
+        source=whose(known),
+        upper_source="",
+        unread="",
+        note="",
+    )
 
 
 def _against(ends: Ends, needed: int) -> tuple[str, str]:

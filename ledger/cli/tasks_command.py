@@ -113,56 +113,25 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 
 
 def check_net(file: Path, length: int | None, json_output: bool) -> int:
-    """Run a file's net on all words up to a length; say whether it is right there, and how its
-    depth compares with the table. Exit code 1 where it is wrong."""
-    from depthlaw.theory.least_depth.batched_nets import answers, automaton
-    from depthlaw.theory.least_depth.explicit_nets import RecurrentNet, breaks, read_net
-    from depthlaw.theory.least_depth.task_words import word_task
+    """Run a file's net on all words up to a length, or decide it as a whole; say whether it is
+    right there, and how its depth compares with the table. Exit code 1 where it is wrong."""
+    from depthlaw.theory.least_depth.explicit_nets import read_body
 
     if length is not None and length < 1:
         raise UsageError(f"--length is 1 or more; got {length}")
-    net, body = read_net(file)
-    name, parameters = body.get("task"), body.get("parameters", {})
+    body = read_body(file)
+    name, parameters, kind = body.get("task"), body.get("parameters", {}), body.get("class")
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
-    task, kind = word_task(name, parameters), body.get("class")
     if not isinstance(kind, str) or kind not in classes():
         raise UsageError(f"unknown class {kind!r}; accepted are {', '.join(classes())}")
-    if set(net.alphabet) != set(task.letters):
-        raise UsageError(
-            f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
-            + " ".join(task.letters)
-        )
-    if why := breaks(net, kind, parameters["n"] if name == "parity-bits" else None):
-        raise UsageError(f"{file} is not of the class {kind}: {why}")
-    longest, least, closed = length or _longest(len(task.letters)), task.least, None
-    if isinstance(net, RecurrentNet):
-        try:
-            closed = automaton(net, task)
-        except UsageError as error:
-            raise UsageError(f"{file} is not of the class {kind}: {error}") from None
-    # Whether the words asked are all that the task has.
-    whole = closed is not None and closed.compared
-    if name == "parity-bits":
-        longest = least = int(parameters["n"])
-        whole = True
-    asked, wrong = 0, None
-    words = (word for word in task.words(longest) if len(word) >= max(least, 1))
-    for word, said in answers(net, words):
-        asked += 1
-        if said != task.answer(word):
-            wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
-            break
-    if not wrong and closed and closed.wrong:
-        (said,) = (said for _, said in answers(net, [closed.wrong]))
-        asked += 1
-        wrong = {
-            "word": " ".join(closed.wrong),
-            "said": said,
-            "right": task.answer(closed.wrong),
-        }
-    table = Ends.of(name, parameters, kind, _heads(net))
-    result, text = ("wrong", "") if wrong else table.against(net.depth, longest, whole)
+    runs = {"relu": _run_maximum, "thoughts": _run_thoughts}
+    run = runs.get(str(body.get("family")), _run_words)
+    found = run(file, body, name, parameters, kind, length)
+    table = Ends.of(name, parameters, kind, found.heads)
+    result, text = (
+        ("wrong", "") if found.wrong else table.against(found.layers, found.on, found.whole)
+    )
     if json_output:
         dump(
             {
@@ -170,36 +139,208 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
                 "task": name,
                 "parameters": parameters,
                 "class": kind,
-                "layers": net.depth,
-                "words": asked,
-                "length": longest,
-                "whole": whole and not wrong,
-                "states": closed.states if closed else None,
-                "wrong": wrong,
+                "layers": found.layers,
+                "words": found.words,
+                "length": found.length,
+                "whole": found.whole and not found.wrong,
+                "states": found.states,
+                "wrong": found.wrong,
                 "table": table.upper,
                 "lower": NONE if table.lower == inf else table.lower,
                 "result": result,
             }
         )
-    elif wrong:
-        say(
-            f"WRONG: {file} says {wrong['said']} of the word {wrong['word']!r}, which has "
-            f"{wrong['right']}; {plural(asked - 1, 'shorter or earlier word')} were right"
-        )
+    elif found.wrong:
+        said, word, right = (found.wrong[name] for name in ("said", "word", "right"))
+        thing, has = found.asked
+        say(f"WRONG: {file} says {said} of {thing} {word!r}, {has} {right}{found.rest}")
     else:
-        proved = (
-            f"words of every length, exactly: its {plural(closed.states, 'state')} close up"
-            if closed and closed.compared
-            else f"all {asked:,} words "
-            + (f"of {plural(longest, 'letter')}" if whole else f"up to length {longest}")
-            + ", exactly"
-        )
-        say(f"right on {proved}; {plural(net.depth, 'layer')}: {text}")
+        unit = classes()[kind].unit
+        if found.layers == 1:
+            unit = unit.replace("layers", "layer").replace("steps", "step")
+        say(f"right on {found.right_on}, exactly{found.rest}; {found.layers} {unit}: {text}")
         note(
             f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
             + classes()[kind].definition
         )
-    return int(bool(wrong))
+    return int(bool(found.wrong))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What came of running a net.
+
+    Attributes:
+        layers, heads: of the net; heads are the most of a layer.
+        whole: whether it was right on all that the task asks.
+        right_on: what it was right on; on: the same, in "fewer than the table on ...".
+        asked: of what it was asked, and before the right answer, such as "the word", "which has".
+        rest: what else is to be said.
+        wrong: what it was wrong on first, and both answers.
+        words, length, states: how many words were run, up to which length, and how many states
+            were followed.
+    """
+
+    layers: int
+    heads: int | None
+    whole: bool
+    right_on: str
+    on: str
+    asked: tuple[str, str]
+    rest: str
+    wrong: dict[str, Any] | None
+    words: int | None = None
+    length: int | None = None
+    states: int | None = None
+
+
+def _run_words(
+    file: Path,
+    body: dict[str, Any],
+    name: str,
+    parameters: dict[str, Any],
+    kind: str,
+    length: int | None,
+) -> _Found:
+    from depthlaw.theory.least_depth.batched_nets import answers
+    from depthlaw.theory.least_depth.every_length import automaton
+    from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
+    from depthlaw.theory.least_depth.task_words import word_task
+
+    net, task = net_of(body), word_task(name, parameters)
+    _same_alphabet(file, net.alphabet, task.letters)
+    if why := breaks(net, kind, parameters, task.length):
+        raise UsageError(f"{file} is not of the class {kind}: {why}")
+    longest = task.length or length or _longest(len(task.letters))
+    try:
+        closed = automaton(net, task)
+    except UsageError as error:
+        raise UsageError(f"{file} is not of the class {kind}: {error}") from None
+    every_length = closed is not None and closed.compared
+    words, wrong = 0, None
+    for word, said in answers(net, filter(None, task.words(longest))):
+        words += 1
+        if said != task.answer(word):
+            wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
+            break
+    if not wrong and closed and closed.wrong:
+        (said,) = (said for _, said in answers(net, [closed.wrong]))
+        words += 1
+        wrong = {
+            "word": " ".join(closed.wrong),
+            "said": said,
+            "right": task.answer(closed.wrong),
+        }
+    if not words:
+        raise UsageError(
+            f"no word up to length {longest} is asked; try --length {max(task.least, 1)} or more"
+        )
+    rest = ""
+    if wrong:
+        rest = f"; {plural(words - 1, 'shorter or earlier word')} were right"
+    elif closed and every_length:
+        rest = f": its {plural(closed.states, 'state')} close up"
+    if task.listed is not None:
+        some = asked = task.listed[1]
+    elif task.length is not None:
+        some = asked = f"words of {plural(longest, 'letter')}"
+    else:
+        some, asked = f"words to length {longest}", f"words up to length {longest}"
+    return _Found(
+        layers=net.depth,
+        heads=_heads(net),
+        whole=every_length or task.whole,
+        right_on="words of every length" if every_length else f"all {words:,} {asked}",
+        on="all words" if every_length or task.whole else some,
+        asked=("the word", "which has"),
+        rest=rest,
+        wrong=wrong,
+        words=words,
+        length=None if task.listed else longest,
+        states=closed.states if closed else None,
+    )
+
+
+def _same_alphabet(file: Path, alphabet: tuple[str, ...], letters: tuple[str, ...]) -> None:
+    if set(alphabet) != set(letters):
+        raise UsageError(
+            f"the alphabet of {file} is {' '.join(alphabet)}; that of the task is "
+            + " ".join(letters)
+        )
+
+
+def _run_thoughts(
+    file: Path,
+    body: dict[str, Any],
+    name: str,
+    parameters: dict[str, Any],
+    kind: str,
+    length: int | None,
+) -> _Found:
+    from depthlaw.theory.least_depth.task_words import word_task
+    from depthlaw.theory.least_depth.thought_nets import breaks, thought_net
+
+    net = thought_net(body)
+    if why := breaks(net, kind, name):
+        raise UsageError(f"{file} is not of the class {kind}: {why}")
+    task = word_task(name, parameters)
+    _same_alphabet(file, net.alphabet, task.letters)
+    words, steps, wrong = 0, 0, None
+    for word in task.words(0):
+        said, taken = net.answer(word)
+        words, steps = words + 1, max(steps, taken)
+        if said != task.answer(word):
+            wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
+            break
+    return _Found(
+        layers=steps,
+        heads=net.most_heads,
+        whole=True,
+        right_on=f"all {words:,} words of {plural(task.length or 0, 'letter')}",
+        on="all words",
+        asked=("the word", "which has"),
+        rest=f"; {plural(words - 1, 'earlier word')} were right" if wrong else "",
+        wrong=wrong,
+        words=words,
+        length=task.length,
+    )
+
+
+def _run_maximum(
+    file: Path,
+    body: dict[str, Any],
+    name: str,
+    parameters: dict[str, Any],
+    kind: str,
+    length: int | None,
+) -> _Found:
+    from depthlaw.theory.least_depth.relu_nets import breaks, numbers, relu_net, where_no_maximum
+
+    net, inputs = relu_net(body), numbers(name, parameters)
+    if length is not None:
+        raise UsageError("--length is for words; a maximum is compared on all numbers")
+    if net.inputs != inputs:
+        raise UsageError(f"{file} takes {plural(net.inputs, 'number')}; the task has {inputs}")
+    if why := breaks(net, kind):
+        raise UsageError(f"{file} is not of the class {kind}: {why}")
+    point = where_no_maximum(net)
+    wrong = None
+    if point is not None:
+        wrong = {
+            "word": " ".join(map(str, point)),
+            "said": str(net.value(point)),
+            "right": str(max(point)),
+        }
+    return _Found(
+        layers=net.depth,
+        heads=None,
+        whole=True,
+        right_on=f"all of R^{inputs}",
+        on="all numbers",
+        asked=("the numbers", "whose maximum is"),
+        rest="",
+        wrong=wrong,
+    )
 
 
 @dataclass(frozen=True)
@@ -212,6 +353,7 @@ class Ends:
             infinite where no depth suffices.
         source, upper_source: who says that as many as `lower` are needed, and `upper` suffice.
         unread: a lower end that is no number at these parameters.
+        note: what the table says of `upper`, where it says that this is not the least.
     """
 
     rows: bool
@@ -220,6 +362,7 @@ class Ends:
     source: str
     upper_source: str
     unread: str
+    note: str
 
     @classmethod
     def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> Ends:
@@ -231,8 +374,9 @@ class Ends:
         rows = [row for task in names for row in atlas_rows(task) if row.class_.key == kind]
         numbers = _numbers(parameters, heads)
         uppers = [(_value(row.upper.depth, numbers), row.upper) for row in rows if row.upper]
-        suffice = [(int(value), whose(end)) for value, end in uppers if value is not None]
-        upper, upper_source = min(suffice, default=(None, ""))
+        suffice = [(int(value), whose(end), end.note) for value, end in uppers if value is not None]
+        upper, upper_source, note = min(suffice, default=(None, "", ""))
+        note = note if note.startswith("not the least") else ""
         lower, source, unread = None, "", ""
         for bound in (row.lower for row in rows if row.lower):
             value = _value(bound.depth, numbers)
@@ -243,11 +387,11 @@ class Ends:
                 lower is None or value > lower
             ):
                 lower, source = value, whose(bound)
-        return cls(bool(rows), lower, upper, source, upper_source, unread)
+        return cls(bool(rows), lower, upper, source, upper_source, unread, note)
 
-    def against(self, layers: int, length: int, whole: bool) -> tuple[str, str]:
-        """How a net that was right compares, in a few words and in a line."""
-        words = "on all words" if whole else f"on words to length {length}"
+    def against(self, layers: int, words: str, whole: bool) -> tuple[str, str]:
+        """How a net that was right on so many words compares, in a few words and in a line."""
+        words = f"on {words}"
         if not self.rows:
             return ("no record to compare with",) * 2
         if self.lower is not None and layers < self.lower:
@@ -271,6 +415,9 @@ class Ends:
         if layers >= self.upper:
             result = f"{'as many as' if layers == self.upper else 'more than'} the table"
             return result, f"{result} ({self.upper})"
+        if self.unread and self.note:
+            result = "fewer than the table, which is not the least"
+            return result, f"fewer than the table ({self.upper}), which says: {self.note}"
         if self.unread:
             needed = f"; it needs {formula(self.unread)}, which is no number here"
         elif self.lower is None:

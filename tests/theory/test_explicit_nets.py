@@ -27,7 +27,11 @@ def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
     said = json.loads(capsys.readouterr().out)
     assert said["wrong"] is None
     assert said["result"] == "as many as the table"
-    assert said["words"] >= 8
+    assert said["words"] is None or said["words"] >= 8
+    # Of only these no more is shown than that they are right on some words.
+    some = ("parity", "hops-causal", "hops-strict", "kgram")
+    some += ("connectivity-linear", "reachability-thoughts")
+    assert said["whole"] == (file.stem not in some)
 
 
 def checked(changed: dict, tmp_path, capsys) -> tuple[int, str]:

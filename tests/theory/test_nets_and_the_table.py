@@ -14,7 +14,7 @@ from depthlaw.advisor.atlas import AtlasRow, Bound, bounds, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.least_depth import batched_nets, task_words
+from depthlaw.theory.least_depth import batched_nets, every_length, task_words
 from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
 from depthlaw.theory.least_depth.group_words import GROUPS, closure
 from depthlaw.theory.least_depth.task_words import lengths_of, word_task
@@ -146,8 +146,15 @@ def test_one_softmax_layer_on_one_letter_is_no_record(checked) -> None:
     ("kind", "side", "source"),
     [("uhat-right", "hard-right", "yang2024masked"), ("uhat-left", "hard-left", "jerad2025")],
 )
-def test_where_no_depth_suffices_the_bound_is_named(kind, side, source, checked) -> None:
+def test_where_no_depth_suffices_the_bound_is_named(
+    kind, side, source, checked, monkeypatch
+) -> None:
     net = last_letter(kind, {"attention": side, "mask": "strict"})
+    # Its states close up, and show a longer word on which it is wrong.
+    code, said = checked(net, "--length", "1")
+    assert code == 1
+    assert "of the word '" in said
+    monkeypatch.setattr(every_length, "MOST_PAIRS", 0)
     code, said = checked(net, "--length", "1")
     assert code == 0
     assert (
@@ -190,13 +197,13 @@ def test_shortest_wrong_word_of_the_automaton_is_that_of_the_run() -> None:
         for word, said in batched_nets.answers(changed, task.words(4))
         if said != task.answer(word)
     )
-    found = batched_nets.automaton(changed, task)
+    found = every_length.automaton(changed, task)
     assert found is not None
     assert found.wrong == next(run)
 
 
 def test_too_many_states_show_no_more_than_the_run(checked, monkeypatch) -> None:
-    monkeypatch.setattr(batched_nets, "MOST_PAIRS", 3)
+    monkeypatch.setattr(every_length, "MOST_PAIRS", 3)
     code, said = checked(stored("s3-diagonal"))
     assert code == 0
     assert said.startswith("right on all 1,554 words up to length 4, exactly; 2 layers: as many")
@@ -247,7 +254,7 @@ def test_each_answer_at_every_length(lower, upper, says, checked, monkeypatch) -
 
 def test_fewer_on_short_words_is_not_said_to_be_a_record(monkeypatch, checked) -> None:
     table_of(monkeypatch, "1", "2")
-    monkeypatch.setattr(batched_nets, "MOST_PAIRS", 1)
+    monkeypatch.setattr(every_length, "MOST_PAIRS", 1)
     code, said = checked(C2 | {"task": "elementary-words"})
     assert code == 0
     assert "(2; 1 needed) on words to length 10; a record only if it is right on longer" in said
@@ -304,7 +311,7 @@ def test_groups_of_a_task_are_what_it_says() -> None:
     ("task", "parameters", "says"),
     [
         ("blocks", {"k": 0}, "the parameter k of the task blocks is '0'; accepted are whole"),
-        ("blocks", {"k": "2"}, "accepted are whole numbers of 1 or more"),
+        ("blocks", {"k": "2"}, "accepted are whole numbers from 1 to 1,000"),
         ("dyck", {"k": True, "D": 1}, "the parameter k of the task dyck is 'True'"),
         ("dyck", {"k": 5, "D": 1}, "up to 4 types of brackets"),
         ("parity-bits", {"n": 0}, "the parameter n of the task parity-bits"),
@@ -368,7 +375,7 @@ def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zer
 def test_heads_of_a_layer_are_those_of_the_class(kind, heads, says) -> None:
     net = stored("parity-3-heads")
     net["layers"][0]["heads"] = net["layers"][0]["heads"][:heads]
-    why = breaks(net_of(net), kind, 3)
+    why = breaks(net_of(net), kind, letters=3)
     assert why.endswith(says)
     assert bool(why) == bool(says)
 

@@ -22,10 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from depthlaw.advisor.base.quantities import UsageError, plural
-
 from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
-from .task_words import Word, WordTask
+from .task_words import Word
 
 Whole = npt.NDArray[Any]  # of int64, or of Python's integers
 Answer = str | bool
@@ -67,7 +65,7 @@ def _by_automaton(net: RecurrentNet, words: Iterable[Word]) -> Iterator[tuple[Wo
         try:
             for letter in word:
                 if letter not in steps[at]:
-                    after, written = _step(net, states[at], letter)
+                    after, written = recurrent_step(net, states[at], letter)
                     if after not in number:
                         number[after] = len(states)
                         states.append(after)
@@ -79,9 +77,15 @@ def _by_automaton(net: RecurrentNet, words: Iterable[Word]) -> Iterator[tuple[Wo
         yield word, written
 
 
-def _step(
-    net: RecurrentNet, states: tuple[tuple[Number, ...], ...], letter: str
-) -> tuple[tuple[tuple[Number, ...], ...], str]:
+States = tuple[tuple[Number, ...], ...]
+
+
+def recurrent_step(net: RecurrentNet, states: States, letter: str) -> tuple[States, str]:
+    """The states of all layers after a letter, and the letter that the last one writes.
+
+    Raises:
+        KeyError: where the file says nothing of a letter or a state.
+    """
     after = []
     for layer, state in zip(net.layers, states, strict=True):
         matrix, add = layer.step[letter]
@@ -93,72 +97,6 @@ def _step(
         )
         letter = layer.emit[state if layer.before else after[-1], letter]
     return tuple(after), letter
-
-
-# Pairs of a net's states and an answer that are followed at most.
-MOST_PAIRS = 200_000
-
-
-@dataclass(frozen=True)
-class Automaton:
-    """What a recurrent net is on words of every length.
-
-    Attributes:
-        states: how many tuples of states of its layers are reached.
-        compared: whether its answers were compared with the task's all along.
-        wrong: a shortest word on which it is wrong.
-    """
-
-    states: int
-    compared: bool
-    wrong: Word | None
-
-
-def automaton(net: RecurrentNet, task: WordTask) -> Automaton | None:
-    """Follow a net's states and the task's answers together until nothing new is reached; None
-    where there are more than `MOST_PAIRS` pairs.
-
-    Cost: a step of the layers for each pair and letter.
-
-    Raises:
-        UsageError: where a state is reached that the file says nothing of.
-    """
-    starts = tuple(layer.start for layer in net.layers)
-    first = (starts, task.answer(()) if task.then else "")
-    # How each pair was first reached: the pair before, and the letter.
-    reached: dict[Any, tuple[Any, str] | None] = {first: None}
-
-    def word(pair: Any, *letters: str) -> Word:
-        found = list(reversed(letters))
-        while (way := reached[pair]) is not None:
-            pair, letter = way
-            found.append(letter)
-        return tuple(reversed(found))
-
-    todo = [first]
-    for pair in todo:
-        for letter in task.letters:
-            try:
-                after, said = _step(net, pair[0], letter)
-            except KeyError:
-                missing = word(pair, letter)
-                try:
-                    net.answer(missing)  # which says what is missing
-                except UsageError as error:
-                    raise UsageError(
-                        "its states grow, or the file does not list all that are reached: in a "
-                        f"word of {plural(len(missing), 'letter')} {error}"
-                    ) from None
-                raise
-            right = task.then(pair[1], letter) if task.then else ""
-            if task.then and said != right:
-                return Automaton(len({states for states, _ in todo}), True, word(pair, letter))
-            if (after, right) not in reached:
-                reached[after, right] = (pair, letter)
-                todo.append((after, right))
-        if len(todo) > MOST_PAIRS:
-            return None
-    return Automaton(len({states for states, _ in todo}), task.then is not None, None)
 
 
 # --- whole numbers --------------------------------------------------------------------------------
@@ -191,7 +129,8 @@ def _times(a: Whole, b: Whole) -> Whole:
     return a * b
 
 
-def _matmul(a: Whole, b: Whole) -> Whole:
+def matmul(a: Whole, b: Whole) -> Whole:
+    """The product of matrices of whole numbers, exactly."""
     a, b = _fit(_largest(a) * _largest(b) * a.shape[-1], a, b)
     return a @ b
 
@@ -231,7 +170,7 @@ class _Rationals:
     def through(self, matrix: list[Vector]) -> _Rationals:
         """Every vector through a matrix."""
         top, bottom = _whole(matrix)
-        return _Rationals(_matmul(self.top, top.T), _times(self.bottom, bottom))
+        return _Rationals(matmul(self.top, top.T), _times(self.bottom, bottom))
 
     def plus(self, other: _Rationals) -> _Rationals:
         """The sum, in lowest terms."""
@@ -243,26 +182,33 @@ class _Rationals:
         common = np.gcd(np.gcd.reduce(top.reshape(len(top), -1), axis=1), bottom)
         return _Rationals(_small(top // common[:, None, None]), _small(bottom // common))
 
+    def last(self) -> _Rationals:
+        """The vectors of the last token."""
+        return _Rationals(self.top[:, [-1]], self.bottom)
+
+    def followed_by(self, other: _Rationals) -> _Rationals:
+        """The tokens of both, one after the other."""
+        bottom = _lcm(self.bottom, other.bottom)
+        tops = [_times(each.top, (bottom // each.bottom)[:, None, None]) for each in (self, other)]
+        return _Rationals(np.concatenate(tops, axis=1), bottom)
+
 
 # --- attention ------------------------------------------------------------------------------------
 
 
 def _by_batches(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, Answer]]:
-    ends = len([*filter(None, [net.start, net.end])])
+    more = len([*filter(None, [net.start, net.end])]) + (net.thoughts.steps if net.thoughts else 0)
     for length, neighbours in groupby(words, key=len):
-        n = length + ends
-        zeros = [0] * len(next(iter(net.embedding.values())))
-        places = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
-        while batch := list(islice(neighbours, max(1, _SCORES // max(n, 1) ** 2))):
+        while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
             try:
-                said: Iterable[Answer] = _answers(net, batch, places)
+                said: Iterable[Answer] = _answers(net, batch)
             except _WordByWordError:
                 said = map(net.answer, batch)
             yield from zip(batch, said, strict=True)
 
 
-def _answers(net: AttentionNet, words: list[Word], places: tuple[Whole, Whole]) -> list[Answer]:
-    """The answers to words of one length, and with what positions append to zeros.
+def _answers(net: AttentionNet, words: list[Word]) -> list[Answer]:
+    """The answers to words of one length.
 
     Raises:
         _WordByWordError: if one of them has none, or numbers get too long.
@@ -274,14 +220,38 @@ def _answers(net: AttentionNet, words: list[Word], places: tuple[Whole, Whole]) 
         raise _WordByWordError
     zeros = [0] * len(net.positions)
     top, bottom = _whole([[*vector, *zeros] for vector in net.embedding.values()])
-    states = _Rationals(top[tokens], bottom).plus(_Rationals(places[0][None], places[1]))
+    vectors = _Rationals(top[tokens], bottom)
+    if net.thoughts is not None:
+        # What a token is before its positions are appended, and for them zeros.
+        matrix = [*net.thoughts.matrix, *([0] * len(net.thoughts.matrix[0]) for _ in zeros)]
+        add, below = _whole([[*net.thoughts.add, *zeros]])
+        for _ in range(net.thoughts.steps):
+            last = _states(net, vectors).last().through(matrix)
+            vectors = vectors.followed_by(last.plus(_Rationals(add[None], below)))
+        read = _placed(net, vectors).last()
+    else:
+        states = _states(net, vectors)
+        read = states.last() if net.at == "last" else _Rationals(states.top[:, [0]], states.bottom)
+    said = read.through(net.read).top[:, 0]
+    if net.labels is None:
+        return [bool(positive) for positive in said[:, 0] > 0]
+    return [net.labels[k] for k in said.argmax(axis=1)]
+
+
+def _placed(net: AttentionNet, vectors: _Rationals) -> _Rationals:
+    """Vectors, which have zeros there, with what positions append."""
+    n, width = vectors.top.shape[1:]
+    zeros = [0] * (width - len(net.positions))
+    top, bottom = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
+    return vectors.plus(_Rationals(top[None], bottom))
+
+
+def _states(net: AttentionNet, vectors: _Rationals) -> _Rationals:
+    """The states of all tokens after the layers."""
+    states = _placed(net, vectors)
     for layer in net.layers:
         states = _through(layer, states)
-    last = _Rationals(states.top[:, [-1 if net.at == "last" else 0]], states.bottom)
-    read = last.through(net.read).top[:, 0]
-    if net.labels is None:
-        return [bool(positive) for positive in read[:, 0] > 0]
-    return [net.labels[k] for k in read.argmax(axis=1)]
+    return states
 
 
 def _through(layer: Layer, states: _Rationals) -> _Rationals:
@@ -299,14 +269,14 @@ def _through(layer: Layer, states: _Rationals) -> _Rationals:
 def _attended(head: Head, states: _Rationals) -> _Rationals:
     """What a head adds to the states."""
     queries, keys, values = (states.through(m) for m in (head.query, head.key, head.value))
-    scores = _matmul(queries.top, keys.top.swapaxes(1, 2))
+    scores = matmul(queries.top, keys.top.swapaxes(1, 2))
     n = scores.shape[1]
     seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)
     weights, totals = _weights(head, scores, _times(queries.bottom, keys.bottom), seen)
     common = totals[:, 0]
     for i in range(1, totals.shape[1]):
         common = _lcm(common, totals[:, i])
-    top = _times(_matmul(weights, values.top), (common[:, None] // totals)[..., None])
+    top = _times(matmul(weights, values.top), (common[:, None] // totals)[..., None])
     return _Rationals(top, _times(common, values.bottom)).through(head.output)
 
 
@@ -341,7 +311,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
         elif head.kind == "hard-right":
             weights *= weights[..., ::-1].cumsum(axis=2)[..., ::-1] == 1
     weights = weights * seen
-    totals = _matmul(weights, np.ones((len(seen), 1), dtype=np.int64))[..., 0]
+    totals = matmul(weights, np.ones((len(seen), 1), dtype=np.int64))[..., 0]
     sees = seen.any(axis=1)
     if (totals[:, sees] == 0).any():
         raise _WordByWordError

@@ -3,7 +3,8 @@
 A file is one JSON object. Numbers are integers or strings: "1/3", or, where the file names a
 `generator`, polynomials in x such as "1/2*x + 1", for x the named real root. With a prime
 `modulus` they are residues, so that 2 stands for a third root of unity modulo 7; then only
-recurrent nets run, which compare nothing. Two families of nets:
+recurrent nets run, which compare nothing. Two families of nets (`relu_nets` and `thought_nets` read
+two others):
 
 attention (`"family": "attention"`), a net over vectors:
   `alphabet`: the letters; `end`: a letter put after the word, or absent; `start`: one put before.
@@ -21,21 +22,27 @@ attention (`"family": "attention"`), a net over vectors:
   An `mlp` has `in`, `bias`, `out`: output (ReLU(in x + bias)) is added to x.
   `read`: a vector and `at`: "last" or "first"; the answer is whether its product with the state
   there is positive. With `labels` it is a list of vectors, and the answer the label of the largest.
+  `thoughts`, where there are some: `steps`, `matrix` and `add`. So often matrix x + add, for the
+  state x of the last token, is put behind the tokens as another one, whose positions are appended
+  as of the others. Of the last of them it is read, before the layers. Depth is the number of steps.
 
 recurrent (`"family": "recurrent"`), a net over letters, layer upon layer:
   each layer has `start`, a vector; `step`: letter -> {`matrix` or `diagonal`, and perhaps `add`};
-  and `emit`: a list of [state, letter read, letter written]; the state is that after the step. In a
-  layer with `"before": true` it is that before it. A layer reads the letters that the one below
-  wrote. The answer is the last letter written.
+  and `emit`: a list of [state, letter read, letter written], or a table of `letters` read, in one
+  string with spaces between them, and `rows` [state, letters written], likewise, "-" for none; the
+  state is that after the step. In a layer with `"before": true` it is that before it. A layer reads
+  the letters that the one below wrote. The answer is the last letter written.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +54,7 @@ Number = Any
 Vector = list[Number]
 # Of softmax: base^score has about as many digits.
 LARGEST_SCORE = 10_000
+MOST_THOUGHTS = 1_000
 KINDS = ("hard-right", "hard-left", "average", "softmax", "weights", "linear")
 MASKS = ("none", "causal", "strict")
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
@@ -87,8 +95,10 @@ class Field:
             try:
                 if self.domain is None:
                     return Fraction(text.replace(" ", ""))
-                poly = sympy.Poly(_polynomial(text), _X, domain="QQ")
-                return self.domain.from_sympy(poly.as_expr().subs(_X, self.root))
+                value = self.domain.zero
+                for coefficient in sympy.Poly(_polynomial(text), _X, domain="QQ").all_coeffs():
+                    value = value * _element(self) + self.domain.from_sympy(coefficient)
+                return value
             except (ValueError, ZeroDivisionError, sympy.SympifyError, sympy.PolynomialError):
                 pass
         raise UsageError(
@@ -111,12 +121,18 @@ class Field:
             digits *= 2
 
 
+@cache
+def _element(field: Field) -> Number:
+    """The root as an element of its field."""
+    return field.domain.from_sympy(field.root)
+
+
 def field_of(body: Mapping[str, Any]) -> Field:
     """The field that a file names: `"generator": {"polynomial": "x^2 - 2", "above": "1"}` is the
     least root above that number; `"modulus": 7` the residues; by default the rationals."""
     modulus = body.get("modulus")
     if modulus is not None:
-        if not isinstance(modulus, int) or not sympy.isprime(modulus):
+        if not isinstance(modulus, int) or modulus is True or not sympy.isprime(modulus):
             raise UsageError(f"the modulus {quoted(str(modulus))} is no prime")
         if body.get("family") != "recurrent":
             raise UsageError("residues have no order: with a modulus the family is recurrent")
@@ -162,6 +178,15 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Thoughts:
+    """Tokens that a net writes itself: how many, and matrix x + add for the state x of the last."""
+
+    steps: int
+    matrix: list[Vector]
+    add: Vector
+
+
+@dataclass(frozen=True)
 class AttentionNet:
     """A net over vectors, as in the module's docstring."""
 
@@ -171,30 +196,50 @@ class AttentionNet:
     end: str | None
     embedding: Mapping[str, Vector]
     positions: tuple[Callable[[int, int], Number], ...]
+    by_length: bool
     layers: tuple[Layer, ...]
     read: list[Vector]
     labels: tuple[str, ...] | None
     at: str
+    thoughts: Thoughts | None = None
 
     @property
     def depth(self) -> int:
-        """Layers."""
-        return len(self.layers)
+        """Layers, or thoughts where there are some."""
+        return self.thoughts.steps if self.thoughts else len(self.layers)
 
     def answer(self, word: Sequence[str]) -> str | bool:
         """What the net says of a word: a label, or whether the read-out is positive.
 
-        Cost: for each head of each layer n^2 scores, in exact arithmetic.
+        Cost: for each head of each layer n^2 scores, in exact arithmetic; so for each thought.
         """
         tokens = [*filter(None, [self.start]), *word, *filter(None, [self.end])]
-        n = len(tokens)
-        states = [
-            [*self.embedding[token], *(position(i, n) for position in self.positions)]
-            for i, token in enumerate(tokens)
+        vectors = [list(self.embedding[token]) for token in tokens]
+        if self.thoughts is None:
+            return self.said(self._states(vectors)[-1 if self.at == "last" else 0])
+        for _ in range(self.thoughts.steps):
+            last = self._states(vectors)[-1]
+            thought = times(self.thoughts.matrix, last)
+            vectors.append([a + b for a, b in zip(thought, self.thoughts.add, strict=True)])
+        return self.said(self._placed(vectors)[-1])
+
+    def _placed(self, vectors: list[Vector]) -> list[Vector]:
+        n = len(vectors)
+        return [
+            [*vector, *(position(i, n) for position in self.positions)]
+            for i, vector in enumerate(vectors)
         ]
+
+    def _states(self, vectors: list[Vector]) -> list[Vector]:
+        """The states of all tokens after the layers."""
+        states = self._placed(vectors)
         for layer in self.layers:
             states = self._through(layer, states)
-        read = [_dot(row, states[-1 if self.at == "last" else 0]) for row in self.read]
+        return states
+
+    def said(self, state: Vector) -> str | bool:
+        """The answer that is read off a state."""
+        read = [_dot(row, state) for row in self.read]
         if self.labels is None:
             return self.field.sign(read[0]) > 0
         best = 0
@@ -210,21 +255,22 @@ class AttentionNet:
             for i, given in enumerate(self._attended(head, states)):
                 if given is not None:
                     sums[i] = [
-                        a + b for a, b in zip(sums[i], _times(head.output, given), strict=True)
+                        a + b for a, b in zip(sums[i], times(head.output, given), strict=True)
                     ]
+        return [self.after_mlp(layer, state) for state in sums]
+
+    def after_mlp(self, layer: Layer, state: Vector) -> Vector:
+        """A state with what the layer's MLP adds to it."""
         if layer.mlp is None:
-            return sums
+            return state
         first, bias, second = layer.mlp
-        out = []
-        for state in sums:
-            hidden = [a + b for a, b in zip(_times(first, state), bias, strict=True)]
-            hidden = [h if self.field.sign(h) > 0 else 0 * h for h in hidden]
-            out.append([a + b for a, b in zip(state, _times(second, hidden), strict=True)])
-        return out
+        hidden = [a + b for a, b in zip(times(first, state), bias, strict=True)]
+        hidden = [h if self.field.sign(h) > 0 else 0 * h for h in hidden]
+        return [a + b for a, b in zip(state, times(second, hidden), strict=True)]
 
     def _attended(self, head: Head, states: list[Vector]) -> list[Vector | None]:
         queries, keys, values = (
-            [_times(matrix, state) for state in states]
+            [times(matrix, state) for state in states]
             for matrix in (head.query, head.key, head.value)
         )
         found: list[Vector | None] = []
@@ -278,7 +324,8 @@ def _dot(one: Vector, other: Vector) -> Number:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def _times(matrix: list[Vector], vector: Vector) -> Vector:
+def times(matrix: list[Vector], vector: Vector) -> Vector:
+    """A matrix times a vector."""
     return [_dot(row, vector) for row in matrix]
 
 
@@ -321,7 +368,7 @@ class RecurrentNet:
                 if letter not in layer.step:
                     raise UsageError(f"layer {number} has no step for the letter {quoted(letter)}")
                 matrix, add = layer.step[letter]
-                after = tuple(a + b for a, b in zip(_times(matrix, list(state)), add, strict=True))
+                after = tuple(a + b for a, b in zip(times(matrix, list(state)), add, strict=True))
                 key = (state if layer.before else after, letter)
                 if key not in layer.emit:
                     raise UsageError(
@@ -334,12 +381,20 @@ class RecurrentNet:
         return letters[-1]
 
 
+Net = AttentionNet | RecurrentNet
+
+
 # --- what of a class shows in the weights --------------------------------------------------------
 
 
-def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = None) -> str:
+def breaks(
+    net: Net,
+    kind: str,
+    parameters: Mapping[str, Any] | None = None,
+    letters: int | None = None,
+) -> str:
     """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
-    `letters`: of every word, where they have one length.
+    `parameters`: of the task; `letters`: of every word, where they have one length.
 
     What they do not show (that sizes do not grow with the length, how many bits a number has) is
     for a reader to check.
@@ -361,22 +416,33 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = No
             if why := _breaks_step(kind, net.field, matrix, add):
                 return f"the step of {quoted(letter)} {why}"
         return ""
-    kinds, mask, positions, mlp = _HEADS[kind]
+    rules = _ATTENTION[kind]
+    if rules.thoughts != (net.thoughts is not None):
+        return "its thoughts are vectors (`thoughts`)" if rules.thoughts else "it has no thoughts"
+    if rules.thoughts and len(net.layers) != 2:
+        return f"it has two layers, not {len(net.layers)}"
     for head in (head for layer in net.layers for head in layer.heads):
-        if head.kind not in kinds:
-            return f"its attention is {' or '.join(kinds)}, not {head.kind}"
-        if mask and head.mask != mask:
-            return f"its mask is {mask}, not {head.mask}"
+        if head.kind not in rules.kinds:
+            return f"its attention is {' or '.join(rules.kinds)}, not {head.kind}"
+        if rules.mask and head.mask != rules.mask:
+            return f"its mask is {rules.mask}, not {head.mask}"
+    few, many = _least_heads(kind, letters), _most_heads(kind, letters, parameters or {})
     for layer in net.layers:
-        few, many = _least_heads(kind, letters), _most_heads(kind, letters)
         if few is not None and len(layer.heads) < few:
             return f"a layer has at least {plural(few, 'head')}, not {len(layer.heads)}"
         if many is not None and len(layer.heads) > many:
             return f"a layer has at most {plural(many, 'head')}, not {len(layer.heads)}"
-    if kind in _READ_AT_MARK and (net.end if net.at == "last" else net.start) is None:
+        if rules.residual and not layer.residual:
+            return "the input of a layer is added to what its heads give (`residual`)"
+    if rules.read == "mark" and (net.end if net.at == "last" else net.start) is None:
         return "it is read at a letter after the word (`end`), or before it (`start`)"
-    if mask == "strict" and net.at == "first":
+    if rules.mask == "strict" and net.at == "first":
         return "it is read at the last letter (`at`)"
+    if rules.read == "every token" and (net.end is not None or net.at == "first" or net.by_length):
+        return (
+            "it answers at every token, so that it is read at the last letter of the word (`at`, "
+            "no `end`), and no position depends on n"
+        )
     for number, layer in enumerate(net.layers):
         if any(head.kind == "weights" for head in layer.heads) and (
             number or not all(_fixed_query(head, net) for head in layer.heads)
@@ -385,11 +451,79 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str, letters: int | None = No
                 'attention "weights" is softmax only in the first layer, with a query that no '
                 "position enters"
             )
-    if not positions and net.positions:
+    if not rules.positions and net.positions:
         return "it has no positions"
-    if not mlp and any(layer.mlp for layer in net.layers):
+    if rules.mlp == "none" and any(layer.mlp for layer in net.layers):
         return "it has no MLP"
+    if rules.mlp == "not last" and net.layers and net.layers[-1].mlp:
+        return "it has no MLP after the last layer"
+    if rules.by_place:
+        return _not_by_place(net, rules.by_place)
+    if rules.read == "vertices":
+        return _no_graph_net(net, kind == "linear-attention-graph")
     return ""
+
+
+def _no_graph_net(net: AttentionNet, plain: bool) -> str:
+    """What keeps a net from being linear attention on the rows of A + I, `plain` with identity
+    weights."""
+    if net.start is not None or net.end is not None:
+        return "it has a token for each vertex and no other (`start`, `end`)"
+    size, one = len(net.alphabet[0]), net.field.number(1)
+    if {len(letter) for letter in net.alphabet} != {size} or len(set(net.alphabet)) != 2**size:
+        return "its letters are rows of A + I"
+    rows = list(itertools.product((0, 1), repeat=size))
+    if {"".join(map(str, row)) for row in rows} != set(net.alphabet):
+        return "its letters are rows of A + I"
+    given = {row: net.embedding["".join(map(str, row))] for row in rows}
+    zero = given[(0,) * size]
+    units = [given[tuple(int(i == j) for j in range(size))] for i in range(size)]
+    for row, vector in given.items():
+        sums = list(zero)
+        for bit, unit in zip(row, units, strict=True):
+            sums = [s + bit * (u - z) for s, u, z in zip(sums, unit, zero, strict=True)]
+        if sums != vector:
+            return "an embedding is no linear function of the row of A + I, with constants"
+    if not plain:
+        return ""
+    identity = [[one * (i == j) for j in range(size)] for i in range(size)]
+    if units != identity or any(zero):
+        return "its states are the rows of A + I"
+    for layer in net.layers:
+        matrices = [m for h in layer.heads for m in (h.query, h.key, h.value, h.output)]
+        if len(layer.heads) != 1 or layer.residual or any(m != identity for m in matrices):
+            return "a layer is one head with identity matrices and no residual"
+        if layer.heads[0].divide != one:
+            return "it divides by nothing"
+    return ""
+
+
+def _not_by_place(net: AttentionNet, which: tuple[str, ...]) -> str:
+    """What keeps keys, or queries as well, from being functions of the place: then the token that
+    is looked up is the choice of the asking token alone, or of its place."""
+    fixed = _same_for_all_letters(net)
+    for number, layer in enumerate(net.layers, 1):
+        written = {
+            i
+            for matrix in [*(head.output for head in layer.heads), *(layer.mlp or [])[2:]]
+            for i, row in enumerate(matrix)
+            if any(row)
+        }
+        for head, what in itertools.product(layer.heads, which):
+            rows = getattr(head, what)
+            if any(entry for row in rows for i, entry in enumerate(row) if i not in fixed):
+                return f"a {what} of layer {number} is no function of the place alone"
+        fixed = fixed - written if layer.residual else set[int]()
+    return ""
+
+
+def _same_for_all_letters(net: AttentionNet) -> set[int]:
+    """The coordinates of the first states that depend on the place alone."""
+    given = [net.embedding[letter] for letter in net.alphabet]
+    letters = len(given[0])
+    # A mark stands at a place of its own.
+    same = {i for i in range(letters) if len({vector[i] for vector in given}) == 1}
+    return same | set(range(letters, letters + len(net.positions)))
 
 
 def _fixed_query(head: Head, net: AttentionNet) -> bool:
@@ -408,33 +542,68 @@ def _least_heads(kind: str, letters: int | None) -> int | None:
     return 2 if kind == "linear-readout-two-heads" else None
 
 
-def _most_heads(kind: str, letters: int | None) -> int | None:
+def _most_heads(kind: str, letters: int | None, parameters: Mapping[str, Any]) -> int | None:
     if kind == "linear-readout-few-heads" and letters is not None:
         return letters - 1
-    return 1 if kind == "linear-readout-one-head" else None
+    if kind == "softmax-heads":
+        return parameters.get("k")
+    one = ("linear-readout-one-head", "one-causal-head", "one-strict-head", "one-lookup")
+    return 1 if kind in one else None
 
 
+@dataclass(frozen=True)
+class _Attention:
+    """What a class of attention admits.
+
+    Attributes:
+        kinds: of attention. mask: that it must have; "" for any. positions: whether it may have
+            some. mlp: "any", "not last" or "none". residual: whether it must have it.
+        read: "mark", at a letter that is none of the word's, "every token", "vertices", where
+            there is no other token, or "any".
+        by_place: which of "key" and "query" are functions of the place alone.
+        thoughts: whether it has two layers, whose thoughts are vectors.
+    """
+
+    kinds: tuple[str, ...]
+    mask: str = ""
+    positions: bool = True
+    mlp: str = "any"
+    residual: bool = False
+    read: str = "any"
+    by_place: tuple[str, ...] = ()
+    thoughts: bool = False
+
+
+_SOFTMAX = ("softmax", "weights")
+_HARD = ("hard-right", "hard-left")
 _LINEAR_READOUT = (
     "softmax-linear-readout",
     "linear-readout-few-heads",
     "linear-readout-two-heads",
     "linear-readout-one-head",
 )
-# Classes that are read at a letter that is none of the word's.
-_READ_AT_MARK = (*_LINEAR_READOUT, "uhat-right", "uhat-left")
 
-# Of a class: kinds of attention, the mask it must have, whether it may have positions and MLPs.
-_HEADS: dict[str, tuple[tuple[str, ...], str, bool, bool]] = {
-    "softmax": (("softmax", "weights"), "", True, True),
-    **dict.fromkeys(_LINEAR_READOUT, (("softmax", "weights"), "", True, False)),
-    "uhat-right": (("hard-right",), "strict", False, True),
-    "uhat-left": (("hard-left",), "strict", False, True),
-    "linear-attention": (("linear",), "", True, False),
+_ATTENTION = {
+    "softmax": _Attention(_SOFTMAX),
+    **dict.fromkeys(_LINEAR_READOUT, _Attention(_SOFTMAX, mlp="none", read="mark")),
+    "softmax-heads": _Attention((*_SOFTMAX, "average"), mlp="not last", residual=True),
+    "one-causal-head": _Attention((*_SOFTMAX, "average", *_HARD), "causal", read="every token"),
+    "one-strict-head": _Attention(_HARD, "strict", read="every token"),
+    "one-lookup": _Attention(_HARD, "causal", by_place=("key",)),
+    "fixed-positions": _Attention(_HARD, residual=True, by_place=("query", "key")),
+    "continuous-thought": _Attention((*_SOFTMAX, "average"), "causal", thoughts=True),
+    "uhat-right": _Attention(("hard-right",), "strict", positions=False, read="mark"),
+    "uhat-left": _Attention(("hard-left",), "strict", positions=False, read="mark"),
+    "linear-attention": _Attention(("linear",), mlp="none"),
+    **dict.fromkeys(
+        ("linear-attention-graph", "linear-attention-graph-any"),
+        _Attention(("linear",), "none", positions=False, mlp="none", read="vertices"),
+    ),
 }
 
 
 _RECURRENT = ("diagonal-ssm", "sign-ssm", "deltanet")
-CHECKED = (*_HEADS, *_RECURRENT)
+CHECKED = (*_ATTENTION, *_RECURRENT)
 
 
 def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> str:
@@ -467,14 +636,11 @@ def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> 
 
 # --- files ----------------------------------------------------------------------------------------
 
-Net = AttentionNet | RecurrentNet
-
-
 _WANTED = "give a file of explicit weights, such as docs/examples/nets/parity.json of a checkout"
 
 
 def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
-    """The net of a file, and the file's other fields.
+    """The net of a file, and its fields.
 
     Raises:
         UsageError: what is wrong with it, in one line.
@@ -509,8 +675,8 @@ def net_of(body: Mapping[str, Any]) -> Net:
     family = body.get("family")
     if family not in ("attention", "recurrent"):
         raise UsageError(
-            f"the family of nets {quoted(str(family))} is not known; accepted are attention and "
-            "recurrent"
+            f"the family of nets {quoted(str(family))} is not known; accepted are attention, "
+            "recurrent, relu and thoughts"
         )
     field = field_of(body)
     try:
@@ -521,10 +687,22 @@ def net_of(body: Mapping[str, Any]) -> Net:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
 
+def letters_of(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """The alphabet of a file.
+
+    Raises:
+        UsageError: unless it is a list of strings.
+    """
+    alphabet = body["alphabet"]
+    if not isinstance(alphabet, list) or not all(isinstance(letter, str) for letter in alphabet):
+        raise UsageError('the alphabet is a list of letters, each a string: ["a", "b"]')
+    return tuple(alphabet)
+
+
 def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
     embedding = {token: _vector(field, v) for token, v in body["embedding"].items()}
-    alphabet = tuple(body["alphabet"])
-    for token in (*alphabet, *filter(None, [body.get("start"), body.get("end")])):
+    alphabet = letters_of(body)
+    for token in (*alphabet, *(body[end] for end in ("start", "end") if body.get(end) is not None)):
         if token not in embedding:
             raise UsageError(f"the letter {quoted(token)} has no embedding")
     if len({len(vector) for vector in embedding.values()}) != 1:
@@ -556,11 +734,23 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         body.get("end"),
         embedding,
         positions,
+        any("n" in text for text in body.get("positions", ())),
         tuple(layers),
         read,
         tuple(labels) if labels else None,
         at,
+        _thoughts(field, body["thoughts"], width, len(positions)) if "thoughts" in body else None,
     )
+
+
+def _thoughts(field: Field, given: Mapping[str, Any], width: int, positions: int) -> Thoughts:
+    matrix, add = _matrix(field, given["matrix"]), _vector(field, given["add"])
+    steps = given["steps"]
+    if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= MOST_THOUGHTS:
+        raise UsageError(f"the number of thoughts is from 1 to {MOST_THOUGHTS:,}")
+    if len(matrix[0]) != width or {len(matrix), len(add)} != {width - positions}:
+        raise UsageError(f"the matrix of the thoughts does not fit the width {width}")
+    return Thoughts(steps, matrix, add)
 
 
 def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head:
@@ -605,6 +795,10 @@ def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
         for letter, given in layer["step"].items():
             if "diagonal" in given:
                 entries = _vector(field, given["diagonal"])
+                if len(entries) != size:
+                    raise UsageError(
+                        f"the step of {quoted(letter)} does not fit a state of size {size}"
+                    )
                 matrix = [
                     [entries[i] if i == j else field.number(0) for j in range(size)]
                     for i in range(size)
@@ -618,10 +812,25 @@ def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
                 )
             step[letter] = (matrix, add)
         emit = {
-            (tuple(_vector(field, state)), read): written for state, read, written in layer["emit"]
+            (tuple(_vector(field, state)), read): written
+            for state, read, written in _triples(layer["emit"])
         }
+        if not all(isinstance(written, str) for written in emit.values()):
+            raise UsageError("what a layer writes is a letter, which is a string")
         layers.append(RecurrentLayer(start, step, emit, bool(layer.get("before", False))))
-    return RecurrentNet(field, tuple(body["alphabet"]), tuple(layers))
+    return RecurrentNet(field, letters_of(body), tuple(layers))
+
+
+def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:
+    """State, letter read and letter written; of a table what is not "-"."""
+    if not isinstance(emit, dict):
+        yield from emit
+        return
+    letters = emit["letters"].split()
+    for state, row in emit["rows"]:
+        for read, written in zip(letters, row.split(), strict=True):
+            if written != "-":
+                yield state, read, written
 
 
 def _vector(field: Field, entries: Any) -> Vector:
@@ -645,6 +854,7 @@ def _position(field: Field, text: str) -> Callable[[int, int], Number]:
     except (sympy.SympifyError, TypeError) as error:
         raise UsageError(f"cannot read the position {quoted(text)} ({error})") from None
 
+    @cache
     def at(place: int, tokens: int) -> Number:
         value = expression.subs({i: place, n: tokens})
         if not value.is_Rational:

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
+from math import log10
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
+from ..hops.pointers import hop_k
+from .continuous_thoughts import all_graphs, distances
 from .group_words import GROUPS, Element, closure, exponent, series_length, times
 
 Word = tuple[str, ...]
+# Parameter.
+LARGEST = 1_000
+# Of tasks whose words have one length.
+MOST_WORDS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A task read letter by letter, in finitely many states.
+
+    Attributes:
+        start: the state before a word.
+        step: the state after one letter more.
+        said: what a word has that ends in a state; by default the state itself.
+    """
+
+    start: Any
+    step: Callable[[Any, str], Any]
+    said: Callable[[Any], bool | str] = lambda state: state
 
 
 @dataclass(frozen=True)
@@ -23,19 +46,42 @@ class WordTask:
         letters: the alphabet.
         answer: what a word has: True or False, or a label.
         least: length of the shortest word that is asked.
-        then: the answer to a word with one letter more, from the answer to the word, where that
-            says enough; else None.
+        length: of every word, where all have one.
+        whole: whether the words of that length are all that the task has.
+        machine: the same answers from finitely many states, where there are such.
+        asked: the words of a length that are asked; by default all.
+        listed: all words that are asked, of whatever length; and what they are.
     """
 
     letters: tuple[str, ...]
     answer: Callable[[Word], bool | str]
     least: int = 0
-    then: Callable[[Any, str], bool | str] | None = None
+    length: int | None = None
+    whole: bool = False
+    machine: Machine | None = None
+    asked: Callable[[int], Iterable[Word]] | None = None
+    listed: tuple[Callable[[], Iterable[Word]], str] | None = None
 
     def words(self, length: int) -> Iterator[Word]:
-        """Every word up to a length."""
-        for size in range(self.least, length + 1):
-            yield from itertools.product(self.letters, repeat=size)
+        """Every word up to a length that is asked; all if they have one length, or are listed."""
+        if self.listed is not None:
+            yield from self.listed[0]()
+            return
+        sizes = range(self.least, length + 1) if self.length is None else [self.length]
+        for size in sizes:
+            if self.asked is None:
+                yield from itertools.product(self.letters, repeat=size)
+            else:
+                yield from self.asked(size)
+
+
+def _read_by(machine: Machine, letters: Sequence[str], least: int = 0) -> WordTask:
+    return WordTask(
+        tuple(letters),
+        lambda word: machine.said(reduce(machine.step, word, machine.start)),
+        least,
+        machine=machine,
+    )
 
 
 def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
@@ -60,44 +106,59 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
             f"{', '.join(parameters) or 'none'}"
         )
     for letter, value in parameters.items():
-        if letter == "group":
+        if letter == "group" and name in _ADMITTED:
             _admitted(name, value)
-        elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        elif letter == "group":
+            _generators(value)
+        elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
             raise UsageError(
                 f"the parameter {letter} of the task {name} is {quoted(str(value))}; accepted are "
-                "whole numbers of 1 or more"
+                f"whole numbers from 1 to {LARGEST:,}"
             )
-    return made(**parameters)
+    task = made(**parameters)
+    if task.length is not None and task.length * log10(len(task.letters)) > log10(MOST_WORDS):
+        raise UsageError(
+            f"the task {name} has more than {MOST_WORDS:,} words at these parameters, and all are "
+            "run; try smaller ones"
+        )
+    return task
 
 
-def _parity(n: int | None = None) -> WordTask:
-    return WordTask(
-        ("0", "1"),
-        lambda word: word.count("1") % 2 == 1,
-        then=lambda odd, letter: odd != (letter == "1"),
-    )
+def _parity() -> WordTask:
+    return _read_by(Machine(False, lambda odd, letter: odd != (letter == "1")), "01")
+
+
+def _parity_bits(n: int) -> WordTask:
+    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n, whole=True)
 
 
 def _blocks(k: int) -> WordTask:
     """L_k: exactly k blocks of equal letters, a first."""
 
-    def member(word: Word) -> bool:
-        blocks = [letter for letter, _ in itertools.groupby(word)]
-        return len(blocks) == k and blocks[0] == "a"
+    def step(state: tuple[int, str], letter: str) -> tuple[int, str]:
+        blocks, last = state
+        # As if a block of letters b stood before the word: it has more than k blocks for good.
+        return (min(blocks + (letter != last), k + 1) if last or letter == "a" else k + 1), letter
 
-    return WordTask(("a", "b"), member)
+    return _read_by(Machine((0, ""), step, lambda state: state[0] == k), "ab")
 
 
 def _letters(k: int) -> WordTask:
-    return WordTask(("a", "b"), lambda word: word.count("a") >= k)
+    return _read_by(
+        Machine(0, lambda seen, letter: min(seen + (letter == "a"), k), lambda seen: seen == k),
+        "ab",
+    )
 
 
 def _stair(k: int) -> WordTask:
     """k letters a in a row, once every c is deleted."""
-    return WordTask(
-        ("a", "b", "c"),
-        lambda word: "a" * k in "".join(letter for letter in word if letter != "c"),
-    )
+
+    def step(row: int, letter: str) -> int:
+        if row == k or letter == "c":
+            return row
+        return row + 1 if letter == "a" else 0
+
+    return _read_by(Machine(0, step, lambda row: row == k), "abc")
 
 
 def _dyck(k: int, D: int) -> WordTask:
@@ -105,18 +166,140 @@ def _dyck(k: int, D: int) -> WordTask:
         raise UsageError(f"the task dyck has words of up to 4 types of brackets here; got k = {k}")
     pairs = list(zip("([{<"[:k], ")]}>"[:k], strict=True))
 
-    def member(word: Word) -> bool:
-        stack: list[str] = []
-        for letter in word:
-            if letter in "([{<":
-                stack.append(letter)
-                if len(stack) > D:
-                    return False
-            elif not stack or (stack.pop(), letter) not in pairs:
-                return False
-        return not stack
+    def step(stack: Word | None, letter: str) -> Word | None:
+        if stack is None or letter in "([{<":
+            return None if stack is None or len(stack) == D else (*stack, letter)
+        return stack[:-1] if stack and (stack[-1], letter) in pairs else None
 
-    return WordTask(tuple(letter for pair in pairs for letter in pair), member)
+    machine = Machine((), step, lambda stack: stack == ())
+    return _read_by(machine, [letter for pair in pairs for letter in pair])
+
+
+def _ordered(n: int) -> WordTask:
+    if n < 3:
+        raise UsageError(f"the task ordered has words of 3 letters or more; got n = {n}")
+    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n, whole=True)
+
+
+def _kgram(k: int, symbols: int) -> WordTask:
+    """The symbol that followed the last k symbols most often, where one did more than others."""
+    letters = _symbols("kgram", symbols, 3)
+
+    def ranked(word: Word) -> list[tuple[str, int]]:
+        ends = word[len(word) - k :]
+        after = (word[i] for i in range(k, len(word)) if word[i - k : i] == ends)
+        return Counter(after).most_common(2)
+
+    def asked(size: int) -> Iterator[Word]:
+        for word in itertools.product(letters, repeat=size):
+            best = ranked(word)
+            if best and (len(best) == 1 or best[0][1] > best[1][1]):
+                yield word
+
+    return WordTask(letters, lambda word: ranked(word)[0][0], least=k + 1, asked=asked)
+
+
+def _hops(k: int, symbols: int) -> WordTask:
+    """hop_k at the last symbol."""
+    letters = _symbols("hops", symbols, 2)
+    return WordTask(letters, lambda word: hop_k(word, k, missing="none")[-1], least=1)
+
+
+def _composition(k: int, N: int) -> WordTask:
+    """The values of k maps on 0 to N - 1, of the map that is applied last at first, and the start.
+
+    In this order what a value leads to stands before it, as a causal mask asks.
+    """
+    if not 2 <= N <= 10:
+        raise UsageError(f"the task composition has maps on 2 to 10 numbers here; got N = {N}")
+
+    def answer(word: Word) -> str:
+        return reduce(lambda at, a: word[a * N + int(at)], reversed(range(k)), word[-1])
+
+    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1, whole=True)
+
+
+def _kth_one(k: int, n: int) -> WordTask:
+    """The place of the k-th one, from 1; 0 where there is none."""
+
+    def answer(word: Word) -> str:
+        ones = [place for place, bit in enumerate(word, 1) if bit == "1"]
+        return str(ones[k - 1]) if len(ones) >= k else "0"
+
+    return WordTask(("0", "1"), answer, length=n, whole=True)
+
+
+# `l` as the atlas calls it.
+def _iteration(l: int, n: int) -> WordTask:  # noqa: E741
+    """The map i -> word[i], applied l times to 0."""
+    if not 2 <= n <= 10:
+        raise UsageError(f"the task iteration has maps on 2 to 10 numbers here; got n = {n}")
+    return WordTask(
+        tuple(map(str, range(n))),
+        lambda word: reduce(lambda at, _: word[int(at)], range(l), "0"),
+        length=n,
+        whole=True,
+    )
+
+
+def _connectivity(n: int, D: int) -> WordTask:
+    """Whether the first two vertices are connected, in all labelled graphs of n vertices whose
+    components have diameter at most D. A letter is a row of A + I."""
+    if not 2 <= n <= 6:
+        raise UsageError(f"the task connectivity has graphs of 2 to 6 vertices here; got n = {n}")
+    pairs = list(itertools.combinations(range(n), 2))
+
+    def apart(word: Word) -> list[list[int]]:
+        return distances(
+            n, [(u, v) for u, row in enumerate(word) for v in range(n) if row[v] > "0"]
+        )
+
+    def listed() -> Iterator[Word]:
+        for chosen in itertools.product((False, True), repeat=len(pairs)):
+            edges = {frozenset(pair) for pair, given in zip(pairs, chosen, strict=True) if given}
+            word = tuple(
+                "".join("01"[u == v or {u, v} in edges] for v in range(n)) for u in range(n)
+            )
+            if max(map(max, apart(word))) <= D:
+                yield word
+
+    return WordTask(
+        tuple(map("".join, itertools.product("01", repeat=n))),
+        lambda word: apart(word)[0][1] >= 0,
+        listed=(listed, f"graphs of {n} vertices"),
+    )
+
+
+def _reachability(n: int, D: int) -> WordTask:
+    """Whether a path leads from the last letter's vertex to the first one, where none leads or one
+    of at most D edges, in all labelled graphs of n vertices. An edge is three letters."""
+    if not 2 <= n <= 4:
+        raise UsageError(f"the task reachability has graphs of 2 to 4 vertices here; got n = {n}")
+    names = [str(vertex) for vertex in range(1, n + 1)]
+
+    def apart(word: Word) -> int:
+        edges = [(int(word[i]) - 1, int(word[i + 1]) - 1) for i in range(0, len(word) - 1, 3)]
+        return distances(n, edges)[int(word[-1][1:]) - 1][0]
+
+    def listed() -> Iterator[Word]:
+        for edges in all_graphs(n):
+            letters = [x for u, v in edges for x in (names[u], names[v], "|")]
+            words = ((*letters, f">{name}") for name in names)
+            yield from (word for word in words if apart(word) <= D)
+
+    return WordTask(
+        (*names, "|", *(f">{name}" for name in names)),
+        lambda word: apart(word) >= 0,
+        listed=(listed, f"graphs of {n} vertices, each with every start"),
+    )
+
+
+def _symbols(name: str, symbols: int, least: int) -> Word:
+    if not least <= symbols <= 26:
+        raise UsageError(
+            f"the task {name} has words over {least} to 26 symbols here; got symbols = {symbols}"
+        )
+    return tuple("abcdefghijklmnopqrstuvwxyz"[:symbols])
 
 
 def _group_words(group: str) -> WordTask:
@@ -133,11 +316,16 @@ def _group_words(group: str) -> WordTask:
         return written[times(names[left], names[right])]
 
     one = written[tuple(range(len(next(iter(elements)))))]
-    return WordTask(tuple(names), lambda word: reduce(product, word, one), least=1, then=product)
+    return _read_by(Machine(one, product), tuple(names), least=1)
+
+
+def _group_product(group: str, N: int) -> WordTask:
+    words = _group_words(group)
+    return WordTask(words.letters, words.answer, length=N, whole=True)
 
 
 def _generators(group: str) -> tuple[Element, ...]:
-    if group not in GROUPS:
+    if not isinstance(group, str) or group not in GROUPS:
         raise UsageError(f"the group {quoted(str(group))}: accepted are {', '.join(GROUPS)}")
     return GROUPS[group]
 
@@ -219,10 +407,19 @@ def derived_length_of(group: str) -> int | None:
 
 _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "parity": (_parity, ()),
-    "parity-bits": (_parity, ("n",)),
+    "parity-bits": (_parity_bits, ("n",)),
     "blocks": (_blocks, ("k",)),
     "letters": (_letters, ("k",)),
     "stair": (_stair, ("k",)),
     "dyck": (_dyck, ("k", "D")),
+    "ordered": (_ordered, ("n",)),
+    "kgram": (_kgram, ("k", "symbols")),
+    "hops": (_hops, ("k", "symbols")),
+    "composition": (_composition, ("k", "N")),
+    "connectivity": (_connectivity, ("n", "D")),
+    "reachability": (_reachability, ("n", "D")),
+    "kth-one": (_kth_one, ("k", "n")),
+    "iteration": (_iteration, ("l", "n")),
+    "group-product": (_group_product, ("group", "N")),
     **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
 }

@@ -1,0 +1,125 @@
+"""Right on words of every length: what is followed are the answers of the plain loop."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from depthlaw.theory.formal_languages.temporal_logic import means, neither, once, previous
+from depthlaw.theory.least_depth import every_length
+from depthlaw.theory.least_depth.every_length import automaton
+from depthlaw.theory.least_depth.explicit_nets import net_of
+from depthlaw.theory.least_depth.formula_nets import at_least, of_formula
+from depthlaw.theory.least_depth.task_words import Machine, WordTask, word_task
+
+WIDTH = 2
+ENTRIES = st.sampled_from([0, 0, 1, -1, 2, "1/2"])
+
+
+def matrices(rows: int, columns: int):
+    row = st.lists(ENTRIES, min_size=columns, max_size=columns)
+    return st.lists(row, min_size=rows, max_size=rows)
+
+
+@st.composite
+def nets(draw) -> dict:
+    """Up to two layers of hard heads to either side, under either mask."""
+    layers = []
+    for _ in range(draw(st.integers(1, 2))):
+        heads = [
+            {
+                "attention": draw(st.sampled_from(["hard-right", "hard-left"])),
+                "mask": draw(st.sampled_from(["strict", "causal"])),
+                **{name: draw(matrices(WIDTH, WIDTH)) for name in ("query", "key", "value")},
+                "output": draw(matrices(WIDTH, WIDTH)),
+            }
+            for _ in range(draw(st.integers(1, 2)))
+        ]
+        mlp = {"in": draw(matrices(1, WIDTH)), "bias": [-1], "out": draw(matrices(WIDTH, 1))}
+        layers.append({"heads": heads, "mlp": mlp, "residual": draw(st.booleans())})
+    return {
+        "family": "attention",
+        "alphabet": ["a", "b"],
+        "embedding": {letter: draw(matrices(1, WIDTH))[0] for letter in "ab<>"},
+        "start": draw(st.sampled_from([None, "<"])),
+        "end": draw(st.sampled_from([None, ">"])),
+        "layers": layers,
+        "read": draw(matrices(1, WIDTH))[0],
+    }
+
+
+@settings(max_examples=80, deadline=None)
+@given(nets(), st.integers(0, 3))
+def test_the_first_wrong_word_is_that_of_the_plain_loop(body, ones) -> None:
+    """The task asks for at least so many letters a; most nets do something else."""
+    net, task = net_of(body), word_task("letters", {"k": ones + 1})
+    words = [word for n in range(1, 6) for word in itertools.product("ab", repeat=n)]
+    wrong = next((word for word in words if net.answer(word) != task.answer(word)), None)
+    found = automaton(net, task)
+    assert found is not None
+    if wrong is None:
+        assert found.wrong is None or len(found.wrong) > 5
+    else:
+        assert found.wrong == wrong
+
+
+def test_a_net_that_is_wrong_on_long_words_alone_is_found_wrong() -> None:
+    """Twelve layers see twelve letters a; thirteen are asked for. No word to the default length
+    shows it."""
+    net = net_of(of_formula(at_least(12), "ab", "right"))
+    found = automaton(net, word_task("letters", {"k": 13}))
+    assert found is not None
+    assert found.wrong == ("a",) * 12
+
+
+@pytest.mark.parametrize("change", [{"positions": ["i"]}, {"at": "first"}, {"mask": "none"}])
+def test_nets_whose_states_do_not_close_up_are_left_to_the_run(change) -> None:
+    body = of_formula(at_least(1), "ab", "right")
+    if "positions" in change:
+        for head in body["layers"][0]["heads"]:
+            for name in ("query", "key", "value"):
+                head[name] = [[*row, 0] for row in head[name]]
+            head["output"].append([0])
+        body["layers"][0].pop("mlp", None)
+        body["read"].append(0)
+    if "mask" in change:
+        body["layers"][0]["heads"][0]["mask"] = change["mask"]
+    else:
+        body |= change
+    assert automaton(net_of(body), word_task("letters", {"k": 1})) is None
+
+
+def test_too_many_states_are_given_up(monkeypatch) -> None:
+    net = net_of(of_formula(at_least(3), "ab", "right"))
+    monkeypatch.setattr(every_length, "MOST_PAIRS", 2)
+    assert automaton(net, word_task("letters", {"k": 3})) is None
+
+
+FORMULAS = [
+    neither(once("a")),
+    previous("b"),
+    ("since", "a", "b"),
+    ("and", ("since", ("or", "a", once("b")), previous("a")), neither(previous("b"))),
+    ("or", "1", "a"),
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS[:-1])
+def test_the_net_of_a_formula_says_what_it_means(formula) -> None:
+    net = net_of(of_formula(formula, "ab", "right"))
+    words = [word for n in range(7) for word in itertools.product("ab", repeat=n)]
+    assert all(net.answer(word) == means(formula, "".join(word)) for word in words if word)
+    # Of a machine that is the net itself on all words, and on no other.
+    task = WordTask(
+        ("a", "b"), net.answer, machine=Machine("", lambda w, x: (w + x)[-6:], lambda w: False)
+    )
+    found = automaton(net, task)
+    assert found is not None
+    assert found.wrong == next((word for word in words if word and net.answer(word)), None)
+
+
+def test_a_formula_that_says_nothing_has_no_net() -> None:
+    with pytest.raises(ValueError, match="the same of every word"):
+        of_formula(FORMULAS[-1], "ab", "right")

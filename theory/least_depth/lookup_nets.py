@@ -1,0 +1,342 @@
+"""Hops, k-grams, compositions, sorted words and connectivity: nets in the format of
+`explicit_nets`."""
+
+from __future__ import annotations
+
+import itertools
+
+from . import continuous_thoughts
+from .continuous_thoughts import most_edges
+from .group_nets import element_name
+from .group_words import GROUPS, closure, power, times
+from .stream import Body, Stream, rows
+
+_PLACES = {"i": "i", "i^2": "i^2"}
+
+
+def hops_causal(k: int, symbols: int) -> Body:
+    """`hops.network.causal`, repaired: the symbol before, the last place after an equal one, then
+    pointers that double; the answer takes one over for each binary digit of k - 1."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
+    lookups = (k - 1).bit_length()
+    answers = [[*(f"{x} {t}" for x in letters), f"none {t}"] for t in range(lookups + 1)]
+    stream = Stream(
+        [
+            *letters,
+            "none",
+            *(f"before {x}" for x in letters),
+            *(f"pointer {t}" for t in range(lookups + 1)),
+            *itertools.chain(*answers),
+        ],
+        _PLACES,
+    )
+    everywhere = dict.fromkeys([*letters, "none"], 1)
+    lookup = [{"i": 2}, {"i^2": -1}]
+    heads = [
+        # The score is -(j - (i - 1))^2, up to what is the same for all j.
+        stream.head(
+            "hard-right",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2, "i^2": -1}],
+            {x: f"before {x}" for x in letters},
+        ),
+        # The start wins where no symbol before is equal.
+        stream.head(
+            "hard-right",
+            "causal",
+            [*({x: 1} for x in letters), everywhere],
+            [*({f"before {x}": 1} for x in letters), {"none": "1/2"}],
+            {"i": "pointer 0", **dict(zip([*letters, "none"], answers[0], strict=True))},
+        ),
+    ]
+    held = answers[0]
+    for t in range(lookups):
+        copied = {f"pointer {t}": f"pointer {t + 1}"}
+        if (k - 1) >> t & 1:
+            copied |= dict(zip(held, answers[t + 1], strict=True))
+            held = answers[t + 1]
+        heads.append(
+            stream.head("hard-right", "causal", [{f"pointer {t}": 1}, everywhere], lookup, copied)
+        )
+    return stream.net(
+        letters,
+        {x: {x: 1} for x in letters} | {"^": {"none": 1}},
+        start="^",
+        layers=[{"heads": [head]} for head in heads],
+        labels=[*letters, "none"],
+        read=stream.matrix([{name: 1} for name in held]),
+    )
+
+
+def hops_strict(k: int, symbols: int, longest: int) -> Body:
+    """`hops.network.symbol_carrying` under the strict mask: the last equal symbol, then pointers
+    that double; the answer takes one over for each binary digit of k. A token that points to itself
+    keeps what it holds; its MLPs take integers up to `longest`, the tokens of a word."""
+    letters = [*"abcdefghijklmnopqrstuvwxyz"[:symbols], "none"]
+    lookups = k.bit_length()
+    looked = [f"looked up {x}" for x in ("pointer", *letters)]
+    steps = range(1, lookups + 1)
+    stream = Stream(
+        [
+            *letters,
+            "pointer",
+            "itself",
+            *(f"{x} {t}" for t in steps for x in looked),
+            *(f"{x} {t}" for t in steps for x in ("pointer", *letters)),
+        ],
+        _PLACES,
+    )
+    everywhere = dict.fromkeys(letters, 1)
+    layers = [
+        {
+            "heads": [
+                stream.head(
+                    "hard-right",
+                    "strict",
+                    [*({x: 1} for x in letters[:-1]), everywhere],
+                    [*({x: 1} for x in letters[:-1]), {"none": "1/2"}],
+                    # One more than its place; of the start 0.
+                    {"+".join(["i", *letters[:-1]]): "pointer"},
+                )
+            ],
+            "mlp": stream.mlp([({"pointer": 1, "i": -1}, 1, "itself")]),
+        }
+    ]
+    pointer, held = "pointer", letters
+    for t in steps:
+        takes = k >> (t - 1) & 1
+        given = {pointer: f"looked up pointer {t}"}
+        units = [
+            ({f"looked up pointer {t}": 1, "itself": -longest}, 0, f"pointer {t}"),
+            ({pointer: 1, "itself": longest}, -longest, f"pointer {t}"),
+        ]
+        if takes:
+            for x, name in zip(letters, held, strict=True):
+                given[name] = f"looked up {x} {t}"
+                units += [
+                    ({f"looked up {x} {t}": 1, "itself": -1}, 0, f"{x} {t}"),
+                    ({name: 1, "itself": 1}, -1, f"{x} {t}"),
+                ]
+            held = [f"{x} {t}" for x in letters]
+        head = stream.head(
+            "hard-right",
+            "strict",
+            [{pointer: 1}, everywhere],
+            [{"i": 2}, {"i^2": -1}],
+            given,
+        )
+        layers.append({"heads": [head], "mlp": stream.mlp(units)})
+        pointer = f"pointer {t}"
+    return stream.net(
+        letters[:-1],
+        {x: {x: 1} for x in letters[:-1]} | {"^": {"none": 1}},
+        start="^",
+        layers=layers,
+        labels=letters,
+        read=stream.matrix([{name: 1} for name in held]),
+    )
+
+
+def kgram(k: int, symbols: int) -> Body:
+    """As `markov_order.network`, with a head for each of the k symbols before in place of one with
+    weights in powers of 3: then the mean over all places behind the same k symbols."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
+    back = range(1, k + 1)
+    stream = Stream(
+        [
+            *letters,
+            "start",
+            *(f"{x} {r}" for r in back for x in letters),
+            *(f"{x}?" for x in letters),
+        ],
+        _PLACES,
+    )
+    everywhere = dict.fromkeys([*letters, "start"], 1)
+    first = [
+        stream.head(
+            "average",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2 * r, "i^2": -1}],
+            {x: f"{x} {r}" for x in letters},
+        )
+        for r in back
+    ]
+    second = stream.head(
+        "average",
+        "causal",
+        [{x if r == 1 else f"{x} {r - 1}": 1} for r in back for x in letters],
+        [{f"{x} {r}": 1} for r in back for x in letters],
+        {x: f"{x}?" for x in letters},
+    )
+    return stream.net(
+        letters,
+        {x: {x: 1} for x in letters} | {"^": {"start": 1}},
+        start="^",
+        layers=[{"heads": first}, {"heads": [second]}],
+        labels=list(letters),
+        read=stream.matrix([{f"{x}?": 1} for x in letters]),
+    )
+
+
+def composition(layers: int) -> Body:
+    """`composition.looked_up`: 2^layers - 1 maps on 0 and 1. A value is a place among the values of
+    the map that is applied next, which stand before it."""
+    stream = Stream(
+        ["1", "value", *(f"place {t}" for t in range(1, layers + 1))],
+        _PLACES | {"next": "i - (1 - (-1)^i)/2 - 2"},
+    )
+    heads = []
+    for t in range(1, layers + 1):
+        at = {"next": 1, "value": 1} if t == 1 else {f"place {t - 1}": 1}
+        heads.append(
+            stream.head(
+                "hard-right",
+                "causal",
+                [at, {"1": 1}],
+                [{"i": 2}, {"i^2": -1}],
+                {"+".join(at): f"place {t}"},
+            )
+        )
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "value": 1}},
+        layers=[{"heads": [head]} for head in heads],
+        labels=["0", "1"],
+        # The values of the last map are at the places -2 and -1.
+        read=stream.matrix([{}, {f"place {layers}": 2, "1": 3}]),
+    )
+
+
+def group_product(group: str, layers: int) -> Body:
+    """`fixed_reads`: a head of every layer reads as far back as the letters that its own token has
+    multiplied, so that their number doubles; the start stands for 1."""
+    elements = {element_name(x): x for x in sorted(closure(GROUPS[group]))}
+    one = next(name for name, x in elements.items() if x == power(x, 0))
+    held = itertools.product(range(1, layers + 1), ("read", "now"), elements)
+    stream = Stream(["1", *elements, *(f"{x} {what} {t}" for t, what, x in held)], _PLACES)
+    everywhere = {"1": 1}
+    made = []
+    for t in range(1, layers + 1):
+        own = {x: x if t == 1 else f"{x} now {t - 1}" for x in elements}
+        back = 2 ** (t - 1)
+        head = stream.head(
+            "hard-right",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2 * back, "i^2": -1}],
+            {own[x]: f"{x} read {t}" for x in elements},
+        )
+        units = [
+            (
+                {f"{x} read {t}": 1, own[y]: 1},
+                -1,
+                f"{element_name(times(elements[x], elements[y]))} now {t}",
+            )
+            for x, y in itertools.product(elements, repeat=2)
+        ]
+        made.append({"heads": [head], "mlp": stream.mlp(units)})
+    return stream.net(
+        list(elements),
+        {x: {"1": 1, x: 1} for x in elements} | {"^": {"1": 1, one: 1}},
+        start="^",
+        layers=made,
+        labels=list(elements),
+        read=stream.matrix([{f"{x} now {layers}": 1} for x in elements]),
+    )
+
+
+def ordered(n: int) -> Body:
+    """The logits of `two_heads`: one head finds the last zero, the other the first one."""
+    found = ["zero at", "zero is", "one at", "one is"]
+    stream = Stream(["1", "one", *found], {"i": "i"})
+
+    def head(sign: int, at: str, is_one: str) -> Body:
+        return stream.head(
+            "softmax",
+            "strict",
+            [{"1": 1}],
+            [{"i": sign * n, "1": sign * n, "one": -sign * n * n}],
+            {"i+1": at, "one": is_one},
+        ) | {"base": 2}
+
+    read = {"one at": 1, "zero at": -1, "zero is": n, "one is": -n, "1": f"{2 * n - 1}/2"}
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
+        end="?",
+        layers=[{"heads": [head(1, "zero at", "zero is"), head(-1, "one at", "one is")]}],
+        read=stream.matrix([read])[0],
+    )
+
+
+def identity_weights(n: int, layers: int) -> Body:
+    """X -> X X^T X on A + I, so many times, for n vertices; read where the rows of the first and
+    the second one meet."""
+    letters = ["".join(bits) for bits in itertools.product("01", repeat=n)]
+    unit = rows(n, *({i: 1} for i in range(n)))
+    head = {"attention": "linear", "query": unit, "key": unit, "value": unit, "output": unit}
+    return {
+        "family": "attention",
+        "alphabet": letters,
+        "embedding": {row: [*map(int, row)] for row in letters},
+        "layers": [{"heads": [head], "residual": False}] * layers,
+        "read": rows(n, {1: 1})[0],
+        "at": "first",
+    }
+
+
+def vertex_thoughts(vertices: int, steps: int) -> Body:
+    """`continuous_thoughts.vertex_thoughts`, for all graphs of so many vertices; read whether the
+    first one has been reached."""
+    net = continuous_thoughts.vertex_thoughts(vertices, most_edges(vertices))
+    blocks, width = net.blocks, net.width
+
+    def token(**at: int) -> list[int]:
+        vector = [0] * (width - 2)
+        for block, place in at.items():
+            vector[blocks[block].start + place] = 1
+        return vector
+
+    names = [str(vertex + 1) for vertex in range(vertices)]
+    embedding = {".": token(one=0, sink=0), "|": token(one=0, edge=0)}
+    embedding |= {name: token(one=0, name=v) for v, name in enumerate(names)}
+    embedding |= {f">{name}": token(one=0, thought=v) for v, name in enumerate(names)}
+    thought = {blocks["thought"].start + v: blocks["next"].start + v for v in range(vertices)}
+    return {
+        "family": "attention",
+        "alphabet": [*names, "|", *(f">{name}" for name in names)],
+        "start": ".",
+        "embedding": embedding,
+        "positions": list(_PLACES.values()),
+        "layers": [
+            {
+                "heads": [
+                    {
+                        "attention": "average",
+                        "mask": "causal",
+                        **{
+                            name: getattr(head, name).T.tolist()
+                            for name in ("query", "key", "value", "output")
+                        },
+                    }
+                    for head in layer.heads
+                ],
+                "mlp": {
+                    "in": layer.inward.T.tolist(),
+                    "bias": layer.bias.tolist(),
+                    "out": layer.outward.T.tolist(),
+                },
+            }
+            for layer in net.layers
+        ],
+        "thoughts": {
+            "steps": steps,
+            "matrix": rows(
+                width, *({thought[i]: 1} if i in thought else {} for i in range(width - 2))
+            ),
+            "add": token(one=0),
+        },
+        "read": rows(width, {blocks["thought"].start: 1})[0],
+    }

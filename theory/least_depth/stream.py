@@ -1,0 +1,85 @@
+"""Matrices of nets in the format of `explicit_nets` by what is not zero; coordinates by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Body = dict[str, Any]
+Rows = list[list[Any]]
+
+
+def rows(width: int, *entries: Mapping[int, Any]) -> Rows:
+    """Rows of a matrix by what is not zero.
+
+    >>> rows(3, {0: 1}, {2: "1/2"})
+    [[1, 0, 0], [0, 0, '1/2']]
+    """
+    return [[row.get(i, 0) for i in range(width)] for row in entries]
+
+
+def columns(width: int, *entries: Mapping[int, Any]) -> Rows:
+    """The same by columns."""
+    return [list(row) for row in zip(*rows(width, *entries), strict=True)]
+
+
+# Rows of a matrix by the names of coordinates.
+Named = Sequence[Mapping[str, Any]]
+
+
+class Stream:
+    """Coordinates by name, those of positions last, and what acts on them.
+
+    Args:
+        names: of coordinates of letters.
+        positions: name -> expression of the position.
+    """
+
+    def __init__(self, names: Sequence[str], positions: Mapping[str, str]) -> None:
+        self._letters = len(names)
+        self._positions = list(positions.values())
+        self._place = {name: i for i, name in enumerate((*names, *positions))}
+
+    def matrix(self, named: Named) -> Rows:
+        """Rows, each by the names of what is not zero."""
+        return rows(
+            len(self._place),
+            *({self._place[name]: entry for name, entry in row.items()} for row in named),
+        )
+
+    def _into(self, names: Iterable[str]) -> Rows:
+        return columns(len(self._place), *({self._place[name]: 1} for name in names))
+
+    def head(
+        self, attention: str, mask: str, query: Named, key: Named, copied: Mapping[str, str]
+    ) -> Body:
+        """A head that copies coordinates to others: from -> to, or sums of them, joined by +."""
+        return {
+            "attention": attention,
+            "mask": mask,
+            "query": self.matrix(query),
+            "key": self.matrix(key),
+            "value": self.matrix([dict.fromkeys(source.split("+"), 1) for source in copied]),
+            "output": self._into(copied.values()),
+        }
+
+    def mlp(self, units: Sequence[tuple[Mapping[str, Any], Any, str]]) -> Body:
+        """Units by what they add up, their bias, and where they write."""
+        return {
+            "in": self.matrix([summed for summed, _, _ in units]),
+            "bias": [bias for _, bias, _ in units],
+            "out": self._into(to for _, _, to in units),
+        }
+
+    def net(
+        self, alphabet: Sequence[str], embedding: Mapping[str, Mapping[str, Any]], **rest: Any
+    ) -> Body:
+        """The net over these coordinates, with its other fields."""
+        return {
+            "family": "attention",
+            "alphabet": list(alphabet),
+            "embedding": {
+                x: self.matrix([row])[0][: self._letters] for x, row in embedding.items()
+            },
+            "positions": self._positions,
+        } | rest

@@ -1,0 +1,210 @@
+"""The project's constructions as files: docs/examples/nets.
+
+`python -m depthlaw.theory.least_depth.written_nets FOLDER` writes them; a test compares them with
+what is stored.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..formal_languages.fixed_precision import in_order
+from ..formal_languages.hard_attention import blocks_formula
+from ..formal_languages.temporal_logic import neither, once
+from .brackets import climbed
+from .formula_nets import at_least, brackets_formula, of_formula
+from .group_nets import by_cascade, by_signs, cube, number_text, octagon
+from .lookup_nets import (
+    composition,
+    group_product,
+    hops_causal,
+    hops_strict,
+    identity_weights,
+    kgram,
+    ordered,
+    vertex_thoughts,
+)
+from .relu_maxima import Term, identity, relabellings
+from .stream import Body
+from .thought_nets import of_iteration, of_kth_one, of_parity, of_sorted
+
+# --- maxima ---------------------------------------------------------------------------------------
+
+
+def maximum_of_blocks(n: int) -> Body:
+    """`relu_maxima.net`: ReLU(x_i - x_j) for all pairs, then ReLU(h - h') for each block.
+
+    Numbers pass a layer as ReLU(t) - ReLU(-t): in the first one the sum of all inputs, in the
+    second what is not under a ReLU there. So the net stays itself when its inputs are permuted.
+    """
+    units = {pair: i for i, pair in enumerate(itertools.permutations(range(n), 2))}
+    width = len(units) + 2
+    first = [[(k == i) - (k == j) for k in range(n)] for i, j in units]
+    first += [[1] * n, [-1] * n]
+
+    def form(terms: Sequence[Term]) -> list[int]:
+        """2 n times a sum of terms max(x_i, x_j), over the first layer's units.
+
+        n x_i is the sum of all inputs and of all x_i - x_k; the larger of two numbers is half their
+        sum and half their distance; and |t| = ReLU(t) + ReLU(-t), t = ReLU(t) - ReLU(-t).
+        """
+        total = [0] * width
+        for i, j in terms:
+            total[-2] += 2
+            total[-1] -= 2
+            for place, k in itertools.product((i, j), range(n)):
+                if k != place:
+                    total[units[place, k]] += 1
+                    total[units[k, place]] -= 1
+            if i != j:
+                total[units[i, j]] += n
+                total[units[j, i]] += n
+        return total
+
+    weights: dict[tuple[int, ...], Fraction] = {}
+    straight = [Fraction(0)] * width
+    names = relabellings(n).tolist()
+    for weight, block in identity(n):
+        for new in names:
+            h, below = (form([(new[i], new[j]) for i, j in side]) for side in block)
+            share = weight / (2 * n * len(names))
+            unit = [x - y for x, y in zip(h, below, strict=True)]
+            factor = math.gcd(*unit)
+            small = tuple(x // factor for x in unit)
+            weights[small] = weights.get(small, Fraction(0)) + factor * share
+            straight = [x + share * y for x, y in zip(straight, below, strict=True)]
+    # The second layer's straight unit in whole numbers.
+    bottom = math.lcm(*(entry.denominator for entry in straight))
+    passed = [int(entry * bottom) for entry in straight]
+    return {
+        "family": "relu",
+        "layers": [
+            {"matrix": first},
+            {"matrix": [*map(list, weights), passed, [-entry for entry in passed]]},
+        ],
+        "out": [*map(number_text, weights.values()), f"1/{bottom}", f"-1/{bottom}"],
+    }
+
+
+def maximum_of_pairs() -> Body:
+    """The maximum of four numbers as that of two maxima, with integer weights."""
+    one = [[1, -1, 0, 0], [0, 1, 0, 0], [0, -1, 0, 0]]
+    two = [[row[2], row[3], row[0], row[1]] for row in one]
+    left, right = [1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]
+    return {
+        "family": "relu",
+        "layers": [
+            {"matrix": [*one, *two]},
+            {
+                "matrix": [
+                    [x - y for x, y in zip(left, right, strict=True)],
+                    right,
+                    [-x for x in right],
+                ]
+            },
+        ],
+        "out": [1, 1, -1],
+    }
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+# Of a file: task, parameters, class, and what writes the net.
+FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
+    "letters-hard": (
+        "letters", {"k": 3}, "uhat-right", lambda: of_formula(at_least(3), "ab", "right")
+    ),
+    "stair-hard": (
+        "stair", {"k": 3}, "uhat-right", lambda: of_formula(once(climbed(3)), "abc", "right")
+    ),
+    "blocks-hard": (
+        "blocks", {"k": 3}, "uhat-right", lambda: of_formula(blocks_formula(3), "ab", "right")
+    ),
+    "blocks-hard-left": (
+        "blocks",
+        {"k": 3},
+        "uhat-left",
+        lambda: of_formula(("and", in_order("a", 3), neither(in_order("b", 3))), "ab", "left"),
+    ),
+    "dyck-hard": (
+        "dyck",
+        {"k": 2, "D": 2},
+        "uhat-right",
+        lambda: of_formula(brackets_formula(2, 2), "([)]", "right"),
+    ),
+    "c2-deltanet": ("elementary-words", {"group": "C2"}, "deltanet", lambda: by_signs("C2")),
+    "d8-deltanet": ("dihedral-words", {"group": "D8"}, "deltanet", octagon),
+    "s4-deltanet": ("s4-words", {"group": "S4"}, "deltanet", cube),
+    "s4-diagonal": (
+        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: by_cascade("S4", 12, 13)
+    ),
+    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
+    "hops-causal": (
+        "hops", {"k": 3, "symbols": 2}, "one-causal-head", lambda: hops_causal(3, 2)
+    ),
+    "hops-strict": (
+        "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: hops_strict(3, 2, 64)
+    ),
+    "kgram": ("kgram", {"k": 2, "symbols": 3}, "softmax-heads", lambda: kgram(2, 3)),
+    "composition-lookups": (
+        "composition", {"k": 3, "N": 2}, "one-lookup", lambda: composition(2)
+    ),
+    "product-of-four": (
+        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
+    ),
+    "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "reachability-thoughts": (
+        "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
+    ),
+    "kth-one-thoughts": (
+        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: of_kth_one(2, 4)
+    ),
+    "iteration-thoughts": (
+        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: of_iteration(2, 3)
+    ),
+    "parity-thoughts": ("parity-bits", {"n": 5}, "cot-heads", lambda: of_parity(5, 2)),
+    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: of_sorted(4)),
+    "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: maximum_of_blocks(5)),
+    "maximum-of-four-integer": ("maximum", {"n": 4}, "relu-integer", maximum_of_pairs),
+    "connectivity-linear": (
+        "connectivity",
+        {"n": 5, "D": 4},
+        "linear-attention-graph",
+        lambda: identity_weights(5, 2),
+    ),
+}  # fmt: skip
+
+
+def written(name: str) -> str:
+    """The text of a file of docs/examples/nets, one of `FILES`."""
+    task, parameters, kind, make = FILES[name]
+    return _text({"task": task, "parameters": parameters, "class": kind} | make()) + "\n"
+
+
+def _text(value: Any, indent: int = 0) -> str:
+    """JSON with rows of numbers or letters in one line."""
+    inner = "\n" + " " * (indent + 1)
+    if isinstance(value, dict):
+        items = [f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items()]
+        return "{" + inner + ("," + inner).join(items) + "\n" + " " * indent + "}"
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, list) or len(line) <= 98 - indent or _flat(value):
+        return line
+    return "[" + inner + ("," + inner).join(_text(each, indent + 1) for each in value) + "]"
+
+
+def _flat(value: list[Any]) -> bool:
+    return not any(isinstance(each, list | dict) for each in value)
+
+
+if __name__ == "__main__":
+    for each in FILES:
+        (Path(sys.argv[1]) / f"{each}.json").write_text(written(each), encoding="utf-8")
