@@ -81,6 +81,8 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "kgram": (["layers", 0, "heads", 1, "key", 1, 13], -2),
     "composition-lookups": (["layers", 1, "heads", 0, "key", 0, 4], 3),
     "ordered-two-heads": (["read", 2], 0),
+    "ordered-one-head": (["read", 2], 0),
+    "parity-one-head": (["layers", 1, "heads", 0, "query", 0, 2], 1),
     "product-of-four": (["layers", 1, "heads", 0, "key", 1, -2], -2),
     "connectivity-linear": (["embedding", "11000", 1], 0),
     "reachability-thoughts": (["layers", 1, "mlp", "bias", 0], 1),

@@ -247,10 +247,30 @@ def group_product(group: str, layers: int) -> Body:
     )
 
 
-def ordered(n: int) -> Body:
-    """The logits of `two_heads`: one head finds the last zero, the other the first one."""
-    found = ["zero at", "zero is", "one at", "one is"]
-    stream = Stream(["1", "one", *found], {"i": "i"})
+def parity_one_head() -> Body:
+    """`parity.one_head_a_layer`, to the base 4."""
+    stream = Stream(["one", "1", "share", "even"], {"i n": "i*n", "i i": "i^2", "sign": "(-1)^i"})
+    means = stream.head("softmax", "none", [{"1": 1}], [{"1": 0}], {"one": "share"})
+    place = stream.head(
+        "softmax",
+        "none",
+        [{"share": 2}, {"1": -1}],
+        [{"i n": 1}, {"i i": 1}],
+        {"sign": "even"},
+    )
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
+        end="?",
+        layers=[{"heads": [head | {"base": 4}]} for head in (means, place)],
+        read=stream.matrix([{"even": -1}])[0],
+    )
+
+
+def ordered(n: int, heads: int = 2) -> Body:
+    """The logits of `two_heads`: one head finds the last zero, the other the first one; both in one
+    layer, or with one head a layer one after the other."""
+    stream = Stream(["1", "one", "zero at", "zero is", "one at", "one is"], {"i": "i"})
 
     def head(sign: int, at: str, is_one: str) -> Body:
         return stream.head(
@@ -261,12 +281,13 @@ def ordered(n: int) -> Body:
             {"i+1": at, "one": is_one},
         ) | {"base": 2}
 
+    found = [head(1, "zero at", "zero is"), head(-1, "one at", "one is")]
     read = {"one at": 1, "zero at": -1, "zero is": n, "one is": -n, "1": f"{2 * n - 1}/2"}
     return stream.net(
         "01",
         {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
         end="?",
-        layers=[{"heads": [head(1, "zero at", "zero is"), head(-1, "one at", "one is")]}],
+        layers=[{"heads": found[at : at + heads]} for at in range(0, 2, heads)],
         read=stream.matrix([read])[0],
     )
 

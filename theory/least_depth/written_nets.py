@@ -29,6 +29,7 @@ from .lookup_nets import (
     identity_weights,
     kgram,
     ordered,
+    parity_one_head,
     vertex_thoughts,
 )
 from .relu_maxima import Term, identity, relabellings
@@ -161,6 +162,12 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
         "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
     ),
     "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "ordered-one-head": (
+        "ordered", {"n": 5}, "linear-readout-one-head", lambda: ordered(5, heads=1)
+    ),
+    "parity-one-head": (
+        "parity-bits", {"n": 7}, "linear-readout-few-heads", parity_one_head
+    ),
     "reachability-thoughts": (
         "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
     ),
