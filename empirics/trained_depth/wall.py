@@ -417,8 +417,8 @@ def wall_is_trained_out(case: Case, device: str = "cpu", folder: str = "") -> Ba
     **ON_ROWS,
 )
 @noted(
-    "Fails: the softmax net is right on 95 % at 10 and 11 alone, the linearised one nowhere there. "
-    "But both are far above chance up to 13, so 9 is no wall of the task. The title said that these "
+    "Fails: the softmax net is right on 95 % at 10 and 11 alone, the linearised one nowhere. "
+    "Both are far above chance up to 13, so 9 is no wall of the task. The title said that these "
     "nets pass 9 until they were seen.",
     _ROWS,
     _HOW,
