@@ -424,7 +424,7 @@ def wall_is_trained_out(case: Case, device: str = "cpu", folder: str = "") -> Ba
     _HOW,
 )
 def third_layer_passes(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Our nets of three layers are right from 10 to 13 after 240,000 updates.
+    """These three-layer nets are right from 10 to 13 after 240,000 updates.
 
     Our nets of three layers, one of each attention, trained on two cycles of 20 by 240,000 updates,
     tell vertices at distances 10 to 13 from those at distance 14 in the row of a source, on cycles

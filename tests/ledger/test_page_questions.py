@@ -83,7 +83,7 @@ def test_ranks_in_training() -> None:
 
 
 def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
-    """Of each number of layers; intervals hold those of every pair of nets."""
+    """Of each number of layers and kind of attention, a line for each net."""
     asked = {"net": "softmax", "depth": 2, "asked": "row", "distance": 9}
     found: Found = {
         "trained_depth/wall_within": {
@@ -93,15 +93,13 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
         }
     }
     (panel,) = QUESTIONS["walls"].panels(found)
-    assert panel.title == "L = 2, 240,000 updates"
-    trained, weights, *_ = panel.series
+    assert panel.title == "L = 2, softmax, 240,000 updates"
+    trained, other, weights, *_ = panel.series
     assert list(QUESTIONS["walls"].says(found)) == []  # nothing is known of distance 10
-    assert (trained.label, trained.x, trained.low, trained.high) == (
-        "softmax",
-        (9,),
-        (0.9,),
-        (0.98,),
-    )
+    assert [(s.label, s.x, s.low, s.high) for s in (trained, other)] == [
+        ("seed 10", (9,), (0.9,), (0.95,)),
+        ("seed 12", (9,), (0.94,), (0.98,)),
+    ]
     assert (weights.label, weights.x, weights.y) == ("explicit weights", (9,), (1.0,))
 
 

@@ -16,6 +16,7 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 PROVED = {k: c for k, c in registry().items() if c.proof and c.evidence != "certificate"}
 # How many of the changes leave a weaker bound, which the same argument proves.
 WEAKER = {
+    "least_depth/parity_uniform": 1,
     "rank_collapse/distance_to_equal": 1,
     "rank_collapse/gamma_bound": 1,
     "rank_collapse/layers_product": 1,

@@ -147,6 +147,10 @@ def test_the_uniform_net_is_right_as_matrices_with_a_causal_mask_and_without() -
         assert (-1) ** sum(word) * x[-1, 11] > 0.7
 
 
+def test_zeros_have_to_weigh_less_than_a_share_of_the_length() -> None:
+    assert output((0,) * 6, zeros=1) < 0
+
+
 def test_counts_to_both_sides_are_as_defined() -> None:
     formula = ("counts", ((2, "<", "a"), (-1, ">", ("and", "b", ("not", "a")))), 1)
     for word in words(6):
