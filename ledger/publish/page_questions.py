@@ -507,15 +507,16 @@ def _is_made(case: Case) -> bool:
 def _best_depths(results: Found) -> Iterator[str]:
     """Which depth has the lowest mean loss by each number of updates, which others are not told
     from it, seed by seed, and what the worst loses."""
-    part = [row for row in rows(results, _LEARN, parameters=SIZE) if not _is_made(row[0])]
-    for (steps,), there in split(part, "steps"):
+    part = rows(results, _LEARN, parameters=SIZE)
+    for (corpus, steps), there in split(part, "corpus", "steps"):
         losses = {c.depth: value.values for c, value in there if isinstance(value, Sample)}
         if len(losses) > 2:
             means = {depth: math.fsum(of) / len(of) for depth, of in losses.items()}
             best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
             alike = [d for d, of in losses.items() if d != best and _alike(of, losses[best])]
+            text = f"On {corpus}, after" if _is_made(there[0][0]) else "After"
             yield (
-                f"After {steps:,} updates {_layers(best)} had the lowest mean loss of "
+                f"{text} {steps:,} updates {_layers(best)} had the lowest mean loss of "
                 f"{len(losses)} depths, {means[best]:.2f} nats a token"
                 + (f", not told from {_either(alike)}" if alike else "")
                 + f"; that of {_layers(worst)} was {100 * (means[worst] / means[best] - 1):.1f} % "
