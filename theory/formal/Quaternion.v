@@ -166,3 +166,422 @@ by apply: (mulgI x); rewrite mulg1.
 Qed.
 
 End OneLayer.
+
+(* --- quaternions --- *)
+
+Section Quaternions.
+
+Variable F : realFieldType.
+
+(* a + b i + c j + d k. *)
+Definition quaternion : Type := F * F * F * F.
+Implicit Types (s k x y : quaternion).
+
+Definition times x y : quaternion :=
+  let: (a, b, c, d) := x in let: (a', b', c', d') := y in
+  (a * a' - b * b' - c * c' - d * d', a * b' + b * a' + c * d' - d * c',
+   a * c' - b * d' + c * a' + d * b', a * d' + b * c' - c * b' + d * a').
+Definition conj x : quaternion := let: (a, b, c, d) := x in (a, - b, - c, - d).
+Definition minus x : quaternion := let: (a, b, c, d) := x in (- a, - b, - c, - d).
+Definition norm x : F := let: (a, b, c, d) := x in a ^+ 2 + b ^+ 2 + c ^+ 2 + d ^+ 2.
+Definition unit (i : nat) : quaternion :=
+  ((i == 0%N)%:R, (i == 1%N)%:R, (i == 2%N)%:R, (i == 3%N)%:R).
+Definition vec x : 'rV[F]_4 := let: (a, b, c, d) := x in \row_j [:: a; b; c; d]`_j.
+
+Arguments times : simpl never.
+Arguments conj : simpl never.
+Arguments minus : simpl never.
+Arguments unit : simpl never.
+
+Local Ltac coordinates := repeat match goal with x : quaternion |- _ => 
+  let a := fresh "a" in let b := fresh "b" in let c := fresh "c" in let d := fresh "d" in
+  case: x => [[[a b] c] d] end.
+Local Ltac by_ring := coordinates; rewrite /times /conj /minus /norm /unit /=; 
+  try congr (_, _, _, _); ring.
+
+Lemma timesA x y s : times x (times y s) = times (times x y) s.
+Proof. by_ring. Qed.
+
+Lemma times1l x : times (unit 0) x = x.
+Proof. by_ring. Qed.
+
+Lemma times1r x : times x (unit 0) = x.
+Proof. by_ring. Qed.
+
+Lemma conj_times x y : conj (times x y) = times (conj y) (conj x).
+Proof. by_ring. Qed.
+
+Lemma conjK x : conj (conj x) = x.
+Proof. by_ring. Qed.
+
+Lemma minusK x : minus (minus x) = x.
+Proof. by_ring. Qed.
+
+Lemma minus_timesl x y : times (minus x) y = minus (times x y).
+Proof. by_ring. Qed.
+
+Lemma minus_timesr x y : times x (minus y) = minus (times x y).
+Proof. by_ring. Qed.
+
+Lemma conj_minus x : conj (minus x) = minus (conj x).
+Proof. by_ring. Qed.
+
+Lemma norm_conj x : norm (conj x) = norm x.
+Proof. by_ring. Qed.
+
+Lemma norm_minus x : norm (minus x) = norm x.
+Proof. by_ring. Qed.
+
+Lemma norm_times x y : norm (times x y) = norm x * norm y.
+Proof. by_ring. Qed.
+
+Lemma conj_unit0 : conj (unit 0) = unit 0.
+Proof. by_ring. Qed.
+
+Lemma times_conj x : norm x = 1 -> times x (conj x) = unit 0.
+Proof.
+case: x => [[[a b] c] d]; rewrite /times /conj /norm /unit /= => n1.
+by congr (_, _, _, _); rewrite -?n1; ring.
+Qed.
+
+Lemma conj_timesK x : norm x = 1 -> times (conj x) x = unit 0.
+Proof. by move=> n1; rewrite -{2}[x]conjK times_conj // norm_conj. Qed.
+
+Lemma vec_inj : injective vec.
+Proof.
+move=> [[[a b] c] d] [[[a' b'] c'] d'] /rowP e.
+have [e0 e1 e2 e3] := And4 (e 0) (e 1) (e (inord 2)) (e (inord 3)).
+by move: e0 e1 e2 e3; rewrite !mxE /= !inordK //= => -> -> -> ->.
+Qed.
+
+Lemma vec_dot x y : vec x *m (vec y)^T = (let: (a, b, c, d) := x in let: (a', b', c', d') := y in
+  a * a' + b * b' + c * c' + d * d')%:M.
+Proof.
+case: x => [[[a b] c] d]; case: y => [[[a' b'] c'] d'].
+apply/rowP => j; rewrite ord1 !mxE !big_ord_recl big_ord0 !mxE /=; ring.
+Qed.
+
+Lemma vec_norm x : norm x = 1 -> vec x *m (vec x)^T = 1%:M.
+Proof. by rewrite vec_dot; case: x => [[[a b] c] d] <-; congr _%:M; rewrite /norm; ring. Qed.
+
+(* Across a quaternion k of norm 1 the factor 1 - 2 k^T k of a layer maps each row s to - k s* k,
+   s* the conjugate. *)
+Theorem reflected_quaternion k s : norm k = 1 ->
+  vec s *m (1%:M - 2%:R *: ((vec k)^T *m vec k)) = vec (minus (times (times k (conj s)) k)).
+Proof.
+move=> k1; rewrite mulmxBr mulmx1 -scalemxAr mulmxA vec_dot mul_scalar_mx scalerA.
+case: s k k1 => [[[a b] c] d] [[[a' b'] c'] d'] k1.
+apply/rowP => j; rewrite !mxE.
+have e (x : F) : x = norm (a', b', c', d') * x by rewrite k1 mul1r.
+by case: j => [[|[|[|[|//]]]] ?]; rewrite /= [X in X - _]e /norm; ring.
+Qed.
+
+(* Rows y s x after an even number of reflections, - x* s* y after an odd number, for the four
+   units s. *)
+Definition rows (odd : bool) x y : 'M[F]_4 := \matrix_(i < 4)
+  vec (if odd then minus (times (times (conj x) (conj (unit i))) y) else times (times y (unit i)) x).
+
+Definition mirror (odd : bool) k := if odd then k else conj k.
+Definition other (odd : bool) y k := if odd then times k (conj y) else times (conj y) (conj k).
+
+(* So from letter to letter x is multiplied from the right by any quaternion of norm 1. *)
+Theorem one_factor odd x y k : norm k = 1 ->
+  rows odd x y *m (1%:M - 2%:R *: ((vec (mirror odd k))^T *m vec (mirror odd k))) =
+  rows (~~ odd) (times x k) (other odd y k).
+Proof.
+move=> k1; apply/row_matrixP => i; rewrite row_mul !rowK reflected_quaternion; last first.
+  by rewrite /mirror; case: (odd); rewrite ?norm_conj.
+congr vec; case: odd; rewrite /mirror /other /=; last by rewrite !conj_times !timesA.
+by rewrite conj_minus minus_timesr minus_timesl minusK !conj_times !conjK !timesA.
+Qed.
+
+Lemma central x : norm x = 1 -> times x (unit 1) = times (unit 1) x ->
+  times x (unit 2) = times (unit 2) x -> x = unit 0 \/ x = minus (unit 0).
+Proof.
+have half (z : F) : z = - z -> z = 0 by move/esym/eqP; rewrite eqNr => /eqP.
+case: x => [[[a b] c] d]; rewrite /times /unit /minus /norm /= => n1.
+rewrite !(mulr0, mulr1, mul0r, mul1r, addr0, add0r, subr0, sub0r, oppr0).
+case=> /half d0 /esym/half c0 /(congr1 snd) /= /half b0; move: n1; rewrite b0 c0 d0 expr0n /= !addr0.
+move/eqP; rewrite sqrf_eq1 => /orP [] /eqP ->; by [left | right].
+Qed.
+
+(* The rows show x up to its sign. *)
+Lemma rows_show odd x y x' y' : norm x = 1 -> norm y = 1 -> norm x' = 1 -> norm y' = 1 ->
+  rows odd x y = rows odd x' y' -> x = x' \/ x = minus x'.
+Proof.
+move=> nx ny nx' ny' e.
+have {e} e i : (i < 4)%N -> (if odd then minus (times (times (conj x) (conj (unit i))) y)
+    else times (times y (unit i)) x) = (if odd then minus (times (times (conj x') (conj (unit i))) y')
+    else times (times y' (unit i)) x').
+  by move=> i4; have := congr1 (row (Ordinal i4)) e; rewrite !rowK => /vec_inj.
+have {e} [z [z' [nz nz' e]]] : exists z z', [/\ norm z = 1, norm z' = 1 &
+    forall i, (i < 4)%N -> times (times z (unit i)) x = times (times z' (unit i)) x'].
+  case: odd e => e; [exists (conj y), (conj y') | exists y, y']; split; rewrite ?norm_conj //.
+  move=> i /e /(congr1 minus); rewrite !minusK => /(congr1 conj).
+  by rewrite !conj_times !conjK -!timesA.
+pose c := times (conj z') z.
+have cE i : (i < 4)%N -> times (times c (unit i)) x = times (unit i) x'.
+  move=> /e /(congr1 (times (conj z'))).
+  by rewrite !timesA conj_timesK // times1l.
+have cx : times c x = x' by have := cE 0%N isT; rewrite times1r times1l.
+have commutes i : (i < 4)%N -> times c (unit i) = times (unit i) c.
+  move=> /cE; rewrite -cx => /(congr1 (times^~ (conj x))).
+  by rewrite timesA -!timesA times_conj // !times1r.
+have nc : norm c = 1 by rewrite norm_times norm_conj nz nz' mulr1.
+rewrite -cx; case: (central nc (commutes 1%N isT) (commutes 2%N isT)) => ->.
+  by left; rewrite times1l.
+by right; rewrite minus_timesl times1l minusK.
+Qed.
+
+
+End Quaternions.
+
+(* --- two layers --- *)
+
+Section TwoLayers.
+
+Variables (F : realFieldType) (gT : finGroupType) (J : finType).
+Implicit Types (x y z : gT) (A : {set gT}).
+
+Definition signed (b : bool) (q : quaternion F) := if b then minus q else q.
+
+(* A group as rotations of space: each element stands for the quaternions q and - q. *)
+Definition rotations A (lift : gT -> quaternion F) :=
+  [/\ {in A, forall x, norm (lift x) = 1},
+      {in A &, forall x y, exists b, times (lift x) (lift y) = signed b (lift (x * y)%g)} &
+      {in A &, forall x y b, lift x = signed b (lift y) -> x = y}].
+
+(* Signs of the elements, and the elements that have none. *)
+Definition signs (sign : J -> gT -> bool) :=
+  forall j x y, sign j (x * y)%g = sign j x (+) sign j y.
+Definition even (sign : J -> gT -> bool) : {set gT} := [set x | [forall j, ~~ sign j x]].
+
+Variables (sign : J -> gT -> bool) (lift : gT -> quaternion F).
+Hypothesis sign_signs : signs sign.
+Hypothesis lift_rotations : rotations (even sign) lift.
+
+Lemma evenP x : reflect (forall j, sign j x = false) (x \in even sign).
+Proof.
+rewrite inE; apply: (iffP forallP) => e j; first exact/negbTE/e.
+by rewrite e.
+Qed.
+
+Lemma sign1 j : sign j 1%g = false.
+Proof. by have := sign_signs j 1%g 1%g; rewrite mulg1; case: (sign j 1%g). Qed.
+
+Lemma signV j x : sign j x^-1%g = sign j x.
+Proof. by have := sign_signs j x x^-1%g; rewrite mulgV sign1; do 2!case: (sign _ _). Qed.
+
+Lemma even1 : 1%g \in even sign.
+Proof. exact/evenP/sign1. Qed.
+
+Lemma evenM x y : x \in even sign -> y \in even sign -> (x * y)%g \in even sign.
+Proof. by move=> /evenP ex /evenP ey; apply/evenP => j; rewrite sign_signs ex ey. Qed.
+
+Lemma evenV x : x \in even sign -> x^-1%g \in even sign.
+Proof. by move=> /evenP ex; apply/evenP => j; rewrite signV. Qed.
+
+(* The product of a word is a part without signs and a chosen element of the same signs. *)
+Definition sign_of x : {ffun J -> bool} := [ffun j => sign j x].
+Definition chosen (e : {ffun J -> bool}) := odflt 1%g [pick z | sign_of z == e].
+Definition part y := (y * (chosen (sign_of y))^-1)%g.
+Definition change (e : {ffun J -> bool}) x :=
+  (chosen e * x * (chosen [ffun j => e j (+) sign j x])^-1)%g.
+
+Lemma chosenP y j : sign j (chosen (sign_of y)) = sign j y.
+Proof.
+rewrite /chosen; case: pickP => [z /eqP/ffunP/(_ j)|/(_ y)]; first by rewrite !ffunE.
+by rewrite eqxx.
+Qed.
+
+Lemma part_even y : part y \in even sign.
+Proof. by apply/evenP => j; rewrite sign_signs signV chosenP addbb. Qed.
+
+Lemma part_change y x : part (y * x) = (part y * change (sign_of y) x)%g.
+Proof.
+rewrite /part /change (_ : [ffun j => _] = sign_of (y * x)).
+  by rewrite !mulgA mulgKV.
+by apply/ffunP => j; rewrite !ffunE sign_signs.
+Qed.
+
+Lemma change_even y x : change (sign_of y) x \in even sign.
+Proof. by rewrite -(mulKg (part y) (change _ x)) -part_change evenM ?evenV ?part_even. Qed.
+
+Lemma part_inj y y' : sign_of y = sign_of y' -> part y = part y' -> y = y'.
+Proof. by rewrite /part => -> /mulIg. Qed.
+
+Lemma signed_signed b b' q : signed b (signed b' q) = signed (b (+) b') q.
+Proof. by case: b b' => [] [] //=; rewrite minusK. Qed.
+
+Lemma signed_timesl b q q' : times (signed b q) q' = signed b (times q q').
+Proof. by case: b => //=; rewrite minus_timesl. Qed.
+
+Lemma signed_timesr b q q' : times q (signed b q') = signed b (times q q').
+Proof. by case: b => //=; rewrite minus_timesr. Qed.
+
+Lemma signed_conj b q : conj (signed b q) = signed b (conj q).
+Proof. by case: b => //=; rewrite conj_minus. Qed.
+
+Lemma norm_signed b q : norm (signed b q) = norm q.
+Proof. by case: b => //=; rewrite norm_minus. Qed.
+
+Lemma lift1 : exists b, lift 1%g = signed b (unit F 0).
+Proof.
+have [n1 M _] := lift_rotations; have [b] := M _ _ even1 even1; rewrite mulg1.
+move/(congr1 (times (conj (lift 1%g)))); rewrite timesA signed_timesr conj_timesK ?n1 ?even1 //.
+by rewrite times1l; exists b.
+Qed.
+
+Lemma lift_conj x : x \in even sign -> exists b, conj (lift x) = signed b (lift x^-1%g).
+Proof.
+move=> xA; have [n1 M _] := lift_rotations.
+have [b] := M _ _ xA (evenV xA); rewrite mulgV; have [b' ->] := lift1.
+move/(congr1 (times (conj (lift x)))); rewrite timesA !signed_timesr conj_timesK ?n1 //.
+by rewrite times1l times1r signed_signed => ->; exists (b (+) b'); rewrite signed_signed addbb.
+Qed.
+
+Variable L : nat.
+Notation state := (state F L.+2 [finType of option J] 4 4).
+Notation place := ('I_L.+2 * option J)%type.
+
+(* Layer 1 keeps signs: one changes at every letter. *)
+Definition flip : 'M[F]_4 := 1%:M - 2%:R *: ((vec (unit F 0))^T *m vec (unit F 0)).
+Definition flag (b : bool) : 'M[F]_4 := if b then flip else 1%:M.
+
+Lemma norm_unit0 : norm (unit F 0) = 1.
+Proof. by rewrite /norm /unit /= expr1n expr0n !addr0. Qed.
+
+Lemma flag_flip b : flag b *m flip = flag (~~ b).
+Proof.
+case: b; rewrite /= ?mul1mx // /flip; set k := vec _.
+have: (k^T *m k) *m (k^T *m k) = k^T *m k.
+  by rewrite mulmxA -(mulmxA k^T) vec_norm ?norm_unit0 // mulmx1.
+move: (k^T *m k) => P PP; rewrite mulmxBr mulmx1 mulmxBl mul1mx -scalemxAl -scalemxAr PP.
+by apply/matrixP => i j; rewrite !mxE; move: (_ == _)%:R (P i j) => u v; ring.
+Qed.
+
+Lemma flag_shows b : (flag b 0 0 != 1) = b.
+Proof.
+case: b; rewrite /= !mxE /= ?eqxx //.
+rewrite big_ord1 !mxE /= !mulr1 (_ : 1 - 2%:R = - 1); last by ring.
+by rewrite eq_sym -addr_eq0 -(natrD _ 1 1) pnatr_eq0.
+Qed.
+
+Definition shown (s : state) h := s (ord0, h) 0 0 != 1.
+
+Definition turned (s : state) x :=
+  let a := change [ffun j => shown s (Some j)] x in
+  mirror (shown s None) (if a \in even sign then lift a else unit F 0).
+
+Definition two : stack F gT L.+2 [finType of option J] 4 4 := Stack
+  [ffun i : place => if i.1 == 1%N :> nat then rows false (lift (part 1)) (lift 1%g) else 1%:M]
+  (fun x s i => match val i.1, i.2 with
+    | 0%N, Some j => if sign j x then 2%:R else 0
+    | 0%N, None | 1%N, _ => 2%:R
+    | _, _ => 0 end)
+  (fun x s i => vec (if i.1 == 1%N :> nat then turned s x else unit F 0))
+  (fun _ _ _ => 0).
+
+Notation T := (bool * gT * bool * gT * bool)%type.
+Definition reached (p : T) : state :=
+  let: (odd, y, bx, z, bz) := p in
+  [ffun i : place => match val i.1 with
+    | 0%N => flag (if i.2 is Some j then sign j y else odd)
+    | 1%N => rows odd (signed bx (lift (part y))) (signed bz (lift z))
+    | _ => 1%:M end].
+Definition partner (p : T) := let: (_, _, _, z, _) := p in z.
+Definition total (p : T) := let: (_, y, _, _, _) := p in y.
+
+Lemma start_reached : start two = reached (false, 1, false, 1, false)%g.
+Proof.
+apply/ffunP => i; rewrite !ffunE.
+by case: i => [[[|[|i]] ?] [j|]] //=; rewrite ?sign1.
+Qed.
+
+Lemma shown_reached odd y bx z bz : let s := reached (odd, y, bx, z, bz) in
+  shown s None = odd /\ [ffun j => shown s (Some j)] = sign_of y.
+Proof.
+split=> [|]; first by rewrite /shown ffunE flag_shows.
+by apply/ffunP => j; rewrite /shown !ffunE flag_shows.
+Qed.
+
+Lemma turned_norm s x : norm (turned s x) = 1.
+Proof.
+rewrite /turned /mirror; case: ifP => _; case: ifP => xA; rewrite ?norm_conj ?norm_unit0 //;
+  by have [-> ] := lift_rotations.
+Qed.
+
+Lemma read_reached p x : partner p \in even sign -> exists2 p',
+  partner p' \in even sign & read two (reached p) x = reached p' /\ total p' = (total p * x)%g.
+Proof.
+case: p => [[[[odd y] bx] z] bz]; rewrite /partner /total => zA; have [n1 M _] := lift_rotations.
+have aA := change_even y x; set a := change _ x in aA.
+have [b xa] := M _ _ (part_even y) aA; rewrite -part_change in xa.
+have [c zc] := lift_conj zA; have [c' ac] := lift_conj aA.
+have [z' z'A [bz' zE]] : exists2 z', z' \in even sign & exists b',
+    other odd (signed bz (lift z)) (lift a) = signed b' (lift z').
+  rewrite /other signed_conj zc ac !(signed_timesl, signed_timesr, signed_signed).
+  case: odd.
+    have [b' ->] := M _ _ aA (evenV zA); exists (a * z^-1)%g; first exact: evenM (evenV zA).
+    by rewrite signed_signed; eexists.
+  have [b' ->] := M _ _ (evenV zA) (evenV aA); exists (z^-1 * a^-1)%g.
+    exact: evenM (evenV zA) (evenV aA).
+  by rewrite signed_signed; eexists.
+exists (~~ odd, (y * x)%g, bx (+) b, z', bz') => //; split=> //.
+have [so se] := shown_reached odd y bx z bz.
+apply/ffunP => i; rewrite [LHS]ffunE [RHS]ffunE /update mul0mx scaler0 addr0.
+rewrite [X in X *m _]ffunE.
+case: i => [[[|[|i]] lt] h] /=; last by rewrite scale0r subr0 mulmx1.
+  case: h => [j|]; last by rewrite flag_flip.
+  rewrite sign_signs; case: (sign j x); rewrite ?addbT ?addbF ?flag_flip //.
+  by rewrite scale0r subr0 mulmx1.
+by rewrite /turned so se aA one_factor ?n1 // -zE signed_timesl xa signed_signed.
+Qed.
+
+Lemma reached_total p p' : partner p \in even sign -> partner p' \in even sign ->
+  reached p = reached p' -> total p = total p'.
+Proof.
+case: p => [[[[odd y] bx] z] bz]; case: p' => [[[[odd' y'] bx'] z'] bz'].
+rewrite /partner /total => zA zA' e.
+have [so se] := shown_reached odd y bx z bz; have [so' se'] := shown_reached odd' y' bx' z' bz'.
+rewrite e so' se' in so se; rewrite -so in e.
+have [n1 _ inj] := lift_rotations; apply: part_inj; first exact/esym.
+have /ffunP /(_ (1, None)) := e; rewrite !ffunE /= => /rows_show.
+rewrite !norm_signed !n1 ?part_even // => /(_ erefl erefl erefl erefl) same.
+suff [b] : exists b, lift (part y) = signed b (lift (part y')) by apply: inj; apply: part_even.
+have back q q' : signed bx q = q' -> q = signed bx q'.
+  by move=> <-; rewrite signed_signed addbb.
+case: same => [/back ->|/back ->]; first by rewrite signed_signed; eexists.
+by rewrite -[minus _]/(signed true _) !signed_signed; eexists.
+Qed.
+
+(* A group whose elements without signs are rotations of space is tracked by two layers. *)
+Theorem signs_and_rotations : tracked F gT L.+2.
+Proof.
+exists [finType of option J], 4%N, 4%N, two.
+have run_reached w : exists2 p, partner p \in even sign & run two w = reached p /\ total p = product w.
+  elim/last_ind: w => [|w x [p pA [e t]]].
+    exists (false, 1, false, 1, false)%g; first exact: even1.
+    by rewrite [run _ _]start_reached Diagonal.product_nil.
+  have [p' pA' [e' t']] := read_reached x pA; exists p' => //.
+  by rewrite /run foldl_rcons -/(run two w) e e' t' t -cats1 Diagonal.product_cat Diagonal.product1.
+split.
+- move=> x s t [[[|[|i]] lt] h] same; split=> //; congr vec; rewrite /= /turned.
+  have eh h' : shown s h' = shown t h' by rewrite /shown (same (ord0, h')).
+  have -> : [ffun j => shown s (Some j)] = [ffun j => shown t (Some j)].
+    by apply/ffunP => j; rewrite !ffunE eh.
+  by rewrite eh.
+- move=> x s i; split; last by apply: vec_norm; case: eqP => _; rewrite ?norm_unit0 ?turned_norm.
+  have two2 : 0 <= (2%:R : F) <= 2%:R by rewrite ler0n Order.POrderTheory.lexx.
+  have zero2 : 0 <= (0 : F) <= 2%:R by rewrite Order.POrderTheory.lexx ler0n.
+  by case: i => [[[|[|i]] lt] [j|]] //=; case: ifP.
+- exists [seq reached p | p in [pred p | partner p \in even sign]].
+    by rewrite start_reached image_f // inE even1.
+  by move=> x _ /imageP [p pA ->]; have [p' pA' [-> _]] := read_reached x pA; apply: image_f.
+exists (fun s _ => odflt 1%g (omap total [pick p | (partner p \in even sign) && (reached p == s)])).
+move=> w x; have [p pA [-> <-]] := run_reached (rcons w x).
+case: pickP => [p' /andP [pA' /eqP e]|/(_ p)] /=; first exact: reached_total.
+by rewrite pA eqxx.
+Qed.
+
+End TwoLayers.
