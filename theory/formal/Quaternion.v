@@ -158,8 +158,8 @@ have stE n i : st n i = iter n (f i) (s0 i).
   by move=> lt; have := leq_trans (ltn_ord i.1) L1; rewrite ltnS leqn0 => /eqP i0; rewrite i0 in lt.
 have [n [p [p0 back]]] := pigeonhole stQ.
 have same : st 3%N = st 1%N.
-  apply/ffunP => i; rewrite !stE; apply: (repeated_letter (n := n) _ p0 _ 0); last by rewrite -!stE back.
-  by have [] := dN x s0 i.
+  apply/ffunP => i; have [_ k1] := dN x s0 i; rewrite !stE.
+  by apply: (repeated_letter (n := n) k1 p0 _ 0); rewrite -!stE back.
 have e : run N (rcons [:: x; x] x) = run N (rcons [::] x) := same.
 have := dec [:: x; x] x; rewrite e dec /product !big_cons big_nil mulg1 => xx.
 by apply: (mulgI x); rewrite mulg1.
@@ -279,7 +279,8 @@ Qed.
 (* Rows y s x after an even number of reflections, - x* s* y after an odd number, for the four
    units s. *)
 Definition rows (odd : bool) x y : 'M[F]_4 := \matrix_(i < 4)
-  vec (if odd then minus (times (times (conj x) (conj (unit i))) y) else times (times y (unit i)) x).
+  vec (if odd then minus (times (times (conj x) (conj (unit i))) y)
+       else times (times y (unit i)) x).
 
 Definition mirror (odd : bool) k := if odd then k else conj k.
 Definition other (odd : bool) y k := if odd then times k (conj y) else times (conj y) (conj k).
@@ -301,7 +302,8 @@ Proof.
 have half (z : F) : z = - z -> z = 0 by move/esym/eqP; rewrite eqNr => /eqP.
 case: x => [[[a b] c] d]; rewrite /times /unit /minus /norm /= => n1.
 rewrite !(mulr0, mulr1, mul0r, mul1r, addr0, add0r, subr0, sub0r, oppr0).
-case=> /half d0 /esym/half c0 /(congr1 snd) /= /half b0; move: n1; rewrite b0 c0 d0 expr0n /= !addr0.
+case=> /half d0 /esym/half c0 /(congr1 snd) /= /half b0; move: n1.
+rewrite b0 c0 d0 expr0n /= !addr0.
 move/eqP; rewrite sqrf_eq1 => /orP [] /eqP ->; by [left | right].
 Qed.
 
@@ -310,9 +312,11 @@ Lemma rows_show odd x y x' y' : norm x = 1 -> norm y = 1 -> norm x' = 1 -> norm 
   rows odd x y = rows odd x' y' -> x = x' \/ x = minus x'.
 Proof.
 move=> nx ny nx' ny' e.
-have {e} e i : (i < 4)%N -> (if odd then minus (times (times (conj x) (conj (unit i))) y)
-    else times (times y (unit i)) x) = (if odd then minus (times (times (conj x') (conj (unit i))) y')
-    else times (times y' (unit i)) x').
+have {e} e i : (i < 4)%N ->
+    (if odd then minus (times (times (conj x) (conj (unit i))) y)
+     else times (times y (unit i)) x) =
+    (if odd then minus (times (times (conj x') (conj (unit i))) y')
+     else times (times y' (unit i)) x').
   by move=> i4; have := congr1 (row (Ordinal i4)) e; rewrite !rowK => /vec_inj.
 have {e} [z [z' [nz nz' e]]] : exists z z', [/\ norm z = 1, norm z' = 1 &
     forall i, (i < 4)%N -> times (times z (unit i)) x = times (times z' (unit i)) x'].
@@ -559,7 +563,8 @@ Qed.
 Theorem signs_and_rotations : tracked F gT L.+2.
 Proof.
 exists [finType of option J], 4%N, 4%N, two.
-have run_reached w : exists2 p, partner p \in even sign & run two w = reached p /\ total p = product w.
+have run_reached w : exists2 p,
+    partner p \in even sign & run two w = reached p /\ total p = product w.
   elim/last_ind: w => [|w x [p pA [e t]]].
     exists (false, 1, false, 1, false)%g; first exact: even1.
     by rewrite [run _ _]start_reached Diagonal.product_nil.
@@ -585,3 +590,307 @@ by rewrite pA eqxx.
 Qed.
 
 End TwoLayers.
+
+(* --- icosians --- *)
+
+(* a + b phi with phi^2 = phi + 1, and quaternions of such coordinates. *)
+Definition golden := (int * int)%type.
+Definition golden4 := (golden * golden * golden * golden)%type.
+Implicit Types (r : golden) (q : golden4).
+
+Definition gadd r r' : golden := (r.1 + r'.1, r.2 + r'.2).
+Definition gopp r : golden := (- r.1, - r.2).
+Definition gmul r r' : golden := (r.1 * r'.1 + r.2 * r'.2, r.1 * r'.2 + r.2 * r'.1 + r.2 * r'.2).
+Definition gsum r r' r'' r''' := gadd (gadd (gadd r r') r'') r'''.
+
+Definition each (f : golden -> golden) q : golden4 :=
+  let: (a, b, c, d) := q in (f a, f b, f c, f d).
+Definition gtimes q q' : golden4 :=
+  let: (a, b, c, d) := q in let: (a', b', c', d') := q' in
+  (gsum (gmul a a') (gopp (gmul b b')) (gopp (gmul c c')) (gopp (gmul d d')),
+   gsum (gmul a b') (gmul b a') (gmul c d') (gopp (gmul d c')),
+   gsum (gmul a c') (gopp (gmul b d')) (gmul c a') (gmul d b'),
+   gsum (gmul a d') (gmul b c') (gopp (gmul c b')) (gmul d a')).
+Definition gnorm q : golden :=
+  let: (a, b, c, d) := q in gsum (gmul a a) (gmul b b) (gmul c c) (gmul d d).
+Definition double r := gadd r r.
+Definition half r : golden := ((r.1 %/ 2)%Z, (r.2 %/ 2)%Z).
+
+(* A permutation of five letters by its images, first c and then c'. *)
+Definition follow (c c' : seq nat) := [seq nth 0%N c' i | i <- c].
+
+(* Twice an icosian, with the even permutation that it stands for: two of them make all. *)
+Definition entry := (seq nat * golden4)%type.
+Definition generators : seq entry :=
+  [:: ([:: 0; 3; 1; 2; 4]%N, ((1, 0), (1, 0), (1, 0), (1, 0)));
+      ([:: 1; 2; 4; 0; 3]%N, ((0, 1), (1, 0), (-1, 1), (0, 0)))].
+Definition spread (t : seq entry) :=
+  foldl (fun t' e => if e.1 \in unzip1 t' then t' else rcons t' e) t
+    [seq (follow e.1 g.1, each half (gtimes e.2 g.2)) | e <- t, g <- generators].
+Definition one : entry := ([:: 0; 1; 2; 3; 4]%N, ((2%:R, 0), (0, 0), (0, 0), (0, 0))).
+Definition icosahedral := Eval vm_compute in iter 10 spread [:: one].
+
+Definition listed c := c \in unzip1 icosahedral.
+Definition lifted c : golden4 := (nth one icosahedral (index c (unzip1 icosahedral))).2.
+
+(* What the kernel computes: products of listed permutations are those of their quaternions, up to
+   the sign; no two quaternions are equal up to the sign, since a^2 + a b - b^2 is not 0 for some
+   coordinate a + b phi of their difference; and as to who is listed permutations have a sign. *)
+Definition gdiff q q' : seq golden :=
+  let: (a, b, c, d) := q in let: (a', b', c', d') := q' in
+  [:: gadd a (gopp a'); gadd b (gopp b'); gadd c (gopp c'); gadd d (gopp d')].
+Definition field_norm r := r.1 * r.1 + r.1 * r.2 - r.2 * r.2.
+Definition apart q q' := has (fun r => field_norm r != 0) (gdiff q q').
+
+Definition same_product (e e' : entry) := let q := lifted (follow e.1 e'.1) in
+  (gtimes e.2 e'.2 == each double q) || (gtimes e.2 e'.2 == each double (each gopp q)).
+Definition told_apart (e e' : entry) :=
+  (e.1 == e'.1) || apart e.2 e'.2 && apart e.2 (each gopp e'.2).
+Definition same_sign c c' := ~~ listed (follow c c') == ~~ listed c (+) ~~ listed c'.
+
+Lemma products_right : all (fun e => all (same_product e) icosahedral) icosahedral.
+Proof. by vm_compute. Qed.
+Lemma norms_right : all (fun e => gnorm e.2 == (4%:R, 0)) icosahedral.
+Proof. by vm_compute. Qed.
+Lemma apart_right : all (fun e => all (told_apart e) icosahedral) icosahedral.
+Proof. by vm_compute. Qed.
+Lemma signs_right :
+  all (fun c => all (same_sign c) (permutations (iota 0 5))) (permutations (iota 0 5)).
+Proof. by vm_compute. Qed.
+
+Lemma listed_entry c : listed c -> exists2 e : entry, e \in icosahedral & e.1 = c /\ e.2 = lifted c.
+Proof.
+move=> cl; exists (nth one icosahedral (index c (unzip1 icosahedral))).
+  by rewrite mem_nth // -(size_map fst) index_mem.
+by rewrite -(nth_map one [::]) ?nth_index // -(size_map fst) index_mem.
+Qed.
+
+Lemma lifted_products c c' : listed c -> listed c' ->
+  exists b : bool, gtimes (lifted c) (lifted c') =
+    each double (if b then each gopp (lifted (follow c c')) else lifted (follow c c')).
+Proof.
+move=> /listed_entry [e el [<- <-]] /listed_entry [e' el' [<- <-]].
+have := allP (allP products_right e el) e' el'; rewrite /same_product.
+by case/orP => /eqP ->; [exists false | exists true].
+Qed.
+
+Lemma lifted_norm c : listed c -> gnorm (lifted c) = (4%:R, 0).
+Proof. by move=> /listed_entry [e el [_ <-]]; apply/eqP/(allP norms_right e el). Qed.
+
+Lemma lifted_apart c c' : listed c -> listed c' -> c != c' ->
+  apart (lifted c) (lifted c') && apart (lifted c) (each gopp (lifted c')).
+Proof.
+move=> /listed_entry [e el [<- <-]] /listed_entry [e' el' [<- <-]] /negPf ne.
+by have := allP (allP apart_right e el) e' el'; rewrite /told_apart ne.
+Qed.
+
+Lemma listed_sign c c' : c \in permutations (iota 0 5) -> c' \in permutations (iota 0 5) ->
+  ~~ listed (follow c c') = ~~ listed c (+) ~~ listed c'.
+Proof. by move=> cP cP'; apply/eqP/(allP (allP signs_right c cP) c' cP'). Qed.
+
+Section Icosians.
+
+Variable F : rcfType.
+
+Definition phi : F := (1 + Num.sqrt 5%:R) / 2%:R.
+
+Lemma two0 : 2%:R != 0 :> F.
+Proof. by rewrite pnatr_eq0. Qed.
+
+Lemma phi2 : phi ^+ 2 = phi + 1.
+Proof.
+have five : Num.sqrt 5%:R ^+ 2 = 5%:R :> F by rewrite sqr_sqrtr ?ler0n.
+rewrite /phi; move: (Num.sqrt _) five => s five.
+have -> : ((1 + s) / 2%:R) ^+ 2 = (1 + 2%:R * s + s ^+ 2) / 4%:R.
+  by field.
+by rewrite five; field.
+Qed.
+
+Definition embed r : F := r.1%:~R + r.2%:~R * phi.
+Definition icosian q : quaternion F :=
+  let: (a, b, c, d) := q in (embed a / 2%:R, embed b / 2%:R, embed c / 2%:R, embed d / 2%:R).
+
+Lemma embed_add r r' : embed (gadd r r') = embed r + embed r'.
+Proof. by rewrite /embed /= !rmorphD /=; ring. Qed.
+
+Lemma embed_opp r : embed (gopp r) = - embed r.
+Proof. by rewrite /embed /= !rmorphN /=; ring. Qed.
+
+Lemma embed_mul r r' : embed (gmul r r') = embed r * embed r'.
+Proof.
+rewrite /embed /= !(rmorphD, rmorphM) /=; move: r.1%:~R r.2%:~R r'.1%:~R r'.2%:~R => a b a' b'.
+have -> : (a + b * phi) * (a' + b' * phi) = a * a' + (a * b' + b * a') * phi + b * b' * phi ^+ 2.
+  by ring.
+by rewrite phi2; ring.
+Qed.
+
+Lemma embed_neq0 r : field_norm r != 0 -> embed r != 0.
+Proof.
+apply: contraNneq => e0; have : embed (gmul r (r.1 + r.2, - r.2)) = 0 by rewrite embed_mul e0 mul0r.
+rewrite /embed /gmul /= (_ : r.1 * - r.2 + _ + _ = 0); last by ring.
+rewrite mul0r addr0 (_ : r.1 * _ + _ = field_norm r); last by rewrite /field_norm; ring.
+by move/eqP; rewrite intr_eq0 => /eqP ->.
+Qed.
+
+Definition embedded := (embed_add, embed_opp, embed_mul).
+
+Lemma icosian_times q q' q'' : gtimes q q' = each double q'' ->
+  times (icosian q) (icosian q') = icosian q''.
+Proof.
+have halves (v : F) : v = (v + v) / 2%:R by field.
+case: q => [[[a b] c] d]; case: q' => [[[a' b'] c'] d']; case: q'' => [[[a'' b''] c''] d''] e.
+rewrite /icosian /times; congr (_, _, _, _).
+- move: (congr1 (fun q => embed q.1.1.1) e); rewrite /= !embedded => h.
+  by rewrite [X in _ = X / _]halves -h; field.
+- move: (congr1 (fun q => embed q.1.1.2) e); rewrite /= !embedded => h.
+  by rewrite [X in _ = X / _]halves -h; field.
+- move: (congr1 (fun q => embed q.1.2) e); rewrite /= !embedded => h.
+  by rewrite [X in _ = X / _]halves -h; field.
+move: (congr1 (fun q => embed q.2) e); rewrite /= !embedded => h.
+by rewrite [X in _ = X / _]halves -h; field.
+Qed.
+
+Lemma icosian_minus q : icosian (each gopp q) = minus (icosian q).
+Proof. by case: q => [[[a b] c] d]; rewrite /icosian /minus /= !embed_opp !mulNr. Qed.
+
+Lemma icosian_norm q : gnorm q = (4%:R, 0) -> norm (icosian q) = 1.
+Proof.
+case: q => [[[a b] c] d] /(congr1 embed).
+rewrite /= !embedded [RHS]/embed /= mulr0z mul0r addr0 => h.
+rewrite /norm /icosian; transitivity ((4%:R : F) / 4%:R); last by field.
+by rewrite -[X in _ = X / _]h; field.
+Qed.
+
+Lemma icosian_apart q q' : apart q q' -> icosian q <> icosian q'.
+Proof.
+case: q => [[[a b] c] d]; case: q' => [[[a' b'] c'] d']; rewrite /apart /icosian /= orbF.
+have same r r' : field_norm (gadd r (gopp r')) != 0 -> embed r / 2%:R <> embed r' / 2%:R.
+  move/embed_neq0; rewrite !embedded subr_eq0 => /eqP ne /mulIf e.
+  by apply: ne; apply: e; rewrite invr_eq0 two0.
+by case/or4P => /same ne [e0 e1 e2 e3]; apply: ne.
+Qed.
+
+Lemma icosian_signed q q' b : apart q q' && apart q (each gopp q') ->
+  icosian q <> signed b (icosian q').
+Proof.
+case/andP => ne ne'; case: b => e; last exact: (icosian_apart ne e).
+by apply: (icosian_apart ne'); rewrite icosian_minus.
+Qed.
+
+(* --- permutations of five letters --- *)
+
+Definition code (p : {perm 'I_5}) : seq nat := [seq val (p i) | i <- enum 'I_5].
+
+Lemma codeM p p' : code (p * p')%g = follow (code p) (code p').
+Proof.
+have -> c : follow (code p) c = [seq nth 0%N c (val (p i)) | i <- enum 'I_5].
+  by rewrite /follow /code; elim: (enum _) => //= i s ->.
+apply: eq_map => i.
+by rewrite permM /code (nth_map ord0) ?(nth_ord_enum ord0 (p i)) // size_enum_ord ltn_ord.
+Qed.
+
+Lemma code_inj : injective code.
+Proof.
+move=> p p' /eq_in_map e; apply/permP => i; apply/val_inj/e.
+by rewrite mem_enum.
+Qed.
+
+Lemma code_permutation p : code p \in permutations (iota 0 5).
+Proof.
+rewrite mem_permutations; have u : uniq (code p).
+  by rewrite map_inj_uniq ?enum_uniq // => i i' /val_inj /perm_inj.
+apply: uniq_perm; rewrite ?iota_uniq //.
+have sub : {subset code p <= iota 0 5} by move=> _ /mapP [i _ ->]; rewrite mem_iota /=.
+by apply: (uniq_min_size u sub _).2; rewrite size_map size_enum_ord.
+Qed.
+
+Definition odd_five (_ : 'I_1) p := ~~ listed (code p).
+Definition lift_five p := icosian (lifted (code p)).
+
+Lemma signs_five : signs odd_five.
+Proof. by move=> j p p'; rewrite /odd_five codeM listed_sign ?code_permutation. Qed.
+
+Lemma even_five p : p \in even odd_five -> listed (code p).
+Proof. by rewrite inE => /forallP /(_ ord0); rewrite negbK. Qed.
+
+Lemma rotations_five : rotations (even odd_five) lift_five.
+Proof.
+split.
+- by move=> p /even_five /lifted_norm /icosian_norm.
+- move=> p p' /even_five pl /even_five pl'; rewrite /lift_five codeM.
+  have [b /(icosian_times) ->] := lifted_products pl pl'; exists b.
+  by case: b => //=; rewrite icosian_minus.
+move=> p p' /even_five pl /even_five pl' b e; apply: code_inj.
+have [same|/(lifted_apart pl pl') ne] := eqVneq (code p) (code p'); first exact: same.
+by case: (icosian_signed ne e).
+Qed.
+
+(* A subgroup is tracked as the group is. *)
+Lemma tracked_subgroup (gT : finGroupType) (G : {group gT}) L :
+  tracked F gT L -> tracked F [finGroupType of subg_of G] L.
+Proof.
+case=> [H [m [d [N [lN dN [Q sQ stay] [readout dec]]]]]].
+pose N' := @Stack F [finGroupType of subg_of G] L H m d (start N) (fun x => beta N (sgval x))
+  (fun x => key N (sgval x)) (fun x => value N (sgval x)).
+have runE w : run N' w = run N [seq sgval x | x <- w].
+  by rewrite /run; elim: w (start N) (start N') (erefl : start N' = start N) => //= x w IH s s' ->;
+     apply: IH.
+have productE (w : seq (subg_of G)) : sgval (product w) = product [seq sgval x | x <- w].
+  rewrite /product; elim: w => [|x w IH]; first by rewrite !big_nil.
+  by rewrite /= !big_cons -IH sgvalM ?inE.
+exists H, m, d, N'; split=> //.
+- by move=> x s t i; apply: lN.
+- by move=> x s i; apply: dN.
+- by exists Q => // x s; apply: stay.
+exists (fun s x => subg G (readout s (sgval x))) => w x.
+by rewrite runE map_rcons dec -map_rcons -productE sgvalK.
+Qed.
+
+End Icosians.
+
+Definition least_layers : N := 2.
+Lemma least_layersE : nat_of_bin least_layers = 2%N.
+Proof. by []. Qed.
+
+(* Claim: least_depth/deltanet_quaternions. For every subgroup of the symmetric group of five
+   letters that has an element of order 3 or more, over real numbers, the numbers of layers that
+   are enough are those from two on. *)
+Theorem deltanet_quaternions (F : rcfType) (G : {group {perm 'I_5}}) x :
+  x \in G -> (x * x != 1)%g -> forall L, tracked F [finGroupType of subg_of G] L <->
+  (nat_of_bin least_layers <= L)%N.
+Proof.
+move=> xG x2 L; rewrite least_layersE; split=> [tr|].
+  rewrite ltnNge; apply: contra x2 => L1.
+  by have := congr1 sgval (one_layer L1 tr (subg G x)); rewrite /= subgK // => ->.
+case: L => [|[|L]] // _; apply: tracked_subgroup.
+exact: signs_and_rotations signs_five (rotations_five F) L.
+Qed.
+
+(* The symmetric group, and its subgroups with a cycle of five letters: with x -> 2 x modulo 5 as p
+   that of the maps x -> a x + b. *)
+Definition cycle5 : {perm 'I_5} := perm (@addrI _ (1 : 'I_5)).
+
+Lemma cycle5_square : (cycle5 * cycle5 != 1)%g.
+Proof. by apply/eqP => /permP /(_ ord0); rewrite !permE /= !permE. Qed.
+
+Example symmetric5_two (F : rcfType) L :
+  tracked F [finGroupType of subg_of [set: {perm 'I_5}]] L <-> (nat_of_bin least_layers <= L)%N.
+Proof. exact: deltanet_quaternions (in_setT _) cycle5_square L. Qed.
+
+Example affine5_two (F : rcfType) (p : {perm 'I_5}) L :
+  tracked F [finGroupType of subg_of <<[set cycle5; p]>>] L <-> (nat_of_bin least_layers <= L)%N.
+Proof. by apply: deltanet_quaternions cycle5_square L; rewrite mem_gen // inE set11. Qed.
+
+(* Period 2 is attained, by one number that changes its sign. *)
+Example sign_period (F : realFieldType) (f := update (2%:R : F) (1%:M : 'rV_1) (0 : 'cV_1)) :
+  (forall i, iter i.+3 f 1%:M = iter i.+1 f 1%:M) /\ iter 2 f 1%:M <> iter 1 f 1%:M.
+Proof.
+have one1 : (1%:M : 'rV[F]_1) *m 1%:M^T = 1%:M by rewrite trmx1 mulmx1.
+have fE S : f S = - S.
+  rewrite /f /update trmx1 mulmx1 mul0mx scaler0 addr0 mulmxBr mulmx1 -scalemxAr mulmx1.
+  by rewrite scaler_nat mulr2n opprD addNKr.
+have back : iter (2 + 0) f 1%:M = iter 0 f 1%:M by rewrite /= !fE opprK.
+split; first exact: (repeated_letter one1 _ back).
+rewrite /= !fE opprK => /matrixP /(_ ord0 ord0); rewrite !mxE /= => /eqP.
+by rewrite -addr_eq0 -(natrD _ 1 1) pnatr_eq0.
+Qed.
