@@ -285,7 +285,8 @@ Definition rows (odd : bool) x y : 'M[F]_4 := \matrix_(i < 4)
 Definition mirror (odd : bool) k := if odd then k else conj k.
 Definition other (odd : bool) y k := if odd then times k (conj y) else times (conj y) (conj k).
 
-(* So from letter to letter x is multiplied from the right by any quaternion of norm 1. *)
+(* A state with rows y s x, or - x* s* y after an odd number of letters: one factor of a layer
+   multiplies x from the right by any quaternion of norm 1. *)
 Theorem one_factor odd x y k : norm k = 1 ->
   rows odd x y *m (1%:M - 2%:R *: ((vec (mirror odd k))^T *m vec (mirror odd k))) =
   rows (~~ odd) (times x k) (other odd y k).
@@ -559,7 +560,9 @@ case: same => [/back ->|/back ->]; first by rewrite signed_signed; eexists.
 by rewrite -[minus _]/(signed true _) !signed_signed; eexists.
 Qed.
 
-(* A group whose elements without signs are rotations of space is tracked by two layers. *)
+(* Let the elements of a finite group have signs, each of a product the product of those of its
+   factors, and let the elements whose signs are all 1 be rotations of space: each stands for
+   quaternions q and - q. Then two layers track the group, and so does any larger number. *)
 Theorem signs_and_rotations : tracked F gT L.+2.
 Proof.
 exists [finType of option J], 4%N, 4%N, two.
@@ -881,16 +884,46 @@ Example affine5_two (F : rcfType) (p : {perm 'I_5}) L :
   tracked F [finGroupType of subg_of <<[set cycle5; p]>>] L <-> (nat_of_bin least_layers <= L)%N.
 Proof. by apply: deltanet_quaternions cycle5_square L; rewrite mem_gen // inE set11. Qed.
 
-(* Period 2 is attained, by one number that changes its sign. *)
-Example sign_period (F : realFieldType) (f := update (2%:R : F) (1%:M : 'rV_1) (0 : 'cV_1)) :
-  (forall i, iter i.+3 f 1%:M = iter i.+1 f 1%:M) /\ iter 2 f 1%:M <> iter 1 f 1%:M.
+(* --- the period of a letter --- *)
+
+Definition repeated_period : N := 2.
+Lemma repeated_periodE : nat_of_bin repeated_period = 2%N.
+Proof. by []. Qed.
+
+(* Claim: least_depth/deltanet_period. If the states of a head of one layer return after so many
+   steps, an even number, while one letter is repeated, they return after two steps from the first
+   step on; and a head is there that does so, but never after one step. *)
+Theorem longest_period (F : realFieldType) steps : (0 < steps)%N -> ~~ odd steps ->
+  (forall m d (b : F) (k : 'rV_d) (v : 'cV_m) S n, k *m k^T = 1%:M ->
+    iter (steps + n) (update b k v) S = iter n (update b k v) S ->
+    forall i, iter (nat_of_bin repeated_period + i.+1) (update b k v) S =
+              iter i.+1 (update b k v) S) /\
+  exists m d (b : F) (k : 'rV_d) (v : 'cV_m) S,
+    [/\ 0 <= b <= 2%:R, k *m k^T = 1%:M, iter steps (update b k v) S = S &
+        forall p i : nat, (0 < p < nat_of_bin repeated_period)%N ->
+          iter (p + i) (update b k v) S <> iter i (update b k v) S].
 Proof.
+rewrite repeated_periodE => p0 even_p; split.
+  by move=> m d b k v S n k1 back i; apply: (repeated_letter k1 p0 back).
 have one1 : (1%:M : 'rV[F]_1) *m 1%:M^T = 1%:M by rewrite trmx1 mulmx1.
+pose f := update (2%:R : F) (1%:M : 'rV_1) (0 : 'cV_1).
 have fE S : f S = - S.
   rewrite /f /update trmx1 mulmx1 mul0mx scaler0 addr0 mulmxBr mulmx1 -scalemxAr mulmx1.
   by rewrite scaler_nat mulr2n opprD addNKr.
-have back : iter (2 + 0) f 1%:M = iter 0 f 1%:M by rewrite /= !fE opprK.
-split; first exact: (repeated_letter one1 _ back).
-rewrite /= !fE opprK => /matrixP /(_ ord0 ord0); rewrite !mxE /= => /eqP.
-by rewrite -addr_eq0 -(natrD _ 1 1) pnatr_eq0.
+have iterE i : iter i f 1%:M = (-1) ^+ i *: 1%:M.
+  elim: i => [|i IH]; first by rewrite scale1r.
+  by rewrite iterS fE IH exprS mulN1r scaleNr.
+exists 1%N, 1%N, 2%:R, 1%:M, 0, 1%:M; split=> //.
+- by rewrite ler0n Order.POrderTheory.lexx.
+- by rewrite [LHS](iterE steps) -signr_odd (negbTE even_p) scale1r.
+case=> [|[|//]] i // _; rewrite -/f !iterE => /matrixP /(_ ord0 ord0); rewrite !mxE /= !mulr1.
+move/eqP; rewrite add1n exprS mulN1r eq_sym -addr_eq0 -mulr2n mulrn_eq0 /=.
+by rewrite signr_eq0.
+Qed.
+
+Example six_steps (F : realFieldType) (b : F) (k : 'rV_3) (v : 'cV_2) S :
+  k *m k^T = 1%:M -> iter 6 (update b k v) S = S -> iter 3 (update b k v) S = update b k v S.
+Proof.
+have [every _] := @longest_period F 6 isT isT => k1 back.
+exact: every 0%N k1 back 0%N.
 Qed.

@@ -157,8 +157,8 @@ def _least_layers(case: Case, reads_sign: bool = True, reads_count: bool = True)
     formal=Formal(
         "Quaternion.deltanet_quaternions",
         "Quaternion.least_layers",
-        "That the groups of the cases are subgroups of the symmetric group with an element of order "
-        "3 or more. Layers that round after each update are not meant.",
+        "That the groups of the cases are subgroups of the symmetric group, with an element of "
+        "order 3 or more. Layers that round after each update are not meant.",
     ),
 )
 def deltanet_quaternions(case: Case) -> Exact:
