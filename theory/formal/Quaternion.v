@@ -8,7 +8,7 @@
    group, all of them. Layers that round after each update stay informal. *)
 
 From Coq Require Import NArith.
-From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
+From mathcomp Require Import all_ssreflect all_fingroup all_algebra all_solvable.
 From mathcomp Require Import ring.
 From depthlaw Require Diagonal.
 
@@ -579,7 +579,8 @@ split.
   have -> : [ffun j => shown s (Some j)] = [ffun j => shown t (Some j)].
     by apply/ffunP => j; rewrite !ffunE eh.
   by rewrite eh.
-- move=> x s i; split; last by apply: vec_norm; case: eqP => _; rewrite ?norm_unit0 ?turned_norm.
+- move=> x s i; split; last first.
+    by apply: vec_norm; case: eqP => _; rewrite ?norm_unit0 ?turned_norm.
   have two2 : 0 <= (2%:R : F) <= 2%:R by rewrite ler0n Order.POrderTheory.lexx.
   have zero2 : 0 <= (0 : F) <= 2%:R by rewrite Order.POrderTheory.lexx ler0n.
   by case: i => [[[|[|i]] lt] [j|]] //=; case: ifP.
@@ -836,8 +837,8 @@ case=> [H [m [d [N [lN dN [Q sQ stay] [readout dec]]]]]].
 pose N' := @Stack F [finGroupType of subg_of G] L H m d (start N) (fun x => beta N (sgval x))
   (fun x => key N (sgval x)) (fun x => value N (sgval x)).
 have runE w : run N' w = run N [seq sgval x | x <- w].
-  by rewrite /run; elim: w (start N) (start N') (erefl : start N' = start N) => //= x w IH s s' ->;
-     apply: IH.
+  rewrite /run; elim: w (start N) (start N') (erefl : start N' = start N) => //= x w IH s s' ->.
+  exact: IH.
 have productE (w : seq (subg_of G)) : sgval (product w) = product [seq sgval x | x <- w].
   rewrite /product; elim: w => [|x w IH]; first by rewrite !big_nil.
   by rewrite /= !big_cons -IH sgvalM ?inE.
@@ -883,6 +884,149 @@ Proof. exact: deltanet_quaternions (in_setT _) cycle5_square L. Qed.
 Example affine5_two (F : rcfType) (p : {perm 'I_5}) L :
   tracked F [finGroupType of subg_of <<[set cycle5; p]>>] L <-> (nat_of_bin least_layers <= L)%N.
 Proof. by apply: deltanet_quaternions cycle5_square L; rewrite mem_gen // inE set11. Qed.
+
+(* --- cyclic groups as rotations --- *)
+
+Section Cyclic.
+
+Variables (F : realFieldType) (gT : finGroupType) (c : gT) (z : quaternion F).
+Hypothesis z1 : norm z = 1.
+Implicit Types i j : nat.
+
+Definition power i : quaternion F := iter i (times z) (unit F 0).
+Hypothesis z_order : forall i, (exists b, power i = signed b (unit F 0)) <-> (#[c]%g %| i)%N.
+
+Lemma powerD i j : power (i + j) = times (power i) (power j).
+Proof.
+elim: i => [|i IH]; first by rewrite times1l.
+by rewrite addSn /power !iterS -/(power (i + j)) IH timesA.
+Qed.
+
+Lemma norm_power i : norm (power i) = 1.
+Proof.
+elim: i => [|i IH]; first exact: norm_unit0.
+by rewrite /power iterS norm_times z1 mul1r -/(power i) IH.
+Qed.
+
+Lemma power_mod i : exists b, power i = signed b (power (i %% #[c]%g)).
+Proof.
+have [b e] := (z_order (i %/ #[c]%g * #[c]%g)).2 (dvdn_mull _ (dvdnn _)).
+by exists b; rewrite {1}(divn_eq i #[c]%g) powerD e signed_timesl times1l.
+Qed.
+
+Lemma power_inj i j b : (i <= j)%N -> power i = signed b (power j) -> (#[c]%g %| j - i)%N.
+Proof.
+move=> ij; rewrite -{1}(subnKC ij) powerD => e; apply/z_order; exists b.
+move/(congr1 (times (conj (power i)))): e; rewrite signed_timesr timesA.
+rewrite conj_timesK ?norm_power // times1l => /(congr1 (signed b)).
+by rewrite signed_signed addbb.
+Qed.
+
+Definition lift_power x :=
+  if [pick i : 'I_#[c]%g | x == (c ^+ i)%g] is Some i then power i else unit F 0.
+
+Lemma lift_powerE i : exists b, lift_power (c ^+ i)%g = signed b (power i).
+Proof.
+rewrite /lift_power; case: pickP => [j /eqP e|no] /=.
+  have [b ->] := power_mod i; exists b; rewrite signed_signed addbb /=.
+  move/eqP: e; rewrite eq_expg_mod_order => /eqP ->.
+  by rewrite modn_small.
+have := no (Ordinal (ltn_pmod i (order_gt0 c))).
+by rewrite /= expg_mod_order eqxx.
+Qed.
+
+Lemma rotations_cyclic : rotations <[c]>%g lift_power.
+Proof.
+split.
+- by move=> _ /cycleP [i ->]; have [b ->] := lift_powerE i; rewrite norm_signed norm_power.
+- move=> _ _ /cycleP [i ->] /cycleP [j ->]; rewrite -expgD.
+  have [b ->] := lift_powerE i; have [b' ->] := lift_powerE j; have [b'' e] := lift_powerE (i + j).
+  exists (b' (+) b (+) b''); rewrite e signed_timesl signed_timesr !signed_signed powerD.
+  by congr signed; case: b b' b'' {e} => [] [] [].
+have le i j b : (i <= j)%N -> lift_power (c ^+ i)%g = signed b (lift_power (c ^+ j)%g) ->
+    (c ^+ i = c ^+ j)%g.
+  move=> ij; have [b1 ->] := lift_powerE i; have [b2 ->] := lift_powerE j.
+  move/(congr1 (signed b1)); rewrite !signed_signed addbb => /(power_inj ij) d.
+  by apply/eqP; rewrite eq_expg_mod_order eq_sym eqn_mod_dvd.
+move=> _ _ /cycleP [i ->] /cycleP [j ->] b e; have [ij|/ltnW ji] := leqP i j; first exact: le e.
+by apply/esym/(le _ _ b ji); rewrite e signed_signed addbb.
+Qed.
+
+End Cyclic.
+
+(* A finite group with a cyclic subgroup of the elements whose sign is 1, such as a dihedral group,
+   and with an element of order 3 or more, takes two layers, where a quaternion of norm 1 has as
+   many powers up to the sign as the cyclic subgroup has elements. *)
+Theorem dihedral_layers (F : realFieldType) (gT : finGroupType) (sign : 'I_1 -> gT -> bool)
+    (c : gT) (z : quaternion F) (x : gT) :
+  signs sign -> even sign = <[c]>%g -> norm z = 1 ->
+  (forall i, (exists b, power z i = signed b (unit F 0)) <-> (#[c]%g %| i)%N) ->
+  (x * x != 1)%g -> forall L, tracked F gT L <-> (nat_of_bin least_layers <= L)%N.
+Proof.
+move=> sM ec nz oz x2 L; rewrite least_layersE; split=> [tr|].
+  by rewrite ltnNge; apply: contra x2 => L1; rewrite (one_layer L1 tr x).
+case: L => [|[|L]] // _; apply: (signs_and_rotations sM (lift := lift_power c z)).
+by rewrite ec; apply: rotations_cyclic.
+Qed.
+
+(* The symmetries of the triangle: the rotations of order 3 by the quaternion (1 + i + j + k)/2. *)
+Definition cycle3 : {perm 'I_3} := perm (@addrI _ (1 : 'I_3)).
+Definition third (F : realFieldType) : quaternion F :=
+  (2%:R^-1, 2%:R^-1, 2%:R^-1, 2%:R^-1).
+
+Lemma order_cycle3 : #[cycle3]%g = 3%N.
+Proof.
+apply: nt_prime_order => //; last by apply/eqP => /permP /(_ ord0); rewrite !permE.
+by apply/permP => i; rewrite !expgS expg0 mulg1 !permM !permE; apply/val_inj; case: i => [[|[|[]]]].
+Qed.
+
+Lemma even_cycle3 : even (fun (_ : 'I_1) (p : {perm 'I_3}) => odd_perm p) = <[cycle3]>%g.
+Proof.
+have -> : even (fun (_ : 'I_1) (p : {perm 'I_3}) => odd_perm p) = ('Alt_('I_3))%g.
+  by apply/setP => p; rewrite inE Alt_even; apply/forallP/idP => [/(_ ord0)|].
+have A3 : #|('Alt_('I_3))%g| = 3%N.
+  apply/eqP; rewrite -(eqn_pmul2l (m := 2)) //.
+  by have := @card_Alt [finType of 'I_3]; rewrite card_ord => /(_ isT) ->.
+apply/esym/eqP; rewrite eqEcard A3 -orderE order_cycle3 leqnn andbT cycle_subG Alt_even.
+have := congr1 (fun p : {perm 'I_3} => odd_perm p) (expg_order cycle3).
+rewrite order_cycle3 odd_perm1.
+by rewrite !expgS expg0 mulg1 !odd_permM; case: (odd_perm _).
+Qed.
+
+Lemma third_norm F : norm (third F) = 1.
+Proof. by rewrite /norm /third; field. Qed.
+
+Lemma third_cube F : power (third F) 3 = minus (unit F 0).
+Proof. by rewrite /power /third /times /unit /minus /=; congr (_, _, _, _); field. Qed.
+
+Lemma third_order F i : (exists b, power (third F) i = signed b (unit F 0)) <-> (3 %| i)%N.
+Proof.
+have threes n : exists b, power (third F) (n * 3) = signed b (unit F 0).
+  elim: n => [|n [b e]]; first by exists false.
+  exists (~~ b); rewrite mulSn powerD e third_cube minus_timesl times1l.
+  exact: (signed_signed true b).
+split=> [[b]|/dvdnP [n ->]]; last exact: threes.
+have [b' e] := threes (i %/ 3)%N; rewrite {1}(divn_eq i 3) powerD e signed_timesl times1l.
+rewrite /dvdn; have : (i %% 3 < 3)%N by rewrite ltn_mod.
+have half0 : (2%:R : F)^-1 <> 0 by apply/eqP; rewrite invr_eq0 pnatr_eq0.
+have p1 : power (third F) 1 = third F := times1r _.
+have p2 : power (third F) 2 = times (third F) (third F) by rewrite -[in RHS]p1 -powerD.
+have no s b'' : (times (third F) s).2 = 2%:R^-1 -> times (third F) s <> signed b'' (unit F 0).
+  move=> s2 /(congr1 snd); rewrite s2.
+  by case: b''; rewrite /signed /minus /unit /= ?oppr0 => /half0.
+case: (i %% 3)%N => [|[|[|//]]] // _ /(congr1 (signed b')); rewrite !signed_signed addbb.
+  by rewrite -[power _ 1]/(times _ _) => /no; case; rewrite times1r.
+by rewrite p2 => /no; case; rewrite /times /third /=; field.
+Qed.
+
+Example triangle_two (F : realFieldType) L :
+  tracked F [finGroupType of {perm 'I_3}] L <-> (nat_of_bin least_layers <= L)%N.
+Proof.
+apply: (dihedral_layers (x := cycle3) _ even_cycle3 (third_norm F)) => [j p q|i|].
+- exact: odd_permM.
+- by rewrite order_cycle3; apply: third_order.
+by apply/eqP => /permP /(_ ord0); rewrite permM !permE.
+Qed.
 
 (* --- the period of a letter --- *)
 
