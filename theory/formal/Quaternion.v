@@ -167,6 +167,60 @@ Qed.
 
 End OneLayer.
 
+Lemma signs_track (F : realFieldType) (gT : finGroupType) :
+  (forall x : gT, x * x = 1)%g -> tracked F gT 1.
+Proof.
+move=> square1; have inv x : (x^-1 = x :> gT)%g by apply: (mulgI x); rewrite mulgV square1.
+have ab : abelian [set: gT].
+  by apply/centsP => x _ y _; rewrite /commute -[RHS]inv invMg !inv.
+have exp2 : (exponent [set: gT] %| 2)%N by apply/exponentP => x _; rewrite expgS expg1.
+have each_sign a : exists c : gT -> F, [/\ {morph c : x y / (x * y)%g >-> x * y},
+    forall x, c x ^+ 2 = 1 & a != 1%g -> c a != 1].
+  have [->|a1] := eqVneq a 1%g.
+    by exists (fun=> 1); split=> [x y|x|]; rewrite ?mulr1 ?expr1n ?eqxx //.
+  have [c [cM c2 ca]] :=
+    Diagonal.abelian_character (Diagonal.sign_primitive F) ab exp2 (in_setT a) a1.
+  by exists c; split=> // x y; rewrite cM ?inE.
+have [chi chiP] := fin_all_exists each_sign.
+pose N : stack F gT 1 gT 1 1 := Stack [ffun=> 1%:M] (fun x _ i => 1 - chi i.2 x)
+  (fun _ _ _ => 1%:M) (fun _ _ _ => 0).
+pose S y : state F 1 gT 1 1 := [ffun i => (chi i.2 y)%:M].
+have readS y x : read N (S y) x = S (y * x)%g.
+  apply/ffunP => i; rewrite !ffunE /update mul0mx scaler0 addr0 trmx1 mulmx1.
+  have [-> _ _] := chiP i.2; rewrite scalerBl scale1r opprB addrCA subrr addr0.
+  by rewrite -scalemxAr mulmx1 scale_scalar_mx mulrC.
+have startS : start N = S 1%g.
+  apply/ffunP => i; rewrite !ffunE; have [cM c2 _] := chiP i.2; congr _%:M.
+  by rewrite -(c2 1%g) expr2 -cM mulg1.
+have runS w : run N w = S (product w).
+  elim/last_ind: w => [|w x IH]; first by rewrite Diagonal.product_nil.
+  by rewrite /run foldl_rcons -/(run N w) IH readS -cats1 Diagonal.product_cat Diagonal.product1.
+exists [finType of gT], 1%N, 1%N, N; split=> //.
+- move=> x s i; split; last by rewrite trmx1 mulmx1.
+  have [_ /(_ x) /eqP + _] := chiP i.2; rewrite sqrf_eq1 /= => /orP [] /eqP ->.
+    by rewrite subrr ler0n Order.POrderTheory.lexx.
+  by rewrite opprK -(natrD _ 1 1) ler0n Order.POrderTheory.lexx.
+- exists [seq S y | y : gT]; first by rewrite startS image_f.
+  by move=> x _ /imageP [y _ ->]; rewrite readS image_f.
+exists (fun s _ => odflt 1%g [pick y | S y == s]) => w x; rewrite runS.
+case: pickP => [y /eqP /ffunP e|/(_ (product (rcons w x)))] /=; last by rewrite eqxx.
+set z := product _ in e *; have [//|ne] := eqVneq y z.
+have a1 : (y * z)%g != 1%g.
+  apply: contra ne => /eqP yz; rewrite -[z]inv; apply/eqP/(mulIg z).
+  by rewrite yz mulVg.
+have [cM c2 /(_ a1)] := chiP (y * z)%g; rewrite cM; have := e (ord0, (y * z)%g).
+rewrite !ffunE /= => /(congr1 (fun M : 'M_1 => M 0 0)); rewrite !mxE /= !mulr1n => ->.
+by rewrite -expr2 c2 eqxx.
+Qed.
+
+(* One layer tracks a finite group if and only if every element is its own inverse. *)
+Theorem one_layer_signs (F : realFieldType) (gT : finGroupType) :
+  tracked F gT 1 <-> forall x : gT, (x * x = 1)%g.
+Proof. by split=> [tr|]; [apply: one_layer tr | apply: signs_track]. Qed.
+
+Example parity_one (F : realFieldType) : tracked F [finGroupType of 'I_2] 1.
+Proof. by apply/one_layer_signs => x; apply/val_inj; case: x => [[|[]]]. Qed.
+
 (* --- quaternions --- *)
 
 Section Quaternions.
