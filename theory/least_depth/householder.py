@@ -16,6 +16,7 @@ from itertools import permutations, product
 import sympy
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.formal import Formal
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from .group_words import (
@@ -401,6 +402,12 @@ def deltanet_solvable(case: Case) -> Exact:
         measured=lambda case: Exact(max(periods(case.returns, real=False))),
     ),
     supports="least_depth/diagonal_layers",
+    formal=Formal(
+        "Quaternion.longest_period",
+        "Quaternion.repeated_period",
+        "That a layer gives a repeated letter the same beta, k and v at every step, since no layer "
+        "is below it.",
+    ),
 )
 def deltanet_period(case: Case) -> Exact:
     r"""One DeltaNet layer has period at most 2 on a repeated letter.

@@ -15,6 +15,7 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.formal import Formal
 from ..claims.relations import Eq
 from .group_words import Element, closure, inverse, power, products, times
 from .householder import Golden, deltanet_layers, golden_product, needs_two_layers, reflected
@@ -153,6 +154,12 @@ def _least_layers(case: Case, reads_sign: bool = True, reads_count: bool = True)
         measured=lambda case: _least_layers(case, reads_sign=False),
     ),
     supports="least_depth/diagonal_layers",
+    formal=Formal(
+        "Quaternion.deltanet_quaternions",
+        "Quaternion.least_layers",
+        "That the groups of the cases are subgroups of the symmetric group, with an element of "
+        "order 3 or more. Layers that round after each update are not meant.",
+    ),
 )
 def deltanet_quaternions(case: Case) -> Exact:
     r"""Finite-state DeltaNet tracks $S_5$ in exactly two layers.
