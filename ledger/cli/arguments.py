@@ -783,7 +783,9 @@ def tasks_check(
     file: Path = _file(
         "Explicit weights or a lower bound, in the format of docs/how-to/check-a-net.md."
     ),
-    length: int | None = _option(None, "Longest word that is run."),
+    length: int | None = _option(
+        None, "Longest word that is run; by default, that of 3,000 words in all."
+    ),
     json_output: bool = _JSON,
 ) -> None:
     """Run explicit weights exactly on all short words, and compare their depth with the table.

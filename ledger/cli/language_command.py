@@ -182,7 +182,13 @@ def _any_regular(asked: Asked) -> Iterator[_Answer]:
         if not ends:
             continue
         answer = _Answer(row.class_.key, "; ".join(_says(end) for end in ends), ends)
-        if row.lower and asked.solvable:
+        if row.class_.key == "softmax" and asked.solvable:
+            answer.depth = "some depth"
+            answer.shown = [
+                "All groups of this language are solvable, so that by the source a depth that does "
+                "not grow with n suffices; the bound below is for every regular language."
+            ]
+        elif row.lower and asked.solvable:
             answer.shown = [
                 "The lower end of the table is about languages with a group that is not solvable; "
                 "all groups of this one are solvable."
@@ -192,7 +198,7 @@ def _any_regular(asked: Asked) -> Iterator[_Answer]:
 
 def _says(end: Bound) -> str:
     depth = formula(end.depth)
-    return f"suffices {depth}" if end.end == "upper" else depth
+    return f"at most {depth}" if end.end == "upper" else depth
 
 
 def _ends(task: str, class_: str) -> list[Bound]:

@@ -23,8 +23,8 @@ from .output import dump, note, say, stdout
 from .plain import paragraph
 from .tables import plain_table, print_table
 
-# Words that a check runs by default at most.
-_WORDS = 3_000
+# Words that a check runs by default at most, and with --length.
+_WORDS, _MOST_WORDS = 3_000, 1_000_000
 # Columns that a cell of the table may shrink to; all formulas fit.
 _LEAST = 22
 
@@ -121,6 +121,11 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
         raise UsageError(f"--length is 1 or more; got {length}")
     body = read_body(file)
     name, parameters, kind = body.get("task"), body.get("parameters", {}), body.get("class")
+    if "language" in body:
+        raise UsageError(
+            f"{file} has a language; nets are checked against tasks of the atlas, bounds against "
+            "either"
+        )
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
     if not isinstance(kind, str) or kind not in classes():
@@ -212,6 +217,10 @@ def _run_words(
     if why := breaks(net, kind, parameters, task.length):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
     longest = task.length or length or _longest(len(task.letters))
+    if not task.length and longest > (most := _longest(len(task.letters), _MOST_WORDS)):
+        raise UsageError(
+            f"--length {longest}: at most {_MOST_WORDS:,} words are run; try --length {most}"
+        )
     try:
         closed = automaton(net, task)
     except UsageError as error:
@@ -237,7 +246,7 @@ def _run_words(
         )
     rest = ""
     if wrong:
-        rest = f"; {plural(words - 1, 'shorter or earlier word')} were right"
+        rest = f"; {plural(words - 1, 'shorter or earlier word')} {_were(words - 1)} right"
     elif closed and every_length:
         rest = f": its {plural(closed.states, 'state')} close up"
     if task.listed is not None:
@@ -299,7 +308,7 @@ def _run_thoughts(
         right_on=f"all {words:,} words of {plural(task.length or 0, 'letter')}",
         on="all words",
         asked=("the word", "which has"),
-        rest=f"; {plural(words - 1, 'earlier word')} were right" if wrong else "",
+        rest=f"; {plural(words - 1, 'earlier word')} {_were(words - 1)} right" if wrong else "",
         wrong=wrong,
         words=words,
         length=task.length,
@@ -445,10 +454,14 @@ def _heads(net: Any) -> int | None:
     return max((len(getattr(layer, "heads", ())) for layer in net.layers), default=0) or None
 
 
-def _longest(letters: int) -> int:
-    """The largest length with at most `_WORDS` words in all."""
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _longest(letters: int, words: int = _WORDS) -> int:
+    """The largest length with at most so many words in all."""
     length, total = 1, letters
-    while total + letters ** (length + 1) <= _WORDS:
+    while total + letters ** (length + 1) <= words:
         length += 1
         total += letters**length
     return length

@@ -61,7 +61,7 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(tmp_path, capsy
     ("change", "says"),
     [
         ({"class": "deltanet"}, "is not of the class deltanet: nets of the class deltanet are"),
-        ({"class": "uhat-right"}, "its attention is hard-right, not softmax"),
+        ({"class": "uhat-right"}, "a head has attention softmax; the class has hard-right"),
         ({"class": "counting"}, "does not show in such a file; accepted are softmax"),
         ({"generator": {"polynomial": "open(1)"}}, "cannot read the generator"),
         ({"generator": {"polynomial": "x^2 - 2"}, "read": ["exit()"]}, "cannot read the number"),

@@ -315,16 +315,31 @@ HEAD = ["layers", 0, "heads", 0]
 @pytest.mark.parametrize(
     ("name", "way", "to", "says"),
     [
-        ("dyck-hard", [*HEAD, "attention"], "hard-left", "attention is hard-right, not hard-left"),
-        ("dyck-hard", [*HEAD, "mask"], "causal", "its mask is strict, not causal"),
+        (
+            "dyck-hard",
+            [*HEAD, "attention"],
+            "hard-left",
+            "a head has attention hard-left; the class has hard-right",
+        ),
+        (
+            "dyck-hard",
+            [*HEAD, "mask"],
+            "causal",
+            "a head has the mask causal; the class has strict",
+        ),
         ("kgram", [*HEAD, "attention"], "hard-right", "softmax or weights or average"),
         ("kgram", ["layers", 1, "residual"], False, "the input of a layer is added"),
         ("kgram", ["parameters", "k"], 1, "a layer has at most 1 head, not 2"),
-        ("hops-causal", [*HEAD, "mask"], "none", "its mask is causal, not none"),
+        ("hops-causal", [*HEAD, "mask"], "none", "a head has the mask none; the class has causal"),
         ("hops-causal", ["end"], "a", "it answers at every token"),
         ("hops-causal", ["positions", 0], "i + 0*n", "no position depends on n"),
-        ("hops-strict", [*HEAD, "attention"], "average", "hard-right or hard-left, not average"),
-        ("composition-lookups", [*HEAD, "mask"], "none", "its mask is causal"),
+        (
+            "hops-strict",
+            [*HEAD, "attention"],
+            "average",
+            "attention average; the class has hard-right or hard-left",
+        ),
+        ("composition-lookups", [*HEAD, "mask"], "none", "the class has causal"),
         ("composition-lookups", [*HEAD, "key", 0, 1], 1, "key of layer 1 is no function of the pl"),
         (
             "product-of-four",
@@ -342,20 +357,20 @@ HEAD = ["layers", 0, "heads", 0]
             "product-of-four",
             [*HEAD, "attention"],
             "average",
-            "hard-right or hard-left, not average",
+            "attention average; the class has hard-right or hard-left",
         ),
-        ("connectivity-linear", [*HEAD, "attention"], "average", "its attention is linear"),
+        ("connectivity-linear", [*HEAD, "attention"], "average", "the class has linear"),
         ("connectivity-linear", [*HEAD, "divide"], 2, "it divides by nothing"),
         ("connectivity-linear", [*HEAD, "key", 0, 1], 1, "one head with identity matrices"),
         ("connectivity-linear", ["layers", 0, "residual"], True, "no residual"),
         ("connectivity-linear", ["embedding", "11000", 3], 1, "no linear function of the row"),
         ("connectivity-linear", ["end"], "11111", "a token for each vertex and no other"),
-        ("reachability-thoughts", [*HEAD, "mask"], "none", "its mask is causal"),
+        ("reachability-thoughts", [*HEAD, "mask"], "none", "the class has causal"),
         (
             "reachability-thoughts",
             [*HEAD, "attention"],
             "hard-left",
-            "weights or average, not hard",
+            "weights or average",
         ),
         ("ordered-two-heads", ["end"], None, "it is read at a letter after the word"),
     ],
@@ -437,7 +452,7 @@ def test_fewer_hops_on_short_words_are_no_record(checked) -> None:
     body = stored("hops-strict") | {"class": "one-causal-head"}
     code, said = checked(body)
     assert code == 2
-    assert "its mask is causal, not strict" in said
+    assert "a head has the mask strict; the class has causal" in said
     body = hops_causal(2, 2) | {"task": "hops", "parameters": {"k": 3, "symbols": 2}}
     code, said = checked(body | {"class": "one-causal-head"}, "--length", "2")
     assert code == 0

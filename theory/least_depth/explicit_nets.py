@@ -423,9 +423,9 @@ def breaks(
         return f"it has two layers, not {len(net.layers)}"
     for head in (head for layer in net.layers for head in layer.heads):
         if head.kind not in rules.kinds:
-            return f"its attention is {' or '.join(rules.kinds)}, not {head.kind}"
+            return f"a head has attention {head.kind}; the class has {' or '.join(rules.kinds)}"
         if rules.mask and head.mask != rules.mask:
-            return f"its mask is {rules.mask}, not {head.mask}"
+            return f"a head has the mask {head.mask}; the class has {rules.mask}"
     few, many = _least_heads(kind, letters), _most_heads(kind, letters, parameters or {})
     for layer in net.layers:
         if few is not None and len(layer.heads) < few:
@@ -663,7 +663,48 @@ def read_body(file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is no JSON ({error}); {_WANTED}") from None
     if not isinstance(body, dict):
         raise UsageError(f"{file} holds no JSON object; {_WANTED}")
+    _refuse_unknown(body)
     return body
+
+
+_OF_ALL = "family task parameters class about"
+_OF_NETS = f"{_OF_ALL} alphabet layers"
+# The fields of a file of each family, and of its layers.
+_FIELDS = {
+    "attention": (
+        f"{_OF_NETS} start end embedding positions read at labels thoughts generator",
+        "heads mlp residual",
+    ),
+    "recurrent": (f"{_OF_NETS} generator modulus", "start step emit before"),
+    "relu": (f"{_OF_ALL} layers out add", "matrix bias"),
+    "thoughts": (f"{_OF_ALL} alphabet begin thoughts answers", ""),
+    "bound": (f"{_OF_ALL} layers words language alphabet", ""),
+}
+_OF_HEADS = "attention mask query key value output base divide"
+
+
+def _refuse_unknown(body: Mapping[str, Any]) -> None:
+    """A field that nothing reads is a slip, and another net than was meant would be checked."""
+
+    def refuse(part: Any, known: str, where: str) -> None:
+        for name in part if isinstance(part, dict) else ():
+            if name not in known.split():
+                raise UsageError(
+                    f"unknown field {quoted(name)}{where}; accepted are {known.replace(' ', ', ')}"
+                )
+
+    if (family := body.get("family")) not in _FIELDS:
+        return
+    known, of_layers = _FIELDS[family]
+    refuse(body, known, "")
+    layers = body.get("layers")
+    for number, layer in enumerate(layers if isinstance(layers, list) else (), 1):
+        where = f" in layer {number}"
+        refuse(layer, of_layers, where)
+        for head in (layer.get("heads") or ()) if isinstance(layer, dict) else ():
+            refuse(head, _OF_HEADS, f" in a head of layer {number}")
+        if isinstance(layer, dict):
+            refuse(layer.get("mlp"), "in bias out", f" in the mlp of layer {number}")
 
 
 def net_of(body: Mapping[str, Any]) -> Net:
