@@ -229,6 +229,7 @@ def _run_words(
     words, wrong = 0, None
     for word, said in answers(net, filter(None, task.words(longest))):
         words += 1
+        _same_kind(file, said, task.answer(word))
         if said != task.answer(word):
             wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
             break
@@ -270,6 +271,15 @@ def _run_words(
     )
 
 
+def _same_kind(file: Path, said: str | bool, answer: str | bool) -> None:
+    if isinstance(said, bool) != isinstance(answer, bool):
+        kinds = ("true and false, no strings", "strings")
+        raise UsageError(
+            f"{file} answers {said!r}; the answers of the task are "
+            + kinds[not isinstance(answer, bool)]
+        )
+
+
 def _same_alphabet(file: Path, alphabet: tuple[str, ...], letters: tuple[str, ...]) -> None:
     if set(alphabet) != set(letters):
         raise UsageError(
@@ -298,6 +308,7 @@ def _run_thoughts(
     for word in task.words(0):
         said, taken = net.answer(word)
         words, steps = words + 1, max(steps, taken)
+        _same_kind(file, said, task.answer(word))
         if said != task.answer(word):
             wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
             break
@@ -424,7 +435,7 @@ class Ends:
         if layers >= self.upper:
             result = f"{'as many as' if layers == self.upper else 'more than'} the table"
             return result, f"{result} ({self.upper})"
-        if self.unread and self.note:
+        if self.note:
             result = "fewer than the table, which is not the least"
             return result, f"fewer than the table ({self.upper}), which says: {self.note}"
         if self.unread:

@@ -72,6 +72,14 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(tmp_path, capsy
         ({"read": [1]}, "the read-out does not fit the width 9"),
         ({"positions": ["__import__"]}, "cannot read the position"),
         ({"family": "convolution"}, "the family of nets 'convolution' is not known"),
+        ({"residaul": False}, "unknown field 'residaul'; accepted are family, task"),
+        ({"layers": [{"heads": [], "mpl": 1}]}, "unknown field 'mpl' in layer 1"),
+        ({"layers": [{"heads": [], "residual": "false"}]}, "residual is true or false"),
+        ({"end": ""}, "start and end are letters"),
+        ({"positions": ["9^9^9^9", "i"]}, "cannot read the position '9^9^9^9'"),
+        ({"labels": [False, True, False], "read": [[0] * 9] * 3}, "each label has one vector"),
+        ({"labels": ["False", "True"], "read": [[0] * 9, [1] * 9]}, "are true and false"),
+        ({"language": "a*"}, "nets are checked against tasks"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(change, says, tmp_path, capsys) -> None:
@@ -79,6 +87,11 @@ def test_what_is_wrong_is_said_in_one_line(change, says, tmp_path, capsys) -> No
     assert code == 2
     assert says in said
     assert said.count("\n") == 1
+
+
+def test_so_many_words_are_refused(capsys) -> None:
+    assert main(["tasks", "check", str(NETS / "parity.json"), "--length", "40"]) == 2
+    assert "at most 1,000,000 words are run; try --length 18" in capsys.readouterr().err
 
 
 def test_weights_that_break_their_class_are_refused() -> None:

@@ -281,6 +281,8 @@ def _function(
     if not all(type(x) is int and 0 < x <= 12 for x in parameters.values()):
         raise UsageError(f"the parameters of the task {name} are whole numbers from 1 to 12 here")
     n = parameters["n"]
+    if (name == "ordered" and n < 3) or parameters.get("k", 1) > n:
+        raise UsageError(f"the task {name} has n of 3 or more, or of k or more; got n = {n}")
     if name == "kth-one":
         return kth_one(parameters["k"]), n, 2
     if name == "iteration":

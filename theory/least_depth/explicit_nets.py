@@ -59,6 +59,8 @@ KINDS = ("hard-right", "hard-left", "average", "softmax", "weights", "linear")
 MASKS = ("none", "causal", "strict")
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
 _POSITION = re.compile(r"[\d\sin+\-*/^().]+")
+# Powers of powers, and others that would take a machine's memory.
+_HUGE = re.compile(r"\^\s*\d{3}|\^[^+\-*/]*\^|\^\s*\([^()]*[*^]|\*\*|\d{20}")
 _POLYNOMIAL = re.compile(r"[\d\sx+\-*/^().]+")
 
 
@@ -94,6 +96,8 @@ class Field:
         if isinstance(text, str) and (self.domain is None or self.root is not None):
             try:
                 if self.domain is None:
+                    if "e" in text.lower():
+                        raise ValueError  # 1e9999 would take the memory of the machine
                     return Fraction(text.replace(" ", ""))
                 value = self.domain.zero
                 for coefficient in sympy.Poly(_polynomial(text), _X, domain="QQ").all_coeffs():
@@ -743,7 +747,10 @@ def letters_of(body: Mapping[str, Any]) -> tuple[str, ...]:
 def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
     embedding = {token: _vector(field, v) for token, v in body["embedding"].items()}
     alphabet = letters_of(body)
-    for token in (*alphabet, *(body[end] for end in ("start", "end") if body.get(end) is not None)):
+    marks = [body[end] for end in ("start", "end") if body.get(end) is not None]
+    if not all(isinstance(mark, str) and mark for mark in marks):
+        raise UsageError("start and end are letters, which are strings and not empty")
+    for token in (*alphabet, *marks):
         if token not in embedding:
             raise UsageError(f"the letter {quoted(token)} has no embedding")
     if len({len(vector) for vector in embedding.values()}) != 1:
@@ -760,8 +767,12 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
             hidden = {len(first), len(mlp[1]), len(second[0])}
             if len(first[0]) != width or len(second) != width or len(hidden) != 1:
                 raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
-        layers.append(Layer(heads, mlp, bool(layer.get("residual", True))))
+        layers.append(Layer(heads, mlp, _flag(layer, "residual", True)))
     labels = body.get("labels")
+    if labels and not all(isinstance(label, bool | str) for label in labels):
+        raise UsageError("labels are strings, or true and false")
+    if labels and len(set(labels)) < len(labels):
+        raise UsageError("each label has one vector: the largest of several is no linear read-out")
     read = _matrix(field, body["read"] if labels else [body["read"]])
     if any(len(row) != width for row in read) or (labels and len(read) != len(labels)):
         raise UsageError(f"the read-out does not fit the width {width}, or its labels")
@@ -782,6 +793,13 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         at,
         _thoughts(field, body["thoughts"], width, len(positions)) if "thoughts" in body else None,
     )
+
+
+def _flag(layer: Mapping[str, Any], name: str, usual: bool) -> bool:
+    value = layer.get(name, usual)
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} is true or false, not {quoted(str(value))}")
+    return value
 
 
 def _thoughts(field: Field, given: Mapping[str, Any], width: int, positions: int) -> Thoughts:
@@ -815,6 +833,8 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
     if base is not None and field.sign(base - 1) <= 0:
         raise UsageError("the base of softmax is above 1")
     divide = head.get("divide", 1)
+    if divide != "n" and field.sign(field.number(divide)) == 0:
+        raise UsageError("scores are divided by n or a number other than 0")
     return Head(
         query,
         key,
@@ -858,7 +878,7 @@ def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
         }
         if not all(isinstance(written, str) for written in emit.values()):
             raise UsageError("what a layer writes is a letter, which is a string")
-        layers.append(RecurrentLayer(start, step, emit, bool(layer.get("before", False))))
+        layers.append(RecurrentLayer(start, step, emit, _flag(layer, "before", False)))
     return RecurrentNet(field, letters_of(body), tuple(layers))
 
 
@@ -887,7 +907,7 @@ def _matrix(field: Field, rows: Any) -> list[Vector]:
 
 def _position(field: Field, text: str) -> Callable[[int, int], Number]:
     """A feature of the position, as an expression in i and n."""
-    if not isinstance(text, str) or not _POSITION.fullmatch(text):
+    if not isinstance(text, str) or not _POSITION.fullmatch(text) or _HUGE.search(text):
         raise UsageError(f"cannot read the position {quoted(str(text))}; try i, i/n or (-1)^i")
     i, n = sympy.symbols("i n")
     try:

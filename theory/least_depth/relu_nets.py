@@ -100,6 +100,8 @@ def relu_net(body: Mapping[str, Any]) -> ReluNet:
 def _number(text: Any) -> Fraction:
     if isinstance(text, bool) or not isinstance(text, int | str):
         raise ValueError(f'{text!r} is no number; accepted are integers and strings such as "1/3"')
+    if "e" in str(text).lower():
+        raise ValueError(f"{text!r} is no number here; write it out")
     return Fraction(text)
 
 

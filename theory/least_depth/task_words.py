@@ -221,6 +221,8 @@ def _composition(k: int, N: int) -> WordTask:
 
 def _kth_one(k: int, n: int) -> WordTask:
     """The place of the k-th one, from 1; 0 where there is none."""
+    if k > n:
+        raise UsageError(f"the task kth-one has k up to n; got k = {k} and n = {n}")
 
     def answer(word: Word) -> str:
         ones = [place for place, bit in enumerate(word, 1) if bit == "1"]
