@@ -60,7 +60,7 @@ MASKS = ("none", "causal", "strict")
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
 _POSITION = re.compile(r"[\d\sin+\-*/^().]+")
 # Powers of powers, and others that would take a machine's memory.
-_HUGE = re.compile(r"\^\s*\d{3}|\^[^+\-*/]*\^|\^\s*\([^()]*[*^]|\*\*|\d{20}")
+_HUGE = re.compile(r"\^\s*\d{3}|\^[^+\-*/]*\^|\^\s*\([\d\s*]{5,}\)|\*\*|\d{20}")
 _POLYNOMIAL = re.compile(r"[\d\sx+\-*/^().]+")
 
 
@@ -672,7 +672,8 @@ def read_body(file: Path) -> dict[str, Any]:
 
 
 _OF_ALL = "family task parameters class about"
-_OF_NETS = f"{_OF_ALL} alphabet layers"
+# A language is refused with a word on what to do.
+_OF_NETS = f"{_OF_ALL} language alphabet layers"
 # The fields of a file of each family, and of its layers.
 _FIELDS = {
     "attention": (
