@@ -345,8 +345,8 @@ def depth_gains_at_equal_operations(case: Case, device: str = "cpu", folder: str
     cases={"long": _steps(_OF_TEXT)},
     control=Control(
         _net(300, depth=1, other=2, **_MADE),
-        "a fifth of the loss",
-        statement=Gt(gain, Rational(1, 5)),
+        "seven hundredths of the loss",
+        statement=Gt(gain, Rational(7, 100)),
     ),
     supports="depth_width/depth_gains_by_updates",
     **_NETS,
