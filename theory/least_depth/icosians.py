@@ -60,7 +60,10 @@ def _half_product(x: Quaternion, y: Quaternion) -> Quaternion:
         ((1, 0, 3), (1, 1, 2), (-1, 2, 1), (1, 3, 0)),
     )
     sums = ([(s, golden_product(x[i], y[j])) for s, i, j in each] for each in terms)
-    return tuple(tuple(sum(s * p[c] for s, p in each) // 2 for c in (0, 1)) for each in sums)
+    return tuple(
+        (sum(s * a for s, (a, _) in each) // 2, sum(s * b for s, (_, b) in each) // 2)
+        for each in sums
+    )
 
 
 class Icosahedral(NamedTuple):

@@ -45,8 +45,8 @@ def counted(word: Word, zeros: int = 3) -> tuple[Fraction, Fraction]:
         Fraction(1, N**7),
     ]
     values = [(j + 1) ** 2 - (j == 0) for j in range(N)]
-    total = sum(weights)
-    count = sum(w * v for w, v in zip(weights, values, strict=True))
+    total = sum(weights, Fraction(0))
+    count = sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(0))
     return count / total, 1 / total
 
 
