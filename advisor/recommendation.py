@@ -535,7 +535,10 @@ def _why(case: _Case, a: Architecture) -> str:
         return sentence
     if usual := _leaned(case, a):
         return _leaning(case, a, usual, case.chosen.name)
-    return f"the nearest depth to {case.chosen.name} that can be built"
+    return (
+        f"the shape nearest in size on a ladder of shapes near {case.chosen.name}; its depth may "
+        "differ from the rule's by a few layers"
+    )
 
 
 def _without(case: _Case, *demands: str) -> Architecture | None:

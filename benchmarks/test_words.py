@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.theory.least_depth.batched_nets import answers
-from depthlaw.theory.least_depth.explicit_nets import read_net
+from depthlaw.theory.least_depth.explicit_nets import net_of, read_body
 
 NETS = Path(__file__).parents[1] / "docs/examples/nets"
 LENGTHS = {"parity": 10, "parity-3-heads": 10, "s3-diagonal": 5, "d4-deltanet": 5}
@@ -37,7 +37,7 @@ def seconds(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize("name", LENGTHS)
 @pytest.mark.benchmark(group="words of a net")
 def test_words_against_a_loop(benchmark, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    net, _ = read_net(NETS / f"{name}.json")
+    net = net_of(read_body(NETS / f"{name}.json"))
     words = list(itertools.product(net.alphabet, repeat=LENGTHS[name]))
     spread = words[:: len(words) // LOOP]
     said = dict(answers(net, words))

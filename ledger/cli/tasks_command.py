@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
@@ -216,6 +217,7 @@ def _run_words(
     _same_alphabet(file, net.alphabet, task.letters)
     if why := breaks(net, kind, parameters, task.length):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
+    _refuse_length(length, task.length)
     longest = task.length or length or _longest(len(task.letters))
     if not task.length and longest > (most := _longest(len(task.letters), _MOST_WORDS)):
         raise UsageError(
@@ -226,21 +228,10 @@ def _run_words(
     except UsageError as error:
         raise UsageError(f"{file} is not of the class {kind}: {error}") from None
     every_length = closed is not None and closed.compared
-    words, wrong = 0, None
-    for word, said in answers(net, filter(None, task.words(longest))):
-        words += 1
-        _same_kind(file, said, task.answer(word))
-        if said != task.answer(word):
-            wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
-            break
+    words, wrong = _compared(file, answers(net, filter(None, task.words(longest))), task.answer)
     if not wrong and closed and closed.wrong:
-        (said,) = (said for _, said in answers(net, [closed.wrong]))
+        _, wrong = _compared(file, answers(net, [closed.wrong]), task.answer)
         words += 1
-        wrong = {
-            "word": " ".join(closed.wrong),
-            "said": said,
-            "right": task.answer(closed.wrong),
-        }
     if not words:
         raise UsageError(
             f"no word up to length {longest} is asked; try --length {max(task.least, 1)} or more"
@@ -271,13 +262,26 @@ def _run_words(
     )
 
 
-def _same_kind(file: Path, said: str | bool, answer: str | bool) -> None:
-    if isinstance(said, bool) != isinstance(answer, bool):
-        kinds = ("true and false, no strings", "strings")
-        raise UsageError(
-            f"{file} answers {said!r}; the answers of the task are "
-            + kinds[not isinstance(answer, bool)]
-        )
+def _compared(
+    file: Path,
+    answers: Iterable[tuple[Sequence[str], str | bool]],
+    right: Callable[[Any], str | bool],
+) -> tuple[int, dict[str, Any] | None]:
+    """How many words were asked, up to the first that is answered wrongly, and that one."""
+    words = 0
+    for word, said in answers:
+        words, answer = words + 1, right(word)
+        if isinstance(said, bool) != isinstance(answer, bool):
+            kinds = "true and false, no strings" if isinstance(answer, bool) else "strings"
+            raise UsageError(f"{file} answers {said!r}; the answers of the task are {kinds}")
+        if said != answer:
+            return words, {"word": " ".join(word), "said": said, "right": answer}
+    return words, None
+
+
+def _refuse_length(length: int | None, of_task: int | None) -> None:
+    if length is not None and of_task is not None and length != of_task:
+        raise UsageError(f"all words of this task have {of_task} letters; leave out --length")
 
 
 def _same_alphabet(file: Path, alphabet: tuple[str, ...], letters: tuple[str, ...]) -> None:
@@ -303,17 +307,19 @@ def _run_thoughts(
     if why := breaks(net, kind, name):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
     task = word_task(name, parameters)
+    _refuse_length(length, task.length)
     _same_alphabet(file, net.alphabet, task.letters)
-    words, steps, wrong = 0, 0, None
-    for word in task.words(0):
-        said, taken = net.answer(word)
-        words, steps = words + 1, max(steps, taken)
-        _same_kind(file, said, task.answer(word))
-        if said != task.answer(word):
-            wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
-            break
+    steps = [0]
+
+    def said() -> Iterator[tuple[tuple[str, ...], str | bool]]:
+        for word in task.words(0):
+            answer, taken = net.answer(word)
+            steps.append(taken)
+            yield word, answer
+
+    words, wrong = _compared(file, said(), task.answer)
     return _Found(
-        layers=steps,
+        layers=max(steps),
         heads=net.most_heads,
         whole=True,
         right_on=f"all {words:,} words of {plural(task.length or 0, 'letter')}",

@@ -118,17 +118,35 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
     whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
     page = (docs / "index.md").read_text()
+    on_row = "wall_within depth=2,net={},asked=row,distance={},first={}".format
     for net, pick, seed in (
         ("softmax", max, 13),
         ("softmax", min, 12),
         ("linearised", min, 15),
     ):
-        named = "wall_within depth=2,net={},asked=row,distance=9,first={}".format
-        assert f"{named(net, seed)} -->" in page
+        assert f"{on_row(net, 9, seed)} -->" in page
         measured = {
-            first: ledger._case(f"trained_depth/{named(net, first)}")[1].measured
+            first: ledger._case(f"trained_depth/{on_row(net, 9, first)}")[1].measured
             for first in range(10, 18)
         }
         assert pick(measured, key=lambda first: measured[first].low) == seed
     assert "None sees beyond 9" in " ".join(page.split())
+    page = " ".join((docs / "what-training-finds.md").read_text().split())
+    shares = {
+        (net, at): [
+            float(row.measured.low + row.measured.high) / 2
+            for seed in range(10, 18)
+            for row in [ledger._case(f"trained_depth/{on_row(net, at, seed)}")[1]]
+        ]
+        for net in ("softmax", "linearised")
+        for at in (7, 8, 9)
+    }
+    assert "the linearised nets are right on 92 to 96 % at 9" in page
+    assert [round(100 * end(shares["linearised", 9])) for end in (min, max)] == [92, 96]
+    assert "five see 9, three of them on 99 %, and three see 7 and no farther" in page
+    assert sorted(share > 0.6 for share in shares["softmax", 9]) == [False] * 3 + [True] * 5
+    assert [round(100 * share) for share in shares["softmax", 9]].count(99) == 3
+    short = [at for at, share in enumerate(shares["softmax", 8]) if share < 0.55]
+    assert len(short) == 3
+    assert all(shares["softmax", 7][at] > 0.99 for at in short)
     assert all(row.decision.verdict is Verdict.HOLDS for row in beyond.decided)

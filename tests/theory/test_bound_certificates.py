@@ -17,7 +17,6 @@ import pytest
 from depthlaw.advisor.atlas import AtlasRow, bounds, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli import tasks_command
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.least_depth.bound_certificates import BACK, flows, read_bound
 from depthlaw.theory.least_depth.chain_of_thought import least_steps
 from depthlaw.theory.least_depth.group_words import GROUPS, closure, inverse, power, times
@@ -27,20 +26,6 @@ ALL = {file.stem: json.loads(file.read_text()) for file in sorted(BOUNDS.glob("*
 # Those of functions may have more than two words.
 THOUGHTS = {name: bound for name, bound in ALL.items() if bound["class"] == "cot-one-head"}
 STORED = {name: bound for name, bound in ALL.items() if name not in THOUGHTS}
-
-
-@pytest.fixture
-def checked(tmp_path, capsys):
-    """Exit code and what is printed, or the JSON."""
-
-    def run(bound: dict, *options: str):
-        file = tmp_path / "bound.json"
-        file.write_text(json.dumps(bound))
-        code = main(["tasks", "check", str(file), *options])
-        out = capsys.readouterr()
-        return code, json.loads(out.out) if "--json" in options else out.out + out.err
-
-    return run
 
 
 # --- the stored ones ---

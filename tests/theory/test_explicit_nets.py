@@ -34,27 +34,19 @@ def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
     assert said["whole"] == (file.stem not in some)
 
 
-def checked(changed: dict, tmp_path, capsys) -> tuple[int, str]:
-    file = tmp_path / "net.json"
-    file.write_text(json.dumps(changed))
-    code = main(["tasks", "check", str(file)])
-    out = capsys.readouterr()
-    return code, out.out + out.err
-
-
-def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(tmp_path, capsys) -> None:
+def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> None:
     net = body("parity")
     idle = {"heads": []}
-    code, said = checked(net | {"layers": [*net["layers"], idle]}, tmp_path, capsys)
+    code, said = checked(net | {"layers": [*net["layers"], idle]})
     assert code == 0
     assert "3 layers: more than the table (2)" in said
     wrong = copy.deepcopy(net)
     wrong["layers"][0]["mlp"]["out"][5][1] = -1
-    code, said = checked(wrong, tmp_path, capsys)
+    code, said = checked(wrong)
     assert code == 1
     assert said.startswith("WRONG: ")
     short = net | {"layers": net["layers"][:1]}
-    assert checked(short, tmp_path, capsys)[0] == 1
+    assert checked(short)[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -82,8 +74,8 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(tmp_path, capsy
         ({"language": "a*"}, "nets are checked against tasks"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(change, says, tmp_path, capsys) -> None:
-    code, said = checked(body("parity") | change, tmp_path, capsys)
+def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:
+    code, said = checked(body("parity") | change)
     assert code == 2
     assert says in said
     assert said.count("\n") == 1

@@ -26,20 +26,6 @@ def stored(name: str) -> dict:
     return json.loads((NETS / f"{name}.json").read_text())
 
 
-@pytest.fixture
-def checked(tmp_path, capsys):
-    """Exit code and what is printed, or the JSON."""
-
-    def run(net: dict, *options: str):
-        file = tmp_path / "net.json"
-        file.write_text(json.dumps(net))
-        code = main(["tasks", "check", str(file), *options])
-        out = capsys.readouterr()
-        return code, json.loads(out.out) if "--json" in options else out.out + out.err
-
-    return run
-
-
 C2_NAMES = ("01", "10")
 # h <- -h for the letter other than 1: one reflection, which tracks C2.
 C2 = {

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-import json
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.least_depth.relu_nets import relu_net, symmetric, where_no_maximum
 from depthlaw.theory.least_depth.written_nets import maximum_of_blocks, maximum_of_pairs
 
@@ -149,20 +147,6 @@ def test_one_layer_left_out_is_wrong() -> None:
 
 
 # --- the command ---
-
-
-@pytest.fixture
-def checked(tmp_path, capsys):
-    """Exit code and what is printed."""
-
-    def run(net: dict, *options: str):
-        file = tmp_path / "net.json"
-        file.write_text(json.dumps(net))
-        code = main(["tasks", "check", str(file), *options])
-        out = capsys.readouterr()
-        return code, json.loads(out.out) if "--json" in options else out.out + out.err
-
-    return run
 
 
 def asked(body: dict, n: int, kind: str = "relu", task: str = "maximum") -> dict:

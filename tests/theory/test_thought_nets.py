@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
 
 import pytest
 
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.least_depth import chain_of_thought, two_heads
 from depthlaw.theory.least_depth.task_words import word_task
 from depthlaw.theory.least_depth.thought_nets import (
@@ -18,20 +16,6 @@ from depthlaw.theory.least_depth.thought_nets import (
     of_sorted,
     thought_net,
 )
-
-
-@pytest.fixture
-def checked(tmp_path, capsys):
-    """Exit code and what is printed, or the JSON."""
-
-    def run(net: dict, *options: str):
-        file = tmp_path / "net.json"
-        file.write_text(json.dumps(net))
-        code = main(["tasks", "check", str(file), *options])
-        out = capsys.readouterr()
-        return code, json.loads(out.out) if "--json" in options else out.out + out.err
-
-    return run
 
 
 def asked(body: dict, task: str, kind: str = "cot-one-head", **parameters: int) -> dict:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.connectivity.graph_attention import integer_states
 from depthlaw.theory.formal_languages.automaton import block_language, minimal
 from depthlaw.theory.formal_languages.fixed_precision import stair
@@ -39,20 +38,6 @@ NETS = Path(__file__).parents[2] / "docs/examples/nets"
 
 def stored(name: str) -> dict:
     return json.loads((NETS / f"{name}.json").read_text())
-
-
-@pytest.fixture
-def checked(tmp_path, capsys):
-    """Exit code and what is printed, or the JSON."""
-
-    def run(net: dict, *options: str):
-        file = tmp_path / "net.json"
-        file.write_text(json.dumps(net))
-        code = main(["tasks", "check", str(file), *options])
-        out = capsys.readouterr()
-        return code, json.loads(out.out) if "--json" in options else out.out + out.err
-
-    return run
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -643,16 +643,6 @@ def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> 
 _WANTED = "give a file of explicit weights, such as docs/examples/nets/parity.json of a checkout"
 
 
-def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
-    """The net of a file, and its fields.
-
-    Raises:
-        UsageError: what is wrong with it, in one line.
-    """
-    body = read_body(file)
-    return net_of(body), body
-
-
 def read_body(file: Path) -> dict[str, Any]:
     """The JSON object of a file, whatever is in it.
 
