@@ -174,7 +174,8 @@ def _price(answer: Answer) -> str:
 
 def _effects(n: Neighbour) -> str:
     """What a neighbour costs or gains."""
-    parts = [f"loss {percents(n.loss_change)}" if n.loss_change else n.loss_source]
+    known = percents(n.loss_change) if n.loss_change else f"not known ({n.loss_source})"
+    parts = [f"loss {known}"]
     # What compute is worth follows from the loss; of equal losses `--why` says the rest.
     if n.speedup and n.loss_change and not percents(n.loss_change).startswith("within"):
         worth = _factors(n.speedup)
@@ -246,9 +247,11 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
                 _factors(n.speedup) if n.speedup else "",
             )
         )
-    sources = dict.fromkeys(n.loss_source for n in neighbours)
+    sources = dict.fromkeys(n.loss_source for n in neighbours if n.loss_change)
+    unknown = dict.fromkeys(n.loss_source for n in neighbours if not n.loss_change)
+    loss = ". not known: ".join("; ".join(names) for names in (sources, unknown) if names)
     about = (
-        f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: effective "
+        f"One depth less, the same, one more. loss: {loss}. compute: effective "
         "speed-up, below 1 where the shape loses: by Marin's two fits, of other data, with "
         "the FLOPs of a token for its time; of equal losses the FLOPs alone."
     )

@@ -227,9 +227,13 @@ class _Case:
         configuration."""
         if self.model is not None:
             return resized(self.model, layers, of) if layers > 0 else None
-        # The defaults are those of the budget, whatever is equal.
+        # The defaults are those that the net has, whatever is equal: those of the budget, or, where
+        # classes of size meet, those of its own size.
         counted = self.resolved.target.of
-        t = template(Target(measure(a, counted), counted), self.constraints)
+        own = Target(measure(a, counted), counted)
+        t = template(self.resolved.target, self.constraints)
+        if (same := nearest(own, t, a.layers)) is None or same.architecture != a:
+            t = template(own, self.constraints)
         shape = nearest(Target(measure(a, of), of), t, layers)
         return shape and shape.architecture
 
@@ -246,8 +250,8 @@ class _Case:
     ) -> tuple[tuple[float, float] | None, str]:
         """What is known of the change in loss from one net to another of equal size, and whence.
         Without embeddings, as the grids count; nothing is known where these sizes differ."""
-        if abs(_larger(base, other)) > _EQUAL:
-            return None, "sizes differ: not known"
+        if abs(more := _larger(base, other)) > _EQUAL:
+            return None, f"{_parameters(more)}, and grids compare equal sizes"
         return self.traded(base, other)
 
     def trained(self, a: Architecture) -> bool:
@@ -536,7 +540,8 @@ def _why(case: _Case, a: Architecture) -> str:
     if usual := _leaned(case, a):
         return _leaning(case, a, usual, case.chosen.name)
     return (
-        f"the shape nearest in size on a ladder of shapes near {case.chosen.name}; its depth may "
+        f"the rung nearest in size on the ladder of shapes for {case.chosen.name}; rungs are the "
+        "same for every budget, so that a larger one never gets a smaller net, and their depth may "
         "differ from the rule's by a few layers"
     )
 

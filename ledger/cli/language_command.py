@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.atlas import Bound, atlas_rows, classes, formula
@@ -16,6 +17,10 @@ from .tasks_command import tell, told
 if TYPE_CHECKING:
     from depthlaw.theory.formal_languages.automaton import Automaton
     from depthlaw.theory.formal_languages.regular_depth import Asked, Least, Pumped
+
+
+# Longer words are shown by their runs, or their ends.
+_LONG = 40
 
 
 @dataclass
@@ -132,7 +137,7 @@ def _at_some_depth(answer: _Answer, least: Least, formula: int | None) -> None:
         one, other = least.pair
         answer.shown.append(
             f"needed {least.needed}: {plural(least.needed - 1, 'layer')} of any weights, heads and "
-            f"width cannot tell '{one}' from '{other}', of which one is in the language."
+            f"width cannot tell {_word(one)} from {_word(other)}, of which one is in the language."
         )
     if least.enough is not None:
         answer.shown.append(
@@ -155,6 +160,20 @@ def _at_some_depth(answer: _Answer, least: Least, formula: int | None) -> None:
         "suffices": enough,
         "searched_to": least.length,
     }
+
+
+def _word(word: str) -> str:
+    """A word in quotes; of a long one its runs, or where they are many its ends.
+
+    >>> _word("aab"), _word("a" * 400 + "b"), _word("ab" * 50)
+    ("'aab'", 'a^400 b', "'ababababab...ababababab' (100 letters)")
+    """
+    if len(word) <= _LONG:
+        return f"'{word}'"
+    runs = [(letter, len([*run])) for letter, run in groupby(word)]
+    if len(runs) <= _LONG // 4:
+        return " ".join(f"{letter}^{n}" if n > 1 else letter for letter, n in runs)
+    return f"'{word[:10]}...{word[-10:]}' ({len(word):,} letters)"
 
 
 def _pumped(pumped: Pumped, asked: Asked, class_: str) -> str:

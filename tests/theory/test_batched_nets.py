@@ -181,6 +181,15 @@ def test_roots_are_run_word_by_word() -> None:
     assert same(net_of(changed), 3)
 
 
+def test_softmax_takes_whole_scores_also_where_the_file_names_a_root() -> None:
+    plain, named = (
+        net_of(body("parity") | more)
+        for more in ({}, {"generator": {"polynomial": "x^2 - 2", "above": 0}})
+    )
+    asked = list(words(plain, 3))
+    assert [named.answer(word) for word in asked] == [plain.answer(word) for word in asked]
+
+
 @pytest.mark.parametrize("at_once", [1, 1 << 16])
 def test_the_first_wrong_word_is_that_of_the_plain_loop(
     at_once, tmp_path, capsys, monkeypatch

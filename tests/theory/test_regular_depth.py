@@ -238,6 +238,24 @@ def test_the_depth_of_a_formula_is_counted_without_it() -> None:
             assert least.needed <= (least.enough or formula) <= formula
 
 
+@pytest.mark.parametrize("leftmost", [True, False])
+@pytest.mark.parametrize("expression", ["a" * 21, "a+b+" * 6, "(ab)?c" * 4, "(a|b)*aba"])
+def test_the_least_number_of_layers_is_that_of_a_search_one_by_one(expression, leftmost) -> None:
+    automaton = read_language(expression)
+    if leftmost and around_a_cycle(automaton):
+        return
+    pairs = [search(automaton, layers, leftmost, 600).pair for layers in range(40)]
+    first = pairs.index(None)
+    found = least_layers(automaton, leftmost, 600)
+    # No pair comes back with more layers: what they tell apart, still more of them do.
+    assert (found.needed, found.pair, set(pairs[first:])) == (first, pairs[first - 1], {None})
+
+
+def test_hundreds_of_layers_are_found() -> None:
+    found = [least_layers(read_language("a" * 150), leftmost) for leftmost in (True, False)]
+    assert [(least.needed, least.enough) for least in found] == [(151, 151)] * 2
+
+
 # --- reading ---
 
 

@@ -8,7 +8,6 @@ heads do. Where none does, four words show it for every depth.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple
 
@@ -26,6 +25,8 @@ MOST_ELEMENTS = 20_000
 MOST_PLACES = 3_000_000
 # What a search for two words looks at, for each number of layers.
 MOST_SEEN = 30_000
+# Up to here numbers of layers are tried one by one, and then twice as many each time.
+_ONE_BY_ONE = 8
 
 _ACCEPTED = "write letters and digits with |, *, +, ? and parentheses, for example (ab)* or a*b*"
 
@@ -293,7 +294,13 @@ class Search(NamedTuple):
     length: int | None
 
 
-def search(automaton: Automaton, layers: int, leftmost: bool, most: int = MOST_SEEN) -> Search:
+def search(
+    automaton: Automaton,
+    layers: int,
+    leftmost: bool,
+    most: int = MOST_SEEN,
+    told: _Orders | None = None,
+) -> Search:
     """Two words of one letter or more that so many layers of hard attention do not tell apart.
 
     What an end token tells of a word after k layers is what k - 1 layers have at the positions, in
@@ -303,30 +310,21 @@ def search(automaton: Automaton, layers: int, leftmost: bool, most: int = MOST_S
     many. If nothing new comes and no two words look alike, so many layers are enough: heads that
     compare two kinds at a time read the orders off.
 
-    Cost: at most `most` times the number of letters, each with orders that grow with the layers.
+    Cost: at most `most` times the number of letters, each with an order for each layer. `told` keeps
+    these for other numbers of layers.
 
     >>> search(minimal("a*b*"), 1, leftmost=False)
     Search(pair=('ab', 'bab'), length=3)
     >>> search(minimal("a*b*"), 2, leftmost=False)
     Search(pair=None, length=None)
     """
-    number: dict[object, int] = {}
-    start: tuple[tuple[int, ...], ...] = ((),) * layers
-    queue = [(start, 0, "")]
+    told = _Orders(leftmost) if told is None else told
+    queue = [((0,) * layers, 0, "")]
     seen: set[tuple[object, int]] = set()
     first: dict[object, dict[bool, str]] = {}
     for orders, state, word in queue:
         for place, letter in enumerate(automaton.alphabet):
-            kind: object = letter
-            following = []
-            for order in orders:
-                at = number.setdefault(kind, len(number))
-                if leftmost:
-                    following.append(order if at in order else (*order, at))
-                else:
-                    following.append((at, *(other for other in order if other != at)))
-                kind = (at, order)
-            after, reached = tuple(following), automaton.moves[place][state]
+            after, reached = told.after(orders, letter), automaton.moves[place][state]
             if (after, reached) in seen:
                 continue
             seen.add((after, reached))
@@ -340,6 +338,42 @@ def search(automaton: Automaton, layers: int, leftmost: bool, most: int = MOST_S
                 return Search(None, len(word))
             queue.append((after, reached, longer))
     return Search(None, None)
+
+
+class _Orders:
+    """Orders of kinds, each known by a number, which is 0 of the empty one: those of a long word
+    are looked up, and not made, for every letter that follows and every number of layers."""
+
+    def __init__(self, leftmost: bool) -> None:
+        self.leftmost = leftmost
+        self.kinds: dict[object, int] = {}
+        self.numbers: dict[tuple[int, ...], int] = {(): 0}
+        self.listed: list[tuple[int, ...]] = [()]
+        self.known: dict[tuple[int, int], int] = {}
+
+    def after(self, orders: tuple[int, ...], letter: str) -> tuple[int, ...]:
+        """The orders of all layers after a letter more."""
+        kind: object = letter
+        following = []
+        for order in orders:
+            at = self.kinds.setdefault(kind, len(self.kinds))
+            if (order, at) not in self.known:
+                self.known[order, at] = self._with(order, at)
+            following.append(self.known[order, at])
+            kind = (at, order)
+        return tuple(following)
+
+    def _with(self, order: int, at: int) -> int:
+        after = self.listed[order]
+        if self.leftmost:
+            after = after if at in after else (*after, at)
+        else:
+            place = after.index(at) if at in after else len(after)
+            after = (at, *after[:place], *after[place + 1 :])
+        if after not in self.numbers:
+            self.numbers[after] = len(self.listed)
+            self.listed.append(after)
+        return self.numbers[after]
 
 
 class Least(NamedTuple):
@@ -367,17 +401,21 @@ def least_layers(automaton: Automaton, leftmost: bool, most: int = MOST_SEEN) ->
     letters = dict(reversed([*zip(automaton.moves, automaton.alphabet, strict=True)]))
     moves = tuple(dict.fromkeys(automaton.moves))
     automaton = automaton._replace(alphabet="".join(map(letters.__getitem__, moves)), moves=moves)
+    told, fewer, layers, found = _Orders(leftmost), 0, 0, search(automaton, 0, leftmost, most)
+    # So many layers fewer do not tell these apart; what they tell apart, more of them do.
     pair = None
-    for layers, found in _searches(automaton, leftmost, most):
-        if found.pair is None:
-            return Least(layers, pair, layers if found.length is None else None, found.length)
-        pair = found.pair
-    raise AssertionError("unreachable")
-
-
-def _searches(automaton: Automaton, leftmost: bool, most: int) -> Iterator[tuple[int, Search]]:
-    for layers in count():
-        yield layers, search(automaton, layers, leftmost, most)
+    while found.pair:
+        fewer, pair = layers, found.pair
+        layers = layers + 1 if layers < _ONE_BY_ONE else 2 * layers
+        found = search(automaton, layers, leftmost, most, told)
+    while pair and layers - fewer > 1:
+        between = (fewer + layers) // 2
+        tried = search(automaton, between, leftmost, most, told)
+        if tried.pair:
+            fewer, pair = between, tried.pair
+        else:
+            layers, found = between, tried
+    return Least(layers, pair, layers if found.length is None else None, found.length)
 
 
 def formula_layers(automaton: Automaton) -> int:

@@ -299,15 +299,13 @@ class AttentionNet:
             return [score / by for score in scores]
         if head.kind in ("softmax", "weights"):
             if head.kind == "softmax":
-                # A number with a generator has no denominator that says whether it is whole.
-                if any(getattr(score, "denominator", 0) != 1 for score in scores):
-                    raise UsageError("softmax takes whole scores, so that base^score is exact")
-                if any(abs(score) > LARGEST_SCORE for score in scores):
+                powers = [_whole(self.field, score) for score in scores]
+                if any(abs(power) > LARGEST_SCORE for power in powers):
                     raise UsageError(
                         f"softmax takes scores up to {LARGEST_SCORE:,}, since base^score is "
                         "written out"
                     )
-                scores = [head.base ** int(score) for score in scores]
+                scores = [head.base**power for power in powers]
             # Softmax gives no token the weight 0.
             if any(sign(score) <= 0 for score in scores):
                 raise UsageError('attention "weights" takes scores above 0')
@@ -322,6 +320,15 @@ class AttentionNet:
             return [self.field.number(f"1/{len(where)}") if s == best else 0 for s in scores]
         chosen = where[-1 if head.kind == "hard-right" else 0]
         return [self.field.number(1) if j == chosen else 0 for j in range(len(scores))]
+
+
+def _whole(field: Field, score: Number) -> int:
+    """A score of softmax as an integer, also where the file names a generator."""
+    exact = score if field.domain is None else field.domain.to_sympy(score)
+    # A rational number of SymPy has a denominator, any other one has none.
+    if getattr(exact, "denominator", None) != 1:
+        raise UsageError("softmax takes whole scores, so that base^score is exact")
+    return int(exact)
 
 
 def _dot(one: Vector, other: Vector) -> Number:
