@@ -8,6 +8,7 @@ superseded ones too.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -24,9 +25,11 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class AtlasTask:
-    """A task: its key, a name, a definition in two lines, and what its letters stand for."""
+    """A task: its key, what it is about, a name, a definition in two lines, and what its letters
+    stand for. Those about one subject stand together."""
 
     key: str
+    subject: str
     name: str
     definition: str
 
@@ -169,8 +172,8 @@ def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator
         UsageError: for a task that is not in the atlas.
     """
     if task is not None and task not in tasks():
-        near = nearest_task(task)
-        hint = f"did you mean {near}?" if near else "`depthlaw tasks` lists them"
+        near = nearest_tasks(task)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`depthlaw tasks` lists them"
         raise UsageError(f"unknown task {quoted(task)}; {hint}")
     seen = [
         bound
@@ -188,14 +191,21 @@ def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator
         yield AtlasRow(tasks()[pair[0]], classes()[pair[1]], best.get("lower"), best.get("upper"))
 
 
-def nearest_task(typed: str) -> str:
-    """The key of the task that was most likely meant; "" for none.
+def nearest_tasks(typed: str) -> list[str]:
+    """The keys of the tasks that were most likely meant: one that is spelt so, or else at most three
+    in which a word begins so.
 
-    >>> nearest_task("maximun"), nearest_task("knapsack")
-    ('maximum', '')
+    >>> nearest_tasks("maximun"), nearest_tasks("brackets"), nearest_tasks("S5")
+    (['maximum'], ['dyck', 'dyck-prediction'], ['s5-words'])
+    >>> nearest_tasks("knapsack"), nearest_tasks("a")
+    ([], [])
     """
-    close = get_close_matches(typed.lower(), tasks(), n=1, cutoff=0.7)
-    return close[0] if close else ""
+    if close := get_close_matches(typed.lower(), tasks(), n=1, cutoff=0.7):
+        return close
+    begins = re.compile(rf"\b{re.escape(typed.strip())}", re.IGNORECASE)
+    texts = {task.key: f"{task.key} {task.name} {task.definition}" for task in tasks().values()}
+    found = [key for key, text in texts.items() if len(typed) > 1 and begins.search(text)]
+    return found[:3]
 
 
 def _rows(table: str) -> list[dict[str, str]]:

@@ -275,14 +275,25 @@ parse_bandwidth = partial(
     limits=(1, 10**18),
     example="with a unit, such as 50GB/s or 3.35TB/s",
 )
-# A duration, in hours.
-parse_hours = partial(
-    _quantity,
-    what="duration",
-    units=_HOURS,
-    limits=(Fraction(1, 3600), 10**7),
-    example="such as 336h, 14d or 2 weeks",
-)
+
+
+def parse_hours(text: str) -> Fraction:
+    """A duration, in hours: 336h, 14d, 2 weeks, a week.
+
+    Raises:
+        UsageError: for anything else, and outside a second to 1e7 hours.
+
+    >>> int(parse_hours("2 weeks")), int(parse_hours("a week")), parse_hours("an hour")
+    (336, 168, Fraction(1, 1))
+    """
+    one = re.fullmatch(r"(?:an?|one)\s+([a-z]+)", text.strip().lower())
+    return _quantity(
+        f"1 {one[1]}" if one and one[1] in _HOURS else text,
+        "duration",
+        _HOURS,
+        (Fraction(1, 3600), 10**7),
+        "such as 336h, 14d, 2 weeks or a week",
+    )
 
 
 def quoted(text: str) -> str:

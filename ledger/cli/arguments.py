@@ -985,10 +985,10 @@ def _parser_message(error: Any) -> str:
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
-        from depthlaw.advisor.atlas import nearest_task
+        from depthlaw.advisor.atlas import nearest_tasks
 
-        if near := nearest_task(word[1]):
-            return f"no such command {word[1]!r}; try `depthlaw tasks list {near}`"
+        if near := nearest_tasks(word[1]):
+            return f"no such command {word[1]!r}; try `depthlaw tasks list {near[0]}`"
     if command == "depthlaw depth":
         message = re.sub(
             r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message

@@ -8,11 +8,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.atlas import NONE, atlas_rows, classes
+from depthlaw.advisor.atlas import NONE, atlas_rows, classes, formula
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-from .output import dump
-from .tasks_command import Ends, check_net, tell, whose
+from .output import dump, tell
+from .tasks_command import Ends, check_net, whose
 
 # Classes of whose nets each has words of its own, and how these are made.
 _MADE = {
@@ -143,7 +143,7 @@ def _of_language(bound: Any) -> Ends:
 def _against(ends: Ends, needed: int) -> tuple[str, str]:
     """How a bound that was verified compares, in a word or two and in a line."""
     if not ends.rows:
-        return ("no record to compare with",) * 2
+        return "no record to compare with", "the table has no row for this task in this class"
     if ends.upper is not None and needed > ends.upper:
         return (
             "contradicts an upper bound",
@@ -151,9 +151,9 @@ def _against(ends: Ends, needed: int) -> tuple[str, str]:
             "is wrong, or is about other nets or words",
         )
     if ends.lower is None:
-        unread = f" ({ends.unread} is no number here)" if ends.unread else ""
+        unread = f": {formula(ends.unread)} is no number here" if ends.unread else ""
         result = "no lower end is known to the table"
-        return result, result + unread
+        return result, f"the table has no lower end for this task in this class{unread}"
     if ends.lower == inf:
         return "weaker", f"weaker than the known lower end, that no depth suffices ({ends.source})"
     known = f"the greatest known lower end is {ends.lower} ({ends.source})"

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural
@@ -20,7 +21,7 @@ from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
 from ..verdicts.mutation import mutate as mutants_of, unexplained
 from ..verdicts.suite_verdicts import results
-from .output import dump, note, report_set_aside, say
+from .output import dump, note, report_set_aside, say, tell
 from .plain import refuse_place
 from .records_commands import collection
 
@@ -48,8 +49,8 @@ def falsify(
             }
         )
     else:
-        say(f"statement  {written(nearest.claim.statement)}")
-        say(
+        tell(f"statement  {written(nearest.claim.statement)}")
+        tell(
             f"{nearest.tried:,} instances tried; the closest to a counterexample, at "
             f"[{nearest.case}], has the measured value {number(nearest.value)}"
         )
@@ -60,7 +61,7 @@ def falsify(
             if far
             else "no factor between its two sides, as one is not positive or equality is stated"
         )
-        say(f"{nearest.decision.verdict.value}: {outcome}; {distance}")
+        tell(f"{nearest.decision.verdict.value}: {outcome}; {distance}")
         if path:
             say(f"certificate {path}")
     return 1 if refuted and claim.awaited != "FAILS" else 0
@@ -84,9 +85,9 @@ def recheck(path: Path, json_output: bool) -> int:
         )
     else:
         for step in steps:
-            say(f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
+            tell(f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
         if finding:
-            say(f"{finding.says}; independent of the measuring code: {finding.independent}")
+            tell(f"{finding.says}; independent of the measuring code: {finding.independent}")
         say("the certificate stands" if stands else "the certificate does not stand")
     return 0 if stands else 1
 
@@ -113,11 +114,11 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     data = certificate(width, depth, heads=heads)
     text = json.dumps(data, separators=(",", ":"))
     write_file(file, (text + "\n").encode())
-    say(
+    tell(
         f"sep >= {data['rank']} for almost all weights; certificate {file} "
-        f"({len(text) / 2**20:.1f} MB): "
-        f"check it by `depthlaw recheck {file}`"
+        f"({len(text) / 2**20:.1f} MB). To check it:"
     )
+    say(f"depthlaw recheck {quote(str(file))}")
     return 0
 
 
@@ -157,16 +158,17 @@ def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output:
             }
         )
         if not json_output:
-            say(f"{result.claim.key}: {_fates(rows[-1])}")
+            tell(f"{result.claim.key}: {_fates(rows[-1])}")
             for m in alive:
-                say(f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} ({m.reason})")
+                survives = "survives: " if m.fate == "survives" else ""
+                tell(f"{survives}{m.change} ({m.reason})", "    ")
     alarms = sum(row["unexplained"] for row in rows)
     if json_output:
         dump(rows)
     else:
         names = ("mutants", "by_data", "by_proof", "turn_undecided", "forms", "forms_turned")
         total = {name: sum(row[name] for row in rows) for name in names}
-        say(
+        tell(
             f"{_fates(total)} (a mutant is the statement with one constant or "
             f"its form changed); {plural(alarms, 'mutant')} of exact or argued claims "
             "survived without a known reason"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.advisor.atlas import Bound, atlas_rows, classes, formula
 from depthlaw.advisor.base.quantities import plural
 
-from .output import dump, say, stdout
+from .output import dump, say, stdout, tell
 from .tables import plain_table, print_table
-from .tasks_command import tell, told
+from .tasks_command import told
 
 if TYPE_CHECKING:
     from depthlaw.theory.formal_languages.automaton import Automaton

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ..records.store import Store
 from ..text import clean
+from .plain import paragraph
 
 
 def stdout() -> Console:
@@ -25,6 +26,15 @@ def notes() -> Console:
 def say(message: str) -> None:
     """One line of plain text, never wrapped: messages hold paths and commands that people copy."""
     stdout().print(Text(clean(message)), soft_wrap=True)
+
+
+def tell(text: str, before: str = "") -> None:
+    """A paragraph, as wide as the terminal, whose lines but the first are indented by two more;
+    piped in one line, however long."""
+    if stdout().is_terminal:
+        paragraph(text, before, f"{before}  ")
+    else:
+        say(before + text)
 
 
 def note(message: str, *, wrap: bool = False) -> None:

@@ -20,13 +20,12 @@ from depthlaw.advisor.atlas import (
 )
 from depthlaw.advisor.base.quantities import UsageError, plural
 
-from .output import dump, note, say, stdout
-from .plain import paragraph
+from .output import dump, heading, note, say, stdout, tell
 from .tables import plain_table, print_table
 
 # Words that a check runs by default at most, and with --length.
 _WORDS, _MOST_WORDS = 3_000, 1_000_000
-# Columns that a cell of the table may shrink to; all formulas fit.
+# Columns that a cell of a table may shrink to; all formulas fit.
 _LEAST = 22
 
 
@@ -38,23 +37,17 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
     if json_output:
         dump([_as_json(row) for row in rows])
         return 0
-    if task is not None:
-        tell(f"{tasks()[task].name}: {tasks()[task].definition}")
+    if task is None:
+        _overview(rows)
+        return 0
+    tell(f"{tasks()[task].name}: {tasks()[task].definition}")
     table = plain_table(2)
-    headings = (*(() if task else ("task",)), "class", "needed", "suffices", "gap", "checked")
-    for heading in headings:
-        table.add_column(heading, no_wrap=heading in ("task", "class", "gap"), min_width=_LEAST)
+    for heading_ in ("class", "needed", "suffices", "gap", "checked"):
+        table.add_column(heading_, no_wrap=heading_ in ("class", "gap"), min_width=_LEAST)
     for row in rows:
         cells = (row.class_.key, formula(row.needed), formula(row.suffices), row.gap, _checked(row))
-        table.add_row(*(cells if task else (row.task.key, *cells)))
+        table.add_row(*cells)
     print_table(stdout(), table)
-    if task is None:
-        note(
-            "none: no depth suffices; -: no bound is known. Letters are those of the task or the "
-            "class: `depthlaw tasks list TASK` defines both, and says who found each bound",
-            wrap=True,
-        )
-        return 0
     for row in rows:
         say("")
         tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
@@ -66,12 +59,49 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
     return 0
 
 
-def tell(text: str, before: str = "") -> None:
-    """A paragraph, as wide as the terminal; piped in one line, however long."""
-    if stdout().is_terminal:
-        paragraph(text, before, f"{before}  ")
-    else:
-        say(before + text)
+def _overview(rows: Sequence[AtlasRow]) -> None:
+    """What each task is, and its rows in a line each; piped, these begin with the task."""
+    piped, subject = not stdout().is_terminal, ""
+    for task in tasks().values():
+        if not (own := [row for row in rows if row.task == task]):
+            continue
+        if task.subject != subject:
+            heading(f"\n{task.subject}" if subject else task.subject)
+            subject = task.subject
+        tell(f"{task.key}: {task.definition}")
+        for row in own:
+            says = f"{row.class_.key}: {_depth(row)}; {_checked(row)}"
+            tell(says, f"{task.key}, " if piped else "  ")
+    note(
+        "Letters are those of the task or the class: `depthlaw tasks list TASK` defines both, and "
+        "says who found each bound",
+        wrap=True,
+    )
+
+
+def _depth(row: AtlasRow) -> str:
+    """Both ends of a row in words."""
+    needed, suffices, unit = formula(row.needed), formula(row.suffices), row.class_.unit
+    if suffices.startswith(NONE):
+        return f"no depth suffices{suffices.removeprefix(NONE)}"
+    if suffices == "some depth":
+        return suffices
+    if needed == suffices == "1":
+        return f"1 {_one(unit)}"
+    if needed == suffices:
+        return f"{needed} {unit}"
+    if suffices == "-":
+        return f"{needed} {unit} or more"
+    if needed == "-":
+        return f"at most {suffices} {unit}"
+    if " if " not in needed and " for " not in needed:
+        return f"{needed} to {suffices} {unit}"
+    least = needed if needed.startswith("no ") else f"at least {needed}"
+    return f"{least}; at most {suffices} {unit}"
+
+
+def _one(unit: str) -> str:
+    return unit.replace("layers", "layer").replace("steps", "step").replace("counts", "count")
 
 
 def _checked(row: AtlasRow) -> str:
@@ -159,13 +189,12 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
     elif found.wrong:
         said, word, right = (found.wrong[name] for name in ("said", "word", "right"))
         thing, has = found.asked
-        say(f"WRONG: {file} says {said} of {thing} {word!r}, {has} {right}{found.rest}")
+        tell(f"WRONG: {file} says {said} of {thing} {word!r}, {has} {right}{found.rest}")
     else:
         unit = classes()[kind].unit
-        if found.layers == 1:
-            unit = unit.replace("layers", "layer").replace("steps", "step")
-        say(f"right on {found.right_on}, exactly{found.rest}; {found.layers} {unit}: {text}")
-        note(
+        unit = _one(unit) if found.layers == 1 else unit
+        tell(f"right on {found.right_on}, exactly{found.rest}; {found.layers} {unit}: {text}")
+        tell(
             f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
             + classes()[kind].definition
         )
@@ -419,7 +448,7 @@ class Ends:
         """How a net that was right on so many words compares, in a few words and in a line."""
         words = f"on {words}"
         if not self.rows:
-            return ("no record to compare with",) * 2
+            return "no record to compare with", "the table has no row for this task in this class"
         if self.lower is not None and layers < self.lower:
             bound = (
                 f"lower bound, that no depth suffices ({self.source}),"

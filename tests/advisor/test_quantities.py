@@ -145,6 +145,8 @@ def test_foreign_text_is_quoted_short_and_harmless() -> None:
         (parse_hours, "2W", 336),
         (parse_hours, "90 min", Fraction(3, 2)),
         (parse_hours, "1 day", 24),
+        (parse_hours, "A week", 168),
+        (parse_hours, "one month", 730),
         (parse_hours, "3600 s", 1),
         (parse_hours, "1 month", 730),
         (parse_milliseconds, "20", 20),

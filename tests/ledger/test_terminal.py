@@ -3,6 +3,7 @@ in one of 40."""
 
 import io
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -114,15 +115,30 @@ def test_rows_of_one_thing_stand_below_it_and_no_cell_is_broken_that_fits():
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_the_atlas_keeps_its_formulas_whole(width, capsys, monkeypatch):
+def test_the_atlas_says_what_every_task_is(width, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert main(["tasks"]) == 0
     text = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     assert max(map(len, text.splitlines())) <= width
+    said = " ".join(text.split())
+    for task in atlas.tasks().values():
+        assert f"{task.key}: {task.definition}" in said
+        assert said.count(f" {task.subject} ") + said.startswith(f"{task.subject} ") == 1
     for row in atlas.atlas_rows():
-        assert f"needed {atlas.formula(row.needed)}" in text or len(row.needed) > width - 15
-        assert f"class {row.class_.key}" in text
+        assert f" {row.class_.key}: " in said
+        for end in (row.needed, row.suffices):
+            assert end in ("-", "none") or atlas.formula(end).removeprefix("none") in said
+
+
+def test_piped_each_row_of_the_atlas_is_a_line_that_names_its_task(capsys):
+    assert main(["tasks"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "parity, counting: no depth suffices; ARGUED" in lines
+    assert "cpwl, relu: 2 to ceil(log_6((d + 1)/2)) + 1 hidden layers; " in "\n".join(lines)
+    for row in atlas.atlas_rows():
+        assert sum(line.startswith(f"{row.task.key}, {row.class_.key}: ") for line in lines) == 1
 
 
 def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -246,9 +247,24 @@ def test_fewer_on_short_words_is_not_said_to_be_a_record(monkeypatch, checked) -
     assert "(2; 1 needed) on words to length 10; a record only if it is right on longer" in said
 
 
+@pytest.mark.parametrize("file", ["nets/letters-hard.json", "bounds/letters.json"])
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_answer_ends_with_the_class_and_keeps_within_the_terminal(
+    file, columns, capsys, monkeypatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["tasks", "check", str(NETS.parent / file)]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert max(map(len, said.out.splitlines())) <= columns
+    assert " ".join(said.out.split()).endswith(classes()["uhat-right"].definition)
+
+
 def test_no_row_is_no_record(checked) -> None:
     net = stored("parity") | {"task": "parity-bits", "parameters": {"n": 4}}
-    assert "of 4 letters, exactly; 2 layers: no record to compare with" in checked(net)[1]
+    assert "of 4 letters, exactly; 2 layers: the table has no row for this task in" in checked(net)[1]
 
 
 @pytest.mark.parametrize(
