@@ -192,8 +192,8 @@ def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator
 
 
 def nearest_tasks(typed: str) -> list[str]:
-    """The keys of the tasks that were most likely meant: one that is spelt so, or else at most three
-    in which a word begins so.
+    """The keys of the tasks that were most likely meant: one that is spelt so, or else at most
+    three in which a word begins so.
 
     >>> nearest_tasks("maximun"), nearest_tasks("brackets"), nearest_tasks("S5")
     (['maximum'], ['dyck', 'dyck-prediction'], ['s5-words'])

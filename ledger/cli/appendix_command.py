@@ -20,7 +20,8 @@ from ..running.claims_index import select
 from ..running.user_claims import all_claims
 from ..suite import check_suite
 from ..verdicts.reference_ledger import Agreement, Ledger, compare, shipped
-from .output import dump, note, report_set_aside, say
+from .output import dump, note, notes, report_set_aside, say
+from .terminal import waiting
 
 
 def appendix(
@@ -51,36 +52,38 @@ def appendix(
     except DeliveryError as error:
         raise UsageError(str(error)) from None
     own = Path(named) if named and named.endswith(".py") else None
-    claims = all_claims(own)
-    keys = list(claims) if everything else _keys(named, topic, own, claims)
-    if suite:
-        check_suite(suite)
-    store = _store(folder, suite, own)
-    report_set_aside(store)
-    # Whoever reads it has the file elsewhere.
-    which = own.name if own else ",".join(_parts(named or ""))
-    options = " ".join(
-        filter(
-            None,
-            (
-                f"--claims {quote(which)}" if which else "",
-                f"--topic {quote(topic)}" if topic else "",
-                "--all" if everything else "",
-                f"--suite {suite}" if suite else "",
-                "--results DIR" if folder else "",
-            ),
+    with waiting(notes(), "reading claims and records", json_output) as doing:
+        claims = all_claims(own)
+        keys = list(claims) if everything else _keys(named, topic, own, claims)
+        if suite:
+            check_suite(suite)
+        store = _store(folder, suite, own)
+        report_set_aside(store)
+        # Whoever reads it has the file elsewhere.
+        which = own.name if own else ",".join(_parts(named or ""))
+        options = " ".join(
+            filter(
+                None,
+                (
+                    f"--claims {quote(which)}" if which else "",
+                    f"--topic {quote(topic)}" if topic else "",
+                    "--all" if everything else "",
+                    f"--suite {suite}" if suite else "",
+                    "--results DIR" if folder else "",
+                ),
+            )
         )
-    )
-    written = write_appendix(
-        directory,
-        claims,
-        store,
-        keys=[] if everything else keys,
-        everything=everything,
-        suite=suite,
-        repeated=_repeated(store, claims),
-        command=f"depthlaw appendix FOLDER {options}".rstrip(),
-    )
+        written = write_appendix(
+            directory,
+            claims,
+            store,
+            keys=[] if everything else keys,
+            everything=everything,
+            suite=suite,
+            repeated=_repeated(store, claims),
+            command=f"depthlaw appendix FOLDER {options}".rstrip(),
+            doing=doing,
+        )
     remember()
     if json_output:
         dump({"written": [str(path) for path in written]})

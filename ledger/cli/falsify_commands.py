@@ -21,9 +21,10 @@ from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
 from ..verdicts.mutation import mutate as mutants_of, unexplained
 from ..verdicts.suite_verdicts import results
-from .output import dump, note, report_set_aside, say, tell
+from .output import dump, note, notes, report_set_aside, say, tell
 from .plain import refuse_place
 from .records_commands import collection
+from .terminal import waiting
 
 
 def falsify(
@@ -34,9 +35,11 @@ def falsify(
     if not 0 < minutes < 10**6:
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])
-    nearest = search.falsify(
-        claim, minutes, changes or [], lambda line: None if json_output else note(line)
-    )
+    doing = f"searching, {minutes:g} min at most"
+    with waiting(notes(), doing, json_output):
+        nearest = search.falsify(
+            claim, minutes, changes or [], lambda line: None if json_output else note(line)
+        )
     refuted = nearest.decision.verdict is Verdict.FAILS
     path = search.store(nearest, open_store(folder).root) if refuted else None
     if json_output:
@@ -130,7 +133,8 @@ def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output:
     everything, store = registry(), collection(folder)
     report_set_aside(store)
     chosen = {key: everything[key] for key in select(keys or (), everything)}
-    judged = results(chosen, check_suite(suite), store)
+    with waiting(notes(), f"judging {plural(len(chosen), 'claim')}", json_output):
+        judged = results(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
         raise UsageError(
             f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.advisor.atlas import Bound, atlas_rows, classes, formula
 from depthlaw.advisor.base.quantities import plural
 
-from .output import dump, say, stdout, tell
+from .output import dump, notes, say, stdout, tell
 from .tables import plain_table, print_table
 from .tasks_command import told
+from .terminal import waiting
 
 if TYPE_CHECKING:
     from depthlaw.theory.formal_languages.automaton import Automaton
@@ -47,7 +48,8 @@ def language(expression: str, alphabet: str | None, json_output: bool) -> int:
     from depthlaw.theory.formal_languages.regular_depth import asked_of_depth, read_language
 
     automaton = read_language(expression, alphabet)
-    asked = asked_of_depth(automaton)
+    with waiting(notes(), "searching words", json_output):
+        asked = asked_of_depth(automaton)
     answers = [*_hard_attention(automaton, asked), *_any_regular(asked)]
     if json_output:
         dump(

@@ -73,6 +73,21 @@ def progress(
         yield finished
 
 
+@contextmanager
+def waiting(console: Console, what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """What is being done, and for how long already, in a line that goes when it is done; it can be
+    told anew. Nothing without a terminal."""
+    if quiet or not console.is_terminal:
+        yield lambda what: None
+        return
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as line:
+        task = line.add_task(what, total=None)
+        yield lambda what: line.update(task, description=what)
+
+
 def verdict_table(results: list[ClaimResult]) -> Table:
     """One row per claim that has cases in the suite, grouped by topic: verdict, cases decided,
     tightest slack, source; at the end how many have none."""

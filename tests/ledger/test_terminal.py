@@ -157,6 +157,16 @@ def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results)
     assert all(f"width={row.case.width}" in table for row in of_one_depth)
 
 
+def test_what_is_being_done_is_said_in_a_terminal_alone():
+    def done(console):
+        with terminal.waiting(console, "reading", quiet=False) as doing:
+            doing("drawing 3 figures")
+
+    text = printed(40, is_terminal=True, what=done)
+    assert "drawing 3 figures" in text
+    assert printed(40, is_terminal=False, what=done) == ""
+
+
 def test_claims_without_cases_in_the_suite_are_counted_and_not_listed(results):
     none = replace(results[0], cases=(), proof=None, control=None)
     text = printed(

@@ -286,7 +286,11 @@ def table_of(monkeypatch, lower: str, upper: str) -> None:
         ("4", "5", "lower end is 4 (yao2021, reported): more than this"),
         ("none", "", "weaker than the known lower end, that no depth suffices (yao2021, reported)"),
         ("", "5", "the table has no lower end for this task in this class"),
-        ("order log n", "", "no lower end for this task in this class: order log n is no number here"),
+        (
+            "order log n",
+            "",
+            "this task in this class: order log n is no number here",
+        ),
         ("1", "D", "contradicts the upper end, 2 (yao2021, reported); one of the two is wrong"),
         ("", "2", "contradicts the upper end, 2 (yao2021, reported)"),
     ],

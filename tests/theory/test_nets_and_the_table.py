@@ -264,7 +264,7 @@ def test_the_answer_ends_with_the_class_and_keeps_within_the_terminal(
 
 def test_no_row_is_no_record(checked) -> None:
     net = stored("parity") | {"task": "parity-bits", "parameters": {"n": 4}}
-    assert "of 4 letters, exactly; 2 layers: the table has no row for this task in" in checked(net)[1]
+    assert "of 4 letters, exactly; 2 layers: the table has no row for this" in checked(net)[1]
 
 
 @pytest.mark.parametrize(

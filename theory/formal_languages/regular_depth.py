@@ -310,8 +310,8 @@ def search(
     many. If nothing new comes and no two words look alike, so many layers are enough: heads that
     compare two kinds at a time read the orders off.
 
-    Cost: at most `most` times the number of letters, each with an order for each layer. `told` keeps
-    these for other numbers of layers.
+    Cost: at most `most` times the number of letters, each with an order for each layer. `told`
+    keeps these for other numbers of layers.
 
     >>> search(minimal("a*b*"), 1, leftmost=False)
     Search(pair=('ab', 'bab'), length=3)

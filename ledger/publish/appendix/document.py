@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -85,6 +85,7 @@ def write_appendix(
     suite: str = "",
     repeated: Agreement | None = None,
     command: str = "depthlaw appendix FOLDER",
+    doing: Callable[[str], None] = lambda what: None,
 ) -> list[Path]:
     """Write the appendix: the same records give the same bytes.
 
@@ -102,6 +103,7 @@ def write_appendix(
         repeated: how records of the user's own agree with the store's, where that is the reference
             ledger; None: the store holds the user's own.
         command: what writes the same again.
+        doing: is told what is being done.
 
     Returns:
         The files.
@@ -114,6 +116,7 @@ def write_appendix(
     asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
     recorded = Recorded(claims, store)
     records = _records(claims, store, suite)
+    doing(f"judging {plural(len(asked), 'claim')}")
     judged = {key: _judged(recorded, key, suite, named=bool(keys)) for key in asked}
     if not any(result.records for result in judged.values()):
         raise UsageError(
@@ -127,7 +130,7 @@ def write_appendix(
         workshop.mkdir()
         try:
             for name, content in _files(
-                recorded, judged, records, tier, suite, repeated, command
+                recorded, judged, records, tier, suite, repeated, command, doing
             ).items():
                 (workshop / name).parent.mkdir(exist_ok=True)
                 (workshop / name).write_bytes(content)
@@ -167,6 +170,7 @@ def _files(
     suite: str,
     repeated: Agreement | None,
     command: str,
+    doing: Callable[[str], None],
 ) -> dict[str, bytes]:
     """Every file by name."""
     told = [result for chapter in _told(judged) for result in chapter]
@@ -218,6 +222,7 @@ def _files(
         context, plural=plural, told=told_text, statement_latex=statement_latex
     )
     references = _references(text, source)
+    doing(f"drawing {plural(len(drawn), 'figure')}")
     pictures = {
         f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
     }
@@ -231,6 +236,7 @@ def _files(
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
     )
     rows = data.rows(behind)
+    doing("writing PDF, HTML and LaTeX")
     return {
         "appendix.md": text.encode(),
         "appendix.pdf": document.pdf(),
