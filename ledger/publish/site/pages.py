@@ -11,7 +11,8 @@ checked, `<!-- verdicts: KEY,KEY -->` and
 `<!-- values: KEY,KEY -->` by claims and their cases,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so. The line below the title that says so
-is left out.
+is left out. `*words*<!-- page: /claims/index.md -->` becomes a link to a page that no hand wrote:
+where a file is read as it stands, there is none to link to.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         if path.suffix != ".md":
             pages[out / name] = path.read_text(encoding="utf-8")
             continue
-        text = words.spoken(path.read_text(encoding="utf-8").replace(UNFILLED, ""))
+        text = words.spoken(_to_pages(path.read_text(encoding="utf-8").replace(UNFILLED, "")))
         if _LEAST_DEPTH in text:
             text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
         text = filled(text, recorded, out, path.stem)
@@ -175,6 +176,18 @@ def _moved(text: str) -> str:
     text = re.sub(r"\]\(docs/", "](/", text)
     for name, page in _OF_THE_PROJECT.items():
         text = text.replace(f"]({name}", f"](/{page}")
+    return text
+
+
+def _to_pages(text: str) -> str:
+    """A hand-written page with links to pages that no hand wrote, and to those of the project.
+
+    >>> _to_pages("the *atlas*<!-- page: /tasks/index.md -->, [how](../../CONTRIBUTING.md)")
+    'the [atlas](/tasks/index.md), [how](/contributing.md)'
+    """
+    text = re.sub(r"\*([^*]+)\*<!-- page: (\S+) -->", r"[\1](\2)", text)
+    for name, page in _OF_THE_PROJECT.items():
+        text = re.sub(rf"\]\((?:\.\./)+{name}", f"](/{page}", text)
     return text
 
 
