@@ -11,10 +11,10 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import Field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
 
@@ -33,16 +34,54 @@ _ParserError: type[Exception] = typer.BadParameter.__bases__[0]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+# What the parser calls a value of an option that has no name here.
+_VALUES = {"int": "NUMBER", "float": "NUMBER"}
+
+
 class _WithExamples:
-    """Help that ends with command lines to copy, which are never wrapped."""
+    """Help in terminals of any width, which ends with command lines to copy, never wrapped."""
 
     epilog: str | None
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Arguments in capitals, as in texts; versions of the parser differ."""
+        pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
+        return [re.sub(r"\{(.+)\}", r"\1", piece).upper() for piece in pieces]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write_dl = partial(_write_definitions, formatter)
+        super().format_help(ctx, formatter)  # type: ignore[misc]
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         if self.epilog:
             with formatter.section("Examples"):
                 for line in self.epilog.splitlines():
                     formatter.write(f"  depthlaw {line}\n")
+
+
+def _write_definitions(formatter: Any, rows: Iterable[tuple[str, str]]) -> None:
+    """Terms, and beside them what they mean; below them, where that is narrow."""
+    named = [(_term(term), text) for term, text in rows]
+    margin, widest = " " * formatter.current_indent, max(len(term) for term, _ in named)
+    beside = 2 * widest <= formatter.width - 6
+    for term, text in named:
+        first = f"{margin}{term:{widest + 2}}"
+        if not beside:
+            formatter.write(f"{margin}{term}\n")
+            first = f"{margin}    "
+        formatter.write("\n".join(wrapped(text, formatter.width, first, " " * len(first))) + "\n")
+
+
+def _term(term: str) -> str:
+    """An option with its value, or an argument, without the parser's names of types.
+
+    >>> _term("--minutes <float>"), _term("--suite <str>"), _term("key <str>"), _term("--json")
+    ('--minutes NUMBER', '--suite NAME', 'KEY', '--json')
+    """
+    name, _, kind = term.partition(" <")
+    if not name.startswith("-"):
+        return name.upper() if kind else name
+    return f"{name} {_VALUES.get(kind.strip('>'), 'NAME')}" if kind else name
 
 
 class _Command(_WithExamples, TyperCommand):
@@ -52,6 +91,13 @@ class _Command(_WithExamples, TyperCommand):
 class _Group(_WithExamples, TyperGroup):
     """Commands under one name, whose help ends with examples. Interrupted, they abort: newer
     parsers turn Ctrl-C into an exit without a word."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Each with its first sentence, whole."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(10**3)) for name in self.commands]
+            )
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -198,6 +244,8 @@ class _Sections(_Command):
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
                 heading = getattr(parameter, "rich_help_panel", None) or _OUTPUT
+                if heading == HAVE and ctx.info_name == "sweep":
+                    heading = "Sizes"
                 sections.setdefault(heading, []).append(record)
         sections[_OUTPUT] = sections.pop(_OUTPUT)  # last
         for heading, rows in sections.items():
@@ -338,7 +386,7 @@ def compare(
     names: list[str] | None = _argument(
         None,
         "Names of published models, or paths of config.json files.",
-        metavar="MODEL...",
+        metavar="MODEL",
         offers=completion.models,
     ),
     listed: bool = _flag("--list", "Print the names of all published models that are known."),
@@ -528,7 +576,10 @@ def verify(
         offers=completion.suites,
     ),
     only: list[str] | None = _option(
-        None, "A claim's key, or a topic; can be given several times.", offers=completion.keys
+        None,
+        "A claim's key, or a topic; can be given several times.",
+        offers=completion.keys,
+        metavar="KEY",
     ),
     own: Path | None = _path(
         "FILE", "Run the claims in this Python file of yours; --only adds others.", "--claims"
@@ -542,12 +593,18 @@ def verify(
     timeout: float = _option(
         3600.0, "Seconds after which a run of the pool counts as hung; a day in suite long."
     ),
-    max_memory: str = _option("", "Memory cap of each process of the pool, such as 4GB."),
+    max_memory: str = _option(
+        "", "Memory cap of each process of the pool, such as 4GB.", metavar="BYTES"
+    ),
     minutes: float | None = _option(None, "Stop after this long; the records are kept."),
     address: str = _option("local", "Ray cluster: local, auto, or its address."),
-    gpus: str | None = _option(None, "Device ids for the pool, such as 0,1: one process each."),
+    gpus: str | None = _option(
+        None, "Device ids for the pool, such as 0,1: one process each.", metavar="IDS"
+    ),
     memory: str = _option(
-        "", "Suite frontier: memory budget of all processes together, such as 8GB."
+        "",
+        "Suite frontier: memory budget of all processes together, such as 8GB.",
+        metavar="BYTES",
     ),
     device: str = _option("cpu", "cuda for eliminations and trainings: suites frontier and gpu."),
     gpus_per_run: float = _option(0.0, "Share of a GPU for each run on Ray, such as 0.25."),
@@ -655,7 +712,7 @@ def falsify(
     key: str = _KEY,
     minutes: float = _option(1.0, "How long to search."),
     changes: list[str] | None = _option(
-        None, "Replace a constant first, such as 4=0.4.", "--weaken"
+        None, "Replace a constant first, such as 4=0.4.", "--weaken", metavar="OLD=NEW"
     ),
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
@@ -736,7 +793,7 @@ def _atlas(
 ) -> None:
     """The atlas of least depth: how many layers tasks need.
 
-    Without a command, lists all tasks by class of models.
+    Without a command, lists all tasks: what each is, and what is known by class of models.
     """
     named = context.invoked_subcommand
     if named is None:
@@ -761,7 +818,9 @@ def _atlas(
     runs="tasks_command.list_tasks",
 )
 def tasks_list(
-    task: str | None = _argument(None, "A task.", offers=completion.atlas_tasks),
+    task: str | None = _argument(
+        None, "A task, such as dyck; by default all.", offers=completion.atlas_tasks
+    ),
     known_by: int | None = _KNOWN_BY,
     json_output: bool = _JSON,
 ) -> None:
@@ -790,9 +849,9 @@ def tasks_check(
 ) -> None:
     """Run explicit weights exactly on all short words, and compare their depth with the table.
 
-    All inputs are decided where states or kinks are finitely many. Of a lower bound verify the two
-    words that so many layers cannot tell apart. Exit code 1 when the net is wrong on an input, or
-    the bound is not verified.
+    Where states or kinks are finitely many, all inputs are decided. Of a lower bound it is verified
+    that so many layers cannot tell its two words apart. Exit code 1 if the net is wrong on an input
+    or the bound is not verified.
     """
 
 
@@ -811,10 +870,10 @@ def tasks_language(
     ),
     json_output: bool = _JSON,
 ) -> None:
-    """Say of a regular language of your own whether any depth does it, by class of models.
+    """Say whether any depth recognises a regular language of your own, by class of models.
 
-    Decided exactly in its syntactic monoid. Where some depth of hard attention does, how many
-    layers are needed and are enough, as far as a search finds it.
+    This is decided exactly, in its syntactic monoid. Where some depth of hard attention does it, a
+    search says how many layers are needed and how many are enough, as far as it gets.
     """
 
 
@@ -982,6 +1041,10 @@ def _parser_message(error: Any) -> str:
         r"Input should be a valid (integer|number).*",
         lambda kind: f"it is no {'whole ' * (kind[1] == 'integer')}number",
         message,
+    )
+    # As help names it.
+    message = re.sub(
+        r"^Missing argument '(\w+)", lambda it: f"Missing argument '{it[1].upper()}", message
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):

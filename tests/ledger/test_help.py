@@ -1,6 +1,7 @@
 """What the command line says of itself: examples that parse, and what a shell offers."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -61,6 +62,12 @@ def test_help_keeps_within_the_terminal_but_for_examples(columns, capsys, monkey
         text, _, examples = capsys.readouterr().out.partition("\nExamples:\n")
         assert examples.startswith("  depthlaw ")
         assert max(map(len, text.splitlines())) <= int(columns), path
+        said = " ".join(text.split())
+        # Whole sentences, names of values, and no word broken at a hyphen.
+        assert not re.search(r"[a-z]\.\.\. |<\w+|\{\w+\}|\w- \w", said), path
+        for below, command in COMMANDS.items():
+            if below[:-1] == tuple(path):
+                assert " ".join(command.help.partition(".")[0].split()) in said, below
 
 
 def test_offers_are_keys_topics_suites_and_names():
