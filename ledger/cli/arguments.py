@@ -63,7 +63,8 @@ def _write_definitions(formatter: Any, rows: Iterable[tuple[str, str]]) -> None:
     """Terms, and beside them what they mean; below them, where that is narrow."""
     named = [(_term(term), text) for term, text in rows]
     margin, widest = " " * formatter.current_indent, max(len(term) for term, _ in named)
-    beside = 2 * widest <= formatter.width - 6
+    room = max(widest, *(len(word) for _, text in named for word in text.split()))
+    beside = len(margin) + widest + 2 + room <= formatter.width
     for term, text in named:
         first = f"{margin}{term:{widest + 2}}"
         if not beside:
