@@ -105,23 +105,13 @@ def _from_atlas(key: str, known_by: int | None) -> TaskAnswer:
     rows = list(atlas.atlas_rows(key, known_by))
     if not rows:
         raise UsageError(f"nothing was known of {key} by {known_by}; try a later year")
-    remarks = []
-    for row in rows:
-        ends = [
-            f"{word} {atlas.formula(end.depth)} ({end.verdict})"
-            for word, end in (("needed", row.lower), ("sufficient", row.upper))
-            if end and end.depth != atlas.NONE
-        ]
-        none = row.lower is not None and row.lower.depth == atlas.NONE
-        says = f"no depth suffices ({row.lower.verdict})" if none and row.lower else ", ".join(ends)
-        remarks.append(f"{row.class_.name}, {row.class_.unit}: {says}.")
     task = atlas.tasks()[key]
     return TaskAnswer(
         key,
         f"Task: {task.name}. {task.definition}",
         f"It depends on the class of models, of which the atlas has {len(rows)}; "
         f"`depthlaw tasks list {key}` defines them and names sources",
-        tuple(remarks),
+        tuple(f"{row.class_.name}: {row.said}; {row.checked}." for row in rows),
         (),
     )
 

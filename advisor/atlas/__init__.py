@@ -136,6 +136,48 @@ class AtlasRow:
         ends = [end.depth for end in (self.lower, self.upper) if end]
         return "closed" if len(ends) == 2 and ends[0] == ends[1] else "open"
 
+    @property
+    def said(self) -> str:
+        """Both ends in words.
+
+        >>> [row.said for row in atlas_rows("parity-bits")][1:3]
+        ['1 layer', 'order n steps of thought or more']
+        >>> [row.said for row in atlas_rows("dyck")]
+        ['at most D + 1 layers', 'D + 1 layers', 'no depth suffices']
+        """
+        needed, suffices, unit = formula(self.needed), formula(self.suffices), self.class_.unit
+        if suffices.startswith(NONE):
+            return f"no depth suffices{suffices.removeprefix(NONE)}"
+        if suffices == "some depth":
+            return suffices
+        if needed == suffices:
+            return f"{needed} {one(unit) if needed == '1' else unit}"
+        if suffices == "-":
+            return f"{needed} {unit} or more"
+        if needed == "-":
+            return f"at most {suffices} {unit}"
+        if " if " not in needed and " for " not in needed:
+            return f"{needed} to {suffices} {unit}"
+        least = needed if needed.startswith("no ") else f"at least {needed}"
+        return f"{least}; at most {suffices} {unit}"
+
+    @property
+    def checked(self) -> str:
+        """What both ends stand on, once where it is the same."""
+        stands = {end.end: end.verdict for end in (self.lower, self.upper) if end}
+        if len(set(stands.values())) == 1:
+            return stands.popitem()[1]
+        return ", ".join(f"{verdict_} ({end})" for end, verdict_ in stands.items())
+
+
+def one(unit: str) -> str:
+    """What depth counts, in the singular.
+
+    >>> one("hidden layers"), one("steps of thought")
+    ('hidden layer', 'step of thought')
+    """
+    return unit.replace("layers", "layer").replace("steps", "step").replace("counts", "count")
+
 
 @cache
 def tasks() -> dict[str, AtlasTask]:

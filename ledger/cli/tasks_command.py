@@ -16,6 +16,7 @@ from depthlaw.advisor.atlas import (
     atlas_rows,
     classes,
     formula,
+    one,
     tasks,
 )
 from depthlaw.advisor.base.quantities import UsageError, plural
@@ -45,7 +46,7 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
     for heading_ in ("class", "needed", "suffices", "gap", "checked"):
         table.add_column(heading_, no_wrap=heading_ in ("class", "gap"), min_width=_LEAST)
     for row in rows:
-        cells = (row.class_.key, formula(row.needed), formula(row.suffices), row.gap, _checked(row))
+        cells = (row.class_.key, formula(row.needed), formula(row.suffices), row.gap, row.checked)
         table.add_row(*cells)
     print_table(stdout(), table)
     for row in rows:
@@ -70,45 +71,13 @@ def _overview(rows: Sequence[AtlasRow]) -> None:
             subject = task.subject
         tell(f"{task.key}: {task.definition}")
         for row in own:
-            says = f"{row.class_.key}: {_depth(row)}; {_checked(row)}"
+            says = f"{row.class_.key}: {row.said}; {row.checked}"
             tell(says, f"{task.key}, " if piped else "  ")
     note(
         "Letters are those of the task or the class: `depthlaw tasks list TASK` defines both, and "
         "says who found each bound",
         wrap=True,
     )
-
-
-def _depth(row: AtlasRow) -> str:
-    """Both ends of a row in words."""
-    needed, suffices, unit = formula(row.needed), formula(row.suffices), row.class_.unit
-    if suffices.startswith(NONE):
-        return f"no depth suffices{suffices.removeprefix(NONE)}"
-    if suffices == "some depth":
-        return suffices
-    if needed == suffices == "1":
-        return f"1 {_one(unit)}"
-    if needed == suffices:
-        return f"{needed} {unit}"
-    if suffices == "-":
-        return f"{needed} {unit} or more"
-    if needed == "-":
-        return f"at most {suffices} {unit}"
-    if " if " not in needed and " for " not in needed:
-        return f"{needed} to {suffices} {unit}"
-    least = needed if needed.startswith("no ") else f"at least {needed}"
-    return f"{least}; at most {suffices} {unit}"
-
-
-def _one(unit: str) -> str:
-    return unit.replace("layers", "layer").replace("steps", "step").replace("counts", "count")
-
-
-def _checked(row: AtlasRow) -> str:
-    """What both ends stand on, once where it is the same."""
-    said = {end.end: end.verdict for end in (row.lower, row.upper) if end}
-    same = len(set(said.values())) == 1
-    return said.popitem()[1] if same else ", ".join(f"{v} ({end})" for end, v in said.items())
 
 
 def told(end: Bound) -> str:
@@ -192,7 +161,7 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
         tell(f"WRONG: {file} says {said} of {thing} {word!r}, {has} {right}{found.rest}")
     else:
         unit = classes()[kind].unit
-        unit = _one(unit) if found.layers == 1 else unit
+        unit = one(unit) if found.layers == 1 else unit
         tell(f"right on {found.right_on}, exactly{found.rest}; {found.layers} {unit}: {text}")
         tell(
             f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
