@@ -30,7 +30,7 @@ from ..running.scheduling import Stage
 from ..suite import prepare, store_corpus
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
-from .output import dump, heading, note, report_set_aside, say, stdout
+from .output import dump, heading, note, report_set_aside, say, stdout, tell
 from .plain import draw, paragraph, picture_format
 from .tables import data_table, names_table, print_table
 from .terminal import STYLES
@@ -141,7 +141,8 @@ def _list(known: dict[str, Exercise], json_output: bool) -> None:
         return
     named = {entry.name: entry.title for entry in known.values()}
     print_table(stdout(), names_table("exercise", "what it measures", named))
-    say("\ndepthlaw exercise NAME does one, in minutes; depthlaw exercise all does every one.")
+    say("")
+    tell("`depthlaw exercise NAME` does one, in minutes; `depthlaw exercise all` does every one.")
 
 
 def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
@@ -178,7 +179,7 @@ def _progress(cache: Path, runs: int, *, quiet: bool) -> Iterator[Callable[[Run]
         return
     done, over, began = list[Run](), threading.Event(), time.time()
 
-    def tell() -> None:
+    def follow() -> None:
         said = ""
         while not over.wait(_LINE):
             steps = (f"{e['label']}: step {e['step']} of {e['steps']}" for e in _news(cache, began))
@@ -187,7 +188,7 @@ def _progress(cache: Path, runs: int, *, quiet: bool) -> Iterator[Callable[[Run]
                 note(line)
             said = line
 
-    teller = threading.Thread(target=tell, daemon=True)
+    teller = threading.Thread(target=follow, daemon=True)
     teller.start()
     try:
         yield done.append
