@@ -360,6 +360,20 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
         assert n.loss_change is not None or re.search("equal sizes|no published", n.loss_source)
 
 
+@pytest.mark.parametrize(
+    ("budget", "layers"), [(1e8, 14), (5e8, 22), (4.99e8, 24), (5.01e8, 24), (4e9, 36), (2e10, 48)]
+)
+def test_where_classes_of_size_meet_neighbours_have_the_defaults_of_the_net(
+    budget: float, layers: int
+) -> None:
+    found = answer(total=budget, layers=layers)
+    a = found.shape.architecture
+    for n in found.neighbours:
+        b = n.architecture
+        assert (b.vocabulary, b.head_width, b.tied) == (a.vocabulary, a.head_width, a.tied)
+        assert n.layers != layers or n.equal != "parameters" or b == a
+
+
 def test_a_task_alone_and_beside_a_size() -> None:
     alone = answer(task="hops", hops=16)
     assert alone.shape is alone.interval is None
