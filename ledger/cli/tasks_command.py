@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from depthlaw.advisor.atlas import (
     one,
     tasks,
 )
-from depthlaw.advisor.base.quantities import UsageError, plural
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .output import dump, heading, note, say, stdout, tell
 from .tables import plain_table, print_table
@@ -129,7 +130,9 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
     if not isinstance(kind, str) or kind not in classes():
-        raise UsageError(f"unknown class {kind!r}; accepted are {', '.join(classes())}")
+        near = get_close_matches(str(kind), classes(), n=1)
+        hint = f"did you mean {near[0]}?" if near else f"accepted are {', '.join(classes())}"
+        raise UsageError(f"unknown class {quoted(str(kind))}; {hint}")
     runs = {"relu": _run_maximum, "thoughts": _run_thoughts}
     run = runs.get(str(body.get("family")), _run_words)
     found = run(file, body, name, parameters, kind, length)
