@@ -540,9 +540,9 @@ def _why(case: _Case, a: Architecture) -> str:
     if usual := _leaned(case, a):
         return _leaning(case, a, usual, case.chosen.name)
     return (
-        f"the rung nearest in size on the ladder of shapes for {case.chosen.name}; rungs are the "
-        "same for every budget, so that a larger one never gets a smaller net, and their depth may "
-        "differ from the rule's by a few layers"
+        f"the rung nearest in size on the ladder of shapes for {case.chosen.name}; rungs do not "
+        "depend on the budget, so that a larger budget never gets a smaller net, and their depth "
+        "may differ from the rule's by a few layers"
     )
 
 
