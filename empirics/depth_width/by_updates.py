@@ -69,11 +69,12 @@ _HOW = (
     "windows of 64. Each number of updates is a training of its own: linear warm-up over a tenth, "
     "then linear decay; the learning rate, a power of 2 from $2^{-14}$ to $2^{-3}$, is chosen for "
     "each shape and each number of updates by two other seeds, at all of up to 1,000 updates, at a "
-    "quarter of more, and more are tried until the best lies inside or at an end. A net of 4,000 or "
-    "18,000 updates may do better at another rate. Losses are on 64 windows of other files, the "
+    "quarter of more, and more are tried until the best lies inside or at an end. A net of 4,000 "
+    "or 18,000 updates may do better at another rate. Losses are on 64 windows of other files, the "
     "same on which rates are chosen; gains are corrected for sizes that differ by a few per cent. "
     "Eight seeds; the interval is over seeds, which share texts and order with those of other "
-    "depths. Suite training makes 200 updates, for a first look; suite gpu 2,000 of 16 windows of 256."
+    "depths. Suite training makes 200 updates, for a first look; suite gpu 2,000 of 16 windows of "
+    "256."
 )
 _RATES = (
     "Up to 1,000 updates the rates were first chosen at a quarter of them, which cost the deeper "

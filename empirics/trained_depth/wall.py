@@ -427,8 +427,9 @@ def wall_is_trained_out(case: Case, device: str = "cpu", folder: str = "") -> Ba
 @noted(
     "In a row the softmax net is right on 95 % at 10 and 11, the linearised one nowhere, and both "
     "are above chance up to 13. Against unconnected vertices the softmax net is right on 99 % at "
-    "10 and fewer beyond; the linearised one is at chance at 10 and below it beyond. 14 lies within 27: a net that connects "
-    "everything need not rank 13 above it, and the questions about unconnected vertices ask it.",
+    "10 and fewer beyond; the linearised one is at chance at 10 and below it beyond. 14 lies "
+    "within 27: a net that connects everything need not rank 13 above it; the questions about "
+    "unconnected vertices ask for no such thing.",
     _ROWS,
     _HOW,
 )
