@@ -139,7 +139,7 @@ def _walls_say(results: Found) -> Iterator[str]:
         )
         yield (
             f"After {longest[0][0].updates:,} updates {len(seen)} of {len(low)} nets of "
-            f"{_LAYERS[layers]} see distance {last}"
+            f"{_LAYERS[layers]} {'see' if len(seen) > 1 else 'sees'} distance {last}"
             + (f", right on {100 * min(seen):.0f} % of the questions or more" if seen else "")
             + f"; {beyond or 'none'} of them {'see' if beyond > 1 else 'sees'} farther."
         )
@@ -597,13 +597,13 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
         )
     best: dict[int, list[tuple[int, Any]]] = {}
     for (parameters, steps), there in points(results.get(_LEARN, {})).items():
-        if len({p.depth for p in there}) > 2:
-            best.setdefault(parameters, []).append((steps, optimum(there)))
+        if len({p.depth for p in there}) > 2 and (fitted := optimum(there)).depth:
+            best.setdefault(parameters, []).append((steps, fitted))
     lines = [
         Series(
             f"12 L d^2 = {size_name(parameters)}",
             tuple(steps for steps, _ in found),
-            tuple(min(max(o.depth or o.best, o.low), o.high) for _, o in found),
+            tuple(o.depth for _, o in found),
             tuple(max(o.low, o.depths[0]) for _, o in found),
             tuple(min(o.high, o.depths[-1]) for _, o in found),
         )
