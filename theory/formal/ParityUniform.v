@@ -1,0 +1,352 @@
+(* Parity by two softmax layers of one head, with weights and positions for all lengths at once.
+
+   Claim: least_depth/parity_uniform (theory/least_depth/uniform_parity.py). Over Coq's real
+   numbers and on their three axioms alone. Exact arithmetic; no layer norm, no feed-forward net.
+   The net below is the one whose matrices tests/theory/test_least_depth_parity.py runs. *)
+
+From Coq Require Import NArith ZArith Reals Lra Lia.
+From mathcomp Require Import all_ssreflect.
+From depthlaw Require Import Softmax.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Local Open Scope R_scope.
+
+Local Notation "\sum_ ( i < n ) F" := (\big[Rplus/0]_(i < n) F) : R_scope.
+
+(* --- the objects --- *)
+
+(* The word stands between a start and an end token. *)
+Inductive token := Start | End | Bit of bool.
+
+(* A head: its scores W_Q W_K^T and its values W_V W_O. *)
+Record head d := Head { qk : mat d d; value : mat d d }.
+
+(* Tokens and places have vectors of their own, which know no length. *)
+Record net d := Net
+  { token_vector : token -> 'I_d -> R;
+    place_vector : nat -> 'I_d -> R;
+    layer1 : head d;
+    layer2 : head d;
+    readout : 'I_d -> R }.
+
+(* One head with a residual connection. With a causal mask no token sees a later one. *)
+Definition attention n d (causal : bool) (h : head d) (X : mat n d) : mat n d :=
+  fun i k =>
+    let weight (j : 'I_n) := if causal && (i < j)%N then 0 else exp (mul (mul X (qk h)) (tr X) i j) in
+    X i k + (\sum_(j < n) weight j * mul X (value h) j k) / \sum_(j < n) weight j.
+
+Definition embedding d (T : net d) (w : seq bool) : mat (size w).+2 d :=
+  fun j k => token_vector T (nth End (Start :: map Bit w) j) k + place_vector T j k.
+Arguments embedding : clear implicits.
+
+(* What is read, linearly, at the end token. *)
+Definition output d (T : net d) (causal : bool) (w : seq bool) : R :=
+  \sum_(k < d)
+    attention causal (layer2 T) (attention causal (layer1 T) (embedding d T w)) ord_max k *
+    readout T k.
+
+(* ln(j + 1), the number whose exponential is j + 1: Coq's own ln rests on the excluded middle. *)
+Lemma log_exists j : {x : R | exp x = INR j.+1}.
+Proof.
+have cont : continuity (exp - fct_cte (INR j.+1))%F.
+  apply: continuity_minus; first exact: derivable_continuous derivable_exp.
+  exact: derivable_continuous (derivable_const _).
+have pos : 0 <= INR j by apply: pos_INR.
+have range : 0 <= INR j.+1 by apply: pos_INR.
+have signs : (exp - fct_cte (INR j.+1))%F 0 * (exp - fct_cte (INR j.+1))%F (INR j.+1) <= 0.
+  have := exp_ge1 (INR j.+1); rewrite /minus_fct /fct_cte exp_0 S_INR => big.
+  nra.
+have [x [_ root]] := IVT_cor _ _ _ cont range signs.
+by exists x; move: root; rewrite /minus_fct /fct_cte => root; lra.
+Qed.
+
+Definition log j : R := proj1_sig (log_exists j).
+
+(* A matrix by its entries: row, column, number. *)
+Definition entry (i k : nat) (x : R) : nat * nat * R := (i, k, x).
+Definition entries d (s : seq (nat * nat * R)) : mat d d :=
+  fun i k => \big[Rplus/0]_(e <- s | (e.1.1 == i) && (e.1.2 == k)) e.2.
+
+(* Coordinates 0 to 3 say zero, one, start, end; 4 to 8 belong to the place j; layer 1 writes into
+   9 and 10, layer 2 into 11. In layer 1 the end token scores a token at place j by -2 ln(j + 1),
+   minus 3 ln(N) for a zero and 5 ln(N) for itself; values are (j + 1)^2 - [start] and [start]. In
+   layer 2 it scores by s (2 a j - b j^2), with a and b what layer 1 wrote; values are (-1)^j. *)
+Definition uniform_net (s : R) : net 12 :=
+  {| token_vector t k :=
+       INR (k == match t with Bit b => nat_of_bool b | Start => 2%N | End => 3%N end :> nat);
+     place_vector j k :=
+       nth 0 [:: 0; 0; 0; 0; log j; (INR j + 1) ^ 2; INR j; INR j ^ 2; (-1) ^ j] k;
+     layer1 :=
+       {| qk := entries [:: entry 0 4 (-2); entry 1 4 (-2); entry 2 4 (-2); entry 3 4 (-2);
+                            entry 4 0 (-3); entry 4 3 (-5)];
+          value := entries [:: entry 5 9 1; entry 2 9 (-1); entry 2 10 1] |};
+     layer2 :=
+       {| qk := entries [:: entry 9 6 (2 * s); entry 10 7 (- s)];
+          value := entries [:: entry 8 11 1] |};
+     readout k := INR (k == 11%N :> nat) |}.
+
+(* The claim's number: 7/10. *)
+Definition margin_value : N * N := (7, 10)%num.
+
+(* --- matrices by their entries --- *)
+
+Lemma sum_at d (F : 'I_d.+1 -> R) a : (a < d.+1)%N ->
+  \sum_(i < d.+1) (if a == i :> nat then F i else 0) = F (inord a).
+Proof.
+move=> lt; rewrite (bigD1 (inord a)) //= inordK // eqxx big1 ?Rplus_0_r // => i ne.
+case: eqP => // ai; case/eqP: ne; apply: val_inj.
+by rewrite /= inordK.
+Qed.
+
+Lemma entries_cons d e (s : seq (nat * nat * R)) (i k : 'I_d) :
+  entries (e :: s) i k =
+  (if e.1.1 == i :> nat then (if e.1.2 == k :> nat then e.2 else 0) else 0) + entries s i k.
+Proof.
+rewrite /entries big_cons; case: (e.1.1 == i) => /=; last by rewrite Rplus_0_l.
+by case: (e.1.2 == k); rewrite ?Rplus_0_l.
+Qed.
+
+Lemma row_entries d (s : seq (nat * nat * R)) (x : 'I_d.+1 -> R) (k : 'I_d.+1) :
+  all (fun e => (e.1.1 < d.+1)%N) s ->
+  \sum_(i < d.+1) x i * entries s i k =
+  \big[Rplus/0]_(e <- s | e.1.2 == k) (x (inord e.1.1) * e.2).
+Proof.
+elim: s => [_|e s IH /= /andP[lt ins]].
+  by rewrite big_nil big1 // => i _; rewrite /entries big_nil Rmult_0_r.
+rewrite big_cons -(IH ins); transitivity (\sum_(i < d.+1)
+    ((if e.1.1 == i :> nat then (if e.1.2 == k :> nat then x i * e.2 else 0) else 0) +
+     x i * entries s i k)).
+  apply: eq_bigr => i _; rewrite entries_cons; case: (e.1.1 == i :> nat); last ring.
+  by case: (e.1.2 == k :> nat); ring.
+rewrite sum_add (sum_at (fun i => if e.1.2 == k :> nat then x i * e.2 else 0) lt).
+by case: ifP => _ //; rewrite Rplus_0_l.
+Qed.
+
+Lemma form_entries d (s : seq (nat * nat * R)) (x y : 'I_d.+1 -> R) :
+  all (fun e => (e.1.1 < d.+1)%N && (e.1.2 < d.+1)%N) s ->
+  \sum_(k < d.+1) (\sum_(i < d.+1) x i * entries s i k) * y k =
+  \big[Rplus/0]_(e <- s) (x (inord e.1.1) * e.2 * y (inord e.1.2)).
+Proof.
+move=> ins; have rows : all (fun e : nat * nat * R => (e.1.1 < d.+1)%N) s.
+  by apply: sub_all ins => e /andP[].
+transitivity (\sum_(k < d.+1) \big[Rplus/0]_(e <- s)
+    (if e.1.2 == k :> nat then x (inord e.1.1) * e.2 * y k else 0)).
+  apply: eq_bigr => k _; rewrite row_entries // big_mkcond big_distrl /=.
+  by apply: eq_bigr => e _; case: ifP => _; rewrite ?Rmult_0_l.
+rewrite exchange_big /=; elim: s ins {rows} => [|e s IH /= /andP[/andP[_ lt] ins]].
+  by rewrite !big_nil.
+by rewrite !big_cons IH // sum_at.
+Qed.
+
+(* --- the logarithm --- *)
+
+Lemma exp_log j : exp (log j) = INR j.+1.
+Proof. exact: proj2_sig (log_exists j). Qed.
+
+Lemma exp_strict x y : x < y -> exp x < exp y.
+Proof.
+move=> xy; have -> : y = x + (y - x) by ring.
+rewrite exp_plus -{1}[exp x]Rmult_1_r; apply: Rmult_lt_compat_l; first exact: exp_pos.
+by have := exp_ge1 (y - x); lra.
+Qed.
+
+(* It is no other number: log j is ln(j + 1). *)
+Lemma log_unique j x : exp x = INR j.+1 -> x = log j.
+Proof.
+rewrite -exp_log => same; have [lt|[//|lt]] := Rtotal_order x (log j).
+  by have := exp_strict lt; lra.
+by have := exp_strict lt; lra.
+Qed.
+
+Lemma log_range j : 0 <= log j <= INR j.
+Proof.
+have e := exp_log j; rewrite S_INR in e; have pos := pos_INR j; split.
+  apply: Rnot_lt_le => neg; have := exp_strict neg; rewrite exp_0; lra.
+by have := exp_ge1 (log j); lra.
+Qed.
+
+Lemma log0 : log 0 = 0.
+Proof. by have := log_range 0; rewrite /=; lra. Qed.
+
+Lemma exp_pow x n : exp (INR n * x) = exp x ^ n.
+Proof.
+elim: n => [|n IH]; first by rewrite Rmult_0_l exp_0.
+by rewrite S_INR Rmult_plus_distr_r Rmult_1_l exp_plus IH /=; ring.
+Qed.
+
+Lemma exp_neg_log n j : exp (- INR n * log j) = / INR j.+1 ^ n.
+Proof. by rewrite Ropp_mult_distr_l_reverse exp_Ropp exp_pow exp_log. Qed.
+
+(* --- what the net computes --- *)
+
+(* Of a word with N tokens: its number of ones c, what zeros and the end token add to it, and the
+   sum of the softmax weights in layer 1. *)
+Definition ones (w : seq bool) : nat := count id w.
+Definition excess (w : seq bool) : R :=
+  let N := INR (size w).+2 in
+  \sum_(j < size w) (if nth false w j then 0 else / N ^ 3) + / N ^ 5.
+Definition denominator (w : seq bool) : R :=
+  let N := INR (size w).+2 in
+  1 + \sum_(j < size w) / INR j.+2 ^ 2 * (if nth false w j then 1 else / N ^ 3) + / N ^ 7.
+
+(* The softmax weight of place i in layer 2, before it is divided. *)
+Definition final_weight (s : R) (w : seq bool) (i : nat) : R :=
+  exp (s * (2 * ((INR (ones w) + excess w) / denominator w) * INR i -
+            / denominator w * INR i ^ 2)).
+
+Lemma sum_ones w : \sum_(j < size w) (if nth false w j then 1 else 0) = INR (ones w).
+Proof.
+rewrite -(big_mkord xpredT (fun j => if nth false w j then 1 else 0)).
+rewrite -(big_nth false xpredT (fun b : bool => if b then 1 else 0)) /ones.
+elim: w => [|[] w IH]; rewrite ?big_nil // big_cons IH; last by rewrite Rplus_0_l.
+by rewrite -[count id (true :: w)]/(count id w).+1 S_INR; ring.
+Qed.
+
+Section Net.
+
+Variables (s : R) (w : seq bool) (causal : bool).
+Local Notation N := (size w).+2.
+Let X := embedding 12 (uniform_net s) w.
+Let Y := attention causal (layer1 (uniform_net s)) X.
+
+Lemma at_last (j : 'I_N) (x : R) :
+  (if causal && ((ord_max : 'I_N) < j)%N then 0 else x) = x.
+Proof. by rewrite ltnNge -ltnS ltn_ord andbF. Qed.
+
+Lemma in12 a : (a < 12)%N -> (inord a : 'I_12) = a :> nat. Proof. exact: inordK. Qed.
+
+Let seen (j : nat) : token := nth End (Start :: map Bit w) j.
+
+Lemma last_seen : nth End (map Bit w) (size w) = End.
+Proof. by rewrite nth_default // size_map. Qed.
+
+(* The sum over the start token, the bits and the end token. *)
+Lemma sum_ends (F : nat -> R) :
+  \sum_(j < N) F j = F 0%N + \sum_(j < size w) F j.+1 + F (size w).+1.
+Proof. by rewrite big_ord_recl big_ord_recr /= Rplus_assoc. Qed.
+
+Let score (j : nat) : R :=
+  -2 * log j + log (size w).+1 * (match seen j with Bit false => -3 | End => -5 | _ => 0 end).
+
+(* Scores of layer 1 at the end token. *)
+Lemma score1 (j : 'I_N) :
+  mul (mul X (qk (layer1 (uniform_net s)))) (tr X) ord_max j = score j.
+Proof.
+rewrite /mul /tr form_entries // !big_cons big_nil /entry /= /X /embedding /= !in12 //=.
+rewrite last_seen /= /score -/(seen j); by case: (seen j) => [||[]] /=; ring.
+Qed.
+
+Lemma weight_start : exp (score 0) = 1.
+Proof. by rewrite /score /= log0 -exp_0; congr exp; ring. Qed.
+
+Lemma weight_bit (j : 'I_(size w)) :
+  exp (score j.+1) =
+  / INR j.+2 ^ 2 * (if nth false w j then 1 else / INR (size w).+2 ^ 3).
+Proof.
+rewrite /score /seen [nth _ _ _](nth_map false) // exp_plus -(exp_neg_log 2).
+congr (_ * _); case: (nth false w j); first by rewrite Rmult_0_r exp_0.
+by rewrite -exp_neg_log; congr exp; rewrite /=; ring.
+Qed.
+
+Lemma weight_end : exp (score (size w).+1) = / INR (size w).+2 ^ 7.
+Proof.
+rewrite /score /seen [nth _ _ _]last_seen -exp_neg_log; congr exp.
+by rewrite /=; ring.
+Qed.
+
+Lemma sum_weights : \sum_(j < N) exp (score j) = denominator w.
+Proof.
+rewrite (sum_ends (fun j => exp (score j))) weight_start weight_end; congr (_ + _ + _).
+by apply: eq_bigr => j _; rewrite weight_bit.
+Qed.
+
+(* What layer 1 writes into a column. *)
+Lemma layer1_writes k : (k < 12)%N ->
+  Y ord_max (inord k) = X ord_max (inord k) +
+    (\sum_(j < N) exp (score j) *
+       \big[Rplus/0]_(e <- [:: entry 5 9 1; entry 2 9 (-1); entry 2 10 1] | e.1.2 == k)
+         (X j (inord e.1.1) * e.2)) / denominator w.
+Proof.
+move=> k12; rewrite /Y /attention -sum_weights; congr (_ + _ / _).
+  apply: eq_bigr => j _; rewrite at_last score1 /mul row_entries // in12 //.
+by apply: eq_bigr => j _; rewrite at_last score1.
+Qed.
+
+Lemma stays i k : (k < 9)%N -> Y i (inord k) = X i (inord k).
+Proof.
+move=> k9; have none j : mul X (value (layer1 (uniform_net s))) j (inord k) = 0.
+  rewrite /mul row_entries // in12 ?(ltn_trans k9) // !big_cons big_nil /=.
+  by move: k k9; do 9?case=> //.
+rewrite /Y /attention [X in _ + X / _]big1 => [|j _]; last by rewrite none Rmult_0_r.
+by rewrite /Rdiv Rmult_0_l Rplus_0_r.
+Qed.
+
+Lemma INR_pos j : 0 < INR j.+1. Proof. by apply: lt_0_INR; lia. Qed.
+
+Lemma writes_count : Y ord_max (inord 9) = (INR (ones w) + excess w) / denominator w.
+Proof.
+rewrite layer1_writes // /X /embedding /= !in12 //= last_seen /= !Rplus_0_l; congr (_ / _).
+pose F j := exp (score j) * ((INR j + 1) ^ 2 - if seen j is Start then 1 else 0).
+transitivity (\sum_(j < N) F j).
+  apply: eq_bigr => j _; rewrite /F !big_cons big_nil /= !in12 //= -/(seen j); congr (_ * _).
+  by case: (seen j) => [||[]] /=; ring.
+rewrite sum_ends /F /excess -sum_ones -Rplus_assoc -sum_add weight_start weight_end.
+have -> : seen 0 = Start by []. have -> : seen (size w).+1 = End by exact: last_seen.
+congr (_ + _).
+  rewrite -[RHS]Rplus_0_l; congr (_ + _); first by rewrite /=; ring.
+  apply: eq_bigr => j _; rewrite weight_bit.
+  have -> : seen j.+1 = Bit (nth false w j) by rewrite /seen /= (nth_map false).
+  have := INR_pos j.+1; rewrite -S_INR; case: (nth false w j) => pos; first by field; lra.
+  by have := INR_pos (size w).+1; move=> pos'; field; lra.
+by have := INR_pos (size w).+1; rewrite -S_INR => pos; field; lra.
+Qed.
+
+Lemma writes_one : Y ord_max (inord 10) = / denominator w.
+Proof.
+rewrite layer1_writes // /X /embedding /= !in12 //= last_seen /= !Rplus_0_l.
+rewrite -[RHS]Rmult_1_l; congr (_ / _); pose F j := exp (score j) * if seen j is Start then 1 else 0.
+transitivity (\sum_(j < N) F j).
+  apply: eq_bigr => j _; rewrite /F !big_cons big_nil /= !in12 //= -/(seen j); congr (_ * _).
+  by case: (seen j) => [||[]] /=; ring.
+rewrite sum_ends /F weight_start.
+have -> : seen 0 = Start by []. have -> : seen (size w).+1 = End by exact: last_seen.
+rewrite big1 => [|j _]; first by ring.
+have -> : seen j.+1 = Bit (nth false w j) by rewrite /seen /= (nth_map false).
+exact: Rmult_0_r.
+Qed.
+
+Lemma writes_nothing : Y ord_max (inord 11) = 0.
+Proof.
+rewrite layer1_writes // /X /embedding /= !in12 //= last_seen /= !Rplus_0_l.
+rewrite big1 => [|j _]; first exact: Rmult_0_l.
+by rewrite !big_cons big_nil /= Rmult_0_r.
+Qed.
+
+(* Scores of layer 2 at the end token. *)
+Lemma score2 (j : 'I_N) :
+  exp (mul (mul Y (qk (layer2 (uniform_net s)))) (tr Y) ord_max j) = final_weight s w j.
+Proof.
+rewrite /mul /tr form_entries // !big_cons big_nil /entry /=.
+rewrite writes_count writes_one !stays // /X /embedding /= !in12 //=.
+rewrite /final_weight /Rdiv; congr exp; case: (nth End _ _) => [||[]] /=; ring.
+Qed.
+
+(* The output is the mean of (-1)^i under the weights of layer 2. *)
+Lemma outputE : output (uniform_net s) causal w =
+  (\sum_(i < N) final_weight s w i * (-1) ^ i) / \sum_(i < N) final_weight s w i.
+Proof.
+rewrite /output (eq_bigr (fun k : 'I_12 => if 11%N == k :> nat then
+  attention causal (layer2 (uniform_net s)) Y ord_max k else 0)) => [|k _]; last first.
+  by rewrite /= [_ == 11%N]eq_sym; case: (11%N == k :> nat); rewrite /= ?Rmult_1_r ?Rmult_0_r.
+rewrite (sum_at (attention causal (layer2 (uniform_net s)) Y ord_max)) // /attention.
+rewrite writes_nothing Rplus_0_l; congr (_ / _).
+  apply: eq_bigr => j _; rewrite at_last score2; congr (_ * _).
+  rewrite /mul row_entries // in12 // !big_cons big_nil /= stays // /X /embedding /= !in12 //=.
+  by case: (nth End _ _) => [||[]] /=; ring.
+by apply: eq_bigr => j _; rewrite at_last score2.
+Qed.
+
+End Net.
