@@ -350,3 +350,261 @@ by apply: eq_bigr => j _; rewrite at_last score2.
 Qed.
 
 End Net.
+
+(* --- sums that fall off from a peak --- *)
+
+Lemma sum_const n x : \sum_(j < n) x = INR n * x.
+Proof.
+elim: n => [|n IH]; first by rewrite big_ord0 Rmult_0_l.
+by rewrite big_ord_recr [in LHS]/= IH S_INR; ring.
+Qed.
+
+Lemma geometric_le q n : 0 <= q < 1 -> \sum_(m < n) q ^ m <= / (1 - q).
+Proof.
+move=> [q0 q1]; have closed : (1 - q) * (\sum_(m < n) q ^ m) = 1 - q ^ n.
+  elim: n => [|n IH]; first by rewrite big_ord0 /=; ring.
+  by rewrite big_ord_recr [in LHS]/= Rmult_plus_distr_l IH /=; ring.
+apply: (Rmult_le_reg_l (1 - q)); first lra.
+by rewrite closed Rinv_r; last lra; have := pow_le q n q0; lra.
+Qed.
+
+Lemma peak_sum (F : nat -> R) c n B q : 0 <= B -> 0 <= q < 1 -> (c < n)%N ->
+  (forall m, F (c + m.+1)%N <= B * q ^ m) ->
+  (forall m, (m < c)%N -> F (c - m.+1)%N <= B * q ^ m) ->
+  \sum_(i < n) F i <= F c + 2 * (B / (1 - q)).
+Proof.
+move=> B0 q01 cn after before; rewrite -(subnKC cn) big_split_ord big_ord_recr.
+have low : \sum_(i < c) F i <= B / (1 - q).
+  rewrite (reindex_inj rev_ord_inj) /=.
+  apply: (@Rle_trans _ (\sum_(m < c) B * q ^ m)); first by apply: sum_le => m; apply: before.
+  by rewrite -sum_scale; apply: Rmult_le_compat_l => //; apply: geometric_le.
+have high : \sum_(i < n - c.+1) F (c.+1 + i)%N <= B / (1 - q).
+  apply: (@Rle_trans _ (\sum_(m < n - c.+1) B * q ^ m)).
+    by apply: sum_le => m; rewrite addSnnS; apply: after.
+  by rewrite -sum_scale; apply: Rmult_le_compat_l => //; apply: geometric_le.
+apply: (@Rle_trans _ (B / (1 - q) + F c + B / (1 - q))); last lra.
+by apply: Rplus_le_compat => //; apply: Rplus_le_compat_r.
+Qed.
+
+Lemma sign_odd n : (-1) ^ n = if odd n then -1 else 1.
+Proof. by elim: n => //= n ->; case: (odd n) => /=; ring. Qed.
+
+(* The terms other than the one at the peak may all have the wrong sign. *)
+Lemma signed_ge n (F : nat -> R) c : (forall i, 0 <= F i) -> (c < n)%N ->
+  2 * F c - \sum_(i < n) F i <= (-1) ^ c * (\sum_(i < n) F i * (-1) ^ i).
+Proof.
+move=> F0 cn; suff : 2 * F c <= \sum_(i < n) F i * (1 + (-1) ^ c * (-1) ^ i).
+  rewrite (eq_bigr (fun i : 'I_n => F i + (-1) ^ c * (F i * (-1) ^ i))) => [|i _]; last by ring.
+  by rewrite sum_add -sum_scale; lra.
+have signs i : 0 <= F i * (1 + (-1) ^ c * (-1) ^ i).
+  by apply: Rmult_le_pos => //; rewrite !sign_odd; case: (odd c); case: (odd i); lra.
+have := @le_sum n (fun i => F i * (1 + (-1) ^ c * (-1) ^ i)) (Ordinal cn) (fun i => signs i).
+by rewrite /= sign_odd; case: (odd c); lra.
+Qed.
+
+(* --- the bounds on what layer 1 writes --- *)
+
+Section Bounds.
+
+Variable w : seq bool.
+Let n := size w.
+Let N := INR n.+2.
+Let e := excess w.
+Let D := denominator w.
+
+Lemma N_ge2 : 2 <= N.
+Proof. by rewrite /N !S_INR; have := pos_INR n; lra. Qed.
+
+Lemma N_pow_pos k : 0 < / N ^ k.
+Proof. by apply: Rinv_0_lt_compat; apply: pow_lt; have := N_ge2; lra. Qed.
+
+Lemma N_pow_le k l : (k <= l)%N -> / N ^ l <= / N ^ k.
+Proof.
+move=> kl; have := N_ge2 => N2; apply: Rinv_le_contravar; first by apply: pow_lt; lra.
+by apply: Rle_pow; [lra | apply/leP].
+Qed.
+
+Lemma excess_range : 0 <= e <= (N - 1) * / N ^ 3.
+Proof.
+have [p3 p5] := (N_pow_pos 3, N_pow_pos 5); split.
+  apply: Rplus_le_le_0_compat; last exact: Rlt_le.
+  by apply: sum_ge0 => j; case: (nth _ _ _); [lra | exact: Rlt_le].
+rewrite /e /excess -/n -/N; have le5 : / N ^ 5 <= / N ^ 3 by apply: N_pow_le.
+have : \sum_(j < n) (if nth false w j then 0 else / N ^ 3) <= INR n * / N ^ 3.
+  by rewrite -sum_const; apply: sum_le => j; case: (nth _ _ _); lra.
+have -> : N - 1 = INR n + 1 by rewrite /N !S_INR; ring.
+lra.
+Qed.
+
+Lemma denominator_le : D <= 1 + \sum_(j < n) / INR j.+2 ^ 2 + / N ^ 7.
+Proof.
+rewrite /D /denominator -/n -/N; apply: Rplus_le_compat_r; apply: Rplus_le_compat_l.
+apply: sum_le => j; have p : 0 < / INR j.+2 ^ 2.
+  by apply: Rinv_0_lt_compat; apply: pow_lt; apply: INR_pos.
+rewrite -[X in _ <= X]Rmult_1_r; apply: Rmult_le_compat_l; first exact: Rlt_le.
+by case: (nth _ _ _); [lra | rewrite -Rinv_1; apply: (@N_pow_le 0 3)].
+Qed.
+
+Lemma denominator_ge1 : 1 <= D.
+Proof.
+rewrite /D /denominator -/n -/N; have p7 := N_pow_pos 7; have p3 := N_pow_pos 3.
+suff : 0 <= \sum_(j < n) / INR j.+2 ^ 2 * (if nth false w j then 1 else / N ^ 3) by lra.
+apply: sum_ge0 => j; apply: Rmult_le_pos; last by case: (nth _ _ _); lra.
+by apply: Rlt_le; apply: Rinv_0_lt_compat; apply: pow_lt; apply: INR_pos.
+Qed.
+
+End Bounds.
+
+(* From the third on, 1/j^2 <= 1/(j - 1/2) - 1/(j + 1/2). *)
+Lemma squares_le n : \sum_(j < n.+2) / INR j.+2 ^ 2 <= 163 / 252 - / (INR n + 7 / 2).
+Proof.
+elim: n => [|n IH]; first by rewrite !big_ord_recr big_ord0 /=; lra.
+rewrite big_ord_recr; have pos := pos_INR n.
+apply: Rle_trans (Rplus_le_compat_r _ _ _ IH) _; rewrite !S_INR; move: (INR n) pos => x x0.
+have -> : x + 1 + 1 + 1 + 1 = x + 4 by ring.
+suff : / (x + 4) ^ 2 <= / (x + 7 / 2) - / (x + 1 + 7 / 2) by lra.
+have -> : / (x + 7 / 2) - / (x + 1 + 7 / 2) = / ((x + 7 / 2) * (x + 9 / 2)) by field; lra.
+by apply: Rinv_le_contravar; nra.
+Qed.
+
+(* So D/(1 - 2 e) stays below 1.6469, where it tends to pi^2/6 = 1.6449. *)
+Lemma sharp w : denominator w <= 16469 / 10000 * (1 - 2 * excess w).
+Proof.
+have [_ le_e] := excess_range w; have le_D := denominator_le w.
+apply: (@Rle_trans _ (16469 / 10000 * (1 - 2 * ((INR (size w).+2 - 1) * / INR (size w).+2 ^ 3))));
+  last lra.
+apply: Rle_trans le_D _; have le73 := @N_pow_le w 3 7 isT; move: le73 {le_e}.
+case: (size w) => [|[|n]].
+- by rewrite big_ord0 /=; lra.
+- by rewrite big_ord_recr big_ord0 /=; lra.
+have := squares_le n; set S := \sum_(j < _) _ => le_S.
+have -> : INR n.+4 = INR n + 4 by rewrite !S_INR; ring.
+have pos := pos_INR n; move: (INR n) pos S le_S => x x0 S le_S le73.
+have half : / (x + 4) <= / (x + 7 / 2) by apply: Rinv_le_contravar; lra.
+have i4 : / (x + 4) <= / 4 by apply: Rinv_le_contravar; lra.
+have i0 : 0 < / (x + 4) by apply: Rinv_0_lt_compat; lra.
+have -> : (x + 4 - 1) * / (x + 4) ^ 3 = / (x + 4) ^ 2 - / (x + 4) ^ 3 by field; lra.
+move: le73; rewrite -!pow_inv; move: (/ (x + 4)) i0 i4 half => i i0 i4 half.
+have sq : i ^ 2 <= i * / 4 by rewrite /=; nra.
+by have cube : 0 <= i ^ 3; [apply: pow_le; lra | lra].
+Qed.
+
+(* --- the margin --- *)
+
+Lemma exp_sharp : exp (- (40000 / 16469)) <= 1763 / 20000.
+Proof.
+have [|_] := @below_exp_iter 17 1000018530316 (40000 / 16469 / 2 ^ 17).
+  by split=> //; have := exp_ge1 (40000 / 16469 / 2 ^ 17); lra.
+have -> : 2 ^ 17 * (40000 / 16469 / 2 ^ 17) = 40000 / 16469 by field.
+set c := iter _ _ _; have {c}-> : c = 11345066947414%Z by vm_compute.
+rewrite exp_Ropp; have := exp_pos (40000 / 16469); move: (exp _) => x x0 le.
+by apply: (Rmult_le_reg_r x) => //; rewrite Rinv_l; lra.
+Qed.
+
+(* From the peak at c the score falls by s/D (d^2 - 2 e d) in d steps. *)
+Lemma weight_from_peak s w i (d := INR i - INR (ones w)) :
+  final_weight s w i =
+  final_weight s w (ones w) * exp (- (s / denominator w * (d ^ 2 - 2 * excess w * d))).
+Proof.
+have D1 := denominator_ge1 w; rewrite /final_weight -exp_plus; congr exp.
+by rewrite /d; field; lra.
+Qed.
+
+Section Margin.
+
+Variable w : seq bool.
+Let N := (size w).+2.
+Let c := ones w.
+Let e := excess w.
+Let D := denominator w.
+Let F := final_weight 4 w.
+
+Lemma ones_lt : (c < N)%N. Proof. by apply: ltnW; rewrite ltnS ltnS; apply: count_size. Qed.
+
+Lemma falls d m : (Rabs d = INR m + 1) ->
+  exp (- (4 / D * (d ^ 2 - 2 * e * d))) <= 1763 / 20000 * ((1763 / 20000) ^ 3) ^ m.
+Proof.
+move=> abs; have D1 := denominator_ge1 w; have le_D := sharp w; have [e0 _] := excess_range w.
+rewrite -/D -/e in D1 le_D e0; have m0 := pos_INR m.
+have sq : d ^ 2 = (INR m + 1) ^ 2 by rewrite -abs pow2_abs.
+have lin : 2 * e * d <= 2 * e * (INR m + 1) ^ 2.
+  have le : d <= INR m + 1 by rewrite -abs; apply: Rle_abs.
+  by apply: Rmult_le_compat_l; [lra | nra].
+have m2 : INR m <= INR m ^ 2.
+  by case: (m) => [|k]; [rewrite /=; lra | rewrite S_INR; have := pos_INR k; nra].
+have share : 40000 / 16469 <= 4 / D * (1 - 2 * e).
+  apply: (Rmult_le_reg_r D); first lra.
+  have -> : 4 / D * (1 - 2 * e) * D = 4 * (1 - 2 * e) by field; lra.
+  lra.
+apply: (@Rle_trans _ (exp (INR (3 * m).+1 * - (40000 / 16469)))).
+  apply: exp_mono; rewrite S_INR mult_INR; set k := 4 / D in share *.
+  have k0 : 0 < k by rewrite /k; apply: Rdiv_lt_0_compat; lra.
+  have : k * (1 - 2 * e) * (INR m + 1) ^ 2 <= k * (d ^ 2 - 2 * e * d).
+    rewrite Rmult_assoc; apply: Rmult_le_compat_l; first lra.
+    by rewrite sq; lra.
+  have : 40000 / 16469 * (INR m + 1) ^ 2 <= k * (1 - 2 * e) * (INR m + 1) ^ 2.
+    by apply: Rmult_le_compat_r => //; apply: pow2_ge_0.
+  have -> : INR 3 = 3 by rewrite /=; ring.
+  have : (INR m + 1) ^ 2 >= 3 * INR m + 1 by nra.
+  nra.
+rewrite exp_pow -pow_mult; have E0 := Rlt_le _ _ (exp_pos (- (40000 / 16469))).
+apply: Rmult_le_compat => //; [exact: pow_le | exact: exp_sharp |].
+by apply: pow_incr; split=> //; apply: exp_sharp.
+Qed.
+
+Lemma weight_pos i : 0 < F i. Proof. exact: exp_pos. Qed.
+
+(* The place c, the number of ones, holds at least 17/20 of the attention. *)
+Lemma attention_at_count : \sum_(i < N) F i <= 20 / 17 * F c.
+Proof.
+have Fc := weight_pos c; have near i m : Rabs (INR i - INR c) = INR m + 1 ->
+    F i <= F c * (1763 / 20000) * ((1763 / 20000) ^ 3) ^ m.
+  move=> at_m; rewrite /F weight_from_peak [X in _ <= X]Rmult_assoc; apply: Rmult_le_compat_l; first exact: Rlt_le.
+  exact: falls.
+apply: Rle_trans (peak_sum (c := c) (B := F c * (1763 / 20000)) (q := (1763 / 20000) ^ 3)
+  _ _ _ _ _) _.
+- lra.
+- lra.
+- exact: ones_lt.
+- move=> m; apply: near; rewrite plus_INR S_INR; have := pos_INR m => m0.
+  by rewrite Rabs_pos_eq; lra.
+- move=> m mc; apply: near; rewrite minus_INR; last by apply/leP.
+  by rewrite S_INR; have := pos_INR m => m0; rewrite Rabs_left1; lra.
+lra.
+Qed.
+
+Lemma margin causal : 7 / 10 <= (-1) ^ c * output (uniform_net 4) causal w.
+Proof.
+rewrite outputE; set T := \sum_(i < _) final_weight 4 w i.
+set S := \sum_(i < _) _ * _.
+have T0 : 0 < T by apply: (@sum_gt0 N (fun i => F i) ord0) => i; apply: weight_pos.
+have := signed_ge (fun i => Rlt_le _ _ (weight_pos i)) ones_lt; have := attention_at_count.
+rewrite -/T -/S => le_T le_S; apply: (Rmult_le_reg_r T) => //.
+have -> : (-1) ^ c * (S / T) * T = (-1) ^ c * S by field; lra.
+lra.
+Qed.
+
+End Margin.
+
+Lemma place_bound j (k : 'I_12) : Rabs (place_vector (uniform_net 4) j k) <= (INR j + 1) ^ 2.
+Proof.
+have [l0 lj] := log_range j; have j0 := pos_INR j.
+case: k => [k lt]; rewrite /= Rmult_1_r.
+do 9?[case: k lt => [|k] lt /=]; rewrite ?Rabs_R0; try nra.
+all: try by rewrite Rabs_pos_eq; nra.
+- by rewrite sign_odd; case: odd; rewrite ?Rabs_Ropp Rabs_R1; nra.
+by case: k lt => [|k] lt; rewrite ?nth_nil Rabs_R0; nra.
+Qed.
+
+Lemma margin_valueE : fraction margin_value.1 margin_value.2 = 7 / 10.
+Proof. by []. Qed.
+
+(* Claim: least_depth/parity_uniform. *)
+Theorem parity_uniform (T := uniform_net 4) (m := fraction margin_value.1 margin_value.2) :
+  (forall j k, Rabs (place_vector T j k) <= (INR j + 1) ^ 2) /\
+  (forall causal w, if odd (count id w) then output T causal w <= - m else m <= output T causal w).
+Proof.
+split=> [|causal w]; first exact: place_bound.
+have -> : m = 7 / 10 by exact: margin_valueE.
+by rewrite /T; have := margin w causal; rewrite /ones sign_odd; case: (odd _) => le; lra.
+Qed.
