@@ -35,7 +35,8 @@ Record net d := Net
 (* One head with a residual connection. With a causal mask no token sees a later one. *)
 Definition attention n d (causal : bool) (h : head d) (X : mat n d) : mat n d :=
   fun i k =>
-    let weight (j : 'I_n) := if causal && (i < j)%N then 0 else exp (mul (mul X (qk h)) (tr X) i j) in
+    let score (j : 'I_n) := mul (mul X (qk h)) (tr X) i j in
+    let weight (j : 'I_n) := if causal && (i < j)%N then 0 else exp (score j) in
     X i k + (\sum_(j < n) weight j * mul X (value h) j k) / \sum_(j < n) weight j.
 
 Definition embedding d (T : net d) (w : seq bool) : mat (size w).+2 d :=
@@ -307,7 +308,8 @@ Qed.
 Lemma writes_one : Y ord_max (inord 10) = / denominator w.
 Proof.
 rewrite layer1_writes // /X /embedding /= !in12 //= last_seen /= !Rplus_0_l.
-rewrite -[RHS]Rmult_1_l; congr (_ / _); pose F j := exp (score j) * if seen j is Start then 1 else 0.
+rewrite -[RHS]Rmult_1_l; congr (_ / _).
+pose F j := exp (score j) * if seen j is Start then 1 else 0.
 transitivity (\sum_(j < N) F j).
   apply: eq_bigr => j _; rewrite /F !big_cons big_nil /= !in12 //= -/(seen j); congr (_ * _).
   by case: (seen j) => [||[]] /=; ring.
@@ -455,7 +457,7 @@ Qed.
 
 End Bounds.
 
-(* From the third on, 1/j^2 <= 1/(j - 1/2) - 1/(j + 1/2). *)
+(* 1/j^2 <= 1/(j - 1/2) - 1/(j + 1/2); the first terms are taken as they are. *)
 Lemma squares_le n : \sum_(j < n.+2) / INR j.+2 ^ 2 <= 163 / 252 - / (INR n + 7 / 2).
 Proof.
 elim: n => [|n IH]; first by rewrite !big_ord_recr big_ord0 /=; lra.
@@ -467,7 +469,7 @@ have -> : / (x + 7 / 2) - / (x + 1 + 7 / 2) = / ((x + 7 / 2) * (x + 9 / 2)) by f
 by apply: Rinv_le_contravar; nra.
 Qed.
 
-(* So D/(1 - 2 e) stays below 1.6469, where it tends to pi^2/6 = 1.6449. *)
+(* D/(1 - 2 e) stays below 1.6469; the argument of the claim has pi^2/6 = 1.6449. *)
 Lemma sharp w : denominator w <= 16469 / 10000 * (1 - 2 * excess w).
 Proof.
 have [_ le_e] := excess_range w; have le_D := denominator_le w.
@@ -491,6 +493,7 @@ Qed.
 
 (* --- the margin --- *)
 
+(* e^-(4/1.6469) = 0.08814. *)
 Lemma exp_sharp : exp (- (40000 / 16469)) <= 1763 / 20000.
 Proof.
 have [|_] := @below_exp_iter 17 1000018530316 (40000 / 16469 / 2 ^ 17).
@@ -554,13 +557,13 @@ Qed.
 
 Lemma weight_pos i : 0 < F i. Proof. exact: exp_pos. Qed.
 
-(* The place c, the number of ones, holds at least 17/20 of the attention. *)
+(* In layer 2 the place c, the number of ones, holds at least 17/20 of the attention. *)
 Lemma attention_at_count : \sum_(i < N) F i <= 20 / 17 * F c.
 Proof.
 have Fc := weight_pos c; have near i m : Rabs (INR i - INR c) = INR m + 1 ->
     F i <= F c * (1763 / 20000) * ((1763 / 20000) ^ 3) ^ m.
-  move=> at_m; rewrite /F weight_from_peak [X in _ <= X]Rmult_assoc; apply: Rmult_le_compat_l; first exact: Rlt_le.
-  exact: falls.
+  move=> at_m; rewrite /F weight_from_peak [X in _ <= X]Rmult_assoc.
+  by apply: Rmult_le_compat_l; [exact: Rlt_le | exact: falls].
 apply: Rle_trans (peak_sum (c := c) (B := F c * (1763 / 20000)) (q := (1763 / 20000) ^ 3)
   _ _ _ _ _) _.
 - lra.
@@ -599,7 +602,10 @@ Qed.
 Lemma margin_valueE : fraction margin_value.1 margin_value.2 = 7 / 10.
 Proof. by []. Qed.
 
-(* Claim: least_depth/parity_uniform. *)
+(* Claim: least_depth/parity_uniform. One net of two softmax layers of one head each, with a causal
+   mask or none: its output is at least 7/10 on every word of any length with an even number of
+   ones, and at most -7/10 on every other word. Its positions grow no faster than (j + 1)^2. The
+   claim's object itself; the word of no bits is right too. *)
 Theorem parity_uniform (T := uniform_net 4) (m := fraction margin_value.1 margin_value.2) :
   (forall j k, Rabs (place_vector T j k) <= (INR j + 1) ^ 2) /\
   (forall causal w, if odd (count id w) then output T causal w <= - m else m <= output T causal w).
@@ -607,4 +613,158 @@ Proof.
 split=> [|causal w]; first exact: place_bound.
 have -> : m = 7 / 10 by exact: margin_valueE.
 by rewrite /T; have := margin w causal; rewrite /ones sign_odd; case: (odd _) => le; lra.
+Qed.
+
+(* --- the mask, and other constants --- *)
+
+(* One word of one bit. *)
+Example one_bit causal : output (uniform_net 4) causal [:: true] <= - (7 / 10).
+Proof. by have [_ /(_ causal [:: true])] := parity_uniform; rewrite margin_valueE. Qed.
+
+(* A mask changes nothing, since the end token stands last. *)
+Lemma mask_changes_nothing s w : output (uniform_net s) true w = output (uniform_net s) false w.
+Proof. by rewrite !outputE. Qed.
+
+Lemma two_le_sum n (F : nat -> R) a : (forall i, 0 <= F i) -> (a.+2 < n)%N ->
+  F a + F a.+2 <= \sum_(i < n) F i.
+Proof.
+move=> F0 lt; have an : (a < n)%N by apply: ltn_trans lt; apply: ltnW.
+rewrite (bigD1 (Ordinal an)) //= (bigD1 (Ordinal lt)) /=; last first.
+  by rewrite -val_eqE /= eqn_leq ltnNge leqnSn.
+have rest : 0 <= \big[Rplus/0]_(i < n | (i != Ordinal an) && (i != Ordinal lt)) F i.
+  by apply: (big_ind (Rle 0)) => [|x y ? ?|i _]; [lra | lra | apply: F0].
+apply: Rplus_le_compat_l; rewrite -[X in X <= _]Rplus_0_r; exact: Rplus_le_compat_l.
+Qed.
+
+(* The two places beside an even number of ones count against it. *)
+Lemma margin_le w causal g : ~~ odd (ones w) -> (0 < ones w)%N ->
+  g <= exp (- (4 / denominator w * (1 + 2 * excess w))) ->
+  output (uniform_net 4) causal w <= 1 - 17 / 5 * g.
+Proof.
+set c := ones w => even c0 le_g; have D1 := denominator_ge1 w; have [e0 _] := excess_range w.
+have Fc := weight_pos w c; have beside i : INR i - INR c = 1 \/ INR i - INR c = -1 ->
+    final_weight 4 w c * g <= final_weight 4 w i.
+  move=> one; rewrite [X in _ <= X]weight_from_peak -/c; apply: Rmult_le_compat_l; first lra.
+  apply: Rle_trans le_g _; apply: exp_mono; apply: Ropp_le_contravar; apply: Rmult_le_compat_l.
+    by apply: Rlt_le; apply: Rdiv_lt_0_compat; lra.
+  by case: one => ->; lra.
+rewrite outputE; have le_T := attention_at_count w; rewrite -/c in le_T.
+set T := \sum_(i < _) final_weight 4 w i in le_T *; set S := \sum_(i < _) _ * _.
+have T0 : 0 < T.
+  by apply: (@sum_gt0 _ (fun i => final_weight 4 w i) ord0) => i; apply: weight_pos.
+suff le_S : S <= T - 4 * (final_weight 4 w c * g).
+  apply: (Rmult_le_reg_r T) => //; have -> : S / T * T = S by field; lra.
+  have [g0|g0] := Rle_or_lt 0 g; last first.
+    have : S <= T; last by nra.
+    by apply: sum_le => i; have := weight_pos w i; rewrite sign_odd; case: (odd i); nra.
+  by have := Rmult_le_compat_r g _ _ g0 le_T; lra.
+pose U := \sum_(i < (size w).+2) final_weight 4 w i * (1 - (-1) ^ i).
+have ST : S + U = T.
+  rewrite /S /T -sum_add; apply: eq_bigr => i _; ring.
+have pos i : 0 <= final_weight 4 w i * (1 - (-1) ^ i).
+  by apply: Rmult_le_pos; [apply/Rlt_le/weight_pos | rewrite sign_odd; case: (odd i); lra].
+have cn : (c.-1.+2 < (size w).+2)%N by rewrite (ltn_predK c0) ltnS ltnS; apply: count_size.
+have : final_weight 4 w c.-1 * (1 - (-1) ^ c.-1) +
+       final_weight 4 w c.-1.+2 * (1 - (-1) ^ c.-1.+2) <= U := two_le_sum pos cn.
+have cc : INR c = INR c.-1 + 1 by rewrite -S_INR (ltn_predK c0).
+rewrite (ltn_predK c0) !sign_odd /= -[odd c.-1]negbK -oddS (ltn_predK c0) even.
+have := @beside c.-1 ltac:(right; lra); have := @beside c.+1 ltac:(left; rewrite S_INR; lra).
+lra.
+Qed.
+
+(* 1/j^2 >= 1/j - 1/(j + 1), so the sum of all is not far above what stands here. *)
+Lemma squares_ge n :
+  1 / 4 + 1 / 9 + 1 / 16 + 1 / 25 + 1 / 36 + 1 / 7 - / (INR n + 7) <=
+  \sum_(j < n.+1.+4) / INR j.+2 ^ 2.
+Proof.
+elim: n => [|n IH]; first by rewrite !big_ord_recr big_ord0 /=; lra.
+rewrite big_ord_recr; have pos := pos_INR n.
+apply: Rle_trans (Rplus_le_compat_r _ _ _ IH); rewrite !S_INR; move: (INR n) pos => x x0.
+have -> : x + 1 + 1 + 1 + 1 + 1 + 1 + 1 = x + 7 by ring.
+suff : / (x + 7) - / (x + 1 + 7) <= / (x + 7) ^ 2 by lra.
+have -> : / (x + 7) - / (x + 1 + 7) = / ((x + 7) * (x + 8)) by field; lra.
+by apply: Rinv_le_contravar; nra.
+Qed.
+
+Lemma denominator_ge w : all id w -> 1 + \sum_(j < size w) / INR j.+2 ^ 2 <= denominator w.
+Proof.
+move=> /all_nthP all_ones; rewrite /denominator; set S := \sum_(j < _) _ * _.
+have -> : S = \sum_(j < size w) / INR j.+2 ^ 2.
+  by apply: eq_bigr => j _; rewrite all_ones // Rmult_1_r.
+by have := N_pow_pos w 7; lra.
+Qed.
+
+Lemma excess_ones w : all id w -> excess w = / INR (size w).+2 ^ 5.
+Proof.
+move=> /all_nthP all_ones; rewrite /excess big1 ?Rplus_0_l // => j _.
+by rewrite all_ones.
+Qed.
+
+(* e^-2.461 = 0.08535, and 17/5 of it is more than 29/100. *)
+Lemma exp_246 : 2133 / 25000 <= exp (- (2461 / 1000)).
+Proof.
+have [|_] := @below_exp_iter 16 999962448120 (- (2461 / 1000) / 2 ^ 16).
+  by split=> //; have := exp_ge1 (- (2461 / 1000) / 2 ^ 16); lra.
+have -> : 2 ^ 16 * (- (2461 / 1000) / 2 ^ 16) = - (2461 / 1000) by field.
+set c := iter _ _ _; have {c}-> : c = 85345612484%Z by vm_compute.
+lra.
+Qed.
+
+(* With 71/100 in place of 7/10 the theorem is false, at 200 ones. *)
+Lemma margin_not_71 causal : output (uniform_net 4) causal (nseq 200 true) < 71 / 100.
+Proof.
+have ones200 : ones (nseq 200 true) = 200%N by rewrite /ones count_nseq.
+apply: (@Rle_lt_trans _ (1 - 17 / 5 * (2133 / 25000))); last lra.
+apply: margin_le; rewrite ?ones200 //; apply: Rle_trans exp_246 _; apply: exp_mono.
+have all200 : all id (nseq 200 true) by rewrite all_nseq.
+have := denominator_ge all200; rewrite excess_ones // size_nseq.
+have := squares_ge 195; have -> : INR 195 = 195 by rewrite INR_IZR_INZ.
+have -> : INR 202 = 202 by rewrite INR_IZR_INZ.
+set S := \sum_(j < _) _ => le_S le_D; have D0 : 0 < denominator (nseq 200 true) by lra.
+apply: Ropp_le_contravar; apply: (Rmult_le_reg_r (denominator (nseq 200 true))) => //.
+set D := denominator _ in le_D D0 *.
+have -> : 4 / D * (1 + 2 * / 202 ^ 5) * D = 4 * (1 + 2 * / 202 ^ 5).
+  by field; lra.
+lra.
+Qed.
+
+(* The claim's control: with scores three quarters as large the theorem is false at six ones. *)
+Lemma control_fails causal : output (uniform_net 3) causal (nseq 6 true) < 7 / 10.
+Proof.
+set w := nseq 6 true; have all6 : all id w by [].
+have low := denominator_ge all6; have high := denominator_le w; have e5 := excess_ones all6.
+rewrite !big_ord_recr big_ord0 /= in low high e5; set D := denominator w in low high.
+set e := excess w in e5.
+have ratio i : final_weight 3 w i = final_weight 3 w 6 *
+    exp (- (3 / D * ((INR i - INR 6) ^ 2 - 2 * e * (INR i - INR 6)))) := weight_from_peak 3 w i.
+have F0 : 0 < final_weight 3 w 6 by apply: exp_pos.
+have D0 : 0 < D by lra.
+have [k_low k_high] : 99 / 50 <= 3 / D <= 1999 / 1000.
+  have k3 : 3 / D * D = 3 by field; lra.
+  by split; apply: (Rmult_le_reg_r D) => //; rewrite k3; lra.
+have near i : INR i - INR 6 = 1 \/ INR i - INR 6 = -1 ->
+    final_weight 3 w 6 / 9 <= final_weight 3 w i.
+  move=> one; rewrite [X in _ <= X]ratio; apply: Rmult_le_compat_l; first lra.
+  apply: (@Rle_trans _ (exp (- (1 + 1)))).
+    rewrite exp_Ropp exp_plus; have := exp_le_3; have := exp_pos 1; move: (exp 1) => x x0 x3.
+    by apply: Rinv_le_contravar; nra.
+  by apply: exp_mono; case: one => ->; nra.
+have far i : INR i - INR 6 <= -2 -> final_weight 3 w i <= final_weight 3 w 6 / 20.
+  move=> two; rewrite [X in X <= _]ratio; apply: Rmult_le_compat_l; first lra.
+  apply: (@Rle_trans _ (exp (- (7 / 2 + 7 / 2)))).
+    apply: exp_mono; apply: Ropp_le_contravar; set d := INR i - INR 6 in two *.
+    have : 4 <= d ^ 2 - 2 * e * d by have e0 : 0 <= e by [lra]; have : 0 <= e * - d by [nra]; nra.
+    by move: (d ^ 2 - 2 * e * d) (3 / D) k_low => x k k_low x4; nra.
+  rewrite exp_Ropp exp_plus; have := exp_ge1 (7 / 2) => e8; apply: Rinv_le_contravar; nra.
+rewrite outputE; set T := \sum_(i < _) final_weight 3 w i; set S := \sum_(i < _) _ * _.
+have T0 : 0 < T.
+  by apply: (@sum_gt0 _ (fun i => final_weight 3 w i) ord0) => i; apply: exp_pos.
+apply: (Rmult_lt_reg_r T) => //; have -> : S / T * T = S by field; lra.
+rewrite /S /T !big_ord_recr !big_ord0 [nat_of_ord _]/=.
+have pos i : 0 < final_weight 3 w i by apply: exp_pos.
+have := pos 3%nat; have := pos 1%nat.
+have := near 5%nat ltac:(right; rewrite /=; lra); have := near 7%nat ltac:(left; rewrite /=; lra).
+have := far 0%nat ltac:(rewrite /=; lra); have := far 2%nat ltac:(rewrite /=; lra).
+have := far 4%nat ltac:(rewrite /=; lra).
+by rewrite /=; lra.
 Qed.
