@@ -457,7 +457,7 @@ Qed.
 
 End Bounds.
 
-(* 1/j^2 <= 1/(j - 1/2) - 1/(j + 1/2); the first terms are taken as they are. *)
+(* From above, 1/j^2 <= 1/(j - 1/2) - 1/(j + 1/2); the first terms stay as they are. *)
 Lemma squares_le n : \sum_(j < n.+2) / INR j.+2 ^ 2 <= 163 / 252 - / (INR n + 7 / 2).
 Proof.
 elim: n => [|n IH]; first by rewrite !big_ord_recr big_ord0 /=; lra.
@@ -524,7 +524,8 @@ Let F := final_weight 4 w.
 
 Lemma ones_lt : (c < N)%N. Proof. by apply: ltnW; rewrite ltnS ltnS; apply: count_size. Qed.
 
-Lemma falls d m : (Rabs d = INR m + 1) ->
+(* The terms fall at least as fast as those of a geometric series. *)
+Lemma falls d m : Rabs d = INR m + 1 ->
   exp (- (4 / D * (d ^ 2 - 2 * e * d))) <= 1763 / 20000 * ((1763 / 20000) ^ 3) ^ m.
 Proof.
 move=> abs; have D1 := denominator_ge1 w; have le_D := sharp w; have [e0 _] := excess_range w.
@@ -672,7 +673,7 @@ have := @beside c.-1 ltac:(right; lra); have := @beside c.+1 ltac:(left; rewrite
 lra.
 Qed.
 
-(* 1/j^2 >= 1/j - 1/(j + 1), so the sum of all is not far above what stands here. *)
+(* From below, 1/j^2 >= 1/j - 1/(j + 1). *)
 Lemma squares_ge n :
   1 / 4 + 1 / 9 + 1 / 16 + 1 / 25 + 1 / 36 + 1 / 7 - / (INR n + 7) <=
   \sum_(j < n.+1.+4) / INR j.+2 ^ 2.
