@@ -33,8 +33,10 @@ WINDOWS = 64
 # Learning rates are powers of 2. These are tried first, and then the next one on the side of the
 # best, until the best has a neighbour on both sides, but none beyond the ends.
 FIRST_RATES, LEAST_RATE, LARGEST_RATE = (2.0**-9, 2.0**-8, 2.0**-7), 2.0**-14, 2.0**-3
-# Seeds that learning rates are chosen with, at a quarter of the updates; no reported net has them.
+# Seeds that learning rates are chosen with; no reported net has them.
 TUNING_SEEDS = (1000, 1001)
+# Rates are tried at a quarter of the updates, and at all of them where they are no more than these.
+TRIED_WHOLE = 1_000
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class FinalLosses:
 
     Attributes:
         rate: the learning rate, chosen by `tried`.
-        tried: (rate, mean validation loss of the tuning seeds after a quarter of the updates) of
-            every rate, ascending in the rate; infinite where one is not finite.
+        tried: (rate, mean validation loss of the tuning seeds) of every rate, ascending in the
+            rate; infinite where one is not finite.
         losses: of each replica on the validation windows, nats per token; nan where not finite.
     """
 
@@ -108,17 +110,18 @@ def final_losses(case: Case, depth: int, *, device: str = "cpu", folder: str = "
         UsageError: as `corpus.encoded`.
         checkpoints.CheckpointError: where what is stored is damaged, or cannot be written.
 
-    Cost: of `trainer.train` for replicas nets, and of one and a half or more on the way to the
-    learning rate.
+    Cost: of `trainer.train` for replicas nets, and of a quarter of six or more on the way to the
+    learning rate, or of all of them up to `TRIED_WHOLE` updates.
     """
     both = _texts(case, folder)
-    quarter = Case(**case.fields() | {"steps": max(1, case.steps // 4)})
+    updates = case.steps if case.steps <= TRIED_WHOLE else case.steps // 4
+    trial = Case(**case.fields() | {"steps": updates})
     mean_by_rate: dict[float, float] = {}
     ask = list(FIRST_RATES)
     while ask:
         several = [rate for rate in ask for _ in TUNING_SEEDS]
         losses = _losses(
-            made(quarter, depth, several, TUNING_SEEDS * len(ask), device), both, device, folder
+            made(trial, depth, several, TUNING_SEEDS * len(ask), device), both, device, folder
         )
         of_rates = np.array(losses).reshape(len(ask), -1).mean(axis=1)
         mean_by_rate |= {

@@ -1,4 +1,4 @@
-r"""The wall at 3^L: nets of one and two layers, trained by 60,000 and 240,000 updates, asked about
+r"""The wall at 3^L: nets of one and two layers, trained for 60,000 and 240,000 updates, asked about
 one row of cycles that they have not been trained on.
 
 On a cycle every vertex looks like every other one, and both vertices of a question lie on the same
@@ -36,7 +36,7 @@ _SEEDS = tuple(range(10, 18))
 _ALL = {"nets": len(_SEEDS), "first": _SEEDS[0]}
 # Updates of suite long, by layers; and those of the curve.
 _UPDATES = {1: 60_000, 2: 240_000}
-_CURVE = {1: (1_000, 4_000, 15_000, 60_000), 2: (1_000, 4_000, 15_000, 60_000, 240_000)}
+_CURVE = {1: (1_000, 4_000, 15_000, 60_000), 2: (1_000, 4_000, 15_000, 240_000)}
 # What a user trains in a minute.
 _SHORT = {"net": "linearised", "depth": 1, "updates": 4_000, "nets": 2, "first": 10}
 # How far from one half a share may lie and still be called chance (8,192 questions leave it open by
@@ -62,6 +62,10 @@ _EACH = (
     "Clopper and Pearson, of level $10^{-7}$ for each net. Seeds 10 to 17 were fixed beforehand; "
     "they were trained in this order and recorded as time allowed. If a net of this recipe misses "
     "with probability $p$, eight pass with probability $(1-p)^8$: eight exclude $p > 0.32$ at 95 %."
+)
+_BY_NET = (
+    "All nets of a kind were asked together until they had been seen; since then each is asked by "
+    "itself, which is stricter."
 )
 _ROWS = (
     "A row question compares a vertex at the distance with one at distance 14 on the same cycle, "
@@ -94,11 +98,7 @@ _LONG = [
 _ONE = {"nets": 1, "first": 10}
 # A third layer; on a CPU asked only about what two cannot do.
 _DEEP = [{"net": net, "depth": 3, "updates": 240_000, **_ONE} for net in NETS]
-_LARGER = [
-    {"net": net, "depth": 2, "updates": 60_000, **_ONE, **more}
-    for more in ({"wider": 2}, {"mlp": 1})
-    for net in NETS
-]
+_WITH_MLP = [{"net": net, "depth": 2, "updates": 60_000, **_ONE, "mlp": 1} for net in NETS]
 
 
 def _is_within(case: Case) -> bool:
@@ -172,6 +172,7 @@ def _but(case: Case, **changes: Any) -> Case:
     assumes={r"distance $\leq 3^L$": _is_within},
     control=Control(_but(_tiny, shuffled=True), "labels of other graphs teach nothing"),
     expected="FAILS",
+    post_hoc=_BY_NET,
     headline="Whether training, given its time, finds the reach of explicit weights.",
     cited="Bears on whether a reach of $3^L$ may be forecast for trained nets.",
     **ON_ROWS,
@@ -202,6 +203,7 @@ def wall_within(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     },
     assumes={"distance $> 3^L$": _is_beyond},
     control=Control(_but(_tiny, distance=1), "neighbours are answered"),
+    post_hoc=_BY_NET,
     headline="Whether training passes the reach of explicit weights, given its time.",
     cited="Bears on whether a wall proved for explicit weights binds trained nets.",
     **ON_ROWS,
@@ -227,14 +229,14 @@ def wall_beyond(case: Case, device: str = "cpu", folder: str = "") -> Ball:
         "full": _questions([_SHORT], _is_within),
         "long": (
             *_questions(_LONG, _is_within),
-            *_questions(_LARGER, lambda case: case.distance == reach(2) and case.asked == "row"),
+            *_questions(_WITH_MLP, lambda case: case.distance == reach(2) and case.asked == "row"),
         ),
     },
     assumes={r"distance $\leq 3^L$": _is_within},
     known="FAILS",
     post_hoc=(
         "Written when the nets of seed 10 had been seen, of which the softmax one of two layers is "
-        "right on 77 % at distance 9."
+        f"right on 77 % at distance 9. {_BY_NET}"
     ),
     control=Control(_but(_tiny, distance=4), "one step beyond"),
     supports="trained_depth/wall_within",
@@ -247,12 +249,12 @@ def wall_seen(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     Each of our nets of one layer (60,000 updates) and of two layers (240,000 updates), trained on
     two cycles of 20, tells pairs at every distance up to $3^L$, on cycles that it has not been
     trained on, from farther ones and from unconnected ones in more than 55 % of the questions, more
-    than wall_beyond allows beyond. So do nets of two layers with twice the width, or with an MLP,
-    at distance 9, after 60,000 updates.
+    than wall_beyond allows beyond. So do nets of two layers with an MLP of four times the width, at
+    distance 9, after 60,000 updates.
 
-    Fails: the softmax net of two layers and seed 12 is right on all questions to distance 7 and at
-    chance from 8 on. Where both hold, $3^L$ is the last of the distances up to 13 at which a net is
-    more than 5 points above chance.
+    Fails: the softmax nets of two layers and seeds 12, 15 and 17 are right on all questions to
+    distance 7 and at chance from 8 on. Where both hold, $3^L$ is the last of the distances up to 13
+    at which a net is more than 5 points above chance.
     """
     return _worst(case, device, folder)
 
@@ -312,7 +314,7 @@ _BY_UPDATES = tuple(
 def wall_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From 1,000 updates on nets see farther than their input, over seeds.
 
-    The reach in a row of nets of one and of two layers, trained on two cycles of 20 by 1,000 to
+    The reach in a row of nets of one and of two layers, trained on two cycles of 20 for 1,000 to
     60,000, or 240,000, updates, is typically more than 1, that of the row of $A + I$ itself.
 
     The curve of reach against updates shows their means.
@@ -329,7 +331,7 @@ def wall_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Sample
     **_OF_REACH,
 )
 @noted(
-    "Undecided of softmax with two layers, whose nets come to 7 or to 9, as the seed has it. "
+    "Undecided of softmax with two layers: of eight nets three stop at 7, two near 8, three at 9. "
     "Linearised nets of two layers come to 8.8.",
     _EIGHT,
     _PLAIN,
@@ -358,7 +360,7 @@ def wall_reached(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 def wall_not_passed(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Nets do not see beyond $3^L$ at any tried number of updates.
 
-    Of the reach in a row of nets of one and of two layers, trained on two cycles of 20 by 1,000 to
+    Of the reach in a row of nets of one and of two layers, trained on two cycles of 20 for 1,000 to
     60,000, or 240,000, updates, the part from distances beyond $3^L$ is typically less than $1/2$.
 
     Nets that are far from $3^L$ meet it too; wall_by_updates says how far each comes.
@@ -382,53 +384,62 @@ def _change(case: Case, device: str, folder: str) -> Ball:
     Lt(moved, Rational(1, 10)),
     cases={
         "long": tuple(
-            _case(net=net, depth=layers, updates=updates, nets=1, first=10)
-            for layers, updates in _UPDATES.items()
-            for net in NETS
+            _case(net=net, depth=1, updates=_UPDATES[1], nets=1, first=seed)
+            for net, seed in (("linearised", 10), ("softmax", 10), ("softmax", 11), ("softmax", 15))
         )
     },
+    post_hoc=(
+        "Seeds 11 and 15 were added, since they were right on 88 and 84 % at distance 3 when the "
+        "others were right on all."
+    ),
     control=Control(_but(_shortest, updates=400, nets=1), "a tenth of the updates"),
     supports="trained_depth/wall_within",
     **_OF_REACH | {"holds_for": "these nets"},
 )
 @noted(_PLAIN)
 def wall_is_trained_out(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Twice the updates change one of these nets by under 0.1.
+    """Twice 60,000 updates change our nets of one layer by under 0.1.
 
-    For nets of one layer and 60,000 updates and of two layers and 240,000 updates, trained on two
-    cycles of 20, the share of right answers at each distance from 1 to 13 in a row differs from
-    that after twice as many updates, with a schedule of their own, by less than 0.1.
+    For four nets of one layer and 60,000 updates, trained on two cycles of 20, the share of right
+    answers at each distance from 1 to 13 in a row differs from that after twice as many updates,
+    with a schedule of their own, by less than 0.1.
 
     This is what is called trained out here. So many questions leave the difference of two shares
-    near one half open by 0.048; the margin is about twice that. One net of each kind, seed 10;
-    intervals are of level $10^{-7}$ for each share.
+    near one half open by 0.048; the margin is about twice that. Seed 10 of each kind, and the two
+    softmax nets that were farthest from done. Intervals are of level $10^{-7}$ for each share. It
+    was not asked of two layers, whose 480,000 updates had no room in the hours of the recordings.
     """
     return _change(case, device, folder)
 
 
 @claim(
     Ge(accuracy, bar),
-    cases={
-        "long": _questions(_DEEP, lambda case: case.distance > reach(2) and case.asked == "row")
-    },
+    cases={"long": _questions(_DEEP, lambda case: case.distance > reach(2))},
     known="FAILS",
+    post_hoc=(
+        "The title said that these nets pass 9 until they were seen. The questions about "
+        "unconnected vertices were added then."
+    ),
     control=Control(_but(_tiny, distance=4), "one layer, at distance 4"),
     supports="trained_depth/wall_beyond",
     **ON_ROWS,
 )
 @noted(
-    "Fails: the softmax net is right on 95 % at 10 and 11 alone, the linearised one nowhere. "
-    "Both are far above chance up to 13, so 9 is no wall of the task. The title said that these "
-    "nets pass 9 until they were seen.",
+    "In a row the softmax net is right on 95 % at 10 and 11, the linearised one nowhere, and both "
+    "are above chance up to 13. Against unconnected vertices the softmax net is right on 99 % at "
+    "10 and fewer beyond; the linearised one is at chance at 10 and below it beyond. 14 lies "
+    "within 27: a net that connects everything need not rank 13 above it; the questions about "
+    "unconnected vertices ask for no such thing.",
     _ROWS,
     _HOW,
 )
 def third_layer_passes(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These three-layer nets are right from 10 to 13 after 240,000 updates.
 
-    Our nets of three layers, one of each attention, trained on two cycles of 20 by 240,000 updates,
-    tell vertices at distances 10 to 13 from those at distance 14 in the row of a source, on cycles
-    that they have not been trained on, in at least 95 % of the questions.
+    Our nets of three layers, one of each attention, trained on two cycles of 20 for 240,000
+    updates, tell vertices at distances 10 to 13 of a source, on cycles that they have not been
+    trained on, from those at distance 14 and from unconnected ones, in at least 95 % of the
+    questions.
 
     Were they at chance there, the wall of two layers might be one of the task or of its training.
     Intervals are of level $10^{-7}$ for each net.
@@ -440,7 +451,7 @@ def third_layer_passes(case: Case, device: str = "cpu", folder: str = "") -> Bal
     Eq(accuracy, Rational(1, 2)),
     predicted=_near,
     cases={
-        "long": _questions(_LARGER, lambda case: case.distance > reach(2) and case.asked == "row")
+        "long": _questions(_WITH_MLP, lambda case: case.distance > reach(2) and case.asked == "row")
     },
     control=Control(_but(_tiny, distance=1), "neighbours are answered"),
     supports="trained_depth/wall_beyond",
@@ -448,14 +459,14 @@ def third_layer_passes(case: Case, device: str = "cpu", folder: str = "") -> Bal
 )
 @noted(_ROWS, _HOW)
 def larger_nets_see_no_farther(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Larger ones of these nets see no farther after 60,000 updates.
+    """Nets with an MLP see no farther after 60,000 updates.
 
-    Our nets of two layers with twice the width, or with an MLP of four times the width, one of each
-    attention, trained on two cycles of 20 by 60,000 updates, tell vertices at distances 10 to 13
-    from those at distance 14 in the row of a source as often as a coin does, up to 5 points in 100.
+    Our nets of two layers with an MLP of four times the width, one of each attention, trained on
+    two cycles of 20 for 60,000 updates, tell vertices at distances 10 to 13 from those at distance
+    14 in the row of a source as often as a coin does, up to 5 points in 100.
 
-    A weak test: after as many updates plain nets of two layers are right on about 60 % at 9, so
-    that little could show at 10. Whether these have come to 9, wall_seen says. Intervals are of
-    level $10^{-7}$ for each net.
+    A weak test: in trials with one seed of each attention, plain nets of two layers were right on
+    about 60 % at 9 after as many updates, so that little could show at 10. Whether these have come
+    to 9, wall_seen says. Intervals are of level $10^{-7}$ for each net.
     """
     return _all(case, device, folder)

@@ -51,16 +51,15 @@ class Right(NamedTuple):
 
 
 def training(case: Case, seed: int) -> tuple[NetShape, Task, Settings]:
-    """The training of one net by `updates` updates, with a schedule of their own.
+    """The training of one net for `updates` updates, with a schedule of their own.
 
     Attention without MLP, one head, width 2n, rows of A + I with the index as features, a linear
     read-out, pre-norm without gains. AdamW, linear warm-up over a tenth of the updates, then linear
     decay, batch 16. Linearised scores are divided by n sqrt(width). A case may ask for a net that
-    is `wider` times as wide, or has an `mlp` of four times the width, or is taught the labels of
-    other graphs (`shuffled`).
+    has an `mlp` of four times the width, or is taught the labels of other graphs (`shuffled`).
     """
     task = LongCycles(case.cycles, case.around)
-    n, width = task.vertices, 2 * task.vertices * case.get("wider", 1)
+    n, width = task.vertices, 2 * task.vertices
     shape = NetShape(
         width=width,
         depth=case.depth,

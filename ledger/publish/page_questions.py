@@ -7,7 +7,7 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.resources import files
 from typing import Any
@@ -117,23 +117,32 @@ def _longest(part: Rows) -> Rows:
     return [row for row in part if row[0].updates == most]
 
 
+_AGAINST = {"row": "against distance 14", "other": "against unconnected"}
+# More than this share is above what `wall_beyond` calls chance.
+_CHANCE = Fraction(55, 100)
+
+
 def _walls_say(results: Found) -> Iterator[str]:
-    """What all nets of a number of layers do at 3^L, and one step farther."""
+    """How many nets of a number of layers see 3^L, and how many see farther."""
     for (layers,), part in split(rows(results, *_ON_ROWS, asked="row"), "depth"):
-        nets = {(case.net, case.first): case.get("nets", 1) for case, _ in _longest(part)}
-        ends = {
-            step: _around(there)
-            for step in (0, 1)
-            if (there := [r for r in _longest(part) if r[0].distance == reach(layers) + step])
-        }
-        if len(ends) == 2:
-            updates = _longest(part)[0][0].updates
-            least, most = math.floor(100 * ends[0].low), math.ceil(100 * ends[1].high)
-            yield (
-                f"After {updates:,} updates each of {sum(nets.values())} nets of "
-                f"{_LAYERS[layers]} is right on at least {least} % of the questions at "
-                f"distance {reach(layers)}, and on at most {most} % at {reach(layers) + 1}."
-            )
+        longest, last = _longest(part), reach(layers)
+        low: dict[tuple[Any, ...], dict[int, float]] = {}
+        for case, value in longest:
+            if isinstance(value, Ball):
+                low.setdefault((case.net, case.first), {})[case.distance] = float(value.low)
+        if not all(last in of_net and last + 1 in of_net for of_net in low.values()):
+            continue
+        seen = [of_net[last] for of_net in low.values() if of_net[last] > _CHANCE]
+        beyond = sum(
+            any(share > _CHANCE for at, share in of_net.items() if at > last)
+            for of_net in low.values()
+        )
+        yield (
+            f"After {longest[0][0].updates:,} updates {len(seen)} of {len(low)} nets of "
+            f"{_LAYERS[layers]} {'see' if len(seen) > 1 else 'sees'} distance {last}"
+            + (f", right on {100 * min(seen):.0f} % of the questions or more" if seen else "")
+            + f"; {beyond or 'none'} of them {'see' if beyond > 1 else 'sees'} farther."
+        )
 
 
 @_shows("walls", says=_walls_say)
@@ -155,12 +164,20 @@ def _walls(results: Found) -> Iterator[Panel]:
                 upright("3^L", reach(layers), 0.45, 1.0),
             ),
         )
-
-
-def _around(part: Rows) -> Ball:
-    """What holds the intervals of several groups of nets."""
-    balls = [value for _, value in part if isinstance(value, Ball)]
-    return Ball(min(ball.low for ball in balls), max(ball.high for ball in balls))
+    third = rows(results, "trained_depth/third_layer_passes")
+    if third:
+        places = sorted({case.distance for case, _ in third})
+        lines = [
+            replace(line, label=f"{net}, {_AGAINST[asked]}")
+            for (net, asked), part in split(third, "net", "asked")
+            for line in curves(part, "distance", "depth", str)
+        ]
+        yield Panel(
+            f"L = 3, {third[0][0].updates:,} updates",
+            "distance in a cycle of 28 to 40",
+            "share of right answers",
+            (*lines, stated("95 %", {places[0]: 0.95, places[-1]: 0.95})),
+        )
 
 
 def _reach_says(results: Found) -> Iterator[str]:
@@ -505,20 +522,20 @@ def _is_made(case: Case) -> bool:
 
 
 def _best_depths(results: Found) -> Iterator[str]:
-    """Which depth has the lowest mean loss by each number of updates, which others are not told
-    from it, seed by seed, and what the worst loses."""
+    """Which depth has the lowest mean loss after each number of updates, which others cannot be
+    told from it, seed by seed, and what the worst loses."""
     part = rows(results, _LEARN, parameters=SIZE)
     for (corpus, steps), there in split(part, "corpus", "steps"):
         losses = {c.depth: value.values for c, value in there if isinstance(value, Sample)}
-        if len(losses) > 2:
+        if len(losses) > 1:
             means = {depth: math.fsum(of) / len(of) for depth, of in losses.items()}
             best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
             alike = [d for d, of in losses.items() if d != best and _alike(of, losses[best])]
             text = f"On {corpus}, after" if _is_made(there[0][0]) else "After"
             yield (
-                f"{text} {steps:,} updates {_layers(best)} had the lowest mean loss of "
-                f"{len(losses)} depths, {means[best]:.2f} nats a token"
-                + (f", not told from {_either(alike)}" if alike else "")
+                f"{text} {steps:,} updates {_layers(best)} had the lowest mean loss of depths "
+                f"{', '.join(map(str, sorted(losses)))}: {means[best]:.2f} nats a token"
+                + (f", not distinguishable from {_either(alike)}" if alike else "")
                 + f"; that of {_layers(worst)} was {100 * (means[worst] / means[best] - 1):.1f} % "
                 "higher."
             )
@@ -580,13 +597,13 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
         )
     best: dict[int, list[tuple[int, Any]]] = {}
     for (parameters, steps), there in points(results.get(_LEARN, {})).items():
-        if len({p.depth for p in there}) > 2:
-            best.setdefault(parameters, []).append((steps, optimum(there)))
+        if len({p.depth for p in there}) > 2 and (fitted := optimum(there)).depth:
+            best.setdefault(parameters, []).append((steps, fitted))
     lines = [
         Series(
             f"12 L d^2 = {size_name(parameters)}",
             tuple(steps for steps, _ in found),
-            tuple(min(max(o.depth or o.best, o.low), o.high) for _, o in found),
+            tuple(o.depth for _, o in found),
             tuple(max(o.low, o.depths[0]) for _, o in found),
             tuple(min(o.high, o.depths[-1]) for _, o in found),
         )

@@ -65,7 +65,8 @@ def test_the_rate_is_searched_until_the_best_is_inside():
     assert language_models.next_rates({language_models.LARGEST_RATE: 1.0, 1 / 16: 2.0}) == []
 
 
-def test_rates_are_chosen_at_a_quarter_of_the_updates_by_other_seeds(monkeypatch):
+@pytest.mark.parametrize(("updates", "tried"), [(1_000, 1_000), (4_000, 1_000), (18_000, 4_500)])
+def test_rates_are_chosen_by_other_seeds_at_a_quarter_of_many_updates(monkeypatch, updates, tried):
     """And the schedule falls to zero over the updates of each training."""
     asked = []
 
@@ -76,11 +77,14 @@ def test_rates_are_chosen_at_a_quarter_of_the_updates_by_other_seeds(monkeypatch
         return tuple(5 + abs(math.log2(rate) + 8) for rate in settings.learning_rates)
 
     monkeypatch.setattr(language_models, "_trained", fake)
-    case = Case(**TINY.fields() | {"steps": 400})
+    case = Case(**TINY.fields() | {"steps": updates})
     found = language_models.final_losses(case, 2)
     assert found.rate == 2.0**-8
     assert found.losses == (5.0, 5.0)
-    assert asked == [(100, 10, "linear", (1000, 1001) * 3), (400, 40, "linear", (0, 1))]
+    assert asked == [
+        (tried, tried // 10, "linear", (1000, 1001) * 3),
+        (updates, updates // 10, "linear", (0, 1)),
+    ]
 
 
 def test_losses_are_stored_and_read(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.empirics.depth_width.by_updates import DEPTHS, SIZE, UPDATES
+from depthlaw.empirics.depth_width.by_updates import DEPTHS_AFTER, SIZE, UPDATES
 from depthlaw.empirics.depth_width.fixed_budgets import width_of
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
@@ -103,6 +103,42 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
     assert (weights.label, weights.x, weights.y) == ("explicit weights", (9,), (1.0,))
 
 
+def test_the_wall_says_how_many_nets_see_how_far() -> None:
+    """One sees 9 and no farther, one stops before it."""
+    shares = {10: ("0.9", "0.5"), 12: ("0.48", "0.47")}
+    cases = {
+        Case(
+            net="softmax", depth=2, updates=240_000, first=first, asked="row", distance=9 + step
+        ): (Ball(Fraction(share), Fraction(share) + Fraction(3, 100)))
+        for first, of_net in shares.items()
+        for step, share in enumerate(of_net)
+    }
+    third = {
+        Case(net=net, depth=3, updates=240_000, first=10, asked=asked, distance=12): Ball(
+            Fraction(1, 2), Fraction(3, 5)
+        )
+        for net in ("softmax", "linearised")
+        for asked in ("row", "other")
+    }
+    found: Found = {
+        "trained_depth/wall_within": cases,
+        "trained_depth/third_layer_passes": third,
+    }
+    (said,) = QUESTIONS["walls"].says(found)
+    assert said == (
+        "After 240,000 updates 1 of 2 nets of two layers sees distance 9, right on 90 % of the "
+        "questions or more; none of them sees farther."
+    )
+    *_, last = QUESTIONS["walls"].panels(found)
+    assert [series.label for series in last.series] == [
+        "linearised, against unconnected",
+        "linearised, against distance 14",
+        "softmax, against unconnected",
+        "softmax, against distance 14",
+        "95 %",
+    ]
+
+
 def test_the_table_tells_kinds_of_attention_apart_and_judges_each() -> None:
     cycles = {"task": "long cycles", "cycles": 2, "around": 20, "depth": 2, "distance": 9}
     found: Found = {
@@ -148,14 +184,17 @@ def test_the_best_depth_stands_beside_rules_and_moves_with_updates() -> None:
     losses, depths = asked.panels(found)
     assert [series.label for series in losses.series] == [f"{n:,} updates" for n in UPDATES]
     measured, *rules = depths.series
-    assert [round(y) for y in measured.y] == [2, 3, 4, 5]
+    # Of 18,000 updates two depths are trained, which bound nothing.
+    assert [round(y) for y in measured.y] == [2, 3, 4]
     assert {series.kind for series in rules} == {"reference"}
     assert asked.table is not None
     rows = asked.table(found).rows
-    assert len(rows) == len(UPDATES) * len(DEPTHS)
+    assert len(rows) == sum(map(len, DEPTHS_AFTER.values()))
     assert {row[-1] for row in rows} == {"2^-8"}
     said = list(asked.says(found))
-    assert said[0].startswith("After 300 updates 2 layers had the lowest mean loss of 6 depths")
+    assert said[0].startswith(
+        "After 300 updates 2 layers had the lowest mean loss of depths 1, 2, 3, 4, 6, 12"
+    )
 
 
 def test_floors_are_those_that_the_claim_states() -> None:

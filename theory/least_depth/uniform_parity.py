@@ -14,7 +14,7 @@ from flint import arb
 from sympy import Rational, Symbol, exp, pi
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Formal, Source, Step, claim
 from ..claims.proof_steps import equal, nonnegative, remark
 from ..claims.relations import Ge
 from ..exact.enclosure import from_fraction, sign as sign_of
@@ -98,6 +98,12 @@ def _least(case: Case, sharpness: int = SHARPNESS, zeros: int = 3) -> Ball:
         measured=lambda case: _least(case, sharpness=3),
     ),
     cited="Decides whether parity takes softmax nets more layers where positions are of one kind.",
+    formal=Formal(
+        "ParityUniform.parity_uniform",
+        "ParityUniform.margin_value",
+        "Nothing: matrices, masks and a bound on positions stand in the theorem; ln(j + 1) is the "
+        "number whose exponential is j + 1. The word of no bits is right too.",
+    ),
 )
 def parity_uniform(case: Case) -> Ball:
     r"""Two softmax layers with length-independent positions decide parity at every length.

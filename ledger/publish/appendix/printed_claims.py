@@ -30,7 +30,7 @@ _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\
 _SEEDS = ("replicas", "seeds", "repeats", "trials")
 # Fields that say how large nets are and how long they were trained, in print.
 _SIZES = {
-    "parameters": "{} parameters",
+    "parameters": "{} weights in layers",
     "width": "width {}",
     "cycles": "{} cycles",
     "around": "of {} vertices",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim
-from depthlaw.theory.claims.values import Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Proportion, Sample
 
 from ...verdicts.display import measured_side, prediction, statement_latex
 from ...verdicts.record_source import Recorded
@@ -55,12 +55,14 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
             f"*Bars and bands of means and shares: {CONFIDENCE} intervals. Verdicts use wider "
             "ones.*"
         )
-        drawn = any(
-            isinstance(value, Sample | Proportion)
-            for values_ in match.values()
-            for value in values_.values()
-        )
-        return "\n\n".join(filter(None, (said, picture, level if drawn else "")))
+        measured = [value for of_claim in match.values() for value in of_claim.values()]
+        if any(isinstance(value, Sample | Proportion) for value in measured):
+            below = level
+        elif any(isinstance(value, Ball) and value.low < value.high for value in measured):
+            below = "*Bands: what is left open at the level of the verdicts; lines: its middle.*"
+        else:
+            below = ""
+        return "\n\n".join(filter(None, (said, picture, below)))
 
     return _blocks(asked, recorded, seen)
 
@@ -119,9 +121,9 @@ def settings() -> str:
     return _folded("Settings", _table(Table(tuple(heading), cells)))
 
 
-# The claim that says of the nets of these whether they are trained out.
+# The claim that says whether nets of one layer are trained out, and those it bears on.
 _TRAINED_OUT = "trained_depth/wall_is_trained_out"
-_ASKED = ("trained_depth/wall_within", "trained_depth/wall_beyond", "trained_depth/wall_seen")
+_ASKED = {f"trained_depth/wall_{name}" for name in ("within", "beyond", "seen", "reached")}
 
 
 def trained(recorded: Recorded) -> str:
@@ -138,12 +140,12 @@ def trained(recorded: Recorded) -> str:
             (
                 f"[{prose(claim.entitled)}](/claims/{key}.md)",
                 verdict(marked(result)) if result else "not recorded",
-                answer if key in _ASKED else "not asked",
+                f"one layer: {answer}; two: not asked" if key in _ASKED else "not asked",
             )
         )
     return _folded(
         f"{len(listed)} claims",
-        pipe_table("claim | verdict | trained out (one net of each kind asked)", listed),
+        pipe_table("claim | verdict | trained out (four nets of one layer asked)", listed),
     )
 
 
