@@ -3,6 +3,9 @@ torch's layers, optimiser and schedule; the tokens alone are the package's. Prin
 loss in nats a token, to be compared with `depthlaw show depth_width/losses_by_updates`.
 
     python benchmarks/language_model_by_hand.py [layers] [width] [updates] [log2 of the rate] [seed]
+
+It printed 4.147 and 4.148 for one layer and 1,000 updates, where the package has 4.145, the mean of
+eight seeds; and 3.852 for two layers and 4,000 updates, where it has 3.848.
 """
 
 import math

@@ -128,7 +128,7 @@ def test_pages_with_marks_say_so_below_their_titles():
 
 def test_links_in_files_lead_to_files():
     """Where no site was built, as on a forge; `*words*<!-- page: ... -->` is a link on the site
-    alone. One page still links to pages of the site."""
+    alone."""
     root = DOCS.parent
     for page in (*root.glob("*.md"), *DOCS.rglob("*.md")):
         if page.relative_to(root).parts[1:2] in (("_build",), ("_site",)):
@@ -137,8 +137,7 @@ def test_links_in_files_lead_to_files():
             target = link.partition("#")[0]
             if re.match("https?:|mailto:", link) or not target:
                 continue
-            known = page.name == "what-training-finds.md" and target.startswith("/")
-            assert known or (page.parent / target).exists(), f"{page.relative_to(root)}: {link}"
+            assert (page.parent / target).exists(), f"{page.relative_to(root)}: {link}"
 
 
 def test_a_mark_is_filled_by_the_table_of_its_claim(tmp_path):
