@@ -7,7 +7,7 @@ cycle of 40, by distance, to be compared with `depthlaw show trained_depth/wall_
 It printed, for softmax, two layers, 4,000 updates, at distances 4, 5, 6: .926 .753 .550; .978 .873
 .621; .979 .860 .609 (three seeds). Four nets of the package: .978 .858 .601; .981 .873 .620; .979
 .880 .629; .979 .936 .844. For linearised attention, one layer, 4,000 updates: 1.000 to 3, .508 at
-4, where the package has .505.
+4, where two nets of the package have .486 and .504.
 """
 
 import math
