@@ -1,0 +1,479 @@
+(* Hard attention that looks both ways: brackets nested to depth D take D + 1 layers still.
+
+   The nets are those of HardAttention.v, except that each head of each layer sees what its mask
+   shows, before the position, at it, after it, in any combination, and has its own side for ties.
+
+   The lower bound is a game. Sigma_m are the sentences of first-order logic with order that begin
+   with an existential quantifier and have at most m blocks of quantifiers. What L layers hold at a
+   position is said by sentences of Sigma_(L+1), and denied by such sentences too. Brackets nested
+   to depth D are no language of Sigma_(D+1). That they are none of its Boolean combinations of one
+   level below is classical (Brzozowski and Knast 1978; by a game: Thomas 1987). *)
+
+From Coq Require Import NArith.
+From mathcomp Require Import all_ssreflect.
+From mathcomp Require Import zify.
+From depthlaw Require Import HardAttention.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory.
+
+(* --- nets --- *)
+
+(* Which positions a head sees: those before its own, its own, those after it. *)
+Record view := View { before : bool; itself : bool; behind : bool }.
+
+Definition sees (m : view) (i j : nat) : bool :=
+  if j == i then itself m else if j < i then before m else behind m.
+
+Section Nets.
+
+Variables (disp : unit) (S : orderType disp).
+
+(* As in HardAttention.v, but with a view and a side for ties for each head of each layer. The letter
+   None stands at the end. *)
+Record net (A : Type) := Net
+  { state : Type;
+    heads : finType;
+    view_of : nat -> heads -> view;
+    tie_of : nat -> heads -> side;
+    embed : option A -> state;
+    score : nat -> heads -> state -> state -> S;
+    join : nat -> state -> {ffun heads -> option state} -> state;
+    accept : state -> bool }.
+
+(* The state of position i of a text after L layers. *)
+Fixpoint hold A (f : net A) (text : seq (option A)) (L i : nat) : state f :=
+  if L is l.+1 then
+    let own := hold f text l i in
+    join l own [ffun h => attend (tie_of l h) (score l h own)
+      [seq hold f text l j | j <- iota 0 (size text) & sees (view_of l h) i j]]
+  else embed f (nth None text i).
+
+(* A word is read at the end. *)
+Definition accepts A (f : net A) L (w : seq A) : bool :=
+  accept (hold f (rcons (map Some w) None) L (size w)).
+
+Definition recognises A (f : net A) L (language : pred (seq A)) :=
+  forall w, accepts f L w = language w.
+
+End Nets.
+
+Definition finite_states disp (S : orderType disp) A (f : net S A) :=
+  exists Q : finType, Finite.sort Q = state f.
+
+(* L is the least number of layers for a language: a net of finitely many states, H heads a layer
+   and scores 0 and 1 does it with L layers; no net of fewer layers does, whatever its states, its
+   scores in an ordered set, its views, its sides for ties and its number of heads. *)
+Definition least_layers H A (language : pred (seq A)) (L : nat) :=
+  (exists f : net [orderType of bool] A,
+     [/\ finite_states f, #|heads f| <= H & recognises f L language]) /\
+  (forall disp (S : orderType disp) (f : net S A) l, recognises f l language -> L <= l).
+
+(* --- the game --- *)
+
+Section Below.
+
+Variables (A : Type).
+Implicit Types (u v w x t : seq A) (a : A).
+
+(* What sentences of Sigma_m with r quantifiers say of u is true of v: whatever letter of u is
+   chosen, one of v answers, with what is left of it and right of it in this relation again; and the
+   words may be turned round, at the price of a block of quantifiers. *)
+Fixpoint below (m : nat) : nat -> seq A -> seq A -> Prop :=
+  if m is m'.+1 then
+    fix game r u v := if r is r'.+1 then
+      below m' r v u /\
+      forall u' a u'', u = u' ++ a :: u'' ->
+        exists v' v'', [/\ v = v' ++ a :: v'', game r' u' v' & game r' u'' v'']
+    else True
+  else fun _ _ _ => True.
+
+Lemma belowS m r u v : below m.+1 r.+1 u v =
+  (below m r.+1 v u /\ forall u' a u'', u = u' ++ a :: u'' ->
+     exists v' v'', [/\ v = v' ++ a :: v'', below m.+1 r u' v' & below m.+1 r u'' v'']).
+Proof. by []. Qed.
+
+Lemma below_refl m r u : below m r u u.
+Proof.
+elim: m r u => // m IHm; elim=> // r IHr u; rewrite belowS; split; first exact: IHm.
+by move=> u' a u'' ->; exists u', u''.
+Qed.
+Hint Resolve below_refl : core.
+
+Lemma below_trans m r u v w : below m r u v -> below m r v w -> below m r u w.
+Proof.
+elim: m r u v w => // m IHm; elim=> // r IHr u v w; rewrite !belowS => -[vu uv] [wv vw].
+split; first exact: IHm wv vu.
+move=> u' a u'' /uv [v' [v'' [/vw [w' [w'' [-> vw' vw'']]] uv' uv'']]].
+by exists w', w''; split=> //; [apply: IHr vw' | apply: IHr vw''].
+Qed.
+
+Lemma below_rounds m r r' u v : r' <= r -> below m r u v -> below m r' u v.
+Proof.
+elim: m r r' u v => // m IHm; elim=> [|r IHr] [|r'] u v // rr; rewrite !belowS => -[vu uv].
+split; first exact: IHm vu.
+move=> u' a u'' /uv [v' [v'' [-> uv' uv'']]].
+by exists v', v''; split=> //; apply: IHr.
+Qed.
+
+Lemma below_blocks m r u v : below m.+1 r u v -> below m r u v.
+Proof.
+elim: m r u v => // m IHm; elim=> // r IHr u v; rewrite !(belowS _ r) => -[vu uv].
+split; first exact: IHm.
+move=> u' a u'' /uv [v' [v'' [-> uv' uv'']]].
+by exists v', v''; split=> //; apply: IHr.
+Qed.
+
+Lemma below_turned m r u v : below m.+1 r u v -> below m r v u.
+Proof. by case: r => [|r]; [case: m | case]. Qed.
+
+Lemma cat_split u v u' a u'' : u ++ v = u' ++ a :: u'' ->
+  (exists2 s, u = u' ++ a :: s & u'' = s ++ v) \/ (exists2 s, u' = u ++ s & v = s ++ a :: u'').
+Proof.
+elim: u u' => [|x u IH] [|y u'] /=.
+- by move=> ->; right; exists [::].
+- by move=> ->; right; exists (y :: u').
+- by case=> -> <-; left; exists u.
+- case=> -> /IH [[s -> ->]|[s -> ->]]; first by left; exists s.
+  by right; exists s.
+Qed.
+
+Lemma below_cat m r u v u1 v1 : below m r u v -> below m r u1 v1 -> below m r (u ++ u1) (v ++ v1).
+Proof.
+elim: m r u v u1 v1 => // m IHm; elim=> // r IHr u v u1 v1 uv uv1.
+have weak x y : below m.+1 r.+1 x y -> below m.+1 r x y by apply: below_rounds.
+have [vu move_u] := uv; have [vu1 move_u1] := uv1; rewrite belowS; split; first exact: IHm.
+move=> u' a u'' /cat_split [[s us ->]|[s -> us]].
+  have [v' [v'' [-> uv' uv'']]] := move_u _ _ _ us.
+  by exists v', (v'' ++ v1); split; rewrite -?catA //; apply: IHr => //; apply: weak.
+have [v' [v'' [-> uv' uv'']]] := move_u1 _ _ _ us.
+by exists (v ++ v'), v''; split; rewrite -?catA //; apply: IHr => //; apply: weak.
+Qed.
+
+(* --- powers --- *)
+
+Definition power x n : seq A := flatten (nseq n x).
+
+Lemma powerD x n k : power x (n + k) = power x n ++ power x k.
+Proof. by rewrite /power nseqD flatten_cat. Qed.
+
+Lemma powerS x n : power x n.+1 = x ++ power x n.
+Proof. by []. Qed.
+
+Lemma power_split x n u' a u'' : power x n = u' ++ a :: u'' ->
+  exists i j s s', [/\ n = i + j.+1, x = s ++ a :: s', u' = power x i ++ s & u'' = s' ++ power x j].
+Proof.
+elim: n u' => [|n IH] u'; first by case: u'.
+rewrite powerS => /cat_split [[s xs ->]|[s -> /IH [i [j [s1 [s2 [-> xs -> ->]]]]]]].
+  by exists 0, n, u', s.
+by exists i.+1, j, s1, s2; split; rewrite // powerS catA.
+Qed.
+
+(* So many powers look alike in r rounds. *)
+Fixpoint enough (r : nat) : nat := if r is r'.+1 then (enough r').*2.+1 else 0.
+Lemma enoughS r : enough r.+1 = (enough r).*2.+1. Proof. by []. Qed.
+
+Lemma below_power m r x p q : enough r <= p -> enough r <= q -> below m r (power x p) (power x q).
+Proof.
+elim: m r p q => // m IHm; elim=> // r IHr p q rp rq; rewrite belowS; split; first exact: IHm.
+rewrite enoughS in rp rq; set n := enough r in rp rq IHr *.
+have answer i j i' j' s a s' : x = s ++ a :: s' -> q = i' + j'.+1 ->
+    (i = i' \/ n <= i /\ n <= i') -> (j = j' \/ n <= j /\ n <= j') ->
+    exists v' v'', [/\ power x q = v' ++ a :: v'',
+      below m.+1 r (power x i ++ s) v' & below m.+1 r (s' ++ power x j) v''].
+  move=> xs -> near_i near_j; exists (power x i' ++ s), (s' ++ power x j').
+  split; first by rewrite powerD powerS {2}xs -!catA.
+    by apply: below_cat => //; case: near_i => [->|[ni ni']] //; apply: IHr.
+  by apply: below_cat => //; case: near_j => [->|[nj nj']] //; apply: IHr.
+move=> u' a u'' /power_split [i [j [s [s' [pij xs -> ->]]]]].
+case: (ltnP i n) => ni; first by apply: (answer i j i (q - i.+1)) => //; [lia | left | right; lia].
+case: (ltnP j n) => nj; first by apply: (answer i j (q - j.+1) j) => //; [lia | right; lia | left].
+by apply: (answer i j n (q - n.+1)) => //; [lia | right; lia | right; lia].
+Qed.
+
+(* What is said of powers of x with one block of quantifiers less than of t they have in common may
+   be put between them. *)
+Lemma below_inserted m r x t k p q q' :
+  below m r t (power x k) -> enough r <= p -> enough r <= q -> enough r <= q' ->
+  below m.+1 r (power x p) (power x q ++ t ++ power x q').
+Proof.
+elim: r p q q' => // r IHr p q q' tx rp rq rq'; rewrite belowS; split.
+  apply: (@below_trans _ _ _ (power x q ++ power x k ++ power x q')).
+    by apply: below_cat => //; apply: below_cat.
+  by rewrite -!powerD; apply: below_power; lia.
+have {}IHr p1 q1 q1' : enough r <= p1 -> enough r <= q1 -> enough r <= q1' ->
+    below m.+1 r (power x p1) (power x q1 ++ t ++ power x q1').
+  by apply: IHr; apply: below_rounds tx.
+rewrite enoughS in rp rq rq'; set n := enough r in rp rq rq' IHr *.
+move=> u' a u'' /power_split [i [j [s [s' [pij xs -> ->]]]]].
+case: (ltnP j n) => nj.
+  exists (power x q ++ t ++ power x (q' - j.+1) ++ s), (s' ++ power x j); split.
+  - rewrite (_ : power x q' = power x (q' - j.+1 + j.+1)); last by congr power; lia.
+    by rewrite powerD powerS {3}xs -!catA.
+  - by rewrite !catA; apply: below_cat => //; rewrite -catA; apply: IHr; lia.
+  - by [].
+exists (power x (minn i n) ++ s), (s' ++ power x (q - (minn i n).+1) ++ t ++ power x q'); split.
+- rewrite {1}(_ : q = minn i n + (q - (minn i n).+1).+1); last by lia.
+  by rewrite powerD powerS {2}xs -!catA.
+- by apply: below_cat => //; case: (leqP i n) => // ni; apply: below_power; lia.
+- by apply: below_cat => //; apply: IHr; lia.
+Qed.
+
+End Below.
+#[local] Hint Resolve below_refl : core.
+
+
+Lemma has_split A (p : pred A) (u : seq A) : has p u -> exists s a s', u = s ++ a :: s' /\ p a.
+Proof.
+elim: u => //= a u IH /orP [pa|/IH [s [b [s' [-> pb]]]]]; first by exists [::], a, u.
+by exists (a :: s), b, s'.
+Qed.
+
+Lemma below_has A (p : pred A) m r (u v : seq A) : below m.+1 r.+1 u v -> has p u -> has p v.
+Proof.
+rewrite belowS => -[_ uv] /has_split [s [a [s' [us pa]]]].
+by have [v' [v'' [-> _ _]]] := uv _ _ _ us; rewrite has_cat /= pa orbT.
+Qed.
+
+Lemma map_split A B (g : A -> B) u s b s' : map g u = s ++ b :: s' ->
+  exists t a t', [/\ u = t ++ a :: t', s = map g t, b = g a & s' = map g t'].
+Proof.
+elim: u s => [|a u IH] [|c s] //= [].
+  by move=> <- <-; exists [::], a, u.
+by move=> <- /IH [t [d [t' [-> -> -> ->]]]]; exists (a :: t), d, t'.
+Qed.
+
+Lemma below_map A B (g : A -> B) m r (u v : seq A) : below m r u v -> below m r (map g u) (map g v).
+Proof.
+elim: m r u v => // m IHm; elim=> // r IHr u v; rewrite !belowS => -[vu uv].
+split; first exact: IHm.
+move=> u' b u'' E; have [t [a [t' [ut -> -> ->]]]] := map_split E.
+have [v' [v'' [-> uv' uv'']]] := uv _ _ _ ut.
+by exists (map g v'), (map g v''); split; [rewrite map_cat | apply: IHr | apply: IHr].
+Qed.
+
+Lemma place A (u : seq A) i : i < size u -> exists s a s', u = s ++ a :: s' /\ size s = i.
+Proof.
+case: u => // a u iu; exists (take i (a :: u)), (nth a (a :: u) i), (drop i.+1 (a :: u)).
+by rewrite -drop_nth // cat_take_drop size_takel // ltnW.
+Qed.
+
+(* --- what a head attends to --- *)
+
+Section Chosen.
+
+Variables (disp : unit) (S : orderType disp) (X : Type) (tie : side) (score : X -> S).
+Variables (g : nat -> X) (p : pred nat).
+
+Local Notation attended n := (attend tie score [seq g j | j <- iota 0 n & p j]).
+
+(* No position that is seen is preferred to j. *)
+Definition chosen n j := [/\ j < n, p j,
+  forall k, k < j -> p k -> later_wins tie (score (g k)) (score (g j)) &
+  forall k, j < k < n -> p k -> ~~ later_wins tie (score (g j)) (score (g k))].
+
+Lemma attendedS n :
+  attended n.+1 = if p n then better tie score (attended n) (g n) else attended n.
+Proof.
+rewrite iota_rcons filter_rcons; case: ifP => // _.
+by rewrite map_rcons attend_rcons.
+Qed.
+
+Lemma attended_none n k : attended n = None -> k < n -> ~~ p k.
+Proof.
+elim: n => // n IH; rewrite attendedS ltnS leq_eqVlt.
+case pn: (p n); last by move=> /IH kn /orP [/eqP->|/kn]; rewrite ?pn.
+by case: (attended n) => [b|] //=; case: ifP.
+Qed.
+
+Lemma attended_chosen n x : attended n = Some x -> exists2 j, chosen n j & g j = x.
+Proof.
+elim: n x => // n IH x; rewrite attendedS.
+case pn: (p n); last first.
+  move=> /IH [j [jn pj left right] <-]; exists j => //; split=> //; first exact: ltnW.
+  move=> k; rewrite ltnS (leq_eqVlt k) => /andP [jk /orP [/eqP->|kn pk]]; first by rewrite pn.
+  by apply: right; rewrite ?jk.
+case E: (attended n) => [b|] /= => [|[<-]]; last first.
+  exists n => //; split=> // k; first by move=> /(attended_none E) /negbTE ->.
+  by rewrite ltnS; lia.
+have [j [jn pj left right] gj] := IH _ E; rewrite -gj.
+case: ifP => [wins [<-]|loses [<-]]; last first.
+  exists j => //; split=> //; first exact: ltnW.
+  move=> k; rewrite ltnS (leq_eqVlt k) => /andP [jk /orP [/eqP-> _|kn pk]]; first by rewrite loses.
+  by apply: right; rewrite ?jk.
+exists n => //; split=> // k; last by rewrite ltnS; lia.
+move=> kn pk; case: (ltngtP k j) => [kj|jk|-> //].
+  exact: later_wins_trans (left k kj pk) wins.
+have := right k; rewrite jk kn pk => /(_ isT isT); case: (tie) wins => /= wins.
+  by rewrite -leNgt => kj; apply: le_lt_trans wins.
+by rewrite -ltNge => kj; apply: le_trans wins; apply: ltW.
+Qed.
+
+Lemma chosen_attended n j : chosen n j -> attended n = Some (g j).
+Proof.
+elim: n => [|n IH] [] // jn pj left right; rewrite attendedS.
+move: jn; rewrite ltnS leq_eqVlt => /orP [/eqP jn|jn]; last first.
+  rewrite IH; last by split=> // k /andP [jk kn]; apply: right; rewrite jk ltnW.
+  by case pn: (p n) => //=; rewrite (negbTE (right n _ pn)) ?jn /=.
+subst j; rewrite pj; case E: (attended n) => [b|] //=.
+by have [k [kn pk _ _] <-] := attended_chosen E; rewrite left.
+Qed.
+
+End Chosen.
+
+(* What two words show a head, where places of the same letter show the same as soon as what is left
+   and right of them is related. *)
+Section Answers.
+
+Variables (disp : unit) (S : orderType disp) (X T : Type) (m r : nat).
+Implicit Types (M N : seq T) (g : nat -> X) (p : pred nat).
+
+Definition answers M N g p g' p' := forall s x s' t t', M = s ++ x :: s' -> N = t ++ x :: t' ->
+  below m.+1 r s t -> below m.+1 r s' t' -> g (size s) = g' (size t) /\ p (size s) = p' (size t).
+
+Lemma seen_answers M N g p g' p' i : answers M N g p g' p' -> below m.+1 r.+1 M N ->
+  i < size M -> p i -> exists2 j, j < size N & p' j.
+Proof.
+move=> same; rewrite belowS => -[_ MN] iM; have [s [x [s' [Ms <-]]]] := place iM.
+have [t [t' [Nt st st']]] := MN _ _ _ Ms; have [_ ->] := same _ _ _ _ _ Ms Nt st st'.
+by exists (size t); rewrite // Nt size_cat addnS ltnS leq_addr.
+Qed.
+
+Lemma chosen_answers M N g p g' p' tie (score : X -> S) i :
+  answers M N g p g' p' -> answers N M g' p' g p -> below m.+2 r.+2 M N ->
+  chosen tie score g p (size M) i ->
+  exists2 j, g i = g' j & chosen tie score g' p' (size N) j.
+Proof.
+move=> MN NM; rewrite belowS => -[_ MNs] [iM pi left right].
+have [s [x [s' [Ms si]]]] := place iM; have [t [t' [Nt st st']]] := MNs _ _ _ Ms.
+have ts := below_turned st; have ts' := below_turned st'.
+have weak (u v : seq T) : below m.+2 r.+1 u v -> below m.+1 r u v.
+  by move=> uv; apply: below_blocks; apply: below_rounds uv.
+have less (u v : seq T) : below m.+1 r.+1 u v -> below m.+1 r u v by apply: below_rounds.
+have [] := MN _ _ _ _ _ Ms Nt (weak _ _ st) (weak _ _ st'); rewrite si => gE pE.
+exists (size t) => //; split; rewrite -?gE -?pE //.
+- by rewrite Nt size_cat addnS ltnS leq_addr.
+- move=> k kt; have [t1 [y [t2 [tE kE]]]] := place kt.
+  move: ts; rewrite belowS => -[_ /(_ _ _ _ tE) [s1 [s2 [sE ts1 ts2]]]].
+  have Nt2 : N = t1 ++ y :: (t2 ++ x :: t') by rewrite Nt tE -catA.
+  have Ms2 : M = s1 ++ y :: (s2 ++ x :: s') by rewrite Ms sE -catA.
+  have ts2' : below m.+1 r (t2 ++ x :: t') (s2 ++ x :: s').
+    by apply: below_cat => //; apply: (@below_cat _ _ _ [:: x] [:: x]) => //; apply: less.
+  have [] := NM _ _ _ _ _ Nt2 Ms2 ts1 ts2'; rewrite kE => -> ->.
+  by apply: left; rewrite -si sE size_cat addnS ltnS leq_addr.
+move=> k /andP [tk kN]; have kt' : k - (size t).+1 < size t'.
+  by move: kN; rewrite Nt size_cat /=; lia.
+have [t1 [y [t2 [tE kE]]]] := place kt'.
+move: ts'; rewrite belowS => -[_ /(_ _ _ _ tE) [s1 [s2 [sE ts1 ts2]]]].
+have Nt2 : N = (t ++ x :: t1) ++ y :: t2 by rewrite Nt tE -catA.
+have Ms2 : M = (s ++ x :: s1) ++ y :: s2 by rewrite Ms sE -catA.
+have ts1' : below m.+1 r (t ++ x :: t1) (s ++ x :: s1).
+  by apply: below_cat; [apply: less | apply: (@below_cat _ _ _ [:: x] [:: x])].
+have kE' : size (t ++ x :: t1) = k by rewrite size_cat /=; lia.
+have [] := NM _ _ _ _ _ Nt2 Ms2 ts1' ts2; rewrite kE' => -> ->.
+by apply: right; rewrite Ms2 -si !size_cat /=; lia.
+Qed.
+
+End Answers.
+
+(* --- what no net can tell apart --- *)
+
+Section Alike.
+
+Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A).
+Implicit Types (u v : seq (option A)) (a : option A).
+
+(* A text with a mark at one letter. *)
+Definition plain a := (a, false).
+Definition marked u a u' := map plain u ++ (a, true) :: map plain u'.
+
+Lemma marked_text u a u' : map fst (marked u a u') = u ++ a :: u'.
+Proof. by rewrite map_cat /= -!map_comp !map_id. Qed.
+
+Lemma size_marked u a u' : size (marked u a u') = size (u ++ a :: u').
+Proof. by rewrite -(marked_text u) size_map. Qed.
+
+Lemma no_mark u : has snd (map plain u) = false.
+Proof. by elim: u. Qed.
+
+Lemma marks u a u' s x s' : marked u a u' = s ++ x :: s' ->
+  [/\ (size s == size u) = x.2, (size s < size u) = has snd s'
+    & (size u < size s) = has snd s].
+Proof.
+move=> E; have [[t us ->]|[[|y t] -> /=]] := cat_split E.
+- have := no_mark u; rewrite -(size_map plain u) us has_cat /= => /norP [/negbTE sF /norP [/negbTE ->]].
+  rewrite has_cat /= orbT sF size_cat /= => _.
+  by split; lia.
+- by case=> <- <-; rewrite cats0 no_mark size_map eqxx ltnn /= no_mark.
+- case=> <- u's; have := no_mark u'; rewrite u's has_cat /= => /norP [_ /norP [/negbTE -> /negbTE ->]].
+  by rewrite size_cat size_map has_cat /= orbT; split; lia.
+Qed.
+
+Definition rounds L := L.*2.+1.
+
+Definition same_state L := forall u a u' v v',
+  below L.+1 (rounds L) u v -> below L.+1 (rounds L) u' v' ->
+  hold f (u ++ a :: u') L (size u) = hold f (v ++ a :: v') L (size v).
+
+(* Two positions of the same letter, each seen from a marked one. *)
+Lemma place_alike L u a u' v v' s x s' t t' : same_state L ->
+  marked u a u' = s ++ x :: s' -> marked v a v' = t ++ x :: t' ->
+  below L.+1 (rounds L) s t -> below L.+1 (rounds L) s' t' ->
+  hold f (u ++ a :: u') L (size s) = hold f (v ++ a :: v') L (size t) /\
+  forall m, sees m (size u) (size s) = sees m (size v) (size t).
+Proof.
+move=> same us vt st st'; split.
+  rewrite -!(marked_text _ a) us vt !map_cat /= -!(size_map fst).
+  by apply: same; apply: below_map.
+have [usx us' us0] := marks us; have [vtx vt' vt0] := marks vt.
+move=> m; rewrite /sees usx vtx us' vt'; case: ifP => // xF.
+suff -> : has snd s' = has snd t' by [].
+case s1: (has snd s'); first by rewrite (below_has st').
+have : has snd t by apply: (below_has st); rewrite -us0; lia.
+by rewrite -vt0 -vt'; lia.
+Qed.
+
+Lemma answers_alike L u a u' v v' m : same_state L ->
+  answers L (rounds L) (marked u a u') (marked v a v')
+    (hold f (u ++ a :: u') L) (sees m (size u)) (hold f (v ++ a :: v') L) (sees m (size v)).
+Proof.
+move=> same s x s' t t' us vt st st'.
+by have [gE pE] := place_alike same us vt st st'; split.
+Qed.
+
+Lemma held_alike L : same_state L.
+Proof.
+elim: L => [|L IH] u a u' v v' uv uv'; first by rewrite /= !nth_cat !ltnn !subnn.
+have uvM : below L.+2 (rounds L).+2 (marked u a u') (marked v a v').
+  apply: below_cat; first exact: below_map.
+  by apply: (@below_cat _ _ _ [:: _] [:: _]) => //; apply: below_map.
+have weak p q : below L.+2 (rounds L.+1) p q -> below L.+1 (rounds L) p q.
+  by move=> pq; apply: below_blocks; apply: below_rounds pq; rewrite /rounds; lia.
+have own := IH _ a _ _ _ (weak _ _ _ uv) (weak _ _ _ uv').
+rewrite [LHS]/= [RHS]/= -own; congr join; apply/ffunP => h; rewrite !ffunE.
+have there := @answers_alike L u a u' v v' (view_of L h) IH.
+have back := @answers_alike L v a v' u u' (view_of L h) IH.
+rewrite -(size_marked u a u') -(size_marked v a v'); case E: (attend _ _ _) => [x|].
+  have [i chosen_i <-] := attended_chosen E.
+  by have [j -> /chosen_attended ->] := chosen_answers there back uvM chosen_i.
+case E': (attend _ _ _) => [x|] //.
+have [i [iv seen _ _] _] := attended_chosen E'.
+have vu : below L.+1 (rounds L).+1 (marked v a v') (marked u a u').
+  exact: below_rounds (below_turned uvM).
+have [j ju] := seen_answers back vu iv seen.
+by rewrite (negbTE (attended_none E ju)).
+Qed.
+
+(* Whatever the net, L layers that accept a word accept every word of which the sentences of
+   Sigma_(L+1) with 2 L + 1 quantifiers say what they say of it; and they reject with one that they
+   reject. So what L layers recognise, and its complement too, is a language of Sigma_(L+1). *)
+Theorem sigma_alike L (w w' : seq A) :
+  below L.+1 (rounds L) w w' -> accepts f L w = accepts f L w'.
+Proof.
+move=> ww'; rewrite /accepts -!cats1 -(size_map Some w) -(size_map Some w'); congr accept.
+by apply: held_alike => //; apply: below_map.
+Qed.
+
+End Alike.
