@@ -477,3 +477,163 @@ by apply: held_alike => //; apply: below_map.
 Qed.
 
 End Alike.
+
+(* --- the words --- *)
+
+Lemma below_less A m m' r (u v : seq A) : m <= m' -> below m' r u v -> below m r u v.
+Proof. by move=> /subnK <-; elim: (m' - m) => // d IH /below_blocks. Qed.
+
+Section Words.
+
+Variables (T : finType) (t0 : T) (N : nat).
+Local Notation bracket := (bool * T)%type.
+
+(* Words of brackets of one type: `flat` and `other` end at the height at which they begin, and rise
+   by k between; `up` ends one higher, and `down` one lower. The sentences of Sigma_k with r
+   quantifiers, N being large enough, say of `flat k` all that they say of `up k`, and of `other k`
+   all that they say of `down k`. *)
+Record level := Level { flat : seq bracket; other : seq bracket; up : seq bracket;
+                        down : seq bracket }.
+
+Definition higher (l : level) : level :=
+  let: Level p q y z := l in let pN := power p N in let qN := power q N in
+  let a := [:: (true, t0)] in let b := [:: (false, t0)] in
+  Level (qN ++ a ++ qN ++ z ++ qN) (pN ++ y ++ pN ++ b ++ pN) (qN ++ a ++ qN) (pN ++ b ++ pN).
+Definition words k : level := iter k higher (Level [::] [::] [:: (true, t0)] [:: (false, t0)]).
+
+Lemma wordsS k : words k.+1 = higher (words k). Proof. by []. Qed.
+
+Definition allowed D := power (flat (words D)) N.
+Definition left_open D := allowed D ++ up (words D) ++ allowed D.
+
+Lemma words_below r k : enough r <= N ->
+  below k r (up (words k)) (flat (words k)) /\ below k r (down (words k)) (other (words k)).
+Proof.
+move=> rN; elim: k => // k; rewrite wordsS; case: (words k) => p q y z.
+cbn [higher up down flat other] => -[yp zq].
+have one x : power x 1 = x :> seq bracket by rewrite /power /= cats0.
+split; first by do 2![apply: below_cat => //]; apply: (@below_inserted _ _ _ _ _ 1); rewrite ?one.
+rewrite (catA y) (catA _ (y ++ _)); apply: below_cat => //.
+by apply: (@below_inserted _ _ _ _ _ 1); rewrite ?one.
+Qed.
+
+Lemma allowed_below r D : enough r <= N -> below D.+1 r (allowed D) (left_open D).
+Proof.
+move=> rN; apply: (@below_inserted _ _ _ _ _ 1) => //.
+by rewrite /power /= cats0; have [] := words_below D rN.
+Qed.
+
+Lemma nested_power D (s : seq T) (x : seq bracket) n w : (forall w', nested D s (x ++ w') = nested D s w') ->
+  nested D s (power x n ++ w) = nested D s w.
+Proof. by move=> same; elim: n => // n IH; rewrite powerS -catA same. Qed.
+
+Lemma words_nested k D (s : seq T) w :
+  [/\ size s + k <= D -> nested D s (flat (words k) ++ w) = nested D s w,
+      size s + k <= D -> nested D s (other (words k) ++ w) = nested D s w,
+      size s + k < D -> nested D s (up (words k) ++ w) = nested D (t0 :: s) w
+    & size s + k < D -> nested D (t0 :: s) (down (words k) ++ w) = nested D s w].
+Proof.
+elim: k s w => [|k IH] s w; first by split=> //= sD; rewrite ?eqxx //; have -> : size s < D by lia.
+have opened w' : size s < D -> nested D s ((true, t0) :: w') = nested D (t0 :: s) w'.
+  by move=> /= ->.
+have closed w' : nested D (t0 :: s) ((false, t0) :: w') = nested D s w' by rewrite /= eqxx.
+rewrite wordsS; case: (words k) IH => p q y z /= IH.
+have pw s' w' : size s' + k <= D -> nested D s' (power p N ++ w') = nested D s' w'.
+  by move=> s'k; apply: nested_power => w2; have [-> //] := IH s' w2.
+have qw s' w' : size s' + k <= D -> nested D s' (power q N ++ w') = nested D s' w'.
+  by move=> s'k; apply: nested_power => w2; have [_ ->] := IH s' w2.
+have yw w' : size s + k < D -> nested D s (y ++ w') = nested D (t0 :: s) w'.
+  by move=> sk; have [_ _ ->] := IH s w'.
+have zw w' : size s + k < D -> nested D (t0 :: s) (z ++ w') = nested D s w'.
+  by move=> sk; have [_ _ _ ->] := IH s w'.
+by split=> sk; rewrite -?catA /= -?catA /= -?catA;
+  rewrite ?(pw, qw, yw, zw, opened, closed) //=; lia.
+Qed.
+
+Lemma nested_more D D' (s : seq T) w : D <= D' -> nested D s w -> nested D' s w.
+Proof.
+move=> DD'; elim: w s => // -[[] x] w IH [|y s] //=.
+- by move=> /andP [D0 /IH ->]; rewrite andbT; lia.
+- by move=> /andP [sD /IH ->]; rewrite andbT; lia.
+- by move=> /andP [-> /IH ->].
+Qed.
+
+Lemma dyck_power D : dyck D (allowed D).
+Proof.
+rewrite /dyck -[allowed D]cats0 nested_power // => w.
+by have [->] := words_nested D D [::] w.
+Qed.
+
+Lemma dyck_left_open D : ~~ dyck D (left_open D).
+Proof.
+apply/negP => /(nested_more (leqnSn D)); rewrite /left_open /allowed -[X in _ ++ _ ++ X]cats0.
+have same s w : size s + D <= D.+1 -> nested D.+1 s (flat (words D) ++ w) = nested D.+1 s w.
+  by move=> sD; have [->] := words_nested D D.+1 s w.
+rewrite nested_power; last by move=> w; apply: same.
+have [_ _ opens _] := words_nested D D.+1 [::] (power (flat (words D)) N ++ [::]).
+rewrite opens; last exact: ltnSn.
+by rewrite nested_power // => w; apply: same.
+Qed.
+
+End Words.
+
+(* --- nets that look one way --- *)
+
+(* A net of HardAttention.v under a strict future mask. *)
+Definition one_way tie disp (S : orderType disp) A (f : HardAttention.net S A) : net S A :=
+  @Net _ S A (HardAttention.state f) (HardAttention.heads f)
+    (fun _ _ => View true false false) (fun _ _ => tie) (@HardAttention.embed _ _ _ f)
+    (@HardAttention.score _ _ _ f) (@HardAttention.join _ _ _ f) (@HardAttention.accept _ _ _ f).
+
+Lemma seen_before n i : i <= n -> [seq j <- iota 0 n | sees (View true false false) i j] = iota 0 i.
+Proof.
+move=> /subnKC <-; rewrite iotaD filter_cat add0n.
+rewrite (_ : filter _ (iota i _) = [::]); last first.
+  rewrite (eq_in_filter (a2 := pred0)) ?filter_pred0 // => j; rewrite mem_iota /sees => ji.
+  by case: eqP => // _; rewrite ltnNge; case/andP: ji => ->.
+rewrite cats0 (eq_in_filter (a2 := predT)) ?filter_predT // => j; rewrite mem_iota /sees => ji.
+by case/andP: ji => _; rewrite add0n => ji; rewrite /= ji; case: eqP ji => // ->; rewrite ltnn.
+Qed.
+
+Lemma one_way_held tie disp (S : orderType disp) A (f : HardAttention.net S A) w L i : i <= size w ->
+  hold (one_way tie f) (rcons (map Some w) None) L i = HardAttention.hold tie strict f w L i.
+Proof.
+elim: L i => [|L IH] i iw.
+  rewrite /= nth_rcons size_map /letter; case: ltngtP iw => // -> _.
+  by rewrite nth_default ?size_map.
+rewrite holdS [LHS]/= IH //; congr HardAttention.join; apply/ffunP => h; rewrite !ffunE.
+rewrite size_rcons size_map seen_before /=; last by lia.
+congr attend; apply/eq_in_map => j; rewrite mem_iota => ji; apply: IH; lia.
+Qed.
+
+Lemma one_way_recognises tie disp (S : orderType disp) A (f : HardAttention.net S A) L language :
+  HardAttention.recognises tie f L language -> recognises (one_way tie f) L language.
+Proof. by move=> right w; rewrite -right /accepts one_way_held. Qed.
+
+(* --- nested brackets --- *)
+
+(* No net of D layers, however its heads look, has the answer for both of two words. *)
+Theorem dyck_both_ways_alike (T : finType) (t0 : T) D L : L <= D ->
+  exists w w' : seq (bool * T), [/\ dyck D w, ~~ dyck D w'
+    & forall disp (S : orderType disp) (f : net S (bool * T)), accepts f L w = accepts f L w'].
+Proof.
+move=> LD; set N := enough (rounds L); exists (allowed t0 N D), (left_open t0 N D).
+split=> [||disp S f]; [exact: dyck_power | exact: dyck_left_open |].
+by apply: sigma_alike; apply: below_less (allowed_below t0 D (leqnn N)).
+Qed.
+
+(* Claim: least_depth/dyck_both_ways. Brackets of any types nested to depth D take exactly D + 1
+   layers of hard attention, whatever each head sees of what is before, at and after its position,
+   and whichever side ties go to: as many as under a strict future mask. One head a layer that looks
+   back does it. *)
+Theorem dyck_both_ways (T : finType) (t0 : T) D : least_layers 1 (@dyck T D) D.+1.
+Proof.
+split.
+  exists (one_way rightmost (stack_net T D)); split.
+  - by exists [finType of option (bool * T) * bool * bool].
+  - by rewrite card_unit.
+  - exact: one_way_recognises (@stack_recognises T D).
+move=> disp S f l right; rewrite leqNgt; apply/negP => lD.
+have [w [w' [wD w'D same]]] := dyck_both_ways_alike t0 (lD : l <= D).
+by move: w'D; rewrite -right -same right wD.
+Qed.
