@@ -3,11 +3,12 @@
    The nets are those of HardAttention.v, except that each head of each layer sees what its mask
    shows, before the position, at it, after it, in any combination, and has its own side for ties.
 
-   The lower bound is a game. Sigma_m are the sentences of first-order logic with order that begin
-   with an existential quantifier and have at most m blocks of quantifiers. What L layers hold at a
-   position is said by sentences of Sigma_(L+1), and denied by such sentences too. Brackets nested
-   to depth D are no language of Sigma_(D+1). That they are none of its Boolean combinations of one
-   level below is classical (Brzozowski and Knast 1978; by a game: Thomas 1987). *)
+   The lower bound is a game. Let Sigma_m be the formulas of first-order logic with order that begin
+   with an existential quantifier and have at most m blocks of quantifiers. Two words that the game
+   relates, which are so related that what Sigma_(L+1) says of one is true of the other, have one
+   answer from L layers; and brackets nested to depth D are no language of Sigma_(D+1). Kin to that
+   is classical: the dot-depth hierarchy is infinite (Brzozowski and Knast 1978; by a game of
+   concatenations: Thomas 1987), as recalled. *)
 
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
@@ -31,8 +32,8 @@ Section Nets.
 
 Variables (disp : unit) (S : orderType disp).
 
-(* As in HardAttention.v, but with a view and a side for ties for each head of each layer. The letter
-   None stands at the end. *)
+(* As in HardAttention.v, but each head of each layer has a view and a side for ties. The letter None
+   stands at the end. *)
 Record net (A : Type) := Net
   { state : Type;
     heads : finType;
@@ -78,9 +79,9 @@ Section Below.
 Variables (A : Type).
 Implicit Types (u v w x t : seq A) (a : A).
 
-(* What sentences of Sigma_m with r quantifiers say of u is true of v: whatever letter of u is
+(* What sentences of Sigma_m of quantifier depth r say of u is true of v: whatever letter of u is
    chosen, one of v answers, with what is left of it and right of it in this relation again; and the
-   words may be turned round, at the price of a block of quantifiers. *)
+   words may be turned round, at the price of a block of quantifiers. That it is this is not used. *)
 Fixpoint below (m : nat) : nat -> seq A -> seq A -> Prop :=
   if m is m'.+1 then
     fix game r u v := if r is r'.+1 then
@@ -193,8 +194,7 @@ case: (ltnP j n) => nj; first by apply: (answer i j (q - j.+1) j) => //; [lia | 
 by apply: (answer i j n (q - n.+1)) => //; [lia | right; lia | right; lia].
 Qed.
 
-(* What is said of powers of x with one block of quantifiers less than of t they have in common may
-   be put between them. *)
+(* What a power of x says of t with one block of quantifiers less lets t stand between powers of x. *)
 Lemma below_inserted m r x t k p q q' :
   below m r t (power x k) -> enough r <= p -> enough r <= q -> enough r <= q' ->
   below m.+1 r (power x p) (power x q ++ t ++ power x q').
@@ -403,11 +403,13 @@ Lemma marks u a u' s x s' : marked u a u' = s ++ x :: s' ->
     & (size u < size s) = has snd s].
 Proof.
 move=> E; have [[t us ->]|[[|y t] -> /=]] := cat_split E.
-- have := no_mark u; rewrite -(size_map plain u) us has_cat /= => /norP [/negbTE sF /norP [/negbTE ->]].
+- have := no_mark u; rewrite -(size_map plain u) us has_cat /=.
+  move=> /norP [/negbTE sF /norP [/negbTE ->]].
   rewrite has_cat /= orbT sF size_cat /= => _.
   by split; lia.
 - by case=> <- <-; rewrite cats0 no_mark size_map eqxx ltnn /= no_mark.
-- case=> <- u's; have := no_mark u'; rewrite u's has_cat /= => /norP [_ /norP [/negbTE -> /negbTE ->]].
+- case=> <- u's; have := no_mark u'; rewrite u's has_cat /=.
+  move=> /norP [_ /norP [/negbTE -> /negbTE ->]].
   by rewrite size_cat size_map has_cat /= orbT; split; lia.
 Qed.
 
@@ -466,9 +468,9 @@ have [j ju] := seen_answers back vu iv seen.
 by rewrite (negbTE (attended_none E ju)).
 Qed.
 
-(* Whatever the net, L layers that accept a word accept every word of which the sentences of
-   Sigma_(L+1) with 2 L + 1 quantifiers say what they say of it; and they reject with one that they
-   reject. So what L layers recognise, and its complement too, is a language of Sigma_(L+1). *)
+(* Whatever the net, L layers give two words one answer if all that sentences of Sigma_(L+1) of
+   quantifier depth 2 L + 1 say of the first is true of the second. One direction is enough: since
+   complements are recognised by as many layers, no more is asked. *)
 Theorem sigma_alike L (w w' : seq A) :
   below L.+1 (rounds L) w w' -> accepts f L w = accepts f L w'.
 Proof.
@@ -489,9 +491,9 @@ Variables (T : finType) (t0 : T) (N : nat).
 Local Notation bracket := (bool * T)%type.
 
 (* Words of brackets of one type: `flat` and `other` end at the height at which they begin, and rise
-   by k between; `up` ends one higher, and `down` one lower. The sentences of Sigma_k with r
-   quantifiers, N being large enough, say of `flat k` all that they say of `up k`, and of `other k`
-   all that they say of `down k`. *)
+   by k between; `up` ends one higher, and `down` one lower. What sentences of Sigma_k of quantifier
+   depth r say of `up` is true of `flat`, and what they say of `down` is true of `other`, if N is
+   large enough. *)
 Record level := Level { flat : seq bracket; other : seq bracket; up : seq bracket;
                         down : seq bracket }.
 
@@ -523,7 +525,8 @@ move=> rN; apply: (@below_inserted _ _ _ _ _ 1) => //.
 by rewrite /power /= cats0; have [] := words_below D rN.
 Qed.
 
-Lemma nested_power D (s : seq T) (x : seq bracket) n w : (forall w', nested D s (x ++ w') = nested D s w') ->
+Lemma nested_power D (s : seq T) (x : seq bracket) n w :
+  (forall w', nested D s (x ++ w') = nested D s w') ->
   nested D s (power x n ++ w) = nested D s w.
 Proof. by move=> same; elim: n => // n IH; rewrite powerS -catA same. Qed.
 
@@ -595,7 +598,8 @@ rewrite cats0 (eq_in_filter (a2 := predT)) ?filter_predT // => j; rewrite mem_io
 by case/andP: ji => _; rewrite add0n => ji; rewrite /= ji; case: eqP ji => // ->; rewrite ltnn.
 Qed.
 
-Lemma one_way_held tie disp (S : orderType disp) A (f : HardAttention.net S A) w L i : i <= size w ->
+Lemma one_way_held tie disp (S : orderType disp) A (f : HardAttention.net S A) w L i :
+  i <= size w ->
   hold (one_way tie f) (rcons (map Some w) None) L i = HardAttention.hold tie strict f w L i.
 Proof.
 elim: L i => [|L IH] i iw.
@@ -637,3 +641,52 @@ move=> disp S f l right; rewrite leqNgt; apply/negP => lD.
 have [w [w' [wD w'D same]]] := dyck_both_ways_alike t0 (lD : l <= D).
 by move: w'D; rewrite -right -same right wD.
 Qed.
+
+(* --- as the claim says it, for D in binary --- *)
+
+Definition dyck_both_ways_value (D : N) : N := N.succ D.
+
+Lemma dyck_both_ways_valueE (D : nat) : dyck_both_ways_value (bin_of_nat D) = bin_of_nat D.+1.
+Proof. exact: dyck_valueE. Qed.
+
+(* Claim: least_depth/dyck_both_ways. Brackets nested to depth D take exactly
+   `dyck_both_ways_value D` layers of hard attention whose heads look both ways. Their types are the
+   elements of a finite set that is not empty. *)
+Theorem dyck_both_ways_checked (T : finType) (D : N) : 0 < #|T| ->
+  least_layers 1 (@dyck T (nat_of_bin D)) (nat_of_bin (dyck_both_ways_value D)).
+Proof.
+by move=> /card_gt0P [t0 _]; rewrite (value_of _ dyck_both_ways_valueE); apply: (dyck_both_ways t0).
+Qed.
+
+(* --- instances, and other constants --- *)
+
+(* A head that looks ahead holds the next letter. *)
+Definition next_net : net [orderType of bool] bool :=
+  @Net _ _ bool (option bool) [finType of unit] (fun _ _ => View false false true)
+    (fun _ _ => leftmost) id (fun _ _ _ _ => true) (fun _ own u => odflt own (u tt)) isSome.
+Example next_letter : hold next_net [:: Some false; Some true; Some false; None] 1 0 = Some true.
+Proof. by rewrite /= ffunE. Qed.
+
+(* The words of depth 1: ()() and ()()(()(). *)
+Example words_1 : let a := (true, tt) in let b := (false, tt) in
+  allowed tt 2 1 = [:: a; b; a; b] /\ left_open tt 2 1 = [:: a; b; a; b; a; a; b; a; b].
+Proof. by []. Qed.
+
+(* They are in the relation of the game with three rounds, if N is as large as that takes. *)
+Example words_1_below : below 2 3 (allowed tt 7 1) (left_open tt 7 1).
+Proof. exact: allowed_below. Qed.
+
+Example dyck_both_ways_5 : least_layers 1 (@dyck [finType of bool] 5) 6.
+Proof. by apply: (@dyck_both_ways_checked _ 5); rewrite card_bool. Qed.
+
+(* The least number is one number. *)
+Lemma least_layers_unique H H' A (language : pred (seq A)) L L' :
+  least_layers H language L -> least_layers H' language L' -> L = L'.
+Proof.
+move=> [[f [_ _ fL]] low] [[f' [_ _ fL']] low'].
+by have := low _ _ _ _ fL'; have := low' _ _ _ _ fL; lia.
+Qed.
+
+(* D + 2 layers are not needed. *)
+Lemma dyck_both_ways_not_two_more (T : finType) (t0 : T) D : ~ least_layers 1 (@dyck T D) D.+2.
+Proof. by move=> h; have := least_layers_unique h (dyck_both_ways t0 D); lia. Qed.
