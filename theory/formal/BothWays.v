@@ -32,8 +32,8 @@ Section Nets.
 
 Variables (disp : unit) (S : orderType disp).
 
-(* As in HardAttention.v, but each head of each layer has a view and a side for ties. The letter None
-   stands at the end. *)
+(* As in HardAttention.v, but each head of each layer has a view and a side for ties. The letter
+   None stands at the end. *)
 Record net (A : Type) := Net
   { state : Type;
     heads : finType;
@@ -81,7 +81,8 @@ Implicit Types (u v w x t : seq A) (a : A).
 
 (* What sentences of Sigma_m of quantifier depth r say of u is true of v: whatever letter of u is
    chosen, one of v answers, with what is left of it and right of it in this relation again; and the
-   words may be turned round, at the price of a block of quantifiers. That it is this is not used. *)
+   words may be turned round, at the price of a block of quantifiers. That it says that is not
+   used. *)
 Fixpoint below (m : nat) : nat -> seq A -> seq A -> Prop :=
   if m is m'.+1 then
     fix game r u v := if r is r'.+1 then
@@ -194,7 +195,8 @@ case: (ltnP j n) => nj; first by apply: (answer i j (q - j.+1) j) => //; [lia | 
 by apply: (answer i j n (q - n.+1)) => //; [lia | right; lia | right; lia].
 Qed.
 
-(* What a power of x says of t with one block of quantifiers less lets t stand between powers of x. *)
+(* If what Sigma_m says of t is true of a power of x, what Sigma_(m+1) says of a power of x stays
+   true with t put into it. *)
 Lemma below_inserted m r x t k p q q' :
   below m r t (power x k) -> enough r <= p -> enough r <= q -> enough r <= q' ->
   below m.+1 r (power x p) (power x q ++ t ++ power x q').
