@@ -285,8 +285,7 @@ def alike_both_ways(deepest: int, copies: int, layers: int) -> bool:
         "words of one copy, which two layers tell apart",
     ),
     cited=(
-        "Decides whether heads that look ahead as well as back may be said to save a layer for "
-        "nested brackets."
+        "Decides whether heads that look ahead too may be said to save a layer for nested brackets."
     ),
     formal=Formal(
         "BothWays.dyck_both_ways_checked",
