@@ -1,14 +1,14 @@
 (* Hard attention that looks both ways: brackets nested to depth D take D + 1 layers still.
 
-   The nets are those of HardAttention.v, except that each head of each layer sees what its mask
-   shows, before the position, at it, after it, in any combination, and has its own side for ties.
+   The nets are those of HardAttention.v, except that each head of each layer has its own side for
+   ties, and a view: it sees any of what is before the position, the position, and what is after it.
 
    The lower bound is a game. Let Sigma_m be the formulas of first-order logic with order that begin
-   with an existential quantifier and have at most m blocks of quantifiers. Two words that the game
-   relates, which are so related that what Sigma_(L+1) says of one is true of the other, have one
-   answer from L layers; and brackets nested to depth D are no language of Sigma_(D+1). Kin to that
-   is classical: the dot-depth hierarchy is infinite (Brzozowski and Knast 1978; by a game of
-   concatenations: Thomas 1987), as recalled. *)
+   with an existential quantifier and have at most m blocks of quantifiers. L layers give two words
+   one answer if all that Sigma_(L+1) says of the first is true of the second (`sigma_alike`). There
+   are such words for D layers, one of them nested to depth D and the other not (`dyck_not_sigma`).
+   Kin to that is classical: the dot-depth hierarchy is infinite (Brzozowski and Knast 1978; by a
+   game of concatenations: Thomas 1987), as recalled. *)
 
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
@@ -23,10 +23,10 @@ Import Order.TTheory.
 (* --- nets --- *)
 
 (* Which positions a head sees: those before its own, its own, those after it. *)
-Record view := View { before : bool; itself : bool; behind : bool }.
+Record view := View { before : bool; itself : bool; ahead : bool }.
 
 Definition sees (m : view) (i j : nat) : bool :=
-  if j == i then itself m else if j < i then before m else behind m.
+  if j == i then itself m else if j < i then before m else ahead m.
 
 Section Nets.
 
@@ -618,14 +618,23 @@ Proof. by move=> right w; rewrite -right /accepts one_way_held. Qed.
 
 (* --- nested brackets --- *)
 
-(* No net of D layers, however its heads look, has the answer for both of two words. *)
+(* Brackets nested to depth D are no language of Sigma_(D+1): for each quantifier depth r, all that
+   its sentences say of some word of the language is true of one that is not in it. *)
+Theorem dyck_not_sigma (T : finType) (t0 : T) D r :
+  exists w w' : seq (bool * T), [/\ dyck D w, ~~ dyck D w' & below D.+1 r w w'].
+Proof.
+exists (allowed t0 (enough r) D), (left_open t0 (enough r) D).
+by split; [exact: dyck_power | exact: dyck_left_open | apply: allowed_below].
+Qed.
+
+(* So there are two words, one of them in the language, which no net of D layers tells apart, however
+   its heads look. *)
 Theorem dyck_both_ways_alike (T : finType) (t0 : T) D L : L <= D ->
   exists w w' : seq (bool * T), [/\ dyck D w, ~~ dyck D w'
     & forall disp (S : orderType disp) (f : net S (bool * T)), accepts f L w = accepts f L w'].
 Proof.
-move=> LD; set N := enough (rounds L); exists (allowed t0 N D), (left_open t0 N D).
-split=> [||disp S f]; [exact: dyck_power | exact: dyck_left_open |].
-by apply: sigma_alike; apply: below_less (allowed_below t0 D (leqnn N)).
+move=> LD; have [w [w' [wD w'D ww']]] := dyck_not_sigma t0 D (rounds L); exists w, w'.
+by split=> // disp S f; apply: sigma_alike; apply: below_less ww'.
 Qed.
 
 (* Claim: least_depth/dyck_both_ways. Brackets of any types nested to depth D take exactly D + 1

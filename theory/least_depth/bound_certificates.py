@@ -9,7 +9,8 @@ letters or a string. What decides depends on the class:
 (`kinds`, `leftmost_kinds`): which position a head attends to follows from kinds, whatever the
 scores. A letter in front of all words changes no kind, so nets that put one there are meant too.
 
-`uhat-two-way`: the same, with kinds that see both ways (`kinds_both_ways`); of tasks alone.
+`uhat-two-way`: the same, with kinds that see both ways (`kinds_both_ways`), and with no letter in
+front; for tasks, not for languages.
 
 `sign-ssm`, over groups: the states of so many layers are functions of how often, modulo 2, each
 letter was read in each state of the layers below (`universal`). The words end in the same letter,
