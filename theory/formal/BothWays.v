@@ -627,8 +627,8 @@ exists (allowed t0 (enough r) D), (left_open t0 (enough r) D).
 by split; [exact: dyck_power | exact: dyck_left_open | apply: allowed_below].
 Qed.
 
-(* So there are two words, one of them in the language, which no net of D layers tells apart, however
-   its heads look. *)
+(* So there are two words, one of them in the language, that no net of D layers tells apart,
+   however its heads look. *)
 Theorem dyck_both_ways_alike (T : finType) (t0 : T) D L : L <= D ->
   exists w w' : seq (bool * T), [/\ dyck D w, ~~ dyck D w'
     & forall disp (S : orderType disp) (f : net S (bool * T)), accepts f L w = accepts f L w'].
