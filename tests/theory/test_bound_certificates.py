@@ -61,6 +61,7 @@ APART = {
     "c4-signs": (["1230 0123", "0123"], 1),
     "d8-signs": (["12345670 12345670 01234567", "01234567"], 2),
     "dyck": (["()", "(()"], 2),
+    "dyck-both-ways": (["()", "()(()"], 2),
     "letters": (["aa", "aaaa"], 3),
     "parity": (["1111", "11111"], 5),
     "s3-deltanet": (["120 120", "120"], 1),
@@ -109,12 +110,16 @@ def test_a_search_over_all_decoders_finds_no_fewer_steps(name) -> None:
 # --- nets at random ---
 
 
-def hard_attention(layers: int, rng: random.Random, rightmost: bool):
+def hard_attention(layers: int, rng: random.Random, kind: str):
     """A net of four states with random scores, values and transitions; what it holds at the end."""
+    both = kind == "uhat-two-way"
     tables = [
         {
             "score": cache(lambda *pair: rng.randrange(3)),
             "next": cache(lambda *pair: rng.randrange(4)),
+            "side": rng.choice((1, -1)) if both else 1 if kind == "uhat-right" else -1,
+            # What is seen before the own position, at it and after it.
+            "sees": [rng.randrange(2) for _ in range(3)] if both else (1, 0, 0),
         }
         for _ in range(2 * layers)
     ]
@@ -126,9 +131,11 @@ def hard_attention(layers: int, rng: random.Random, rightmost: bool):
             for i, own in enumerate(now):
                 heads = []
                 for head in (tables[2 * layer], tables[2 * layer + 1]):
-                    side = 1 if rightmost else -1
+                    seen = [j for j in range(len(now)) if head["sees"][(j > i) - (j < i) + 1]]
                     best = max(
-                        range(i), key=lambda j: (head["score"](own, now[j]), side * j), default=None
+                        seen,
+                        key=lambda j: (head["score"](own, now[j]), head["side"] * j),
+                        default=None,
                     )
                     heads.append(None if best is None else now[best])
                 following.append(tables[2 * layer]["next"](own, *heads))
@@ -144,10 +151,10 @@ def test_no_hard_attention_at_random_tells_the_words_apart(name) -> None:
     one, other = ("".join(word) for word in bound.words)
     rng, told = random.Random(7), 0
     for _ in range(300):
-        net = hard_attention(bound.layers, rng, bound.kind == "uhat-right")
+        net = hard_attention(bound.layers, rng, bound.kind)
         assert net(one) == net(other)
     for _ in range(3_000):
-        deeper = hard_attention(bound.layers + 1, rng, bound.kind == "uhat-right")
+        deeper = hard_attention(bound.layers + 1, rng, bound.kind)
         told += deeper(one) != deeper(other)
         if told:
             break
@@ -335,7 +342,7 @@ def test_a_language_is_compared_with_what_is_decided_of_it(checked) -> None:
     ("changed", "says"),
     [
         ({"class": "softmax"}, "bounds of the class 'softmax' cannot be checked from words"),
-        ({"class": None}, "accepted are uhat-right, uhat-left, diagonal-ssm, sign-ssm, deltanet, "),
+        ({"class": None}, "accepted are uhat-right, uhat-left, uhat-two-way, diagonal-ssm, "),
         ({"class": "diagonal-ssm"}, "for the task dyck are not checked here; accepted are the"),
         ({"class": "cot-one-head"}, "for the task 'dyck' are not checked here; accepted are bool"),
         ({"task": "parity-bits", "parameters": {"n": 2}}, "the task parity-bits are not checked"),

@@ -13,7 +13,13 @@ from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.formal_languages import fixed_precision
 from depthlaw.theory.formal_languages.automaton import Automaton, block_language, minimal, words
-from depthlaw.theory.formal_languages.temporal_logic import END, attend, means
+from depthlaw.theory.formal_languages.temporal_logic import (
+    END,
+    attend,
+    kinds,
+    kinds_both_ways,
+    means,
+)
 from depthlaw.theory.least_depth import brackets, markov_order
 
 BRACKETS = st.text("([)]", max_size=14)
@@ -63,6 +69,32 @@ def test_cells_after_a_word_are_what_heads_at_the_next_position_see() -> None:
 def test_the_pair_is_told_apart_by_the_last_layer_only() -> None:
     assert [brackets.alike(deepest, deepest) for deepest in range(1, 13)] == [True] * 12
     assert [brackets.alike(deepest, deepest + 1) for deepest in range(1, 13)] == [False] * 12
+
+
+@pytest.mark.parametrize("deepest", [1, 2, 3])
+def test_looking_both_ways_the_pair_is_told_apart_by_the_last_layer_only(deepest: int) -> None:
+    told = [not brackets.alike_both_ways(deepest, 2, layers) for layers in range(deepest + 3)]
+    assert told == [False] * (deepest + 1) + [True] * 2
+
+
+def test_too_few_copies_and_the_words_for_one_way_are_told_apart_a_layer_earlier() -> None:
+    assert [brackets.alike_both_ways(deepest, 1, deepest) for deepest in (1, 2, 3)] == [1, 0, 0]
+    for deepest in (2, 3, 4):
+        closing = ")" * deepest
+        one, other = "(" * deepest + closing, "(" * (deepest + 1) + closing
+        assert kinds(one, deepest) == kinds(other, deepest)
+        assert kinds_both_ways(one, deepest) != kinds_both_ways(other, deepest)
+
+
+def test_both_ways_tell_apart_what_one_way_does_and_more() -> None:
+    listed = list(words(6))
+    one_way, both = ({w: see(w, 2) for w in listed} for see in (kinds, kinds_both_ways))
+    assert len(set(one_way.values())) < len(set(both.values()))
+    assert len({(one_way[w], both[w]) for w in listed}) == len(set(both.values()))
+    # In one layer the end sees what leftmost and rightmost heads see of the past together.
+    left = fixed_precision.leftmost_kinds
+    pairs = {(kinds(w, 1), left(w, 1), kinds_both_ways(w, 1)) for w in listed}
+    assert len(pairs) == len({(a, b) for a, b, _ in pairs}) == len({c for *_, c in pairs})
 
 
 # --- which languages some depth does at fixed precision ---

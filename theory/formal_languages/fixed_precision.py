@@ -9,6 +9,7 @@ monoid is R-trivial: no two of its elements generate the same right ideal.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, reduce
 from itertools import product
 
@@ -20,7 +21,7 @@ from ..claims.symbols import quantity, stated
 from .automaton import Automaton, Map, block_language, images, minimal, words
 from .hard_attention import blocks, clash
 from .star_free import modular
-from .temporal_logic import END, Formula, depth, neither, once, run
+from .temporal_logic import END, Formula, depth, neither, once, refined, run
 
 r_class = quantity(
     "r_class",
@@ -185,10 +186,6 @@ def same_language(formula: Formula, automaton: Automaton) -> bool:
     return True
 
 
-# A number for every kind, so that deeper kinds stay small; compared within one process only.
-_NUMBERS: dict[tuple[object, ...], int] = {}
-
-
 def leftmost_kinds(word: str, layers: int) -> object:
     """What so many layers of leftmost unique hard attention can tell of a word.
 
@@ -196,11 +193,11 @@ def leftmost_kinds(word: str, layers: int) -> object:
     positions in the order of their first occurrence: it fixes what a head attends to, whatever its
     scores. It also fixes the set of kinds, and so the truth of every formula of `once`.
     """
-    now: list[object] = list(word + END)
-    for _ in range(layers):
-        seen = [(kind, *dict.fromkeys(now[:i])) for i, kind in enumerate(now)]
-        now = [_NUMBERS.setdefault(kind, len(_NUMBERS)) for kind in seen]
-    return now[-1]
+
+    def first(now: list[object]) -> Iterable[Iterable[object]]:
+        return (dict.fromkeys(now[:i]) for i in range(len(now)))
+
+    return refined(word + END, layers, first)
 
 
 def pair_around_a_cycle(automaton: Automaton, layers: int) -> tuple[str, str]:

@@ -9,7 +9,7 @@ bounds on the depth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -145,11 +145,51 @@ def kinds(word: str, layers: int, strict: bool = True) -> Any:
 
     Cost: O(layers times length^2) set operations.
     """
-    now: list[Any] = list(word + END if strict else word)
+
+    def recent(now: list[Any]) -> Iterator[Iterable[Any]]:
+        return (dict.fromkeys(now[j] for j in range(i - strict, -1, -1)) for i in range(len(now)))
+
+    return refined(word + END if strict else word, layers, recent)
+
+
+def refined(text: str, layers: int, seen: Callable[[list[Any]], Iterable[Iterable[Any]]]) -> Any:
+    """The kind of the last position after so many layers, or None without one.
+
+    Args:
+        text, layers: the letters of all positions, and the number of layers.
+        seen: of the kinds of all positions, what each position sees of them: with its own kind
+            before this is its kind after one more layer.
+    """
+    now: list[Any] = list(text)
     for _ in range(layers):
-        recent = [
-            (now[i], *dict.fromkeys(now[j] for j in range(i - strict, -1, -1)))
-            for i in range(len(now))
-        ]
-        now = [_NUMBERS.setdefault(kind, len(_NUMBERS)) for kind in recent]
+        further = [(kind, *order) for kind, order in zip(now, seen(now), strict=True)]
+        now = [_NUMBERS.setdefault(kind, len(_NUMBERS)) for kind in further]
     return now[-1] if now else None
+
+
+def kinds_both_ways(word: str, layers: int) -> Any:
+    """What so many layers of unique hard attention can tell of a word if heads look both ways.
+
+    The kind of a position after one more layer is its kind before, and four orders: of the kinds
+    before it and of those after it, by first and by last occurrence. A head that also sees its own
+    position, or both sides, attends to the first or the last of what these orders list.
+
+    Cost: O(layers times length times number of kinds).
+    """
+
+    def before(now: list[Any], last: bool) -> list[Any]:
+        order: dict[Any, None] = {}
+        orders = []
+        for kind in now:
+            orders.append(tuple(order))
+            if last:
+                order.pop(kind, None)
+            order[kind] = None  # Where it is still listed, it keeps its place.
+        return orders
+
+    def both_ways(now: list[Any]) -> Iterator[Iterable[Any]]:
+        listed = [before(now, last) for last in (False, True)]
+        listed += [before(now[::-1], last)[::-1] for last in (False, True)]
+        return zip(*listed, strict=True)
+
+    return refined(word + END, layers, both_ways)

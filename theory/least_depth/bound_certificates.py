@@ -9,6 +9,9 @@ letters or a string. What decides depends on the class:
 (`kinds`, `leftmost_kinds`): which position a head attends to follows from kinds, whatever the
 scores. A letter in front of all words changes no kind, so nets that put one there are meant too.
 
+`uhat-two-way`: the same, with kinds that see both ways (`kinds_both_ways`), and with no letter in
+front; for tasks, not for languages.
+
 `sign-ssm`, over groups: the states of so many layers are functions of how often, modulo 2, each
 letter was read in each state of the layers below (`universal`). The words end in the same letter,
 which a read-out sees too.
@@ -43,7 +46,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 from ..formal_languages.automaton import Automaton
 from ..formal_languages.fixed_precision import leftmost_kinds
 from ..formal_languages.regular_depth import read_language
-from ..formal_languages.temporal_logic import kinds
+from ..formal_languages.temporal_logic import kinds, kinds_both_ways
 from .chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
 from .group_words import universal
 from .task_words import Word, WordTask, word_task
@@ -56,7 +59,8 @@ MOST_WORDS = 5_000
 MOST_SETS = 100_000
 BACK = "^-1"
 
-_HEADS = {"uhat-right": kinds, "uhat-left": leftmost_kinds}
+_ONE_WAY = {"uhat-right": kinds, "uhat-left": leftmost_kinds}
+_HEADS = {**_ONE_WAY, "uhat-two-way": kinds_both_ways}
 _GROUPS_ONLY = ("diagonal-ssm", "sign-ssm", "deltanet")
 _STEPS = "cot-one-head"
 CLASSES = (*_HEADS, *_GROUPS_ONLY, _STEPS)
@@ -230,10 +234,10 @@ def _of_language(
     expression, alphabet = body["language"], body.get("alphabet")
     if not isinstance(expression, str) or not isinstance(alphabet, str):
         raise UsageError('give "language": "(ab)*" and "alphabet": "ab"')
-    if kind not in _HEADS:
+    if kind not in _ONE_WAY:
         raise UsageError(
             f"bounds of the class {kind} for a language are not checked here; accepted are "
-            + ", ".join(_HEADS)
+            + ", ".join(_ONE_WAY)
         )
     automaton = read_language(expression, alphabet)
     one, other = (_read_word(word, tuple(alphabet), False) for word in words)

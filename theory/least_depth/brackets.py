@@ -1,4 +1,4 @@
-"""Nested brackets and letters in a row: exactly how many layers of rightmost hard attention."""
+"""Nested brackets and letters in a row: exactly how many layers of hard attention."""
 
 from __future__ import annotations
 
@@ -14,11 +14,27 @@ from ..claims.symbols import quantity
 from ..formal_languages.automaton import minimal
 from ..formal_languages.fixed_precision import same_language, stair
 from ..formal_languages.hard_attention import attention_layers
-from ..formal_languages.temporal_logic import END, Formula, attend, depth, kinds, once, run
+from ..formal_languages.temporal_logic import (
+    END,
+    Formula,
+    attend,
+    depth,
+    kinds,
+    kinds_both_ways,
+    once,
+    run,
+)
 
 nesting = quantity("nesting", "D", "how deep brackets may be nested")
 types = quantity("bracket_types", "k", "number of types of brackets")
 in_a_row = quantity("in_a_row", "k", "letters a in a row, c's left out, that a word must contain")
+layers_both_ways = quantity(
+    "layers_both_ways",
+    r"L^*_{both}",
+    "least number of layers of unique hard attention that recognises a language if each head sees "
+    "what is before its position, after it, or all",
+    "integer",
+)
 
 OPENING, CLOSING = "([{", ")]}"
 
@@ -124,6 +140,18 @@ def alike(deepest: int, layers: int) -> bool:
     return bool(kinds(allowed, layers) == kinds(too_many, layers))
 
 
+def layers_that_do(case: Case) -> int:
+    """Layers of the network; 0 where it is wrong on a word up to the length, or from some state."""
+    k, deepest = case.bracket_types, case.nesting
+    letters = OPENING[:k] + CLOSING[:k]
+    right, layers = cells_are_a_stack(k, deepest), 0
+    for length in range(case.longest + 1):
+        for word in map("".join, product(letters, repeat=length)):
+            accepted, layers = network(word, deepest)
+            right = right and accepted == well_nested(word, deepest)
+    return layers if right else 0
+
+
 @claim(
     Eq(attention_layers, nesting + 1),
     source=Source("depthlaw", "after yao2021, arXiv:2105.11115, abstract: D + 1 layers recognise"),
@@ -177,14 +205,8 @@ def dyck_layers(case: Case) -> Exact:
     under one mask without positions recognises brackets of one type, by the theorem quoted in
     formal_languages/some_depth.
     """
-    k, deepest = case.bracket_types, case.nesting
-    letters = OPENING[:k] + CLOSING[:k]
-    right, layers = cells_are_a_stack(k, deepest), 0
-    for length in range(case.longest + 1):
-        for word in map("".join, product(letters, repeat=length)):
-            accepted, layers = network(word, deepest)
-            right = right and accepted == well_nested(word, deepest)
-    return Exact(layers if right and alike(deepest, layers - 1) else -1)
+    enough = layers_that_do(case)
+    return Exact(enough if alike(case.nesting, enough - 1) else -1)
 
 
 def same_start_steps(longer: Any, layers: Any) -> Iterator[Step]:
@@ -214,6 +236,86 @@ def _(statement: Any) -> Iterator[Step]:
     yield Step("one cell is a stack of height 1", cells_are_a_stack(3, 1))
     yield Step("a cell before a stack is a stack, one higher", cells_are_a_stack(3, 2))
     yield from same_start_steps(nesting + 1, layers - 1)
+
+
+def pair_both_ways(deepest: int, copies: int) -> tuple[str, str]:
+    """Brackets nested as deep as allowed, and with one that stays open, for heads that look both
+    ways.
+
+    Of each height there are two words that end as high as they begin, one that ends one higher and
+    one that ends one lower. Those of the next height are made of so many copies of the former, with
+    brackets and the latter between.
+
+    >>> pair_both_ways(1, 1)
+    ('()', '()(()')
+    """
+    flat, other, up, down = "", "", "(", ")"
+    for _ in range(deepest):
+        one, two = flat * copies, other * copies
+        flat, other, up, down = (
+            two + "(" + two + down + two,
+            one + up + one + ")" + one,
+            two + "(" + two,
+            one + ")" + one,
+        )
+    return flat * copies, flat * copies + up + flat * copies
+
+
+def alike_both_ways(deepest: int, copies: int, layers: int) -> bool:
+    """Whether so many layers that look both ways cannot tell the pair apart."""
+    allowed, left_open = pair_both_ways(deepest, copies)
+    assert well_nested(allowed, deepest)
+    assert not well_nested(left_open, deepest)
+    return bool(kinds_both_ways(allowed, layers) == kinds_both_ways(left_open, layers))
+
+
+@claim(
+    Eq(layers_both_ways, nesting + 1),
+    source=Source("depthlaw", "after brzozowski1978 and thomas1987, as recalled: dot-depth"),
+    cases={
+        "quick": (
+            *Case.grid(bracket_types=1, nesting=(1, 2), copies=2, longest=9),
+            Case(bracket_types=1, nesting=3, copies=2, longest=7),
+            Case(bracket_types=2, nesting=2, copies=3, longest=5),
+        ),
+        "theory": (Case(bracket_types=2, nesting=3, copies=3, longest=5),),
+    },
+    control=Control(
+        Case(bracket_types=1, nesting=2, copies=1, longest=7),
+        "words of one copy, which two layers tell apart",
+    ),
+    cited=(
+        "Decides whether heads that look ahead too may be said to save a layer for nested brackets."
+    ),
+    formal=Formal(
+        "BothWays.dyck_both_ways_checked",
+        "BothWays.dyck_both_ways_value {nesting}",
+        "The words that are computed: the theorem has longer ones. A head yields the whole state "
+        "that it attends to, so the 0 of `attend` where no score is positive is a matter of the "
+        "layer's map.",
+    ),
+)
+def dyck_both_ways(case: Case) -> Exact:
+    r"""Nested brackets take exactly $D+1$ layers even where heads look both ways.
+
+    For every $D$ and every number $k$ of types of brackets, the well-nested words of depth at most
+    $D$, Dyck-$(k, D)$, are recognised by $D + 1$ layers of unique hard attention without positions,
+    read at an extra last position, where each head of each layer may see what is before its
+    position, the position, what is after it, or any of these together, and attends to the leftmost
+    or the rightmost of the greatest scores; and by no fewer, with any number of heads. So looking
+    both ways saves no layer: one head a layer that looks back does it with as many.
+
+    The network is that of least_depth/dyck_layers. Fewer layers fail: $D$ give two words the same
+    kind at the end, one of them with a bracket that stays open. They are computed here for
+    $D \leq 3$, and $D + 1$ layers tell them apart; that there are such words for every $D$ is
+    proved by a kernel, with a game of so many alternations as layers and one more
+    (docs/coverage/least_depth.md has the argument). That the hierarchy of these games is infinite
+    is classical (dot-depth); that it counts these layers is derived here. Positions are not meant:
+    the network of yao2021, which also looks both ways, has positions $i/n$ besides.
+    """
+    enough = layers_that_do(case)
+    same = [alike_both_ways(case.nesting, case.copies, layers) for layers in (enough - 1, enough)]
+    return Exact(enough if same == [True, False] else -1)
 
 
 def climbed(k: int) -> Formula:
