@@ -97,6 +97,25 @@ def test_both_ways_tell_apart_what_one_way_does_and_more() -> None:
     assert len(pairs) == len({(a, b) for a, b, _ in pairs}) == len({c for *_, c in pairs})
 
 
+@pytest.mark.parametrize("layers", [1, 2, 3, 4, 5])
+def test_both_ways_tell_a_power_apart_from_one_letter_more_up_to_an_odd_length(layers: int) -> None:
+    for see, most in ((kinds_both_ways, 2 * layers - 1), (kinds, layers)):
+        told = [see("a" * n, layers) != see("a" * (n + 1), layers) for n in range(3 * layers + 3)]
+        assert told == [n < most for n in range(len(told))]
+
+
+@pytest.mark.parametrize("k", range(1, 10))
+def test_letters_are_counted_from_both_sides_at_lengths_beyond_the_claims(k: int) -> None:
+    rng = random.Random(k)
+    for _ in range(100):
+        word = "".join(rng.choices("ab", k=rng.randrange(3 * k + 3)))
+        assert brackets.counted_both_ways(word, k) == (word.count("a") >= k, k // 2 + 1)
+    # One letter a too few, wherever others stand.
+    spread = "b".join("a" * (k - 1))
+    assert not brackets.counted_both_ways(spread, k)[0]
+    assert brackets.counted_both_ways(spread + "ba", k)[0]
+
+
 # --- which languages some depth does at fixed precision ---
 
 

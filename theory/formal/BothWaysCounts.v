@@ -76,8 +76,9 @@ have [left right] := IH ltac:(lia).
 split=> i ilt; rewrite [LHS]/= [RHS]/=.
   rewrite left; last by lia.
   congr join; apply/ffunP => h; rewrite !ffunE !size_equal.
-  apply: (@put_in n i i (maxn i.+1 l)) => [|k kp|k kp|k kp|k kp] //; try by [lia | apply: left; lia].
-    by apply: right; lia.
+  apply: (@put_in n i i (maxn i.+1 l)) => [|k kp|k kp|k kp|k kp] //; try lia.
+  - by apply: left; lia.
+  - by apply: right; lia.
   by rewrite /sees; do !case: ifP => //; lia.
 rewrite right; last by lia.
 congr join; apply/ffunP => h; rewrite !ffunE !size_equal.
@@ -94,7 +95,7 @@ by have [_ ->] := letter_more Ln; last lia.
 Qed.
 
 (* Whatever the net, L layers give words of 2 L - 1 and of more equal letters one answer. *)
-Lemma equal_letters_both_ways L n m : L.*2.-1 <= n -> L.*2.-1 <= m ->
+Theorem equal_letters_both_ways L n m : L.*2.-1 <= n -> L.*2.-1 <= m ->
   accepts f L (nseq n a) = accepts f L (nseq m a).
 Proof.
 have go d : accepts f L (nseq (L.*2.-1 + d) a) = accepts f L (nseq L.*2.-1 a).

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from sympy import Min, symbols
+from sympy import Min, floor, symbols
 
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..formal_languages.automaton import minimal
 from ..formal_languages.fixed_precision import same_language, stair
-from ..formal_languages.hard_attention import attention_layers
+from ..formal_languages.hard_attention import at_least, attention_layers, least_layers, letters
 from ..formal_languages.temporal_logic import (
     END,
     Formula,
@@ -389,3 +389,82 @@ def _(statement: Any) -> Iterator[Step]:
     )
     yield Step("with the search for its end, a layer per letter", statement.rhs == in_a_row)
     yield from same_start_steps(in_a_row, statement.rhs - 1)
+
+
+def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
+    """A hard-attention network of two heads a layer that asks for k letters a, one looks ahead.
+
+    In layer t each letter a learns whether t of them were before it, and whether t come after; the
+    last layer looks for one with enough on both sides.
+
+    Returns:
+        Whether the word is accepted at the extra last position, and the number of layers.
+
+    >>> counted_both_ways("abaa", 3), counted_both_ways("abab", 3)
+    ((True, 2), (False, 2))
+    """
+    enough_before, enough_after = k // 2, (k - 1) // 2
+    before = [int(letter == "a") for letter in word + END]
+    after, layers = before, 0
+    for layer in range(enough_before):
+        seen = attend(before, before)
+        if layer < enough_after:
+            ahead = attend(after[::-1], after[::-1])[::-1]
+            after = [a * b for a, b in zip(after, ahead, strict=True)]
+        before = [a * b for a, b in zip(before, seen, strict=True)]
+        layers += 1
+    found = [a * b for a, b in zip(before, after, strict=True)]
+    return bool(attend(found, found)[-1]), layers + 1
+
+
+@claim(
+    Eq(layers_both_ways, floor(letters / 2) + 1),
+    source=Source("depthlaw", "after yang2024masked, arXiv:2310.13897v4, overview figure"),
+    cases={
+        "quick": Case.grid(letters=range(1, 7)),
+        "theory": Case.grid(letters=(7, 8, 9)),
+    },
+    control=Control(
+        Case(letters=5),
+        "heads that look back only, which take a layer for each letter",
+        measured=lambda case, seed: least_layers(
+            lambda word: len(word) >= case.letters, at_least(case.letters), case.letters + 1
+        ),
+    ),
+    cited="Decides whether heads that look ahead as well as back may be said to save layers.",
+    formal=Formal(
+        "BothWaysCounts.letters_both_ways_checked",
+        "BothWaysCounts.letters_both_ways_value {letters}",
+        "Nothing of the first paragraph but that heads which look back take $k$ layers, which is "
+        "`HardAttention.strict_hierarchy`. The alphabet is any finite one, and any of its letters, "
+        "one at least, are counted.",
+    ),
+)
+def letters_both_ways(case: Case) -> Exact:
+    r"""Looking both ways, $k$ letters take exactly $\lfloor k/2 \rfloor + 1$ layers, not $k$.
+
+    For every $k \geq 1$ the words over a, $b$ with at least $k$ letters a are recognised by
+    $\lfloor k/2 \rfloor + 1$ layers of unique hard attention without positions, read at an extra
+    last position, where each head of each layer may see what is before its position, the position,
+    what is after it, or any of these together, and attends to the leftmost or the rightmost of the
+    greatest scores; and by no fewer, with any number of heads. Two heads a layer do it. Heads that
+    look back take $k$. On words of letters a alone $L$ layers tell exactly $2 L$ lengths apart, 0
+    to $2 L - 2$ and more; so no number of layers decides whether a length is even.
+
+    In layer $t$ a letter learns whether $t$ were before it, and whether $t$ come after; the last
+    layer looks for one with enough on both sides. This network is run on all words up to length
+    $k + 1$, and $k - 1$ and $k$ letters look alike one layer earlier. Words of letters a are
+    compared up to length $2 L + 3$. That no longer word is told apart is proved by the kernel, and
+    so is the network at all lengths.
+    """
+    k = case.letters
+    right, layers = True, 0
+    for length in range(k + 2):
+        for word in map("".join, product("ab", repeat=length)):
+            accepted, layers = counted_both_ways(word, k)
+            right = right and accepted == (word.count("a") >= k)
+    alike_before = kinds_both_ways("a" * (k - 1), layers - 1) == kinds_both_ways(
+        "a" * k, layers - 1
+    )
+    apart = {kinds_both_ways("a" * n, layers) for n in range(2 * layers + 4)}
+    return Exact(layers if right and alike_before and len(apart) == 2 * layers else -1)
