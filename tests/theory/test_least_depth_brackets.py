@@ -116,6 +116,22 @@ def test_letters_are_counted_from_both_sides_at_lengths_beyond_the_claims(k: int
     assert brackets.counted_both_ways(spread + "ba", k)[0]
 
 
+def blocks_of_two(k: int) -> str:
+    return "".join(letter * 2 for letter, _ in zip("ab" * k, range(k), strict=False))
+
+
+@pytest.mark.parametrize("layers", [2, 3, 4])
+def test_both_ways_tell_blocks_apart_up_to_four_for_each_layer_above_one(layers: int) -> None:
+    """Of one letter each one block more; heads that look back tell half as many apart."""
+    for see, word, most in (
+        (kinds_both_ways, blocks_of_two, 4 * (layers - 1)),
+        (kinds_both_ways, lambda k: ("ab" * k)[:k], 4 * (layers - 1) + 1),
+        (kinds, blocks_of_two, 2 * layers - 1),
+    ):
+        told = [see(word(k), layers) != see(word(k + 2), layers) for k in range(most + 4)]
+        assert told == [k <= most for k in range(most + 4)]
+
+
 # --- which languages some depth does at fixed precision ---
 
 
