@@ -132,6 +132,19 @@ def test_both_ways_tell_blocks_apart_up_to_four_for_each_layer_above_one(layers:
         assert told == [k <= most for k in range(most + 4)]
 
 
+@pytest.mark.parametrize("k", range(2, 14))
+def test_blocks_are_counted_from_both_sides_at_lengths_beyond_the_claims(k: int) -> None:
+    rng, answers = random.Random(k), set()
+    for _ in range(60):
+        sizes = [rng.randint(1, 4) for _ in range(max(1, k + rng.randint(-2, 2)))]
+        start = rng.randrange(2)
+        word = "".join("ab"[(start + i) % 2] * size for i, size in enumerate(sizes))
+        wanted = start == 0 and len(sizes) == k
+        assert brackets.blocks_from_both_sides(word, k) == (wanted, (k + 3) // 4 + 1)
+        answers.add(wanted)
+    assert answers == {False, True}
+
+
 # --- which languages some depth does at fixed precision ---
 
 
