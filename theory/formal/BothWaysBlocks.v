@@ -91,10 +91,14 @@ have split3 (a b c : X) : [:: a; b; c] ++ zs = [:: a] ++ [:: b] ++ [:: c] ++ zs 
 by rewrite !split7 !split3 !attend_cat !one !two.
 Qed.
 
-Lemma sees_before v i k : k < i -> sees v i k = before v.
+(* What a head shows of all places before its own, and of all after it. *)
+Definition past v := sees v 1 0.
+Definition future v := sees v 0 1.
+
+Lemma sees_before v i k : k < i -> sees v i k = past v.
 Proof. by move=> ki; rewrite /sees ki ifF //; lia. Qed.
 
-Lemma sees_behind v i k : i < k -> sees v i k = behind v.
+Lemma sees_behind v i k : i < k -> sees v i k = future v.
 Proof. by move=> ik; rewrite /sees !ifF //; lia. Qed.
 
 (* After one layer a place with three letters before it, or behind it, holds what it holds with four
@@ -127,7 +131,7 @@ have holdS m j : held m 1 j = join 0 (held m 0 j) [ffun h => attend (tie_of 0 h)
 split=> i ilt; rewrite !holdS.
   rewrite -same; last by lia.
   congr join; apply/ffunP => h; rewrite !ffunE !size_paired.
-  apply: (@four_more n i i i.+1 3 _ _ _ _ _ _ (behind (view_of 0 h))).
+  apply: (@four_more n i i i.+1 3 _ _ _ _ _ _ (future (view_of 0 h))).
   - by lia.
   - by move=> k kp; rewrite same //; lia.
   - by move=> k kp; rewrite next !sees_behind //; lia.
@@ -135,7 +139,7 @@ split=> i ilt; rewrite !holdS.
   - by move=> k kp; rewrite sees_behind //; lia.
   - by apply: put; lia.
 rewrite -next; congr join; apply/ffunP => h; rewrite !ffunE !size_paired.
-apply: (@four_more n i i.+4 0 3 _ _ _ _ _ _ (before (view_of 0 h))).
+apply: (@four_more n i i.+4 0 3 _ _ _ _ _ _ (past (view_of 0 h))).
 - by lia.
 - by [].
 - by move=> k kp; rewrite next.
@@ -170,7 +174,7 @@ have put p : l * 4 + 3 <= p -> p + 3 + l * 4 + 3 < n -> forall score tie xs zs,
 split=> i ilt; rewrite !holdS.
   rewrite -left; last by lia.
   congr join; apply/ffunP => h; rewrite !ffunE !size_paired.
-  apply: (@four_more n i i (maxn i.+1 (l * 4 + 3)) 4 _ _ _ _ _ _ (behind (view_of l.+1 h))).
+  apply: (@four_more n i i (maxn i.+1 (l * 4 + 3)) 4 _ _ _ _ _ _ (future (view_of l.+1 h))).
   - by lia.
   - by move=> k kp; rewrite left //; lia.
   - by move=> k kp; rewrite right ?sees_behind //; lia.
@@ -180,7 +184,7 @@ split=> i ilt; rewrite !holdS.
 rewrite -right; last by lia.
 congr join; apply/ffunP => h; rewrite !ffunE !size_paired.
 apply: (@four_more n i i.+4 (minn (i - 4) (n - (l * 4 + 7))) 4 _ _ _ _ _ _
-  (before (view_of l.+1 h))).
+  (past (view_of l.+1 h))).
 - by lia.
 - by move=> k kp; rewrite left ?sees_before //; lia.
 - by move=> k kp; rewrite right //; lia.
