@@ -97,6 +97,54 @@ def test_both_ways_tell_apart_what_one_way_does_and_more() -> None:
     assert len(pairs) == len({(a, b) for a, b, _ in pairs}) == len({c for *_, c in pairs})
 
 
+@pytest.mark.parametrize("layers", [1, 2, 3, 4, 5])
+def test_both_ways_tell_a_power_apart_from_one_letter_more_up_to_an_odd_length(layers: int) -> None:
+    for see, most in ((kinds_both_ways, 2 * layers - 1), (kinds, layers)):
+        told = [see("a" * n, layers) != see("a" * (n + 1), layers) for n in range(3 * layers + 3)]
+        assert told == [n < most for n in range(len(told))]
+
+
+@pytest.mark.parametrize("k", range(1, 10))
+def test_letters_are_counted_from_both_sides_at_lengths_beyond_the_claims(k: int) -> None:
+    rng = random.Random(k)
+    for _ in range(100):
+        word = "".join(rng.choices("ab", k=rng.randrange(3 * k + 3)))
+        assert brackets.counted_both_ways(word, k) == (word.count("a") >= k, k // 2 + 1)
+    # One letter a too few, wherever others stand.
+    spread = "b".join("a" * (k - 1))
+    assert not brackets.counted_both_ways(spread, k)[0]
+    assert brackets.counted_both_ways(spread + "ba", k)[0]
+
+
+def blocks_of_two(k: int) -> str:
+    return "".join(letter * 2 for letter, _ in zip("ab" * k, range(k), strict=False))
+
+
+@pytest.mark.parametrize("layers", [2, 3, 4])
+def test_both_ways_tell_blocks_apart_up_to_four_for_each_layer_above_one(layers: int) -> None:
+    """Of one letter each one block more; heads that look back tell half as many apart."""
+    for see, word, most in (
+        (kinds_both_ways, blocks_of_two, 4 * (layers - 1)),
+        (kinds_both_ways, lambda k: ("ab" * k)[:k], 4 * (layers - 1) + 1),
+        (kinds, blocks_of_two, 2 * layers - 1),
+    ):
+        told = [see(word(k), layers) != see(word(k + 2), layers) for k in range(most + 4)]
+        assert told == [k <= most for k in range(most + 4)]
+
+
+@pytest.mark.parametrize("k", range(2, 14))
+def test_blocks_are_counted_from_both_sides_at_lengths_beyond_the_claims(k: int) -> None:
+    rng, answers = random.Random(k), set()
+    for _ in range(60):
+        sizes = [rng.randint(1, 4) for _ in range(max(1, k + rng.randint(-2, 2)))]
+        start = rng.randrange(2)
+        word = "".join("ab"[(start + i) % 2] * size for i, size in enumerate(sizes))
+        wanted = start == 0 and len(sizes) == k
+        assert brackets.blocks_from_both_sides(word, k) == (wanted, (k + 3) // 4 + 1)
+        answers.add(wanted)
+    assert answers == {False, True}
+
+
 # --- which languages some depth does at fixed precision ---
 
 

@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from sympy import Min, symbols
+from sympy import Min, ceiling, floor, symbols
 
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
-from ..formal_languages.automaton import minimal
+from ..formal_languages.automaton import block_language, minimal
 from ..formal_languages.fixed_precision import same_language, stair
-from ..formal_languages.hard_attention import attention_layers
+from ..formal_languages.hard_attention import (
+    at_least,
+    attention_layers,
+    blocks,
+    least_layers,
+    letters,
+)
 from ..formal_languages.temporal_logic import (
     END,
     Formula,
@@ -388,3 +394,178 @@ def _(statement: Any) -> Iterator[Step]:
     )
     yield Step("with the search for its end, a layer per letter", statement.rhs == in_a_row)
     yield from same_start_steps(in_a_row, statement.rhs - 1)
+
+
+def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
+    """A hard-attention network of two heads a layer that asks for k letters a, one looks ahead.
+
+    In layer t each letter a learns whether t of them were before it, and whether t come after; the
+    last layer looks for one with enough on both sides.
+
+    Returns:
+        Whether the word is accepted at the extra last position, and the number of layers.
+
+    >>> counted_both_ways("abaa", 3), counted_both_ways("abab", 3)
+    ((True, 2), (False, 2))
+    """
+    enough_before, enough_after = k // 2, (k - 1) // 2
+    before = [int(letter == "a") for letter in word + END]
+    after, layers = before, 0
+    for layer in range(enough_before):
+        seen = attend(before, before)
+        if layer < enough_after:
+            ahead = attend(after[::-1], after[::-1])[::-1]
+            after = [a * b for a, b in zip(after, ahead, strict=True)]
+        before = [a * b for a, b in zip(before, seen, strict=True)]
+        layers += 1
+    found = [a * b for a, b in zip(before, after, strict=True)]
+    return bool(attend(found, found)[-1]), layers + 1
+
+
+@claim(
+    Eq(layers_both_ways, floor(letters / 2) + 1),
+    source=Source("depthlaw", "after yang2024masked, arXiv:2310.13897v4, overview figure"),
+    cases={
+        "quick": Case.grid(letters=range(1, 7)),
+        "theory": Case.grid(letters=(7, 8, 9)),
+    },
+    control=Control(
+        Case(letters=5),
+        "heads that look back only, which take a layer for each letter",
+        measured=lambda case, seed: least_layers(
+            lambda word: len(word) >= case.letters, at_least(case.letters), case.letters + 1
+        ),
+    ),
+    cited="Decides whether heads that look ahead as well as back may be said to save layers.",
+    formal=Formal(
+        "BothWaysCounts.letters_both_ways_checked",
+        "BothWaysCounts.letters_both_ways_value {letters}",
+        "Nothing of the first paragraph but that heads which look back take $k$ layers, which is "
+        "`HardAttention.strict_hierarchy`. The alphabet is any finite one, and any of its letters, "
+        "one at least, are counted.",
+    ),
+)
+def letters_both_ways(case: Case) -> Exact:
+    r"""Looking both ways, $k$ letters take exactly $\lfloor k/2 \rfloor + 1$ layers, not $k$.
+
+    For every $k \geq 1$ the words over a, $b$ with at least $k$ letters a are recognised by
+    $\lfloor k/2 \rfloor + 1$ layers of unique hard attention without positions, read at an extra
+    last position, where each head of each layer may see what is before its position, the position,
+    what is after it, or any of these together, and attends to the leftmost or the rightmost of the
+    greatest scores; and by no fewer, with any number of heads. Two heads a layer do it. Heads that
+    look back take $k$. On words of letters a alone $L$ layers tell exactly $2 L$ lengths apart, 0
+    to $2 L - 2$ and more; so no number of layers decides whether a length is even.
+
+    In layer $t$ a letter learns whether $t$ were before it, and whether $t$ come after; the last
+    layer looks for one with enough on both sides. This network is run on all words up to length
+    $k + 1$, and $k - 1$ and $k$ letters look alike one layer earlier. Words of letters a are
+    compared up to length $2 L + 3$. That no longer word is told apart is proved by the kernel, and
+    so is the network at all lengths.
+    """
+    k = case.letters
+    right, layers = True, 0
+    for length in range(k + 2):
+        for word in map("".join, product("ab", repeat=length)):
+            accepted, layers = counted_both_ways(word, k)
+            right = right and accepted == (word.count("a") >= k)
+    alike_before = kinds_both_ways("a" * (k - 1), layers - 1) == kinds_both_ways(
+        "a" * k, layers - 1
+    )
+    apart = {kinds_both_ways("a" * n, layers) for n in range(2 * layers + 4)}
+    return Exact(layers if right and alike_before and len(apart) == 2 * layers else -1)
+
+
+def blocks_from_both_sides(word: str, k: int) -> tuple[bool, int]:
+    """A hard-attention network of five heads a layer for k > 1 blocks of a's and b's, a first.
+
+    The first letter of a block learns of two blocks more before it in each layer, by a letter like
+    itself that knows; likewise the last letter of those after it, and every letter of those after
+    it by a letter unlike itself. The last layer looks for a letter with enough on both sides.
+
+    Returns:
+        Whether the word is accepted at the extra last position, and the number of layers.
+
+    >>> blocks_from_both_sides("aabab", 4), blocks_from_both_sides("aaba", 4)
+    ((True, 2), (False, 2))
+    """
+    layers = -(-k // 4)
+    # So many changes of letter are asked for after some letter, and the rest before it.
+    before = k - 2 * layers
+    text = word + END
+
+    def head(scores: list[bool], back: bool) -> list[int]:
+        """Whether anything of score 1 is before each position, or after it."""
+        turned = [int(score) for score in (scores if back else scores[::-1])]
+        found = attend(turned, turned)
+        return found if back else found[::-1]
+
+    def like(own: str, known: list[bool], back: bool) -> list[int]:
+        """Whether a letter that knows, and is the one given, is before each position, or after."""
+        return head([a == own and x for a, x in zip(text, known, strict=True)], back)
+
+    first = [0 < i < len(word) and word[i - 1] != word[i] for i in range(len(text))]
+    last = [i + 1 < len(word) and word[i + 1] != word[i] for i in range(len(text))]
+    early, late = [True] * len(text), [True] * len(text)
+    later = [False] * len(text)
+    other = {"a": "b", "b": "a", END: END}
+    for layer in range(layers):
+        seen = {a: (like(a, early, True), like(a, late, False)) for a in "ab" + END}
+        later = [bool(seen[other[a]][1][i]) for i, a in enumerate(text)]
+        if layer < (before + 1) // 2:
+            early = [
+                first[i] and bool((before % 2 and layer == 0) or seen[a][0][i])
+                for i, a in enumerate(text)
+            ]
+        late = [last[i] and bool(seen[a][1][i]) for i, a in enumerate(text)]
+    enough = [x and y for x, y in zip(early, later, strict=True)]
+    own = "ab" if before % 2 == 0 else "ba"
+    begins_with_a, begins_with_b = (like(a, enough, True)[-1] for a in own)
+    return bool(begins_with_a and not begins_with_b), layers + 1
+
+
+@claim(
+    Eq(layers_both_ways, ceiling(blocks / 4) + 1),
+    source=Source(
+        "depthlaw", "after yang2025knee, arXiv:2506.16055: languages; docs/coverage/least_depth.md"
+    ),
+    cases={
+        "quick": Case.grid(blocks=range(2, 7), longest=8),
+        "theory": Case.grid(blocks=(7, 8, 9), longest=11),
+    },
+    control=Control(
+        Case(blocks=6, longest=7),
+        "as many layers as heads take that look back",
+        statement=Eq(layers_both_ways, floor(blocks / 2) + 1),
+    ),
+    cited="Decides whether heads that look ahead as well as back may be said to save layers.",
+    formal=Formal(
+        "BothWaysBlocks.blocks_both_ways_checked",
+        "BothWaysBlocks.blocks_both_ways_value {blocks}",
+        "Nothing of the first paragraph but what heads take that look back, which is "
+        "`HardAttention.blocks_rightmost`.",
+    ),
+)
+def blocks_both_ways(case: Case) -> Exact:
+    r"""Looking both ways, $k$ blocks take exactly $\lceil k/4 \rceil + 1$ layers.
+
+    For every $k \geq 2$ the words of exactly $k$ blocks of equal letters, a first, then $b$, then
+    a, and so on, are recognised by $\lceil k/4 \rceil + 1$ layers of unique hard attention without
+    positions, read at an extra last position, where each head of each layer may see what is before
+    its position, the position, what is after it, or any of these together, and attends to the
+    leftmost or the rightmost of the greatest scores; and by no fewer, with any number of heads.
+    Five heads a layer do it. Rightmost heads that look back take $\lfloor k/2 \rfloor + 1$.
+
+    The network is run on all words up to the length, and one layer fewer gives $k$ and $k + 2$
+    blocks of two letters each the same kind at the end. At all lengths the network is proved by the
+    kernel. One block takes one layer.
+    """
+    k, automaton = case.blocks, minimal(block_language(case.blocks))
+    right, layers = True, 0
+    for length in range(case.longest + 1):
+        for word in map("".join, product("ab", repeat=length)):
+            accepted, layers = blocks_from_both_sides(word, k)
+            right = right and accepted == automaton.accepts(word)
+    short, long = (("aabb" * n)[: 2 * n] for n in (k, k + 2))
+    assert automaton.accepts(short) > automaton.accepts(long)
+    same = [kinds_both_ways(short, t) == kinds_both_ways(long, t) for t in (layers - 1, layers)]
+    return Exact(layers if right and same == [True, False] else -1)
