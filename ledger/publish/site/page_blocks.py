@@ -145,7 +145,7 @@ def trained(recorded: Recorded) -> str:
         )
     return _folded(
         f"{len(listed)} claims",
-        pipe_table("claim | verdict | trained out (four nets of one layer asked)", listed),
+        pipe_table("claim | verdict | trained out (two nets of one layer asked)", listed),
     )
 
 
