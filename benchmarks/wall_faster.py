@@ -5,10 +5,10 @@ beside the plain training in the same run.
     python benchmarks/wall_faster.py [softmax|linearised] [updates]
 
 A trial, which no claim rests on; its seed is none of theirs. With softmax and 4,000 updates it
-printed a reach of 5.66 (31 s of CPU); at twice the rate 6.70, at half of it 5.57, with a warm-up of a
-half 5.43, with beta_2 = 0.95 5.66; with four times the batch 7.52 (99 s), at twice the rate, too, 7.04,
-and with a quarter of the updates 5.59 (27 s). Not tried: a curriculum of distances, smaller cycles,
-a start from the cubing weights with noise.
+printed a reach of 5.66 (31 s of CPU); at twice the rate 6.70, at half of it 5.57, with a warm-up of
+a half 5.43, with beta_2 = 0.95 5.66; with four times the batch 7.52 (99 s), at twice the rate, too,
+7.04, and with a quarter of the updates 5.59 (27 s). Not tried: a curriculum of distances, smaller
+cycles, a start from the cubing weights with noise.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class AtlasRow:
         >>> [row.said for row in atlas_rows("parity-bits")][1:3]
         ['1 layer', 'order n steps of thought or more']
         >>> [row.said for row in atlas_rows("dyck")]
-        ['at most D + 1 layers', 'D + 1 layers', 'no depth suffices']
+        ['at most D + 1 layers', 'D + 1 layers', 'D + 1 layers', 'no depth suffices']
         """
         needed, suffices, unit = formula(self.needed), formula(self.suffices), self.class_.unit
         if suffices.startswith(NONE):

@@ -78,7 +78,7 @@ _HOW = (
 )
 _RATES = (
     "Up to 1,000 updates the rates were first chosen at a quarter of them, which cost the deeper "
-    "nets up to two per cent of the loss; then at all of them."
+    "nets up to three per cent of the loss; then at all of them."
 )
 _common = partial(Case, attention="softmax", corpus=STANDARD, vocabulary=2000)
 
@@ -228,7 +228,7 @@ def chosen_rate(case: Case, device: str = "cpu", folder: str = "") -> Exact:
         f"seen. {_RATES}"
     ),
     control=Control(
-        _net(300, depth=1, other=2), "a twentieth of the loss", statement=Gt(gain, Rational(1, 20))
+        _net(300, depth=1, other=2), "a tenth of the loss", statement=Gt(gain, Rational(1, 10))
     ),
     headline="Whether a small language model should be deeper, the longer it is trained.",
     cited="Bears on whether a small language model should be deeper the longer it is trained.",
@@ -261,10 +261,11 @@ def depth_gains_by_updates(case: Case, device: str = "cpu", folder: str = "") ->
     },
     control=Control(
         _net(300, depth=1, other=2, earlier=75),
-        "a twentieth of the loss more",
-        statement=Gt(extra, Rational(1, 20)),
+        "a tenth of the loss more",
+        statement=Gt(extra, Rational(1, 10)),
     ),
-    known="FAILS",
+    known="UNDECIDED",
+    post_hoc=_RATES,
     supports="depth_width/depth_gains_by_updates",
     **_NETS,
 )
@@ -278,7 +279,8 @@ def depth_gains_more_when_trained_longer(
     loss, is typically more after 1,000 and 4,000 updates than after 300 and 1,000; and what two
     layers gain, more after 18,000 than after 4,000.
 
-    Fails from 300 to 1,000 updates, where one layer gained more than some of the deeper nets.
+    From 300 to 1,000 updates one layer gained more than each of the deeper nets, in the mean; later
+    on, each of them more than one layer. That is decided of twelve layers alone.
     """
     return sample(
         _gains(case, case.steps, device, folder) - _gains(case, case.earlier, device, folder)
@@ -318,6 +320,7 @@ def _at_operations(case: Case, depth: int, device: str, folder: str) -> np.ndarr
         )
     },
     expected="FAILS",
+    post_hoc=_RATES,
     control=Control(
         _net(1_000, depth=1, other=2, readout=False),
         "a two-hundredth of the loss",
@@ -349,10 +352,11 @@ def depth_gains_at_equal_operations(case: Case, device: str = "cpu", folder: str
 @claim(
     Gt(gain, 0),
     cases={"long": _steps(_OF_TEXT)},
+    known="UNDECIDED",
     control=Control(
         _net(300, depth=1, other=2, **_MADE),
-        "seven hundredths of the loss",
-        statement=Gt(gain, Rational(7, 100)),
+        "a twentieth of the loss",
+        statement=Gt(gain, Rational(1, 20)),
     ),
     supports="depth_width/depth_gains_by_updates",
     **_NETS,
@@ -381,7 +385,7 @@ def depth_gains_where_text_needs_it(case: Case, device: str = "cpu", folder: str
 
 _SEEN = (
     "Asked before of nets after 300 updates at a constant rate, which had been seen. It was asked "
-    "of these nets after their losses at 300 updates and 82k weights had been seen."
+    f"of these nets after their losses at 300 updates and 82k weights had been seen. {_RATES}"
 )
 
 
@@ -395,10 +399,11 @@ _SEEN = (
             for depth, other in pairwise(FEW_DEPTHS)
         ]
     },
+    known="UNDECIDED",
     control=Control(
         _net(300, depth=1, other=2, parameters=OTHER_SIZES[0], larger=SIZE),
-        "a fifteenth of the loss more",
-        statement=Gt(extra, Rational(1, 15)),
+        "an eighth of the loss more",
+        statement=Gt(extra, Rational(1, 8)),
     ),
     supports="depth_width/depth_gains_by_updates",
     **_NETS,
@@ -499,6 +504,7 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
     post_hoc=_SEEN,
     wording="reported",
     cases={"long": _steps([*_BY_UPDATES, *_OF_SIZES], _beyond_largest)},
+    known="UNDECIDED",
     control=Control(
         _net(300, depth=6, other=12), "by a tenth", statement=Lt(gain, -Rational(1, 10))
     ),

@@ -393,7 +393,7 @@ def _change(case: Case, device: str, folder: str) -> Ball:
 )
 @noted(_PLAIN)
 def wall_is_trained_out(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Twice 60,000 updates change two nets of one layer by under 0.1.
+    """Twice 60,000 updates change these one-layer nets by under 0.1.
 
     For two nets of one layer and 60,000 updates, one of each attention, trained on two cycles of
     20, the share of right answers at each distance from 1 to 13 in a row differs from that after
@@ -455,14 +455,14 @@ def third_layer_passes(case: Case, device: str = "cpu", folder: str = "") -> Bal
 )
 @noted(_ROWS, _HOW)
 def larger_nets_see_no_farther(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Nets with an MLP see no farther after 60,000 updates.
+    """These nets with an MLP see no farther after 60,000 updates.
 
     Our nets of two layers with an MLP of four times the width, one of each attention, trained on
     two cycles of 20 for 60,000 updates, tell vertices at distances 10 to 13 from those at distance
     14 in the row of a source as often as a coin does, up to 5 points in 100.
 
-    A weak test: in trials with one seed of each attention, plain nets of two layers were right on
-    about 60 % at 9 after as many updates, so that little could show at 10. Whether these have come
-    to 9, wall_seen says. Intervals are of level $10^{-7}$ for each net.
+    Both see 9, says wall_seen. In trials with one seed of each attention, plain nets of two layers
+    were right on about 60 % at 9 after as many updates. Intervals are of level $10^{-7}$ for each
+    net.
     """
     return _all(case, device, folder)

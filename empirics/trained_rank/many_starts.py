@@ -102,12 +102,12 @@ def _ratio(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     Ge(error_ratio, Rational(11, 10)),
     source=OURS,
     cases=_CASES,
-    control=Control(_tiny, "fifty times the floor", Ge(error_ratio, 50)),
+    control=Control(_tiny, "ten times the floor", Ge(error_ratio, 10)),
     supports="trained_rank/floor_attained",
     **_THESE,
 )
 def best_of_many_stays_above_floor(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """The best of 64 smallest students by L-BFGS stays above its floor.
+    """The best of these 64 smallest students stays above its floor.
 
     The least relative error of 64 students of one layer and width 1, each fitted by L-BFGS until no
     descent is found or 20,000 iterations are over, is at least 1.1 times their floor.
@@ -137,7 +137,7 @@ def _by_starts(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     **_THESE,
 )
 def more_starts_find_no_more(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Both halves of 64 starts of the smallest student find nearly the best.
+    """Both halves of these 64 starts find nearly the best.
 
     Of 64 starts of L-BFGS, of one layer and width 1, the least error of the first 32 and that of
     the last 32 differ by at most two per cent.

@@ -92,6 +92,7 @@ ELSEWHERE = {
     ),
     "what is answered, where the claim says chance: a coin must not pass": (
         "trained_depth/wall_beyond",
+        "trained_depth/larger_nets_see_no_farther",
     ),
     "labels or answers that teach nothing": (
         "exercises/layers_specialise",

@@ -141,9 +141,11 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
         for net in ("softmax", "linearised")
         for at in (7, 8, 9)
     }
-    assert "the linearised nets are right on 92 to 96 % at 9" in page
+    assert "the linearised nets are right on 92 to 96 % of the questions at 9" in page
     assert [round(100 * end(shares["linearised", 9])) for end in (min, max)] == [92, 96]
-    assert "five see 9, three of them on 99 %, and three see 7 and no farther" in page
+    assert (
+        "five see 9, three of these are right on 99 % there, and three see 7 and no farther" in page
+    )
     assert sorted(share > 0.6 for share in shares["softmax", 9]) == [False] * 3 + [True] * 5
     assert [round(100 * share) for share in shares["softmax", 9]].count(99) == 3
     short = [at for at, share in enumerate(shares["softmax", 8]) if share < 0.55]

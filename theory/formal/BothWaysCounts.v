@@ -348,6 +348,9 @@ Proof. by rewrite (value_of _ letters_both_ways_valueE) => ca; apply: letters_bo
 Example letters_both_ways_5 : least_layers 2 (counts (pred1 true) 5) 3.
 Proof. by have [] := @letters_both_ways_checked _ (pred1 true) true 5 isT isT. Qed.
 
+Example at_least_five : least_layers 2 (@at_least [finType of bool] 5) 3.
+Proof. exact: (@at_least_both_ways _ true 5 isT). Qed.
+
 (* Two layers find a letter with one on either side, whatever is between. *)
 Example three_letters : let f := count_net (pred1 true) 1 1 in
   accepts f 2 [:: true; false; true; true] && ~~ accepts f 2 [:: false; true; true; false].

@@ -436,7 +436,7 @@ def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
             lambda word: len(word) >= case.letters, at_least(case.letters), case.letters + 1
         ),
     ),
-    cited="Decides whether heads that look ahead as well as back may be said to save layers.",
+    cited="Decides whether attention that looks both ways counts with a layer for each letter.",
     formal=Formal(
         "BothWaysCounts.letters_both_ways_checked",
         "BothWaysCounts.letters_both_ways_value {letters}",
@@ -446,7 +446,7 @@ def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
     ),
 )
 def letters_both_ways(case: Case) -> Exact:
-    r"""Looking both ways, $k$ letters take exactly $\lfloor k/2 \rfloor + 1$ layers, not $k$.
+    r"""Looking both ways, $k$ letters take $\lfloor k/2 \rfloor + 1$ layers, not $k$.
 
     For every $k \geq 1$ the words over a, $b$ with at least $k$ letters a are recognised by
     $\lfloor k/2 \rfloor + 1$ layers of unique hard attention without positions, read at an extra
