@@ -77,8 +77,8 @@ _HOW = (
     "256."
 )
 _RATES = (
-    "Up to 1,000 updates the rates were first chosen at a quarter of them, which cost the deeper "
-    "nets up to three per cent of the loss; then at all of them."
+    "Up to 1,000 updates the rates were first chosen at a quarter of them, which raised the losses "
+    "of the deeper nets by up to three per cent; then at all of them."
 )
 _common = partial(Case, attention="softmax", corpus=STANDARD, vocabulary=2000)
 
@@ -240,8 +240,8 @@ def depth_gains_by_updates(case: Case, device: str = "cpu", folder: str = "") ->
 
     At equal $12 L d^2$ and equal updates, 300 to 4,000, the loss of language models of 1, 2, 3, 4
     and 6 layers is typically larger than that of the next deeper ones, of 2, 3, 4, 6 and 12: of 82k
-    weights, and at fewer depths, after 300 updates, of 36k and 210k. So is that of one layer than
-    that of two after 18,000 updates.
+    weights, and at fewer depths, after 300 updates, of 36k and 210k. After 18,000 updates the loss
+    of one layer is typically larger than that of two.
 
     The threshold $\log_3(d_x)$ of Levine et al. lies at 3.3 to 4 layers for the widths of these
     nets. That theorem is about what nets can represent, without softmax, MLP and residuals; that

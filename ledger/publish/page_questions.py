@@ -141,7 +141,7 @@ def _walls_say(results: Found) -> Iterator[str]:
             f"After {longest[0][0].updates:,} updates {len(seen)} of {len(low)} nets of "
             f"{_LAYERS[layers]} {'see' if len(seen) > 1 else 'sees'} distance {last}"
             + (f", right on {100 * min(seen):.0f} % of the questions or more" if seen else "")
-            + f"; {beyond or 'none'} of them {'see' if beyond > 1 else 'sees'} farther."
+            + f"; {beyond or 'none'} of the {len(low)} {'see' if beyond > 1 else 'sees'} farther."
         )
 
 

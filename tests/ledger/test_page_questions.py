@@ -127,7 +127,7 @@ def test_the_wall_says_how_many_nets_see_how_far() -> None:
     (said,) = QUESTIONS["walls"].says(found)
     assert said == (
         "After 240,000 updates 1 of 2 nets of two layers sees distance 9, right on 90 % of the "
-        "questions or more; none of them sees farther."
+        "questions or more; none of the 2 sees farther."
     )
     *_, last = QUESTIONS["walls"].panels(found)
     assert [series.label for series in last.series] == [

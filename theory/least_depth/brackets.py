@@ -436,7 +436,7 @@ def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
             lambda word: len(word) >= case.letters, at_least(case.letters), case.letters + 1
         ),
     ),
-    cited="Decides whether attention that looks both ways counts with a layer for each letter.",
+    cited="Decides whether attention that looks both ways needs a layer for each letter counted.",
     formal=Formal(
         "BothWaysCounts.letters_both_ways_checked",
         "BothWaysCounts.letters_both_ways_value {letters}",
