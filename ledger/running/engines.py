@@ -463,12 +463,13 @@ def execute(
     failures = []
     seconds = 60 * minutes if minutes is not None else None
     deadline = time.monotonic() + seconds if seconds is not None else None
-    with stoppable(seconds), closing(engine.outcomes(todo)) as outcomes:
+    with stoppable(seconds) as whole, closing(engine.outcomes(todo)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
-                store.put(outcome)
+                with whole():
+                    store.put(outcome)
             finished(run)
             if deadline is not None and time.monotonic() > deadline:
                 raise Stopped(TIME_IS_UP)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 TIME_IS_UP = "the time limit of --minutes is reached"
 
@@ -16,24 +16,41 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def stoppable(seconds: float | None) -> Iterator[None]:
-    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close."""
+def stoppable(seconds: float | None) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close. What stands
+    inside the context manager handed out is done whole, and `Stopped` follows; a second signal does
+    not wait."""
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
     if seconds is not None:
         reasons[signal.SIGALRM] = TIME_IS_UP
+    waits, late = False, ""
 
     def stop(number: int, frame: object) -> None:
-        raise Stopped(reasons[signal.Signals(number)])
+        nonlocal late
+        again, late = bool(late), reasons[signal.Signals(number)]
+        if again or not waits:
+            raise Stopped(late)
+
+    @contextmanager
+    def whole() -> Iterator[None]:
+        nonlocal waits
+        waits = True
+        try:
+            yield
+        finally:
+            waits = False
+        if late:
+            raise Stopped(late)
 
     try:
         before = {number: signal.signal(number, stop) for number in reasons}
     except ValueError:
         # Not in the main thread: whoever owns the process handles its signals.
-        yield
+        yield whole
         return
     try:
         with _alarm(seconds):
-            yield
+            yield whole
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -72,6 +72,26 @@ def test_signals_stop_in_good_order(faulty, tmp_path, number, word, engine):
     assert 1 <= len(Store(tmp_path)) < len(runs)
 
 
+def test_a_record_is_written_whole_before_a_signal_stops(faulty, tmp_path, monkeypatch):
+    """Only a second signal cuts off what hangs."""
+
+    def put(store, record):
+        signal.raise_signal(signal.SIGTERM)
+        kept(store, record)
+        if twice:
+            signal.raise_signal(signal.SIGINT)
+            kept(store, record)
+
+    kept = Store.put
+    monkeypatch.setattr(Store, "put", put)
+    runs = plan(faulty.claims(), "quick")
+    for twice, word in ((False, "terminated"), (True, "interrupted")):
+        store = Store(tmp_path / word)
+        with pytest.raises(Stopped, match=word):
+            execute(runs, store, Inline())
+        assert len(store) == 1
+
+
 def test_the_time_limit_stops_and_keeps(faulty, tmp_path, monkeypatch):
     monkeypatch.setenv("FAULTY_MILLISECONDS", "10")
     runs = plan(faulty.claims(), "quick")
