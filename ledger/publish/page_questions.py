@@ -40,6 +40,7 @@ from .drawing.panels import (
     curve,
     curves,
     named,
+    over_seeds,
     rows,
     split,
     stated,
@@ -62,6 +63,7 @@ class PageQuestion:
         beside: keys of further claims that it shows numbers of, whose verdicts stand elsewhere.
         table: what no picture shows.
         says: sentences that state what was found, with its numbers.
+        below: how its bands and lines are read, where that is not what `page_blocks` says of all.
     """
 
     title: str
@@ -70,6 +72,7 @@ class PageQuestion:
     beside: tuple[str, ...] = ()
     table: Callable[[Found], Table] | None = None
     says: Said = lambda _: ()
+    below: str = ""
 
     def panels(self, results: Found) -> tuple[Panel, ...]:
         """The picture; partial records leave some panels with nothing but what a theory says, which
@@ -82,21 +85,26 @@ class PageQuestion:
 
 
 QUESTIONS: dict[str, PageQuestion] = {}
-# Title, `claims` and `beside` of every question.
-_LISTED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
-    name: (row["title"], tuple(row.get("claims", ())), tuple(row.get("beside", ())))
+# Title, `claims`, `beside` and `below` of every question.
+_LISTED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], str]] = {
+    name: (
+        row["title"],
+        tuple(row.get("claims", ())),
+        tuple(row.get("beside", ())),
+        row.get("below", ""),
+    )
     for name, row in tomllib.loads(
         (files(__package__) / "questions.toml").read_text(encoding="utf-8")
     ).items()
-} | {name: (exercise.title, exercise.claims, ()) for name, exercise in exercises().items()}
+} | {name: (exercise.title, exercise.claims, (), "") for name, exercise in exercises().items()}
 
 
 def _shows(
     name: str, table: Callable[[Found], Table] | None = None, says: Said = lambda _: ()
 ) -> Callable[[Drawn], Drawn]:
     def keep(drawn: Drawn) -> Drawn:
-        title, claims, beside = _LISTED[name]
-        QUESTIONS[name] = PageQuestion(title, claims, drawn, beside, table, says)
+        title, claims, beside, below = _LISTED[name]
+        QUESTIONS[name] = PageQuestion(title, claims, drawn, beside, table, says, below)
         return drawn
 
     return keep
@@ -118,6 +126,7 @@ def _longest(part: Rows) -> Rows:
 
 
 _AGAINST = {"row": "against distance 14", "other": "against unconnected"}
+_MEDIAN = "median of the seeds"
 # More than this share is above what `wall_beyond` calls chance.
 _CHANCE = Fraction(55, 100)
 
@@ -158,7 +167,7 @@ def _walls(results: Found) -> Iterator[Panel]:
             "distance in a cycle of 28 to 40",
             "share of right answers",
             (
-                *curves(longest, "distance", "first", "seed {}".format),
+                *over_seeds(_MEDIAN, curves(longest, "distance", "first", "seed {}".format)),
                 stated("explicit weights", exact),
                 stated("95 %", {places[0]: 0.95, places[-1]: 0.95}),
                 upright("3^L", reach(layers), 0.45, 1.0),

@@ -72,7 +72,10 @@ def test_signals_stop_in_good_order(faulty, tmp_path, number, word, engine):
     assert 1 <= len(Store(tmp_path)) < len(runs)
 
 
-def test_a_record_is_written_whole_before_a_signal_stops(faulty, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("twice", "word"), [(False, "terminated"), (True, "interrupted")])
+def test_a_record_is_written_whole_before_a_signal_stops(
+    faulty, tmp_path, monkeypatch, twice, word
+):
     """Only a second signal cuts off what hangs."""
 
     def put(store, record):
@@ -80,16 +83,13 @@ def test_a_record_is_written_whole_before_a_signal_stops(faulty, tmp_path, monke
         kept(store, record)
         if twice:
             signal.raise_signal(signal.SIGINT)
-            kept(store, record)
+            pytest.fail("a second signal does not wait")
 
     kept = Store.put
     monkeypatch.setattr(Store, "put", put)
-    runs = plan(faulty.claims(), "quick")
-    for twice, word in ((False, "terminated"), (True, "interrupted")):
-        store = Store(tmp_path / word)
-        with pytest.raises(Stopped, match=word):
-            execute(runs, store, Inline())
-        assert len(store) == 1
+    with pytest.raises(Stopped, match=word):
+        execute(plan(faulty.claims(), "quick"), Store(tmp_path), Inline())
+    assert len(Store(tmp_path)) == 1
 
 
 def test_the_time_limit_stops_and_keeps(faulty, tmp_path, monkeypatch):

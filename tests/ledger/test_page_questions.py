@@ -83,7 +83,8 @@ def test_ranks_in_training() -> None:
 
 
 def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
-    """Of each number of layers and kind of attention, a line for each net."""
+    """Of each number of layers and kind of attention, a line for each net, and their median in a
+    band from the worst to the best."""
     asked = {"net": "softmax", "depth": 2, "asked": "row", "distance": 9}
     found: Found = {
         "trained_depth/wall_within": {
@@ -94,11 +95,13 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
     }
     (panel,) = QUESTIONS["walls"].panels(found)
     assert panel.title == "L = 2, softmax, 240,000 updates"
-    trained, other, weights, *_ = panel.series
+    middle, *nets, weights, _, _ = panel.series
+    assert (middle.low, middle.high) == ((0.925,), (0.96,))
+    assert middle.y == ((0.925 + 0.96) / 2,)
     assert list(QUESTIONS["walls"].says(found)) == []  # nothing is known of distance 10
-    assert [(s.label, s.x, s.low, s.high) for s in (trained, other)] == [
-        ("seed 10", (9,), (0.9,), (0.95,)),
-        ("seed 12", (9,), (0.94,), (0.98,)),
+    assert [(s.label, s.x, s.y, s.kind) for s in nets] == [
+        ("seed 10", (9,), (0.925,), "thin"),
+        ("seed 12", (9,), (0.96,), "thin"),
     ]
     assert (weights.label, weights.x, weights.y) == ("explicit weights", (9,), (1.0,))
 

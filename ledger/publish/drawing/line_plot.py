@@ -92,9 +92,10 @@ _MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
 def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     """Draw panels side by side.
 
-    Lines have a band, points have bars where their ends are given; what a theory or a paper says is
-    dashed. Legends stand below their axes, where they hide nothing; one serves all panels where
-    equal names mean equal looks. A logarithmic axis leaves out what is not positive.
+    Lines have a band, points have bars where their ends are given; curves that another one sums up
+    are thin; what a theory or a paper says is dashed. Legends stand below their axes, where they
+    hide nothing; one serves all panels where equal names mean equal looks. A logarithmic axis
+    leaves out what is not positive.
 
     Args:
         panels: at least one.
@@ -163,7 +164,7 @@ def _shared(panels: Sequence[Panel]) -> list[str]:
         named = _in_legend(panel)
         count += len(named)
         for measured in (True, False):
-            own = [s for s in panel.series if (s.kind != "reference") is measured]
+            own = _measured_of(panel) if measured else _references_of(panel)
             for place, series in enumerate(own):
                 look = (measured, place, series.kind + series.like)
                 if series in named and looks.setdefault(_label(series), look) != look:
@@ -239,13 +240,17 @@ def _curves(axes: Axes, panel: Panel) -> None:
 
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
-    measured = [series for series in panel.series if series.kind != "reference"]
-    for place, series in enumerate(measured):
-        _measured(axes, panel, _beside(panel, series, place, len(measured)), place)
+    measured = _measured_of(panel)
     colours = {
         series.label: _COLOURS[place % len(_COLOURS)] for place, series in enumerate(measured)
     }
-    for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
+    for series in panel.series:
+        if series.kind == "thin":
+            xs, ys = _turned(panel, series.x, series.y)
+            axes.plot(xs, ys, color=colours[series.like], linewidth=0.9, alpha=0.8, zorder=2.5)
+    for place, series in enumerate(measured):
+        _measured(axes, panel, _beside(panel, series, place, len(measured)), place)
+    for place, series in enumerate(_references_of(panel)):
         _reference(axes, panel, series, place, colours.get(series.like))
     if panel.x_names:
         axes.set_yticks(range(1, len(panel.x_names) + 1), map(_set, panel.x_names))
@@ -262,9 +267,19 @@ def _turned(panel: Panel, xs: Sequence[Number], ys: Sequence[Number]) -> tuple[A
     return (ys, xs) if panel.x_names else (xs, ys)
 
 
+def _measured_of(panel: Panel) -> list[Series]:
+    """What is measured, but for thin curves."""
+    return [series for series in panel.series if series.kind in ("line", "points")]
+
+
+def _references_of(panel: Panel) -> list[Series]:
+    return [series for series in panel.series if series.kind == "reference"]
+
+
 def _in_legend(panel: Panel) -> list[Series]:
     """The curves that a legend must name: none where there is one."""
-    return list(panel.series) if len(panel.series) > 1 else []
+    named = [series for series in panel.series if series.kind != "thin"]
+    return named if len(named) > 1 else []
 
 
 def _label(series: Series) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any, Literal
 
 from depthlaw.theory.claims.rounding import LEVEL, centre, interval
@@ -15,7 +16,7 @@ Found = Mapping[str, Mapping[Case, Measured]]
 Rows = Sequence[tuple[Case, Measured]]
 Number = int | float
 Scale = Literal["linear", "log"]
-Kind = Literal["line", "points", "reference"]
+Kind = Literal["line", "points", "thin", "reference"]
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,10 @@ class Series:
         label: in the legend.
         x, y: the points, in the order in which a line joins them.
         low, high: ends of an interval around each y; None where there is none.
-        kind: how it is drawn; "reference" is what a theory or a paper says, dashed.
-        like: of a reference: the label of the curve that it is about, whose colour it takes.
+        kind: how it is drawn; "reference" is what a theory or a paper says, dashed; "thin" is one
+            of those that a curve sums up, without intervals and outside the legend.
+        like: of a reference or a thin curve: the label of the curve that it is about, whose colour
+            it takes.
 
     Raises:
         ValueError: where the lengths differ.
@@ -157,6 +160,26 @@ def _ends(value: Measured | Number) -> tuple[float, float, float] | None:
             (high if math.isfinite(high) else value.mean),
         )
     return None
+
+
+def over_seeds(label: str, curves: Sequence[Series]) -> tuple[Series, ...]:
+    """The median of several curves at each place that all of them have, in a band from the least to
+    the greatest, and each of them, thin.
+
+    >>> each = [Series(f"seed {n}", (1, 2), (n, 2 * n), (0, 0), (9, 9)) for n in (1, 2, 4, 6)]
+    >>> over_seeds("median", each)[0]
+    Series(label='median', x=(1, 2), y=(3.0, 6.0), low=(1, 2), high=(6, 12), kind='line', like='')
+    """
+    if not curves:
+        return ()
+    heights = [dict(zip(one.x, one.y, strict=True)) for one in curves]
+    there = [x for x in curves[0].x if all(x in of for of in heights)]
+    found = [sorted(of[x] for of in heights) for x in there]
+    low, middle, high = (
+        tuple(of(ys) for ys in found) for of in (min, lambda ys: float(median(ys)), max)
+    )
+    thin = (replace(one, low=None, high=None, kind="thin", like=label) for one in curves)
+    return (Series(label, tuple(there), middle, low, high), *thin)
 
 
 def stated(label: str, points: Mapping[Any, Number], like: str = "") -> Series:

@@ -56,7 +56,9 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
             "ones.*"
         )
         measured = [value for of_claim in match.values() for value in of_claim.values()]
-        if any(isinstance(value, Sample | Proportion) for value in measured):
+        if asked.below:
+            below = f"*{prose(asked.below)}*"
+        elif any(isinstance(value, Sample | Proportion) for value in measured):
             below = level
         elif any(isinstance(value, Ball) and value.low < value.high for value in measured):
             below = "*Bands: what is left open at the level of the verdicts; lines: its middle.*"
