@@ -103,7 +103,8 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
         ("seed 10", (9,), (0.925,), "thin"),
         ("seed 12", (9,), (0.96,), "thin"),
     ]
-    assert (weights.label, weights.x, weights.y) == ("explicit weights", (9,), (1.0,))
+    assert weights.label == "explicit weights; local baseline"
+    assert (weights.x, weights.y) == ((9,), (1.0,))
 
 
 def test_the_wall_says_how_many_nets_see_how_far() -> None:
