@@ -19,7 +19,6 @@ import torch
 
 from depthlaw.empirics.depth_width import language_models
 from depthlaw.empirics.trained_depth import wall_nets
-from depthlaw.empirics.trained_rank import students
 from depthlaw.empirics.training import depth_search, trainer
 from depthlaw.empirics.training.training_run import TrainingRun
 from depthlaw.ledger.records.store import open_store
@@ -57,21 +56,10 @@ def free(place: Path) -> Iterator[None]:
         yield
 
 
-fit = students.fit_by_lbfgs
-
-
-def few_iterations(recipe: Any, seed: int, iterations: int) -> float:
-    """A fit of few iterations; others are refused."""
-    if iterations > FEW:
-        raise NotTrainedError(f"{iterations} iterations of L-BFGS")
-    return fit(recipe, seed, iterations)
-
-
 def main(results: Path) -> int:
     """Record what can be; returns the exit code: 1 where a run failed for another reason."""
     torch.set_num_threads(1)
     trainer.TrainingRun = Few  # type: ignore[misc]
-    students.fit_by_lbfgs = few_iterations
     for module in (depth_search, wall_nets, language_models):
         module.alone = free  # type: ignore[attr-defined]
     store, claims = open_store(results), registry()

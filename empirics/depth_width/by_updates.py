@@ -54,8 +54,8 @@ DEPTHS_AFTER = dict.fromkeys(UPDATES, DEPTHS) | {18_000: (1, 2, 3, 12)}
 # A smaller and a larger size, at fewer depths and the least number of updates.
 OTHER_SIZES, FEW_DEPTHS = (36_000, 210_000), (1, 2, 3, 6)
 LARGE_SIZES, LARGE_DEPTHS = (1_330_000, 5_320_000, 31_000_000), (3, 6, 12, 24, 48)
-# With four seeds hardly anything could be decided: the mean would have to be 65 deviations away
-# from what is stated, in place of six.
+# With four seeds hardly anything could be decided: the mean would have to lie 20 standard
+# deviations of a seed away from what is stated, in place of three.
 SEEDS = 8
 _NETS: dict[str, Any] = {
     "portable": False,
@@ -64,14 +64,15 @@ _NETS: dict[str, Any] = {
 }
 _HOW = (
     "Nets of equal $12 L d^2$, the weights of their layers; of 82,000, embedding and read-out hold "
-    "four times as many at one layer, as many at twelve. Text: the sources of Python's library, "
+    "four times as many at one layer, 1.2 times at twelve. Text: the sources of Python's library, "
     "1.16 million tokens of 2,000 kinds, which 18,000 updates see eight times; batches of 8 "
     "windows of 64. Each number of updates is a training of its own: linear warm-up over a tenth, "
     "then linear decay; the learning rate, a power of 2 from $2^{-14}$ to $2^{-3}$, is chosen for "
     "each shape and each number of updates by two other seeds, at all of up to 1,000 updates, at a "
     "quarter of more, and more are tried until the best lies inside or at an end. A net of 4,000 "
-    "or 18,000 updates may do better at another rate. Losses are on 64 windows of other files, the "
-    "same on which rates are chosen; gains are corrected for sizes that differ by a few per cent. "
+    "or 18,000 updates may do better at another rate. Losses are on 64 windows of other files, "
+    "4,096 tokens of 135,000, the same on which rates are chosen; what other windows would change, "
+    "intervals do not say. Gains are corrected for sizes that differ by a few per cent. "
     "Eight seeds; the interval is over seeds, which share texts and order with those of other "
     "depths. Suite training makes 200 updates, for a first look; suite gpu 2,000 of 16 windows of "
     "256."
@@ -207,10 +208,10 @@ def chosen_rate(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The best learning rate of these nets is below the largest allowed.
 
     Of the powers of 2 tried for a shape and a number of updates, the best is less than the largest
-    that may be tried, $2^{-3}$. More are tried until the best lies inside.
+    that may be tried, $2^{-3}$. More are tried until the best lies inside, or at an end.
 
-    It is the best for two seeds at a quarter of the updates; for others, or for all updates, a
-    neighbour may be better.
+    It is the best for two seeds, at all updates up to 1,000 and at a quarter of more; for others,
+    or for all of more updates, a neighbour may be better.
     """
     return Exact(round(math.log2(_final(case, case.depth, case.steps, device, folder).rate)))
 
@@ -243,7 +244,7 @@ def depth_gains_by_updates(case: Case, device: str = "cpu", folder: str = "") ->
     weights, and at fewer depths, after 300 updates, of 36k and 210k. After 18,000 updates the same
     holds of 1, 2 and 3 layers and of 2, 3 and 12.
 
-    The threshold $\log_3(d_x)$ of Levine et al. lies at 3.3 to 4 layers for the widths of these
+    The threshold $\log_3(d_x)$ of Levine et al. lies at 2.8 to 4.4 layers for the widths of these
     nets. That theorem is about what nets can represent, without softmax, MLP and residuals; that
     trained nets lose less by depth up to there is a reading.
     """
@@ -280,7 +281,7 @@ def depth_gains_more_when_trained_longer(
     and 12 layers gain, more after 18,000 than after 4,000.
 
     From 300 to 1,000 updates one layer gained more than each of the deeper nets, in the mean; later
-    on, each of them more than one layer. That is decided of twelve layers alone.
+    on, each of them more than one layer. Only for twelve layers is this decided.
     """
     return sample(
         _gains(case, case.steps, device, folder) - _gains(case, case.earlier, device, folder)
@@ -375,9 +376,9 @@ def depth_gains_where_text_needs_it(case: Case, device: str = "cpu", folder: str
     layers on a text of pointer chains and nested brackets is typically larger than that of the next
     deeper ones, of 2, 3 and 6.
 
-    Theory says that both need depth: a chain of $k$ pointers takes about $\log_2 k$ layers, and a
-    bracket is closed by looking past those that are closed before it. That a gain, where there is
-    one, comes from the chains and brackets is not shown.
+    In classes near to these nets both need more than one layer: a chain of $k$ pointers takes about
+    $\log_2 k$, and a bracket is closed by looking past those that are closed before it. That a
+    gain, where there is one, comes from the chains and brackets is not shown.
     """
     return sample(_gains(case, case.steps, device, folder))
 

@@ -1,7 +1,7 @@
 """The least depth at which trained nets do a task, by number of updates.
 
 Written when the nets of `least_depths`, 1,000 to 5,000 updates, had been recorded; some of them are
-asked again. Few updates may decide a verdict here: what more of them do, the figure shows.
+asked again. Few updates may decide a verdict here: what nets of more do, `least_depths` says.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .experiment import GRAPHS, HOPS, NETS, TRAINED, about_nets
 from .least_depths import least, least_of
 
 _SEEN = (
-    "Written when the least depths of nets of 1,000 to 5,000 updates had been seen: those of a "
-    "middle number of updates are asked again."
+    "Written when the least depths of nets of 1,000 to 5,000 updates had been seen; connectivity "
+    "after 2,000 updates is one of them."
 )
 _graphs = [
     Case(
@@ -63,11 +63,11 @@ _hops = [
 )
 @about_nets()
 def connectivity_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    r"""From 500 updates on these nets take $\lceil \log_3 D \rceil$ layers.
+    r"""From 500 updates on these nets take three layers at $D = 11$.
 
     The least depth, up to three layers, at which our nets of the median seed, trained for 500 and
-    2,000 updates on 12 vertices, answer pairs at every distance up to $D$ is
-    $\lceil \log_3 D \rceil$.
+    2,000 updates on 12 vertices, answer pairs at every distance up to $D = 11$ is
+    $\lceil \log_3 D \rceil = 3$.
 
     Four stands for any depth beyond three. Each number of updates is a training with its own
     warm-up and decay.

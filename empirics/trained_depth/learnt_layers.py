@@ -149,7 +149,7 @@ def necessary_binds_training(case: Case, device: str = "cpu", folder: str = "") 
     best of eight seeds and by the median, is at least the depth that is needed in a class near to
     them, for each of twelve tasks.
 
-    Expected to fail: averaging counts letters in one layer, and a bound for all lengths need not
+    Expected to fail: averaging can count letters in one layer, and a bound for all lengths need not
     hold at one.
     """
     return least_of(case, device, folder)

@@ -189,7 +189,7 @@ def wall_within(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     In trials two layers were right on 94 % (linearised) and 98 % (softmax) at distance 9, and of
     two softmax nets of one layer one stayed at 88 % at distance 3 after 15,000 updates: so it was
     expected to fail for some. Whether more updates would do more, wall_is_trained_out says of two
-    nets of one layer; of two layers it is open. Nets of suite full, of 4,000 updates, are for a
+    nets of one layer; of two layers it is open. Suite full trains for 4,000 updates only, for a
     first look.
     """
     return _worst(case, device, folder)

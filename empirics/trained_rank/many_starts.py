@@ -43,7 +43,7 @@ _case = partial(
     iterations=_ITERATIONS,
 )
 # For want of hours the smallest shape alone: at width 2 a start takes 23 seconds.
-_CASES = {"long": (_case(depth=1, width=1),)}
+_CASES = {"training": (_case(depth=1, width=1),)}
 _THESE: dict[str, Any] = MEASURED | {
     "holds_for": "these nets",
     "trained": "at most 20,000 iterations",

@@ -46,6 +46,7 @@ from .drawing.panels import (
     stated,
     upright,
 )
+from .printed_intervals import CONFIDENCE
 
 Drawn = Callable[[Found], Iterable[Panel]]
 Said = Callable[[Found], Iterable[str]]
@@ -91,7 +92,7 @@ _LISTED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], str]] = {
         row["title"],
         tuple(row.get("claims", ())),
         tuple(row.get("beside", ())),
-        row.get("below", ""),
+        row.get("below", "").replace("CONFIDENCE", CONFIDENCE),
     )
     for name, row in tomllib.loads(
         (files(__package__) / "questions.toml").read_text(encoding="utf-8")
@@ -132,26 +133,38 @@ _CHANCE = Fraction(55, 100)
 
 
 def _walls_say(results: Found) -> Iterator[str]:
-    """How many nets of a number of layers see 3^L, and how many see farther."""
+    """How many nets of a number of layers see 3^L, and whether one sees farther: surely no more
+    than `_CHANCE`."""
     for (layers,), part in split(rows(results, *_ON_ROWS, asked="row"), "depth"):
         longest, last = _longest(part), reach(layers)
-        low: dict[tuple[Any, ...], dict[int, float]] = {}
+        nets: dict[tuple[Any, ...], dict[int, Ball]] = {}
         for case, value in longest:
             if isinstance(value, Ball):
-                low.setdefault((case.net, case.first), {})[case.distance] = float(value.low)
-        if not all(last in of_net and last + 1 in of_net for of_net in low.values()):
+                nets.setdefault((case.net, case.first), {})[case.distance] = value
+        if not all(last in of_net and last + 1 in of_net for of_net in nets.values()):
             continue
-        seen = [of_net[last] for of_net in low.values() if of_net[last] > _CHANCE]
-        beyond = sum(
-            any(share > _CHANCE for at, share in of_net.items() if at > last)
-            for of_net in low.values()
+        seen = [of_net[last] for of_net in nets.values() if of_net[last].low > _CHANCE]
+        blind = sum(
+            all(share.high <= _CHANCE for at, share in of_net.items() if at > last)
+            for of_net in nets.values()
         )
+        farthest = max(at for of_net in nets.values() for at in of_net)
         yield (
-            f"After {longest[0][0].updates:,} updates {len(seen)} of {len(low)} nets of "
+            f"After {longest[0][0].updates:,} updates {len(seen)} of {len(nets)} nets of "
             f"{_LAYERS[layers]} {'see' if len(seen) > 1 else 'sees'} distance {last}"
-            + (f", right on {100 * min(seen):.0f} % of the questions or more" if seen else "")
-            + f"; {beyond or 'none'} of the {len(low)} {'see' if beyond > 1 else 'sees'} farther."
+            + (
+                f": {'they are' if len(seen) > 1 else 'it is'} right on more than 55 % of the "
+                f"questions, the least of them on {100 * min(map(_centre, seen)):.0f} %"
+                if seen
+                else ""
+            )
+            + f". At {last + 1} to {farthest} {'all' if blind == len(nets) else f'{blind} of the'} "
+            f"{len(nets)} are right on at most 55 %, and a coin on 50 %."
         )
+
+
+def _centre(ball: Ball) -> float:
+    return float(ball.low + ball.high) / 2
 
 
 @_shows("walls", says=_walls_say)
@@ -160,8 +173,7 @@ def _walls(results: Found) -> Iterator[Panel]:
         longest = _longest(part)
         updates = longest[0][0].updates
         places = sorted({case.distance for case, _ in longest})
-        # Both are exact, and alike where the baseline sees 3^L steps: connectivity/reach and
-        # cycles_look_alike.
+        # Both are exact: connectivity/reach and cycles_look_alike.
         exact = {at: 1.0 if at <= reach(layers) else 0.5 for at in places}
         yield Panel(
             f"L = {layers}, {net}, {updates:,} updates",
@@ -169,7 +181,7 @@ def _walls(results: Found) -> Iterator[Panel]:
             "share of right answers",
             (
                 *over_seeds(_MEDIAN, curves(longest, "distance", "first", "seed {}".format)),
-                stated("explicit weights; local baseline", exact),
+                stated("explicit weights; rule of radius 3^L", exact),
                 stated("95 %", {places[0]: 0.95, places[-1]: 0.95}),
                 upright("3^L", reach(layers), 0.45, 1.0),
             ),
@@ -183,7 +195,7 @@ def _walls(results: Found) -> Iterator[Panel]:
             for line in curves(part, "distance", "depth", str)
         ]
         yield Panel(
-            f"L = 3, {third[0][0].updates:,} updates",
+            f"L = 3, {third[0][0].updates:,} updates, from 10 on",
             "distance in a cycle of 28 to 40",
             "share of right answers",
             (*lines, stated("95 %", {places[0]: 0.95, places[-1]: 0.95})),
@@ -191,13 +203,17 @@ def _walls(results: Found) -> Iterator[Panel]:
 
 
 def _reach_says(results: Found) -> Iterator[str]:
+    """The first and the last number of updates of each kind of net."""
     for (net, layers), part in split(
         rows(results, "trained_depth/wall_by_updates"), "net", "depth"
     ):
         line = curve("", {case.updates: value for case, value in part})
         if line and len(line.x) > 1:
-            seen = ", ".join(f"{y:.1f} after {x:,}" for x, y in zip(line.x, line.y, strict=True))
-            yield f"Reach of {_LAYERS[layers]} ({net}): {seen} updates."
+            yield (
+                f"{_LAYERS[layers].capitalize()} ({net}) see"
+                f"{'s' * (layers == 1)} {line.y[0]:.1f} steps after {line.x[0]:,} updates and "
+                f"{line.y[-1]:.1f} after {line.x[-1]:,}."
+            )
 
 
 @_shows("wall-by-updates", says=_reach_says)
@@ -358,7 +374,7 @@ def _learnt_says(results: Found) -> Iterator[str]:
     bounds = {
         _called(c): (c.needed, c.enough, c.updates, c.tried) for c, _ in rows(results, *_LEARNT)
     }
-    kinds: dict[str, list[str]] = {"none": [], "more": [], "as many": [], "fewer": []}
+    kinds: dict[str, list[str]] = {"none": [], "more": [], "as many": [], "fewer": [], "open": []}
     for task, seeds in _by_task(results).items():
         median, (needed, enough, _, tried) = seeds["median"], bounds[task]
         if seeds["best"].low > tried:
@@ -369,17 +385,21 @@ def _learnt_says(results: Found) -> Iterator[str]:
             kinds["fewer"].append(task)
         elif median.low >= needed and median.high <= enough:
             kinds["as many"].append(task)
+        else:
+            kinds["open"].append(task)
     said = {
         "more": "more layers than suffice",
         "as many": "as many layers as are needed and suffice",
-        "fewer": "fewer layers than are needed for all lengths, or in the class beside it",
+        "fewer": "fewer layers than the class near by needs (for some, only at all lengths)",
     }
     for kind, tasks in kinds.items():
         if tasks:
             _, _, updates, tried = bounds[tasks[0]]
             names = "; ".join(tasks)
             if kind == "none":
-                yield f"By {updates:,} updates no seed learns at 1 to {tried} layers: {names}."
+                yield f"With 1 to {tried} layers no seed learns by {updates:,} updates: {names}."
+            elif kind == "open":
+                yield f"Open, at the level of the verdicts: {names}."
             else:
                 yield f"By {updates:,} updates half of the seeds take {said[kind]}: {names}."
 
@@ -532,9 +552,13 @@ def _is_made(case: Case) -> bool:
 
 
 def _best_depths(results: Found) -> Iterator[str]:
-    """Which depth has the lowest mean loss after each number of updates, which others cannot be
-    told from it, seed by seed, and what the worst loses."""
+    """How far two layers lie from one; which depth has the lowest mean loss after each number of
+    updates, which others cannot be told from it, seed by seed, and what the worst loses."""
     part = rows(results, _LEARN, parameters=SIZE)
+    gaps = _two_from_one([(case, value) for case, value in part if not _is_made(case)])
+    if gaps:
+        listed = ", ".join(f"{gap:+.1f} % after {steps:,}" for steps, gap in gaps.items())
+        yield f"Mean loss of two layers beside that of one: {listed} updates."
     for (corpus, steps), there in split(part, "corpus", "steps"):
         losses = {c.depth: value.values for c, value in there if isinstance(value, Sample)}
         if len(losses) > 1:
@@ -549,6 +573,19 @@ def _best_depths(results: Found) -> Iterator[str]:
                 + f"; that of {_layers(worst)} was {100 * (means[worst] / means[best] - 1):.1f} % "
                 "higher."
             )
+
+
+def _two_from_one(part: Rows) -> dict[int, float]:
+    """By number of updates, in per cent of the mean loss of one layer."""
+    means = {
+        (case.steps, case.depth): value.mean for case, value in part if isinstance(value, Sample)
+    }
+    ends = sorted({steps for steps, _ in means})
+    return {
+        steps: 100 * (means[steps, 2] / means[steps, 1] - 1)
+        for steps in ends
+        if {(steps, 1), (steps, 2)} <= set(means)
+    }
 
 
 def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
@@ -598,6 +635,9 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
         "parameters",
     ):
         text = "chains and brackets" if made else "Python's library"
+        ends = {case.steps for case, _ in part}
+        # One curve has no legend.
+        text += f", {min(ends):,} updates" if len(ends) == 1 else ""
         yield Panel(
             f"12 L d^2 = {size_name(parameters)}, {text}",
             "layers",
@@ -640,13 +680,38 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
 
 
 def _floors_say(results: Found) -> Iterator[str]:
-    for title, key in (
-        ("By Adam, the mean over seeds", "trained_rank/floor_attained"),
-        ("By L-BFGS, the best of 64 starts", "trained_rank/best_of_many_stays_above_floor"),
+    drawn = [
+        float(value.low) / floor
+        for case, value in rows(results, "trained_rank/floor_holds")
+        if isinstance(value, Ball) and (floor := _floor(case)) > _NO_FLOOR
+    ]
+    asked = rows(results, "trained_rank/floor_attained")
+    means = [value.mean for _, value in asked if isinstance(value, Sample)]
+    widest = ", ".join(
+        f"{max(case.width for case, _ in part)} ({_LAYERS[layers]})"
+        for (layers,), part in split(asked, "depth")
+    )
+    starts = [
+        float(value.low)
+        for _, value in rows(results, "trained_rank/best_of_many_stays_above_floor")
+        if isinstance(value, Ball)
+    ]
+    for text, ratios in (
+        ("Of the students drawn, the best seed of Adam ends at", drawn),
+        (f"Of widths up to {widest}, the mean over seeds ends at", means),
+        ("The best of 64 starts of L-BFGS, for the smallest student, ends at", starts),
     ):
-        line = curve("", {n: value for n, (_, value) in enumerate(rows(results, key))})
-        if line:
-            yield f"{title} ends at {min(line.y):.2g} to {max(line.y):.2g} times the floor."
+        if ratios:
+            low, high = f"{min(ratios):.3g}", f"{max(ratios):.3g}"
+            yield f"{text} {low if low == high else f'{low} to {high}'} times the floor."
+
+
+# A logarithmic scale has no 0.
+_NO_FLOOR = 1e-6
+
+
+def _floor(case: Case) -> float:
+    return float(find("trained_rank/floor_holds").predict(case).low)
 
 
 @_shows("rank-floor", says=_floors_say)
@@ -657,12 +722,10 @@ def _floors(results: Found) -> Iterator[Panel]:
         for case, value in rows(results, "trained_rank/floor_holds")
         if isinstance(value, Ball)
     ]
-    floor = find("trained_rank/floor_holds").predict
     floors = [
         stated(
             f"L = {layers}, floor",
-            # A logarithmic scale has no 0.
-            {width: y for width in widths if (y := float(floor(widths[width]).low)) > 1e-6},
+            {width: y for width in widths if (y := _floor(widths[width])) > _NO_FLOOR},
             f"L = {layers}, trained",
         )
         for (layers,), own in split(part, "depth")

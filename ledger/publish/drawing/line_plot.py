@@ -247,7 +247,7 @@ def _curves(axes: Axes, panel: Panel) -> None:
     for series in panel.series:
         if series.kind == "thin":
             xs, ys = _turned(panel, series.x, series.y)
-            axes.plot(xs, ys, color=colours[series.like], linewidth=0.9, alpha=0.8, zorder=2.5)
+            axes.plot(xs, ys, color="#555555", linewidth=0.8, alpha=0.6, zorder=3.1)
     for place, series in enumerate(measured):
         _measured(axes, panel, _beside(panel, series, place, len(measured)), place)
     for place, series in enumerate(_references_of(panel)):
