@@ -158,8 +158,8 @@ def _walls_say(results: Found) -> Iterator[str]:
                 if seen
                 else ""
             )
-            + f". At {last + 1} to {farthest} {'all' if blind == len(nets) else f'{blind} of the'} "
-            f"{len(nets)} are right on at most 55 %, and a coin on 50 %."
+            + f". At distances {last + 1} to {farthest} "
+            f"{'all' if blind == len(nets) else f'{blind} of the'} {len(nets)} are right on at most 55 %, and a coin on 50 %."
         )
 
 
