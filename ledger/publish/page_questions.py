@@ -149,17 +149,21 @@ def _walls_say(results: Found) -> Iterator[str]:
             for of_net in nets.values()
         )
         farthest = max(at for of_net in nets.values() for at in of_net)
+        many = len(seen) > 1
         yield (
             f"After {longest[0][0].updates:,} updates {len(seen)} of {len(nets)} nets of "
-            f"{_LAYERS[layers]} {'see' if len(seen) > 1 else 'sees'} distance {last}"
+            f"{_LAYERS[layers]} {'see' if many else 'sees'} distance {last}"
             + (
-                f": {'they are' if len(seen) > 1 else 'it is'} right on more than 55 % of the "
-                f"questions, the least of them on {100 * min(map(_centre, seen)):.0f} %"
+                f": {'they are' if many else 'it is'} right on more than 55 % of the questions, "
+                f"the least of them on {100 * min(map(_centre, seen)):.0f} %."
                 if seen
-                else ""
+                else "."
             )
-            + f". At distances {last + 1} to {farthest} "
-            f"{'all' if blind == len(nets) else f'{blind} of the'} {len(nets)} are right on at most 55 %, and a coin on 50 %."
+        )
+        them = f"all {len(nets)}" if blind == len(nets) else f"{blind} of the {len(nets)}"
+        yield (
+            f"At distances {last + 1} to {farthest} {them} are right on at most 55 %, and a coin "
+            "on 50 %."
         )
 
 
