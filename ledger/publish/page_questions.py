@@ -323,21 +323,62 @@ def _hops(results: Found) -> Iterator[Panel]:
     yield _least(median, "hops", "hops k", least, ("ceil(log_2 k) + 2", layers_for_hops))
 
 
-@_shows("least-depth-by-updates")
-def _least_by_updates(results: Found) -> Iterator[Panel]:
+# Of the nets of hops_enough with 24 symbols and k up to 4, by training_table.csv.
+HOP_UPDATES = 5_000
+
+
+def _by_updates(results: Found) -> Iterator[tuple[str, dict[str, Rows]]]:
+    """Title and kinds of nets, each with its cases of several numbers of updates."""
+    more = rows(
+        results, "trained_depth/hops_enough", task="hop_k", symbols=24, hops_max=4, seeds="median"
+    )
+    hops = [
+        *rows(results, "trained_depth/hops_by_updates"),
+        *((Case(**case.fields() | {"updates": HOP_UPDATES}), value) for case, value in more),
+    ]
     paths = rows(results, "trained_depth/connectivity_by_updates")
-    for title, part, of in (
-        ("Hops", rows(results, "trained_depth/hops_by_updates"), lambda case: f"k = {case.hops}"),
-        ("Connectivity", paths, lambda case: f"D = {case.diameter}, {case.net}"),
-    ):
-        kinds: dict[str, dict[int, Measured]] = {}
-        for case, value in part:
-            kinds.setdefault(of(case), {})[case.updates] = value
-        lines = [curve(label, points_) for label, points_ in kinds.items()]
+    if any(case.updates != HOP_UPDATES for case, _ in hops):
+        yield "Hops", {f"k = {k}": part for (k,), part in split(hops, "hops")}
+    yield (
+        "Connectivity",
+        {f"D = {D}, {net}": part for (D, net), part in split(paths, "diameter", "net")},
+    )
+
+
+def _least_by_updates_say(results: Found) -> Iterator[str]:
+    for title, kinds in _by_updates(results):
+        for kind, part in kinds.items():
+            found = [
+                f"{_in_words(value, case.tried)} after {case.updates:,}"
+                for case, value in sorted(part, key=lambda row: row[0].updates)
+                if isinstance(value, Ball)
+            ]
+            if found:
+                yield f"{title}, {kind}: least depth {', '.join(found)} updates."
+
+
+def _in_words(depth: Ball, tried: int) -> str:
+    low, high = int(depth.low), int(depth.high)
+    if low > tried:
+        return f"more than {tried}"
+    if high > tried:
+        return f"{low} or more"
+    return (
+        str(low) if low == high else f"{low} or {high}" if high == low + 1 else f"{low} to {high}"
+    )
+
+
+@_shows("least-depth-by-updates", says=_least_by_updates_say)
+def _least_by_updates(results: Found) -> Iterator[Panel]:
+    for title, kinds in _by_updates(results):
+        lines = [
+            curve(label, {case.updates: value for case, value in part})
+            for label, part in kinds.items()
+        ]
         yield Panel(
             title,
             "updates",
-            "least depth of the median seed",
+            "least depth (one above tried: beyond)",
             tuple(filter(None, lines)),
             x_scale="log",
         )

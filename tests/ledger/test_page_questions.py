@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from fractions import Fraction
+from importlib.resources import files
 
 import pytest
 
@@ -12,7 +14,7 @@ from depthlaw.empirics.depth_width.fixed_budgets import width_of
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.ledger.publish.drawing.panels import Found, written
-from depthlaw.ledger.publish.page_questions import QUESTIONS
+from depthlaw.ledger.publish.page_questions import HOP_UPDATES, QUESTIONS
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.values import Ball, Case, Exact, Sample
 
@@ -214,3 +216,22 @@ def test_floors_are_those_that_the_claim_states() -> None:
     trained, floor = panel.series
     assert (trained.y, floor.kind, floor.like) == ((0.75,), "reference", trained.label)
     assert floor.y == (float(claim.predict(case).low),)
+
+
+def test_hops_of_more_updates_stand_beside_those_of_fewer() -> None:
+    """Those of `hops_enough` have the number of updates that the table of trainings gives."""
+    text = files("depthlaw.empirics.trained_depth").joinpath("training_table.csv").read_text()
+    (row,) = [row for row in csv.DictReader(text.splitlines()) if "k <= 4" in row["size"]]
+    assert int(row["updates"]) == HOP_UPDATES
+    few = find("trained_depth/hops_by_updates").cases("long")[1]
+    more = Case(**{k: v for k, v in few.fields().items() if k != "updates"})
+    found: Found = {
+        "trained_depth/hops_by_updates": {few: Ball(Fraction(4), Fraction(5))},
+        "trained_depth/hops_enough": {more: Ball(Fraction(3), Fraction(4))},
+    }
+    asked = QUESTIONS["least-depth-by-updates"]
+    assert list(asked.says(found)) == [
+        "Hops, k = 2: least depth 4 or more after 1,250, 3 or 4 after 5,000 updates."
+    ]
+    (panel,) = asked.panels(found)
+    assert panel.series[0].x == (1250, 5000)
