@@ -89,8 +89,9 @@ _CLASSES = (
     "with scores that grow as the square of the length. The worst of eight is the least depth at "
     "which all eight learn, the median that at which half do; intervals of a net's answers are "
     "over words. Over seeds, if they are independent draws: with probability 0.992 the range from "
-    "the best of eight to the worst contains the median of all. A wrong word of brackets has two closing ones of two kinds "
-    "exchanged, each after a closing one, so that no count of letters tells it."
+    "the best of eight to the worst contains the median of all. A wrong word of brackets has two "
+    "closing ones of two kinds exchanged, each after a closing one, so that no count of letters "
+    "tells it."
 )
 _TRIALS = (
     "Trials of two other seeds on four of the tasks had been looked at, by which learning rate and "
