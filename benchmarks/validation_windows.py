@@ -3,9 +3,11 @@ models of 82k weights in their layers, eight seeds, asked on all windows of the 
 
     python benchmarks/validation_windows.py [updates] [depths ...]
 
-A trial, which no claim rests on. Of each depth and one layer it prints how much larger the mean
-loss is, in nats: on the 64 windows of the records, on all 2,102, and its standard deviation over
-other sets of 64, evenly spaced as those of the records are.
+A trial, which no claim rests on. Of each depth it prints how much larger the mean loss is than that
+of one layer, in nats: on the 64 windows of the records, on all 2,102, and its standard deviation
+over other sets of 64, evenly spaced as those of the records are. After 1,000 updates it printed,
+for one layer, 4.145 on the 64 and 4.208 on all; for two layers +0.114 and +0.127, sd over other
+sets 0.008, standard error of all 0.002 (four minutes of CPU).
 """
 
 from __future__ import annotations
