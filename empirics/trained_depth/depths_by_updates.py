@@ -63,7 +63,7 @@ _hops = [
 )
 @about_nets()
 def connectivity_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    r"""From 500 updates on these nets take three layers at $D = 11$.
+    r"""These nets take $\lceil \log_3 11 \rceil$ layers from 500 updates on.
 
     The least depth, up to three layers, at which our nets of the median seed, trained for 500 and
     2,000 updates on 12 vertices, answer pairs at every distance up to $D = 11$ is
