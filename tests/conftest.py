@@ -11,17 +11,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Before NumPy or torch is imported. One thread: sums come out the same everywhere, and neighbours
 # are not slowed down.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 os.environ["MPLBACKEND"] = "Agg"
+# What would change the colours and the width of what is printed.
+for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+    os.environ.pop(_name, None)
 
-# The same examples on every machine; look for new ones with `pytest --hypothesis-profile=explore`.
-settings.register_profile("depthlaw", derandomize=True, deadline=None, database=None)
-settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
+# The same examples on every machine, and however slow it is; look for new ones with
+# `pytest --hypothesis-profile=explore`.
+_PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("depthlaw", derandomize=True, database=None, **_PATIENT)
+settings.register_profile("explore", max_examples=1000, print_blob=True, **_PATIENT)
 settings.load_profile("depthlaw")
 
 _HERE = Path(__file__).parent

@@ -117,7 +117,8 @@ def _commit() -> str:
         return done.stdout.strip()
 
     try:
-        changed = git("status", "--porcelain", "--untracked-files=no")
+        # Without a lock, which would be in the way of the user's own git.
+        changed = git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
         return git("rev-parse", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return ""

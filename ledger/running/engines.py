@@ -14,13 +14,14 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
@@ -31,7 +32,7 @@ from depthlaw.theory.claims.definition import Case, Claim
 from ..records.environment import THREAD_VARIABLES, cores, installing
 from ..records.run import Failure, Run
 from ..records.store import Record, Store
-from .interrupts import TIME_IS_UP, Stopped, stoppable
+from .interrupts import TIME_IS_UP, Stopped, stoppable, whole
 
 LOADER = "depthlaw.theory.claims.definition:find"
 
@@ -154,21 +155,26 @@ class ProcessPool:
         ]
         try:
             while todo or resting or any(slot.run for slot in slots):
-                while resting and resting[0][0] <= time.monotonic():
-                    todo.append([heapq.heappop(resting)[2]])
-                for slot in slots:
-                    slot.start_next(todo)
-                for slot in _finished(slots, resting[0][0] if resting else float("inf")):
-                    run, answer = slot.finish()
-                    if isinstance(answer, _Died) and not answer.hung:
-                        deaths[run.id] += 1
-                        if deaths[run.id] <= self.retries:
-                            due = time.monotonic() + 0.1 * 4 ** deaths[run.id]
-                            heapq.heappush(resting, (due, sum(deaths.values()), run))
-                            continue
-                    # The process gets its next run before this one is recorded: it computes while
-                    # the disk is waited for.
-                    slot.start_next(todo)
+                # Stopped in its middle, this could leave a process that nobody knows, or keep a
+                # lock that `stop` then waits for.
+                with whole():
+                    while resting and resting[0][0] <= time.monotonic():
+                        todo.append([heapq.heappop(resting)[2]])
+                    for slot in slots:
+                        slot.start_next(todo)
+                    over = _finished(slots, resting[0][0] if resting else float("inf"))
+                for slot in over:
+                    with whole():
+                        run, answer = slot.finish()
+                        if isinstance(answer, _Died) and not answer.hung:
+                            deaths[run.id] += 1
+                            if deaths[run.id] <= self.retries:
+                                due = time.monotonic() + 0.1 * 4 ** deaths[run.id]
+                                heapq.heappush(resting, (due, sum(deaths.values()), run))
+                                continue
+                        # The process gets its next run before this one is recorded: it computes
+                        # while the disk is waited for.
+                        slot.start_next(todo)
                     yield run, self._outcome(run, answer, deaths[run.id])
         finally:
             for slot in slots:
@@ -242,7 +248,9 @@ class _Slot:
             others = set(multiprocessing.active_children())
             self._executor = ProcessPoolExecutor(1, context, _prepare, started)
             # Starting takes seconds, which are not the run's; `advance` follows with the run.
-            self.future, self.since = self._executor.submit(os.getpid), time.monotonic() + STARTING
+            with _deaf():
+                self.future = self._executor.submit(os.getpid)
+            self.since = time.monotonic() + STARTING
             self._starting = True
             # Submitting has started the process, which can be ended from now on.
             self._process = next(iter(set(multiprocessing.active_children()) - others), None)
@@ -303,9 +311,10 @@ class _Slot:
 
 
 def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
-    """The slots whose run is over, after waiting for the first, or until `due`."""
+    """The slots whose run is over, after waiting a moment for the first, or until `due`."""
     busy = [slot for slot in slots if slot.run is not None]
-    seconds = max(0.0, min([1.0, due - time.monotonic(), *(slot.left() for slot in busy)]))
+    # Not longer than a signal may wait.
+    seconds = max(0.0, min([0.2, due - time.monotonic(), *(slot.left() for slot in busy)]))
     if busy:
         wait([slot.future for slot in busy if slot.future is not None], seconds, FIRST_COMPLETED)
     else:
@@ -313,9 +322,21 @@ def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
     return [slot for slot in busy if slot.advance()]
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """What is started inside does not hear Ctrl-C, which a terminal sends to every process: it
+    would say so at length, and the driver ends it anyway."""
+    # Started inside, it would let the signal through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None:
     """What a process of the pool does first, before anything heavy is imported."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     one_thread()
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
@@ -463,7 +484,7 @@ def execute(
     failures = []
     seconds = 60 * minutes if minutes is not None else None
     deadline = time.monotonic() + seconds if seconds is not None else None
-    with stoppable(seconds) as whole, closing(engine.outcomes(todo)) as outcomes:
+    with stoppable(seconds), closing(engine.outcomes(todo)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 
 TIME_IS_UP = "the time limit of --minutes is reached"
 
@@ -15,11 +16,21 @@ class Stopped(KeyboardInterrupt):
     on the way may swallow it."""
 
 
+# Of this thread: other threads are never interrupted.
+_whole: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
+    "whole", default=nullcontext
+)
+
+
+def whole() -> AbstractContextManager[None]:
+    """What stands inside is done whole before `Stopped` is raised; a second signal does not
+    wait."""
+    return _whole.get()()
+
+
 @contextmanager
-def stoppable(seconds: float | None) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close. What stands
-    inside the context manager handed out is done whole, and `Stopped` follows; a second signal does
-    not wait."""
+def stoppable(seconds: float | None) -> Iterator[None]:
+    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close."""
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
     if seconds is not None:
         reasons[signal.SIGALRM] = TIME_IS_UP
@@ -32,7 +43,7 @@ def stoppable(seconds: float | None) -> Iterator[Callable[[], AbstractContextMan
             raise Stopped(late)
 
     @contextmanager
-    def whole() -> Iterator[None]:
+    def unbroken() -> Iterator[None]:
         nonlocal waits
         waits = True
         try:
@@ -46,12 +57,14 @@ def stoppable(seconds: float | None) -> Iterator[Callable[[], AbstractContextMan
         before = {number: signal.signal(number, stop) for number in reasons}
     except ValueError:
         # Not in the main thread: whoever owns the process handles its signals.
-        yield whole
+        yield
         return
+    token = _whole.set(unbroken)
     try:
         with _alarm(seconds):
-            yield whole
+            yield
     finally:
+        _whole.reset(token)
         for number, handler in before.items():
             signal.signal(number, handler)
 

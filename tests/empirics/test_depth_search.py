@@ -178,7 +178,7 @@ def test_two_processes_at_one_training_take_turns(tmp_path):
         )
         for _ in range(2)
     ]
-    (first, error), (second, other) = (process.communicate(timeout=120) for process in both)
+    (first, error), (second, other) = (process.communicate() for process in both)
     assert (error, other) == ("", "")
     assert first == second != ""
     assert [path.suffix for path in (tmp_path / "trainings").iterdir()] == [".json"]

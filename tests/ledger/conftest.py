@@ -15,9 +15,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
+# Before any test: loaded first after tests of the command line, PyTorch 2.13 fails with "bad call
+# flags" or "module functions cannot set METH_CLASS".
+import torch  # noqa: F401
+
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Store, manifest
+from depthlaw.ledger.running import engines
 
 HERE = Path(__file__).parent
 
@@ -68,6 +73,18 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
     yield faulty
     sys.modules.pop("faulty", None)
+
+
+@pytest.fixture
+def only_what_hangs_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool waits for every other run as long as this machine needs, however short its
+    timeout."""
+    left = engines._Slot.left
+
+    def left_of(slot: engines._Slot) -> float:
+        return left(slot) if "hang" in slot.run.case else float("inf")
+
+    monkeypatch.setattr(engines._Slot, "left", left_of)
 
 
 @dataclass

@@ -26,6 +26,8 @@ def measured(case: Case, seed: int) -> Exact:
         while len(list(folder.iterdir())) < 2:
             time.sleep(0.01)
     time.sleep((case.get("milliseconds") or int(os.environ.get("FAULTY_MILLISECONDS", "0"))) / 1000)
+    if case.get("deaf"):
+        return Exact(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
     if case.get("gpu"):
         return Exact(int(os.environ["CUDA_VISIBLE_DEVICES"]))
     return Exact(3**case.depth)

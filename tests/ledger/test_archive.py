@@ -230,7 +230,7 @@ def test_nothing_about_records_needs_torch(folder):
     )
     asked = json.dumps([command.split() for command in commands])
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, asked], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", WITHOUT_TORCH, asked], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
     answers = [json.loads(line) for line in done.stdout.splitlines()]

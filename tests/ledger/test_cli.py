@@ -34,11 +34,6 @@ SMALL = (
 KILLED = "--only connectivity/reach --only hops/doubling --only hops/depth_corrected"
 
 
-def spawned(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "depthlaw", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=900, **options)
-
-
 def manifest_of(said: str) -> str:
     return json.loads(said)["manifest"]
 
@@ -212,7 +207,7 @@ def test_the_real_full_device_is_one_line_too():
     """What stays in the buffer until the end is noticed too."""
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "depthlaw", "depth", "3B"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr == (
         "error: the output cannot be written (No space left on device); what "
@@ -255,7 +250,7 @@ def in_a_terminal(commands: Sequence[tuple[str | Path, ...]]) -> list[str]:
     except OSError:  # EIO: the process has closed its side
         pass
     os.close(ours)
-    assert process.wait(timeout=60) == 0
+    assert process.wait() == 0
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r\n", "\n")
     *answers, rest = plain.split("THE NEXT COMMAND\n")
     assert (len(answers), rest) == (len(commands), "")
@@ -367,23 +362,22 @@ def test_ctrl_c_is_one_line_and_writes_nothing(typed, place, tmp_path, monkeypat
 def test_ctrl_c_is_one_line_and_resumable(tmp_path):
     words = f"-m depthlaw verify quick --results {tmp_path} --engine pool {KILLED}".split()
     command = [sys.executable, *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_for_records(tmp_path, 1, process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while process.poll() is None and not list((tmp_path / "runs").rglob("*.json")):
+        time.sleep(0.002)
+    # To all its processes, as a terminal does.
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in out + err
     assert "Exception ignored" not in err
     assert "interrupted" in err
-
-
-def wait_for_records(folder: Path, number: int, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        if len(list((folder / "runs").rglob("*.json"))) >= number:
-            return
-        time.sleep(0.002)
-    assert process.poll() is not None, "no record appeared within a minute"
 
 
 @pytest.mark.parametrize("arguments", [("depth", "3B", "--json"), ("claims", "--json")])
@@ -469,6 +463,6 @@ sys.exit(main())
 
 def test_ctrl_c_during_an_appendix_is_one_line_and_writes_nothing(tmp_path):
     command = [sys.executable, "-c", INTERRUPTED, "appendix", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
     assert list(tmp_path.iterdir()) == []

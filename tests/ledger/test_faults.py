@@ -16,6 +16,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from itertools import count, cycle
 from pathlib import Path
 
@@ -61,26 +63,28 @@ def alive(group: int) -> bool:
 def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
     """SIGKILL to a driver without workers, to one with workers, and to its workers too; from its
     first moments to the middle of its work."""
-    monkeypatch.setenv("FAULTY_RUNS", "600")
     monkeypatch.setenv("FAULTY_MILLISECONDS", "8")
     counted = fault("the driver is killed", "SIGKILL at random moments")
     moments, folder = random.Random(50), tmp_path / "killed"
     added = []
     for n in range(50):
         before = number_of_records(folder)
+        # It never runs out of work, and each round adds little.
+        monkeypatch.setenv("FAULTY_RUNS", str(before + 60))
         driver = start(faulty, folder, "pool" if n % 2 else "inline")
         if n % 5:
             while driver.poll() is None and number_of_records(folder) == before:
                 time.sleep(0.002)
         time.sleep(moments.uniform(0, 0.06))
-        (os.killpg if n % 4 == 1 else os.kill)(driver.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # where this process had to wait for long, it is done
+            (os.killpg if n % 4 == 1 else os.kill)(driver.pid, signal.SIGKILL)
+        # Until nobody holds its end of the pipe: workers that outlived their driver would hang
+        # here.
         driver.communicate()
-        deadline = time.monotonic() + 10
-        while alive(driver.pid) and time.monotonic() < deadline:
+        while alive(driver.pid):
             time.sleep(0.02)
-        assert not alive(driver.pid), "workers outlive their driver"
         added.append(counted.survived(folder))
-    assert sum(n > 0 for n in added) >= 35
+    assert sum(n > 0 for n in added) >= 40
     go_on(faulty, folder)
     counted.ended(
         folder, plan(faulty.claims(), "quick"), "nothing can be said; the same command goes on"
@@ -102,7 +106,7 @@ def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
         while counted.rounds < 50 and not over.wait(moments.uniform(0, 0.2)):
             # Not active_children(), which would reap them in this thread.
             pids = [child.pid for child in list(process._children) if child.pid]
-            if pids:
+            with suppress(ProcessLookupError, IndexError):  # none, or one that is just over
                 os.kill(moments.choice(pids), signal.SIGKILL)
                 counted.survived(tmp_path)
 
@@ -141,6 +145,7 @@ def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("only_what_hangs_is_timed")
 @pytest.mark.parametrize(
     ("how", "name", "changes", "said"),
     [
@@ -159,12 +164,12 @@ def test_tasks_that_go_wrong(faulty, tmp_path, fault, how, name, changes, said):
     assert {failure.run.id for failure in failures} == {run.id for run in runs[:4]}
     counted.rounds = len(failures) - 1
     counted.survived(folder)
-    assert execute(runs, Store(folder), pool) == []
+    assert execute(runs, Store(folder), replace(pool, timeout=None)) == []
     counted.ended(folder, runs, failures[0].why)
 
 
 def error_line(driver: subprocess.Popen[str]) -> str:
-    _, said = driver.communicate(timeout=60)
+    _, said = driver.communicate()
     assert driver.returncode == 1
     assert said.startswith("error: ")
     assert said.count("\n") == 1, said
@@ -291,6 +296,7 @@ def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("only_what_hangs_is_timed")
 def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and
     recorded times do not depend on it."""
@@ -303,7 +309,6 @@ def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
         *(Case(depth=1, n=n, milliseconds=10) for n in range(200)),
     )
     runs, folder = plan(faulty.claims(*cases), "quick"), tmp_path / "r"
-    started = time.monotonic()
     with pytest.raises(Stopped, match="--minutes"):
         execute(
             runs, Store(folder), ProcessPool(2, timeout=0.5, loader=faulty.LOADER), minutes=0.8 / 60
@@ -313,7 +318,6 @@ def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     failures = execute(runs, Store(folder), ProcessPool(2, timeout=0.5, loader=faulty.LOADER))
     counted.survived(folder)
     assert [failure.why for failure in failures] == ["hung: stopped after 0.5 s"]
-    assert time.monotonic() - started < 60
     assert execute(runs, Store(folder), Inline()) == []
     assert all(record.facts["timing"]["wall_s"] >= 0 for record in Store(folder))
     counted.ended(folder, runs, "nothing; only elapsed time is used")
@@ -325,7 +329,7 @@ def test_two_drivers_share_a_folder(faulty, tmp_path, monkeypatch, fault):
     counted = fault("two drivers on one folder", "started together")
     for n, engines in enumerate((("pool", "pool"), ("pool", "inline"), ("inline", "inline"))):
         both = [start(faulty, tmp_path / str(n), engine) for engine in engines]
-        assert [driver.communicate(timeout=60)[1] for driver in both] == ["", ""]
+        assert [driver.communicate()[1] for driver in both] == ["", ""]
         assert [driver.returncode for driver in both] == [0, 0]
         assert Store(tmp_path / str(n)).set_aside == []
         assert manifest(Store(tmp_path / str(n)))["hash"] == manifest(Store(tmp_path / "0"))["hash"]

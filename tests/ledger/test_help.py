@@ -12,6 +12,7 @@ import typer
 from depthlaw.ledger.cli import completion
 from depthlaw.ledger.cli.arguments import app, main
 from depthlaw.ledger.running.claims_index import claims_index
+from depthlaw.theory.claims.code_version import write_cache
 from depthlaw.theory.claims.definition import SUITES, topics
 
 
@@ -83,8 +84,10 @@ def test_offers_are_keys_topics_suites_and_names():
     assert all(" " not in name for name, _ in completion.gpus("H100"))
 
 
-def test_a_shell_is_answered_without_a_heavy_library():
-    assert claims_index()  # built once after a change of the code
+def test_a_shell_is_answered_without_a_heavy_library(tmp_path, monkeypatch):
+    # It is built once after a change of the code; another checkout may throw it away meanwhile.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    write_cache("index", claims_index())
     code = (
         "import sys; from depthlaw.ledger.cli.arguments import main\n"
         "try: main()\n"

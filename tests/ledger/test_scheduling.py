@@ -8,10 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-# When tests are collected: loaded first after tests of the command line, PyTorch 2.13 fails with
-# "bad call flags" or "module functions cannot set METH_CLASS".
-import torch  # noqa: F401
-
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.records.environment import cores
 from depthlaw.ledger.records.run import Run

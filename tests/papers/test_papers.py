@@ -44,7 +44,6 @@ def tex(*command: str, cwd: Path) -> None:
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=240,
     )
     assert done.returncode == 0, done.stdout[-3000:]
 

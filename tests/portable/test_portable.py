@@ -383,7 +383,7 @@ def test_more_than_last_digits_is_no_rounding() -> None:
     assert off([1 / 3], [1 / 3 + 1e-6]) != []
 
 
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(7200)
 def test_the_same_is_printed_and_decided_on_other_machines(show: Callable[[str], None]) -> None:
     """The documented transcripts, the fit, the advisor, the numbers of an appendix, and a part of
     suite quick."""

@@ -105,7 +105,6 @@ def judged(folder: Path, told: str) -> dict[str, str]:
         input=told,
         capture_output=True,
         text=True,
-        timeout=800,
         check=True,
     ).stdout
     stated = re.findall(r"^stated (\w+)$", said, re.M)

@@ -14,7 +14,7 @@ from depthlaw.theory.claims.formal import source
 from depthlaw.theory.formal import prove
 
 # The first test waits until everything is compiled, on machines that are busy too.
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(7200)
 
 TABLE: dict[str, list[list[str]]] = tomllib.loads(
     (Path(__file__).parent / "mutants.toml").read_text(encoding="utf-8")

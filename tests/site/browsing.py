@@ -12,7 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Request
+from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "_site"
@@ -21,6 +21,8 @@ CHROMIUM = next(
 )
 # In a container there is no sandbox to be had; no name of a host is looked up.
 FLAGS = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+# Milliseconds after which what a page should do counts as not done: a busy machine is slow.
+PATIENCE = 300_000
 # Width and height in CSS pixels, and whether it is touched.
 SCREENS: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 900}},
@@ -34,6 +36,8 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 64
+
     def handle_error(self, *arguments: object) -> None:
         """Nothing: a browser that leaves a page hangs up on what it no longer needs."""
 
@@ -47,6 +51,22 @@ def served(folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """A browser context that has patience."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE)
+    return context
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than the screen, once its fonts are there."""
+    width: int = page.evaluate("""async () => {
+        await document.fonts.ready;
+        return document.documentElement.scrollWidth - window.innerWidth;
+    }""")
+    return width
 
 
 @dataclass

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))  # modules beside the tests
 
-from browsing import CHROMIUM, FLAGS, SCREENS, SITE, Watch, served
+from browsing import CHROMIUM, FLAGS, PATIENCE, SCREENS, SITE, Watch, new_context, served
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def browser() -> Iterator[Browser]:
     """Headless Chromium, started once."""
     assert CHROMIUM, "there is no Chromium here; `make site-test` would have said so"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -41,14 +41,13 @@ def opened(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
     contexts, watches = [], []
 
     def opening(path: str, screen: str = "desktop", scheme: str = "light") -> Page:
-        context = browser.new_context(
-            color_scheme=scheme, reduced_motion="reduce", **SCREENS[screen]
+        context = new_context(
+            browser, color_scheme=scheme, reduced_motion="reduce", **SCREENS[screen]
         )
         watch = Watch((path if "://" in path else site,))
         watch.put_on(context)
         contexts.append(context)
         watches.append(watch)
-        context.set_default_timeout(15_000)
         page = context.new_page()
         response = page.goto(path if "://" in path else site + path)
         assert response is None or response.ok, f"{path}: {response.status}"

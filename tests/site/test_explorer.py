@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import SCREENS, SITE, Watch
+from browsing import SCREENS, SITE, Watch, new_context, overflow
 from playwright.sync_api import Browser, Page
 
 PAGE = "explorer/index.html"
@@ -110,7 +110,8 @@ def test_a_finger_or_a_mouse_moves_each_kind_of_control(
     press(slider, 0.15)
     # The list itself is drawn by the system, out of a test's reach: what it sends is chosen here.
     press(menu, 0.5)
-    assert page.evaluate("document.activeElement.id") == "tasks-task"
+    # A tap is a click a moment later.
+    page.wait_for_function("document.activeElement.id === 'tasks-task'")
     page.keyboard.press("Escape")
     menu.select_option(index=menu.locator("option").count() - 1)
     after = [command.inner_text() for command in commands]
@@ -215,7 +216,7 @@ def test_a_point_is_named_under_the_pointer(explorer: Page) -> None:
 
 
 def test_the_theme_of_the_site_is_followed(browser: Browser, site: str) -> None:
-    with browser.new_context(color_scheme="light") as context:
+    with new_context(browser, color_scheme="light") as context:
         page = context.new_page()
         page.goto(site + PAGE)
         light = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -226,7 +227,7 @@ def test_the_theme_of_the_site_is_followed(browser: Browser, site: str) -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_it_works_from_a_folder_and_fits_the_screen(browser: Browser, screen: str) -> None:
-    with browser.new_context(**SCREENS[screen]) as context:
+    with new_context(browser, **SCREENS[screen]) as context:
         watch = Watch(((SITE / "explorer").as_uri(),))
         watch.put_on(context)
         page = context.new_page()
@@ -234,7 +235,7 @@ def test_it_works_from_a_folder_and_fits_the_screen(browser: Browser, screen: st
         ready(page)
         choose(page, "rules-budget", 0)
         assert page.locator("#rules-command").inner_text() == "depthlaw depth 10M"
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert overflow(page) <= 0
         # A finger needs 24 pixels.
         assert (
             page.eval_on_selector_all(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import SCREENS, SITE, Watch, served
+from browsing import PATIENCE, SCREENS, SITE, Watch, new_context, overflow, served
 from playwright.sync_api import Browser, Page
 
 # One of each kind of page.
@@ -54,11 +54,6 @@ def barriers(page: Page) -> list[str]:
     ]
 
 
-def overflow(page: Page) -> int:
-    """By how many pixels the page is wider than the screen."""
-    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-
-
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_page_loads_without_complaint_and_fits_a_phone(
     browser: Browser, site: str, part: int
@@ -67,7 +62,7 @@ def test_every_page_loads_without_complaint_and_fits_a_phone(
     # same.
     drawn = re.compile(r"console: Error: <path> attribute d: Expected number, .*\\nMM319 602 V0")
     complaints = {}
-    context = browser.new_context(color_scheme="dark", **SCREENS["phone"])
+    context = new_context(browser, color_scheme="dark", **SCREENS["phone"])
     watch = Watch((site,))
     watch.put_on(context)
     page = context.new_page()
@@ -132,12 +127,16 @@ def test_what_a_page_does_wrong_is_seen(
 ) -> None:
     (tmp_path / "favicon.ico").touch()
     (tmp_path / "index.html").write_text(f"<!doctype html><html lang='en'>{body}</html>")
-    with served(tmp_path) as address, browser.new_context() as context:
+    with served(tmp_path) as address, new_context(browser) as context:
         watch = Watch((address,))
         watch.put_on(context)
         page = context.new_page()
         page.goto(address)
-        page.wait_for_timeout(200)
+        for _ in range(PATIENCE // 20):
+            # The browser tells of it a moment later.
+            if complaint is None or any(it.startswith(complaint) for it in watch.complaints):
+                break
+            page.wait_for_timeout(20)
         found = list(watch.complaints)
     if complaint is None:
         assert found == []
@@ -150,7 +149,7 @@ def test_a_barrier_and_a_page_too_wide_are_seen(browser: Browser, tmp_path: Path
         "<!doctype html><html><title>t</title><main><h1>h</h1><img src='data:,'>"
         "<p style='color:#ddd;background:#fff;width:3000px'>faint</p></main></html>"
     )
-    with served(tmp_path) as address, browser.new_context() as context:
+    with served(tmp_path) as address, new_context(browser) as context:
         page = context.new_page()
         page.goto(address)
         found = " ".join(barriers(page))

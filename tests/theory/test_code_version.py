@@ -518,6 +518,10 @@ def test_what_derives_from_the_files_is_kept_for_these_files_only(tmp_path, monk
     monkeypatch.setattr(versions, "tree_version", lambda: "another")
     assert versions.read_cache("example") is None
     versions.write_cache("example", {"a": 2})
+    assert versions.read_cache("example") is None, "the files are not those that were read"
+    monkeypatch.setattr(versions, "_hash_of_tree", lambda: "another")
+    versions.write_cache("example", {"a": 2})
+    assert versions.read_cache("example") == {"a": 2}
     assert len(list(Path(tmp_path / "depthlaw").glob("example-*.json"))) == 1
 
 

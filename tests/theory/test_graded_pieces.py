@@ -231,7 +231,6 @@ def test_memory_stays_within_the_budget():
         [sys.executable, "-c", WITHIN],
         capture_output=True,
         text=True,
-        timeout=300,
         env={"PATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
     assert found.stdout.split() == ["2628"], found.stderr

@@ -125,14 +125,18 @@ def read_cache(name: str) -> Any:
 def write_cache(name: str, data: Any) -> None:
     """Keep what derives from the project's files, in the user's cache folder. One that cannot be
     written costs only time."""
+    if _hash_of_tree() != tree_version():
+        # Edited since this process began: the data may be of either version.
+        return
     path = _cache_file(name)
     unfinished = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for old in path.parent.glob(f"{name}-*.json"):
-            old.unlink(missing_ok=True)
         unfinished.write_text(json.dumps(data), encoding="utf-8")
         unfinished.replace(path)
+        # Never this one, which other processes read at the same time.
+        for old in set(path.parent.glob(f"{name}-*.json")) - {path}:
+            old.unlink(missing_ok=True)
     except OSError:
         return
 
@@ -201,8 +205,12 @@ def source_files() -> list[Path]:
 
 @cache
 def tree_version() -> str:
-    """A hash over all files of `source_files`, data files beside them, and the version of
-    Python."""
+    """A hash over all files of `source_files`, data files beside them, and the version of Python,
+    as they were when it was first asked for."""
+    return _hash_of_tree()
+
+
+def _hash_of_tree() -> str:
     whole = hashlib.sha256(sys.version.encode())
     files = source_files()
     folders = {path.parent for path in files}
