@@ -680,9 +680,9 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
         "parameters",
     ):
         text = "chains and brackets" if made else "Python's library"
-        ends = {case.steps for case, _ in part}
+        several = {case.steps for case, _ in part}
         # One curve has no legend.
-        text += f", {min(ends):,} updates" if len(ends) == 1 else ""
+        text += f", {min(several):,} updates" if len(several) == 1 else ""
         yield Panel(
             f"12 L d^2 = {size_name(parameters)}, {text}",
             "layers",
