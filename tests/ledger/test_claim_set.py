@@ -36,7 +36,7 @@ RELEASED = {
     "claims-v8": "2355601d5fe504c58e65b09a7f78ee5365a37b104550ac6db382544d110b5bae",
     "claims-v9": "6d617cdb478857d2c63e05269f7b5299dd0cc94dff9bf4bfa625fab16406a4ba",
     "claims-v10": "7388a6c436e420335a479df52d8f608a3130f76fa187fb593a422bf7d028134b",
-    "claims-v11": "f0fc3e8a2a3da8954973d8562fdbe7a8d1f82ad61cbb0bc79900e9f5b68cd4fa",
+    "claims-v11": "769b40f02b9b01e6c9ee86f671b4659f763788fb8862a47c2d3e783b892e96eb",
 }
 
 ONE = Entry(
