@@ -1,7 +1,7 @@
 """How far a comparison of depths depends on the 64 windows that losses are measured on: language
 models of 82k weights in their layers, eight seeds, asked on all windows of the validation files.
 
-    python benchmarks/validation_windows.py [updates] [depths ...]
+    python benchmarks/validation_windows.py [1000 or 4000] [depths ...]
 
 A trial, which no claim rests on. Of each depth it prints how much larger the mean loss is than that
 of one layer, in nats: on the 64 windows of the records, on all 2,102, and its standard deviation
@@ -83,4 +83,6 @@ def _say(line: str) -> None:
 
 if __name__ == "__main__":
     given = [int(word) for word in sys.argv[1:]] or [1_000]
+    if given[0] not in (1_000, 4_000):
+        sys.exit("1000 or 4000 updates, for which learning rates were chosen")
     main(given[0], given[1:] or [2, 3, 12])

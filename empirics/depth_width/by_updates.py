@@ -282,9 +282,9 @@ def depth_gains_more_when_trained_longer(
 
     From 300 to 1,000 updates one layer gained more than each of the deeper nets, in the mean; from
     1,000 to 4,000 each of them more than one layer, which is decided of twelve layers alone; from
-    4,000 to 18,000 two and three layers a little more, and twelve surely less. Twelve layers are 24
-    wide: with embedding and read-out they have 179,000 weights, one layer has 409,000. That this,
-    and not the learning rate, is why was not tested.
+    4,000 to 18,000 two and three layers a little more in the mean, which is not decided, and twelve
+    surely less. Twelve layers are 24 wide: with embedding and read-out they have 179,000 weights,
+    one layer has 409,000. Whether this or the learning rate is the reason was not tested.
     """
     return sample(
         _gains(case, case.steps, device, folder) - _gains(case, case.earlier, device, folder)

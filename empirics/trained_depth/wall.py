@@ -400,11 +400,11 @@ def wall_is_trained_out(case: Case, device: str = "cpu", folder: str = "") -> Ba
     20, the share of right answers at each distance from 1 to 13 in a row differs from that after
     twice as many updates, with a schedule of their own, by less than 0.1.
 
-    This is what is called trained out here. So many questions leave the difference of two shares
-    near one half open by 0.048; the margin is about twice that. Both have seed 10 and were right to
-    distance 3 already; two softmax nets, of seeds 11 and 15, were not, and were not asked. Nor were
-    nets of two layers, whose 480,000 updates had no room in the hours of the recordings. Intervals
-    are of level $10^{-7}$ for each share.
+    This is what is called trained out here. With so many questions, the difference of two shares
+    near one half is known to within 0.048; the margin is about twice that. Both have seed 10 and
+    were right to distance 3 already; two softmax nets, of seeds 11 and 15, were not, and were not
+    asked. Nor were nets of two layers, whose 480,000 updates had no room in the hours of the
+    recordings. Intervals are of level $10^{-7}$ for each share.
     """
     return _change(case, device, folder)
 

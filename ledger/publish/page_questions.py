@@ -155,7 +155,7 @@ def _walls_say(results: Found) -> Iterator[str]:
             f"{_LAYERS[layers]} {'see' if many else 'sees'} distance {last}"
             + (
                 f": {'they are' if many else 'it is'} right on more than 55 % of the questions, "
-                f"the least of them on {100 * min(map(_centre, seen)):.0f} %."
+                f"the worst of them on {100 * min(map(_centre, seen)):.0f} %."
                 if seen
                 else "."
             )

@@ -155,16 +155,14 @@ class ProcessPool:
         ]
         try:
             while todo or resting or any(slot.run for slot in slots):
-                # Stopped in its middle, this could leave a process that nobody knows, or keep a
-                # lock that `stop` then waits for.
+                # Stopped in its middle, this could leave a process that nobody knows, lose a run
+                # that is over, or keep a lock that `stop` then waits for.
                 with whole():
                     while resting and resting[0][0] <= time.monotonic():
                         todo.append([heapq.heappop(resting)[2]])
                     for slot in slots:
                         slot.start_next(todo)
-                    over = _finished(slots, resting[0][0] if resting else float("inf"))
-                for slot in over:
-                    with whole():
+                    for slot in _finished(slots, resting[0][0] if resting else float("inf")):
                         run, answer = slot.finish()
                         if isinstance(answer, _Died) and not answer.hung:
                             deaths[run.id] += 1
@@ -175,8 +173,11 @@ class ProcessPool:
                         # The process gets its next run before this one is recorded: it computes
                         # while the disk is waited for.
                         slot.start_next(todo)
-                    yield run, self._outcome(run, answer, deaths[run.id])
+                        yield run, self._outcome(run, answer, deaths[run.id])
         finally:
+            # All of them before the first is waited for, which another signal may cut short.
+            for slot in slots:
+                slot.kill()
             for slot in slots:
                 slot.stop()
 
@@ -291,6 +292,11 @@ class _Slot:
             return run, _Died(self.stop())
         except BaseException as error:
             return run, _reason(error)
+
+    def kill(self) -> None:
+        """Kill the process, without waiting for its end."""
+        if self._process is not None:
+            self._process.kill()
 
     def stop(self) -> int | None:
         """End the process, which keeps nothing that could be lost, and return its exit code."""

@@ -34,7 +34,7 @@ def stoppable(seconds: float | None) -> Iterator[None]:
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
     if seconds is not None:
         reasons[signal.SIGALRM] = TIME_IS_UP
-    waits, late = False, ""
+    waits, late = 0, ""
 
     def stop(number: int, frame: object) -> None:
         nonlocal late
@@ -45,12 +45,12 @@ def stoppable(seconds: float | None) -> Iterator[None]:
     @contextmanager
     def unbroken() -> Iterator[None]:
         nonlocal waits
-        waits = True
+        waits += 1
         try:
             yield
         finally:
-            waits = False
-        if late:
+            waits -= 1
+        if late and not waits:
             raise Stopped(late)
 
     try:

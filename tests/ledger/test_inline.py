@@ -154,7 +154,7 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
         if case.depth == 2 and case.asked == "row":
             low = min(nets.get((case.net, case.first), 1.0), float(row.measured.low))
             nets[case.net, case.first] = low
-    assert "95 % up to 9 is surely reached by four of sixteen" in page
+    assert "only four of sixteen nets surely reach 95 % in a row at every distance up to 9" in page
     assert [len(nets), sum(low >= 0.95 for low in nets.values())] == [16, 4]
     assert sorted(share > 0.6 for share in shares["softmax", 9]) == [False] * 3 + [True] * 5
     assert [round(100 * share) for share in shares["softmax", 9]].count(99) == 3

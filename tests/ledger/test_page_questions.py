@@ -133,7 +133,7 @@ def test_the_wall_says_how_many_nets_see_how_far() -> None:
     seen, blind = QUESTIONS["walls"].says(found)
     assert seen == (
         "After 240,000 updates 1 of 2 nets of two layers sees distance 9: it is right on more than "
-        "55 % of the questions, the least of them on 92 %."
+        "55 % of the questions, the worst of them on 92 %."
     )
     assert blind == ("At distances 10 to 10 all 2 are right on at most 55 %, and a coin on 50 %.")
     *_, last = QUESTIONS["walls"].panels(found)

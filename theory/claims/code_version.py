@@ -125,8 +125,12 @@ def read_cache(name: str) -> Any:
 def write_cache(name: str, data: Any) -> None:
     """Keep what derives from the project's files, in the user's cache folder. One that cannot be
     written costs only time."""
-    if _hash_of_tree() != tree_version():
-        # Edited since this process began: the data may be of either version.
+    try:
+        if _hash_of_tree() != tree_version():
+            # Edited since the version was first asked for: the data may be of either.
+            return
+    except OSError:
+        # A file went away meanwhile.
         return
     path = _cache_file(name)
     unfinished = path.with_suffix(f".{os.getpid()}")
