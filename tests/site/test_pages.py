@@ -93,6 +93,14 @@ def test_main_pages_have_no_serious_barrier_and_fit_the_screen(
     assert overflow(page) <= 0
 
 
+@pytest.mark.parametrize("name", ["index.html", "depth.html", "what-training-finds.html"])
+def test_pages_fit_windows_of_every_width(opened: Callable[..., Page], name: str) -> None:
+    page = opened(name, "desktop", "light")
+    for width in range(360, 1600, 40):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert overflow(page) <= 0, width
+
+
 def test_the_appendix_has_no_serious_barrier_and_needs_nothing_beside_it(
     opened: Callable[..., Page],
     appendix: Path,
