@@ -156,6 +156,20 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
             nets[case.net, case.first] = low
     assert "only four of sixteen nets surely reach 95 % in a row at every distance up to 9" in page
     assert [len(nets), sum(low >= 0.95 for low in nets.values())] == [16, 4]
+    assert "right on 80 % (softmax) and 68 % (linearised) in a row at 9" in page
+    assert {
+        (row.case.net, round(50 * float(row.measured.low + row.measured.high)))
+        for row in judged.judged("trained_depth/wall_seen").decided
+        if "mlp" in row.case and (row.case.asked, row.case.distance) == ("row", 9)
+    } == {("softmax", 80), ("linearised", 68)}
+    assert "miss distance 3 after 60,000 updates are those that missed it after 4,000" in page
+    slow = {
+        row.case.updates: [at for at, reach in enumerate(row.measured.values) if reach < 2.8]
+        for row in judged.judged("trained_depth/wall_by_updates").cases
+        if (row.case.net, row.case.depth) == ("softmax", 1)
+    }
+    assert len(slow[4_000]) == 2
+    assert slow[4_000] == slow[60_000]
     assert sorted(share > 0.6 for share in shares["softmax", 9]) == [False] * 3 + [True] * 5
     assert [round(100 * share) for share in shares["softmax", 9]].count(99) == 3
     short = [at for at, share in enumerate(shares["softmax", 8]) if share < 0.55]

@@ -536,7 +536,7 @@ class _Printer(LatexPrinter):
     def _print_Piecewise(self, e: Any) -> str:
         rows = (
             f"{self._print(value)} & "
-            + (r"\text{otherwise}" if when == True else rf"\text{{if }} {self._print(when)}")  # noqa: E712
+            + (r"\text{otherwise}" if when == True else rf"\text{{if }} {self._print(when)}")
             for value, when in e.args
         )
         return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"

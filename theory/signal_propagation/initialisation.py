@@ -438,8 +438,8 @@ def product_vanishes(case: Case) -> Exact:
     If the derivative of every layer lies in (0, 1), the product falls below every level, such as
     1/2, with enough layers; read here at 100 and 1000 layers.
 
-    Checked sentence: "If each ∂$x_{i+1}$/∂$x_i < 1$, the product vanishes exponentially." Any level
-    would do. The factors $1 - 1/(i+1)^2$, $i = 1$, ..., $n$, have product
+    Checked sentence: "If each ∂$x_{i+1}$/∂$x_i < 1$, the product vanishes exponentially."
+    Any level would do. The factors $1 - 1/(i+1)^2$, $i = 1$, ..., $n$, have product
     $(n + 2)/(2 (n + 1)) > 1/2$ for every $n$. Products of factors that stay below some $c < 1$ do
     vanish, at least as fast as $c^n$.
     """
@@ -470,8 +470,8 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     For scalar $x$ and $x_{i+1} = x_i + f_i(x_i)$, $i = 0$, ..., $n - 1$, the derivative of $x_n$
     with respect to $x_0$ is at least 1, whatever $f_i$.
 
-    Checked sentence: "Even if ∂$f_i$/∂$x_i$ is small, the gradient is at least 1!" That it holds
-    for every $f_i$ is our reading. $1 + f'$ is below 1 wherever $f' < 0$, small or not:
+    Checked sentence: "Even if ∂$f_i$/∂$x_i$ is small, the gradient is at least 1!" That it
+    holds for every $f_i$ is our reading. $1 + f'$ is below 1 wherever $f' < 0$, small or not:
     $f(x) = -x/100$ gives 0.99 per layer, $f(x) = -x/2$ gives 1/2, $f(x) = -x$ gives 0. Branches
     with $|f'| \leq \varepsilon \leq 1$ keep the gradient between $(1 - \varepsilon)^n$ and
     $(1 + \varepsilon)^n$. Measured are linear branches.

@@ -174,7 +174,7 @@ def over_seeds(label: str, curves: Sequence[Series]) -> tuple[Series, ...]:
         return ()
     heights = [dict(zip(one.x, one.y, strict=True)) for one in curves]
     there = [x for x in curves[0].x if all(x in of for of in heights)]
-    found = [sorted(of[x] for of in heights) for x in there]
+    found = [[of[x] for of in heights] for x in there]
     low, middle, high = (
         tuple(of(ys) for ys in found) for of in (min, lambda ys: float(median(ys)), max)
     )
