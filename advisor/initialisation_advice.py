@@ -15,6 +15,8 @@ from .grids import STANDARD, NetKind
 
 # Plain post-norm nets of more layers failed in translation.
 _DEEPEST_PLAIN_POST = 12
+# The name of advice that a first look must show.
+_WARNING = "warning"
 
 
 class Advice(NamedTuple):
@@ -26,21 +28,31 @@ class Advice(NamedTuple):
     wording: str  # printed, reported, recalled, derived
     claim: str | None = None  # of the ledger, about it
 
+    @property
+    def warns(self) -> bool:
+        """Whether it says that the demanded net may not train as it is."""
+        return self.what == _WARNING
+
     def __str__(self) -> str:
         claim = f"; claim {self.claim}" if self.claim else ""
         return f"{self.what}: {self.says} [{self.source}; {self.wording}{claim}]"
 
 
-def advice(layers: int, key: NetKind = STANDARD, *, encoder_layers: int = 0) -> tuple[Advice, ...]:
+def advice(
+    layers: int, key: NetKind = STANDARD, *, encoder_layers: int = 0, loops: int = 1
+) -> tuple[Advice, ...]:
     """What to set for a net of this depth, most important first.
 
     Args:
-        layers: L; of the decoder, where there are two stacks.
+        layers: that a token passes; of the decoder, where there are two stacks.
         key: parametrisation, norm and kind of residual connection.
         encoder_layers: of an encoder-decoder, else 0.
+        loops: R, how often a token passes the same layers, of which there are layers / R.
 
     >>> print(advice(32)[0].says)
     output projections of a layer with standard deviation 0.02 / sqrt(2 L) = 0.0025
+    >>> advice(32, loops=4)[0].says.partition("deviation ")[2]
+    '0.02 / (R sqrt(2 L)) = 0.00125, R = 4, L = 8'
     >>> [a.what for a in advice(32, NetKind("completep"))][:2]
     ['branch multiplier', 'learning rate']
     """
@@ -51,13 +63,13 @@ def advice(layers: int, key: NetKind = STANDARD, *, encoder_layers: int = 0) -> 
         "Megatron-LM, draft pull request 4381, printed; README of LayerNorm scaling",
         "reported",
     )
-    found = (*_norm(layers, key, encoder_layers), *_parametrisation(key))
+    found = (*_norm(layers, key, encoder_layers, loops), *_parametrisation(key))
     return (*found, once) if key.residual == "plain" else found
 
 
-def _norm(layers: int, key: NetKind, encoder_layers: int) -> Iterator[Advice]:
+def _norm(layers: int, key: NetKind, encoder_layers: int, loops: int) -> Iterator[Advice]:
     if key.norm == "post":
-        yield from _deepnorm(layers, encoder_layers)
+        yield from _deepnorm(layers, encoder_layers, loops)
     elif key.norm == "lns":
         yield Advice(
             "norm",
@@ -73,6 +85,8 @@ def _norm(layers: int, key: NetKind, encoder_layers: int) -> Iterator[Advice]:
             "depthlaw",
             "derived",
         )
+    elif key.parametrisation != "completep" and loops > 1:
+        yield from _looped(layers // loops, loops)
     elif key.parametrisation != "completep":
         yield Advice(
             "initialisation",
@@ -92,7 +106,29 @@ def _norm(layers: int, key: NetKind, encoder_layers: int) -> Iterator[Advice]:
         )
 
 
-def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
+def _looped(own_layers: int, loops: int) -> Iterator[Advice]:
+    """Passes share weights, so that the writes of one branch add up."""
+    claim = "signal_propagation/looped_stream"
+    yield Advice(
+        "initialisation",
+        "output projections of a layer with standard deviation 0.02 / (R sqrt(2 L)) = "
+        f"{0.02 * laws.residual_scale(own_layers, loops):.3g}, R = {loops}, L = {own_layers}",
+        "arXiv:2606.18524, abstract: 1/(N sqrt(L)) for N loops of L blocks; two a layer are ours",
+        "derived",
+        claim,
+    )
+    yield Advice(
+        "without it",
+        f"2 L = {2 * own_layers} branches, each of which writes variance s^2 in R = {loops} passes "
+        "with the same weights, raise the variance of the residual stream to nearly "
+        f"1 + {2 * own_layers * loops**2} s^2",
+        "derived",
+        "derived",
+        claim,
+    )
+
+
+def _deepnorm(layers: int, encoder_layers: int, loops: int) -> Iterator[Advice]:
     if encoder_layers:
         alpha, beta, alpha_d, beta_d = laws.deepnorm_pair(encoder_layers, layers)
         scale = f"alpha {alpha:.3g} in the encoder, {alpha_d:.3g} in the decoder"
@@ -112,10 +148,19 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
             "printed",
             "signal_propagation/deepnorm_scales",
         )
+    if loops > 1:
+        yield Advice(
+            _WARNING,
+            "DeepNorm's scales are of layers with weights of their own; looped layers share them, "
+            "and need others, which are not derived here",
+            "depthlaw",
+            "derived",
+        )
     if max(layers, encoder_layers) > _DEEPEST_PLAIN_POST:
         yield Advice(
-            "warning",
-            "plain post-norm failed beyond 6 to 12 layers in translation",
+            _WARNING,
+            "plain post-norm failed beyond 6 to 12 layers in translation: use DeepNorm's scales, "
+            "or pre-norm",
             "liu2020verydeep, arXiv:2008.07772, as tabulated in RealFormer",
             "reported",
             "signal_propagation/branch_shares",

@@ -258,13 +258,16 @@ def marin_depth(parameters: float) -> float:
 # --- scales for a depth ---------------------------------------------------------------------------
 
 
-def residual_scale(depth: int) -> float:
-    """1 / sqrt(2 L): by which GPT-2's initialisation scales the two output projections of a layer.
+def residual_scale(depth: int, loops: int = 1) -> float:
+    """1 / (R sqrt(2 L)): by which the two output projections of a layer are scaled in a net of R
+    passes over L layers; of one pass, GPT-2's initialisation.
 
     >>> residual_scale(8)
     0.25
+    >>> residual_scale(8, loops=4)
+    0.0625
     """
-    return 1 / math.sqrt(2 * _positive("depth", depth))
+    return 1 / (_positive("loops", loops) * math.sqrt(2 * _positive("depth", depth)))
 
 
 def deepnorm_scales(depth: int) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from .claim_verdicts import about, verdict
 from .counting import count, flops, memory, per_layer
 from .grids import NetKind, losses_near, price
 from .hardware import gpu
-from .initialisation_advice import advice
+from .initialisation_advice import Advice, advice
 from .latency import REACH
 from .models import Model, models_near
 from .question import BY_NAME, Question, flag
@@ -611,7 +611,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         built,
         warnings=tuple(_warnings(case, a)),
         doubts=tuple(_doubts(case, a, within, laws_by_depth, built)),
-        initialisation=tuple(map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
+        initialisation=tuple(map(str, _initialised(case, a))),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
         hours=resolved.hours,
@@ -883,6 +883,12 @@ def _among(a: Architecture, near: list[Model], middle: float) -> tuple[str, bool
     return f"deeper than {fewer} of {plural(len(near), 'model')} {sizes}", False
 
 
+def _initialised(case: _Case, a: Architecture) -> tuple[Advice, ...]:
+    """What to set for a net of this depth."""
+    loops = a.layers // a.own_layers
+    return advice(a.layers, case.key, encoder_layers=a.encoder_layers, loops=loops)
+
+
 def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     seen, target, c = _layers(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
@@ -911,6 +917,7 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     if a.kind != "decoder":
         yield f"the grids of losses are of decoders, this is an {a.kind}"
     yield from _untrainable(case, case.model or a)
+    yield from (f"{each.says} ({each.source})" for each in _initialised(case, a) if each.warns)
     fit = case.resolved.budget.latency
     if fit and (far := fit.outside(case.model or a, REACH)):
         yield f"no time is given, as the measured points are too far: {far}"

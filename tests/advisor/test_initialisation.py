@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from depthlaw import recommend
 from depthlaw.advisor import laws
 from depthlaw.advisor.grids import NetKind
 from depthlaw.advisor.initialisation_advice import advice
@@ -78,3 +79,36 @@ def test_plain_post_norm_is_warned_of_when_deep() -> None:
 
 def test_layernorm_scaling_ends_at_one_over_the_root_of_the_depth() -> None:
     assert "0.125 in the last" in says("norm", 64, NetKind(norm="lns"))
+
+
+@pytest.mark.parametrize("loops", [1, 2, 4, 8])
+def test_passes_that_share_weights_write_coherently(loops: int) -> None:
+    """2 L branches, each writing R times the same, have variance 2 L R^2 scale^2: that of scale
+    1/(R sqrt(2 L)) is 1, and as if each pass had its own weights it would be R."""
+    own = 8
+    scale = laws.residual_scale(own, loops)
+    assert 2 * own * (loops * scale) ** 2 == pytest.approx(1)
+    assert laws.residual_scale(own * loops) == pytest.approx(scale * math.sqrt(loops))
+    assert f" = {0.02 * scale:.3g}" in says("initialisation", own * loops, loops=loops)
+
+
+def test_a_loop_is_named_where_scales_are_of_layers_of_their_own() -> None:
+    post = NetKind(norm="post")
+    looped = [a.says for a in advice(12, post, loops=2) if a.warns]
+    assert [text for text in looped if "looped layers share" in text]
+    assert not [a for a in advice(12, post) if a.warns]
+
+
+def test_a_deep_post_norm_net_is_warned_of_on_the_first_screen() -> None:
+    deep = recommend("300M", norm="post", layers=24)
+    assert any("plain post-norm failed" in warning for warning in deep.warnings)
+    shallow = recommend("300M", norm="post", layers=12)
+    assert not any("plain post-norm" in warning for warning in shallow.warnings)
+
+
+def test_a_looped_answer_scales_branches_by_its_loops() -> None:
+    answer = recommend("1B", loops=4)
+    shape = answer.shape
+    assert shape is not None
+    scale = 0.02 * laws.residual_scale(shape.architecture.own_layers, 4)
+    assert f"{scale:.3g}, R = 4" in " ".join(answer.initialisation)

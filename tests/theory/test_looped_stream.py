@@ -1,0 +1,41 @@
+"""The residual stream of looped nets, beside a net written with other operations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from depthlaw.theory.signal_propagation.looped_stream import stream_gain
+
+
+@pytest.mark.parametrize("loops", [1, 3])
+def test_the_gain_is_that_of_the_net_layer_by_layer(loops: int) -> None:
+    width, own_layers, scale, tokens = 4, 2, 0.3, 3
+    rng = np.random.default_rng(5)
+    weights = [
+        (rng.normal(0, width**-0.5, (width, 16)), rng.normal(0, 8**-0.5, (16, width)))
+        for _ in range(4)
+    ]
+    gains = []
+    for token in rng.normal(size=(tokens, width)).tolist():
+        norm = math.sqrt(math.fsum(v * v for v in token) / width)
+        x = [v / norm for v in token]
+        for first, second in weights * loops:
+            size = math.sqrt(math.fsum(v * v for v in x) / width)
+            hidden = [
+                max(0.0, math.fsum(v / size * w for v, w in zip(x, column, strict=True)))
+                for column in first.T.tolist()
+            ]
+            x = [
+                v + scale * math.fsum(h * w for h, w in zip(hidden, column, strict=True))
+                for v, column in zip(x, second.T.tolist(), strict=True)
+            ]
+        gains.append(math.fsum(v * v for v in x) / width - 1)
+    measured = stream_gain(np.random.default_rng(5), width, own_layers, loops, scale, tokens)
+    assert measured == pytest.approx(math.fsum(gains) / tokens, rel=1e-9)
+
+
+def test_nothing_is_gained_without_writes() -> None:
+    assert stream_gain(np.random.default_rng(0), 8, 2, 3, 0.0, 2) == pytest.approx(0, abs=1e-12)
