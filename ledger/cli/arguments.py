@@ -700,7 +700,7 @@ def appendix(
     Writes PDF, HTML, LaTeX, figures, data and a checklist.
 
     It is made from the reference ledger, unless --suite or --results asks for your own records. By
-    default it has the headline results, in six to ten pages.
+    default it has the headline results, in about fourteen pages.
     """
 
 

@@ -11,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from depthlaw.ledger.publish.appendix.typesetting import macro
+from depthlaw.ledger.verdicts.record_source import Recorded
+from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.ledger.verdicts.suite_verdicts import marked
+from depthlaw.theory.claims.definition import registry
+
 HERE = Path(__file__).parent
-PAPERS = ("columns", "page")
+PAPERS = ("columns", "page", "plain")
 # References settle after the third run; more are needed where a float moves over a page.
 _RUNS = 6
 
@@ -33,7 +39,7 @@ def compiled(paper: str, appendix: Path, folder: Path, probe: str = "") -> str:
     return log
 
 
-def tex(*command: str, cwd: Path) -> None:
+def tex(*command: str, cwd: Path) -> str:
     # Lines of a log are not broken, so that messages can be matched whole; no file of the user's
     # is read.
     environment = os.environ | {"max_print_line": "10000", "TEXMFHOME": str(cwd / "none")}
@@ -46,12 +52,14 @@ def tex(*command: str, cwd: Path) -> None:
         errors="replace",
     )
     assert done.returncode == 0, done.stdout[-3000:]
+    return done.stdout
 
 
 def faults(log: str) -> list[str]:
     """What a copy editor would send back. The papers set \\hfuzz and \\vfuzz to 0.1 pt."""
     return re.findall(
-        r"^(?:Overfull .*|.*undefined.*|.*multiply[- ]defined.*|Missing character.*"
+        r"^(?:Overfull .*|.*Float too large.*|.*undefined.*"
+        r"|.*multiply[- ]defined.*|Missing character.*"
         r"|LaTeX Warning: .*(?:Rerun|not found).*|! .*)$",
         log,
         re.M,
@@ -87,6 +95,7 @@ def test_figures_and_citations_are_in_the_paper(paper: tuple[str, Path, str]) ->
     ("probe", "found"),
     [
         (r"\noindent\hbox to 20in{}", "Overfull"),
+        (r"\begin{figure}[p]\rule{1in}{12in}\end{figure}", "too large"),
         (r"See \ref{nothing}.", "undefined"),
         (r"\citet{nobody}", "undefined"),
     ],
@@ -103,3 +112,52 @@ def test_a_fault_in_the_paper_is_found(
         shutil.copy(appendix / name, short)
     (short / "appendix.tex").write_text(r"\section{Short}\label{dl:appendix}")
     assert any(found in line for line in faults(compiled("page", short, tmp_path / "p", probe)))
+
+
+def test_every_row_of_every_table_is_on_a_page(paper: tuple[str, Path, str]) -> None:
+    """The numbers of the statements stand in the overview, each once, in their order."""
+    name, folder, _ = paper
+    text = (folder / "appendix" / "appendix.tex").read_text(encoding="utf-8")
+    rows = re.findall(r"^\\dlrow\{(\d+) &", text, re.M)
+    read = tex("pdftotext", "-layout", f"{name}.pdf", "-", cwd=folder)
+    found = re.findall(r"^\s*(\d+)\s{2,}\S.*(?:[A-Z]{4,}|not run)", read, re.M)
+    assert list(dict.fromkeys(found)) == rows
+    assert len(rows) > 10
+
+
+def test_the_plain_paper_has_the_lines_of_the_guide(paper: tuple[str, Path, str]) -> None:
+    guide = (HERE.parents[1] / "docs" / "how-to" / "cite.md").read_text(encoding="utf-8")
+    lines = re.search(r"```latex\n(.*?)```", guide, re.S)[1].replace("out/", "appendix/")
+    written = (HERE / "plain.tex").read_text(encoding="utf-8")
+    for line in lines.splitlines():
+        if (line := line.partition("%")[0].strip()) != "...":
+            assert line in written
+
+
+def test_macros_print_what_the_records_say(appendix: Path, tmp_path: Path) -> None:
+    """Each macro of values.tex, read back from a compiled page."""
+    values = (appendix / "values.tex").read_text(encoding="utf-8")
+    names = re.findall(r"^\\newcommand\{\\(\w+)\}", values, re.M)
+    # By number: names have ligatures.
+    lines = "\n\n".join(rf"\noindent no {at} is: \{name}" for at, name in enumerate(names))
+    shutil.copy(appendix / "values.tex", tmp_path)
+    (tmp_path / "macros.tex").write_text(
+        r"\documentclass{article}\usepackage[T1]{fontenc}\input{values}\begin{document}"
+        rf"\small {lines}\end{{document}}"
+    )
+    tex("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "macros.tex", cwd=tmp_path)
+    page = tex("pdftotext", "-layout", "macros.pdf", "-", cwd=tmp_path).replace("\f", "\n")
+    found = re.findall(r"^ *no (\d+) is: (.*)$", page, re.M)
+    read = {names[int(at)]: text for at, text in found}
+    assert read.keys() == set(names)
+    store, claims = shipped(), registry()
+    assert store is not None
+    judged = Recorded(claims, store)
+    known = {macro(key)[1:]: key for key in claims}
+    verdicts = {name: known[name] for name in names if name in known}
+    assert len(verdicts) > 10
+    for name, key in verdicts.items():
+        result = judged.judged(key)
+        assert result is not None
+        assert read[name].strip() == marked(result).replace("_", " ")
+    assert [name for name in verdicts if read[name].strip().endswith("*")]

@@ -36,6 +36,7 @@ from ...verdicts.suite_verdicts import (
     PREMISE_REFUTED,
     VERDICT_NAMES,
     ClaimResult,
+    marked,
     verdict_name,
 )
 from . import data, provenance
@@ -513,7 +514,7 @@ def _values(statements: Sequence[Statement], source: provenance.Provenance) -> s
         name, result = macro(statement.claim.key), statement.result
         slack = factor(result.tightest)
         macros += [
-            (name, tex(statement.verdict)),
+            (name, tex(marked(result).replace("_", " "))),
             (f"{name}Decided", str(len(result.decided))),
             (f"{name}InScope", str(len(result.in_scope))),
             (f"{name}Slack", rf"\ensuremath{{{slack}}}" if slack else "--"),

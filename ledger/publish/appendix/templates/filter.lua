@@ -22,11 +22,6 @@ local function numbered(kind, caption)
   return caption
 end
 
--- Text of a cell, for an estimate of its lines.
-local function lines_of(cell, width)
-  return math.max(1, math.ceil(#stringify(cell.contents) / (95 * width)))
-end
-
 local function latex_table(t)
   local widths, total = {}, 0
   for i, spec in ipairs(t.colspecs) do
@@ -47,31 +42,15 @@ local function latex_table(t)
     end
     return table.concat(done, ' & ') .. ' \\\\'
   end
-  local head = row(t.head.rows[1].cells)
-  local parts, body, height, first = {}, {}, 0, true
   local label = t.identifier ~= '' and '\\label{dl:' .. t.identifier .. '}' or ''
-  local function close()
-    local caption = first and latex(pandoc.utils.blocks_to_inlines(t.caption.long)) .. label
-      or 'Continued.'
-    parts[#parts + 1] = '\\begin{table*}[tp]\n\\centering\\footnotesize\\renewcommand{\\arraystretch}{1.15}\n'
-      .. (first and '\\caption{' .. caption .. '}\n'
-          or '\\emph{Table~\\ref{dl:' .. t.identifier .. '}, continued.}\\\\[4pt]\n')
-      .. '\\begin{tabular}{@{}' .. table.concat(columns) .. '@{}}\n\\toprule\n' .. head
-      .. '\n\\midrule\n' .. table.concat(body, '\n') .. '\n\\bottomrule\n\\end{tabular}\n\\end{table*}'
-    body, height, first = {}, 0, false
-  end
+  local parts = { '\\dltable{' .. table.concat(columns) .. '}{' .. row(t.head.rows[1].cells)
+    .. '}{' .. latex(pandoc.utils.blocks_to_inlines(t.caption.long)) .. label .. '}{'
+    .. 'dl:' .. t.identifier .. '}' }
   for _, part in ipairs(t.bodies) do
-    for _, each in ipairs(part.body) do
-      local high = 0
-      for i, cell in ipairs(each.cells) do
-        high = math.max(high, lines_of(cell, widths[i] / total))
-      end
-      if height + high > 52 then close() end
-      body[#body + 1], height = row(each.cells), height + high
-    end
+    for _, each in ipairs(part.body) do parts[#parts + 1] = '\\dlrow{' .. row(each.cells) .. '}' end
   end
-  close()
-  return block(table.concat(parts, '\n\n'))
+  parts[#parts + 1] = '\\dlendtable'
+  return block(table.concat(parts, '\n'))
 end
 
 function Table(t)
@@ -146,7 +125,8 @@ end
 -- Keys of claims and names of files may break within.
 function Str(s)
   if FORMAT == 'latex' and s.text:find('%w[/_]%w') then
-    return raw((latex({ s }):gsub('/', '/\\allowbreak{}'):gsub('\\_', '\\_\\allowbreak{}')))
+    return raw((latex({ s }):gsub('/', '/\\allowbreak{}'):gsub('\\_', '\\_\\allowbreak{}')
+      :gsub('(%w%.)(%a)', '%1\\allowbreak{}%2')))
   end
 end
 
@@ -195,7 +175,11 @@ function Span(s)
     return pandoc.Strong(s.content)
   end
   if s.classes:includes('verdict') then
-    if FORMAT == 'latex' then return raw('\\dlverdict{' .. latex(s.content) .. '}') end
+    -- Word by word: in a narrow column one that is too wide is made to fit.
+    if FORMAT == 'latex' then
+      return s:walk({ Str = function(word) return raw('\\dlverdict{' .. latex({ word }) .. '}') end })
+        .content
+    end
     if FORMAT == 'typst' then
       return pandoc.Inlines({ raw('#verdict[') }) .. s.content .. pandoc.Inlines({ raw(']') })
     end
