@@ -287,9 +287,9 @@ def textbook_numbers(case: Case) -> Exact:
 
 @claim(
     Eq(growth, stated),
-    wording="recalled",
+    wording="reported",
     weight="arithmetic",
-    source=Source("kdnuggets2020", "Background; T5's shape as recalled"),
+    source=Source("kdnuggets2020", "Background; T5's shape as PaddleNLP loads t5-11b"),
     cases={
         "quick": [Case(what="parameters", stated=100), Case(what="layers of both stacks", stated=4)]
     },

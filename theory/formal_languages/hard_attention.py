@@ -158,8 +158,9 @@ def strict_hierarchy(case: Case) -> Exact:
     A witness of the strictness, $k$ by $k$: the network is run on all words up to length $k + 1$,
     and two words, one letter longer or shorter, look alike to $k - 1$ layers. Words of one letter
     are compared up to length $2 k + 3$; that no longer word is told apart, and no depth decides
-    parity, is proved by the kernel. The published proof of the
-    hierarchy, which was not read, rests on the until hierarchy, as recalled.
+    parity, is proved by the kernel. The published proof of the hierarchy, which was not read,
+    rests on the until hierarchy, as recalled; that hierarchy is strict by the abstract of
+    etessami2000, which names no witness.
     """
     k = case.letters
     apart = {kinds("a" * n, k) for n in range(2 * k + 4)}

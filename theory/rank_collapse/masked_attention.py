@@ -189,7 +189,12 @@ def _(statement: Relational) -> Iterator[Step]:
 @claim(
     Le(spread, (1 - least**radius) ** floor(L / radius)),
     wording="recalled",
-    source=Source("wu2024masks", "collapse theorem for pure masked attention", MASKS),
+    source=Source(
+        "wu2024masks",
+        "collapse theorem for pure masked attention; v2's abstract prints that it is exponential, "
+        "the rate is recalled",
+        MASKS,
+    ),
     cases={
         "quick": (
             *_masked("chain tight", 3, "1/3", radius=2, depth=(1, 2, 3, 4)),

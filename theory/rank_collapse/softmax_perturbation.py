@@ -120,8 +120,13 @@ _both_sides = partial(Case.grid, lemma_side=(1, -1))
 
 @claim(
     Le(softmax_deviation, Piecewise((2, Eq(side, 1)), (1, True))),
-    source=Source("dong2021", "appendix, softmax perturbation lemma, and its constant 1.256", V2),
-    wording="reported",
+    source=Source(
+        "dong2021",
+        "softmax perturbation lemma with its constant 1.256, which the first author printed on "
+        "2 July 2023: github.com/twistedcubic/attention-rank-collapse, issue 1",
+        V2,
+    ),
+    wording="printed",
     cases={
         "quick": (
             *_both_sides(instance="two tokens", range=("157/125", "1/1000")),
@@ -156,8 +161,9 @@ def softmax_perturbation(case: Case) -> Ball:
     $\mathrm{softmax}(A) \leq (I + 2 D) \mathrm{softmax}(A - E)$ where $D_{ii} \leq 1.256$ in every
     row.
 
-    The lemma states both sides for $D \leq 1.256$; the lower one needs no such condition. 1.256 is
-    the root 1.25643120863 of $e^x = 1 + 2 x$, cut after three decimals.
+    The first author announced this lemma with its condition, there $D < 1.256$, before version 2:
+    version 1 had none, and needs one. The lower side holds without it. 1.256 is the root
+    1.25643120863 of $e^x = 1 + 2 x$, cut after three decimals.
     """
     return _ratio(case, case.lemma_side)
 

@@ -142,8 +142,10 @@ def _approximated(case: Case, more: int = 0) -> Exact:
 
 @claim(
     Ge(squared_error, squared_tail),
-    source=Source("eckart1936", "the theorem of best approximation in the Frobenius norm"),
-    wording="recalled",
+    source=Source(
+        "eckart1936", "best approximation in the Frobenius norm, as textbooks on matrices have it"
+    ),
+    wording="reported",
     cases={
         "quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
         "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random")),

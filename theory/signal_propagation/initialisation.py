@@ -90,8 +90,10 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
 
 @claim(
     Eq(layer_variance, (layer_growth * kept_share) ** (layer - 1)),
-    source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
-    wording="recalled",
+    source=Source(
+        "he2015", "section 2.2, equation 10, as four texts restate it", "arXiv:1502.01852"
+    ),
+    wording="reported",
     assumes={
         "a case keeps 1/2 of the mean square with ReLU, 1 with no activation": lambda c: (
             c.rational("kept_share") == {"relu": Fraction(1, 2), "none": 1}[c.activation]

@@ -288,7 +288,7 @@ def layernorm_scaling_variance(case: Case) -> Ball:
     \sigma_1 + \sqrt{l} - 1 - (1 + \log l)/(8 \sigma_1))^2$.
 
     So the ratio of $\sigma_l^2$ to $l$ tends to 1. The paper's bounds, $\Theta(L)$ to
-    $\Theta(L^{2 - \varepsilon})$, are recalled; check against the paper. So LayerNorm scaling takes
+    $\Theta(L^{2 - \varepsilon})$, are reported. So LayerNorm scaling takes
     this recursion from $l^2/4$ to $l$, not from an exponential. It describes writes that stay
     correlated with the stream. Uncorrelated writes, as at initialisation, add $s^2/k$ to the
     variance in layer $k$, which makes it logarithmic in $l$.
