@@ -29,7 +29,7 @@ def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
     assert said["result"] == "as many as the table"
     assert said["words"] is None or said["words"] >= 8
     # Of only these no more is shown than that they are right on some words.
-    some = ("parity", "hops-causal", "hops-strict", "kgram")
+    some = ("parity", "parity-softmax-positions", "hops-causal", "hops-strict", "kgram")
     some += ("connectivity-linear", "reachability-thoughts")
     assert said["whole"] == (file.stem not in some)
 
@@ -80,6 +80,16 @@ def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:
     assert code == 2
     assert says in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("bracket", ['{"a":', "["])
+def test_a_file_that_is_nested_too_deep_is_no_wrong_net(bracket, tmp_path, capsys) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text(bracket * 200_000)
+    assert main(["tasks", "check", str(file)]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert f"{file} is no JSON (it is nested too deep)" in said.err
 
 
 def test_so_many_words_are_refused(capsys) -> None:

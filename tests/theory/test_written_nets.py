@@ -68,6 +68,7 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "ordered-two-heads": (["read", 2], 0),
     "ordered-one-head": (["read", 2], 0),
     "parity-one-head": (["layers", 1, "heads", 0, "query", 0, 2], 1),
+    "parity-softmax-positions": (["layers", 0, "heads", 0, "key", 1, 1], -1),
     "product-of-four": (["layers", 1, "heads", 0, "key", 1, -2], -2),
     "connectivity-linear": (["embedding", "11000", 1], 0),
     "reachability-thoughts": (["layers", 1, "mlp", "bias", 0], 1),
@@ -415,20 +416,17 @@ def test_any_weights_are_more_than_identity_weights(checked) -> None:
 # --- no record where there is none ---
 
 
-def test_small_graphs_are_no_record(checked) -> None:
-    """Two vertices, of a diameter that is never met: one layer is right about all four graphs."""
-    body = {
-        "task": "connectivity",
-        "parameters": {"n": 2, "D": 4},
-        "class": "linear-attention-graph-any",
-    } | identity_weights(2, 1)
-    code, said = checked(body)
-    assert code == 0
-    assert (
-        "contradicts the table's lower bound 2 (ours, derived) on graphs of 2 vertices, which no "
-        "finite run refutes" in said
-    )
-    assert "fewer" not in said
+@pytest.mark.parametrize(
+    ("task", "n", "D"), [("connectivity", 2, 4), ("connectivity", 4, 100), ("reachability", 3, 3)]
+)
+def test_no_vertices_are_as_far_apart_as_there_are_of_them(task, n, D, checked) -> None:
+    """Else a bound for a larger D is said to be contradicted by a net on graphs that have none."""
+    net = identity_weights(2, 1) | {"class": "linear-attention-graph-any"}
+    code, said = checked(net | {"task": task, "parameters": {"n": n, "D": D}})
+    assert (code, said.count("\n")) == (2, 1)
+    assert f"the task {task} has D up to n - 1" in said
+    assert f"got n = {n} and D = {D}" in said
+    word_task(task, {"n": n, "D": n - 1})
 
 
 def test_fewer_hops_on_short_words_are_no_record(checked) -> None:
