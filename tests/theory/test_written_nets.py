@@ -134,6 +134,33 @@ def test_a_recurrent_layer_left_out_says_other_letters(name, checked) -> None:
     assert said.startswith("WRONG: ")
 
 
+def from_zero(body: dict, adds: bool = True) -> dict:
+    """A DeltaNet with whole numbers whose layers start at 0: h - s, for the start s, follows the
+    step of h with (A - I) s = -beta k (k s) added."""
+    body = copy.deepcopy(body)
+    for layer in body["layers"]:
+        start = np.array(layer["start"])
+        for step in layer["step"].values():
+            matrix = np.diag(step["diagonal"]) if "diagonal" in step else np.array(step["matrix"])
+            step["add"] = (adds * (matrix @ start - start)).tolist()
+        if isinstance(layer["emit"], dict):
+            rows = [[(state - start).tolist(), row] for state, row in layer["emit"]["rows"]]
+            layer["emit"]["rows"] = rows
+        else:
+            layer["emit"] = [[(state - start).tolist(), *more] for state, *more in layer["emit"]]
+        layer["start"] = (0 * start).tolist()
+    return body
+
+
+@pytest.mark.parametrize("name", ["c2-deltanet", "d4-deltanet", "s4-deltanet"])
+def test_a_deltanet_layer_may_start_at_zero(name, checked) -> None:
+    code, said = checked(from_zero(stored(name)))
+    assert code == 0
+    assert said.startswith("right on words of every length, exactly: its")
+    assert "as many as the table" in said
+    assert checked(from_zero(stored(name), adds=False))[0] == 1
+
+
 # --- the nets say what the constructions say ---
 
 
