@@ -158,7 +158,7 @@ def test_a_deltanet_layer_may_start_at_zero(name, checked) -> None:
     assert code == 0
     assert said.startswith("right on words of every length, exactly: its")
     assert "as many as the table" in said
-    assert checked(from_zero(stored(name), adds=False))[0] == 1
+    assert checked(from_zero(stored(name), adds=False))[0] != 0
 
 
 # --- the nets say what the constructions say ---
