@@ -859,7 +859,7 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
     )
     if not fits:
         raise UsageError(f"a head of layer {layer} has matrices that do not fit the width {width}")
-    base = None
+    base: Number = None
     if kind == "softmax":
         base = "e" if head["base"] == "e" else field.number(head["base"])
     if base not in (None, "e") and field.sign(base - 1) <= 0:
