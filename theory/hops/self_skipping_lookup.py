@@ -7,9 +7,9 @@ token itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 import math
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from sympy import Rational, Symbol, exp, floor, log
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Step, claim
-from ..claims.proof_steps import equal, nonnegative, remark
+from ..claims.proof_steps import equal, nonnegative, remark, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import hops as hop_number
 from . import network
@@ -217,10 +217,9 @@ def depth_printed_floating(case: Case, seed: int) -> Exact:
     layers.
 
     For every $k \geq 1$, every $N$ and every alphabet, the hard-attention network with one head a
-    layer, a causal mask, a start token and a width that depends on none of them, whose floating
-    point has $O(\log N)$ bits of exponent and $O(\log(N + |\Sigma|))$ bits of mantissa, is right on
-    every token of every sequence from layer $\lfloor \log_2 k \rfloor + 2$ on; and on some not
-    before, if they are long enough.
+    layer, a causal mask, a start token and a width that depends on none of them, in floating point
+    of $O(\log(N + |\Sigma|))$ bits, is right on every token of every sequence from layer
+    $\lfloor \log_2 k \rfloor + 2$ on; and on some not before, if they are long enough.
 
     For symbols $x = 1, 2, \ldots$ the score of token $j$ for token $i$ in layer 1 is
     $4^j (1 - 2 (x_i - x_j)^2) - 2 \cdot 4^{2j-i}$, of four numbers a token; the start token, at
@@ -294,7 +293,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 def _rounding_steps() -> Iterator[Step]:
     """In units of 4^j the summands of a score add up to 3 + 2 (x + y)^2 at most."""
-    A, x, y = (Symbol(name, positive=True) for name in ("A", "x", "y"))
+    x, y = (Symbol(name, positive=True) for name in ("x", "y"))
     w = Symbol("w", nonnegative=True)
     yield nonnegative(
         "the summands of a score, in units of 4^j, add up to at most 3 + 2 (x + y)^2",
@@ -352,17 +351,17 @@ def depth_printed_softmax(case: Case, seed: int) -> Exact:
 
     For every $k \geq 1$, every $N$ and every alphabet, the network of hops/depth_printed_floating
     with softmax in place of hard attention, its scores multiplied by a number of order
-    $\log(L (N + |\Sigma|))$ for $L$ layers, is right on every token of every sequence from layer
-    $\lfloor \log_2 k \rfloor + 2$ on, in floating point of $O(\log N)$ bits of exponent and
-    $O(\log(L (N + |\Sigma|)))$ bits of mantissa, if softmax subtracts the largest score before it
-    exponentiates; and on some not before, if they are long enough.
+    $\log(L (N + |\Sigma|))$ for $L$ layers, in floating point of $O(\log(L (N + |\Sigma|)))$ bits,
+    is right on every token of every sequence from layer $\lfloor \log_2 k \rfloor + 2$ on, if
+    softmax subtracts the largest score before it exponentiates; and on some not before, if they are
+    long enough.
 
     Every best score, as computed, is above the others by 1/2 or more, since the query of layer 1
     is $4^i$ times what hard attention would need. So the other tokens have a share of at most
     $N e^{-s/2}$ for scores multiplied by $s = 2 \ln(16 L M^2)$, $M = N + |\Sigma| + 1$, and a
-    layer adds at most $1/(16 L)$ to the error of pointers and answers, which are at most $M$. Scores
-    grow as $4^N$: their exponents have $O(\log N)$ bits, their exponentials would have $2 N$. Run
-    in IEEE doubles, with $s$ rounded up to a power of two, for 12 layers.
+    layer adds at most $1/(16 L)$ to the error of pointers and answers, which are at most $M$.
+    Scores grow as $4^N$: their exponents have $O(\log N)$ bits, those of their exponentials would
+    have $2 N$ and more. Run in IEEE doubles, with $s$ rounded up to a power of two, for 12 layers.
     """
     return Exact(network.settles(softmax, case, seed))
 
@@ -376,7 +375,7 @@ def _(statement: Relational) -> Iterator[Step]:
     """Every gap is at least 1/2, so shares, pointers and answers are right to 1/8."""
     yield from _score_steps()
     yield from _rounding_steps()
-    L, M, m = (Symbol(name, integer=True, positive=True) for name in "LMm")
+    L, M = (Symbol(name, integer=True, positive=True) for name in "LM")
     r = Symbol("r", nonnegative=True)
     steps = r + 1
     yield nonnegative(
@@ -391,5 +390,5 @@ def _(statement: Relational) -> Iterator[Step]:
         1 / (16 * L) - M * M * share,
     )
     yield remark("rounding adds no more than that with O(log(L M)) bits of mantissa")
-    yield Step("after L layers errors are at most 1/8", L * 2 / (16 * L) == Rational(1, 8))
+    yield vanish("after L layers errors are at most 1/8", L * 2 / (16 * L) - Rational(1, 8))
     yield from _depth_steps(statement)
