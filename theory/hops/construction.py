@@ -96,7 +96,7 @@ SHORT = {
     known="UNDECIDED",
     cases=EXECUTED,
     undecidable=(
-        "no run can decide it: an open problem in fixed point; for other $k$ than powers of two the "
+        "no run can decide it: an open problem in fixed point; unless $k$ is a power of two, the "
         "known lower end is 2, whatever $k$, and the known construction takes a layer more"
     ),
     control=Control(
