@@ -64,7 +64,8 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
     task of the atlas as it stands there.
 
     Args:
-        task: "connectivity", with `diameter` and perhaps `vertices`; "hops", with `hops`; or
+        task: "connectivity", with `diameter`, `vertices` or both (n vertices have a diameter of at
+            most n - 1); "hops", with `hops`; or
             "regular", with `length`; or a key of `atlas.tasks`.
         known_by: of a task of the atlas, what was known at the end of that year.
         typed: these options.
@@ -88,16 +89,18 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
         )
     refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
     needed = typed.get(_NEEDED[known])
+    vertices = typed.get("vertices")
+    count = (
+        None if vertices is None else parse_count(vertices, "number of vertices", "--vertices 100")
+    )
+    if needed is None and count is not None:
+        return for_connectivity(count - 1, count)
     if needed is None:
         raise UsageError(f"the task {known} needs --{_NEEDED[known]}; try --task {TASKS[known]}")
     if known == "hops":
         return for_hops(parse_count(needed, "number of hops", "--hops 16"))
     if known == "regular":
         return for_regular(parse_count(needed, "length", "--length 1024"))
-    vertices = typed.get("vertices")
-    count = (
-        None if vertices is None else parse_count(vertices, "number of vertices", "--vertices 100")
-    )
     return for_connectivity(parse_count(needed, "diameter", "--diameter 64", least=0), count)
 
 

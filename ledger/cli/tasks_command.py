@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from depthlaw.advisor.atlas import (
+    GAPS,
     NONE,
     AtlasRow,
     Bound,
@@ -50,6 +51,8 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
         cells = (row.class_.key, formula(row.needed), formula(row.suffices), row.gap, row.checked)
         table.add_row(*cells)
     print_table(stdout(), table)
+    for word in dict.fromkeys(row.gap for row in rows):
+        note(f"{word}: {GAPS[word]}", wrap=True)
     for row in rows:
         say("")
         tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
@@ -165,7 +168,7 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
     else:
         unit = classes()[kind].unit
         unit = one(unit) if found.layers == 1 else unit
-        tell(f"right on {found.right_on}, exactly{found.rest}; {found.layers} {unit}: {text}")
+        tell(f"right on {found.right_on}, {found.how}{found.rest}; {found.layers} {unit}: {text}")
         tell(
             f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
             + classes()[kind].definition
@@ -186,6 +189,7 @@ class _Found:
         wrong: what it was wrong on first, and both answers.
         words, length, states: how many words were run, up to which length, and how many states
             were followed.
+        how: in which arithmetic.
     """
 
     layers: int
@@ -199,6 +203,7 @@ class _Found:
     words: int | None = None
     length: int | None = None
     states: int | None = None
+    how: str = "exactly"
 
 
 def _run_words(
@@ -260,6 +265,7 @@ def _run_words(
         words=words,
         length=None if task.listed else longest,
         states=closed.states if closed else None,
+        how="each sign decided in balls" if getattr(net, "in_balls", False) else "exactly",
     )
 
 

@@ -7,7 +7,8 @@ passes 2^62, and Python's integers elsewhere. A recurrent net over any field is 
 
 Run word by word are attention over an algebraic field; batches whose numbers have more than
 `WIDEST` bits, which would fill the memory; and those where a word has no answer (softmax of a score
-that is not whole, weights that are not above 0), so that the error names what it named.
+that is not whole, weights that are not above 0), so that the error names what it named. So do nets
+whose numbers are no rationals, in balls (`ball_nets`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import ball_nets
 from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
 from .task_words import Word
 
@@ -46,6 +48,8 @@ def answers(
     """
     if isinstance(net, RecurrentNet):
         return _by_automaton(net, words)
+    if net.in_balls:
+        return ball_nets.answers(net, words)
     if net.field.domain is not None:
         return ((word, net.answer(word)) for word in words)
     return _by_batches(net, words)

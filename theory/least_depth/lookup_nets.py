@@ -1,4 +1,4 @@
-"""Hops, k-grams, compositions, sorted words and connectivity: nets in the format of
+"""Hops, k-grams, compositions, sorted words, parity and connectivity: nets in the format of
 `explicit_nets`."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from .continuous_thoughts import most_edges
 from .group_nets import element_name
 from .group_words import GROUPS, closure, power, times
 from .stream import Body, Stream, rows
+from .uniform_parity import SHARPNESS
 
 _PLACES = {"i": "i", "i^2": "i^2"}
 
@@ -306,6 +307,47 @@ def identity_weights(n: int, layers: int) -> Body:
         "read": rows(n, {1: 1})[0],
         "at": "first",
     }
+
+
+def parity_uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> Body:
+    """`uniform_parity.output` with its sign turned: positive for an odd number of ones."""
+    stream = Stream(
+        ["everywhere", "0", "?", ">", "less", "a", "b", "even"],
+        {
+            "log": "log(i + 1)",
+            "values": "(i + 1)^2",
+            "i": "i",
+            "i^2": "i^2",
+            "sign": "(-1)^i",
+        },
+    )
+    count = stream.head(
+        "softmax",
+        "causal",
+        [{"everywhere": 1}, {"log": 1}],
+        [{"log": -2}, {"0": -zeros, "?": -5}],
+        {"values+less": "a", ">": "b"},
+    )
+    find = stream.head(
+        "softmax",
+        "causal",
+        [{"a": 2 * sharpness}, {"b": -sharpness}],
+        [{"i": 1}, {"i^2": 1}],
+        {"sign": "even"},
+    )
+    return stream.net(
+        "01",
+        {
+            "0": {"everywhere": 1, "0": 1},
+            "1": {"everywhere": 1},
+            ">": {"everywhere": 1, ">": 1, "less": -1},
+            "?": {"everywhere": 1, "?": 1},
+        },
+        start=">",
+        end="?",
+        layers=[{"heads": [count | {"base": "e"}]}, {"heads": [find | {"base": "e"}]}],
+        read=stream.matrix([{"even": -1}])[0],
+    )
 
 
 def vertex_thoughts(vertices: int, steps: int) -> Body:

@@ -30,6 +30,7 @@ from .lookup_nets import (
     kgram,
     ordered,
     parity_one_head,
+    parity_uniform,
     vertex_thoughts,
 )
 from .relu_maxima import Term, identity, relabellings
@@ -168,6 +169,7 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
     "parity-one-head": (
         "parity-bits", {"n": 7}, "linear-readout-few-heads", parity_one_head
     ),
+    "parity-softmax-positions": ("parity", {}, "softmax-positions", parity_uniform),
     "reachability-thoughts": (
         "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
     ),
@@ -199,7 +201,7 @@ def written(name: str) -> str:
 def _text(value: Any, indent: int = 0) -> str:
     """JSON with rows of numbers or letters in one line."""
     inner = "\n" + " " * (indent + 1)
-    if isinstance(value, dict):
+    if isinstance(value, dict) and value:
         items = [f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items()]
         return "{" + inner + ("," + inner).join(items) + "\n" + " " * indent + "}"
     line = json.dumps(value, ensure_ascii=False)
