@@ -59,11 +59,11 @@ def first_features(
         of = float(base) if doubles else base
         return np.array([of ** int(e) for e in exponents], dtype=number)
 
-    common = power(np.full_like(places, middle if doubles else last))
-    up = power(places - middle)
+    shared, down = (middle, 2 * middle) if doubles else (last, last)
+    common, up = power(np.full_like(places, shared)), power(places - middle)
     own, across = 1 - 2 * x * x, np.full_like(up, -2)
     own[0], across[0] = 1, 0  # The start token is a copy of every symbol.
-    query = (common, common * x * x, common * x, power(last - places))
+    query = (common, common * x * x, common * x, power(down - places))
     return query, (up * own, up * across, 4 * up * x, -skip * up * up)
 
 
