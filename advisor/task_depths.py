@@ -223,7 +223,8 @@ def for_hops(hops: int) -> TaskAnswer:
             "Theorem 4.2",
             wording="derived",
             certainty="exact weights; the theorem, and what of it is not formal: "
-            "`depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
+            "`depthlaw show hops/depth_corrected`; whether fewer layers are enough in fixed point "
+            "is open",
             claim="hops/depth_corrected",
         )
     ]
@@ -232,9 +233,10 @@ def for_hops(hops: int) -> TaskAnswer:
     if printed != corrected:
         claimed = (
             f"The paper claims floor(log_2 k) + 2 = {printed}. Its printed construction fails; "
-            "whether that depth suffices for one causal head is open. With a strict mask, or with "
-            "ceil(log_2(N + 1)) heads in layer 1 (claim hops/depth_carried_symbols), it did on "
-            f"everything executed, up to k = {executed}."
+            "whether that depth suffices for one causal head in fixed point is open. In floating "
+            "point, with scores as large as 4^N, it does (claim hops/depth_printed_floating). With "
+            "a strict mask, or with ceil(log_2(N + 1)) heads in layer 1 (claim "
+            f"hops/depth_carried_symbols), it did on everything executed, up to k = {executed}."
         )
         numbers.insert(
             0,
@@ -245,8 +247,9 @@ def for_hops(hops: int) -> TaskAnswer:
                 "floor(log_2 k) + 2",
                 source="sanford2024, arXiv:2402.09268, Theorem 4.2",
                 wording="printed",
-                certainty="open for one causal head; with a strict mask, or with "
-                "ceil(log_2(N + 1)) heads in layer 1, right on everything executed",
+                certainty="open for one causal head in fixed point; enough in floating point with "
+                "scores as large as 4^N (hops/depth_printed_floating); with a strict mask, or "
+                "with ceil(log_2(N + 1)) heads in layer 1, right on everything executed",
                 claim="hops/depth_printed",
             ),
         )

@@ -78,8 +78,8 @@ class _BallNet:
         with flint.ctx.workprec(self._bits):
             states = arb_mat(
                 [
-                    [*self._letter(token), *self._place(i, len(tokens))]
-                    for i, token in enumerate(tokens)
+                    [*letter, *self._placed(letter, i, len(tokens))]
+                    for i, letter in enumerate(map(self._letter, tokens))
                 ]
             )
             for layer in net.layers:
@@ -92,6 +92,10 @@ class _BallNet:
         if token not in self._letters:
             self._letters[token] = list(map(from_fraction, self._net.embedding[token]))
         return self._letters[token]
+
+    def _placed(self, letter: list[arb], i: int, n: int) -> list[arb]:
+        places = zip(self._place(i, n), self._net.factors, strict=True)
+        return [at if c is None else at * letter[c] for at, c in places]
 
     def _place(self, i: int, n: int) -> list[arb]:
         if (i, n) not in self._places:

@@ -263,7 +263,15 @@ def _placed(net: AttentionNet, vectors: _Rationals) -> _Rationals:
     n, width = vectors.top.shape[1:]
     zeros = [0] * (width - len(net.positions))
     top, bottom = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
-    return vectors.plus(_Rationals(top[None], bottom))
+    if any(c is not None for c in net.factors):
+        factors = np.broadcast_to(vectors.bottom[:, None, None], vectors.top.shape).copy()
+        for place, c in enumerate(net.factors, len(zeros)):
+            if c is not None:
+                factors[:, :, place] = vectors.top[:, :, c]
+        placed = _Rationals(_times(factors, top[None]), _times(vectors.bottom, bottom))
+    else:
+        placed = _Rationals(top[None], bottom)
+    return vectors.plus(placed)
 
 
 def _states(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:

@@ -10,7 +10,7 @@ attention (`"family": "attention"`), a net over vectors:
   `alphabet`: the letters; `end`: a letter put after the word, or absent; `start`: one put before.
   `embedding`: letter -> vector. `positions`: expressions in i (0 for the first token) and n (the
   number of tokens), such as "i", "i/n", "(-1)^i", "log(i + 1)" (the natural logarithm), which are
-  appended to the vector.
+  appended to the vector; ["4^i", 0] stands for the product of 4^i with coordinate 0 of the letter.
   `layers`: each has `heads` and perhaps `mlp` and `"residual": false` (by default the input of a
   layer is added to what its heads give). A head has matrices `query`, `key`, `value`, `output` (all
   act on column vectors); the score of a pair is (query x_i) . (key x_j).
@@ -197,6 +197,7 @@ class AttentionNet:
     """A net over vectors, as in the module's docstring.
 
     Attributes:
+        factors: for each position the coordinate of the letter that multiplies it; None for none.
         by_length: whether a position depends on n.
         polynomial: whether each position is bounded by a polynomial in the place, as its expression
             shows: i is in no exponent but one of 1 or -1.
@@ -209,6 +210,7 @@ class AttentionNet:
     end: str | None
     embedding: Mapping[str, Vector]
     positions: tuple[Callable[[int, int], Number], ...]
+    factors: tuple[int | None, ...]
     by_length: bool
     polynomial: bool
     in_balls: bool
@@ -239,9 +241,9 @@ class AttentionNet:
         return self.said(self._placed(vectors)[-1])
 
     def _placed(self, vectors: list[Vector]) -> list[Vector]:
-        n = len(vectors)
+        n, places = len(vectors), list(zip(self.positions, self.factors, strict=True))
         return [
-            [*vector, *(position(i, n) for position in self.positions)]
+            [*vector, *(at(i, n) if c is None else at(i, n) * vector[c] for at, c in places)]
             for i, vector in enumerate(vectors)
         ]
 
@@ -547,7 +549,7 @@ def _same_for_all_letters(net: AttentionNet) -> set[int]:
     letters = len(given[0])
     # A mark stands at a place of its own.
     same = {i for i in range(letters) if len({vector[i] for vector in given}) == 1}
-    return same | set(range(letters, letters + len(net.positions)))
+    return same | {letters + i for i, c in enumerate(net.factors) if c is None or c in same}
 
 
 def _fixed_query(head: Head, net: AttentionNet) -> bool:
@@ -572,7 +574,7 @@ def _most_heads(kind: str, letters: int | None, parameters: Mapping[str, Any]) -
     if kind == "softmax-heads":
         return parameters.get("k")
     one = ("linear-readout-one-head", "one-causal-head", "one-strict-head", "one-lookup")
-    return 1 if kind in one else None
+    return 1 if kind in (*one, "one-causal-head-fixed") else None
 
 
 @dataclass(frozen=True)
@@ -616,6 +618,9 @@ _ATTENTION = {
     **dict.fromkeys(_LINEAR_READOUT, _Attention(_SOFTMAX, mlp="none", read="mark")),
     "softmax-heads": _Attention((*_SOFTMAX, "average"), mlp="not last", residual=True),
     "one-causal-head": _Attention((*_SOFTMAX, "average", *_HARD), ("causal",), read="every token"),
+    "one-causal-head-fixed": _Attention(
+        (*_SOFTMAX, "average", *_HARD), ("causal",), positions="of one kind", read="every token"
+    ),
     "one-strict-head": _Attention(_HARD, ("strict",), read="every token"),
     "one-lookup": _Attention(_HARD, ("causal",), by_place=("key",)),
     "fixed-positions": _Attention(_HARD, residual=True, by_place=("query", "key")),
@@ -771,8 +776,11 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
             raise UsageError(f"the letter {quoted(token)} has no embedding")
     if len({len(vector) for vector in embedding.values()}) != 1:
         raise UsageError("the embeddings of letters have different lengths")
-    positions = tuple(_position(field, text) for text in body.get("positions", ()))
-    width = len(next(iter(embedding.values()))) + len(positions)
+    size = len(next(iter(embedding.values())))
+    placed = [_with_factor(given, size) for given in body.get("positions", ())]
+    texts, factors = [text for text, _ in placed], tuple(factor for _, factor in placed)
+    positions = tuple(_position(field, text) for text in texts)
+    width = size + len(positions)
     layers = []
     for number, layer in enumerate(body["layers"], 1):
         heads = tuple(_head(field, head, width, number) for head in layer["heads"])
@@ -784,7 +792,6 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
             if len(first[0]) != width or len(second) != width or len(hidden) != 1:
                 raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
         layers.append(Layer(heads, mlp, _flag(layer, "residual", True)))
-    texts = body.get("positions", ())
     logarithms = any("log" in text for text in texts)
     in_balls = logarithms or any(head.base == "e" for layer in layers for head in layer.heads)
     if in_balls and (
@@ -814,6 +821,7 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         body.get("end"),
         embedding,
         positions,
+        factors,
         any("n" in text for text in texts),
         all(map(_polynomial_place, texts)),
         in_balls,
@@ -955,6 +963,18 @@ def _position(field: Field, text: str) -> Callable[[int, int], Number]:
         return value
 
     return at
+
+
+def _with_factor(given: Any, size: int) -> tuple[Any, int | None]:
+    """The expression of a position, and the coordinate of the letter that multiplies it."""
+    if not isinstance(given, list):
+        return given, None
+    if len(given) != 2 or type(given[1]) is not int or not 0 <= given[1] < size:
+        raise UsageError(
+            f"cannot read the position {quoted(str(given))}; a product is an expression and a "
+            f'coordinate of the letter from 0 to {size - 1}, such as ["4^i", 0]'
+        )
+    return given[0], given[1]
 
 
 _PLACE, _TOKENS = sympy.symbols("i n")

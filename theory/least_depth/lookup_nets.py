@@ -139,6 +139,58 @@ def hops_strict(k: int, symbols: int, longest: int) -> Body:
     )
 
 
+def hops_self_skipping(k: int, symbols: int) -> Body:
+    """`hops.self_skipping_lookup.self_skipping`: a score whose place is in the exponent finds the
+    last earlier copy, then pointers double. Letters are the numbers 1, 2 and so on, and MLPs put
+    what was looked up in the place of what was held, so that the width is that of every k."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
+    held = ("aim", "says")
+    stream = Stream(
+        ["1", "letter", "x", "x^2", "own", "across", *held, *(f"{name} there" for name in held)],
+        {"i": "i", "i^2": "i^2", "4^-i": "4^(-i)", "16^i": "16^i"}
+        | {f"{name} 4^i": ("4^i", name) for name in ("own", "across", "x")},
+    )
+
+    first = stream.head(
+        "hard-right",
+        "causal",
+        [{"1": 1}, {"x^2": 1}, {"x": 1}, {"4^-i": 1}],
+        [{"own 4^i": 1}, {"across 4^i": 1}, {"x 4^i": 4}, {"16^i": -2}],
+        # One more than its place; of the start 0.
+        {"i+letter": "aim"},
+    )
+    layers: list[Body] = [{"heads": [first]}]
+    for t in range(k.bit_length()):
+        taken = held if k >> t & 1 else held[:1]
+        head = stream.head(
+            "hard-right",
+            "causal",
+            [{"aim": 1}, {"1": 1}],
+            [{"i": 2}, {"i^2": -1}],
+            {name: f"{name} there" for name in taken},
+        )
+        # Nothing held is negative, so that a ReLU passes it.
+        units = [({name: 1}, 0, {name: -1}) for name in taken] + [
+            ({f"{name} there": 1}, 0, {name: 1, f"{name} there": -1}) for name in taken
+        ]
+        layers.append({"heads": [head], "mlp": stream.mlp(units)})
+    codes = {letter: x for x, letter in enumerate(letters, 1)}
+    embedding = {
+        letter: {"1": 1, "letter": 1, "x": x, "x^2": x * x, "says": x}
+        | {"own": 1 - 2 * x * x, "across": -2}
+        for letter, x in codes.items()
+    }
+    return stream.net(
+        letters,
+        # The start is a copy of every letter.
+        embedding | {"^": {"1": 1, "own": 1}},
+        start="^",
+        layers=layers,
+        labels=[*letters, "none"],
+        read=stream.matrix([*({"says": 2 * x, "1": -x * x} for x in codes.values()), {}]),
+    )
+
+
 def kgram(k: int, symbols: int) -> Body:
     """As `markov_order.network`, with a head for each of the k symbols before in place of one with
     weights in powers of 3: then the mean over all places behind the same k symbols."""

@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from .lookup_nets import (
     composition,
     group_product,
     hops_causal,
+    hops_self_skipping,
     hops_strict,
     identity_weights,
     kgram,
@@ -150,8 +152,17 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
     ),
     "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
     "hops-causal": (
-        "hops", {"k": 3, "symbols": 2}, "one-causal-head", lambda: hops_causal(3, 2)
+        "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: hops_causal(3, 2)
     ),
+    **{
+        f"hops-{k}": (
+            "hops",
+            {"k": k, "symbols": symbols},
+            "one-causal-head",
+            partial(hops_self_skipping, k, symbols),
+        )
+        for k, symbols in ((3, 3), (5, 2), (7, 2), (15, 2))
+    },
     "hops-strict": (
         "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: hops_strict(3, 2, 64)
     ),
