@@ -166,6 +166,7 @@ def test_hard_attention_compares_no_balls() -> None:
         (["positions", 1], "2^i", "or has i in an exponent"),
         (["positions", 1], "10^(2*i)", "or has i in an exponent"),
         (["positions", 1], "i/n", "no position depends on n"),
+        (["positions", 2], ["i", 0], "is added to what is of the letter"),
         (["layers", 0, "heads", 0, "mask"], "strict", "the class has none or causal"),
         (["layers", 0, "residual"], False, "the input of a layer is added"),
     ],

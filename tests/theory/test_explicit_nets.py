@@ -92,6 +92,14 @@ def test_a_file_that_is_nested_too_deep_is_no_wrong_net(bracket, tmp_path, capsy
     assert f"{file} is no JSON (it is nested too deep)" in said.err
 
 
+@pytest.mark.parametrize("within", ["{%s}", '{"layers": [{"heads": [], %s}]}'])
+def test_a_field_that_stands_twice_is_refused(within, tmp_path, capsys) -> None:
+    file = tmp_path / "net.json"
+    file.write_text(within % '"residual": true, "residual": false')
+    assert main(["tasks", "check", str(file)]) == 2
+    assert "is no JSON (the field 'residual' stands twice)" in capsys.readouterr().err
+
+
 def test_so_many_words_are_refused(capsys) -> None:
     assert main(["tasks", "check", str(NETS / "parity.json"), "--length", "40"]) == 2
     assert "at most 1,000,000 words are run; try --length 18" in capsys.readouterr().err
