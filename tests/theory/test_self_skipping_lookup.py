@@ -55,7 +55,7 @@ def test_nets_are_right_on_all_short_words_and_wrong_without_a_layer(k: int, sym
 
 @pytest.mark.parametrize("k", ASKED)
 def test_nets_are_wrong_with_one_score_changed(k: int) -> None:
-    """A token that does not skip itself, a copy next to it that ties, a lookup of half the place."""
+    """A token does not skip itself, a copy next to it ties, a lookup finds half the place."""
     for layer, part, row, column, to in (
         (0, "key", 3, 13, 0),
         (0, "query", 3, 12, 2),
