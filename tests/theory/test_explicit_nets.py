@@ -29,9 +29,9 @@ def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
     assert said["result"] == "as many as the table"
     assert said["words"] is None or said["words"] >= 8
     # Of only these no more is shown than that they are right on some words.
-    some = ("parity", "parity-softmax-positions", "hops-causal", "hops-strict", "kgram")
+    some = ("parity", "parity-softmax-positions", "kgram")
     some += ("connectivity-linear", "reachability-thoughts")
-    assert said["whole"] == (file.stem not in some)
+    assert said["whole"] == (file.stem not in some and not file.stem.startswith("hops"))
 
 
 def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> None:

@@ -585,8 +585,9 @@ class _Attention:
 
     Attributes:
         kinds: of attention. masks: that it may have; () for any. positions: whether it may have
-            some, and "of one kind" for those that do not depend on n and that a polynomial in the
-            place bounds, "added" for such without factors of the letter. mlp: "any", "not last" or "none". residual: whether it must have it.
+            some; "of one kind" for those that do not depend on n and that a polynomial in the
+            place bounds, "added" for such without factors of the letter. mlp: "any", "not last" or
+            "none". residual: whether it must have it.
         read: "mark", at a letter that is none of the word's, "every token", "vertices", where
             there is no other token, or "any".
         by_place: which of "key" and "query" are functions of the place alone.
