@@ -122,9 +122,9 @@ def test_a_closed_row_with_a_net_or_a_bound_that_fails_is_found(checked, monkeyp
     assert "WRONG" in fault(row("composition", "one-lookup"), checked)
     monkeypatch.setitem(STORED, "nets", [])
     assert "no stored net" in fault(row("composition", "one-lookup"), checked)
-    (bound,) = about(row("letters", "uhat-right"), "bounds")
+    (bound,) = about(row("stair", "uhat-right"), "bounds")
     monkeypatch.setitem(STORED, "bounds", [bound | {"layers": bound["layers"] + 1}])
-    assert "not verified" in fault(row("letters", "uhat-right"), checked)
+    assert "not verified" in fault(row("stair", "uhat-right"), checked)
 
 
 # --- the word ---
