@@ -114,7 +114,7 @@ def test_a_tie_that_balls_do_not_decide_is_refused() -> None:
     said = ball_nets.answers(net, [("0",)])
     assert list(said) == [(("0",), True)]
     net = net_of(tied([1, 1]) | {"embedding": {"0": [2, 0], "1": [1, 1], "?": [1, -1]}})
-    with pytest.raises(UsageError, match="'0' is not told from a tie with 2,048 bits"):
+    with pytest.raises(UsageError, match="2,048 bits do not decide the answer to the word '0'"):
         next(ball_nets.answers(net, [("0",)]))
     # What is zero without a rounding is decided.
     none = net_of(tied([0, 0]))

@@ -40,8 +40,8 @@ def answers(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, st
         said = next((answer for answer in found if answer is not None), None)
         if said is None:
             raise UsageError(
-                f"the read-out of the word {quoted(' '.join(word))} is not told from a tie with "
-                f"{PRECISIONS[-1]:,} bits; a net in balls has an answer where they decide its sign"
+                f"balls of {PRECISIONS[-1]:,} bits do not decide the answer to the word "
+                f"{quoted(' '.join(word))}, which may be a tie; move the read-out off it"
             )
         yield word, said
 
