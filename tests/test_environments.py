@@ -47,8 +47,9 @@ RUNS = {
     "docs": ["ledger/publish/*.py", "docs/conf.py"],
     "test": _TESTS,
     "slow-test": [*_TESTS, "tests/portable/*.py"],
-    "portable-test": ["tests/portable/*.py", "benchmarks/latency_limits.py"],
+    "portable-test": [*_TESTS, "tests/portable/*.py", "benchmarks/latency_limits.py"],
     "wheel-test": [
+        "tests/arithmetics.py",
         "tests/conftest.py",
         "tests/test_packaging.py",
         "tests/test_python_api.py",

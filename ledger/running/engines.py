@@ -454,12 +454,12 @@ def _package_of_worker() -> Callable[[], tuple[str, str]]:
 
     def package() -> tuple[str, str]:
         import sys
+        from importlib.metadata import PackageNotFoundError, version
 
         try:
-            from depthlaw import __version__
-        except ImportError:
+            return sys.executable, version("depthlaw")
+        except PackageNotFoundError:
             return sys.executable, ""
-        return sys.executable, __version__
 
     return package
 

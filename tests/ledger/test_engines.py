@@ -11,11 +11,11 @@ import sys
 import time
 from dataclasses import replace
 from functools import partial
+from importlib import metadata
 from types import FunctionType, ModuleType, SimpleNamespace
 
 import pytest
 
-import depthlaw
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.records.run import Failure
 from depthlaw.ledger.records.store import Record, Store
@@ -213,9 +213,9 @@ class FakeRay(ModuleType):
     """A cluster in this process. Ray sends a function made inside another as its code, and others
     by their names; a worker without the package has neither those nor this module's globals."""
 
-    def __init__(self, package: ModuleType | None, error: str = "") -> None:
+    def __init__(self, its: str, error: str = "") -> None:
         super().__init__("ray")
-        self.package, self.error = package, error
+        self.version, self.error = its, error
         self.exceptions = SimpleNamespace(
             RayError=Exception, RayTaskError=type("RayTaskError", (Exception,), {})
         )
@@ -233,29 +233,33 @@ class FakeRay(ModuleType):
                 raise self.exceptions.RayTaskError(self.error)
             return task()
         with pytest.MonkeyPatch.context() as worker:
-            worker.setitem(sys.modules, "depthlaw", self.package)
+            worker.setattr(metadata, "version", self.found)
             return FunctionType(task.func.__code__, {"__builtins__": builtins})()
+
+    def found(self, package):
+        if not self.version:
+            raise metadata.PackageNotFoundError(package)
+        return self.version
+
+
+OURS = metadata.version("depthlaw")
 
 
 @pytest.mark.parametrize(
-    ("package", "error", "said"),
+    ("its", "error", "said"),
     [
-        (None, "", f"workers run {sys.executable} without depthlaw {depthlaw.__version__}; "),
+        ("", "", f"workers run {sys.executable} without depthlaw {OURS}; "),
+        ("0.1.0", "", f"workers run {sys.executable} with depthlaw 0.1.0, not {OURS}; "),
         (
-            SimpleNamespace(__version__="0.1.0"),
-            "",
-            f"workers run {sys.executable} with depthlaw 0.1.0, not {depthlaw.__version__}; ",
-        ),
-        (
-            depthlaw,
+            OURS,
             "ray::perform_within() (pid=1)\n  File\nModuleNotFoundError: No module named 'flint'",
             "a worker cannot load depthlaw (ModuleNotFoundError: No module named 'flint'); ",
         ),
     ],
     ids=["none", "another", "broken"],
 )
-def test_workers_without_the_package_are_one_line(faulty, monkeypatch, package, error, said):
-    monkeypatch.setitem(sys.modules, "ray", FakeRay(package, error))
+def test_workers_without_the_package_are_one_line(faulty, monkeypatch, its, error, said):
+    monkeypatch.setitem(sys.modules, "ray", FakeRay(its, error))
     runs = runs_with(faulty, *(Case(depth=d) for d in range(1, 5)))
     with pytest.raises(UsageError) as caught:
         outcomes(Ray(loader="faulty:find"), runs)
@@ -264,7 +268,7 @@ def test_workers_without_the_package_are_one_line(faulty, monkeypatch, package, 
 
 
 def test_workers_with_the_package_do_the_runs(faulty, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", FakeRay(depthlaw))
+    monkeypatch.setitem(sys.modules, "ray", FakeRay(OURS))
     runs = runs_with(faulty, *(Case(depth=d) for d in range(1, 5)))
     found = outcomes(Ray(loader="faulty:find"), runs)
     assert [found[run.id].result["exact"] for run in runs] == ["3", "9", "27", "81"]
