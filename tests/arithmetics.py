@@ -43,8 +43,13 @@ _TYPES = (11, 12)
 
 def exact(a: Array, b: Array) -> Array:
     """a @ b, (..., m, k) times (..., k, n), rounded once."""
-    if not (a.size and b.size and np.isfinite(a).all() and np.isfinite(b).all()):
+    if not (a.size and b.size):
         return np.matmul(a, b)
+    finite = [np.isfinite(x).all((-1, -2), keepdims=True) for x in (a, b)]
+    if not all(each.all() for each in finite):
+        # One matrix of a batch leaves the others as they are.
+        known = exact(np.where(finite[0], a, 0), np.where(finite[1], b, 0))
+        return np.where(finite[0] & finite[1], known, np.matmul(a, b))
     bits = (53 - (a.shape[-1] - 1).bit_length()) // 2
     (left, a_power), (right, b_power) = _parts(a, -1, bits), _parts(b, -2, bits)
     total = rest = np.zeros(1)
@@ -81,8 +86,14 @@ def perturbed(a: Array, b: Array) -> Array:
     # All sums are multiples of this power of 2.
     grid = _lowest(a, -1) + _lowest(b, -2)
     rounded = (terms > 1) & (np.frexp(size)[1] > _BITS[a.dtype] + grid) & np.isfinite(size)
-    seed = zlib.crc32(np.ascontiguousarray(b), zlib.crc32(np.ascontiguousarray(a)))
-    mixed = np.arange(plain.size, dtype=np.uint64).reshape(plain.shape) + np.uint64(seed << 32)
+    many = plain.shape[:-2]
+    factors = [np.broadcast_to(x, many + x.shape[-2:]).reshape(-1, *x.shape[-2:]) for x in (a, b)]
+    seeds = [
+        zlib.crc32(np.ascontiguousarray(y), zlib.crc32(np.ascontiguousarray(x)))
+        for x, y in zip(*factors, strict=True)
+    ]
+    places = np.arange(plain.shape[-2] * plain.shape[-1], dtype=np.uint64)
+    mixed = (places + (np.array(seeds, np.uint64) << np.uint64(32))[:, None]).reshape(plain.shape)
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(factor)
     steps = ((mixed >> np.uint64(40)) % np.uint64(3)).astype(a.dtype) - 1
