@@ -43,7 +43,8 @@ help:
 	@echo "make test        run the tests"
 	@echo "make slow-test   run those that train nets, draw them by the dozen or kill processes"
 	@echo "make portable-test  compare what is printed and decided on imitated machines: other kernels"
-	@echo "                 of linear algebra, other numbers of threads"
+	@echo "                 of linear algebra, other numbers of threads; run the tests that multiply"
+	@echo "                 matrices in two other arithmetics (tests/arithmetics.py)"
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  install the wheel in a fresh environment elsewhere, and run from it suite"
 	@echo "                 quick, the commands, and the tests that a wheel can break"
@@ -71,9 +72,17 @@ test: $(VENV)/.dev
 slow-test: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m slow tests tests/portable
 
-# Its processes take the cores by themselves.
+# Tests of nets in torch, and of the parts of the theory that multiply floating-point matrices.
+MULTIPLY := tests/empirics $(wildcard $(addprefix tests/theory/test_,signal_propagation*.py \
+	residual_norms.py layernorm_scaling.py initialisation.py rank_collapse.py amnesia.py \
+	*attention*.py layer_constants.py cubic_law.py *clustering.py error_floor.py thought_nets.py \
+	batched_nets.py all_weights.py relu_nets.py explicit_nets.py separation_witness.py))
+
+# The imitated machines take the cores by themselves.
 portable-test: $(VENV)/.dev
 	$(BIN)/pytest -p no:xdist -m "not slow" tests/portable
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow" --arithmetic exact $(MULTIPLY)
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow" --arithmetic perturbed $(MULTIPLY)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -57,8 +57,23 @@ def _own_data_folder() -> Iterator[None]:
         yield
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--arithmetic",
+        choices=("exact", "perturbed"),
+        help="how products of floating-point matrices round: tests/arithmetics.py",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect skipped and xfailed tests that skips.toml does not list."""
+    """Collect skipped and xfailed tests that skips.toml does not list; take the arithmetic that is
+    asked for."""
+    if name := config.getoption("arithmetic"):
+        from arithmetics import arithmetic
+
+        products = arithmetic(name)
+        products.__enter__()
+        config.add_cleanup(lambda: products.__exit__(None, None, None))
     config.stash[_unlisted] = set()
     config.pluginmanager.register(_NoSilentSkip(config), "no_silent_skip")
 

@@ -30,7 +30,7 @@ EVERY_FILE = [*SOURCES, *TESTS, *sorted((ROOT / "benchmarks").rglob("*.py"))]
 # What each folder may import besides the standard library and itself: the table of
 # docs/architecture.md.
 MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
-NETS = {"safetensors", "sklearn", "tokenizers", "torch", "transformers"}
+NETS = {"safetensors", "tokenizers", "torch", "transformers"}
 COMMANDS = {"click", "packaging", "platformdirs", "ray", "rich", "torch", "typer"}
 PUBLISHING = {"jinja2", "matplotlib", "pyarrow", "pypandoc", "typst"}
 MAY_IMPORT = {

@@ -47,8 +47,9 @@ RUNS = {
     "docs": ["ledger/publish/*.py", "docs/conf.py"],
     "test": _TESTS,
     "slow-test": [*_TESTS, "tests/portable/*.py"],
-    "portable-test": ["tests/portable/*.py", "benchmarks/latency_limits.py"],
+    "portable-test": [*_TESTS, "tests/portable/*.py", "benchmarks/latency_limits.py"],
     "wheel-test": [
+        "tests/arithmetics.py",
         "tests/conftest.py",
         "tests/test_packaging.py",
         "tests/test_python_api.py",
@@ -188,6 +189,44 @@ def test_a_target_installs_what_it_imports(target: str) -> None:
     assert {
         name: str(path) for name, path in libraries([*files, *claims]).items() if name not in there
     } == {}
+
+
+def unused(dependencies: list[str], imported: set[str]) -> set[str]:
+    """The dependencies of which nothing is imported, by name."""
+    names = {re.match(r"[\w-]+", each)[0] for each in dependencies} - {"depthlaw"}
+    return {
+        name
+        for name in names
+        if not imported & set(IMPORTED_AS.get(name, [name.replace("-", "_")]))
+    }
+
+
+def test_what_the_package_imports_is_installed_and_what_is_installed_is_imported() -> None:
+    """Both directions, for every user and for the extras that the package itself asks for."""
+    extras = ["empirics", "ray", "appendix", "hf"]
+    trees = [
+        ast.parse(path.read_text()) for each in FOLDERS for path in ROOT.glob(f"{each}/**/*.py")
+    ]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    imported = {
+        name.partition(".")[0]
+        for node in nodes
+        for name in (
+            [each.name for each in node.names]
+            if isinstance(node, ast.Import)
+            else [str(node.module)]
+            if isinstance(node, ast.ImportFrom) and not node.level
+            else []
+        )
+    } - {"depthlaw", *sys.stdlib_module_names}
+    assert {"numpy", "torch", "ray", "typst", "transformers"} < imported
+    assert imported - installed(extras) == set()
+    declared = [
+        *PROJECT["dependencies"],
+        *(each for extra in extras for each in PROJECT["optional-dependencies"][extra]),
+    ]
+    assert unused(declared, imported) == set()
+    assert unused([*declared, "scikit-learn>=1.4"], imported) == {"scikit-learn"}
 
 
 def recipe(target: str) -> str:

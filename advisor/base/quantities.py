@@ -201,10 +201,20 @@ _FLOPS = {
 }
 _TOKENS = {u + end: n for u, n in _SUFFIXES.items() for end in ("", "tokens", "token", "tok")}
 _BYTES = {**_units(1024, ".k.m.g.t", ".b"), **_units(1024, ".k.m.g.t", "ib")}
-_BANDWIDTH = {
-    unit + per: size
-    for per in ("/s", "ps")
+# B is a byte and b a bit; what ends in bps is bits, unless it is written Bps. Where no spelling
+# fits, the one in lower case does.
+_BANDWIDTH: dict[str, int | Fraction] = {
+    spelling: value
     for unit, size in {**_units(1000, ".k.m.g.t", "b"), **_units(1024, ".k.m.g.t", "ib")}.items()
+    for prefix in (unit[:-1], unit[:-1].capitalize())
+    for value, spellings in (
+        (size, (f"{unit}/s", f"{prefix}Bps")),
+        (
+            Fraction(size, 8),
+            (f"{unit}ps", f"{unit}it/s", f"{unit}its/s", *([f"{prefix}b/s"] * prefix.istitle())),
+        ),
+    )
+    for spelling in spellings
 }
 _HOURS: dict[str, int | Fraction] = {
     **dict.fromkeys(("", "h", "hr", "hrs", "hour", "hours"), 1),
@@ -237,7 +247,8 @@ def _quantity(
     label = f"the {what} {quoted(text)}"
     accepted = f"give a positive number {example}"
     match = _MEASURE.fullmatch(text.strip()) if len(text) <= 100 else None
-    unit = "".join(match["unit"].lower().split()) if match else ""
+    unit = "".join(match["unit"].split()) if match else ""
+    unit = unit if unit in units else unit.lower()
     number = _read(match["number"]) if match else None
     if number is None and match and re.fullmatch(r"[+-]?(nan|inf|infinity)", text.strip().lower()):
         raise UsageError(f"{label} is not a finite number; {accepted}")
@@ -267,14 +278,25 @@ parse_flops = partial(
     limits=(1, 10**35),
     example="such as 6.5e19 or 1.2 ZFLOP",
 )
-# Bytes per second; units are powers of 1000 (GiB/s: of 1024), and there must be one.
-parse_bandwidth = partial(
-    _quantity,
-    what="bandwidth",
-    units=_BANDWIDTH,
-    limits=(1, 10**18),
-    example="with a unit, such as 50GB/s or 3.35TB/s",
-)
+
+
+def parse_bandwidth(text: str) -> Fraction:
+    """A bandwidth in bytes per second. Units are powers of 1000 (GiB/s: of 1024), and there must be
+    one.
+
+    Raises:
+        UsageError: for anything else, and for b/s in lower case, which some write for bytes.
+
+    >>> [int(parse_bandwidth(x)) for x in ("50GB/s", "50Gb/s", "50Gbps", "50 Gbit/s", "50GBps")]
+    [50000000000, 6250000000, 6250000000, 6250000000, 50000000000]
+    """
+    if len(text) <= 100 and re.search(r"(?<![A-Za-z])(?:[kmgt]i?)?b\s*/\s*s$", text.strip()):
+        raise UsageError(
+            f"the bandwidth {quoted(text)} may be bits or bytes; "
+            "give bits such as 50Gbit/s, or bytes such as 50GB/s"
+        )
+    example = "with a unit, such as 50GB/s, 3.35TB/s or 400Gbit/s (of bits)"
+    return _quantity(text, "bandwidth", _BANDWIDTH, (1, 10**18), example)
 
 
 def parse_hours(text: str) -> Fraction:

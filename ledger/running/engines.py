@@ -21,6 +21,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.process import BaseProcess
@@ -416,6 +417,7 @@ class Ray:
         )(perform_within)
         todo, pending, window = deque(runs), dict[Any, Run](), 0
         try:
+            _same_package(*ray.get(ray.remote(num_cpus=1)(_package_of_worker()).remote()))
             while todo or pending:
                 if len(pending) <= window // 2:
                     # Not the whole of a long suite: each wait takes time in proportion to what is
@@ -429,6 +431,13 @@ class Ray:
                     run = pending.pop(reference)
                     try:
                         outcome = _outcome(run, ray.get(reference))
+                    except ray.exceptions.RayTaskError as error:
+                        # `perform` returns what goes wrong in a run: it was never called.
+                        why = str(error).strip().splitlines()[-1]
+                        raise UsageError(
+                            f"a worker cannot load depthlaw ({why}); install the same version in "
+                            "the Python of every node"
+                        ) from None
                     except ray.exceptions.RayError as error:
                         outcome = Failure(run, f"Ray lost it: {_reason(error)}")
                     yield run, outcome
@@ -437,6 +446,34 @@ class Ray:
                 ray.cancel(reference, force=True)
             if started_here:
                 ray.shutdown()
+
+
+def _package_of_worker() -> Callable[[], tuple[str, str]]:
+    """What tells a worker's Python and its version of depthlaw, "" if it has none. A function made
+    inside another travels whole: the worker need not import this module."""
+
+    def package() -> tuple[str, str]:
+        import sys
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return sys.executable, version("depthlaw")
+        except PackageNotFoundError:
+            return sys.executable, ""
+
+    return package
+
+
+def _same_package(python: str, its: str) -> None:
+    """Raises:
+    UsageError: if a worker has another version of depthlaw than this process, or none.
+    """
+    ours = version("depthlaw")
+    if its != ours:
+        raise UsageError(
+            f"workers run {python} {f'with depthlaw {its}, not' if its else 'without depthlaw'} "
+            f"{ours}; install it there, or start Ray from the environment that has it"
+        )
 
 
 def perform_within(timeout: float | None, loader: str, key: str, *more: Any) -> TaskAnswer:

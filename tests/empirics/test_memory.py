@@ -23,36 +23,41 @@ def pairs(**options):
 
 
 def by_loops(net, first, second):
-    """The ratio of every pair, (layers + 1, nets, pairs)."""
+    """The distance of the last states of every pair, and the sum of both diameters, each
+    (layers + 1, nets, pairs)."""
     exact = net.double()
     with torch.no_grad():
         states = [[h.numpy() for h in exact.hidden_states(ids)] for ids in (first, second)]
-    return np.array(
+    each = [
         [
             [
-                [
-                    abs(one[-1] - other[-1]).max()
-                    / sum(
+                (
+                    abs(one[-1] - other[-1]).max(),
+                    sum(
                         max(abs(p - q).max() for p, q in combinations(h[SHARED - 1 :], 2))
                         for h in (one, other)
-                    )
-                    for one, other in zip(of_net, others, strict=True)
-                ]
-                for of_net, others in zip(a, b, strict=True)
+                    ),
+                )
+                for one, other in zip(of_net, others, strict=True)
             ]
-            for a, b in zip(*states, strict=True)
+            for of_net, others in zip(a, b, strict=True)
         ]
-    )
+        for a, b in zip(*states, strict=True)
+    ]
+    return np.moveaxis(np.array(each), -1, 0)
 
 
 def test_ratios_agree_with_loops_and_keep_the_bound():
     net, first, second = pairs(causal=True, norm="pre", mlp=8)
-    each = by_loops(net, first, second)
+    gaps, diameters = by_loops(net, first, second)
+    each = gaps / diameters
     assert forgetting_ratios(net, first, second, SHARED) == pytest.approx(each.mean(-1))
     assert 0.1 < each.max() <= 1
 
 
 def test_without_a_mask_the_bound_may_break():
-    """Attention of equal weights makes all tokens equal, and those of two inputs different."""
+    """Attention without residual connections makes the tokens of an input alike, up to equal, and
+    those of two inputs different: the distance is more than the diameters, which may be 0."""
     net, first, second = pairs(causal=False, residual=False)
-    assert by_loops(net, first, second).max() > 1
+    gaps, diameters = by_loops(net, first, second)
+    assert (gaps > 2 * diameters).any()

@@ -1,5 +1,6 @@
 """The same runs give the same records on every engine, whatever happens to the processes."""
 
+import builtins
 import json
 import math
 import multiprocessing
@@ -9,10 +10,13 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from types import SimpleNamespace
+from functools import partial
+from importlib import metadata
+from types import FunctionType, ModuleType, SimpleNamespace
 
 import pytest
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.records.run import Failure
 from depthlaw.ledger.records.store import Record, Store
 from depthlaw.ledger.running import engines
@@ -203,6 +207,71 @@ def test_engines_by_name():
     assert Options("pool", max_memory="2GB", gpus="0, 1").made() == ProcessPool(
         0, 3600.0, 2**31, gpus=("0", "1")
     )
+
+
+class FakeRay(ModuleType):
+    """A cluster in this process. Ray sends a function made inside another as its code, and others
+    by their names; a worker without the package has neither those nor this module's globals."""
+
+    def __init__(self, its: str, error: str = "") -> None:
+        super().__init__("ray")
+        self.version, self.error = its, error
+        self.exceptions = SimpleNamespace(
+            RayError=Exception, RayTaskError=type("RayTaskError", (Exception,), {})
+        )
+        self.is_initialized = lambda: True
+        self.cluster_resources = lambda: {"CPU": 2}
+        self.cancel = lambda reference, force: None
+        self.wait = lambda references, num_returns: (references[:1], references[1:])
+
+    def remote(self, **options):
+        return lambda function: SimpleNamespace(remote=partial(partial, function))
+
+    def get(self, task):
+        if task.func.__qualname__ == task.func.__name__:
+            if self.error:
+                raise self.exceptions.RayTaskError(self.error)
+            return task()
+        with pytest.MonkeyPatch.context() as worker:
+            worker.setattr(metadata, "version", self.found)
+            return FunctionType(task.func.__code__, {"__builtins__": builtins})()
+
+    def found(self, package):
+        if not self.version:
+            raise metadata.PackageNotFoundError(package)
+        return self.version
+
+
+OURS = metadata.version("depthlaw")
+
+
+@pytest.mark.parametrize(
+    ("its", "error", "said"),
+    [
+        ("", "", f"workers run {sys.executable} without depthlaw {OURS}; "),
+        ("0.1.0", "", f"workers run {sys.executable} with depthlaw 0.1.0, not {OURS}; "),
+        (
+            OURS,
+            "ray::perform_within() (pid=1)\n  File\nModuleNotFoundError: No module named 'flint'",
+            "a worker cannot load depthlaw (ModuleNotFoundError: No module named 'flint'); ",
+        ),
+    ],
+    ids=["none", "another", "broken"],
+)
+def test_workers_without_the_package_are_one_line(faulty, monkeypatch, its, error, said):
+    monkeypatch.setitem(sys.modules, "ray", FakeRay(its, error))
+    runs = runs_with(faulty, *(Case(depth=d) for d in range(1, 5)))
+    with pytest.raises(UsageError) as caught:
+        outcomes(Ray(loader="faulty:find"), runs)
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
+
+
+def test_workers_with_the_package_do_the_runs(faulty, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", FakeRay(OURS))
+    runs = runs_with(faulty, *(Case(depth=d) for d in range(1, 5)))
+    found = outcomes(Ray(loader="faulty:find"), runs)
+    assert [found[run.id].result["exact"] for run in runs] == ["3", "9", "27", "81"]
 
 
 def test_a_worker_that_dies_before_its_first_run_is_started_again(faulty, monkeypatch):
