@@ -707,6 +707,7 @@ def appendix(
 @_command(
     "falsify rank_collapse/one_layer_cubic --minutes 5",
     "falsify rank_collapse/one_layer_cubic --weaken 4=0.4",
+    "falsify walks/complete_graph --claims walks.py",
     runs="falsify_commands.falsify",
 )
 def falsify(
@@ -715,6 +716,7 @@ def falsify(
     changes: list[str] | None = _option(
         None, "Replace a constant first, such as 4=0.4.", "--weaken", metavar="OLD=NEW"
     ),
+    own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:
@@ -725,7 +727,9 @@ def falsify(
 
 
 @_command("recheck rank.json", runs="falsify_commands.recheck")
-def recheck(path: Path = _file("A certificate."), json_output: bool = _JSON) -> None:
+def recheck(
+    path: Path = _file("A certificate."), own: Path | None = _CLAIMS, json_output: bool = _JSON
+) -> None:
     """Verify a certificate from its file alone. Exit code 1 if it does not hold."""
 
 
@@ -756,11 +760,14 @@ def certify(
 )
 def mutate(
     keys: list[str] | None = _argument(
-        None, "Claim keys or topics; all by default.", offers=completion.keys
+        None,
+        "Claim keys or topics; by default those of --claims, else all.",
+        offers=completion.keys,
     ),
     suite: str = _option(
         "theory", "The suite whose records are judged again.", offers=completion.suites
     ),
+    own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:

@@ -179,7 +179,7 @@ def why(
     every case, step and record."""
     if not json_output and (answer := _shipped(key, folder, own)):
         terminal.grounds(stdout(), answer.tree, whole=whole)
-        _go_on(key, " --results reference", whole=whole)
+        _go_on(key, " --results reference", "", whole=whole)
         return 0
     place = _evidence(key, folder, _everything(own))
     from ..verdicts.evidence_tree import as_json, grounds
@@ -190,9 +190,12 @@ def why(
         dump({"records_in": str(root), "suite": place.result.suite} | as_json(tree))
         return 0
     terminal.grounds(stdout(), tree, whole=whole)
-    named = " --results reference" if root.is_file() else f" --results {folder}" if folder else ""
+    named = " --results reference" if root.is_file() else ""
+    named = named or (f" --results {shlex.quote(str(folder))}" if folder else "")
     if place.result.records:
-        _go_on(place.result.claim.key, named, whole=whole)
+        mine = f" --claims {shlex.quote(str(own))}" if own else ""
+        mine += f" --results {shlex.quote(str(folder))}" if folder else ""
+        _go_on(place.result.claim.key, named, mine, whole=whole)
     else:
         _hint(place)
     return 0
@@ -242,8 +245,8 @@ def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
     note(text)
 
 
-def _go_on(key: str, place: str, *, whole: bool) -> None:
-    rest = "" if whole else f"\n`depthlaw why {key} --all`: every case and step"
+def _go_on(key: str, place: str, more: str, *, whole: bool) -> None:
+    rest = "" if whole else f"\n`depthlaw why {key} --all{more}`: every case and step"
     terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
 
 

@@ -138,6 +138,11 @@ _NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", 
 
 def _written(value: Fraction | int) -> str:
     """A rational number: decimal, or hexadecimal where Python refuses so many digits."""
+    if not hasattr(value, "denominator"):
+        raise TypeError(
+            "Exact and Ball take an int, a Fraction or another exact rational number; got "
+            f"{value!r}"
+        )
     parts = (value.numerator, value.denominator)[: 1 if value.denominator == 1 else 2]
     return "/".join(str(n) if n.bit_length() < 13000 else hex(n) for n in parts)
 

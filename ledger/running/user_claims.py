@@ -12,11 +12,13 @@ import hashlib
 import importlib.util
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
+from dataclasses import replace
+from functools import cache, wraps
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims import definition as kernel
@@ -25,6 +27,7 @@ from depthlaw.theory.claims.definition import (
     Claim,
     ClaimWeight,
     Kind,
+    Measured,
     Quantifier,
     Wording,
     find,
@@ -34,7 +37,7 @@ from depthlaw.theory.claims.definition import (
     topics,
 )
 
-from .engines import LOADER
+from .engines import LOADER, reason
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TRY = "docs/how-to/add-a-theorem.md has a complete file"
@@ -105,6 +108,12 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
             "asks for PROVED, which only certificates that come with depthlaw give; leave "
             "`evidence` out"
         )
+    names = Counter(symbol.name for symbol in claim.statement.free_symbols)
+    for name in sorted(name for name, times in names.items() if times > 1):
+        yield (
+            f"has two quantities of the name {quoted(name)}, one declared in the file and one that "
+            "it imports; give yours another name"
+        )
     try:
         measured_symbol(claim.statement, cases[0])
         known = {name for case in cases for name in case.fields()}
@@ -135,6 +144,21 @@ def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) 
                 needed[key] = everything[key]
                 todo.append(everything[key])
     return needed
+
+
+def placed(claim: Claim) -> Claim:
+    """The claim, whose function complains of what it raises with the line of its file."""
+    measured = claim.measured
+    assert measured is not None
+
+    @wraps(measured)
+    def measuring(*given: Any, **more: Any) -> Measured:
+        try:
+            return measured(*given, **more)
+        except Exception as error:
+            raise UsageError(f"{claim.key} at [{given[0]}] raised {reason(error)}") from error
+
+    return replace(claim, measured=measuring)
 
 
 def _content(file: Path) -> str:
