@@ -52,18 +52,18 @@ def falsify(
         if claim.own:
             claim = placed(claim)
     doing = f"searching {claim.key} for a counterexample, {minutes:g} min at most (--minutes)"
-    watched, started, told = notes().is_terminal, time.monotonic(), 0.0
+    watched, started, last = notes().is_terminal, time.monotonic(), 0.0
     if not (watched or json_output):
         note(doing)
     with waiting(notes(), doing, json_output) as going_on:
 
         def progress(tried: int) -> None:
-            nonlocal told
+            nonlocal last
             passed = time.monotonic() - started
             if watched:
                 going_on(f"{doing}: {tried:,} instances tried")
-            elif not json_output and passed - told >= _PAUSE:
-                told = passed
+            elif not json_output and passed - last >= _PAUSE:
+                last = passed
                 note(f"{tried:,} instances tried in {passed:.0f} of {60 * minutes:.0f} s")
 
         nearest = search.falsify(

@@ -14,7 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -24,6 +24,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims import definition as kernel
 from depthlaw.theory.claims.definition import (
     SUITES,
+    UNNAMED,
     Claim,
     ClaimWeight,
     Kind,
@@ -31,11 +32,13 @@ from depthlaw.theory.claims.definition import (
     Quantifier,
     Wording,
     find,
+    made_by,
     made_in,
     measured_symbol,
     registry,
     topics,
 )
+from depthlaw.theory.claims.readable import readable
 
 from .engines import LOADER, reason
 
@@ -54,6 +57,56 @@ _ACCEPTED = {
     "weight": get_args(ClaimWeight),
     "known": ("", "HOLDS", "FAILS", "UNDECIDED"),
 }
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """A user's file of claims, for those who cite it.
+
+    Attributes:
+        name: without its folder.
+        content: what stands in it.
+        title: the first line of its docstring, else its name.
+        authors: those of its `__author__`, else of its claims (`Source.own`).
+        year: the last of its claims; 0 where none says it.
+    """
+
+    name: str
+    content: bytes
+    title: str
+    authors: tuple[str, ...]
+    year: int
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def by(self) -> str:
+        """Its authors in words."""
+        return " and ".join(self.authors) or UNNAMED
+
+
+def own_file(file: Path) -> OwnFile:
+    """A file of claims as a work with authors.
+
+    Raises:
+        UsageError: as for `own_claims`.
+    """
+    claims = own_claims(file).values()
+    module = sys.modules[made_by(next(iter(claims)))]
+    named = getattr(module, "__author__", "") or " and ".join(
+        dict.fromkeys(claim.source.author for claim in claims if claim.source.author)
+    )
+    first = readable((module.__doc__ or "").strip().partition("\n")[0])
+    return OwnFile(
+        file.name,
+        file.read_bytes(),
+        first.removesuffix(".") or file.name,
+        tuple(dict.fromkeys(name for name in re.split(r"\s+and\s+", str(named)) if name)),
+        max(claim.source.year for claim in claims),
+    )
 
 
 def all_claims(file: Path | None) -> dict[str, Claim]:

@@ -53,6 +53,7 @@ __all__ = [
     "at",
     "claim",
     "find",
+    "made_by",
     "made_in",
     "measured_symbol",
     "registry",
@@ -337,7 +338,7 @@ class Claim:
     @property
     def own(self) -> bool:
         """Whether it comes from a file of the user's."""
-        return _is_own(_homes.get(self.key, ""))
+        return _is_own(made_by(self))
 
     @property
     def draws(self) -> str:
@@ -593,6 +594,11 @@ def registry() -> dict[str, Claim]:
 def made_in(module: str) -> list[Claim]:
     """The claims whose functions stand in a module that was imported, in their order."""
     return [new for key, new in _registered.items() if _homes[key] == module]
+
+
+def made_by(claim: Claim) -> str:
+    """The name of the module whose claim it is; nothing for one that was made elsewhere."""
+    return _homes.get(claim.key, "")
 
 
 def find(key: str) -> Claim:

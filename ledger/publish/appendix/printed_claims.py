@@ -12,7 +12,7 @@ from math import log10
 from sympy import Symbol
 
 from depthlaw.advisor.base.quantities import plural
-from depthlaw.theory.claims.definition import Case, Claim, Source
+from depthlaw.theory.claims.definition import UNNAMED, Case, Claim, Source
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.proof_steps import counted
 from depthlaw.theory.claims.symbols import TERMS, term_of
@@ -179,7 +179,7 @@ class Statement:
         return self._from(replace(self.claim.source, version=""))
 
     def _from(self, source: Source) -> str:
-        if source.key == "depthlaw":
+        if source.key in ("depthlaw", UNNAMED) or source.author:
             return cited(source)
         # A sentence of ours is not one of the source that it starts from.
         if self.claim.wording == "derived":
