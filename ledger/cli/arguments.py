@@ -26,6 +26,7 @@ from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
 
+from ..text import never_refuse
 from . import completion
 
 # The base of every complaint of the argument parser; typer does not export it by name.
@@ -636,13 +637,15 @@ def claims(
 )
 def show(
     key: str = _argument(
-        ..., "A claim's key, or a topic, whose claims are listed.", offers=completion.keys
+        ...,
+        "A claim's key, or a topic or a source (levine2020), whose claims are listed.",
+        offers=completion.keys,
     ),
     own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:
-    """Show one claim, or list those of a topic.
+    """Show one claim, or list those of a topic or of a source.
 
     Prints statement, source, conditions, how it is checked, verdict and cases.
     """
@@ -995,6 +998,7 @@ def main(arguments: list[str] | None = None) -> int:
             "the output is closed, so that nothing can be printed; send it to a file, "
             "or to /dev/null"
         )
+    never_refuse(sys.stdout, sys.stderr)
     # Almost everything that a command makes lives until it ends: looking through it for garbage
     # again and again, and once more at the end, would take a quarter of its time.
     gc.set_threshold(100_000, 100, 100)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..records.store import Store
-from ..text import clean
+from ..text import clean, is_unicode
 from .plain import paragraph
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def heading(text: str) -> None:
 
 def dump(value: object) -> None:
     """Print JSON."""
-    json.dump(value, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    escaped = not is_unicode(sys.stdout)
+    json.dump(value, sys.stdout, indent=1, ensure_ascii=escaped, allow_nan=False)
     sys.stdout.write("\n")
 
 
