@@ -20,9 +20,9 @@ COMMANDS = (
     ("tasks", "language", "a(a|b)*a|b", "--json"),
     ("depth", "1B", "--why"),
     ("compare", "llama3-8b", "qwen3-0.6b"),
-    ("sweep", "100M", "1B"),
+    ("sweep", "--from", "100M", "--to", "1B"),
     ("mutate", "hops/doubling", "--suite", "quick", "--results", "reference"),
-    ("records", "list", "hops/doubling", "--results", "reference"),
+    ("records", "list", "--claim", "hops/doubling", "--results", "reference"),
     ("certify", "--help"),
     ("cite", "levine2020", "ye2025"),
 )
