@@ -53,12 +53,15 @@ def falsify(
             claim = placed(claim)
     doing = f"searching {claim.key} for a counterexample, {minutes:g} min at most (--minutes)"
     watched, started, last = notes().is_terminal, time.monotonic(), 0.0
-    if not (watched or json_output):
-        note(doing)
+    # Of what cannot be searched one line is said, why.
+    begun = watched or json_output
     with waiting(notes(), doing, json_output) as going_on:
 
         def progress(tried: int) -> None:
-            nonlocal last
+            nonlocal begun, last
+            if not begun:
+                note(doing)
+                begun = True
             passed = time.monotonic() - started
             if watched:
                 going_on(f"{doing}: {tried:,} instances tried")

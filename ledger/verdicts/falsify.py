@@ -189,7 +189,7 @@ def falsify(
     Args:
         changes: constants to replace first, as for `weaken`.
         seen: called with one line whenever the search comes closer.
-        going_on: called with the number of instances tried, after each of them.
+        going_on: called with the number of instances tried, whenever one was judged.
 
     Raises:
         UsageError: when the claim cannot be measured here.
@@ -202,7 +202,6 @@ def falsify(
     tried, skipped, closest = 0, 0, math.inf
     for case, value, where, evaluations in _instances(attacked, deadline):
         tried += evaluations
-        going_on(tried)
         decision = _decision(attacked, case, value, changed=bool(weakened))
         if decision is None:
             skipped += 1
@@ -210,6 +209,7 @@ def falsify(
             if time.monotonic() > deadline or (best is None and skipped >= hopeless):
                 break
             continue
+        going_on(tried)
         nearest = NearestCase(attacked, case, value, decision, where, tried, weakened)
         if decision.verdict is Verdict.FAILS:
             return nearest

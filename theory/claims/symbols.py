@@ -37,7 +37,7 @@ TERMS: dict[str, Term] = {}
 _OWN: dict[str, dict[str, Term]] = {}
 
 
-class OwnSymbol(sympy.Symbol):  # type: ignore[misc]
+class OwnSymbol(sympy.Symbol):
     """A quantity of a user's file, which says itself what it stands for: depthlaw may use the name
     for another."""
 
