@@ -487,3 +487,18 @@ def test_depthlaw_is_not_the_author_of_a_users_claim(words, tmp_path, depthlaw):
     assert depthlaw("appendix", tmp_path / "out", *given).code == 0
     cff = yaml.safe_load((tmp_path / "out/CITATION.cff").read_text())
     assert cff["authors"] == [{"name": "no author named"}]
+
+
+def test_a_folder_of_somebody_else_is_no_results_folder(tmp_path, refused):
+    (tmp_path / "notes.txt").write_text("mine")
+    said = refused("verify quick --only hops/doubling --results", tmp_path)
+    assert "holds 'notes.txt', which depthlaw did not write" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_source_lists_its_claims_and_a_wrong_key_the_nearest(depthlaw):
+    out = depthlaw("show levine2020").out
+    assert "depth_choice/gpt3_projection" in out
+    assert "hops/doubling" not in out
+    with pytest.raises(KeyError, match="did you mean hops/doubling"):
+        library.claims()["hops/doublin"]
