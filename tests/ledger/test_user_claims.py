@@ -326,6 +326,7 @@ def test_what_is_not_random_is_measured_once(file, tmp_path, depthlaw):
 
 def test_names_of_a_file_are_its_own_in_every_print(words, tmp_path, depthlaw):
     """Depthlaw calls other quantities by these names, and goes on to do so."""
+    library.claims()
     taken = {name: TERMS[name].meaning for name in ("bits", "distance")}
     shown = depthlaw("show words/half --claims", words).out
     assert "where       h: places in which the words differ; n: length of two words\n" in shown
