@@ -49,15 +49,16 @@ def claim_html(claim: Claim) -> str:
     """
     from depthlaw.theory.claims.printing import definitions, latex, symbols
     from depthlaw.theory.claims.readable import readable
-    from depthlaw.theory.claims.symbols import TERMS
+    from depthlaw.theory.claims.symbols import term_of
 
     from .verdicts.display import statement_latex
 
     where = "; ".join(
         [f"${escape(d.latex)}$" for d in definitions(claim.statement)]
         + [
-            f"${escape(latex(s))}$: {_plain(readable(TERMS[s.name].meaning))}"
+            f"${escape(latex(s))}$: {_plain(readable(term.meaning))}"
             for s in symbols(claim.statement)
+            if (term := term_of(s))
         ]
     )
     parts = (

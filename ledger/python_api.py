@@ -48,11 +48,21 @@ def recommend(budget: str | float | Budget | None = None, **options: Any) -> Ans
     return answer(budget, **options)
 
 
+class _Claims(dict[str, "Claim"]):
+    """Claims by key, which know the nearest key to one that there is none of."""
+
+    def __missing__(self, key: str) -> Claim:
+        from .running.claims_index import unknown
+
+        raise KeyError(unknown(str(key), self))
+
+
 def claims(file: str | Path | None = None) -> dict[str, Claim]:
     """Every claim by key, in reading order; with those of a Python file of one's own.
 
     Raises:
         UsageError: (depthlaw.advisor.base.quantities) when the file cannot be used, in one line.
+        KeyError: by the result, for what is no key, with the nearest one.
 
     Cost: about a second; imports SymPy.
 
@@ -63,7 +73,7 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     from .running.user_claims import all_claims
 
     show_claims()
-    return all_claims(None if file is None else Path(file))
+    return _Claims(all_claims(None if file is None else Path(file)))
 
 
 def verify(

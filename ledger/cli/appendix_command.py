@@ -17,10 +17,10 @@ from ..publish.appendix.formats import check_programs
 from ..publish.appendix.output_folder import DeliveryError, check_folder
 from ..records.store import Store, StoreError, open_store
 from ..running.claims_index import select
-from ..running.user_claims import all_claims
+from ..running.user_claims import all_claims, own_file
 from ..suite import check_suite
 from ..verdicts.reference_ledger import Agreement, Ledger, compare, shipped
-from .output import dump, note, notes, report_set_aside, say
+from .output import dump, note, notes, report_set_aside, report_unnamed, say
 from .terminal import waiting
 
 
@@ -59,6 +59,7 @@ def appendix(
             check_suite(suite)
         store = _store(folder, suite, own)
         report_set_aside(store)
+        report_unnamed(claims[key] for key in keys)
         # Whoever reads it has the file elsewhere.
         which = own.name if own else ",".join(_parts(named or ""))
         options = " ".join(
@@ -69,7 +70,8 @@ def appendix(
                     f"--topic {quote(topic)}" if topic else "",
                     "--all" if everything else "",
                     f"--suite {suite}" if suite else "",
-                    "--results DIR" if folder else "",
+                    # Who has the file has its records in a folder of their own.
+                    "--results DIR" if folder or own else "",
                 ),
             )
         )
@@ -82,6 +84,7 @@ def appendix(
             suite=suite,
             repeated=_repeated(store, claims),
             command=f"depthlaw appendix FOLDER {options}".rstrip(),
+            file=own_file(own) if own else None,
             doing=doing,
         )
     remember()

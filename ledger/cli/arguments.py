@@ -26,6 +26,7 @@ from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
 
+from ..text import never_refuse
 from . import completion
 
 # The base of every complaint of the argument parser; typer does not export it by name.
@@ -636,13 +637,15 @@ def claims(
 )
 def show(
     key: str = _argument(
-        ..., "A claim's key, or a topic, whose claims are listed.", offers=completion.keys
+        ...,
+        "A claim's key, or a topic or a source (levine2020), whose claims are listed.",
+        offers=completion.keys,
     ),
     own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:
-    """Show one claim, or list those of a topic.
+    """Show one claim, or list those of a topic or of a source.
 
     Prints statement, source, conditions, how it is checked, verdict and cases.
     """
@@ -707,6 +710,7 @@ def appendix(
 @_command(
     "falsify rank_collapse/one_layer_cubic --minutes 5",
     "falsify rank_collapse/one_layer_cubic --weaken 4=0.4",
+    "falsify walks/complete_graph --claims walks.py",
     runs="falsify_commands.falsify",
 )
 def falsify(
@@ -715,6 +719,7 @@ def falsify(
     changes: list[str] | None = _option(
         None, "Replace a constant first, such as 4=0.4.", "--weaken", metavar="OLD=NEW"
     ),
+    own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:
@@ -725,7 +730,9 @@ def falsify(
 
 
 @_command("recheck rank.json", runs="falsify_commands.recheck")
-def recheck(path: Path = _file("A certificate."), json_output: bool = _JSON) -> None:
+def recheck(
+    path: Path = _file("A certificate."), own: Path | None = _CLAIMS, json_output: bool = _JSON
+) -> None:
     """Verify a certificate from its file alone. Exit code 1 if it does not hold."""
 
 
@@ -756,11 +763,14 @@ def certify(
 )
 def mutate(
     keys: list[str] | None = _argument(
-        None, "Claim keys or topics; all by default.", offers=completion.keys
+        None,
+        "Claim keys or topics; by default those of --claims, else all.",
+        offers=completion.keys,
     ),
     suite: str = _option(
         "theory", "The suite whose records are judged again.", offers=completion.suites
     ),
+    own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
 ) -> None:
@@ -988,6 +998,7 @@ def main(arguments: list[str] | None = None) -> int:
             "the output is closed, so that nothing can be printed; send it to a file, "
             "or to /dev/null"
         )
+    never_refuse(sys.stdout, sys.stderr)
     # Almost everything that a command makes lives until it ends: looking through it for garbage
     # again and again, and once more at the end, would take a quarter of its time.
     gc.set_threshold(100_000, 100, 100)

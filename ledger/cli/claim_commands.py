@@ -14,7 +14,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, described, unknown
-from ..verdicts.citations import bibtex_for
+from ..verdicts.citations import bibtex_for, entries, sources
 from ..verdicts.claim_set import claim_set
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
@@ -75,6 +75,13 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
         )
         return 0
     console = stdout()
+    # What comes with depthlaw is ours where nobody is named; a claim of a user's file is not.
+    rows = [
+        row
+        if row["key"] in claims_index()
+        else {**row, "title": f"{row['title']} ({row['bibliography']})"}
+        for row in rows
+    ]
     table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
     print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
@@ -125,16 +132,14 @@ def cite(keys: list[str], json_output: bool) -> int:
 
 
 def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
-    """Show one claim, or list those of a topic: from the user's records, else from the ledger that
-    comes with depthlaw."""
+    """Show one claim, or list those of a topic or of a source: from the user's records, else from
+    the ledger that comes with depthlaw."""
     if not json_output and (answer := _shipped(key, folder, own)):
         terminal.show(stdout(), answer.card)
         return 0
     everything = _everything(own)
-    known = claims_index() | {
-        k: described(c) for k, c in (everything or {}).items() if k not in claims_index()
-    }
-    if of_topic := _of_topic(key, known):
+    known = claims_index() | {k: described(c) for k, c in (everything or {}).items() if c.own}
+    if of_topic := _of_topic(key, known) or _of_source(key, known):
         return listed([known[k] for k in of_topic], json_output)
     # Before SymPy is loaded, which an answer needs and a slip of the keys does not.
     if key not in known:
@@ -179,7 +184,7 @@ def why(
     every case, step and record."""
     if not json_output and (answer := _shipped(key, folder, own)):
         terminal.grounds(stdout(), answer.tree, whole=whole)
-        _go_on(key, " --results reference", whole=whole)
+        _go_on(key, " --results reference", "", whole=whole)
         return 0
     place = _evidence(key, folder, _everything(own))
     from ..verdicts.evidence_tree import as_json, grounds
@@ -190,9 +195,12 @@ def why(
         dump({"records_in": str(root), "suite": place.result.suite} | as_json(tree))
         return 0
     terminal.grounds(stdout(), tree, whole=whole)
-    named = " --results reference" if root.is_file() else f" --results {folder}" if folder else ""
+    named = " --results reference" if root.is_file() else ""
+    named = named or (f" --results {shlex.quote(str(folder))}" if folder else "")
     if place.result.records:
-        _go_on(place.result.claim.key, named, whole=whole)
+        mine = f" --claims {shlex.quote(str(own))}" if own else ""
+        mine += f" --results {shlex.quote(str(folder))}" if folder else ""
+        _go_on(place.result.claim.key, named, mine, whole=whole)
     else:
         _hint(place)
     return 0
@@ -242,8 +250,8 @@ def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
     note(text)
 
 
-def _go_on(key: str, place: str, *, whole: bool) -> None:
-    rest = "" if whole else f"\n`depthlaw why {key} --all`: every case and step"
+def _go_on(key: str, place: str, more: str, *, whole: bool) -> None:
+    rest = "" if whole else f"\n`depthlaw why {key} --all{more}`: every case and step"
     terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
 
 
@@ -273,6 +281,13 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
     from depthlaw.theory.claims.definition import find
 
     return find(key) if everything is None else everything[key]
+
+
+def _of_source(key: str, known: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The keys of the claims whose source is, or names, an entry of the bibliography."""
+    if key not in entries():
+        return []
+    return [k for k, row in known.items() if key in sources(row["source"])]
 
 
 def _of_topic(key: str, known: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,12 +11,13 @@ from shlex import quote
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural
-from depthlaw.theory.claims.definition import find, registry
+from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.printing import text as written
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import open_store, write_file
 from ..running.claims_index import claims_index, select
+from ..running.user_claims import all_claims, placed
 from ..suite import check_suite
 from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
@@ -26,19 +28,53 @@ from .plain import refuse_place
 from .records_commands import collection
 from .terminal import waiting
 
+# Seconds between two lines on a search that is not watched in a terminal.
+_PAUSE = 10.0
+
 
 def falsify(
-    key: str, minutes: float, changes: list[str] | None, folder: Path | None, json_output: bool
+    key: str,
+    minutes: float,
+    changes: list[str] | None,
+    folder: Path | None,
+    json_output: bool,
+    own: Path | None = None,
 ) -> int:
     """Search for a counterexample of one claim. Returns 1 when one is found that nobody
     expected."""
     if not 0 < minutes < 10**6:
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
-    claim = find(select([key], claims_index())[0])
-    doing = f"searching, {minutes:g} min at most"
-    with waiting(notes(), doing, json_output):
+    if own is None:
+        claim = find(select([key], claims_index())[0])
+    else:
+        everything = all_claims(own)
+        claim = everything[select([key], everything)[0]]
+        if claim.own:
+            claim = placed(claim)
+    doing = f"searching {claim.key} for a counterexample, {minutes:g} min at most (--minutes)"
+    watched, started, last = notes().is_terminal, time.monotonic(), 0.0
+    # Of what cannot be searched one line is said, why.
+    begun = watched or json_output
+    with waiting(notes(), doing, json_output) as going_on:
+
+        def progress(tried: int) -> None:
+            nonlocal begun, last
+            if not begun:
+                note(doing)
+                begun = True
+            passed = time.monotonic() - started
+            if watched:
+                going_on(f"{doing}: {tried:,} instances tried")
+            elif not json_output and passed - last >= _PAUSE:
+                last = passed
+                note(f"{tried:,} instances tried in {passed:.0f} of {60 * minutes:.0f} s")
+
         nearest = search.falsify(
-            claim, minutes, changes or [], lambda line: None if json_output else note(line)
+            claim,
+            minutes,
+            changes or [],
+            lambda line: None if json_output else note(line),
+            progress,
         )
     refuted = nearest.decision.verdict is Verdict.FAILS
     path = search.store(nearest, open_store(folder).root) if refuted else None
@@ -53,28 +89,34 @@ def falsify(
         )
     else:
         tell(f"statement  {written(nearest.claim.statement)}")
+        far = slack(nearest.decision.slack)
+        # Where one side is not positive, or equality is stated, none is closer than another.
+        which = "the last one" if refuted else "the closest to a counterexample" if far else ""
         tell(
-            f"{nearest.tried:,} instances tried; the closest to a counterexample, at "
-            f"[{nearest.case}], has the measured value {number(nearest.value)}"
+            f"{plural(nearest.tried, 'instance')} tried"
+            + (
+                f"; {which}, at [{nearest.case}], has the measured value {number(nearest.value)}"
+                if which
+                else ""
+            )
         )
         outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"
-        far = slack(nearest.decision.slack)
-        distance = (
-            f"the sides are apart by {far} there"
-            if far
-            else "no factor between its two sides, as one is not positive or equality is stated"
-        )
-        tell(f"{nearest.decision.verdict.value}: {outcome}; {distance}")
+        distance = f"; the sides are apart by {far} there" if far else ""
+        tell(f"{nearest.decision.verdict.value}: {outcome}{distance}")
         if path:
             say(f"certificate {path}")
+            if own:
+                file = quote(str(own))
+                say(f"`depthlaw recheck {quote(str(path))} --claims {file}` measures it again")
     return 1 if refuted and claim.awaited != "FAILS" else 0
 
 
-def recheck(path: Path, json_output: bool) -> int:
+def recheck(path: Path, json_output: bool, own: Path | None = None) -> int:
     """Verify a certificate from its file alone. Returns 0 when it stands, 1 when it does not."""
-    data, steps = search.recheck(path)
+    known = None if own is None else all_claims(own)
+    data, steps = search.recheck(path, known)
     stands = all(step.holds for step in steps)
-    finding = search.finding(data) if stands else None
+    finding = search.finding(data, known) if stands else None
     if json_output:
         dump(
             {
@@ -125,20 +167,28 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     return 0
 
 
-def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output: bool) -> int:
+def mutate(
+    keys: list[str] | None,
+    suite: str,
+    folder: Path | None,
+    json_output: bool,
+    own: Path | None = None,
+) -> int:
     """Perturb every constant of the statements, and their form, and report what notices.
 
     Returns 1 when an exact or argued claim has a survivor without a reason.
     """
-    everything, store = registry(), collection(folder)
+    everything, store = all_claims(own), collection(folder)
     report_set_aside(store)
-    chosen = {key: everything[key] for key in select(keys or (), everything)}
+    mine = [key for key, claim in everything.items() if claim.own]
+    chosen = {key: everything[key] for key in select(keys or mine, everything)}
     with waiting(notes(), f"judging {plural(len(chosen), 'claim')}", json_output):
         judged = results(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
         raise UsageError(
             f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
-            f"verify {suite}{''.join(f' --only {key}' for key in keys or ())}` first, or name your "
+            f"verify {suite}{f' --claims {quote(str(own))}' if own else ''}"
+            f"{''.join(f' --only {key}' for key in keys or ())}` first, or name your "
             "folder with --results"
         )
     rows: list[dict[str, Any]] = []
@@ -172,10 +222,12 @@ def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output:
     else:
         names = ("mutants", "by_data", "by_proof", "turn_undecided", "forms", "forms_turned")
         total = {name: sum(row[name] for row in rows) for name in names}
+        meaning = "a mutant is the statement with one constant or its form changed"
+        # Of one claim its own line says the same.
         tell(
-            f"{_fates(total)} (a mutant is the statement with one constant or "
-            f"its form changed); {plural(alarms, 'mutant')} of exact or argued claims "
-            "survived without a known reason"
+            (f"{_fates(total)} ({meaning})" if len(rows) > 1 else meaning)
+            + f"; {plural(alarms, 'mutant')} of exact or argued claims survived without a known "
+            "reason"
         )
     return 1 if alarms else 0
 

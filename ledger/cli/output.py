@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from ..records.store import Store
-from ..text import clean
+from ..text import clean, is_unicode
 from .plain import paragraph
+
+if TYPE_CHECKING:
+    from depthlaw.theory.claims.definition import Claim
 
 
 def stdout() -> Console:
@@ -50,8 +55,21 @@ def heading(text: str) -> None:
 
 def dump(value: object) -> None:
     """Print JSON."""
-    json.dump(value, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    escaped = not is_unicode(sys.stdout)
+    json.dump(value, sys.stdout, indent=1, ensure_ascii=escaped, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def report_unnamed(claims: Iterable[Claim]) -> None:
+    """Say which claims of a user's file name depthlaw as their source, which it is not."""
+    from depthlaw.theory.claims.definition import UNNAMED
+
+    if keys := [claim.key for claim in claims if claim.source.key == UNNAMED]:
+        others = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        note(
+            f"no author is named of {keys[0]}{others}: the source depthlaw stands for what comes "
+            'with it; write source=Source.own("Jane Doe", 2026)'
+        )
 
 
 def report_set_aside(store: Store) -> None:

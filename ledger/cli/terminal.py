@@ -144,10 +144,12 @@ derived: our own.
 universal: a vague sentence read as one about all instances."""
 
 
-def legend(table: Table) -> str:
-    """What signs and words of a table of verdicts mean, those that stand in it."""
+def legend(table: Table, *, own: bool = False) -> str:
+    """What signs and words of a table of verdicts mean, those that stand in it; `own`: it has
+    claims of a user's file, which are not ours."""
     cells = "\n".join(str(cell) for column in table.columns[1:] for cell in column.cells)
-    said, *lines = _LEGEND.split("\n")
+    known = _LEGEND.replace("our own", "of the author of its file; else ours") if own else _LEGEND
+    said, *lines = known.split("\n")
     return "\n".join([said, lines[0], *(x for x in lines[1:] if x.partition(":")[0] in cells)])
 
 

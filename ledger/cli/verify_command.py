@@ -27,7 +27,7 @@ from ..verdicts.display import duration
 from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
 from ..verdicts.suite_verdicts import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
 from . import terminal
-from .output import dump, note, notes, report_set_aside, say, stdout
+from .output import dump, note, notes, report_set_aside, report_unnamed, say, stdout
 from .tables import print_table
 
 
@@ -68,6 +68,7 @@ def verify(
             )
         store_corpus(work, digest, text)
     report_set_aside(work.store)
+    report_unnamed(work.claims.values())
     silent = quiet or json_output
     if not silent:
         known = ""
@@ -112,7 +113,9 @@ def verify(
         _print_summary(judged, agreement)
         _print(judged, work, failures, f" --claims {quote(str(own))}" if own else "")
         of = "" if complete else " (of the claims chosen, not of the suite)"
-        say(f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
+        runs = plural(len(listed["runs"]), "run")
+        if listed["runs"]:
+            say(f"{runs}; to cite them, cite their manifest{of}:\n{listed['hash']}")
         if agreement is not None and agreement.disagreements:
             say(
                 "  a run whose code has changed since the reference was recorded may differ "
@@ -131,9 +134,15 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure], file:
     verdicts = terminal.verdict_table(judged)
     print_table(console, verdicts)
     why = f"`depthlaw why KEY{file}` shows what a verdict rests on."
-    console.print(Text(f"\n{terminal.legend(verdicts)}\n{why}\n", style="dim"))
+    legend = terminal.legend(verdicts, own=any(result.claim.own for result in judged))
+    console.print(Text(f"\n{legend}\n{why}\n", style="dim"))
+    # Runs that failed for one reason are one line.
+    failed: dict[tuple[str, str], list[Failure]] = {}
     for failure in failures:
-        say(f"failed: {failure.run}: {failure.why}")
+        failed.setdefault((failure.run.claim.key, failure.why), []).append(failure)
+    for (_, reason), (first, *others) in failed.items():
+        also = f" and {plural(len(others), 'more run')}" if others else ""
+        say(f"failed: {first.run}{also}: {reason}")
     for result in judged:
         if result.unexpected:
             wrong = clean(f"! {result.claim.key}: {result.unexpected}")
@@ -174,6 +183,11 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
             "assume it; not counting what was changed after data, `*`): "
             f"at most {_false_alarms(judged):.2g} false alarms to expect"
         )
+    drawn: dict[str, list[str]] = {}
+    for claim in (result.claim for result in judged if result.cases):
+        if claim.own and claim.draws:
+            drawn.setdefault(claim.draws, []).append(claim.key)
+    lines += [f"random instances: {n} ({', '.join(keys)})" for n, keys in drawn.items()]
     if agreement is not None:
         lines.append(agreement.line)
     for line in lines:

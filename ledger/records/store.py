@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample, Step
 
 SCHEMA = 1
@@ -138,6 +138,11 @@ _NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", 
 
 def _written(value: Fraction | int) -> str:
     """A rational number: decimal, or hexadecimal where Python refuses so many digits."""
+    if not hasattr(value, "denominator"):
+        raise TypeError(
+            "Exact and Ball take an int, a Fraction or another exact rational number; got "
+            f"{value!r}"
+        )
     parts = (value.numerator, value.denominator)[: 1 if value.denominator == 1 else 2]
     return "/".join(str(n) if n.bit_length() < 13000 else hex(n) for n in parts)
 
@@ -307,11 +312,19 @@ class Store:
                 )
         runs = self.root / "runs"
         with _told(f"the results folder {self.root} cannot be read", _ANOTHER):
-            foreign = runs.is_dir() and any(runs.iterdir()) and not (self.root / MARKER).is_file()
+            ours = (self.root / MARKER).is_file()
+            foreign = runs.is_dir() and any(runs.iterdir()) and not ours
+            held = [] if ours or self.read_only or not self.root.is_dir() else self.root.iterdir()
+            other = next((path.name for path in held if path.name not in FOLDERS), "")
         if foreign:
             raise StoreError(
                 f"{runs} holds files of another program (no {MARKER} beside it); "
                 "choose another folder with --results DIR"
+            )
+        if other:
+            raise StoreError(
+                f"{self.root} holds {quoted(other)}, which depthlaw did not write; choose a new or "
+                "empty folder with --results DIR"
             )
 
     def _prepare(self) -> None:

@@ -25,6 +25,8 @@ from importlib.metadata import version
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.process import BaseProcess
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any, Protocol
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -72,7 +74,7 @@ def perform(
         at = Case(**case) if case is not None else None
         record = Run(_claim(loader, key), at, seed, device, *more).execute()
     except (Exception, SystemExit) as error:
-        return _reason(error)
+        return reason(error)
     return dict(record.inputs), dict(record.result), dict(record.facts)
 
 
@@ -82,9 +84,15 @@ def _claim(loader: str, key: str) -> Claim:
     return getattr(import_module(module), function)(*argument, key)
 
 
-def _reason(error: BaseException) -> str:
-    """An exception in one line."""
-    return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+def reason(error: BaseException) -> str:
+    """An exception in one line, with its place in a user's file of claims."""
+    said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+    places = [
+        f" ({Path(frame.f_code.co_filename).name}, line {line})"
+        for frame, line in walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").startswith("depthlaw.own.")
+    ]
+    return said + (places[-1] if places else "")
 
 
 def _outcome(run: Run, answer: TaskAnswer) -> Record | Failure:
@@ -114,7 +122,7 @@ class Inline:
             try:
                 outcome: Record | Failure = run.execute()
             except Exception as error:
-                outcome = Failure(run, _reason(error))
+                outcome = Failure(run, reason(error))
             yield run, outcome
 
 
@@ -292,7 +300,7 @@ class _Slot:
         except BrokenProcessPool:
             return run, _Died(self.stop())
         except BaseException as error:
-            return run, _reason(error)
+            return run, reason(error)
 
     def kill(self) -> None:
         """Kill the process, without waiting for its end."""
@@ -407,7 +415,7 @@ class Ray:
             except (ConnectionError, ValueError) as error:
                 advice = "start one, or take --address local"
                 raise UsageError(
-                    f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}"
+                    f"no Ray cluster at {self.address!r} ({reason(error)}); {advice}"
                 ) from None
         remote = ray.remote(
             num_cpus=1,
@@ -439,7 +447,7 @@ class Ray:
                             "the Python of every node"
                         ) from None
                     except ray.exceptions.RayError as error:
-                        outcome = Failure(run, f"Ray lost it: {_reason(error)}")
+                        outcome = Failure(run, f"Ray lost it: {reason(error)}")
                     yield run, outcome
         finally:
             for reference in pending:

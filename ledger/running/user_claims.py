@@ -12,29 +12,35 @@ import hashlib
 import importlib.util
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, wraps
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims import definition as kernel
 from depthlaw.theory.claims.definition import (
     SUITES,
+    UNNAMED,
     Claim,
     ClaimWeight,
     Kind,
+    Measured,
     Quantifier,
     Wording,
     find,
+    made_by,
     made_in,
     measured_symbol,
     registry,
     topics,
 )
+from depthlaw.theory.claims.readable import readable
 
-from .engines import LOADER
+from .engines import LOADER, reason
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TRY = "docs/how-to/add-a-theorem.md has a complete file"
@@ -51,6 +57,56 @@ _ACCEPTED = {
     "weight": get_args(ClaimWeight),
     "known": ("", "HOLDS", "FAILS", "UNDECIDED"),
 }
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """A user's file of claims, for those who cite it.
+
+    Attributes:
+        name: without its folder.
+        content: what stands in it.
+        title: the first line of its docstring, else its name.
+        authors: those of its `__author__`, else of its claims (`Source.own`).
+        year: the last of its claims; 0 where none says it.
+    """
+
+    name: str
+    content: bytes
+    title: str
+    authors: tuple[str, ...]
+    year: int
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def by(self) -> str:
+        """Its authors in words."""
+        return " and ".join(self.authors) or UNNAMED
+
+
+def own_file(file: Path) -> OwnFile:
+    """A file of claims as a work with authors.
+
+    Raises:
+        UsageError: as for `own_claims`.
+    """
+    claims = own_claims(file).values()
+    module = sys.modules[made_by(next(iter(claims)))]
+    named = getattr(module, "__author__", "") or " and ".join(
+        dict.fromkeys(claim.source.author for claim in claims if claim.source.author)
+    )
+    first = readable((module.__doc__ or "").strip().partition("\n")[0])
+    return OwnFile(
+        file.name,
+        file.read_bytes(),
+        first.removesuffix(".") or file.name,
+        tuple(dict.fromkeys(name for name in re.split(r"\s+and\s+", str(named)) if name)),
+        max(claim.source.year for claim in claims),
+    )
 
 
 def all_claims(file: Path | None) -> dict[str, Claim]:
@@ -105,6 +161,12 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
             "asks for PROVED, which only certificates that come with depthlaw give; leave "
             "`evidence` out"
         )
+    names = Counter(symbol.name for symbol in claim.statement.free_symbols)
+    for name in sorted(name for name, times in names.items() if times > 1):
+        yield (
+            f"has two quantities of the name {quoted(name)}, one declared in the file and one that "
+            "it imports; give yours another name"
+        )
     try:
         measured_symbol(claim.statement, cases[0])
         known = {name for case in cases for name in case.fields()}
@@ -135,6 +197,21 @@ def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) 
                 needed[key] = everything[key]
                 todo.append(everything[key])
     return needed
+
+
+def placed(claim: Claim) -> Claim:
+    """The claim, whose function complains of what it raises with the line of its file."""
+    measured = claim.measured
+    assert measured is not None
+
+    @wraps(measured)
+    def measuring(*given: Any, **more: Any) -> Measured:
+        try:
+            return measured(*given, **more)
+        except Exception as error:
+            raise UsageError(f"{claim.key} at [{given[0]}] raised {reason(error)}") from error
+
+    return replace(claim, measured=measuring)
 
 
 def _content(file: Path) -> str:

@@ -25,7 +25,7 @@ from depthlaw.theory.claims.definition import SUITES, find, registry
 from depthlaw.theory.claims.formal import said
 from depthlaw.theory.claims.printing import definitions, symbols, text as written
 from depthlaw.theory.claims.readable import readable
-from depthlaw.theory.claims.symbols import TERMS
+from depthlaw.theory.claims.symbols import term_of
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict
 
@@ -117,13 +117,14 @@ def _facts(
             definition.text + (f": {definition.meaning}" if definition.meaning else ""),
         )
     # A claim from a file of the user's may use symbols that are not declared.
-    declared = [(s, TERMS.get(s.name)) for s in symbols(claim.statement)]
+    declared = [(s, term_of(s)) for s in symbols(claim.statement)]
     yield (
         "where",
         "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}" for s, t in declared),
     )
     yield "LaTeX", statement_latex(claim)
-    yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}"
+    draws = f"; {claim.draws}" if claim.own and claim.draws else ""
+    yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}{draws}"
     check = "; check against the paper" if claim.wording == "recalled" else ""
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
     if claim.assumes:

@@ -295,7 +295,8 @@ def _premise(
 def _sources(result: ClaimResult) -> Iterator[Ground]:
     source = result.claim.source
     if source.key not in entries():
-        yield Ground("source", source.key, source.place, result.claim.wording)
+        where = source.place or f"a result of the file {result.claim.topic}.py"
+        yield Ground("source", source.key, where, result.claim.wording)
     for key in sources(str(source)):
         where = ", ".join(filter(None, (source.version, source.place))) if key == source.key else ""
         yield Ground(

@@ -178,13 +178,18 @@ def _bits(
 
 
 def falsify(
-    claim: Claim, minutes: float, changes: list[str], seen: Callable[[str], None]
+    claim: Claim,
+    minutes: float,
+    changes: list[str],
+    seen: Callable[[str], None],
+    going_on: Callable[[int], None] = lambda tried: None,
 ) -> NearestCase:
     """Search for a counterexample until one is found or the time is over; what came closest.
 
     Args:
         changes: constants to replace first, as for `weaken`.
         seen: called with one line whenever the search comes closer.
+        going_on: called with the number of instances tried, whenever one was judged.
 
     Raises:
         UsageError: when the claim cannot be measured here.
@@ -204,14 +209,16 @@ def falsify(
             if time.monotonic() > deadline or (best is None and skipped >= hopeless):
                 break
             continue
+        going_on(tried)
         nearest = NearestCase(attacked, case, value, decision, where, tried, weakened)
         if decision.verdict is Verdict.FAILS:
             return nearest
         near = math.inf if decision.slack is None else decision.slack
         if best is None or near < closest:
             best, closest = nearest, near
-            far = "no slack defined" if decision.slack is None else f"slack {slack(decision.slack)}"
-            seen(f"[{case}] {decision.verdict.value}, {far}")
+            # Where equality is stated no instance is closer than another.
+            if decision.slack is not None:
+                seen(f"[{case}] {decision.verdict.value}, slack {slack(decision.slack)}")
         if time.monotonic() > deadline:
             break
     if best is None and skipped:
@@ -319,8 +326,14 @@ def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int
             yield case, value, {"seed": seed}, 1
 
 
-def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
+def recheck(
+    path: Path, known: Mapping[str, Claim] | None = None
+) -> tuple[dict[str, Any], tuple[Step, ...]]:
     """Verify a certificate from its file alone; it stands when every step holds.
+
+    Args:
+        path: of the certificate.
+        known: every claim, where a file of the user's adds some.
 
     Raises:
         UsageError: when the file is not a certificate.
@@ -328,7 +341,9 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
     try:
         data = certificates.load(path)
         ours = data.get("kind") == "falsification"
-        return data, _recheck_falsification(data) if ours else certificates.recheck(data)
+        if not ours:
+            return data, certificates.recheck(data)
+        return data, _recheck_falsification(data, registry() if known is None else known)
     except (*_NO_VALUE, IndexError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         if str(path) not in why:
@@ -336,12 +351,12 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
         raise UsageError(f"{why}; `depthlaw certify 3 3 FILE` writes one") from None
 
 
-def finding(data: dict[str, Any]) -> Finding:
+def finding(data: dict[str, Any], known: Mapping[str, Claim] | None = None) -> Finding:
     """What a certificate that `recheck` has confirmed establishes, and whether that is independent
     of the code that measured it."""
     if data["kind"] != "falsification":
         return certificates.finding(data)
-    claim, weakened = _attacked(data)
+    claim, weakened = _attacked(data, registry() if known is None else known)
     case, value = Case(**data["case"]), decode(data["measured"])
     assert not isinstance(value, tuple)
     changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
@@ -367,8 +382,10 @@ def _stated(claim: Claim, case: Case) -> str:
 _FIELDS = {"kind", "claim", "statement", "weakened", "case", "measured", "verdict", "depthlaw"}
 
 
-def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
-    claims, weakened = registry(), data["weakened"]
+def _attacked(
+    data: dict[str, Any], claims: Mapping[str, Claim]
+) -> tuple[Claim, tuple[tuple[str, str], ...]]:
+    weakened = data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
         raise ValueError("there is no claim of the name it gives")
     if not isinstance(weakened, list) or not all(
@@ -378,14 +395,14 @@ def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]
     return weaken(claims[data["claim"]], [f"{old}={new}" for old, new in weakened])
 
 
-def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
+def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) -> tuple[Step, ...]:
     where = {"search", "point"} if "point" in data else {"seed"}
     if set(data) != _FIELDS | where:
         raise ValueError(
             "fields missing or unknown: "
             f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}"
         )
-    attacked, weakened = _attacked(data)
+    attacked, weakened = _attacked(data, claims)
     fields = data["case"]
     if not isinstance(fields, dict) or any(
         type(value) not in (int, str, bool) for value in fields.values()

@@ -1,15 +1,47 @@
 """A claim of one's own runs from its file, on every engine, and a file that cannot be used gets one
 line."""
 
+import hashlib
 import json
+import pickle
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
 import depthlaw as library
-from depthlaw.ledger.running.user_claims import own_claims
+from depthlaw.ledger.cli import falsify_commands
+from depthlaw.ledger.notebook import claim_html
+from depthlaw.ledger.running.user_claims import own_claims, own_file
+from depthlaw.ledger.verdicts.claim_set import claim_set
+from depthlaw.theory.claims.symbols import TERMS, term_of
 
+WORDS = '''"""Two random words differ in at most half of their places."""
+
+from sympy import Le
+
+from depthlaw.theory.claims import Case, Control, Exact, Source, claim, quantity
+
+bits = quantity("bits", "n", "length of two words")
+distance = quantity("distance", "h", "places in which the words differ", "nonnegative integer")
+
+
+@claim(
+    Le(distance, bits / 2),
+    source=Source.own("Jane Doe", 2026),
+    holds_for="almost every",
+    cases={"quick": Case.grid(bits=(2, 4, 8))},
+    control=Control(Case(bits=8), "words are equal", statement=Le(distance, 0)),
+)
+def half(case: Case, seed: int) -> Exact:
+    """Random words differ in at most half of their places.
+
+    All pairs of random words of $n$ bits differ in at most $n/2$ places."""
+    first, second = case.rng(seed).integers(0, 2, size=(2, case.bits))
+    return Exact(int((first != second).sum()))
+'''
 PRINTED = Path(__file__).parents[2] / "docs/how-to/add-a-theorem.md"
 KEY = "walks/complete_graph"
 
@@ -32,6 +64,14 @@ def proof() -> str:
 def file(tmp_path, example) -> Path:
     path = tmp_path / "walks.py"
     path.write_text(example)
+    return path
+
+
+@pytest.fixture
+def words(tmp_path) -> Path:
+    """A false claim about random instances, with names that depthlaw uses for other quantities."""
+    path = tmp_path / "words.py"
+    path.write_text(WORDS)
     return path
 
 
@@ -151,7 +191,26 @@ def resting(case: Case) -> Exact:
         ("import numpy as np", "raise SystemExit(5)", r"cannot be loaded \(SystemExit: 5"),
         ("import numpy as np", "raise GeneratorExit", "cannot be loaded"),
         ("entries.\n\n", 'entries."""\n    r"""', "its docstring needs a title"),
-        ('"degree_of_graph", r"', '"width", r"', "the name 'width' stands for another quantity"),
+        (
+            '"degree_of_graph", r"',
+            '"depth", r"',
+            "has two quantities of the name 'depth', one declared in the file and one that it impo",
+        ),
+        (
+            "entry = quantity(",
+            "quantity('largest_walk', 'y', 'another'); entry = quantity(",
+            "the name 'largest_walk' stands for another quantity already: another",
+        ),
+        (
+            'Source("ye2025", "Theorem 4.3", "arXiv:2510.19753")',
+            'Source.own("", 2026)',
+            "Source.own takes an author, such as",
+        ),
+        (
+            'Source("ye2025", "Theorem 4.3", "arXiv:2510.19753")',
+            'Source.own("Jane Doe", "2026")',
+            "Source.own takes a year of four digits",
+        ),
         (
             "Eq(entry, (degree + 1) ** (",
             "Eq(entry * quantity('more', 'm', 'more'), (degree + 1) ** (",
@@ -242,3 +301,205 @@ def test_a_claim_of_a_file_may_support_one_that_comes_with_depthlaw(file, exampl
     assert "supports    connectivity/layers_for_diameter: " in shown
     _, above, _ = depthlaw("show connectivity/layers_for_diameter --claims", file)
     assert f" {KEY}: " in above
+
+
+def test_a_statement_that_is_false_for_many_draws_fails_by_default(words, tmp_path, depthlaw):
+    """It is false for a quarter to a third of all draws, so that one draw a case often misses it:
+    then it HOLDS, and the screen says that there was one."""
+    given = ("--claims", words, "--results", tmp_path / "r")
+    code, out, _ = depthlaw("verify", *given, "--engine", "inline")
+    assert code == 1
+    assert "1 claim judged: 1 FAILS" in out
+    assert "random instances: 20 draws a case (words/half)" in out
+    assert "quantifier: almost every; 20 draws a case" in depthlaw("show words/half", *given).out
+    words.write_text(WORDS.replace("    source=", "    seeds=1,\n    source="))
+    assert own_claims(words)["words/half"].seeds == 1
+    assert "1 draw a case" in depthlaw("verify", *given, "--engine", "inline").out
+    assert library.claims()["hops/doubling"].seeds == 1
+
+
+def test_what_is_not_random_is_measured_once(file, tmp_path, depthlaw):
+    assert own_claims(file)[KEY].seeds == 1
+    out = depthlaw("verify --claims", file, "--results", tmp_path / "r").out
+    assert "draw" not in out.replace("drawn", "")
+
+
+def test_names_of_a_file_are_its_own_in_every_print(words, tmp_path, depthlaw):
+    """Depthlaw calls other quantities by these names, and goes on to do so."""
+    library.claims()
+    taken = {name: TERMS[name].meaning for name in ("bits", "distance")}
+    shown = depthlaw("show words/half --claims", words).out
+    assert "where       h: places in which the words differ; n: length of two words\n" in shown
+    assert "statement   h <= n/2\n" in shown
+    assert {name: TERMS[name].meaning for name in taken} == taken
+    assert "length of two words" in claim_html(own_claims(words)["words/half"])
+    copied = pickle.loads(pickle.dumps(own_claims(words)["words/half"].statement))
+    assert copied == own_claims(words)["words/half"].statement
+    assert {term_of(symbol).latex for symbol in copied.free_symbols} == {"h", "n"}
+
+
+def test_falsify_recheck_and_mutate_take_the_file(words, tmp_path, depthlaw, refused):
+    given = ("--claims", words, "--results", tmp_path / "r")
+    code, out, err = depthlaw("falsify words/half", *given)
+    assert code == 1
+    assert "FAILS: a counterexample" in out
+    assert "(--minutes)" in err
+    (certificate,) = (tmp_path / "r/certificates").iterdir()
+    assert depthlaw("recheck", certificate, "--claims", words).code == 0
+    assert "there is no claim of the name it gives" in refused("recheck", certificate)
+    depthlaw("verify", *given)
+    mutated = depthlaw("mutate --suite quick", *given)
+    assert mutated.out.count("words/half: ") == 1
+    assert mutated.out.count("mutants noticed") == 1
+    assert mutated.code == 0
+
+
+def test_an_equation_has_no_nearest_case(file, tmp_path, depthlaw):
+    code, out, err = depthlaw(
+        "falsify", KEY, "--minutes", "0.01", "--claims", file, "--results", tmp_path / "r"
+    )
+    assert code == 0
+    assert re.search(r"^[\d,]+ instances? tried\nHOLDS: no counterexample\n", out, re.M)
+    assert "slack" not in out + err
+
+
+def test_a_search_that_is_not_watched_says_how_far_it_is(file, tmp_path, depthlaw, monkeypatch):
+    monkeypatch.setattr(falsify_commands, "_PAUSE", 0.0)
+    given = ("--minutes", "0.002", "--claims", file, "--results", tmp_path / "r")
+    assert re.search(
+        r"^[\d,]+ instances tried in \d+ of 0 s$", depthlaw("falsify", KEY, *given).err, re.M
+    )
+    assert not depthlaw("falsify", KEY, *given, "--json").err
+
+
+def test_the_command_that_goes_on_names_the_file(words, tmp_path, depthlaw):
+    given = ("--claims", words, "--results", tmp_path / "r")
+    depthlaw("verify", *given)
+    out = depthlaw("why words/half", *given).out
+    command = re.search("`depthlaw (why .* --all .*)`", out)[1]
+    assert depthlaw(command).code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (
+            "range(case",
+            "rnage(case",
+            r"NameError: name 'rnage' is not defined \(walks.py, line 3\d\)",
+        ),
+        ("Exact(int(x.max()))", "Exact(1.0)", r"TypeError: Exact and Ball take an int.*; got 1\.0"),
+        (
+            "Exact(int(x.max()))",
+            "1.0",
+            "TypeError: a measurement returned float; accepted are Exact",
+        ),
+    ],
+)
+@pytest.mark.parametrize("engine", ["inline", "pool"])
+def test_what_a_body_raises_is_said_once_with_its_line(
+    file, example, tmp_path, depthlaw, old, new, why, engine
+):
+    file.write_text(example.replace(old, new))
+    given = ("--claims", file, "--results", tmp_path / "r", "--engine", engine)
+    code, out, _ = depthlaw("verify", *given)
+    assert code == 1
+    failed = [line for line in out.splitlines() if line.startswith("failed: ")]
+    assert len(failed) == 1
+    assert re.search(f" and 8 more runs: {why}", failed[0])
+    assert "cite" not in out
+    if "rnage" in new:
+        error = depthlaw("falsify", KEY, *given[:4]).err.splitlines()[-1]
+        assert re.search(f"error: {KEY} at .* raised {why}", error)
+
+
+def test_a_theorem_of_ones_own_is_not_published_as_ours(words, tmp_path, depthlaw):
+    given = ("--claims", words, "--results", tmp_path / "r")
+    verified = depthlaw("verify", *given).out
+    assert "Jane Doe 2026 derived" in verified
+    assert "our own" not in verified
+    assert (
+        "source      Jane Doe 2026 (wording derived)\n" in depthlaw("show words/half", *given).out
+    )
+    assert "source Jane Doe 2026 (wording derived): " in depthlaw("why words/half", *given).out
+    assert "(Jane Doe 2026)" in depthlaw("show words", *given).out
+    written = tmp_path / "out"
+    assert depthlaw("appendix", written, *given).code == 0
+    texts = {
+        name: (written / name).read_text()
+        for name in (
+            *("appendix.md", "appendix.html", "appendix.tex", "CITATION.cff", "values.tex"),
+            *("references.bib", "checklist.md"),
+        )
+    }
+    for name, text in texts.items():
+        assert claim_set().name not in text, name
+        assert "at the tag" not in text, name
+    title = "Two random words differ in at most half of their places"
+    for name in ("appendix.md", "appendix.html", "appendix.tex", "CITATION.cff", "references.bib"):
+        assert "Jane Doe" in texts[name], name
+    for name in ("appendix.html", "appendix.tex", "CITATION.cff", "references.bib"):
+        assert title in texts[name], name
+    digest = hashlib.sha256(words.read_bytes()).hexdigest()
+    assert (written / "words.py").read_bytes() == words.read_bytes()
+    for name in ("appendix.md", "CITATION.cff", "values.tex"):
+        assert digest in texts[name], name
+    cff = yaml.safe_load(texts["CITATION.cff"])
+    assert (cff["title"], cff["authors"]) == (title, [{"name": "Jane Doe"}])
+    # What a PDF says of itself stands in it as it is.
+    said = (written / "appendix.pdf").read_bytes()
+    assert re.search(rb"<dc:creator>.{,60}Jane Doe", said)
+    assert re.search(rb"<dc:title>.{,80}" + title.encode(), said)
+    again = re.search(
+        "^(depthlaw verify quick --claims words.py) --results DIR$", texts["appendix.md"], re.M
+    )
+    results = ("--results", tmp_path / "again")
+    command = shlex.split(again[1])[1:-1]
+    assert depthlaw(*command, written / "words.py", *results).code == 1
+    runs = [
+        {path.name for path in (tmp_path / at / "runs").rglob("*.json")} for at in ("r", "again")
+    ]
+    assert runs[0] == runs[1] != set()
+
+
+def test_authors_of_a_file_are_its_own_word_for_them(words, file):
+    found = own_file(words)
+    assert (found.authors, found.year) == (("Jane Doe",), 2026)
+    words.write_text(
+        WORDS.replace("from sympy", '__author__ = "Ann Roe and Ed Poe"\nfrom sympy', 1)
+    )
+    assert own_file(words).authors == ("Ann Roe", "Ed Poe")
+    assert (own_file(file).authors, own_file(file).by) == ((), "no author named")
+
+
+def test_depthlaw_is_not_the_author_of_a_users_claim(words, tmp_path, depthlaw):
+    """A page of ours used to say so."""
+    words.write_text(
+        WORDS.replace('Source.own("Jane Doe", 2026)', 'Source("depthlaw", "after ye2025")')
+    )
+    given = ("--claims", words, "--results", tmp_path / "r")
+    _, out, err = depthlaw("verify", *given)
+    assert "no author is named of words/half" in err
+    assert "no author named derived" in out
+    assert "depthlaw derived" not in out
+    why = depthlaw("why words/half", *given).out
+    assert "source no author named (wording derived): after ye2025" in why
+    assert "The depthlaw developers" not in why
+    assert depthlaw("appendix", tmp_path / "out", *given).code == 0
+    cff = yaml.safe_load((tmp_path / "out/CITATION.cff").read_text())
+    assert cff["authors"] == [{"name": "no author named"}]
+
+
+def test_a_folder_of_somebody_else_is_no_results_folder(tmp_path, refused):
+    (tmp_path / "notes.txt").write_text("mine")
+    said = refused("verify quick --only hops/doubling --results", tmp_path)
+    assert "holds 'notes.txt', which depthlaw did not write" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_source_lists_its_claims_and_a_wrong_key_the_nearest(depthlaw):
+    out = depthlaw("show levine2020").out
+    assert "depth_choice/gpt3_projection" in out
+    assert "hops/doubling" not in out
+    with pytest.raises(KeyError, match="did you mean hops/doubling"):
+        library.claims()["hops/doublin"]

@@ -19,7 +19,7 @@ from sympy.printing.latex import LatexPrinter
 
 from .readable import ascii_formula
 from .relations import Within
-from .symbols import TERMS, depth, order, width
+from .symbols import depth, order, term_of, width
 
 
 class Definition(NamedTuple):
@@ -74,7 +74,7 @@ def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
     free = {width, depth} if printer.named else set()
     for part in (expression, *(formula for _, formula, _ in printer.named)):
         free |= part.free_symbols
-    return tuple(s for s in printer.seen if s.name in TERMS and s in free)
+    return tuple(s for s in printer.seen if term_of(s) and s in free)
 
 
 # Names that would be read in another way than they are meant: two pairs of brackets around n over k
@@ -89,10 +89,8 @@ _CLEARER = {
 
 def _declared(symbol: Symbol) -> str:
     """The LaTeX name that a quantity was declared with."""
-    if symbol.name not in TERMS:
-        return str(sympy.latex(symbol))
-    name = TERMS[symbol.name].latex
-    return _CLEARER.get(name, name)
+    term = term_of(symbol)
+    return _CLEARER.get(term.latex, term.latex) if term else str(sympy.latex(symbol))
 
 
 def _roman(name: str) -> str:
@@ -233,7 +231,7 @@ class _Printer(LatexPrinter):
         # Digits of rounded numbers; whether fractions take one line, as in exponents.
         self.digits, self.small = 0, False
         self.shown = {
-            TERMS[s.name].latex if s.name in TERMS else s.name for s in expression.atoms(Symbol)
+            term.latex if (term := term_of(s)) else s.name for s in expression.atoms(Symbol)
         }
         # Natural logarithms are called as the quantities' own names call them.
         self.natural = "log" if any(re.search(r"\\log(?!_)", name) for name in self.shown) else "ln"

@@ -7,7 +7,8 @@ by `quantity`. How statements are printed for people stands in `printing`.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+import sys
+from typing import Any, NamedTuple
 
 import sympy
 from sympy.core.relational import Relational
@@ -30,13 +31,36 @@ class Term(NamedTuple):
     domain: str
 
 
-# Every quantity that was declared so far, by name.
+# Every quantity of depthlaw that was declared so far, by name.
 TERMS: dict[str, Term] = {}
+# The same of each file of the user's, by its module.
+_OWN: dict[str, dict[str, Term]] = {}
+
+
+class OwnSymbol(sympy.Symbol):
+    """A quantity of a user's file, which says itself what it stands for: depthlaw may use the name
+    for another."""
+
+    __slots__ = ("term",)
+    term: Term
+
+    def __new__(cls, name: str, term: Term) -> OwnSymbol:
+        """As SymPy makes its own kinds of symbols."""
+        made: OwnSymbol = sympy.Symbol.__xnew__(cls, name, **DOMAINS[term.domain])
+        made.term = term
+        return made
+
+    def __getnewargs_ex__(self) -> Any:
+        """What a copy is made from."""
+        return (self.name, self.term), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), self.term)
 
 
 def quantity(name: str, latex: str, meaning: str, domain: str = "positive integer") -> sympy.Symbol:
     """Declare a quantity, and return its symbol. A case gives it a value by a field of the same
-    name.
+    name. Names of a user's file are its own, whatever depthlaw calls by them.
 
     Args:
         name: in code and in cases.
@@ -50,11 +74,20 @@ def quantity(name: str, latex: str, meaning: str, domain: str = "positive intege
     >>> quantity("width", "d_x", TERMS["width"].meaning) == width
     True
     """
-    term = Term(latex, meaning, domain)
-    if TERMS.setdefault(name, term) != term:
-        known = TERMS[name].meaning
+    home = str(sys._getframe(1).f_globals["__name__"])
+    own = home.startswith("depthlaw.own.")
+    term, terms = Term(latex, meaning, domain), _OWN.setdefault(home, {}) if own else TERMS
+    if terms.setdefault(name, term) != term:
+        known = terms[name].meaning
         raise ValueError(f"the name {name!r} stands for another quantity already: {known}")
+    if own and TERMS.get(name) != term:
+        return OwnSymbol(name, term)
     return sympy.Symbol(name, **DOMAINS[domain])
+
+
+def term_of(symbol: sympy.Symbol) -> Term | None:
+    """What was declared of a symbol; None where nothing was."""
+    return symbol.term if isinstance(symbol, OwnSymbol) else TERMS.get(symbol.name)
 
 
 width = quantity("width", "d_x", "width: the dimension of the representation of one token")
@@ -125,9 +158,9 @@ def plain(expression: sympy.Basic) -> str:
     """
     markup = re.compile(r"\\(operatorname|mathrm|text)|[\\{}]")
     names = {
-        s: sympy.Symbol(markup.sub("", TERMS[s.name].latex))
+        s: sympy.Symbol(markup.sub("", term.latex))
         for s in expression.atoms(sympy.Symbol)
-        if s.name in TERMS
+        if (term := term_of(s))
     }
     if isinstance(expression, Relational):
         # Side by side: SymPy would compare the sides of a relation that it builds anew.

@@ -25,6 +25,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.environment import environment
 from ...records.store import Record, Store, canonical, manifest as manifest_of
+from ...running.user_claims import OwnFile
 from ...verdicts.citations import bibtex_for, entries
 from ...verdicts.claim_set import altered, claim_set, entry, hash_of
 from ...verdicts.display import duration, statement_latex
@@ -86,6 +87,7 @@ def write_appendix(
     suite: str = "",
     repeated: Agreement | None = None,
     command: str = "depthlaw appendix FOLDER",
+    file: OwnFile | None = None,
     doing: Callable[[str], None] = lambda what: None,
 ) -> list[Path]:
     """Write the appendix: the same records give the same bytes.
@@ -94,8 +96,8 @@ def write_appendix(
         directory: new, empty, or with an unedited earlier appendix and nothing else. It receives
             `appendix.pdf`, `.html`, `.tex` (a fragment to \\input) and `.md` (what the three are
             written from), `values.tex` (one macro per claim), `references.bib`, `figures/`,
-            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json` and
-            `SHA256SUMS`, moved in whole.
+            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json`,
+            `SHA256SUMS` and a copy of `file`, moved in whole.
         claims: every claim, by key.
         store: of the records.
         keys: the claims in print; by default the headlines.
@@ -104,6 +106,7 @@ def write_appendix(
         repeated: how records of the user's own agree with the store's, where that is the reference
             ledger; None: the store holds the user's own.
         command: what writes the same again.
+        file: of the user's, whose claims these are: they are not published as depthlaw's.
         doing: is told what is being done.
 
     Returns:
@@ -116,7 +119,9 @@ def write_appendix(
     tier: Shown = "all" if everything else "claims" if keys else "headlines"
     asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
     recorded = Recorded(claims, store)
-    records = _records(claims, store, suite)
+    # Of a user's folder of records only those behind the claims of the file are theirs to cite.
+    behind = {key: claims[key] for key in _with_premises(keys, claims)} if file else claims
+    records = _records(behind, store, suite)
     doing(f"judging {plural(len(asked), 'claim')}")
     judged = {key: _judged(recorded, key, suite, named=bool(keys)) for key in asked}
     if not any(result.records for result in judged.values()):
@@ -131,7 +136,7 @@ def write_appendix(
         workshop.mkdir()
         try:
             for name, content in _files(
-                recorded, judged, records, tier, suite, repeated, command, doing
+                recorded, judged, records, tier, suite, repeated, command, file, doing
             ).items():
                 (workshop / name).parent.mkdir(exist_ok=True)
                 (workshop / name).write_bytes(content)
@@ -142,6 +147,14 @@ def write_appendix(
             raise UsageError(
                 f"cannot write the appendix ({error.strerror}); nothing in {directory} was changed"
             ) from None
+
+
+def _with_premises(keys: Sequence[str], claims: Mapping[str, Claim]) -> list[str]:
+    """The keys and those of all premises below them."""
+    found = list(keys)
+    for key in found:
+        found += [premise for premise in claims[key].premises if premise not in found]
+    return found
 
 
 def _records(claims: Mapping[str, Claim], store: Store, suite: str) -> list[Record]:
@@ -171,15 +184,16 @@ def _files(
     suite: str,
     repeated: Agreement | None,
     command: str,
+    file: OwnFile | None,
     doing: Callable[[str], None],
 ) -> dict[str, bytes]:
     """Every file by name."""
     told = [result for chapter in _told(judged) for result in chapter]
-    verdicts = _verdicts(recorded, judged, suite)
+    verdicts = {} if file else _verdicts(recorded, judged, suite)
     drawn = plates(recorded, None if shown != "claims" else judged)
     behind = [*told, *_cited_besides(recorded, verdicts, judged, shown, suite)]
     counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
-    source = _source(recorded, verdicts, records, suite, command, repeated)
+    source = _source(recorded, verdicts, records, suite, command, repeated, file)
     statements = [Statement(result, number) for number, result in enumerate(told, 1)]
     shared = _shared(statements)
     context = {
@@ -229,12 +243,14 @@ def _files(
     }
     document = Document(
         text,
-        _TITLE,
-        _SUBTITLES[shown],
-        f"depthlaw {source.version}, {source.claim_set}, manifest {source.manifest[:12]}",
-        source.date,
+        file.title if file else _TITLE,
+        f"Verdicts on the claims of {file.name} ({file.by})" if file else _SUBTITLES[shown],
+        f"depthlaw {source.version}, {source.claims}, manifest {source.manifest[:12]}",
+        # No clock is asked: of a user's file only the year is known.
+        f"{file.year}-01-01" if file and file.year else source.date,
         references,
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
+        author=file.by if file else "depthlaw",
     )
     rows = data.rows(behind)
     doing("writing PDF, HTML and LaTeX")
@@ -250,6 +266,7 @@ def _files(
         "checklist.md": provenance.checklist(behind, records, source),
         "CITATION.cff": provenance.citation_cff(source),
         "manifest.json": canonical(manifest_of(records)) + b"\n",
+        **({file.name: file.content} if file else {}),
         **{f"figures/{name}": content for name, content in pictures.items()},
     }
 
@@ -453,7 +470,8 @@ def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
     chain = [suite for suite in ("quick", "theory", "full") if suite in used]
     keys = "".join(f" --only {r.claim.key}" for r in told) if shown == "claims" else ""
     rest = (suite for suite in used if suite not in chain)
-    own = provenance.from_file(told)
+    if own := provenance.from_file(told):
+        keys = " --results DIR"
     return [f"depthlaw verify {suite}{own}{keys}" for suite in (*chain[-1:], *rest)]
 
 
@@ -467,11 +485,12 @@ def _source(
     suite: str,
     command: str,
     repeated: Agreement | None,
+    file: OwnFile | None,
 ) -> provenance.Provenance:
     known, store = claim_set(), recorded.store
     name, hash_ = known.name, known.hash
     # A set that was changed here is not the one that its hash names.
-    if changed := sorted(altered(known, recorded.claims)):
+    if changed := [] if file else sorted(altered(known, recorded.claims)):
         name += f" with {plural(len(changed), 'changed claim')}"
         hash_ = hash_of(entry(claim, verdicts[key]) for key, claim in recorded.claims.items())
     number, origin = version("depthlaw"), "a results folder, not of the reference ledger"
@@ -492,6 +511,7 @@ def _source(
         held=len(store),
         changed=tuple(changed),
         commit=environment()["commit"] if changed else "",
+        file=file,
     )
 
 
@@ -506,7 +526,11 @@ def _values(statements: Sequence[Statement], source: provenance.Provenance) -> s
     """One macro for each number that a paper may quote; names are letters only and unique."""
     macros = [
         (r"\dlVersion", tex(source.version)),
-        (r"\dlClaimSet", tex(source.claim_set)),
+        *(
+            [(r"\dlFile", tex(source.file.name)), (r"\dlFileHash", source.file.digest)]
+            if source.file
+            else [(r"\dlClaimSet", tex(source.claim_set))]
+        ),
         (r"\dlRecords", f"{source.records:,}".replace(",", "{,}")),
         (r"\dlManifestShort", rf"\texttt{{{source.manifest[:12]}}}"),
     ]

@@ -56,6 +56,7 @@ class Document:
         date: a day, as 2026-11-22: that of what it reports on, not of its writing.
         references: BibTeX entries of everything that it cites.
         figures: SVG by name.
+        author: whose work it is.
     """
 
     text: str
@@ -65,6 +66,7 @@ class Document:
     date: str
     references: str
     figures: Mapping[str, bytes]
+    author: str = "depthlaw"
 
     def pdf(self) -> bytes:
         """As PDF/A-2b, A4. Cost: seconds.
@@ -126,7 +128,7 @@ class Document:
             "title": self.title,
             "subtitle": self.subtitle,
             "footer": self.footer,
-            "author": "depthlaw",
+            "author": self.author,
             "year": year,
             "month": month,
             "day": day,
@@ -139,6 +141,11 @@ class Document:
             for file in (name, "filter.lua"):
                 (folder / file).write_text(own_text(file), encoding="utf-8")
             (folder / "references.bib").write_text(self.references, encoding="utf-8")
+            # What stands between quotes in Typst is text, and no markup.
+            plain = {
+                f"plain-{key}": re.sub(r'(["\\])', r"\\\1", facts[key])
+                for key in ("title", "subtitle", "author")
+            }
             arguments = [
                 f"--template={folder / name}",
                 f"--lua-filter={folder / 'filter.lua'}",
@@ -146,6 +153,7 @@ class Document:
                 *([] if form == "latex" else ["--citeproc"]),
                 "--wrap=none",
                 *(f"--metadata={key}:{text}" for key, text in facts.items()),
+                *(f"--variable={key}:{text}" for key, text in plain.items()),
                 *options,
             ]
             try:

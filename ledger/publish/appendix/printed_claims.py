@@ -12,10 +12,10 @@ from math import log10
 from sympy import Symbol
 
 from depthlaw.advisor.base.quantities import plural
-from depthlaw.theory.claims.definition import Case, Claim, Source
+from depthlaw.theory.claims.definition import UNNAMED, Case, Claim, Source
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.proof_steps import counted
-from depthlaw.theory.claims.symbols import TERMS
+from depthlaw.theory.claims.symbols import TERMS, term_of
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
@@ -179,7 +179,7 @@ class Statement:
         return self._from(replace(self.claim.source, version=""))
 
     def _from(self, source: Source) -> str:
-        if source.key == "depthlaw":
+        if source.key in ("depthlaw", UNNAMED) or source.author:
             return cited(source)
         # A sentence of ours is not one of the source that it starts from.
         if self.claim.wording == "derived":
@@ -284,14 +284,15 @@ class Statement:
         how many seeds it has."""
         every = [set(row.case.fields().items()) for row in self.result.cases]
         same = set.intersection(*every) if len(every) > 1 else set()
-        names = {s.name for s in symbols(self.claim.statement)}
+        names = {s.name: s for s in symbols(self.claim.statement)}
         parts = []
         for name, given in case.fields().items():
-            symbol = name in TERMS and re.fullmatch(r"-?[\d./]+", str(given))
+            known = name in names or (name in TERMS and not self.claim.own)
+            symbol = known and re.fullmatch(r"-?[\d./]+", str(given))
             if name in _SEEDS or ((name, given) in same and not (symbol and name in names)):
                 continue
             if symbol:
-                parts.append(maths(f"{latex(Symbol(name))} = {given}"))
+                parts.append(maths(f"{latex(names.get(name, Symbol(name)))} = {given}"))
             else:
                 word = "other depth" if name == "other" and "depth" in case else name
                 # Not by a table: 1 would be found under True.
@@ -384,7 +385,8 @@ def told(text: str) -> str:
 
 def explained(symbol: Symbol) -> str:
     """A declared symbol and what it stands for."""
-    return f"{maths(latex(symbol))}, {prose(TERMS[symbol.name].meaning)}"
+    term = term_of(symbol)
+    return f"{maths(latex(symbol))}, {prose(term.meaning if term else symbol.name)}"
 
 
 def cited(source: Source) -> str:

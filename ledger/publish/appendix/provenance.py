@@ -9,15 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.proof_steps import counted
 from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Exact, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, canonical
+from ...running.user_claims import OwnFile
 from ...verdicts.suite_verdicts import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
 from .data import rigorous
-from .typesetting import template
+from .typesetting import escaped, template
 
 # The day of this release: dates in files that must be the same whenever they are written.
 DATE = "2026-11-24"
@@ -45,6 +47,7 @@ class Provenance:
         held: how many records lie there, with those that are not of today's code or of the suite.
         changed: the keys of the claims that say something else than in the claim set.
         commit: of the checkout, with + for uncommitted changes, where the claims are of no set.
+        file: the user's file whose claims these are; None for claims of depthlaw.
     """
 
     version: str
@@ -59,13 +62,21 @@ class Provenance:
     held: int = 0
     changed: tuple[str, ...] = ()
     commit: str = ""
+    file: OwnFile | None = None
+
+    @property
+    def claims(self) -> str:
+        """What the claims are, in words: a claim set, or a user's file with its hash."""
+        if self.file is None:
+            return self.claim_set
+        return f"claims of {self.file.name} (SHA-256 {self.file.digest[:12]}...)"
 
     @property
     def ledger(self) -> str:
         """The ledger in one line, without its hash."""
         return (
-            f"depthlaw {self.version}, claim set {self.claim_set}, {self.records:,} records "
-            f"of {self.origin}"
+            f"depthlaw {self.version}, {'' if self.file else 'claim set '}{self.claims}, "
+            f"{self.records:,} records of {self.origin}"
         )
 
     @property
@@ -94,19 +105,39 @@ class Provenance:
 def citation_cff(source: Provenance) -> bytes:
     """CITATION.cff (format 1.2.0) of exactly this ledger."""
     facts = {"title": _TITLE, "authors": _AUTHORS, "licence": _LICENCE}
-    return template("CITATION.cff").render(source=source, **facts).encode()
+    form = "CITATION.cff" if source.file is None else "OWN_CITATION.cff"
+    return template(form).render(source=source, **facts).encode()
 
 
 def citation_bibtex(source: Provenance) -> str:
-    """The BibTeX entry `depthlaw` of exactly this ledger. The hash stands in groups of eight, so
-    that it breaks in a narrow column."""
-    groups = " ".join(source.manifest[i : i + 8] for i in range(0, len(source.manifest), 8))
+    """The BibTeX entry `depthlaw` of exactly this ledger; for a user's file that of depthlaw, and
+    one of the file by its authors. Hashes stand in groups of eight, so that they break in a narrow
+    column."""
+    groups = _groups(source.manifest)
+    if source.file is not None:
+        own = source.file
+        stem = own.name.removesuffix(".py")
+        author = escaped(own.by) if own.authors else f"{{{own.by}}}"
+        year = f"  year = {{{own.year}}},\n" if own.year else ""
+        return (
+            f"@misc{{depthlaw,\n  author = {{{{{_AUTHORS}}}}},\n  title = {{{_TITLE}}},\n"
+            f"  year = {{{source.date[:4]}}},\n  note = {{Version {source.version}}},\n}}\n\n"
+            f"@misc{{{stem}_claims,\n  author = {{{author}}},\n"
+            f"  title = {{{escaped(own.title)}}},\n{year}"
+            f"  note = {{Claims of \\texttt{{{escaped(own.name)}}} with the SHA-256 "
+            f"{_groups(own.digest)}, judged by depthlaw {source.version}; "
+            f"{plural(source.records, 'record')} with the manifest (SHA-256) {groups}}},\n}}\n"
+        )
     return (
         f"@misc{{depthlaw,\n  author = {{{{{_AUTHORS}}}}},\n  title = {{{_TITLE}}},\n"
         f"  year = {{{source.date[:4]}}},\n"
         f"  note = {{Version {source.version}, claim set {source.claim_set}, ledger of "
         f"{source.records} records with the manifest (SHA-256) {groups}}},\n}}\n"
     )
+
+
+def _groups(digest: str) -> str:
+    return " ".join(digest[i : i + 8] for i in range(0, len(digest), 8))
 
 
 # --- checklist ------------------------------------------------------------------------------------
@@ -205,17 +236,20 @@ def _steps(results: Sequence[ClaimResult], verdict: Verdict) -> list[int]:
 
 def _commands(results: Sequence[ClaimResult]) -> Iterator[str]:
     """What measures the claims anew."""
+    own = from_file(results)
     for suite in dict.fromkeys(result.suite for result in results if result.suite):
+        if own:
+            yield f"depthlaw verify {suite}{own} --results DIR"
+            continue
         only = [
             f"--only {r.claim.key}" for r in results if r.suite == suite and len(results) <= _FEW
         ]
-        yield " \\\n  ".join((f".venv/bin/depthlaw verify {suite}{from_file(results)}", *only))
+        yield " \\\n  ".join((f".venv/bin/depthlaw verify {suite}", *only))
 
 
 def from_file(results: Iterable[ClaimResult]) -> str:
     """The option for claims of a file of one's own, whose name is their topic; else nothing."""
-    modules = {(r.claim.topic, getattr(r.claim.measured, "__module__", "")) for r in results}
-    own = {topic for topic, module in modules if module.startswith("depthlaw.own.")}
+    own = {r.claim.topic for r in results if r.claim.own}
     return "".join(f" --claims {topic}.py" for topic in sorted(own))
 
 

@@ -53,8 +53,12 @@ def tex(text: str) -> str:
     >>> tex("50% of d_x")
     '50\\% of d\\_x'
     """
-    ascii_only = _flat(text).encode("ascii", "replace").decode()
-    return re.sub(r"[\\^~{}$&#%_]", lambda m: _TEX.get(m[0], f"\\{m[0]}"), ascii_only)
+    return escaped(_flat(text).encode("ascii", "replace").decode())
+
+
+def escaped(text: str) -> str:
+    """Plain text as LaTeX text, whose letters stay, such as those of a name."""
+    return re.sub(r"[\\^~{}$&#%_]", lambda m: _TEX.get(m[0], f"\\{m[0]}"), text)
 
 
 _TEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
