@@ -16,6 +16,7 @@ from depthlaw.ledger.verdicts import display
 from depthlaw.ledger.verdicts.evidence_tree import grounds
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.ledger.verdicts.sign_test import SignTest
 from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.rounding import interval
@@ -130,7 +131,9 @@ def test_a_rank_test_is_printed_where_there_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = judged(recorded, SPREAD)
-    monkeypatch.setattr(printed_intervals, "sign_test", lambda claim, row: (0.0123, 0.0))
+    monkeypatch.setattr(
+        printed_intervals, "sign_test", lambda claim, row: SignTest(9, 9, 0.0123, 0.0)
+    )
     assert "sign test p = $0.012$" in Statement(result).counterexample
     assert data.rows([result])[0]["sign_test_p"] == 0.0123
     assert "sign test $p$ = 0.012" in page_blocks.values([SPREAD], recorded)
