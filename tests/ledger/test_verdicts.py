@@ -452,3 +452,55 @@ def test_verify_leads_with_its_answer(tmp_path, capsys):
         "alarms_starred": 0,
     }
     assert answer["claims"][0]["results"][0]["level"] > 0
+
+
+FAILING_FILE = """
+from depthlaw.theory.claims.definition import Case, Control, Exact, Source, claim
+from depthlaw.theory.claims.relations import Le
+from depthlaw.theory.claims.symbols import quantity
+
+worth = quantity("worth_of_one", "w", "a number", "positive integer")
+
+
+@claim(
+    Le(worth, 2),
+    source=Source("nobody", "nowhere"),
+    cases={"quick": Case.grid(one=(3, 4))},
+    control=Control(Case(one=9), "nine"),
+)
+def small(case: Case) -> Exact:
+    '''Small.
+
+    The number is small.
+    '''
+    return Exact(case.one)
+
+
+@claim(
+    Le(worth, 9),
+    source=Source("nobody", "nowhere"),
+    cases={"quick": Case.grid(one=(3, 4, 5))},
+    control=Control(Case(one=10), "ten"),
+)
+def raises(case: Case) -> Exact:
+    '''Raises.
+
+    The number is below ten, or so it seems.
+    '''
+    return Exact(case.one // (case.one != 5))
+"""
+
+
+def test_the_screen_says_which_numbers_fail_and_which_runs(tmp_path, capsys):
+    file = tmp_path / "owned_by_someone.py"
+    file.write_text(FAILING_FILE)
+    assert main(["verify", "--claims", str(file), "--results", str(tmp_path / "r")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split()[0]: line for line in lines if line.startswith(" ")}
+    assert " FAILS! " in rows["small"]
+    assert "2 of 2 fail" in rows["small"]
+    assert "2/2" not in rows["small"]
+    assert "owned_by_someone/small fails at [one=3]: measured 3, stated <= 2" in lines
+    assert "not complete: 1 of 4 runs failed" in rows["raises"]
+    assert "HOLDS" not in rows["raises"]
+    assert lines[0].startswith("2 claims judged: 1 FAILS, 1 not complete; 2 UNEXPECTED")
