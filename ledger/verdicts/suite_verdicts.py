@@ -479,11 +479,12 @@ def chance(judged: Iterable[ClaimResult]) -> Chance:
     """What to expect of chance. Claims that were split off one another share a false-alarm level,
     so each of them counts its part. What was changed after data were seen was chosen by them: for a
     starred claim the number is the level, not what the choice made of it."""
-    fixed, starred = [], []
+    parts: dict[bool, list[float]] = {False: [], True: []}
     for result in judged:
         if result.by_chance:
-            listed = starred if result.claim.post_hoc else fixed
-            listed.append(FALSE_ALARM_BUDGET / (1 + len(result.claim.shares)))
+            part = FALSE_ALARM_BUDGET / (1 + len(result.claim.shares))
+            parts[bool(result.claim.post_hoc)].append(part)
+    fixed, starred = parts[False], parts[True]
     return Chance(len(fixed), len(starred), math.fsum(fixed), math.fsum(starred))
 
 
