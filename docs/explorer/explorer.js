@@ -342,6 +342,7 @@ function swatch(curve) {
 }
 
 const TONES = { PROVED: "good", ARGUED: "good", HOLDS: "good", FAILS: "bad",
+  "FAILS (as reported)": "bad", "FAILS (as recalled)": "bad", "READING FAILS": "bad",
   "PREMISE REFUTED": "bad" };
 
 function linked(named) {
@@ -352,7 +353,7 @@ function linked(named) {
 function behind(named) {
   const claim = data.claims[named];
   const link = linked(named);
-  const verdict = element("span", { class: `verdict ${TONES[claim.verdict] ?? "open"}` },
+  const verdict = element("span", { class: `verdict ${TONES[claim.verdict.replace("*", "")] ?? "open"}` },
     claim.verdict);
   const suite = claim.suite ? `, suite ${claim.suite}` : "";
   const wording = element("span", { class: "wording" }, ` (${claim.wording}${suite})`);

@@ -234,7 +234,7 @@ _NO_TINY = (
     cases={
         "full": (
             Case(
-                **(SORTING | {"steps": 2210, "replicas": 8}),
+                **(SORTING | {"steps": 2210, "replicas": 16}),
                 training="published",
                 batch=30,
                 method="whole",
@@ -247,7 +247,7 @@ _NO_TINY = (
             ),
         )
     },
-    post_hoc=_HULLS,
+    post_hoc=f"{_HULLS} The whole net: 8 nets first, then 16.",
     control=Control(
         Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
         "paths through all layers",

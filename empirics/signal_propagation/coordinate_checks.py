@@ -147,6 +147,7 @@ _NETS = (
     Eq(width_change, Integer(0)),
     source=MUP,
     post_hoc=f"Logits were split off, as mup_logits_flat, after a first measurement. {_TRIED}",
+    shares=("signal_propagation/mup_logits_flat",),
     cases={
         "full": (
             *_WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
@@ -178,6 +179,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     Eq(width_change, Integer(0)),
     source=MUP,
     post_hoc=f"Split off from mup_width_flat after a first measurement. {_TRIED}",
+    shares=("signal_propagation/mup_width_flat",),
     cases={
         "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits")
     },
@@ -229,6 +231,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     source=COMPLETEP,
     reads=("of",),
     post_hoc=f"Depths were moved twice after measurements: from 2, from 8, from 16 on. {_TRIED}",
+    shares=("signal_propagation/completep_flat_shallow",),
     cases={
         "full": tuple(
             case
@@ -251,12 +254,15 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 )
 @noted(_NETS)
 def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """CompleteP and depth-muP: change by first steps is flat from depth 16.
+    """CompleteP and depth-muP: change by first steps, within $L^{1/8}$ either way.
 
     In random nets of 16 layers and more with branches times $1/L$ and Adam rates that do not depend
     on $L$ (CompleteP), and with branches and Adam rates times $L^{-1/2}$ (depth-muP), a few steps
     typically change the last hidden states and the logits by amounts whose exponent of the depth is
-    0, with all weights trained and with those in the blocks alone.
+    within 1/8 of 0, with all weights trained and with those in the blocks alone.
+
+    Within 1/8 of flat is not flat: CompleteP's changes of hidden states fall, as $L^{-0.04}$, and
+    the intervals of these exponents do not hold 0.
 
     With a base depth of 2. Depth-muP's rule is as recalled from yang2023tp6; check against the
     paper. Below 16 layers changes of hidden states fall (completep_flat_shallow), and from 8 on
@@ -272,6 +278,7 @@ def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     source=COMPLETEP,
     known="FAILS",
     post_hoc=f"Split off from depth_flat after a measurement, in which it failed. {_TRIED}",
+    shares=("signal_propagation/depth_flat",),
     cases={
         "full": _DEPTHS(
             shallow=2, deep=16, replicas=256, rule="completep", moved="blocks", of="hidden"

@@ -146,6 +146,7 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
         "Biases were taken out after a first try with SGD, in which it failed: "
         "deepnorm_update_with_biases. What Adam does was written after a first measurement."
     ),
+    shares=("signal_propagation/deepnorm_update_with_biases",),
     assumes={
         "DeepNorm's nets without biases; a case expects 0 for SGD, 1/2 for Adam": lambda c: (
             (c.scheme, c.biases) == ("deepnorm", False)
@@ -200,6 +201,7 @@ def deepnorm_update_exponents(case: Case, seed: int, device: str = "cpu") -> Sam
     source=_THEOREM,
     expected="FAILS",
     post_hoc="Split off after a first measurement, in which the change rose from depth 64 on.",
+    shares=("signal_propagation/deepnorm_update_exponents",),
     cases={
         "full": _DEPTHS(
             scheme="deepnorm", optimiser="sgd", biases=True, shallow=64, deep=512, replicas=32

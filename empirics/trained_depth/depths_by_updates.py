@@ -86,7 +86,7 @@ def connectivity_by_updates(case: Case, device: str = "cpu", folder: str = "") -
         "one layer, a hundred updates",
         Le(least, 1),
     ),
-    supports="trained_depth/hops_needed",
+    supports="trained_depth/hops_enough",
     **TRAINED,
 )
 @about_nets()

@@ -115,6 +115,7 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
         "beyond $n - 4$ were taken out after the first recording: hardly a vertex is left over "
         "there."
     ),
+    shares=("trained_depth/connectivity_one_layer_wall",),
     cases={"full": _distances(lambda c: _is_beyond(c) and c.vertices > _SHUFFLED.vertices)},
     assumes={"distance $> 3^L$": _is_beyond},
     expected="FAILS",
@@ -162,6 +163,7 @@ _ROOM = {r"$2 (3^L + 1) \leq n$": _has_room}
     Eq(trained_reach, 3**depth),
     control=Control(_SHUFFLED, _UNTAUGHT),
     post_hoc=f"Split off from deeper nets after the third recording. {RESTATED_WALL}",
+    shares=("trained_depth/connectivity_far",),
     cases={"full": tuple(c for c in _WALLS if c.depth == 1)},
     assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM,
     supports="trained_depth/wall_beyond",

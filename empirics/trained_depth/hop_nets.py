@@ -48,7 +48,7 @@ def _by_depth(fewer: int = 0) -> Relational:
         _by_depth(1),
     ),
     known="UNDECIDED",
-    supports="trained_depth/hops_needed",
+    supports="trained_depth/hops_enough",
     **after("1,500 to 5,000"),
 )
 @about_nets()

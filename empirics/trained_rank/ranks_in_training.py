@@ -371,7 +371,7 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
         "2/3 of the bound",
         Lt(rank_shown, Rational(2, 3) * _on_grid),
     ),
-    supports="trained_rank/half_of_rank_matters",
+    supports="trained_rank/softmax_exceeds_count",
     **(OF_STUDENTS | {"holds_for": "these nets"}) | {"trained": "0 to 300 updates"},
 )
 @about_students
@@ -430,7 +430,7 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
     ),
     cases=student_cases(_deep, steps=_ALL, suites=("training",)),
     control=Control(_TINY, "below 1, which no effective rank is", Lt(effective, 1)),
-    cited="Bears on whether trained nets may be said to use most of their separation rank.",
+    supports="trained_rank/softmax_exceeds_count",
     **OF_STUDENTS,
 )
 @about_students
@@ -457,7 +457,7 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     post_hoc=LEVEL_MOVED,
     cases=student_cases(suites=("training",)),
     control=Control(_TINY_NETS, "one singular value after training", measured=_one_left),
-    supports="trained_rank/half_of_rank_matters",
+    supports="trained_rank/softmax_exceeds_count",
     **OF_STUDENTS,
 )
 @about_students
@@ -487,7 +487,7 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     post_hoc=LEVEL_MOVED,
     cases=student_cases(suites=("training",)),
     control=Control(_TINY_NETS, "one singular value after training", measured=_approach_of_one),
-    supports="trained_rank/half_of_rank_matters",
+    supports="trained_rank/softmax_exceeds_count",
     **OF_STUDENTS,
 )
 @about_students
@@ -540,7 +540,7 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
         "one singular value left of the wide net of two layers",
         measured=_wide_with_one_left,
     ),
-    supports="trained_rank/half_of_rank_matters",
+    supports="trained_rank/softmax_exceeds_count",
     **OF_STUDENTS | {"trained": "4,000 updates"},
 )
 @about_students

@@ -33,10 +33,14 @@ STYLES: dict[str, str] = {
     "ARGUED": "bold green",
     "HOLDS": "green",
     "FAILS": "bold red",
+    "FAILS (as reported)": "bold red",
+    "FAILS (as recalled)": "bold red",
+    "READING FAILS": "red",
     "UNDECIDED": "yellow",
     "CONDITIONAL": "cyan",
     "PREMISE REFUTED": "bold red",
     "OUT_OF_SCOPE": "dim",
+    "not complete": "bold red",
     "not run": "dim",
 }
 
@@ -92,7 +96,7 @@ def verdict_table(results: list[ClaimResult]) -> Table:
     """One row per claim that has cases in the suite, grouped by topic: verdict, cases decided,
     tightest slack, source; at the end how many have none."""
     from ..verdicts.display import slack
-    from ..verdicts.suite_verdicts import marked
+    from ..verdicts.suite_verdicts import NOT_COMPLETE, incomplete, marked, verdict_name
 
     table = plain_table()
     table.add_column("claim", overflow="fold", min_width=28)
@@ -110,11 +114,16 @@ def verdict_table(results: list[ClaimResult]) -> Table:
         if result.claim.topic != topic:
             topic = result.claim.topic
             table.add_row(Text(topic, style="bold"), "", "", "", "")
-        mark = "!" if result.unexpected else ", known" if result.verdict == "FAILS" else ""
+        fails, word = result.verdict == "FAILS", verdict_name(result)
+        mark = "!" if result.unexpected else ", known" if fails else ""
+        said = incomplete(result) if word == NOT_COMPLETE else marked(result) + mark
+        failing = sum(row.decision.verdict == "FAILS" for row in result.cases)
         table.add_row(
             " " + clean(result.claim.name),
-            Text(marked(result) + mark, style=STYLES[result.verdict]),
-            f"{len(result.decided)}/{len(result.in_scope)}",
+            Text(said, style=STYLES[word]),
+            f"{failing} of {len(result.in_scope)} fail{'s' * (failing == 1)}"
+            if fails
+            else f"{len(result.decided)}/{len(result.in_scope)}",
             slack(result.tightest) + ("~" if result.vacuous else ""),
             f"{result.claim.source.key} {result.claim.wording}",
         )
@@ -123,17 +132,21 @@ def verdict_table(results: list[ClaimResult]) -> Table:
     return table
 
 
-_LEGEND = f"""cases: decided / in scope.  slack: tightest ratio of both sides
-(x1: tight; below x1: violated by that factor)
+_LEGEND = f"""cases: decided / in scope, or how many of these fail.
+slack: tightest ratio of both sides (x1: tight; below x1: violated by that factor)
 PROVED: a theorem that a proof kernel checked, or certificates of all cases.
 ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
 HOLDS: every case agrees.
 FAILS: a case refutes it.
+FAILS (as reported): the same, of what another text says of the source.
+FAILS (as recalled): the same, of what is remembered of the source.
+READING FAILS: our hardening of a vague sentence is refuted, not its source.
 (settled): one observation decides the case, without chance.
 UNDECIDED: what was measured does not tell.
 CONDITIONAL: rests on claims that are neither PROVED nor ARGUED.
 PREMISE REFUTED: rests on a claim that FAILS.
 , known: was known to fail.
+not complete: a run failed.
 !: unexpected.
 ~: vacuous (both sides a million apart).
 {CHANGED}

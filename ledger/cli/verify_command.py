@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
@@ -23,11 +24,18 @@ from ..running.scheduling import memory_check
 from ..suite import Work, prepare, store_corpus
 from ..text import clean
 from ..verdicts.card import own_tables
-from ..verdicts.display import duration
+from ..verdicts.display import duration, measured_side, stated
 from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
-from ..verdicts.suite_verdicts import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
+from ..verdicts.suite_verdicts import (
+    NOT_RUN,
+    VERDICT_NAMES,
+    ClaimResult,
+    as_json,
+    chance,
+    verdict_name,
+)
 from . import terminal
-from .output import dump, note, notes, report_set_aside, report_unnamed, say, stdout
+from .output import dump, note, notes, report_set_aside, report_unnamed, say, stdout, tell
 from .tables import print_table
 
 
@@ -103,7 +111,7 @@ def verify(
                 "results_folder": str(work.store.root),
                 "set_aside": [[item.name, item.why] for item in work.store.set_aside],
                 "reference": agreement.as_json() if agreement else None,
-                "false_alarms_expected": _false_alarms(judged),
+                "false_alarms_expected": asdict(chance(judged)),
                 "claims": [as_json(r) for r in judged],
             }
         )
@@ -144,6 +152,12 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure], file:
         also = f" and {plural(len(others), 'more run')}" if others else ""
         say(f"failed: {first.run}{also}: {reason}")
     for result in judged:
+        if row := result.counterexample:
+            sides = (
+                f"measured {measured_side(result.claim, row)}, stated {stated(result.claim, row)}"
+            )
+            tell(f"{result.claim.key} fails at [{row.case}]: {sides}")
+    for result in judged:
         if result.unexpected:
             wrong = clean(f"! {result.claim.key}: {result.unexpected}")
             console.print(Text(wrong, style="bold red"))
@@ -174,14 +188,17 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
         f"{plural(asked, 'claim')} judged: {named or 'none'}; "
         + (f"{unexpected} UNEXPECTED" if unexpected else "nothing unexpected")
     ]
-    if chance := sum(result.by_chance for result in judged):
-        changed = sum(result.by_chance and bool(result.claim.post_hoc) for result in judged)
-        starred = f" ({changed} of them with a *)" if changed else ""
+    turned = chance(judged)
+    if both := turned.fixed + turned.starred:
+        starred = (
+            f", and {turned.alarms_starred:.2g} of the {turned.starred} changed after data were "
+            "seen (`*`), not counting what that change chose"
+        )
         lines.append(
-            f"chance: {plural(chance, 'claim')}{starred} may err by sampling, each with "
-            f"probability at most {FALSE_ALARM_BUDGET:g} (under normality, where its intervals "
-            "assume it; not counting what was changed after data, `*`): "
-            f"at most {_false_alarms(judged):.2g} false alarms to expect"
+            f"chance: {plural(both, 'claim')} may err by sampling, each with probability at most "
+            f"{FALSE_ALARM_BUDGET:g} (under normality, where its intervals assume it): at most "
+            f"{turned.alarms_fixed:.2g} false alarms to expect of the {turned.fixed} fixed "
+            f"beforehand{starred * bool(turned.starred)}"
         )
     drawn: dict[str, list[str]] = {}
     for claim in (result.claim for result in judged if result.cases):
@@ -192,11 +209,6 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
         lines.append(agreement.line)
     for line in lines:
         console.print(Text(clean(line)), soft_wrap=not console.is_terminal)
-
-
-def _false_alarms(judged: list[ClaimResult]) -> float:
-    """An upper bound on the expected number of verdicts that chance turned."""
-    return FALSE_ALARM_BUDGET * sum(result.by_chance for result in judged)
 
 
 def _agreement(work: Work) -> Agreement | None:

@@ -11,7 +11,7 @@ from depthlaw.theory.claims.rounding import LEVEL, centre, interval
 from depthlaw.theory.claims.values import Case, Exact, Measured, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict, judge
 
-from ..verdicts.display import rests_on_normality, sign_test
+from ..verdicts.sign_test import SignTest, normality, sign_test
 from ..verdicts.suite_verdicts import CaseResult, ClaimResult
 
 CONFIDENCE = f"{100 * (1 - LEVEL):.0f} %"
@@ -27,8 +27,8 @@ class Estimate:
         ends: of the 95 % interval; None where there is none.
         deciding: of the interval that the verdict was decided by; None where there is none.
         level: of the deciding interval: the chance that it misses the truth.
-        p: two-sided, of the sign test against what is stated, which needs no normal law; None where
-            there is none.
+        test: the sign test against what is stated, which needs no normal law; None where there is
+            none.
         normality: whether the verdict is at a level that the sign test cannot reach with so many
             observations.
     """
@@ -39,7 +39,7 @@ class Estimate:
     ends: tuple[float, float] | None
     deciding: tuple[float, float] | None
     level: float
-    p: float | None
+    test: SignTest | None
     normality: bool = False
 
     @property
@@ -49,18 +49,23 @@ class Estimate:
 
     @property
     def decided_by(self) -> str:
-        """The interval and the level of the verdict, and the sign test, as prose; empty where
-        the estimate has no interval.
+        """The interval and the level of the verdict, and the sign test, as prose; in place of a
+        level that only a normal law carries how many seeds agree. Empty where the estimate has no
+        interval.
 
-        >>> Estimate(2.0, 3, "observation", None, (1.0, 3.0), 1e-5, 0.25).decided_by
-        '[1, 3] at level 1e-05; sign test $p$ = 0.25'
+        >>> test = SignTest(8, 8, 2 / 2**8, 0.0)
+        >>> Estimate(2.0, 8, "observation", None, (1.0, 3.0), 1e-3, test).decided_by
+        '[1, 3] at level 0.001; sign test $p$ = 0.0078'
+        >>> Estimate(2.0, 8, "observation", None, (1.0, 3.0), 1e-3, test, True).decided_by
+        '[1, 3] if normal; 8 of 8 seeds, $p$ = .008'
         """
         if self.deciding is None:
             return ""
-        return (
-            f"{written(self.deciding)} at level {self.level:.2g}"
-            + ("" if self.p is None else f"; sign test $p$ = {self.p:.2g}")
-            + "; rests on normality" * self.normality
+        if self.normality:
+            carried = self.test or f"n = {self.count}"
+            return f"{written(self.deciding)} if normal; {carried}".replace(" p ", " $p$ ")
+        return f"{written(self.deciding)} at level {self.level:.2g}" + (
+            "" if self.test is None else f"; sign test $p$ = {self.test.p:.2g}"
         )
 
 
@@ -73,7 +78,6 @@ def estimate(result: ClaimResult, row: CaseResult) -> Estimate | None:
     count, what = (
         (len(value.values), "observation") if isinstance(value, Sample) else (value.trials, "trial")
     )
-    test = sign_test(result.claim, row)
     return Estimate(
         value.mean,
         count,
@@ -81,8 +85,8 @@ def estimate(result: ClaimResult, row: CaseResult) -> Estimate | None:
         _finite(value.interval(LEVEL)),
         _finite(value.interval(level)),
         level,
-        test and test[0],
-        rests_on_normality(result, row),
+        sign_test(result.claim, row),
+        normality(result, row),
     )
 
 

@@ -27,7 +27,7 @@ from depthlaw.theory.claims.printing import definitions, symbols, text as writte
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.symbols import term_of
 from depthlaw.theory.claims.values import Case
-from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.claims.verdict import Verdict, worded
 
 from ..records.store import write_file
 from ..running.claims_index import claims_index
@@ -48,7 +48,16 @@ from .evidence_tree import grounds
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .reference_ledger import shipped
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
-from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, results
+from .suite_verdicts import (
+    NOT_COMPLETE,
+    NOT_RUN,
+    CaseResult,
+    ClaimResult,
+    incomplete,
+    marked,
+    results,
+    verdict_name,
+)
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
@@ -164,7 +173,8 @@ def _verdict(result: ClaimResult) -> str:
     counts = (
         f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
     )
-    verdict = f"{marked(result)}: {counts}"
+    word = incomplete(result) if verdict_name(result) == NOT_COMPLETE else marked(result)
+    verdict = f"{word}: {counts}"
     verdict += f", {plural(failing, 'counterexample')}" if failing else ""
     # Where a case fails, the tightest is by how much it does: no slack.
     if result.tightest is not None and not failing:
@@ -239,7 +249,7 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
         if known := from_reference(claim):
             suite = largest_recorded_suite(claim, known[0])
             (judged,) = results({claim.key: claim}, suite, known[0])
-            verdicts[claim.key] = str(judged.verdict), claim.plain.entitled
+            verdicts[claim.key] = worded(claim, judged.verdict), claim.plain.entitled
     return verdicts
 
 

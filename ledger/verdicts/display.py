@@ -22,9 +22,10 @@ from depthlaw.theory.claims.values import (
     Sample,
     Statistical,
 )
-from depthlaw.theory.claims.verdict import Verdict, bounds
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.exact.enclosure import ball, enclose
 
+from .sign_test import normality, sign_test
 from .suite_verdicts import NO_VALUE, CaseResult, ClaimResult
 
 
@@ -114,36 +115,10 @@ def middle(value: Statistical) -> str:
     )
 
 
-def sign_test(claim: Claim, row: CaseResult) -> tuple[float, float] | None:
-    """The two-sided p of the sign test of the observations of a case against a bound of what is
-    stated, and the bound: the nearer end, where an interval is. How often would a fair coin fall as
-    unevenly as the observations lie about it?
-
-    It asks about the median and supposes no normal law, which a Student interval of few seeds does.
-    None where there is no sample, or no observation off the bound.
-
-    >>> from depthlaw.theory.claims.definition import find
-    >>> from depthlaw.theory.claims.verdict import Decision
-    >>> claim = find("depth_width/depth_gains_by_updates")
-    >>> decision = Decision(Verdict.UNDECIDED)
-    >>> row = CaseResult(claim.every_case[0], Sample((-.1, -.2, -.1, -.3)), decision)
-    >>> sign_test(claim, row)
-    (0.125, 0.0)
-    """
-    value = row.measured
-    if not isinstance(value, Sample) or not claim.statement.lhs.is_Symbol:
-        return None
-    ends = [float(enclose(end).mid()) for end in bounds(claim.predict(row.case))]
-    bound = min(ends, key=lambda end: abs(end - value.mean))
-    below = sum(observation < bound for observation in value.values)
-    count = below + sum(observation > bound for observation in value.values)
-    tail = sum(math.comb(count, k) for k in range(min(below, count - below) + 1)) / 2**count
-    return (min(1.0, 2 * tail), bound) if count else None
-
-
 def by_chance(result: ClaimResult, row: CaseResult) -> str:
     """What a verdict on a mean or a share rests on: the interval at the level of the verdict, and
-    for a mean the number of observations and the sign test; else empty."""
+    for a mean the number of observations and the sign test, in place of a level that only a normal
+    law carries; else empty."""
     value = row.measured
     if isinstance(value, Ball) and result.claim.needs:
         return "the interval comes from counts, at a level that the note names"
@@ -153,34 +128,15 @@ def by_chance(result: ClaimResult, row: CaseResult) -> str:
     low, high = value.interval(level)
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
+    test = sign_test(result.claim, row)
+    if normality(result, row):
+        return f"{in_print(low, high)} if normal; {test or f'n = {observations(value)}'}"
     text = f"{in_print(low, high)} at level {level:.2g}"
     if isinstance(value, Sample):
         text += f"; n = {observations(value)}"
-        if (test := sign_test(result.claim, row)) is not None:
-            text += f", sign test against {test[1]:.3g}: p = {test[0]:.2g}"
-        if rests_on_normality(result, row):
-            text += "; rests on normality"
+        if test is not None:
+            text += f", sign test against {test.bound:.3g}: p = {test.p:.2g}"
     return text
-
-
-def rests_on_normality(result: ClaimResult, row: CaseResult) -> bool:
-    """Whether a verdict on a mean is at a level that the sign test cannot reach with so many
-    observations, however they fall, so that the normal law that Student's interval supposes is
-    all that it rests on.
-
-    >>> from depthlaw.theory.claims.definition import find
-    >>> from depthlaw.theory.claims.verdict import Decision
-    >>> claim = find("depth_width/depth_gains_by_updates")
-    >>> row = CaseResult(claim.every_case[0], Sample((.1, .2, .1, .3)), Decision(Verdict.HOLDS))
-    >>> rests_on_normality(ClaimResult(claim, (row,), None, None), row)
-    True
-    """
-    value = row.measured
-    return (
-        isinstance(value, Sample)
-        and row.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)
-        and 2.0 ** (1 - len(value.values)) > result.alpha(row)
-    )
 
 
 def _decimal(value: Fraction) -> str:

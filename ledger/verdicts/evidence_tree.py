@@ -24,7 +24,17 @@ from ..running.claims_index import claims_index
 from .citations import entries, reference, sources, words
 from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
 from .shipped_answers import Ground
-from .suite_verdicts import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
+from .sign_test import normality, sign_test
+from .suite_verdicts import (
+    NOT_COMPLETE,
+    NOT_RUN,
+    PREMISE_REFUTED,
+    CaseResult,
+    ClaimResult,
+    incomplete,
+    outcome,
+    verdict_name,
+)
 from .undecided_advice import remedies
 
 # The cases that decide a verdict come first, before them the smallest counterexample.
@@ -90,9 +100,20 @@ def _claim(
     return Ground(kind, claim.key, claim.entitled, verdict_name(result), below)
 
 
+# Whose sentence it is that fails.
+_WHOSE = {
+    "printed": "",
+    "derived": "",
+    "reported": "; the source was not read, another text reports it so",
+    "recalled": "; the source was not read, it is recalled so",
+    "universal": "; refuted is our hardening, the source's sentence stands",
+}
+
+
 def _reason(result: ClaimResult) -> str:
     """Why this word, and no stronger one."""
-    word, scope, decided = verdict_name(result), len(result.in_scope), len(result.decided)
+    claim, word = result.claim, outcome(result)
+    scope, decided = len(result.in_scope), len(result.decided)
     of = (
         "the one case"
         if scope == 1
@@ -129,7 +150,7 @@ def _reason(result: ClaimResult) -> str:
             failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
             return (
                 f"{failing} of {plural(decided, 'decided case')} "
-                f"{'fails' if failing == 1 else 'fail'}, and one is enough"
+                f"{'fails' if failing == 1 else 'fail'}, and one is enough{_WHOSE[claim.wording]}"
             )
         case Verdict.OUT_OF_SCOPE:
             return "every case breaks an assumption of the statement"
@@ -146,6 +167,8 @@ def _reason(result: ClaimResult) -> str:
         return f"it rests on {result.premise_refuted}, which FAILS"
     if word == NOT_RUN:
         return "nothing is recorded of it"
+    if word == NOT_COMPLETE:
+        return incomplete(result)
     if result.undecided:
         is_open = len(result.undecided)
         return (
@@ -196,6 +219,8 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
     if decision.slack is not None:
         parts.append(f"slack {slack(decision.slack)}")
     parts += [decision.reason] if decision.reason else ["settled"] if decision.certain else []
+    if normality(result, row) and (test := sign_test(result.claim, row)):
+        parts.append(str(test))
     return Ground(
         "case",
         str(row.case),

@@ -52,6 +52,7 @@ class NearestCase:
     Attributes:
         decision: its verdict; FAILS is a counterexample.
         where: the search's point or the seed that gives it.
+        place: the how manieth instance that was judged; its false-alarm level follows from it.
         tried: how many instances were evaluated.
     """
 
@@ -60,6 +61,7 @@ class NearestCase:
     value: Measured
     decision: Decision
     where: dict[str, Any]
+    place: int
     tried: int
     weakened: tuple[tuple[str, str], ...]
 
@@ -72,6 +74,7 @@ class NearestCase:
             "weakened": list(map(list, self.weakened)),
             "case": self.case.fields(),
             **self.where,
+            "place": self.place,
             "measured": encode(self.value),
             "verdict": self.decision.verdict.value,
             "depthlaw": version("depthlaw"),
@@ -186,6 +189,10 @@ def falsify(
 ) -> NearestCase:
     """Search for a counterexample until one is found or the time is over; what came closest.
 
+    The false-alarm budget of a claim is divided over all instances that the search may ever judge,
+    see `level_at`: of a true claim chance makes a counterexample with at most that probability,
+    however long the search.
+
     Args:
         changes: constants to replace first, as for `weaken`.
         seen: called with one line whenever the search comes closer.
@@ -200,9 +207,9 @@ def falsify(
     deadline = time.monotonic() + 60 * minutes
     best: NearestCase | None = None
     tried, skipped, closest = 0, 0, math.inf
-    for case, value, where, evaluations in _instances(attacked, deadline):
+    for place, (case, value, where, evaluations) in enumerate(_instances(attacked, deadline), 1):
         tried += evaluations
-        decision = _decision(attacked, case, value, changed=bool(weakened))
+        decision = _decision(attacked, case, value, place, changed=bool(weakened))
         if decision is None:
             skipped += 1
             hopeless = len(_cases(attacked)) + 4 * len(_searches(claim))
@@ -210,7 +217,7 @@ def falsify(
                 break
             continue
         going_on(tried)
-        nearest = NearestCase(attacked, case, value, decision, where, tried, weakened)
+        nearest = NearestCase(attacked, case, value, decision, where, place, tried, weakened)
         if decision.verdict is Verdict.FAILS:
             return nearest
         near = math.inf if decision.slack is None else decision.slack
@@ -231,12 +238,24 @@ def falsify(
     return replace(best, tried=tried)
 
 
-def _decision(claim: Claim, case: Case, value: Measured, *, changed: bool) -> Decision | None:
+def level_at(place: int) -> float:
+    """The false-alarm level of the instance that a search judges as its first, second, third: they
+    add up to the budget of a claim, however many there are.
+
+    >>> sum(map(level_at, range(1, 10_000))) < FALSE_ALARM_BUDGET
+    True
+    """
+    return FALSE_ALARM_BUDGET / (place * (place + 1))
+
+
+def _decision(
+    claim: Claim, case: Case, value: Measured, place: int, *, changed: bool
+) -> Decision | None:
     """The judgement; None where a statement with a changed constant has no value at the case."""
     try:
         if changed and _bits(claim.statement.rhs, case) > _MOST_BITS:
             return None
-        return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
+        return judge(claim, case, value, alpha=level_at(place))
     except _NO_VALUE:
         if not changed:
             raise
@@ -379,7 +398,10 @@ def _stated(claim: Claim, case: Case) -> str:
         return plain(claim.statement.rhs)
 
 
-_FIELDS = {"kind", "claim", "statement", "weakened", "case", "measured", "verdict", "depthlaw"}
+_FIELDS = {
+    *("kind", "claim", "statement", "weakened", "case", "place", "measured", "verdict"),
+    "depthlaw",
+}
 
 
 def _attacked(
@@ -411,6 +433,9 @@ def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) ->
     case, families = Case(**fields), _searches(attacked)
     if type(data.get("seed", data.get("search"))) is not int:
         raise ValueError("seed or search must be a whole number")
+    place = data["place"]
+    if type(place) is not int or place < 1:
+        raise ValueError("place must be a whole number from 1 on")
     if "point" in data:
         if not 0 <= data["search"] < len(families):
             raise ValueError(f"search must be a number from 0 to {len(families) - 1}")
@@ -429,7 +454,8 @@ def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) ->
         measured = (lambda: attacked.measure(case, data["seed"])) if able else None
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
-    decision = None if value is None else _decision(attacked, case, value, changed=bool(weakened))
+    changed = bool(weakened)
+    decision = None if value is None else _decision(attacked, case, value, place, changed=changed)
     same = plain(attacked.statement) == data["statement"]
     again = value is not None and encode(value) == data["measured"]
     fails = decision is not None and decision.verdict is Verdict.FAILS

@@ -36,7 +36,7 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     ordered = sorted(judged, key=lambda r: (importance(r.claim), not r.unexpected))
 
     def fails(*readings: str) -> Callable[[ClaimResult], bool]:
-        return lambda r: verdict_name(r) == Verdict.FAILS and r.claim.wording in readings
+        return lambda r: r.verdict is Verdict.FAILS and r.claim.wording in readings
 
     def named(name: str) -> Callable[[ClaimResult], bool]:
         return lambda r: verdict_name(r) == name
@@ -50,15 +50,16 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
             fails("printed", "reported", "recalled"),
         ),
         (
-            "Fails in its universal reading",
-            "A vague sentence of a source, read here as one about all instances so that it can be "
-            "tested. The sentence may have meant less.",
-            fails("universal"),
-        ),
-        (
             "Fails, and was our own",
             "A statement derived or expected here; no source is at fault.",
             fails("derived"),
+        ),
+        (
+            "Reading fails",
+            "A vague sentence of a source, hardened here into one about all instances so that it "
+            "can be tested, is refuted in that form (READING FAILS). The source's own sentence "
+            "stands, and may have meant less.",
+            fails("universal"),
         ),
         (
             "Premise refuted",
@@ -67,7 +68,7 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
         ),
         (
             "Needs attention",
-            "A run raised, a proof or a negative control broke, or a verdict is "
+            "A run failed, a proof or a negative control broke, or a verdict is "
             "another one than expected.",
             lambda r: bool(r.unexpected),
         ),
@@ -111,7 +112,7 @@ def reason(result: ClaimResult) -> str:
         return f"unexpected: {result.unexpected}"
     if verdict_name(result) == PREMISE_REFUTED:
         return f"rests on {result.premise_refuted}, which fails"
-    if verdict_name(result) == Verdict.FAILS:
+    if result.verdict is Verdict.FAILS:
         return (
             "known to fail as "
             f"{'read here' if result.claim.wording == 'universal' else result.claim.wording}"

@@ -440,7 +440,7 @@ def _known_of(claims: Mapping[str, Claim], store: Store) -> dict[str, Known]:
     of cases without a record stays."""
     from depthlaw.theory.claims.definition import DEVICE_OF, SUITES
 
-    from .suite_verdicts import NOT_RUN, results, verdict_name
+    from .suite_verdicts import NOT_RUN, outcome, results
 
     words: dict[str, dict[str, str]] = {key: {} for key in claims}
     verdicts: dict[str, dict[Case, str]] = {
@@ -459,7 +459,7 @@ def _known_of(claims: Mapping[str, Claim], store: Store) -> dict[str, Known]:
                 row.case: row.verdict_name for row in result.cases if row.verdict_name != NOT_RUN
             }
             if result.measured and not result.missing:
-                words[key][result.suite] = verdict_name(result)
+                words[key][result.suite] = outcome(result)
     return {
         key: Known(words[key], cases if set(cases.values()) - {"HOLDS"} else {})
         for key, cases in verdicts.items()

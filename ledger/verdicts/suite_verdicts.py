@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,13 +10,22 @@ from typing import Any
 
 from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, find
 from depthlaw.theory.claims.formal import said, stale
-from depthlaw.theory.claims.values import Ball, Measured, Outside, Statistical, Step, joined
-from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
+from depthlaw.theory.claims.values import (
+    FALSE_ALARM_BUDGET,
+    Ball,
+    Measured,
+    Outside,
+    Statistical,
+    Step,
+    joined,
+)
+from depthlaw.theory.claims.verdict import FAILING, Decision, Verdict, judge, level, worded
 
 from ..records.run import Failure, Run, control_run
 from ..records.store import Record, Store, decode, encode
 from .decision_cache import Decisions
 from .known_verdicts import known, known_at
+from .sign_test import normality, sign_test
 
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is
 # none.
@@ -23,8 +33,19 @@ NOT_RUN = "not run"
 
 # What stands in the place of CONDITIONAL where a premise is recorded as FAILS.
 PREMISE_REFUTED = "PREMISE REFUTED"
+# What stands in the place of a verdict where a run failed: what it would have said is not known.
+NOT_COMPLETE = "not complete"
 # Every word that a report prints as a verdict, in the order of its counts.
-VERDICT_NAMES = (*(v.value for v in Verdict), PREMISE_REFUTED, NOT_RUN)
+VERDICT_NAMES = (
+    *dict.fromkeys(
+        word
+        for verdict in Verdict
+        for word in (FAILING.values() if verdict is Verdict.FAILS else [verdict.value])
+    ),
+    PREMISE_REFUTED,
+    NOT_COMPLETE,
+    NOT_RUN,
+)
 
 # A judgement of a statement that has no value ends in one of these.
 NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
@@ -148,7 +169,8 @@ class ClaimResult:
     @property
     def premise_refuted(self) -> str:
         """The first premise that FAILS, or an empty string."""
-        return next((key for key, verdict in self.premises.items() if verdict == Verdict.FAILS), "")
+        refuted = FAILING.values()
+        return next((key for key, verdict in self.premises.items() if verdict in refuted), "")
 
     @property
     def unfinished(self) -> bool:
@@ -379,7 +401,7 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
         )
         premise = next((result for result in here if result.measured), None)
         verdicts[key] = (
-            premise.verdict.value if premise else f"{NOT_RUN} here; known: {claim.awaited}"
+            worded(claim, premise.verdict) if premise else f"{NOT_RUN} here; known: {claim.awaited}"
         )
     return verdicts
 
@@ -442,13 +464,52 @@ def _not_judged(error: Exception) -> Decision:
     return Decision(Verdict.UNDECIDED, reason=why, defect=True)
 
 
-def verdict_name(result: ClaimResult) -> str:
-    """The verdict as every report prints it: "not run" where nothing was measured or argued,
-    PREMISE REFUTED for CONDITIONAL on what FAILS."""
+@dataclass(frozen=True)
+class Chance:
+    """Of claims whose verdict chance may turn: how many were fixed before data were seen, and how
+    many changed after, and at most how many false alarms to expect of each."""
+
+    fixed: int
+    starred: int
+    alarms_fixed: float
+    alarms_starred: float
+
+
+def chance(judged: Iterable[ClaimResult]) -> Chance:
+    """What to expect of chance. Claims that were split off one another share a false-alarm level,
+    so each of them counts its part. What was changed after data were seen was chosen by them: for a
+    starred claim the number is the level, not what the choice made of it."""
+    parts: dict[bool, list[float]] = {False: [], True: []}
+    for result in judged:
+        if result.by_chance:
+            part = FALSE_ALARM_BUDGET / (1 + len(result.claim.shares))
+            parts[bool(result.claim.post_hoc)].append(part)
+    fixed, starred = parts[False], parts[True]
+    return Chance(len(fixed), len(starred), math.fsum(fixed), math.fsum(starred))
+
+
+def incomplete(result: ClaimResult) -> str:
+    """That runs of a claim failed, in place of a verdict."""
+    failed = len(result.failures)
+    return f"{NOT_COMPLETE}: {failed} of {failed + len(result.records)} runs failed"
+
+
+def outcome(result: ClaimResult) -> str:
+    """What the evidence amounts to, whosever the sentence is: "not run" where nothing was measured
+    or argued, "not complete" where a run failed and no case refutes, PREMISE REFUTED for
+    CONDITIONAL on what FAILS."""
     verdict = result.verdict
+    if result.failures and verdict is not Verdict.FAILS:
+        return NOT_COMPLETE
     if verdict is Verdict.CONDITIONAL and result.premise_refuted and result.measured:
         return PREMISE_REFUTED
     return verdict.value if result.measured or verdict is Verdict.OUT_OF_SCOPE else NOT_RUN
+
+
+def verdict_name(result: ClaimResult) -> str:
+    """The verdict as every report prints it: `outcome`, where FAILS says whose sentence fails."""
+    word = outcome(result)
+    return worded(result.claim, result.verdict) if word == Verdict.FAILS else word
 
 
 def marked(result: ClaimResult) -> str:
@@ -463,6 +524,7 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "key": claim.key,
         "title": claim.entitled,
         "verdict": verdict_name(result),
+        "outcome": outcome(result),
         "tier": claim.tier,
         "cited": claim.cited,
         "supports": claim.supports,
@@ -471,6 +533,7 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "unexpected": result.unexpected,
         "news": result.news,
         "post_hoc": claim.post_hoc,
+        "shares": list(claim.shares),
         "evidence": claim.evidence if claim.proof else "",
         "rests_on": claim.rests_on,
         "premises": dict(result.premises),
@@ -511,6 +574,8 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
                 "measured": encode(c.measured) if c.measured else None,
                 "known": known_at(claim, c.case),
                 "level": result.alpha(c),
+                "rests_on_normality": normality(result, c),
+                "sign_test": test.as_json() if (test := sign_test(claim, c)) else None,
                 "records": [r.id for r in c.records],
             }
             for c in result.cases

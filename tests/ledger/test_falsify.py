@@ -3,6 +3,7 @@ checked from the file alone."""
 
 import json
 import re
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
@@ -11,10 +12,12 @@ import pytest
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.verdicts import falsify as falsifier
-from depthlaw.ledger.verdicts.falsify import falsify, recheck, store, weaken
+from depthlaw.ledger.verdicts.falsify import falsify, level_at, recheck, store, weaken
 from depthlaw.theory.certificates.recheck import shipped
-from depthlaw.theory.claims.definition import registry
-from depthlaw.theory.claims.symbols import plain
+from depthlaw.theory.claims.definition import Case, registry
+from depthlaw.theory.claims.relations import Ge
+from depthlaw.theory.claims.symbols import plain, quantity
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
 REACH = "connectivity/reach"
@@ -48,6 +51,37 @@ def test_the_true_constant_is_not_refuted_and_its_slack_is_the_known_supremum(mo
     assert result.decision.verdict is Verdict.HOLDS
     assert 2900 < result.tried < 3000
     assert 8 <= 10**result.decision.slack < 8.2
+
+
+def test_chance_makes_no_counterexample_of_a_true_claim_at_its_boundary(monkeypatch):
+    """The mean is the bound itself. Judged at the whole level each, one draw in 2,000 contradicts
+    it, so a search that draws long enough always ends with a counterexample."""
+    gain = quantity("gain_of_nothing", "g", "mean of noise", "real")
+
+    def noise(case: Case, seed: int) -> Sample:
+        return Sample(tuple(case.rng(seed).standard_normal(8)))
+
+    claim = replace(
+        registry()["rank_collapse/smallness_at_real_shapes"],
+        statement=Ge(gain, 0),
+        measured=noise,
+        grid={"quick": Case.grid(depth=(1, 2))},
+    )
+
+    def search():
+        monkeypatch.setattr(falsifier, "time", SimpleNamespace(monotonic=count().__next__))
+        return falsify(claim, 100, [], lambda line: None)
+
+    assert search().decision.verdict is not Verdict.FAILS
+    # What the search did before it divided its level.
+    monkeypatch.setattr(falsifier, "level_at", lambda place: FALSE_ALARM_BUDGET)
+    assert search().decision.verdict is Verdict.FAILS
+
+
+def test_the_levels_of_a_search_add_up_to_the_budget():
+    levels = [level_at(place) for place in range(1, 5000)]
+    assert levels[0] == FALSE_ALARM_BUDGET / 2
+    assert sum(levels) == pytest.approx(FALSE_ALARM_BUDGET * (1 - 1 / 5000))
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +120,8 @@ def test_a_tampered_certificate_does_not_stand(weakened, tmp_path):
         {"claim": "separation_rank/degree"},
         {"claim": 7},
         {"search": 99},
+        {"place": 0},
+        {"place": True},
         {"search": True},
         {"point": ["1"]},
         {"point": ["1e999999999"] * 9},

@@ -16,6 +16,7 @@ from depthlaw.ledger.verdicts import display
 from depthlaw.ledger.verdicts.evidence_tree import grounds
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.ledger.verdicts.sign_test import SignTest
 from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.rounding import interval
@@ -68,7 +69,7 @@ def test_factors_that_are_at_least_so_large_are_rounded_down(recorded: Recorded)
         assert printed <= 10 ** (step / 161) * (1 + 1e-5) <= printed * 1.01
 
 
-def test_every_interval_in_print_names_its_level(recorded: Recorded) -> None:
+def test_every_interval_in_print_names_its_level_or_its_seeds(recorded: Recorded) -> None:
     result = judged(recorded, SPREAD)
     worst = result.counterexample
     assert worst is not None
@@ -84,7 +85,7 @@ def test_every_interval_in_print_names_its_level(recorded: Recorded) -> None:
         *ends[0],
         "decided by",
         *ends[1],
-        "at level",
+        "if normal; 8 of 8 seeds, p = .008",
     ):
         assert part in text
     for page in (
@@ -130,10 +131,16 @@ def test_a_rank_test_is_printed_where_there_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = judged(recorded, SPREAD)
-    monkeypatch.setattr(printed_intervals, "sign_test", lambda claim, row: (0.0123, 0.0))
-    assert "sign test p = $0.012$" in Statement(result).counterexample
+    monkeypatch.setattr(
+        printed_intervals, "sign_test", lambda claim, row: SignTest(9, 9, 0.0123, 0.0)
+    )
+    assert "; 9 of 9 seeds, p = .01)" in Statement(result).counterexample
     assert data.rows([result])[0]["sign_test_p"] == 0.0123
-    assert "sign test $p$ = 0.012" in page_blocks.values([SPREAD], recorded)
+    assert "if normal; 9 of 9 seeds, $p$ = .01" in page_blocks.values([SPREAD], recorded)
+    # With seeds enough the level stands, and the test beside it.
+    monkeypatch.setattr(printed_intervals, "normality", lambda result, row: False)
+    assert "at level" in Statement(result).counterexample
+    assert "sign test p = $0.012$" in Statement(result).counterexample
 
 
 def test_what_is_proved_names_its_cases(recorded: Recorded) -> None:

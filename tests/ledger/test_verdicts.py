@@ -8,16 +8,31 @@ import pytest
 import sympy
 
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.publish.appendix.printed_claims import Statement
+from depthlaw.ledger.publish.printed_intervals import estimate
+from depthlaw.ledger.records.run import Failure, Run
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import known_verdicts
-from depthlaw.ledger.verdicts.display import by_chance, sign_test
-from depthlaw.ledger.verdicts.findings import reason
+from depthlaw.ledger.verdicts.card import card
+from depthlaw.ledger.verdicts.display import by_chance
+from depthlaw.ledger.verdicts.evidence_tree import grounds
+from depthlaw.ledger.verdicts.findings import groups, reason
 from depthlaw.ledger.verdicts.known_verdicts import Known, known_at
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import Agreement, shipped
-from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult, as_json, marked, results
+from depthlaw.ledger.verdicts.sign_test import SignTest, sign_test
+from depthlaw.ledger.verdicts.suite_verdicts import (
+    VERDICT_NAMES,
+    ClaimResult,
+    as_json,
+    chance,
+    marked,
+    outcome,
+    results,
+    verdict_name,
+)
 from depthlaw.theory.claims.definition import (
     DEVICE_OF,
     SUITES,
@@ -108,18 +123,116 @@ def test_every_claim_stays_within_its_budget():
 def test_a_verdict_by_chance_names_interval_level_number_and_sign_test(tmp_path):
     result = judged({"x": sampled()}, Store(tmp_path))[0]
     row = result.cases[0]
-    assert sign_test(result.claim, row) == (2 / 2**8, 0.5)
+    assert sign_test(result.claim, row) == SignTest(8, 8, 2 / 2**8, 0.5)
     low, high = row.measured.interval(FALSE_ALARM_BUDGET / 4)
-    assert by_chance(result, row) == (
-        f"{interval(low, high)} at level 0.00025; n = 8, sign test against 0.5: p = 0.0078; "
-        "rests on normality"
-    )
+    written = interval(low, high)
+    assert by_chance(result, row) == f"{written} if normal; 8 of 8 seeds, p = .008"
     # At best 12 observations have p = 2^-11, more than a quarter of 1 in 1,000; 13 have 2^-12.
     more = [replace(row, measured=Sample((1.0, *[1.5] * (n - 1)))) for n in (12, 13)]
-    assert ["normality" in by_chance(result, each) for each in more] == [True, False]
+    assert ["level" in by_chance(result, each) for each in more] == [False, True]
     open_ = replace(row, decision=replace(row.decision, verdict=Verdict.UNDECIDED))
-    assert "normality" not in by_chance(result, open_)
+    assert by_chance(result, open_) == (
+        f"{written} at level 0.00025; n = 8, sign test against 0.5: p = 0.0078"
+    )
     assert sign_test(result.claim, replace(row, measured=Sample((0.5, 0.5)))) is None
+
+
+def test_the_sign_test_counts_the_seeds_on_the_decided_side(tmp_path):
+    result = judged({"x": sampled()}, Store(tmp_path))[0]
+    row = replace(result.cases[0], measured=Sample((0.1, *[0.9] * 6, 0.5)))
+    # By hand: one of seven below the bound, one at it: 2 (1 + 7) / 2^7.
+    assert sign_test(result.claim, row) == SignTest(6, 8, 16 / 2**7, 0.5)
+    below = replace(row, measured=Sample((0.9, *[0.1] * 7)))
+    assert str(sign_test(result.claim, below)) == "7 of 8 seeds, p = .07"
+
+
+def test_seeds_and_p_stand_wherever_a_level_rests_on_normality(tmp_path):
+    told = "8 of 8 seeds, p = .008"
+    enough = sampled(seeds=16)
+    for claim, stands in ((sampled(), True), (enough, False)):
+        result = judged({claim.key: claim}, Store(tmp_path))[0]
+        row = result.cases[0]
+        cases = next(g for g in grounds(result, lambda key: None).below if g.kind == "cases")
+        places = (
+            card(result).cases[0][3],
+            cases.below[0].says,
+            estimate(result, row).decided_by.replace("$", ""),
+            Statement(result).evidence,
+            Statement(result).compared(row),
+        )
+        assert [told in place for place in places] == [stands] * len(places)
+        printed = as_json(result)["results"][0]
+        assert printed["rests_on_normality"] is stands
+        assert printed["sign_test"]["agreeing"] == claim.seeds
+
+
+def test_claims_that_were_split_share_one_level_and_expect_no_more_false_alarms(tmp_path):
+    whole, part = sampled(), sampled(shares=("separation_rank/other",))
+    case = Case(depth=1)
+    assert level(part, case) == level(whole, case) / 2 == FALSE_ALARM_BUDGET / 8
+    pair = judged({"a": part, "b": replace(part, key="separation_rank/other")}, Store(tmp_path))
+    assert chance(pair).alarms_fixed == pytest.approx(FALSE_ALARM_BUDGET)
+    both = [*pair, *judged({"x": sampled(post_hoc="more seeds")}, Store(tmp_path))]
+    assert (chance(both).fixed, chance(both).starred) == (2, 1)
+    assert chance(both).alarms_starred == pytest.approx(FALSE_ALARM_BUDGET)
+
+
+def test_sharing_is_mutual_and_of_claims_that_say_what_was_changed():
+    claims, sharing = registry(), 0
+    for key, claim in claims.items():
+        for other in claim.shares:
+            sharing += 1
+            family = {key, *claim.shares}
+            assert {other, *claims[other].shares} == family
+            assert any(claims[member].post_hoc for member in family)
+    assert sharing >= 6
+
+
+# --- whose sentence fails -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wording", "word", "heading"),
+    [
+        ("printed", "FAILS", "Fails as its source has it"),
+        ("derived", "FAILS", "Fails, and was our own"),
+        ("reported", "FAILS (as reported)", "Fails as its source has it"),
+        ("recalled", "FAILS (as recalled)", "Fails as its source has it"),
+        ("universal", "READING FAILS", "Reading fails"),
+    ],
+)
+def test_a_refuted_claim_says_whose_sentence_fails(wording, word, heading, tmp_path):
+    claim = sampled(wording=wording, statement=sympy.Gt(mean, 2), known="FAILS")
+    result = judged({"x": claim}, Store(tmp_path))[0]
+    # The decision on a case, the exit code and what is known by case stay what they are.
+    assert {row.verdict_name for row in result.cases} == {"FAILS"}
+    assert (result.verdict, outcome(result), result.unexpected) == (Verdict.FAILS, "FAILS", "")
+    assert verdict_name(result) == word
+    assert word in VERDICT_NAMES
+    assert as_json(result)["verdict"] == word
+    assert as_json(result)["outcome"] == "FAILS"
+    assert as_json(result)["wording"] == wording
+    assert dict(card(result).facts)["verdict"].startswith(f"{word}:")
+    assert grounds(result, lambda key: None).verdict == word
+    assert Statement(result).verdict == word
+    listed = [g.heading for g in groups([result]) if g.results and "ails" in g.heading]
+    assert listed == [heading]
+    # One that holds has no such word.
+    holds = judged({"x": sampled(wording=wording)}, Store(tmp_path))[0]
+    assert verdict_name(holds) == "HOLDS"
+
+
+def test_a_claim_with_a_failed_run_does_not_say_that_it_holds(tmp_path):
+    claim, store = sampled(), Store(tmp_path)
+    judged({"x": claim}, store)
+    failure = Failure(Run(claim, Case(depth=1), 0), "it raised")
+    broken = results({claim.key: claim}, "quick", store, [failure])[0]
+    assert verdict_name(broken) == "not complete"
+    # Sixteen of the cases, one of the control, and the failed one.
+    assert dict(card(broken).facts)["verdict"].startswith("not complete: 1 of 18 runs failed:")
+    # A counterexample is one whatever else failed.
+    fails = replace(claim, statement=sympy.Gt(mean, 2))
+    assert verdict_name(results({"x": fails}, "quick", store, [failure])[0]) == "FAILS"
 
 
 # --- what is known, by case -----------------------------------------------------------------------
@@ -332,5 +445,62 @@ def test_verify_leads_with_its_answer(tmp_path, capsys):
     assert any(line.startswith("reference: ") for line in rest[:3])
     assert main([*command, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["false_alarms_expected"] == 1e-3
+    assert answer["false_alarms_expected"] == {
+        "fixed": 1,
+        "starred": 0,
+        "alarms_fixed": 1e-3,
+        "alarms_starred": 0,
+    }
     assert answer["claims"][0]["results"][0]["level"] > 0
+
+
+FAILING_FILE = """
+from depthlaw.theory.claims.definition import Case, Control, Exact, Source, claim
+from depthlaw.theory.claims.relations import Le
+from depthlaw.theory.claims.symbols import quantity
+
+worth = quantity("worth_of_one", "w", "a number", "positive integer")
+
+
+@claim(
+    Le(worth, 2),
+    source=Source("nobody", "nowhere"),
+    cases={"quick": Case.grid(one=(3, 4))},
+    control=Control(Case(one=9), "nine"),
+)
+def small(case: Case) -> Exact:
+    '''Small.
+
+    The number is small.
+    '''
+    return Exact(case.one)
+
+
+@claim(
+    Le(worth, 9),
+    source=Source("nobody", "nowhere"),
+    cases={"quick": Case.grid(one=(3, 4, 5))},
+    control=Control(Case(one=10), "ten"),
+)
+def raises(case: Case) -> Exact:
+    '''Raises.
+
+    The number is below ten, or so it seems.
+    '''
+    return Exact(case.one // (case.one != 5))
+"""
+
+
+def test_the_screen_says_which_numbers_fail_and_which_runs(tmp_path, capsys):
+    file = tmp_path / "owned_by_someone.py"
+    file.write_text(FAILING_FILE)
+    assert main(["verify", "--claims", str(file), "--results", str(tmp_path / "r")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split()[0]: line for line in lines if line.startswith(" ")}
+    assert " FAILS! " in rows["small"]
+    assert "2 of 2 fail" in rows["small"]
+    assert "2/2" not in rows["small"]
+    assert "owned_by_someone/small fails at [one=3]: measured 3, stated <= 2" in lines
+    assert "not complete: 1 of 4 runs failed" in rows["raises"]
+    assert "HOLDS" not in rows["raises"]
+    assert lines[0].startswith("2 claims judged: 1 FAILS, 1 not complete; 2 UNEXPECTED")

@@ -11,12 +11,13 @@ from rich.console import Console
 
 from depthlaw.ledger.cli import terminal
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.cli.tables import CHANGED
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.verdicts.evidence_tree import as_json, grounds
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
-from depthlaw.ledger.verdicts.suite_verdicts import results
+from depthlaw.ledger.verdicts.suite_verdicts import results, verdict_name
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.verdict import Verdict
 
@@ -63,7 +64,7 @@ def test_every_case_step_and_record_stands_in_the_tree_once(judged, trees, key):
     premises = {found for each in below(tree, "premise") for found in everywhere(each, "record")}
     own = {each.name for each in everywhere(tree, "record") if each not in premises}
     assert own == {record.id for record in result.records}
-    assert tree.verdict == result.verdict
+    assert tree.verdict == verdict_name(result)
 
 
 def test_what_fails_comes_first_and_has_its_certificates(judged, trees):
@@ -74,7 +75,10 @@ def test_what_fails_comes_first_and_has_its_certificates(judged, trees):
     failing = verdicts.count("FAILS")
     assert failing >= 3
     assert verdicts == ["FAILS"] * failing + ["HOLDS"] * (len(verdicts) - failing)
-    assert reason(tree) == f"{failing} of {len(verdicts)} decided cases fail, and one is enough"
+    assert reason(tree) == (
+        f"{failing} of {len(verdicts)} decided cases fail, and one is enough; the source was not "
+        "read, it is recalled so"
+    )
     certificates = below(tree, "certificate")
     assert len(certificates) == 3
     place = "theory/certificates/counterexamples/"
@@ -103,7 +107,7 @@ def test_a_premise_stands_with_all_that_it_rests_on(trees):
     assert tree.verdict == "PREMISE REFUTED"
     assert reason(tree) == f"it rests on {REFUTED}, which FAILS"
     premise = below(tree, "premise")[0]
-    assert (premise.name, premise.verdict) == (REFUTED, "FAILS")
+    assert (premise.name, premise.verdict) == (REFUTED, "FAILS (as recalled)")
     assert premise.below == trees[REFUTED].below
 
 
@@ -205,8 +209,10 @@ def test_a_slip_gets_the_same_hint_everywhere(typed, said, capsys):
 def test_show_of_a_topic_lists_its_claims(capsys):
     assert main(["show", "hops"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 + OF_HOPS
-    assert all(line.startswith("hops/") for line in lines[1:])
+    # Below the claims stands what the * of one of them means.
+    assert lines[-1] == CHANGED
+    assert len(lines) == 2 + OF_HOPS
+    assert all(line.startswith("hops/") for line in lines[1:-1])
 
 
 def test_certificates_that_say_the_same_are_counted(capsys):

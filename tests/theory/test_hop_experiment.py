@@ -45,3 +45,20 @@ def test_positions_with_an_answer_are_97_minus_3k_to_the_nearest_thousandth() ->
     assert surplus == sorted(surplus)
     assert surplus[0] >= 0
     assert Fraction(2, 10_000) < surplus[-1] < Fraction(3, 10_000)
+
+
+def test_the_capacity_reads_so_for_limits_in_one_window_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """6.16 % is the largest error that it must admit, 14.01 % the least that it must not."""
+    claim = CLAIMS["experiment_capacity"]
+
+    def with_limit(limit: str) -> set[Verdict]:
+        monkeypatch.setattr(published_experiment, "LEARNED", Fraction(limit))
+        return verdicts(claim)
+
+    limits = ("0.0616", "0.06161", "0.1", "0.1401", "0.14011")
+    assert [Verdict.FAILS in with_limit(limit) for limit in limits] == [True, *[False] * 3, True]
+    assert claim.post_hoc
+    assert "6.16%" in claim.note
+    assert "14.01%" in claim.note

@@ -48,3 +48,11 @@ def test_within_capacity_the_identity_survives() -> None:
     assert nonnegative_weights_fail.measure(case, control=True).value == 1
     every = Case(depth=1, weights="every", vertices=8, labellings=20)
     assert nonnegative_weights_fail.measure(every).value == 1
+
+
+def test_no_author_is_named_where_only_the_start_that_we_added_fails() -> None:
+    claim = relu_powers_reported
+    failing = {case.start for case in claim.every_case if 3**case.depth > claim.measure(case).value}
+    assert failing == {"A"}
+    assert claim.source.key == "depthlaw"
+    assert claim.wording == "derived"

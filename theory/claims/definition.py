@@ -204,6 +204,8 @@ class Claim:
             recorded ones: `depthlaw.ledger.verdicts.known_verdicts`.
         post_hoc: one line: what was changed after data were seen (a case split off, more seeds,
             another statistic or tolerance), or empty. Wherever the verdict stands, a * marks it.
+        shares: keys of the claims that were split off this one after data were seen, or that it was
+            split off, and of those split off with it: one false-alarm level is divided over all.
         undecidable: one line: why no run can decide it (an open problem, a missing file, a missing
             digit), or empty.
         weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or
@@ -253,6 +255,7 @@ class Claim:
     expected: Literal["HOLDS", "FAILS"] = "HOLDS"
     known: Literal["", "HOLDS", "FAILS", "UNDECIDED"] = ""
     post_hoc: str = ""
+    shares: tuple[str, ...] = ()
     undecidable: str = ""
     weight: ClaimWeight = "theorem"
     headline: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -32,6 +33,30 @@ class Verdict(StrEnum):
     CONDITIONAL = "CONDITIONAL"
 
 
+# What stands in the place of FAILS where a hardening of ours is refuted, and not its source.
+READING_FAILS = "READING FAILS"
+# What a claim with a counterexample is called, by how its wording is known.
+FAILING: Mapping[str, str] = {
+    "printed": Verdict.FAILS.value,
+    "derived": Verdict.FAILS.value,
+    "reported": f"{Verdict.FAILS} (as reported)",
+    "recalled": f"{Verdict.FAILS} (as recalled)",
+    "universal": READING_FAILS,
+}
+
+
+def worded(claim: Claim, verdict: Verdict) -> str:
+    """A verdict on a claim as every report prints it: FAILS says whose sentence fails.
+
+    >>> from .definition import find
+    >>> worded(find("separation_rank/upper_bound_deep"), Verdict.FAILS)
+    'FAILS (as recalled)'
+    >>> worded(find("connectivity/reach"), Verdict.HOLDS)
+    'HOLDS'
+    """
+    return FAILING[claim.wording] if verdict is Verdict.FAILS else verdict.value
+
+
 @dataclass(frozen=True)
 class Decision:
     """The verdict on one case.
@@ -55,16 +80,17 @@ class Decision:
 
 
 def level(claim: Claim, case: Case) -> float:
-    """The false-alarm rate of one case: the budget of its claim, divided equally over all cases
-    that the claim declares, in whatever suites (union bound). Cases for another kind of device have
-    a budget of their own, and so has a case that the claim does not declare.
+    """The false-alarm rate of one case: the budget of its claim, which it shares with those that
+    `shares` names, divided equally over all cases that the claim declares, in whatever suites
+    (union bound). Cases for another kind of device have a budget of their own, and so has a case
+    that the claim does not declare.
 
     >>> from .definition import find
     >>> claim = find("connectivity/reach")
     >>> level(claim, claim.every_case[0]) * len(claim.every_case) <= FALSE_ALARM_BUDGET * 1.000001
     True
     """
-    return FALSE_ALARM_BUDGET / claim.families.get(case, 1)
+    return FALSE_ALARM_BUDGET / (1 + len(claim.shares)) / claim.families.get(case, 1)
 
 
 def judge(

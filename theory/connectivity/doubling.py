@@ -127,14 +127,15 @@ def doubling_layers(g: nx.DiGraph) -> int:
     ),
 )
 def log_depth_uniform(case: Case, seed: int) -> Exact:
-    r"""$\lceil \log_2 n \rceil$ doublings of two layers each decide $s$-t connectivity.
+    r"""$\lceil \log_2 n \rceil$ doublings decide $s$-$t$ connectivity; 18 other layers not run.
 
     For every $n$, $\lceil \log_2 n \rceil$ repetitions of the 2-layer block $C(i, k, j) = B(i, k)$
     and $B(k, j)$, then $B(i, j)$ = or over $k$ of $C(i, k, j)$, on $B = A + I$ find for every
     directed and undirected graph with $n$ vertices which vertex reaches which.
 
-    Executed is the repeated block, on $n^3$ padding tokens in {0, 1}. The 17 layers before it and
-    the 1 after it, which make $18 + 2 \lceil \log_2 n \rceil$, are not executed. A path needs
+    Executed is the repeated block, on $n^3$ padding tokens in {0, 1}: repeated squaring. The 17
+    layers before it and the 1 after it, which make $18 + 2 \lceil \log_2 n \rceil$, are neither
+    executed nor formal, nor is it formal that one doubling takes two layers. A path needs
     $\lceil \log_2(n - 1) \rceil$ doublings, so $n = 2^t + 1$ has one to spare.
     """
     tried = directed_graphs(case.family, case.vertices, case.rng(seed))

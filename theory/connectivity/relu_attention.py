@@ -84,9 +84,8 @@ def _exponents(case: Case) -> set[int]:
 
 @claim(
     Ge(unbroken_powers, 3**depth),
-    wording="universal",
     known="FAILS",
-    source=Source("ye2025", "Theorem 4.3", _VERSION),
+    source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.3 as restated"),
     cases={
         "quick": Case.grid(start=("A", "I A"), depth=(0, 1, 2, 3)),
         "theory": Case.grid(start=("A", "I A"), depth=(4, 5)),
@@ -96,7 +95,7 @@ def _exponents(case: Case) -> set[int]:
         "the degree of the stream is $3^L$",
         Ge(unbroken_powers, 3**depth + 1),
     ),
-    cited="Decides whether ye2025's Theorem 4.3 may be used for every power of $A$.",
+    cited="Decides from which start every power of $A$ may be used.",
     formal=Formal(
         "Reach.relu_powers_reported_fails",
         "1%N",
@@ -108,17 +107,17 @@ def _exponents(case: Case) -> set[int]:
     ),
 )
 def relu_powers_reported(case: Case) -> Exact:
-    r"""The output holds every power $A^j$ with $j \leq 3^L$.
+    r"""Powers up to $3^L$: held from $[I, A]$, not from $A$.
 
     For every $L$, with identity weights, every power $A^j$, $1 \leq j \leq 3^L$, of the adjacency
     matrix $A$ with self-loops has a positive coefficient in the stream after $L$ layers of ReLU
     attention, whether the stream starts as $A$ or as $[I, A]$.
 
-    The sentence, in a restatement of the theorem, which was not read: "it computes
-    $\sum_{j \leq 3^L} \alpha_j A^j$, $\alpha_j > 0$, with all $W_l = I$". That the start does not
-    matter is our hardening. The sentence holds for a stream that starts as $[I, A]$, which the
-    reported width $2^{l+1} n$ means if $l$ counts finished layers. It fails for one that starts as
-    $A$, which holds odd powers only (connectivity/relu_powers). The reach is $3^L$ either way: with
+    Holds at every case that starts as $[I, A]$, and fails at those that start as $A$, which hold
+    odd powers only (connectivity/relu_powers). The sentence, in a restatement of the theorem, which
+    was not read: "it computes $\sum_{j \leq 3^L} \alpha_j A^j$, $\alpha_j > 0$, with all
+    $W_l = I$". That the start does not matter is ours and not the source's: the reported width
+    $2^{l+1} n$ means $[I, A]$ if $l$ counts finished layers. The reach is $3^L$ either way: with
     self-loops the support of $A^j$ grows with $j$.
     """
     exponents = _exponents(case)

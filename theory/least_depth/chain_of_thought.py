@@ -369,7 +369,7 @@ def tabled(table: Iterable[int], case: Case) -> Task:
 @claim(
     Eq(disagreements, 0),
     source=Source("barcelo2025", "abstract", BARCELO),
-    wording="printed",
+    wording="derived",
     kind="two-sided",
     cases={
         "quick": (

@@ -19,7 +19,7 @@ from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Outside, Source, Step, at, claim
 from ..claims.relations import Eq
-from ..claims.symbols import quantity
+from ..claims.symbols import depth, quantity
 from ..exact.enclosure import enclose, from_fraction
 from .softmax_attention import largest, resolved, softmax_rows
 
@@ -37,6 +37,8 @@ pre_norm_exponent = quantity(
     "pre-norm net",
     "positive real",
 )
+
+first = quantity("first", "m", "layer from which clustering is counted", "positive integer")
 
 SPREAD = "the squared distance of two tokens' directions is at most `spread` where counting starts"
 
@@ -171,10 +173,11 @@ def _exponent_interval(statement: Relational, case: Case) -> Ball:
             (before.least + before.uneven + h * (case.depth - case.first)) / before.least,
         )
         span = (arb(case.depth) / case.first).log()
-        half = enclose(statement.rhs) / 2
+        law = 2 * ((1 + h * case.depth) / (1 + h * case.first)).log() / span
+        off = enclose(at(statement.rhs, case)) - law
         low = (2 * (ratios[0] / above).log() + (1 - uneven).log()) / span
         high = (2 * (ratios[1] / below).log() - (1 - uneven).log()) / span
-        return Ball(Ball.of(half * low).low, Ball.of(half * high).high)
+        return Ball(Ball.of(low + off).low, Ball.of(high + off).high)
 
 
 _near = partial(Case, centre=400, spread="1/100")
@@ -204,7 +207,8 @@ _PRE = {
     ),
     "theory": (_near(tokens=8, width=4, inverse_temperature="2", step="1", first=128, depth=1024),),
 }
-_reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
+# The exponent of (d / (1 + h l))^2 between two depths.
+_LAW = 2 * log((1 + step * depth) / (1 + step * first)) / log(depth / first)
 
 
 @claim(
@@ -268,43 +272,48 @@ def _chord() -> bool:
 
 
 @claim(
-    Eq(pre_norm_exponent, 2),
+    Eq(pre_norm_exponent, _LAW),
     kind="rate",
-    wording="reported",
-    source=_reported("pre-LN clusters polynomially, about $1/t^2$"),
+    source=Source("depthlaw", "after karagodin2025, arXiv:2510.22026, pre-LN, about $1/t^2$"),
     cases=_PRE,
     predicted=_exponent_interval,
     control=Control(
-        _PRE["quick"][0], "an exponent higher by 1/80", Eq(pre_norm_exponent, 2 + Rational(1, 80))
+        _PRE["quick"][0],
+        "an exponent higher by 1/80",
+        Eq(pre_norm_exponent, _LAW + Rational(1, 80)),
     ),
     cited="Decides whether a power of depth may be quoted as the rate of pre-norm clustering.",
 )
 def pre_norm_clusters(case: Case) -> Ball | Outside:
-    r"""Pre-norm: tokens cluster like $1/\mathrm{depth}^2$.
+    r"""Pre-norm: tokens cluster like $(1 + h l)^{-2}$.
 
     For all unit tokens of squared distance at most $s$ and $\beta \geq 0$, 1 minus the least cosine
-    falls between the layers $m$ and $L$ of a pre-norm net with $V = I$ like $\mathrm{depth}^{-2}$,
-    up to what $s$ and the first layers leave open.
+    falls between the layers $m$ and $L$ of a pre-norm net with $V = I$ like $(1 + h l)^{-2}$, up to
+    what $s$ leaves open.
 
-    Reported as "about". The interval lies just below 2 and does not hold 2 itself, since norms are
-    $1 + h l$ rather than $h l$ at finite depth: what agrees is that law, whose exponent tends to 2.
-    The reason for the law: attention adds nearly the same vector to all tokens, so that their
-    differences stay and their norms grow like $h l$; the distance of directions is one over the
-    other. Normalisation is to unit norm, without the mean over the width; value matrices that
-    differ by layer make norms grow more slowly.
+    Reported is a polynomial, "about $1/t^2$". The exponent of the law tends to 2 and is below it at
+    every finite depth, since norms are $1 + h l$ rather than $h l$; so is the measured one, whose
+    intervals do not hold 2. The reason for the law: attention adds nearly the same vector to all
+    tokens, so that their differences stay and their norms grow like $h l$; the distance of
+    directions is one over the other. Normalisation is to unit norm, without the mean over the
+    width; value matrices that differ by layer make norms grow more slowly.
     """
     return _measured(case, post=False, rate=False)
 
 
 @pre_norm_clusters.argument("Argument. Prose: the inequalities of `_exponent_interval`.")
 def _(statement: Relational) -> Iterator[Step]:
-    """Differences stay and norms grow by h per layer, so the squared distance falls like l^-2."""
-    place, h, d = sympy.symbols("l h d", positive=True)
-    slope = -place * sympy.diff(log((d / (1 + h * place)) ** 2), place)
+    """Differences stay and norms grow by h per layer: squared distances go as (1 + h l)^-2."""
+    d = sympy.symbols("d", positive=True)
+    before, after = ((d / (1 + step * place)) ** 2 for place in (first, depth))
+    fall = sympy.expand_log(log(before) - log(after), force=True)
+    stated = sympy.expand_log(statement.rhs * log(depth / first), force=True)
     yield Step(
-        "the exponent of (d / (1 + h l))^2 tends to the stated one",
-        simplify(sympy.limit(slope, place, sympy.oo) - statement.rhs) == 0,
+        "the exponent of (d / (1 + h l))^2 between m and L is the stated one",
+        simplify(fall - stated) == 0,
     )
+    slope = -depth * sympy.diff(log(after), depth)
+    yield Step("it tends to 2", simplify(sympy.limit(slope, depth, sympy.oo) - 2) == 0)
     yield Step(
         "the squared distance of directions is (|x_i - x_j|^2 - (|x_i| - |x_j|)^2) over the "
         "product of norms",

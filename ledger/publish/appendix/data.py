@@ -145,7 +145,9 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
             "decision_low": least,
             "decision_high": most,
             "decision_level": guess.level if guess.deciding else None,
-            "sign_test_p": guess.p,
+            "sign_test_p": guess.test.p if guess.test else None,
+            "sign_test_agreeing": guess.test.agreeing if guess.test else None,
+            "rests_on_normality": guess.normality,
             "observations": guess.count,
         }
     if isinstance(value, Ball):

@@ -21,7 +21,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.theory.claims.definition import SUITES, Claim
 from depthlaw.theory.claims.printing import symbols
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Sample
-from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.claims.verdict import FAILING, READING_FAILS, Verdict
 
 from ...records.environment import environment
 from ...records.store import Record, Store, canonical, manifest as manifest_of
@@ -33,10 +33,12 @@ from ...verdicts.findings import groups, reason
 from ...verdicts.record_source import Recorded, largest_recorded_suite, runs_of
 from ...verdicts.reference_ledger import Agreement, Ledger
 from ...verdicts.suite_verdicts import (
+    NOT_COMPLETE,
     NOT_RUN,
     PREMISE_REFUTED,
     VERDICT_NAMES,
     ClaimResult,
+    chance,
     marked,
     verdict_name,
 )
@@ -68,11 +70,17 @@ _MEANINGS = {
     Verdict.ARGUED: "a written proof over the whole domain; its algebra is confirmed by machine, "
     "its joints are for a reader to check",
     Verdict.HOLDS: "every decided case agrees; evidence, not a proof",
-    Verdict.FAILS: "a counterexample is recorded",
+    FAILING["printed"]: "a counterexample is recorded",
+    FAILING["reported"]: "the same, of a statement read in another text: that may differ from its "
+    "source",
+    FAILING["recalled"]: "the same, of a statement known from memory: the memory may be at fault",
+    READING_FAILS: "a vague sentence, hardened here into one about all instances, fails; the "
+    "source's own sentence stands",
     Verdict.UNDECIDED: "what was measured leaves both sides open",
     Verdict.CONDITIONAL: "rests on a premise that is neither PROVED nor ARGUED",
     Verdict.OUT_OF_SCOPE: "every case breaks an assumption",
     PREMISE_REFUTED: "rests on a claim that FAILS",
+    NOT_COMPLETE: "a run failed",
     NOT_RUN: "nothing is recorded",
 }
 
@@ -215,6 +223,7 @@ def _files(
         "trained": any(r.claim.needs for r in told),
         "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(told),
+        "chance": chance(told),
         "controls": [
             r.control.decision.verdict is Verdict.FAILS for r in behind if r.control is not None
         ],
@@ -393,9 +402,11 @@ def _findings(
         ]
         if lines and group.heading not in _TOLD_ELSEWHERE:
             others.append((group.heading, group.meaning, lines))
+    readings = [r for r in failing.values() if r.claim.wording == "universal"]
     return {
         "says": _summary(verdicts, claims),
-        "failing": [*map(Statement, failing.values())],
+        "failing": [Statement(r) for r in failing.values() if r not in readings],
+        "readings": [*map(Statement, readings)],
         "others": others,
     }
 

@@ -20,6 +20,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
 from ...verdicts.display import interval, judged, measured_side, prediction, relation
+from ...verdicts.sign_test import normality, sign_test
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
 from ...verdicts.undecided_advice import remedies
 from ..printed_intervals import CONFIDENCE, estimate, leaning, written
@@ -225,7 +226,19 @@ class Statement:
             parts.append(f"{undecided} undecided")
         if missing:
             parts.append(f"{missing} not recorded")
-        return "; ".join(filter(None, (*parts, self.against, self.slack)))
+        return "; ".join(filter(None, (*parts, self.carried, self.against, self.slack)))
+
+    @property
+    def carried(self) -> str:
+        """How many seeds stand behind the decided means whose level only a normal law carries;
+        empty where there is none."""
+        rows = [row for row in self.result.decided if normality(self.result, row)]
+        tests = [test for row in rows if (test := sign_test(self.claim, row))]
+        weakest = max(tests, key=lambda test: test.p, default=None)
+        if weakest is None:
+            return ""
+        of = "" if len(rows) == len(self.result.decided) == 1 else f"{len(rows)} by "
+        return f"{of}{weakest}{' at most' * (len(tests) > 1)}"
 
     @property
     def against(self) -> str:
@@ -312,15 +325,16 @@ class Statement:
         parts = []
         if printed.ends is not None:
             parts.append(f"{CONFIDENCE} interval {value(written(printed.ends))}")
-        if printed.deciding is not None:
+        if printed.normality and printed.deciding is not None:
+            parts.append(f"decided by {value(written(printed.deciding))} if normal")
+            parts.append(str(printed.test or f"n = {printed.count}"))
+        elif printed.deciding is not None:
             parts.append(
                 f"decided by {value(written(printed.deciding))} at level "
                 f"{value(f'{printed.level:.2g}')}"
             )
-        if printed.p is not None:
-            parts.append(f"sign test p = {value(f'{printed.p:.2g}')}")
-        if printed.normality:
-            parts.append("rests on normality")
+        if printed.test and not printed.normality:
+            parts.append(f"sign test p = {value(f'{printed.test.p:.2g}')}")
         ends = f" ({'; '.join(parts)})" if parts else ""
         return (
             f"{left} is {value(printed.middle)} on average over "

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 
+from sympy import Symbol
+
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.symbols import TERMS
+from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.claims.withdrawn import withdrawn
 
@@ -457,8 +460,8 @@ def link(claim: Claim) -> str:
 def least_depths() -> list[dict[str, str]]:
     """The rows of least_depth.csv, which says which claims speak of which task: task, nets, bound
     (lower, upper or exact; printed: an upper one that no claim checks, whose printed count the
-    claim inverts), claim, and in layers the bound where the claim's statement is about something
-    else.
+    claim inverts; measured: what the claim measured, by the field of its cases that layers names),
+    claim, and in layers the bound where the claim's statement is about something else.
 
     >>> least_depths()[0]["bound"]
     'exact'
@@ -481,6 +484,24 @@ def least_depth(judged: Mapping[str, ClaimResult | None]) -> str:
     return "\n\n".join([_bounds(theory), after, _bounds(trained)])
 
 
+def _depths(result: ClaimResult, name: str) -> tuple[str, str]:
+    """The least and the largest number of layers that a claim measured, over seeds and kinds of
+    nets, for each value of a field of its cases."""
+    measured: dict[int, list[Ball]] = {}
+    for row in result.cases:
+        if isinstance(row.measured, Ball):
+            measured.setdefault(row.case.get(name), []).append(row.measured)
+    letter = maths(latex(Symbol(name)))
+    least, most = (
+        ", ".join(f"{end} at {letter} = {at}" for at, end in sorted(ends.items()))
+        for ends in (
+            {at: int(min(ball.low for ball in balls)) for at, balls in measured.items()},
+            {at: int(max(ball.high for ball in balls)) for at, balls in measured.items()},
+        )
+    )
+    return least, most
+
+
 def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
     cells = []
     for row, result in rows:
@@ -488,6 +509,8 @@ def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
         bound = prose(row["layers"]) or maths(latex(claim.statement.rhs))
         lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
         upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"
+        if row["bound"] == "measured":
+            lower, upper = _depths(result, row["layers"])
         keys = [key for key in sources(str(claim.source)) if key != "depthlaw"]
         who = ", ".join(f"{{cite:t}}`{key}`" for key in keys)
         word = f"[{verdict(marked(result))}](/claims/{claim.key}.md)"
