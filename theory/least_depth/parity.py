@@ -208,7 +208,7 @@ def _heads(case: Case, query_weight: Fraction) -> Exact:
         "Parity.parity_heads",
         "Parity.parity_heads_value {bits}",
         "That softmax gives positive weights and that a value is what the read-out makes of a "
-        "vector. Its net for the upper end has other weights, which absorb that of the query token.",
+        "vector. Its net for the upper end has other weights, which absorb the query token's.",
     ),
 )
 def parity_heads(case: Case) -> Exact:
