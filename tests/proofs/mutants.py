@@ -8,6 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from depthlaw.theory.formal import prove
+
+_ANY = re.compile(
+    r"^(?:Lemma|Theorem|Corollary|Definition|Fixpoint|Example|Record)\s+([\w']+)", re.M
+)
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -113,3 +119,38 @@ def judged(folder: Path, told: str) -> dict[str, str]:
         name: "proved" if name in proved else "refused" if name in stated else "no statement"
         for name in re.findall(r"^Locate (\w+)\.$", told, re.M)
     }
+
+
+def stops(compiled: Path, folder: Path, name: str, text: str) -> str:
+    """The first declaration of a file that the kernel refuses in this version of it; empty where it
+    accepts all.
+
+    Args:
+        compiled: where the files are compiled that it builds on.
+        folder: an empty one, to compile it in.
+        name, text: the file.
+    """
+    for file in compiled.glob("*.vo"):
+        if file.stem != name:
+            (folder / file.name).symlink_to(file)
+    (folder / f"{name}.v").write_text(text, encoding="utf-8")
+    try:
+        prove.coqc(folder, name)
+    except prove.NotAcceptedError as error:
+        line = re.search(r"line (\d+)", str(error))
+        assert line is not None
+        before = "\n".join(text.splitlines()[: int(line[1])])
+        return _ANY.findall(before)[-1]
+    return ""
+
+
+def up_to(text: str, theorem: str) -> str:
+    """A file up to the end of a theorem.
+
+    Raises:
+        LookupError: without the theorem.
+    """
+    found = _declared("Theorem|Corollary|Lemma", theorem, text)
+    if found is None:
+        raise LookupError(f"there is no theorem {theorem}")
+    return text[: found.end()] + "\n"

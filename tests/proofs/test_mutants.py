@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mutants import Attempt, copies, judged, mutated, script
+from mutants import Attempt, copies, judged, mutated, script, stops, up_to
 
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.formal import source
@@ -75,6 +75,26 @@ def test_a_wrong_link_is_refused(compiled):
     assert set(sentences) - refused == set()
 
 
+DEFINITIONS: list[dict[str, str]] = tomllib.loads(
+    (Path(__file__).parent / "definitions.toml").read_text(encoding="utf-8")
+)["mutant"]
+
+
+@pytest.mark.parametrize(
+    "mutant", DEFINITIONS, ids=lambda m: f"{m['definition']}: {m['change']}".replace(" ", "_")
+)
+def test_a_theorem_about_a_wrong_object_is_refused_or_that_it_is_not_is_explained(
+    compiled, tmp_path, mutant
+):
+    """Where it is refused the table says at which declaration, so that another reason is seen."""
+    name, _, theorem = mutant["theorem"].partition(".")
+    assert mutant["definition"].partition(".")[0] == name
+    text = up_to(mutated(source(name), mutant["old"], mutant["new"]), theorem)
+    kinds = ("accepted: ",) if not mutant["stops"] else ("false: ", "the script: ", "open: ")
+    assert mutant["why"].startswith(kinds)
+    assert stops(compiled, tmp_path, name, text) == mutant["stops"]
+
+
 TOY = """
 Definition twice (n : nat) := n + n.
 
@@ -108,3 +128,14 @@ def test_a_passage_that_is_gone_is_an_error():
         copies(TOY, "plus", [("n", "m")], "m")
     with pytest.raises(LookupError, match="no theorem thrice"):
         copies(TOY, "thrice", [("n", "m")], "m")
+
+
+def test_where_a_wrong_object_stops_is_read_off(tmp_path):
+    compiled, folder, other = (tmp_path / name for name in ("compiled", "folder", "other"))
+    for each in (compiled, folder, other):
+        each.mkdir()
+    text = up_to(TOY, "twiceE")
+    assert stops(compiled, folder, "Toy", text) == ""
+    assert stops(compiled, other, "Toy", mutated(text, ":= n + n", ":= n")) == "twiceE"
+    with pytest.raises(LookupError, match="no theorem thrice"):
+        up_to(TOY, "thrice")

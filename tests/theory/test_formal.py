@@ -4,7 +4,9 @@ are, and is void after any change."""
 import dataclasses
 import hashlib
 import json
+import re
 import shutil
+from collections import Counter
 
 import pytest
 from sympy import Eq, Ge, Le
@@ -19,6 +21,7 @@ from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.ledger.verdicts.suite_verdicts import as_json, results
 from depthlaw.theory.claims import formal
 from depthlaw.theory.claims.definition import Case, find
+from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.formal import prove
 
@@ -70,6 +73,74 @@ def test_a_changed_statement_case_or_file_voids_the_proof(monkeypatch):
     assert "cases changed" in formal.stale(fewer)
     monkeypatch.setattr(formal, "digest", lambda name: "0")
     assert "sources changed" in formal.stale(claim)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("words", lambda c: {"text": f"{c.text} Or so."}),
+        ("note", lambda c: {"note": f"{c.note} More or less."}),
+        (
+            "not-formal line",
+            lambda c: {"formal": dataclasses.replace(c.formal, informal="Little.")},
+        ),
+        ("measurement", lambda c: {"measured": find("separation_rank/moments_degree").measured}),
+    ],
+)
+def test_what_a_reader_relies_on_voids_the_proof(monkeypatch, tmp_path, name, change):
+    claim = find("separation_rank/degree")
+    recorded_now(monkeypatch, claim)
+    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
+    assert judged.verdict is Verdict.PROVED
+    other = dataclasses.replace(claim, **change(claim))
+    assert f"its {name} changed" in formal.stale(other)
+    (judged,) = results({claim.key: other}, "quick", Store(tmp_path))
+    assert judged.verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize("field", ["meaning", "domain"])
+def test_the_words_of_a_symbol_void_the_proof(monkeypatch, tmp_path, field):
+    claim = find("separation_rank/degree")
+    recorded_now(monkeypatch, claim)
+    term = TERMS["degree"]
+    monkeypatch.setitem(TERMS, "degree", term._replace(**{field: "positive real"}))
+    assert "its symbols changed" in formal.stale(claim)
+    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
+    assert judged.verdict is not Verdict.PROVED
+    monkeypatch.setitem(TERMS, "degree", term)
+    assert formal.stale(claim) == ""
+
+
+def recorded_now(monkeypatch, claim):
+    """As if the prover had just run."""
+    seen = {"claims": {claim.key: formal.asked(claim)}}
+    monkeypatch.setattr(formal, "checked", lambda: seen)
+
+
+@pytest.mark.parametrize("key", sorted(set(LINKED) - set(REFUTED)))
+def test_a_number_that_is_compared_with_itself_is_not_called_compared(monkeypatch, key):
+    claim = LINKED[key]
+    recorded_now(monkeypatch, claim)
+    cases = [case for case in claim.every_case if claim.broken(case) is None]
+    predicted = [claim.predict(case) for case in cases]
+    same = [
+        name
+        for name in cases[0].fields()
+        if all(str(case.get(name)) == str(p) for case, p in zip(cases, predicted, strict=True))
+    ]
+    alone = not claim.statement.rhs.free_symbols
+    expected = "a field of the case" if same and not alone else "constant" if alone else "at every"
+    if "." not in claim.formal.head:
+        expected = "holds no number"
+    assert expected in formal.said(claim)
+
+
+def test_the_page_counts_what_is_compared():
+    kinds = Counter(map(formal.number, LINKED.values()))
+    assert kinds.keys() == set(formal.NUMBERS)
+    page = proofs(Recorded(dict(LINKED), shipped()))
+    for kind, words in formal.NUMBERS.items():
+        assert f"{words} | {kinds[kind]}" in page
 
 
 def test_the_verdict_follows_the_kernel(monkeypatch, tmp_path):
@@ -165,12 +236,140 @@ def test_a_bound_of_the_left_side_contradicts_on_its_side_alone():
         prove._contrary("<=", "at most")
 
 
-def test_what_the_prover_does_not_say_is_not_nothing():
+def test_axioms_are_read_by_their_names():
     assert prove.assumptions(f"{prove.CLOSED}\n") == []
-    axioms = "Axioms:\nsome.axiom : forall P : Prop, P\nother : True\n"
+    axioms = "Axioms:\nsome.axiom : forall P : Prop, P\nother\n  : True ->\n    True\n"
     assert prove.assumptions(axioms) == ["some.axiom", "other"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Guard.liar is assumed to be guarded.",
+        "Positivity.liar is assumed to be positive.",
+        "Universes.no relies on an unsafe hierarchy.",
+        "Some.other relies on definitional UIP.",
+        "Section Variables:",
+    ],
+)
+def test_whatever_else_is_assumed_is_an_error(line):
+    with pytest.raises(UsageError, match=f"more than axioms is assumed: {line}"):
+        prove.assumptions(f"Axioms:\n{line}\n")
+    # Not even beside an axiom that is allowed.
+    with pytest.raises(UsageError, match="more than axioms"):
+        prove.assumptions(f"Axioms:\n{prove.REALS[0]} : forall P : Prop, P\n{line}\n")
+
+
+@pytest.mark.parametrize("printed", ["Error: anomaly", "", "Axioms:\n", f"liar. {prove.CLOSED}"])
+def test_what_the_prover_does_not_say_is_not_nothing(printed):
     with pytest.raises(UsageError, match="does not say"):
-        prove.assumptions("Error: anomaly")
+        prove.assumptions(printed)
+
+
+# What coqchk 8.16.1 prints of a file that assumes nothing, with one sealed name of a library.
+REPORT = """
+CONTEXT SUMMARY
+===============
+
+* Theory: Set is predicative
+
+* Axioms:
+    mathcomp.ssreflect.bigop.BigOp.bigopE
+
+* Constants/Inductives relying on type-in-type: <none>
+
+* Constants/Inductives relying on unsafe (co)fixpoints: <none>
+
+* Inductives whose positivity is assumed: <none>
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("Axioms:", "Axioms:\n    depthlaw.File.axiom", "Axioms: depthlaw.File.axiom"),
+        ("type-in-type: <none>", "type-in-type:\n    depthlaw.F.no", "type-in-type: depthlaw.F.no"),
+        ("fixpoints: <none>", "fixpoints:\n    depthlaw.F.l", r"fixpoints: depthlaw.F.l"),
+        ("assumed: <none>", "assumed:\n    depthlaw.F.l", "positivity is assumed: depthlaw.F.l"),
+        ("predicative", "impredicative", "Theory: Set is impredicative"),
+        ("* Theory", "* Rules: <none>\n  \n* Theory", "does not report"),
+        ("CONTEXT", "ERROR", "does not report"),
+    ],
+)
+def test_what_the_second_checker_names_is_an_error(old, new, says):
+    prove.report("File", REPORT)
+    with pytest.raises(UsageError) as error:
+        prove.report("File", REPORT.replace(old, new))
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("Unset Guard Checking.", "Unset Guard Checking"),
+        ("#[local] Unset  Positivity\nChecking.", "Unset Positivity Checking"),
+        ("Unset Universe Checking.", "Unset Universe Checking"),
+        ("#[bypass_check(guard)] Fixpoint f (n : nat) : False := f n.", "bypass_check"),
+        ("Axiom no : False.", "Axiom"),
+        ("Parameters a b : nat.", "Parameters"),
+        ("Conjecture no : False.", "Conjecture"),
+        ('Declare ML Module "some".', "Declare ML"),
+        ("Proof. native_compute. Qed.", "native_compute"),
+        ("Load other.", "Load"),
+        ("#[local] Hypothesis no : False.", "Hypothesis outside a section"),
+        ('Definition a := "(*". Admitted. (* "*)" *)', "Admitted"),
+    ],
+)
+def test_what_takes_something_on_trust_is_named(monkeypatch, tmp_path, line, named):
+    monkeypatch.setattr(prove, "HERE", tmp_path)
+    (tmp_path / "File.v").write_text(f"Section S.\nHypothesis h : True.\nEnd S.\n{line}\n")
+    assert prove.gaps("File") == [named]
+    (tmp_path / "File.v").write_text("(* {} *)\n".format(line.replace('"', "")))
+    assert prove.gaps("File") == []
+
+
+@pytest.fixture
+def another_prover(monkeypatch):
+    """A record that another prover made, and a prover that finds what is recorded."""
+    made = formal.checked()
+    here = {"Coq": "8.20.1", "mathcomp-field": "2.3.0"}
+    then = made | {"versions": {"Coq": "8.16.1", "mathcomp-field": "1.15.0"}}
+    monkeypatch.setattr(prove, "checked", lambda: then)
+    monkeypatch.setattr(prove, "versions", lambda: here)
+    monkeypatch.setattr(prove, "prove", lambda: made | {"versions": here})
+    return "made with Coq 8.16.1, mathcomp-field 1.15.0; this is Coq 8.20.1, mathcomp-field 2.3.0"
+
+
+def test_other_versions_are_said_in_one_line_in_place_of_a_proof_error(
+    another_prover, monkeypatch, capsys
+):
+    assert prove.main([]) == 0
+    assert f"checked.json was {another_prover}: it says the same\n" in capsys.readouterr().out
+
+    def refuses():
+        raise prove.NotAcceptedError("Reach.v is not accepted: Error: no lemma ltr_paddl")
+
+    monkeypatch.setattr(prove, "prove", refuses)
+    assert prove.main([]) == 2
+    assert capsys.readouterr().err == f"error: checked.json was {another_prover}\n"
+    monkeypatch.setattr(prove, "checked", lambda: {"versions": prove.versions()})
+    assert prove.main([]) == 2
+    assert "ltr_paddl" in capsys.readouterr().err
+
+
+def test_another_record_is_an_error_whatever_the_versions(another_prover, monkeypatch, capsys):
+    other = prove.checked() | {"link": "0"}
+    monkeypatch.setattr(prove, "checked", lambda: other)
+    assert prove.main([]) == 2
+    assert f"not what checked.json records, which was {another_prover}" in capsys.readouterr().err
+
+
+def test_versions_are_recorded_and_are_those_of_every_library():
+    made = formal.checked()["versions"]
+    assert list(made) == sorted(prove.versions())
+    assert all(re.fullmatch(r"[\d.]+", version) for version in made.values())
+    assert set(formal.checked()["checked again"]) | set(prove.COMPUTED) == set(prove.project())
 
 
 def test_a_theorem_is_printed_with_the_hypotheses_of_its_section(monkeypatch):

@@ -2,10 +2,11 @@
 
 A claim names its theorem and a term that computes the statement's right side. `make prove` compiles
 every proof with the Rocq prover, compares both right sides in the kernel at each of the claim's
-cases, and writes what it saw to `theory/formal/checked.json`. The record belongs to one statement,
-one list of cases and one state of the sources: whoever changes any of them loses PROVED until the
-prover has run again. Of a claim that FAILS the theorem says what the left side is at some of its
-cases, and the kernel checks that the statement does not allow it.
+cases, and writes what it saw to `theory/formal/checked.json`. The record belongs to all that a
+reader relies on: the statement with the words of its symbols, the text and the note, the cases, how
+the left side is measured, what is said not to be formal, and the sources. Whoever changes any of
+them loses PROVED until the prover has run again. Of a claim that FAILS the theorem says what the
+left side is at some of its cases, and the kernel checks that the statement does not allow it.
 """
 
 from __future__ import annotations
@@ -18,9 +19,23 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from sympy import Symbol
+
+from .code_version import code_version
+from .symbols import TERMS
+
 if TYPE_CHECKING:
     from .definition import Claim
     from .values import Case
+
+
+# What becomes of the number of a theorem, by `number`, in words.
+NUMBERS = {
+    "compared": "compared with the statement in the kernel at every case",
+    "a field": "whose number is a field of the case",
+    "a constant": "whose number is a constant",
+    "none": "which holds no number to compare",
+}
 
 
 @dataclass(frozen=True)
@@ -65,10 +80,11 @@ class Formal:
 
 def asked(claim: Claim) -> dict[str, Any]:
     """What the proof of a claim was, or would be, compared with: its theorem, statement and cases,
-    and the sources of the proof."""
+    the words that a reader goes by, and the sources of the proof."""
     formal = claim.formal
     assert formal is not None
     cases = [str(case) for case in claim.every_case if claim.broken(case) is None]
+    names = sorted(symbol.name for symbol in claim.statement.atoms(Symbol))
     return {
         "theorem": formal.theorem,
         "value": " ".join(
@@ -76,14 +92,31 @@ def asked(claim: Claim) -> dict[str, Any]:
         ),
         "refutes": [str(case) for case in formal.refutes],
         "statement": str(claim.statement),
-        "words": hashlib.sha256(
-            "\n".join(
-                [claim.title, claim.text, claim.kind, claim.holds_for, *claim.assumes]
-            ).encode()
-        ).hexdigest(),
-        "cases": hashlib.sha256("\n".join(cases).encode()).hexdigest(),
+        "words": _hash(claim.title, claim.text, claim.kind, claim.holds_for, *claim.assumes),
+        "note": _hash(claim.note),
+        "symbols": _hash(*(word for name in names for word in (name, *TERMS.get(name, ())))),
+        "measurement": code_version(claim.measured) if claim.measured else "",
+        "not-formal line": _hash(formal.informal),
+        "cases": _hash(*cases),
         "sources": {name: digest(name) for name in formal.files},
     }
+
+
+def _hash(*lines: str) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def number(claim: Claim) -> str:
+    """What the kernel's comparison with the right side of a claim's statement is worth, a key of
+    `NUMBERS`: the term computes it from the case; or it is a field of the case or a constant, and
+    is compared with itself; or the theorem holds no number, and nothing is compared."""
+    assert claim.formal is not None
+    right = claim.statement.rhs
+    if "." not in claim.formal.head:
+        return "none"
+    if claim.formal.refutes:
+        return "compared"
+    return "a field" if right.is_Symbol else "a constant" if right.is_number else "compared"
 
 
 def stale(claim: Claim) -> str:
@@ -110,11 +143,12 @@ def said(claim: Claim) -> str:
         return ""
     if why := stale(claim):
         return f"void: {why}"
-    compared = "compared with the statement in the kernel at every case"
-    if "." not in formal.head:
-        compared = "which holds no number to compare"
+    compared = NUMBERS[number(claim)]
     if formal.refutes:
-        compared = f"which contradicts the statement at {'; '.join(map(str, formal.refutes))}"
+        cases = "; ".join(map(str, formal.refutes))
+        compared = f"which contradicts the statement at {cases}" + (
+            ", and holds no number to compare" * ("." not in formal.head)
+        )
     if formal.logarithm:
         compared += (
             " (without logarithms: SymPy writes the base to the power of the prediction as q e^k, "
@@ -145,9 +179,10 @@ def source(name: str) -> str:
 
 
 def bare(text: str) -> str:
-    """A source without its comments, which may nest."""
+    """A source without its comments, which may nest; within a string nothing opens or closes
+    one."""
     out, depth = [], 0
-    for part in re.split(r"(\(\*|\*\))", text):
+    for part in re.split(r"(\(\*|\*\)|\"[^\"]*\")", text):
         depth += {"(*": 1, "*)": -1}.get(part, 0)
         if depth == 0 and part != "*)":
             out.append(part)

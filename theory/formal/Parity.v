@@ -42,12 +42,20 @@ Definition mean (h : head) x : F :=
 (* The read-out: the sum of the heads and a constant. *)
 Definition output H (net : 'I_H -> head) (c : F) x : F := \sum_h mean (net h) x + c.
 
-(* Positive for an even number of ones, and for no other. *)
-Definition decides H (net : 'I_H -> head) (c : F) := forall x, (0 < output net c x) = ~~ parity x.
+(* Positive on the words of one parity, and on no other. *)
+Definition decides (target : bool) H (net : 'I_H -> head) (c : F) :=
+  forall x, (0 < output net c x) = (parity x == target).
 
 (* Some H heads decide parity. *)
-Definition decided H :=
-  exists (net : 'I_H -> head) (c : F), (forall h, positive (net h)) /\ decides net c.
+Definition decided target H :=
+  exists (net : 'I_H -> head) (c : F), (forall h, positive (net h)) /\ decides target net c.
+
+(* Some do so by what they read of the bits alone: the query token has the value 0. *)
+Definition decided_by_bits target H := exists (net : 'I_H -> head) (c : F),
+  (forall h, positive (net h) /\ query_value (net h) = 0) /\ decides target net c.
+
+Lemma decided_any target H : decided_by_bits target H -> decided target H.
+Proof. by case=> net [c [pos right]]; exists net, c; split=> // h; case: (pos h). Qed.
 
 (* --- too few heads --- *)
 
@@ -124,7 +132,7 @@ Lemma totalE h x : total h x = \sum_o token_of false h o x.
 Proof. by rewrite tokens_of mulr1; congr (_ + _); apply: eq_bigr => i _; rewrite mulr1. Qed.
 
 (* Claim: least_depth/parity_heads, lower end. Whatever the weights, fewer than n heads fail. *)
-Theorem parity_heads_at_least H : decided H -> (n <= H)%N.
+Theorem parity_heads_at_least target H : decided target H -> (n <= H)%N.
 Proof.
 case=> net [c [pos right]]; rewrite leqNgt; apply/negP => few.
 pose all_totals x := \prod_h total (net h) x.
@@ -142,15 +150,22 @@ have cancel0 : \sum_x sign x * (output net c x * all_totals x) = 0.
   rewrite big_split /= exchange_big -mulr_sumr big1 => [|h _].
     rewrite add0r products_cancel ?mulr0 // => l o j x oj; exact: token_of_flip.
   by rewrite products_cancel // => l o j x oj; apply: token_of_flip.
-have terms x : 0 <= sign x * (output net c x * all_totals x).
-  rewrite mulrA pmulr_lge0 // /sign; case odd_x: (parity x).
-    by rewrite mulN1r oppr_ge0 leNgt right odd_x.
-  by rewrite mul1r ltW // right odd_x.
-pose x0 : bits := [ffun=> false].
-have even0 : parity x0 = false by rewrite /parity big1 // => i _; rewrite ffunE.
-have : sign x0 * (output net c x0 * all_totals x0) = 0.
-  exact: (psumr_eq0P (fun x _ => terms x) cancel0 (isT : xpredT x0)).
-by rewrite /sign even0 expr0 mul1r => /eqP; rewrite gt_eqF // mulr_gt0 // right even0.
+pose turned x := (-1) ^+ target * (sign x * (output net c x * all_totals x)).
+have turnedE x : turned x = (-1) ^+ (parity x != target) * output net c x * all_totals x.
+  rewrite /turned /sign !mulrA.
+  by case: (parity x) (target) => [] []; rewrite /= ?mulrNN ?mulr1 ?mul1r.
+have terms x : 0 <= turned x.
+  rewrite turnedE pmulr_lge0 //; have := right x; case: (_ == _) => /= [pos_x|/negbT].
+    by rewrite mul1r ltW.
+  by rewrite -leNgt mulN1r oppr_ge0.
+pose x0 : bits := [ffun i => target && (i == Ordinal (leq_ltn_trans (leq0n H) few))].
+have parity0 : parity x0 = target.
+  rewrite /parity /x0; case: (target); last by rewrite big1 // => i _; rewrite ffunE.
+  by under eq_bigr => i _ do rewrite ffunE /=; rewrite -big_mkcond big_pred1_eq.
+have cancel_turned : \sum_x turned x = 0 by rewrite -mulr_sumr cancel0 mulr0.
+have /eqP : turned x0 = 0.
+  exact: (psumr_eq0P (fun x _ => terms x) cancel_turned (isT : xpredT x0)).
+by rewrite turnedE parity0 eqxx mul1r gt_eqF // mulr_gt0 // right parity0 eqxx.
 Qed.
 
 (* --- enough heads --- *)
@@ -209,10 +224,12 @@ have -> : minn t k.+1 = k.+1 by lia.
 by move: IH; rewrite e1 /=; case: (odd k) => IH /=; [rewrite nmulr_lgt0 | rewrite pmulr_rlt0].
 Qed.
 
-(* Head j has denominator c + j + 1 for c ones, and a value at the query token alone. *)
+(* Head j has denominator c + j + 1 for c ones. What it adds up of values is v: an n-th part of it
+   from each bit, and nothing from the query token. *)
 Definition inverse (j : nat) (v : F) : head :=
   let zero := (j.+1%:R - 2%:R^-1) / n%:R in
-  Head (fun _ b => if b then 1 + zero else zero) (fun _ _ => 0) 2%:R^-1 (v * 2%:R).
+  let weight (b : bool) := if b then 1 + zero else zero in
+  Head (fun=> weight) (fun _ b => v / n%:R / weight b) 2%:R^-1 0.
 
 Hypothesis n0 : (0 < n)%N.
 
@@ -238,8 +255,11 @@ Qed.
 
 Lemma inverse_mean j v x : mean (inverse j v) x = v / ((ones x)%:R + j.+1%:R).
 Proof.
-rewrite /mean inverse_total big1 => [|i _]; last by rewrite mulr0.
-by rewrite add0r /= mulrCA mulVf ?mulr1 // pnatr_eq0.
+have [pos _] := inverse_positive j v.
+rewrite /mean inverse_total /= mulr0 addr0; congr (_ / _).
+transitivity (\sum_(i < n) v / n%:R).
+  by apply: eq_bigr => i _; rewrite mulrC divfK // gt_eqF // (pos i (x i)).
+by rewrite sumr_const card_ord -mulr_natr divfK // pnatr_eq0 -lt0n.
 Qed.
 
 Lemma ones_leq x : (ones x <= n)%N.
@@ -248,32 +268,37 @@ rewrite -[X in (_ <= X)%N]card_ord -sum1_card; apply: leq_sum => i _.
 by case: (x i).
 Qed.
 
-Lemma parity_heads_at_most_pos H : (n <= H)%N -> decided H.
+Lemma parity_heads_at_most_pos target H : (n <= H)%N -> decided_by_bits target H.
 Proof.
 move=> nH.
 have [|c [r rE]] := @fractions (fun m => m.+1%:R) (fun m => m%:R + 2%:R^-1) n.
   by move=> i j _ _ /eqP; rewrite eqr_nat eqSS => /eqP.
-exists (fun h : 'I_H => inverse h (if (h < n)%N then r h else 0)), c; split.
-  by move=> h; apply: inverse_positive.
-move=> x; have -> : output (fun h : 'I_H => inverse h (if (h < n)%N then r h else 0)) c x
-    = alternating n (ones x).
+pose s : F := (-1) ^+ target; pose v h := if (h < n)%N then s * r h else 0.
+exists (fun h : 'I_H => inverse h (v h)), (s * c); split.
+  by move=> h; split; first exact: inverse_positive.
+move=> x; have -> : output (fun h : 'I_H => inverse h (v h)) (s * c) x
+    = s * alternating n (ones x).
   rewrite /alternating rE => [|m _]; last by rewrite -natrD pnatr_eq0 addnS.
-  rewrite /output; congr (_ + _); under eq_bigr => h _ do rewrite inverse_mean.
-  rewrite (big_ord_widen H (fun m => r m / ((ones x)%:R + m.+1%:R))) // [RHS]big_mkcond /=.
-  by apply: eq_bigr => h _; case: ifP; rewrite // mul0r.
+  rewrite mulrDr mulr_sumr /output; congr (_ + _); under eq_bigr => h _ do rewrite inverse_mean.
+  rewrite (big_ord_widen H (fun m => s * (r m / ((ones x)%:R + m.+1%:R)))) //.
+  rewrite [RHS]big_mkcond /=; apply: eq_bigr => h _.
+  by rewrite /v; case: ifP; rewrite ?mulrA ?mul0r.
 have := alternating_sign n (ones x); have -> : minn (ones x) n = ones x.
   by apply/minn_idPl/ones_leq.
-rewrite -/(parity x); case: (parity x) => // neg.
-by apply/negbTE; rewrite -leNgt ltW.
+rewrite -/(parity x) /s; case: (parity x) (target) => [] [] sign_x; rewrite ?mulN1r ?mul1r //.
+- by rewrite oppr_gt0.
+- by apply/negbTE; rewrite -leNgt ltW.
+by apply/negbTE; rewrite oppr_gt0 -leNgt ltW.
 Qed.
 
 End Parity.
 
-Lemma no_bits (F : realFieldType) H : decided F 0 H.
+Lemma no_bits (F : realFieldType) target H : decided_by_bits F 0 target H.
 Proof.
-exists (fun=> Head (fun _ _ => 1) (fun _ _ => 0) 1 0), 1; split=> [h|x].
-  by split=> [i b|]; rewrite ltr01.
-rewrite /parity big_ord0 /output big1 ?add0r ?ltr01 // => h _.
+exists (fun=> Head (fun _ _ => 1) (fun _ _ => 0) 1 0), (if target then 0 else 1); split=> [h|x].
+  by split=> //; split=> [i b|]; rewrite ltr01.
+rewrite /parity big_ord0 /output big1 ?add0r => [|h _].
+  by case: target; rewrite ?ltxx ?ltr01.
 by rewrite /mean /= mulr0 big1 ?add0r ?mul0r // => i _; rewrite mulr0.
 Qed.
 
@@ -283,15 +308,19 @@ Lemma parity_heads_valueE n : parity_heads_value (bin_of_nat n) = bin_of_nat n.
 Proof. by []. Qed.
 
 (* Claim: least_depth/parity_heads. One layer of H softmax heads with a linear read-out decides the
-   parity of n bits for some weights if and only if H >= n. *)
-Theorem parity_heads (F : realFieldType) n H :
-  decided F n H <-> (nat_of_bin (parity_heads_value (bin_of_nat n)) <= H)%N.
+   parity of n bits for some weights if and only if H >= n, whichever parity it says by a positive
+   output. Values at the bits do: the query token may have none. *)
+Theorem parity_heads (F : realFieldType) n target H :
+  let enough := (nat_of_bin (parity_heads_value (bin_of_nat n)) <= H)%N in
+  (decided F n target H <-> enough) /\ (decided_by_bits F n target H <-> enough).
 Proof.
-rewrite bin_of_natK; split=> [|nH]; first exact: parity_heads_at_least.
-by case: n nH => [_|n nH]; [apply: no_bits | apply: parity_heads_at_most_pos].
+rewrite /= bin_of_natK; have some : (n <= H)%N -> decided_by_bits F n target H.
+  by case: n => [_|n nH]; [apply: no_bits | apply: parity_heads_at_most_pos].
+split; split=> [|nH]; [exact: parity_heads_at_least | exact/decided_any/some | | exact: some].
+by move/decided_any; apply: parity_heads_at_least.
 Qed.
 
-Example three_bits : decided [realFieldType of rat] 3 3.
-Proof. exact/parity_heads. Qed.
-Example three_bits_not_2 : ~ decided [realFieldType of rat] 3 2.
-Proof. by move/parity_heads. Qed.
+Example three_bits target : decided_by_bits [realFieldType of rat] 3 target 3.
+Proof. by apply/(parity_heads _ 3 target 3).2. Qed.
+Example three_bits_not_2 target : ~ decided [realFieldType of rat] 3 target 2.
+Proof. by move/(parity_heads _ 3 target 2).1. Qed.

@@ -964,21 +964,25 @@ have : (3 ^ L)%N = ((\sum_(0 <= l < L) 3 ^ l)%N * 2 + 1)%N.
 by move=> -> /eqP; rewrite eqn_add2r eqn_pmul2r // => /eqP.
 Qed.
 
-(* Claim: rank_collapse/layers_product, on binary numbers: the residual after L layers, of an input
-   whose norm about a centre is rn/rd, is at most the product of the head sums times the term. The
-   claim divides by that product. *)
-Theorem layers_product_checked n d w (H : nat -> nat) (heads : forall l, 'I_(H l) -> head d)
-    (X : mat n d) (c : nat -> 'I_d -> R) L rn rd :
-  let R l := about (net w heads X l) (c l) in
-  let v := layers_product_value rn rd (N.of_nat L) in
-  (0 < w)%N -> rd <> 0%num -> norm (R 0%N) = fraction rn rd ->
-  (forall l, (0 < l <= L)%N -> best_centre (net w heads X l) (c l)) ->
-  (forall l, (l < L)%N -> forall h i, range (perturbation w (heads l h) (R l) i) <= 157 / 125) ->
-  norm (R L) <=
-    (\prod_(l < L) head_sum w (heads l) (R l) ^ (3 ^ (L - l.+1))%N) * fraction v.1 v.2.
+(* Claim: rank_collapse/layers_product, for every network and every input: the residual after L
+   layers is at most the product of the head sums times 4^((3^L - 1)/2) times the 3^L-th power of
+   the norm of the input about a centre. The claim divides by the head sums. The second part is the
+   rest on binary numbers. *)
+Theorem layers_product_checked :
+  (forall n d w (H : nat -> nat) (heads : forall l, 'I_(H l) -> head d) (X : mat n d)
+      (c : nat -> 'I_d -> R) L,
+    let R l := about (net w heads X l) (c l) in
+    (0 < w)%N ->
+    (forall l, (0 < l <= L)%N -> best_centre (net w heads X l) (c l)) ->
+    (forall l, (l < L)%N -> forall h i, range (perturbation w (heads l h) (R l) i) <= 157 / 125) ->
+    norm (R L) <= (\prod_(l < L) head_sum w (heads l) (R l) ^ (3 ^ (L - l.+1))%N) *
+      (4 ^ ((3 ^ L)%N.-1)./2 * norm (R 0%N) ^ (3 ^ L)%N)) /\
+  (forall rn rd L, rd <> 0%num -> let v := layers_product_value rn rd (N.of_nat L) in
+    4 ^ ((3 ^ L)%N.-1)./2 * fraction rn rd ^ (3 ^ L)%N = fraction v.1 v.2).
 Proof.
-move=> Y v w0 rd0 r0 best small; have := layers_product w0 best small; rewrite -/Y.
-rewrite (layers_constant (fun l => head_sum w (heads l) (Y l))) r0 /v -layers_product_valueE //.
+split; last exact: layers_product_valueE.
+move=> n d w H heads X c L Y w0 best small; have := layers_product w0 best small; rewrite -/Y.
+rewrite (layers_constant (fun l => head_sum w (heads l) (Y l))).
 by move: (\prod_(l < L) _) => p; rewrite (Rmult_comm (4 ^ _)) Rmult_assoc.
 Qed.
 
@@ -1206,8 +1210,7 @@ apply: (@layers_product 2 1 1 (fun _ => 1%nat) (fun _ _ => unit_head) two_tokens
 exact: one_layer_cubic_met.
 Qed.
 
-(* About 1/16 the norm of the two tokens is 3/4, a fraction: the bound is 4 (3/4)^3 = 27/16 of the
-   head sum. *)
+(* About 1/16 the norm of the two tokens is 3/4: the bound is 4 (3/4)^3 = 27/16 of the head sum. *)
 Example layers_product_checked_met
     (net1 := net 1 (fun _ (_ : 'I_1) => unit_head) two_tokens) :
   norm (about (net1 1%nat) (fun _ => 0)) <=
@@ -1223,11 +1226,10 @@ have norm0 : norm (about two_tokens (fun _ => 1 / 16)) = 3 / 4.
     rewrite /row_norm !big_ord_recl !big_ord0 /about /two_tokens /=.
     by rewrite /Rmax /Rabs; repeat (case: Rcase_abs || case: Rle_dec); lra.
   by rewrite Rmult_1_l sqrt_square; lra.
-have := @layers_product_checked 2 1 1 (fun _ => 1%nat) (fun _ _ => unit_head) two_tokens
-  (fun l _ => if l is 0%N then 1 / 16 else 0) 1 3 4.
-lazy zeta; have -> : layers_product_value 3 4 (N.of_nat 1) = (108, 64)%num by vm_compute.
-have -> : fraction (108, 64)%num.1 (108, 64)%num.2 = 27 / 16 by rewrite /fraction /=; field.
-rewrite big_ord_recl big_ord0 /= !Rmult_1_r.
+have := layers_product_checked.1 2%N 1%N 1%N (fun=> 1%N) (fun _ _ => unit_head) two_tokens
+  (fun l _ => if l is 0%N then 1 / 16 else 0) 1%N.
+have -> : 27 / 16 = 4 ^ ((3 ^ 1)%N.-1)./2 * (3 / 4) ^ (3 ^ 1)%N by rewrite /=; field.
+lazy zeta; rewrite norm0 big_ord_recl big_ord0 [_ ^ (3 ^ _)%N in X in X -> _]/= !Rmult_1_r.
 apply=> // [[|[|l]] //= _|[|l] //= _ h i].
   exact: opposite_centre two_tokens_opposite.
 apply: range_le => [|j k]; first lra.

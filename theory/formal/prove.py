@@ -4,9 +4,9 @@ Compiles every file of `_CoqProject` in a temporary folder, then one more file, 
 made of the claims: at every case of a claim that names a theorem, the term that computes the
 theorem's right side must equal the claim's prediction; where the theorem refutes the claim, its
 left side must contradict it. That the term does compute it is a lemma of its own, whose name is
-that of the term's function and an E. Prints every theorem with what it
-assumes, and compares all of it with `checked.json`, which the verdicts rest on; with --write that
-file is written.
+that of the term's function and an E. The prover's second checker, coqchk, reads what was compiled.
+Prints every theorem with what it assumes, and compares all of it with `checked.json`, which the
+verdicts rest on; with --write that file is written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sympy import Expr, exp, expand, expand_log, log, simplify
 from depthlaw.advisor.base.quantities import UsageError
 
 from ..claims.definition import Claim, registry
-from ..claims.formal import asked, bare
+from ..claims.formal import asked, bare, checked, sentences
 from .exact_rank import exact_file
 
 HERE = Path(__file__).parent
@@ -39,6 +39,9 @@ PACKAGES = (
     "coq libcoq-mathcomp-field libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify "
     "libcoq-mathcomp-multinomials"
 )
+# Without the VM, coqchk needs more than ten minutes for what these compute: it reads what they
+# assume, but does not check them again.
+COMPUTED = ("Exact", "Refutation")
 CLOSED = "Closed under the global context"
 # The axioms of the standard real numbers, which a theorem about them may rest on.
 REALS = (
@@ -49,8 +52,26 @@ REALS = (
 # What contradicts a statement, by its relation; see `link_file`.
 _CONTRARY = {"==": "differs", "<=": "above", "<": "above", ">=": "below", ">": "below"}
 _DECLARED = re.compile(r"^(?:Theorem|Corollary)\s+(\w+)", re.M)
-# What `Print Assumptions` would name too; found here before anything is compiled.
-_FORBIDDEN = re.compile(r"\b(Admitted|admit|give_up)\b")
+# What takes something on trust. `Print Assumptions` and coqchk would tell of most of it too; found
+# here before anything is compiled.
+_FORBIDDEN = re.compile(
+    r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|bypass_check|Declare\s+ML"
+    r"|(?:Uns|S)et\s+\w+\s+Checking|native_(?:compute|cast_no_check)|Load)\b"
+)
+# What is discharged into a theorem by the end of its section, and is an axiom outside.
+_OF_A_SECTION = re.compile(r"(?:#\[.*?\]\s*)?((?:Hypothes[ie]s|Variables?|Context)\b)")
+# What coqchk reports, and what it must say: names of sealed library modules stand among its axioms.
+_REPORT = {
+    "Theory": "Set is predicative",
+    "Axioms": "",
+    "Constants/Inductives relying on type-in-type": "<none>",
+    "Constants/Inductives relying on unsafe (co)fixpoints": "<none>",
+    "Inductives whose positivity is assumed": "<none>",
+}
+
+
+class NotAcceptedError(UsageError):
+    """A file that the prover does not accept."""
 
 
 def project() -> list[str]:
@@ -65,8 +86,53 @@ def theorems(name: str) -> list[str]:
 
 
 def gaps(name: str) -> list[str]:
-    """Words of a file by which something would be assumed without a proof."""
-    return _FORBIDDEN.findall(bare((HERE / f"{name}.v").read_text(encoding="utf-8")))
+    """Words of a file by which something would be taken on trust, without a proof."""
+    text = (HERE / f"{name}.v").read_text(encoding="utf-8")
+    found, sections = [" ".join(words.split()) for words in _FORBIDDEN.findall(bare(text))], 0
+    for sentence in sentences(text):
+        sections += sentence.startswith("Section ") - sentence.startswith("End ")
+        if not sections and (word := _OF_A_SECTION.match(sentence)):
+            found.append(f"{word[1]} outside a section")
+    return found
+
+
+def versions() -> dict[str, str]:
+    """The versions of the prover and of the libraries that the proofs name, as Debian's or opam's
+    package manager knows them; "unknown" for a library that neither knows."""
+    here = shutil.which("coqc") or ""
+    ask = (
+        ["dpkg-query", "-W", "-f=${Package} ${Version}\n", "libcoq-*"]
+        if here.startswith("/usr/bin/")
+        else ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
+    )
+    known = {}
+    for line in _printed(ask).splitlines():
+        name, _, version = line.partition(" ")
+        known[_short(name)] = re.split(r"[-+~]", version.strip())[0]
+    libraries = [_short(name) for name in PACKAGES.split()[1:]]
+    prover = _printed(["coqc", "--print-version"]).split() or ["unknown"]
+    return {"Coq": prover[0]} | {name: known.get(name) or "unknown" for name in libraries}
+
+
+def _short(package: str) -> str:
+    return package.removeprefix("lib").removeprefix("coq-")
+
+
+def _printed(command: list[str]) -> str:
+    """What a command prints; nothing where there is no such command."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""
+
+
+def other_versions(made: dict[str, str], here: dict[str, str]) -> str:
+    """In one line, with which other versions the record was made; empty if with the same."""
+    names = [name for name in here if made and here[name] != made.get(name, "unknown")]
+    then, now = (
+        ", ".join(f"{name} {of.get(name, 'unknown')}" for name in names) for of in (made, here)
+    )
+    return f"made with {then}; this is {now}" if names else ""
 
 
 def linked() -> dict[str, Claim]:
@@ -214,7 +280,7 @@ def coqc(folder: Path, name: str) -> tuple[str, float]:
     """Compile a file of a folder: what it prints, and the seconds it took.
 
     Raises:
-        UsageError: for a file that is not accepted.
+        NotAcceptedError: for a file that is not accepted.
     """
     began = time.monotonic()
     done = subprocess.run(
@@ -225,13 +291,55 @@ def coqc(folder: Path, name: str) -> tuple[str, float]:
         check=False,
     )
     if done.returncode:
-        raise UsageError(
+        raise NotAcceptedError(
             f"{name}.v is not accepted: {' '.join((done.stderr or done.stdout).split())}"
         )
     return done.stdout, time.monotonic() - began
 
 
-def _asked(folder: Path, names: list[str]) -> dict[str, Any]:
+def coqchk(folder: Path, name: str) -> float:
+    """Let the second checker read a compiled file, and check it again unless it is one of
+    `COMPUTED`: the seconds it took.
+
+    Raises:
+        NotAcceptedError: for a file that it refuses.
+        UsageError: for one that takes anything on trust.
+    """
+    began, module = time.monotonic(), f"depthlaw.{name}"
+    how = ["-admit", module, module] if name in COMPUTED else ["-norec", module]
+    done = subprocess.run(
+        ["coqchk", "-o", "-silent", *how, "-Q", ".", "depthlaw"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise NotAcceptedError(f"coqchk does not accept {name}.v: {' '.join(done.stdout.split())}")
+    report(name, done.stdout)
+    return time.monotonic() - began
+
+
+def report(name: str, printed: str) -> None:
+    """Read what coqchk reports of a file.
+
+    Raises:
+        UsageError: where it names anything that the file takes on trust, or says what is not known
+            here.
+    """
+    head, *parts = re.split(r"^\* ", printed, flags=re.M)
+    said = {title: " ".join(rest.split()) for title, _, rest in (p.partition(":") for p in parts)}
+    if head.split() != ["CONTEXT", "SUMMARY", "=" * 15] or set(said) != set(_REPORT):
+        raise UsageError(f"coqchk does not report on {name}.v as it should, but: {printed[:80]!r}")
+    for title, right in _REPORT.items():
+        if right and said[title] != right:
+            raise UsageError(f"coqchk on {name}.v: {title}: {said[title]}")
+    if own := [axiom for axiom in said["Axioms"].split() if axiom.startswith("depthlaw.")]:
+        raise UsageError(f"coqchk on {name}.v: Axioms: {' '.join(own)}")
+
+
+def asked_of(folder: Path, names: list[str]) -> dict[str, Any]:
     """The statements of theorems as the prover prints them, and what they assume."""
     files: dict[str, list[str]] = {}
     for name in names:
@@ -275,12 +383,19 @@ def assumptions(printed: str) -> list[str]:
     """The axioms that `Print Assumptions` lists.
 
     Raises:
-        UsageError: where it says neither that there are none nor which.
+        UsageError: where it says neither that there are none nor which, or anything besides, such
+            as that a function is assumed to end.
     """
-    names = re.findall(r"^([\w.']+)\s*:", printed, re.M)
-    if CLOSED not in printed and names[:1] != ["Axioms"]:
+    if printed.strip() == CLOSED:
+        return []
+    head, *lines = printed.rstrip().splitlines() or [""]
+    named = [re.match(r"([\w.']+)(?: :|$)", line) for line in lines if not line.startswith(" ")]
+    if head != "Axioms:" or not named:
         raise UsageError(f"the prover does not say what a theorem assumes, but: {printed[:80]!r}")
-    return [name for name in names if name != "Axioms"]
+    other = [line for line in lines if not re.match(r" |[\w.']+(?: :|$)", line)]
+    if other:
+        raise UsageError(f"more than axioms is assumed: {'; '.join(other)}")
+    return [match[1] for match in named if match]
 
 
 def prove() -> dict[str, Any]:
@@ -291,11 +406,13 @@ def prove() -> dict[str, Any]:
     """
     if shutil.which("coqc") is None:
         raise UsageError(f"the prover coqc is not installed; on Debian: apt-get install {PACKAGES}")
-    found: dict[str, Any] = {"theorems": {}, "computed": {}, "claims": {}}
+    found: dict[str, Any] = {"theorems": {}, "computed": {}, "claims": {}, "versions": versions()}
     names, claims = project(), linked()
     for name in names:
         if words := gaps(name):
-            raise UsageError(f"{name}.v assumes without proof: {', '.join(sorted(set(words)))}")
+            raise UsageError(
+                f"{name}.v takes on trust what a proof must show: {', '.join(sorted(set(words)))}"
+            )
     if (HERE / "Exact.v").read_text(encoding="utf-8") != exact_file():
         raise UsageError("Exact.v is not what theory.formal.exact_rank makes of its certificate")
     with tempfile.TemporaryDirectory() as temporary:
@@ -303,14 +420,18 @@ def prove() -> dict[str, Any]:
         for name in names:
             shutil.copy(HERE / f"{name}.v", folder)
             _, seconds = coqc(folder, name)
-            sys.stderr.write(f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s\n")
-        found["theorems"] = _asked(
+            again = coqchk(folder, name)
+            sys.stderr.write(
+                f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s, coqchk {again:.1f} s\n"
+            )
+        found["checked again"] = [name for name in names if name not in COMPUTED]
+        found["theorems"] = asked_of(
             folder, [f"{name}.{theorem}" for name in names for theorem in theorems(name)]
         )
         heads = sorted(
             {c.formal.head for c in claims.values() if c.formal and "." in c.formal.head}
         )
-        found["computed"] = _asked(folder, [f"{head}E" for head in heads])
+        found["computed"] = asked_of(folder, [f"{head}E" for head in heads])
         link = link_file(claims.values())
         (folder / "Link.v").write_text(link, encoding="utf-8")
         _, seconds = coqc(folder, "Link")
@@ -334,11 +455,17 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--write", action="store_true", help="record what was checked")
     options = parser.parse_args(arguments)
+    recorded = checked()
     try:
         found = prove()
+    except NotAcceptedError as error:
+        other = other_versions(recorded.get("versions", {}), versions())
+        sys.stderr.write(f"error: {f'checked.json was {other}' if other else error}\n")
+        return 2
     except UsageError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
+    other = other_versions(recorded.get("versions", {}), found["versions"])
     for name, entry in found["theorems"].items():
         backs = [key for key, claim in found["claims"].items() if claim["theorem"] == name]
         words = [", ".join(entry["assumes"]) or "nothing assumed", *backs]
@@ -350,15 +477,18 @@ def main(arguments: list[str] | None = None) -> int:
             f"error: axioms other than those of the reals: {', '.join(sorted(foreign))}\n"
         )
         return 2
-    text = json.dumps(found, indent=1, sort_keys=True) + "\n"
     if options.write:
+        text = json.dumps(found, indent=1, sort_keys=True) + "\n"
         RECORD.write_text(text, encoding="utf-8")
-    elif not RECORD.is_file() or RECORD.read_text(encoding="utf-8") != text:
+    elif recorded | {"versions": found["versions"]} != found:
         sys.stderr.write(
-            "error: this is not what checked.json records; if the proofs are as they should be, "
+            f"error: this is not what checked.json records{f', which was {other}' if other else ''}"
+            "; if the proofs are as they should be, "
             "run `python -m depthlaw.theory.formal.prove --write`\n"
         )
         return 2
+    elif other:
+        sys.stdout.write(f"checked.json was {other}: it says the same\n")
     sys.stdout.write(
         f"{len(found['theorems'])} theorems, {len(found['claims'])} claims, no gaps; the kernel "
         "checked all of them\n"

@@ -208,9 +208,7 @@ def _heads(case: Case, query_weight: Fraction) -> Exact:
         "Parity.parity_heads",
         "Parity.parity_heads_value {bits}",
         "That softmax gives positive weights and that a value is what the read-out makes of a "
-        "vector; the output is positive exactly for even words, so that 0 says odd, and the other "
-        "convention is not formal. Its net for the upper end is another one, with values at the "
-        "query token alone.",
+        "vector. Its net for the upper end has other weights, which absorb the query token's.",
     ),
 )
 def parity_heads(case: Case) -> Exact:

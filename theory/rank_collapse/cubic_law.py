@@ -185,8 +185,8 @@ LAW: dict[str, Any] = {
         "Softmax.one_layer_cubic_value {qk_norm.numerator} {qk_norm.denominator} "
         "{value_norm.numerator} {value_norm.denominator} {qk_width} {residual.numerator} "
         "{residual.denominator}",
-        "That a best centre exists, and that key and value biases change neither side; $\\gamma$ "
-        "is read as 0 where $E = 0$. Compared where the query/key width is a square.",
+        "That key and value biases change neither side; $\\gamma$ is read as 0 where $E = 0$. "
+        "Compared where the query/key width is a square.",
     ),
     **LAW,
 )

@@ -171,8 +171,7 @@ def _power(left: Expr, base: Expr | int) -> Relational:
         "Softmax.layers_product_checked",
         "Softmax.layers_product_value {residual.numerator} {residual.denominator} {depth}",
         "That best centres exist, and that key and value biases change neither side; the claim "
-        "divides by the head sums, which the theorem multiplies with; the named theorem is for "
-        "inputs of rational norm, Softmax.layers_product for all.",
+        "divides by the head sums, which the theorem multiplies with.",
         logarithm=True,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from depthlaw.theory.claims.formal import checked, sentences, source, stale
+from depthlaw.theory.claims.formal import NUMBERS, checked, number, sentences, source, stale
 
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import verdict_name
@@ -17,8 +17,8 @@ _REFUTED = "; refuted, and a kernel has checked the refutation"
 
 
 def proofs(recorded: Recorded) -> str:
-    """Two tables, how many claims rest on which kind of proof, and claims with their theorems; then
-    every theorem."""
+    """Three tables: how many claims rest on which kind of proof, how many are compared with the
+    number of their theorem, and claims with their theorems; then every theorem."""
     formal = {key: c for key, c in recorded.claims.items() if c.formal is not None}
     claims = pipe_table(
         "claim, by theorem | not formal | verdict",
@@ -50,7 +50,24 @@ def proofs(recorded: Recorded) -> str:
             ("FAILS, and the kernel checked a refutation", str(len(refuted))),
         ],
     )
-    return "\n\n".join((kinds, claims, *_theorems(recorded)))
+    numbers = Counter(number(claim) for claim in formal.values())
+    held = pipe_table(
+        "the number of the theorem | claims:",
+        [(words, str(numbers[kind])) for kind, words in NUMBERS.items()],
+    )
+    return "\n\n".join((kinds, held, _made_with(), claims, *_theorems(recorded)))
+
+
+def _made_with() -> str:
+    """With which prover the record was made, and what its second checker read."""
+    made = ", ".join(f"{name} {version}" for name, version in checked()["versions"].items())
+    again = checked()["checked again"]
+    rest = sorted({name.partition(".")[0] for name in checked()["theorems"]} - set(again))
+    return (
+        f"Checked with {made}. The second checker, `coqchk`, has checked {len(again)} of the files "
+        f"again; of {', '.join(map(code, rest))}, which compute much in the VM, it has read what "
+        "they assume."
+    )
 
 
 def _theorems(recorded: Recorded) -> list[str]:
