@@ -76,6 +76,7 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "ordered-two-heads": (["read", 2], 0),
     "ordered-one-head": (["read", 2], 0),
     "parity-one-head": (["layers", 1, "heads", 0, "query", 0, 2], 1),
+    "parity-softmax-positions": (["layers", 0, "heads", 0, "key", 1, 1], -1),
     "product-of-four": (["layers", 1, "heads", 0, "key", 1, -2], -2),
     "connectivity-linear": (["embedding", "11000", 1], 0),
     "reachability-thoughts": (["layers", 1, "mlp", "bias", 0], 1),
@@ -139,6 +140,33 @@ def test_a_recurrent_layer_left_out_says_other_letters(name, checked) -> None:
     code, said = checked(body | {"layers": body["layers"][:-1]})
     assert code == 1
     assert said.startswith("WRONG: ")
+
+
+def from_zero(body: dict, adds: bool = True) -> dict:
+    """A DeltaNet with whole numbers whose layers start at 0: h - s, for the start s, follows the
+    step of h with (A - I) s = -beta k (k s) added."""
+    body = copy.deepcopy(body)
+    for layer in body["layers"]:
+        start = np.array(layer["start"])
+        for step in layer["step"].values():
+            matrix = np.diag(step["diagonal"]) if "diagonal" in step else np.array(step["matrix"])
+            step["add"] = (adds * (matrix @ start - start)).tolist()
+        if isinstance(layer["emit"], dict):
+            rows = [[(state - start).tolist(), row] for state, row in layer["emit"]["rows"]]
+            layer["emit"]["rows"] = rows
+        else:
+            layer["emit"] = [[(state - start).tolist(), *more] for state, *more in layer["emit"]]
+        layer["start"] = (0 * start).tolist()
+    return body
+
+
+@pytest.mark.parametrize("name", ["c2-deltanet", "d4-deltanet", "s4-deltanet"])
+def test_a_deltanet_layer_may_start_at_zero(name, checked) -> None:
+    code, said = checked(from_zero(stored(name)))
+    assert code == 0
+    assert said.startswith("right on words of every length, exactly: its")
+    assert "as many as the table" in said
+    assert checked(from_zero(stored(name), adds=False))[0] != 0
 
 
 # --- the nets say what the constructions say ---
@@ -424,20 +452,17 @@ def test_any_weights_are_more_than_identity_weights(checked) -> None:
 # --- no record where there is none ---
 
 
-def test_small_graphs_are_no_record(checked) -> None:
-    """Two vertices, of a diameter that is never met: one layer is right about all four graphs."""
-    body = {
-        "task": "connectivity",
-        "parameters": {"n": 2, "D": 4},
-        "class": "linear-attention-graph-any",
-    } | identity_weights(2, 1)
-    code, said = checked(body)
-    assert code == 0
-    assert (
-        "contradicts the table's lower bound 2 (ours, derived) on graphs of 2 vertices, which no "
-        "finite run refutes" in said
-    )
-    assert "fewer" not in said
+@pytest.mark.parametrize(
+    ("task", "n", "D"), [("connectivity", 2, 4), ("connectivity", 4, 100), ("reachability", 3, 3)]
+)
+def test_no_vertices_are_as_far_apart_as_there_are_of_them(task, n, D, checked) -> None:
+    """Else a bound for a larger D is said to be contradicted by a net on graphs that have none."""
+    net = identity_weights(2, 1) | {"class": "linear-attention-graph-any"}
+    code, said = checked(net | {"task": task, "parameters": {"n": n, "D": D}})
+    assert (code, said.count("\n")) == (2, 1)
+    assert f"the task {task} has D up to n - 1" in said
+    assert f"got n = {n} and D = {D}" in said
+    word_task(task, {"n": n, "D": n - 1})
 
 
 def test_fewer_hops_on_short_words_are_no_record(checked) -> None:

@@ -477,8 +477,10 @@ def breaks(
             )
     if not rules.positions and net.positions:
         return "it has no positions"
-    if rules.positions == "of one kind" and (net.by_length or not net.polynomial):
+    if isinstance(rules.positions, str) and (net.by_length or not net.polynomial):
         return "no position depends on n, or has i in an exponent but of 1 or -1"
+    if rules.positions == "added" and any(factor is not None for factor in net.factors):
+        return "what is of the place is added to what is of the letter, not multiplied with it"
     if rules.mlp == "none" and any(layer.mlp for layer in net.layers):
         return "it has no MLP"
     if rules.mlp == "not last" and net.layers and net.layers[-1].mlp:
@@ -583,8 +585,9 @@ class _Attention:
 
     Attributes:
         kinds: of attention. masks: that it may have; () for any. positions: whether it may have
-            some, and "of one kind" for those that do not depend on n and that a polynomial in the
-            place bounds. mlp: "any", "not last" or "none". residual: whether it must have it.
+            some; "of one kind" for those that do not depend on n and that a polynomial in the
+            place bounds, "added" for such without factors of the letter. mlp: "any", "not last" or
+            "none". residual: whether it must have it.
         read: "mark", at a letter that is none of the word's, "every token", "vertices", where
             there is no other token, or "any".
         by_place: which of "key" and "query" are functions of the place alone.
@@ -613,7 +616,7 @@ _LINEAR_READOUT = (
 _ATTENTION = {
     "softmax": _Attention(_SOFTMAX),
     "softmax-positions": _Attention(
-        ("softmax",), ("none", "causal"), positions="of one kind", residual=True
+        ("softmax",), ("none", "causal"), positions="added", residual=True
     ),
     **dict.fromkeys(_LINEAR_READOUT, _Attention(_SOFTMAX, mlp="none", read="mark")),
     "softmax-heads": _Attention((*_SOFTMAX, "average"), mlp="not last", residual=True),
@@ -679,7 +682,7 @@ def read_body(file: Path) -> dict[str, Any]:
         UsageError: what is wrong with it, in one line.
     """
     try:
-        body = json.loads(file.read_text(encoding="utf-8"))
+        body = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError as error:
         raise UsageError(f"cannot read {file} ({error.strerror}); {_WANTED}") from None
     except (ValueError, RecursionError) as error:
@@ -689,6 +692,16 @@ def read_body(file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} holds no JSON object; {_WANTED}")
     _refuse_unknown(body)
     return body
+
+
+def _once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of a field that stands twice JSON's readers take one, without a word."""
+    found = dict(fields)
+    if len(found) < len(fields):
+        names = [name for name, _ in fields]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {quoted(twice)} stands twice")
+    return found
 
 
 _OF_ALL = "family task parameters class about"
@@ -867,7 +880,7 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
     )
     if not fits:
         raise UsageError(f"a head of layer {layer} has matrices that do not fit the width {width}")
-    base = None
+    base: Number = None
     if kind == "softmax":
         base = "e" if head["base"] == "e" else field.number(head["base"])
     if base not in (None, "e") and field.sign(base - 1) <= 0:
