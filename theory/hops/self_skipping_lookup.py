@@ -209,12 +209,11 @@ def _settles(case: Case, seed: int, **options: Any) -> Exact:
         "without the term by which a token skips itself",
         measured=partial(_settles, skip=0),
     ),
-    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers of one causal hard-attention "
-    r"head may be quoted as enough for $\mathrm{hop}_k$ in floating point.",
+    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted for "
+    r"$\mathrm{hop}_k$ in floating point.",
 )
 def depth_printed_floating(case: Case, seed: int) -> Exact:
-    r"""In floating point one causal head does $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$
-    layers.
+    r"""Floating point: one head, $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
 
     For every $k \geq 1$, every $N$ and every alphabet, the hard-attention network with one head a
     layer, a causal mask, a start token and a width that depends on none of them, in floating point
@@ -347,7 +346,7 @@ def _rounding_steps() -> Iterator[Step]:
     supports="hops/depth_printed_floating",
 )
 def depth_printed_softmax(case: Case, seed: int) -> Exact:
-    r"""In floating point softmax does $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
+    r"""Floating point: softmax, $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
 
     For every $k \geq 1$, every $N$ and every alphabet, the network of hops/depth_printed_floating
     with softmax in place of hard attention, its scores multiplied by a number of order
