@@ -47,7 +47,7 @@ def first_features(
 
     >>> queries, keys = first_features(np.array([-1, 0, 1, 0]))
     >>> scores(queries, keys)[3].tolist()
-    [62, -288, -1152, -4096]
+    [62, 224, -1536, -4096]
     """
     last = len(symbols) - 1
     middle = last // 2 if doubles else 0
