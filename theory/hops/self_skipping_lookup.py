@@ -24,6 +24,7 @@ from ..claims.symbols import hops as hop_number
 from . import network
 from .construction import layers_used, log2_k, ours
 from .network import TIE, Array
+from .pointers import hop_k
 
 # Whole numbers, or IEEE doubles.
 Numbers = NDArray[Any]
@@ -273,9 +274,18 @@ def _depth_steps(statement: Relational) -> Iterator[Step]:
         "holds find^(2^t) and hop_r of its own, and pointers add up (hops/doubling)"
     )
     yield remark("pointers lead to the token itself, to earlier ones or the start: none is masked")
+    asked = range(1, 130)
     yield Step(
         "one layer, and one for each binary digit of k",
-        all(statement.rhs.subs(hop_number, k) == 1 + k.bit_length() for k in range(1, 130)),
+        all(statement.rhs.subs(hop_number, k) == 1 + k.bit_length() for k in asked),
+    )
+    yield Step(
+        "a layer earlier it is hop_r, r < k, which token k + 1 of 0, 1, 0, 1, ... has, and no hop_k",
+        all(
+            hop_k([i % 2 for i in range(k + 1)], hops)[-1] in given
+            for k in asked
+            for hops, given in ((k, [None]), (k - (1 << k.bit_length() - 1), [0, 1]))
+        ),
     )
 
 
