@@ -280,7 +280,7 @@ def _depth_steps(statement: Relational) -> Iterator[Step]:
         all(statement.rhs.subs(hop_number, k) == 1 + k.bit_length() for k in asked),
     )
     yield Step(
-        "a layer earlier it is hop_r, r < k, which token k + 1 of 0, 1, 0, 1, ... has, and no hop_k",
+        "a layer earlier it is hop_r, r < k, which token k + 1 of 0, 1, 0, 1 ... has, not hop_k",
         all(
             hop_k([i % 2 for i in range(k + 1)], hops)[-1] in given
             for k in asked
