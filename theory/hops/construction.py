@@ -104,8 +104,8 @@ SHORT = {
         "one layer less at $k = 1$ is one layer, which cannot do the induction task",
         Le(layers_needed, floor(log2_k) + 1),
     ),
-    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted as enough for "
-    r"$\mathrm{hop}_k$, as printed, in fixed point.",
+    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted for "
+    r"$\mathrm{hop}_k$, as printed (fixed point).",
 )
 def depth_printed(case: Case, seed: int) -> Ball:
     r"""$\mathrm{hop}_k$ needs at most $\lfloor \log_2 k \rfloor + 2$ layers, as printed.

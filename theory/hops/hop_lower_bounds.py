@@ -84,8 +84,8 @@ def lookup_depth(hops: int, mask: str) -> int:
     control=Control(
         Case(hops=3, strict=0), "3 is not a power of two", Eq(lookup_layers, floor(log2_k) + 2)
     ),
-    cited=r"Decides the least depth that may be quoted for $\mathrm{hop}_k$ where all tokens add "
-    "up the same pointers; it says nothing of other nets.",
+    cited=r"Decides the depth that may be quoted for $\mathrm{hop}_k$ by sums of shared pointers "
+    "alone.",
     formal=Formal(
         "Lookups.one_lookup_per_layer_checked",
         "Lookups.lookup_layers_value {hops} {strict}",

@@ -148,7 +148,7 @@ def _counted(word: Sequence[int], hops: int) -> Exact:
     supports="hops/one_layer_index",
 )
 def letters_that_count(case: Case) -> Exact:
-    r"""$\mathrm{hop}_k$ at one token depends on $N - 2 k + 1$ letters of one word.
+    r"""$\mathrm{hop}_k$ depends on all letters but $2 k - 1$.
 
     For every $k \geq 1$ and $N \geq 2 k$ there is a word of $N$ letters, over $k + 1$ symbols, of
     which at least $N - 2 k + 1$ letters each change $\mathrm{hop}_k$ at the last token, if another

@@ -24,6 +24,7 @@ from ..claims.symbols import hops as hop_number
 from . import network
 from .construction import layers_used, log2_k, ours
 from .network import TIE, Array
+from .pointers import hop_k
 
 # Whole numbers, or IEEE doubles.
 Numbers = NDArray[Any]
@@ -47,7 +48,7 @@ def first_features(
 
     >>> queries, keys = first_features(np.array([-1, 0, 1, 0]))
     >>> scores(queries, keys)[3].tolist()
-    [62, -288, -1152, -4096]
+    [62, 224, -1536, -4096]
     """
     last = len(symbols) - 1
     middle = last // 2 if doubles else 0
@@ -209,12 +210,11 @@ def _settles(case: Case, seed: int, **options: Any) -> Exact:
         "without the term by which a token skips itself",
         measured=partial(_settles, skip=0),
     ),
-    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers of one causal hard-attention "
-    r"head may be quoted as enough for $\mathrm{hop}_k$ in floating point.",
+    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted for "
+    r"$\mathrm{hop}_k$ in floating point.",
 )
 def depth_printed_floating(case: Case, seed: int) -> Exact:
-    r"""In floating point one causal head does $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$
-    layers.
+    r"""Floating point: one head, $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
 
     For every $k \geq 1$, every $N$ and every alphabet, the hard-attention network with one head a
     layer, a causal mask, a start token and a width that depends on none of them, in floating point
@@ -274,9 +274,18 @@ def _depth_steps(statement: Relational) -> Iterator[Step]:
         "holds find^(2^t) and hop_r of its own, and pointers add up (hops/doubling)"
     )
     yield remark("pointers lead to the token itself, to earlier ones or the start: none is masked")
+    asked = range(1, 130)
     yield Step(
         "one layer, and one for each binary digit of k",
-        all(statement.rhs.subs(hop_number, k) == 1 + k.bit_length() for k in range(1, 130)),
+        all(statement.rhs.subs(hop_number, k) == 1 + k.bit_length() for k in asked),
+    )
+    yield Step(
+        "a layer earlier it is hop_r, r < k, which token k + 1 of 0, 1, 0, 1 ... has, not hop_k",
+        all(
+            hop_k([i % 2 for i in range(k + 1)], hops)[-1] in given
+            for k in asked
+            for hops, given in ((k, [None]), (k - (1 << k.bit_length() - 1), [0, 1]))
+        ),
     )
 
 
@@ -347,7 +356,7 @@ def _rounding_steps() -> Iterator[Step]:
     supports="hops/depth_printed_floating",
 )
 def depth_printed_softmax(case: Case, seed: int) -> Exact:
-    r"""In floating point softmax does $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
+    r"""Floating point: softmax, $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
 
     For every $k \geq 1$, every $N$ and every alphabet, the network of hops/depth_printed_floating
     with softmax in place of hard attention, its scores multiplied by a number of order
