@@ -34,7 +34,7 @@ import torch
 from torch.nn import functional
 
 from depthlaw.empirics.depth_width import by_updates, language_models
-from depthlaw.empirics.depth_width.fixed_budgets import width_of
+from depthlaw.empirics.depth_width.fixed_budgets import weights_in_all, width_of
 from depthlaw.empirics.depth_width.language_models import TUNING_SEEDS, WINDOWS
 from depthlaw.empirics.exercises.corpus import STANDARD
 from depthlaw.empirics.exercises.language_model import LanguageModelRecipe
@@ -76,11 +76,6 @@ def language_model(
     text = {"heads": 2, "batch": 8, "length": 64, "vocabulary": 2000, "attention": "softmax"}
     case = Case(parameters=12 * layers * width**2, steps=steps, **text)
     return language_models.made(case, layers, [rate] * len(seeds), seeds)
-
-
-def weights_in_all(layers: int, width: int, vocabulary: int = 2000, length: int = 64) -> int:
-    """12 L d^2, embedding, positions and read-out; without biases and gains."""
-    return 12 * layers * width**2 + (2 * vocabulary + length) * width
 
 
 def window_losses(model: LanguageModelRecipe, cache: Path) -> torch.Tensor:
@@ -186,7 +181,7 @@ def _equal_whole_size(cache: Path) -> None:
     losses = {}
     for layers, width in WHOLE.items():
         rate = chosen(layers, width, EARLIER, WHOLE_RATES[layers], cache)
-        _say(f"{layers} layers, {weights_in_all(layers, width):,}: 2^{math.log2(rate):g}")
+        _say(f"{layers} layers, {weights_in_all(layers, width, 2000, 64):,}: 2^{math.log2(rate):g}")
         losses[layers] = losses_at(layers, width, EARLIER, rate, cache)
     for shallow, deep in ((1, 2), (2, 3), (3, 6)):
         gain = torch.log(losses[shallow] / losses[deep])
