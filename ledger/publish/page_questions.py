@@ -603,8 +603,8 @@ def _best_depths(results: Found) -> Iterator[str]:
     updates, which others cannot be told from it, seed by seed, and what the worst loses."""
     part = rows(results, _LEARN, parameters=SIZE)
     gaps = _two_from_one([(case, value) for case, value in part if not _is_made(case)])
-    if part:
-        ends = [case.depth for case, _ in part]
+    ends = {case.depth for case, _ in part}
+    if len(ends) > 1:
         smaller = times_smaller_in_all(SIZE, min(ends), max(ends))
         yield (
             f"Weights are equal in the layers; in all, the net of {_layers(max(ends))} is "
