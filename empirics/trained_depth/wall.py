@@ -205,7 +205,7 @@ def wall_within(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     assumes={"distance $> 3^L$": _is_beyond},
     control=Control(_but(_tiny, distance=1), "neighbours are answered"),
     post_hoc=_BY_NET,
-    headline="Whether training passes the reach of explicit weights, given its time.",
+    headline="Whether training on cycles of 20 passes the reach of explicit weights.",
     cited="Bears on whether a wall proved for explicit weights binds trained nets.",
     **ON_ROWS,
 )
