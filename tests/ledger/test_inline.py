@@ -250,6 +250,10 @@ def test_twelve_layers_fall_back_at_a_rate_of_fewer_updates(judged):
         if (row.case.earlier, row.case.steps, row.case.other) == (4_000, 18_000, 12)
     )
     assert round(100 * fall) == -3
+    gains = [row.measured.mean for row in judged.judged("depth_width/depth_gains_by_updates").cases]
+    assert "depth gained little.**" in front
+    assert sum(gain > 0 for gain in gains) < len(gains) / 4
+    assert max(gains) < 0.01
     assert language_models.TRIED_WHOLE < 18_000
     assert "layers lost 3 % on those of one layer" in front
     assert "twelve layers fall back, by three per cent of the loss" in page
