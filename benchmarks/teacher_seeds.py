@@ -9,6 +9,10 @@ prints the mean error over sixteen seeds of students, divided by the floor. If t
 four teachers lie within a factor 2 of each other for a shape, the claim's note says so of it; if
 they do not, it says how far they lie apart; and where one of them is on another side of the 1.1,
 2 or 10 that the claim asks for than that of seed 0, it says that, too.
+
+It printed, for seeds 0 to 3: 1x1 4.02 5.26 4.68 2.71, 1x2 3.95 4.92 6.54 2.79, 1x4 3.16 3.38 3.9
+3.06, 1x8 3.27 3.21 3.39 3.85, 1x16 4.44 4.39 6.26 4.52, 2x1 6.56 11.4 11.2 6.22, 2x2 24.1 19.1 29.9
+18.2 (seven minutes of CPU). 3x1 was not run, for want of time.
 """
 
 from __future__ import annotations
