@@ -20,6 +20,7 @@ Nets on cycles: those of `trained_depth/wall_beyond`, with its rates and schedul
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 import sys
@@ -364,10 +365,12 @@ def keep(cache: Path, recordings: Path) -> list[str]:
     for name in sorted(possible(cache)):
         place, home = cache / "trainings" / name, recordings / name
         begun = place / "training"
-        if (place / "checkpoint.json").exists():
+        if _step(home) >= 0:
+            continue
+        if _step(place) >= 0:
             shutil.rmtree(home, ignore_errors=True)
             _copy(place, home)
-        elif _size(begun) and not (home / "checkpoint.json").exists():
+        elif _step(begun) > _step(home / "training"):
             if _size(begun) > LARGEST:
                 _say(f"{name} is unfinished and too large: {_size(begun):,} bytes")
                 continue
@@ -377,6 +380,12 @@ def keep(cache: Path, recordings: Path) -> list[str]:
             continue
         copied.append(name)
     return copied
+
+
+def _step(folder: Path) -> int:
+    """Updates done of what a folder holds; -1 where it holds nothing."""
+    file = folder / "checkpoint.json"
+    return int(json.loads(file.read_bytes())["step"]) if file.exists() else -1
 
 
 def fetch(recordings: Path, cache: Path) -> None:

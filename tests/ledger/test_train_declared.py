@@ -75,6 +75,7 @@ def test_another_checkout_goes_on_from_what_is_committed(
         with pytest.raises(_Stopped):
             declared.window_losses(model, tmp_path / "one")
     assert declared.keep(tmp_path / "one", declared.RECORDINGS) == [name]
+    assert declared.keep(tmp_path / "one", declared.RECORDINGS) == [], "no further than there"
     declared.fetch(declared.RECORDINGS, tmp_path / "other")
     with monkeypatch.context() as patch:
         made = _counted(patch)
@@ -100,7 +101,7 @@ def test_a_large_state_is_left_out(
 ) -> None:
     begun = tmp_path / "cache/trainings/x/training"
     begun.mkdir(parents=True)
-    (begun / "checkpoint.json").write_text("{}")
+    (begun / "checkpoint.json").write_text('{"step": 1}')
     (begun / "state-1.safetensors").write_bytes(bytes(100))
     monkeypatch.setattr(declared, "possible", lambda _: {"x"})
     for largest, copied in ((99, []), (1_000, ["x"])):
