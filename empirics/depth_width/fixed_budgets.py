@@ -21,6 +21,29 @@ def width_of(parameters: float, depth: int, heads: int) -> int:
     return max(1, round(laws.width_at(parameters, depth) / heads)) * heads
 
 
+def weights_in_all(depth: int, width: int, vocabulary: int, length: int) -> int:
+    """Weights of layers, embedding, learned positions and read-out; without biases and gains.
+
+    >>> weights_in_all(1, 82, vocabulary=2000, length=64)
+    413936
+    """
+    return 12 * depth * width**2 + (2 * vocabulary + length) * width
+
+
+def times_smaller_in_all(parameters: int, shallow: int, deep: int) -> float:
+    """How many times fewer weights the deeper of two nets has in all, to one decimal, where those
+    of the layers are equal: two heads, 2,000 tokens, windows of 64.
+
+    >>> times_smaller_in_all(82_000, 1, 12)
+    2.3
+    """
+    one, other = (
+        weights_in_all(depth, width_of(parameters, depth, heads=2), vocabulary=2000, length=64)
+        for depth in (shallow, deep)
+    )
+    return round(one / other, 1)
+
+
 def training_operations(depth: int, width: int, heads: int, vocabulary: int, length: int) -> int:
     """Floating-point operations of training per token, forward and backward.
 

@@ -109,8 +109,9 @@ def _ratio(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 def best_of_many_stays_above_floor(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """The best of these 64 smallest students stays above its floor.
 
-    The least relative error of 64 students of one layer and width 1, each fitted by L-BFGS until no
-    descent is found or 20,000 iterations are over, is at least 1.1 times their floor.
+    The least relative error of 64 students of one teacher, of one layer and width 1, each fitted by
+    L-BFGS until no descent is found or 20,000 iterations are over, is at least 1.1 times their
+    floor.
 
     The floor is that of any function of the student's largest rank. Such a net has fewer weights
     than a matrix of that rank has degrees of freedom, so that it need not attain the floor however
@@ -139,8 +140,8 @@ def _by_starts(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 def more_starts_find_no_more(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Both halves of these 64 starts find nearly the best.
 
-    Of 64 starts of L-BFGS, of one layer and width 1, the least error of the first 32 and that of
-    the last 32 differ by at most two per cent.
+    Of 64 starts of L-BFGS, for one teacher, of one layer and width 1, the least error of the first
+    32 and that of the last 32 differ by at most two per cent.
 
     Where it fails, more starts or another method would come nearer to the floor. Where it holds,
     this search finds no more; it does not show that there is no more.

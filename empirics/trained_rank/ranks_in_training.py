@@ -252,8 +252,9 @@ OF_STUDENTS: dict[str, Any] = FIT | {
 }
 about_students = noted(
     "Students of width 2, 4 and 10 and one to three layers, one head, no residual connections, "
-    "normalisation or MLP, read at position 0, learn the values of a linearised teacher on a "
-    "grid of token ids, two tokens on each side, the whole grid at every update, in float64. "
+    "normalisation or MLP, read at position 0, learn the values of one linearised teacher, the "
+    "same for all seeds, on a grid of token ids, two tokens on each side, the whole grid at every "
+    "update, in float64. "
     "$3^L$ is below the width at width 4 and 10 with one layer and at width 10 with two."
 )
 

@@ -69,9 +69,9 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
 def students_respect_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     r"""Softmax students, too, stay above the floor of linearised ones.
 
-    The relative error of linearised and of softmax students is typically at least the tail of the
-    teacher's singular values beyond the $S(\min(d_x, V), L)$-th, which no linearised student of the
-    same width and depth can beat.
+    For one teacher, the relative error of linearised and of softmax students is typically at least
+    the tail of the teacher's singular values beyond the $S(\min(d_x, V), L)$-th, which no
+    linearised student of the same width and depth can beat.
 
     For linearised students it is a theorem, so that their half checks our code. No theorem says so
     of softmax, whose rank is not bounded by $S$: where it holds, softmax students fall short of
@@ -108,7 +108,7 @@ _PAIRS = {
 )
 @about_students
 def softmax_fits_worse(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Softmax students fit a linearised teacher worse than linearised ones.
+    """Softmax students fit one linearised teacher worse than linearised ones.
 
     After as many updates on the same teacher the relative error of a softmax student minus that of
     the linearised student of the same width, depth and seed is typically positive.

@@ -16,6 +16,7 @@ from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops, reach
 from depthlaw.advisor.rules import rule
 from depthlaw.empirics.depth_width.by_updates import SIZE, points
 from depthlaw.empirics.depth_width.fits import optimum
+from depthlaw.empirics.depth_width.fixed_budgets import times_smaller_in_all
 from depthlaw.empirics.exercises import (
     depth_ablation,
     gradient_flow,
@@ -161,9 +162,10 @@ def _walls_say(results: Found) -> Iterator[str]:
             )
         )
         them = f"all {len(nets)}" if blind == len(nets) else f"{blind} of the {len(nets)}"
+        around = longest[0][0].around
         yield (
             f"At distances {last + 1} to {farthest} {them} are right on at most 55 %, and a coin "
-            "on 50 %."
+            f"on 50 %; in training, on cycles of {around}, nothing lay farther than {around // 2}."
         )
 
 
@@ -601,6 +603,13 @@ def _best_depths(results: Found) -> Iterator[str]:
     updates, which others cannot be told from it, seed by seed, and what the worst loses."""
     part = rows(results, _LEARN, parameters=SIZE)
     gaps = _two_from_one([(case, value) for case, value in part if not _is_made(case)])
+    ends = {case.depth for case, _ in part}
+    if len(ends) > 1:
+        smaller = times_smaller_in_all(SIZE, min(ends), max(ends))
+        yield (
+            f"Weights are equal in the layers; in all, the net of {_layers(max(ends))} is "
+            f"{smaller} times smaller than that of {_layers(min(ends))}."
+        )
     if gaps:
         listed = ", ".join(f"{gap:+.1f} % after {steps:,}" for steps, gap in gaps.items())
         yield f"Mean loss of two layers beside that of one: {listed} updates."
@@ -742,7 +751,7 @@ def _floors_say(results: Found) -> Iterator[str]:
         if isinstance(value, Ball)
     ]
     for text, ratios in (
-        ("Of the students drawn, the best seed of Adam ends at", drawn),
+        ("Of the students drawn, all of one teacher, the best seed of Adam ends at", drawn),
         (f"Of widths up to {widest}, the mean over seeds ends at", means),
         ("The best of 64 starts of L-BFGS, for the smallest student, ends at", starts),
     ):

@@ -1,15 +1,22 @@
 """Words that records fill in running text, against what the records hold."""
 
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import torch
 
 import depthlaw
+from depthlaw.empirics.depth_width import by_updates, language_models
+from depthlaw.empirics.depth_width.fixed_budgets import times_smaller_in_all
+from depthlaw.empirics.nets.net import Net
+from depthlaw.empirics.tasks.long_cycles import LongCycles
+from depthlaw.empirics.trained_rank import floors, ranks_in_training
 from depthlaw.ledger.publish.site.inline import MarkSource
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
-from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.definition import find, registry
 from depthlaw.theory.claims.verdict import Verdict
 
 DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
@@ -176,3 +183,135 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
     assert len(short) == 3
     assert all(shares["softmax", 7][at] > 0.99 for at in short)
     assert all(row.decision.verdict is Verdict.HOLDS for row in beyond.decided)
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def _joined(name: str) -> str:
+    return " ".join((DOCS / name).read_text().split())
+
+
+def _figures() -> tuple[str, str]:
+    """Titles of the site's figures, and what the appendix says of its own."""
+    publish = files("depthlaw.ledger.publish")
+    return tuple(
+        " ".join((publish / name).read_text().replace("\\\n", "").split())
+        for name in ("questions.toml", "appendix/figures.toml")
+    )
+
+
+def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
+    """The ratio is that of the matrices of the nets that are trained, at the depths that differ
+    most, and stands where the finding is named: on the front page, above the page's section, in the
+    titles of figures and in the claims."""
+    case = by_updates._net(18_000)
+    deepest = by_updates.DEPTHS[-1]
+    weights = {
+        depth: sum(
+            p.numel()
+            for p in Net(language_models.made(case, depth, [1.0], [0]).shape).parameters()
+            if p.shape[1] > 1
+        )
+        for depth in (1, deepest)
+    }
+    ratio = times_smaller_in_all(by_updates.SIZE, 1, deepest)
+    assert ratio == round(weights[1] / weights[deepest], 1)
+    assert times_smaller_in_all(by_updates.SIZE, 1, 3) < ratio, "the control: fewer layers"
+    mark = (
+        "<!-- law: empirics.depth_width.fixed_budgets.times_smaller_in_all "
+        f"{by_updates.SIZE} 1 {deepest} -->"
+    )
+    filled = MarkSource({}, 0).spoken(mark)
+    assert filled == str(ratio)
+    title = f"equal weights in the layers, the deeper net up to {mark} times smaller in all"
+    assert f"**At {title}, depth gained little.**" in _joined("index.md")
+    assert f"## Does depth pay at {title}?" in _joined("what-training-finds.md")
+    plain = f"the deeper net up to {ratio} times smaller in all"
+    assert all(
+        f"equal weights in the layers, {plain}" in text.replace("about $12 L d^2 = 82{,}000$, ", "")
+        for text in _figures()
+    )
+    longer = find("depth_width/depth_gains_more_when_trained_longer")
+    assert f"up to {ratio} times smaller in all" in longer.title
+    for name in (
+        "depth_gains_by_updates", "depth_gains_more_when_trained_longer",
+        "depth_gains_at_equal_operations", "shape_costs_three_per_cent",
+    ):  # fmt: skip
+        assert plain in find(f"depth_width/{name}").text
+
+
+def test_twelve_layers_fall_back_at_a_rate_of_fewer_updates(judged):
+    """The numbers of that sentence, and that nothing is called sure of depth."""
+    front, page = _joined("index.md"), _joined("what-training-finds.md")
+    (fall,) = (
+        row.measured.mean
+        for row in judged.judged("depth_width/depth_gains_more_when_trained_longer").cases
+        if (row.case.earlier, row.case.steps, row.case.other) == (4_000, 18_000, 12)
+    )
+    assert round(100 * fall) == -3
+    gains = [row.measured.mean for row in judged.judged("depth_width/depth_gains_by_updates").cases]
+    assert "depth gained little.**" in front
+    assert sum(gain > 0 for gain in gains) < len(gains) / 4
+    assert max(gains) < 0.01
+    assert language_models.TRIED_WHOLE < 18_000
+    assert "layers lost 3 % on those of one layer" in front
+    assert "twelve layers fall back, by three per cent of the loss" in page
+    for text in (front, page, find("depth_width/depth_gains_more_when_trained_longer").note):
+        assert "at a rate chosen at 4,500 updates" in text.replace(", at", " at")
+        assert "surely" not in re.sub(r"four of sixteen nets surely", "", text)
+    rates = {
+        (row.case.steps, row.case.depth): row.measured.value
+        for row in judged.judged("depth_width/chosen_rate").cases
+        if row.case.parameters == by_updates.SIZE and row.case.vocabulary == 2000
+    }
+    assert "the chosen rate halves for two and three layers; for twelve it stays" in page
+    assert [rates[18_000, depth] - rates[4_000, depth] for depth in (2, 3, 12)] == [-1, -1, 0]
+
+
+def test_the_wall_is_said_beside_the_distances_of_its_training():
+    """On every page that names the wall of trained nets, in its figures and claims."""
+    task = LongCycles(2, 20)
+    batch = task.batch(torch.Generator().manual_seed(0), 1, 1)
+    row = batch.group[0, 0, 0]
+    farthest = int(row.max())
+    assert [int((row == at).sum()) for at in (1, 9, 10, 11)] == [2, 2, 1, 0]
+    beside = f"where nothing lies farther than {farthest}"
+    for name in ("index.md", "base-3.md"):
+        assert f"cycles of 20, {beside}" in _joined(name)
+    assert "two lie at each distance from 1 to 9, one at 10, none beyond" in _joined(
+        "what-training-finds.md"
+    )
+    titles, captions = _figures()
+    assert "after long training on cycles of 20" in titles
+    assert captions.count(f"cycles of 20, {beside}") == 2
+    for name in ("wall_beyond", "wall_not_passed", "larger_nets_see_no_farther"):
+        claim = find(f"trained_depth/{name}")
+        assert claim.title.startswith("Trained on cycles of 20")
+        assert f"In training nothing lies farther than {farthest}." in claim.text
+    for name in ("index.md", "what-training-finds.md"):
+        assert "{cite:t}`ye2025`" in _joined(name)
+    assert 'version 2, which no longer says "exactly"' in _joined("what-training-finds.md")
+
+
+def test_floors_of_one_teacher_are_said_to_be():
+    """As long as all students have the same teacher, pages and claims say so."""
+    teachers = {
+        floors.teacher_of(case)
+        for name in ("floor_holds", "floor_attained", "width_forecast")
+        for case in find(f"trained_rank/{name}").cases("training")
+    }
+    assert len(teachers) == 1, "several teachers: the sentences say one"
+    learnt = find("trained_rank/students_respect_floor").cases("training")
+    assert len({ranks_in_training.teacher_of(case) for case in learnt}) == 1
+    assert "for our one teacher 2,000 updates came near none" in _joined("index.md")
+    assert "For the one teacher that was asked" in _joined("base-3.md")
+    assert "*typically* is about seeds of students" in _joined("what-training-finds.md")
+    titles, captions = _figures()
+    assert "rank floor against the student's width, for one teacher" in titles
+    assert captions.lower().count("for one teacher") == 2
+    for name in (
+        "floor_attained", "width_forecast", "two_layers_beat_every_shallow",
+        "best_of_many_stays_above_floor", "more_starts_find_no_more", "students_respect_floor",
+    ):  # fmt: skip
+        assert "one teacher" in find(f"trained_rank/{name}").text

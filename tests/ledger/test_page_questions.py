@@ -110,12 +110,13 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
 
 
 def test_the_wall_says_how_many_nets_see_how_far() -> None:
-    """One sees 9 and no farther, one stops before it."""
+    """One sees 9 and no farther, one stops before it; beside it, how far training went."""
+    of_training = {"net": "softmax", "depth": 2, "updates": 240_000, "around": 20}
     shares = {10: ("0.9", "0.5"), 12: ("0.48", "0.47")}
     cases = {
-        Case(
-            net="softmax", depth=2, updates=240_000, first=first, asked="row", distance=9 + step
-        ): (Ball(Fraction(share), Fraction(share) + Fraction(3, 100)))
+        Case(**of_training, first=first, asked="row", distance=9 + step): Ball(
+            Fraction(share), Fraction(share) + Fraction(3, 100)
+        )
         for first, of_net in shares.items()
         for step, share in enumerate(of_net)
     }
@@ -135,7 +136,10 @@ def test_the_wall_says_how_many_nets_see_how_far() -> None:
         "After 240,000 updates 1 of 2 nets of two layers sees distance 9: it is right on more than "
         "55 % of the questions, the worst of them on 92 %."
     )
-    assert blind == ("At distances 10 to 10 all 2 are right on at most 55 %, and a coin on 50 %.")
+    assert blind == (
+        "At distances 10 to 10 all 2 are right on at most 55 %, and a coin on 50 %; in training, "
+        "on cycles of 20, nothing lay farther than 10."
+    )
     *_, last = QUESTIONS["walls"].panels(found)
     assert [series.label for series in last.series] == [
         "linearised, against unconnected",
@@ -198,7 +202,11 @@ def test_the_best_depth_stands_beside_rules_and_moves_with_updates() -> None:
     rows = asked.table(found).rows
     assert len(rows) == sum(map(len, DEPTHS_AFTER.values()))
     assert {row[-1] for row in rows} == {"2^-8"}
-    gaps, first, *_ = asked.says(found)
+    sizes, gaps, first, *_ = asked.says(found)
+    assert sizes == (
+        "Weights are equal in the layers; in all, the net of 12 layers is 2.3 times smaller than "
+        "that of 1 layer."
+    )
     assert gaps.startswith("Mean loss of two layers beside that of one: -1.0 % after 300, -2.1 %")
     assert first.startswith(
         "After 300 updates 2 layers had the lowest mean loss of depths 1, 2, 3, 4, 6, 12"
