@@ -24,6 +24,7 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.claim_set import claim_set
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import Agreement, shipped
+from depthlaw.ledger.verdicts.suite_verdicts import results, verdict_name
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step, registry
 from depthlaw.theory.claims.symbols import depth as L, width as d
 from depthlaw.theory.claims.values import Ball, Exact
@@ -185,7 +186,7 @@ def test_latex_is_well_formed(out):
         assert plain.count("$") % 2 == 0
     macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}%$", values, re.M))
     assert len(macros) == 4 + 4 * len(CLAIMS)
-    assert macros[r"\dlSeparationRankSurpriseTwo"] == "FAILS"
+    assert macros[r"\dlSeparationRankSurpriseTwo"] == "FAILS (as recalled)"
     assert macros[r"\dlSeparationRankSurpriseTwoInScope"] == str(len(SHAPES))
     assert macros[r"\dlSeparationRankDegreeSlack"] == "--"
     labels = re.findall(r"\\label\{(.*?)\}", text) + re.findall(r"\\dlstatement\{(.*?)\}", text)
@@ -216,6 +217,17 @@ def test_findings_name_counterexamples_and_surprises(out):
     assert "UNDECIDED at" in attention
     assert "vacuous" in section(text, "Results")
     assert "4 not recorded" in section(text, "Results") or "nothing is recorded" in text
+
+
+def test_a_reading_that_fails_stands_in_a_table_of_its_own(store):
+    known_false, surprise = (KEYED[f"separation_rank/{n}"] for n in ("known_false", "surprise2"))
+    reading = replace(known_false, wording="universal")
+    claims = {c.key: c for c in (reading, surprise)}
+    judged = results(claims, "quick", store)
+    found = module._findings(judged, {r.claim.key: verdict_name(r) for r in judged}, claims)
+    listed = {name: [s.claim.key for s in found[name]] for name in ("failing", "readings")}
+    assert listed == {"failing": [surprise.key], "readings": [reading.key]}
+    assert found["says"] == "2 cited claims: 1 FAILS (as recalled) and 1 READING FAILS."
 
 
 def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):

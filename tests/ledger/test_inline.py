@@ -47,7 +47,7 @@ def judged() -> Recorded:
         ("number: claims", "3"),
         ("number: topics", "3"),
         ("number: cited claims", "3"),
-        ("number: cited verdicts", "PROVED 1, FAILS 1, not run 1"),
+        ("number: cited verdicts", "PROVED 1, READING FAILS 1, not run 1"),
         ("agree: counting/textbook_numbers", "16 of 30"),
         # The least L with 3^L >= 64 is 4; 3^9 = 19683.
         ("law: advisor.laws.layers_for_diameter 64", "4"),

@@ -74,7 +74,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     assert len(table) == 2 + len(claim.cases("quick"))
     assert sum("FAILS" in row for row in table) == 1
     assert "| $12345$ |" in next(row for row in table if "FAILS" in row)
-    assert "| FAILS |" in page_blocks.verdicts([DEGREE], here)
+    assert "| FAILS (as recalled) |" in page_blocks.verdicts([DEGREE], here)
     file = tmp_path / "data" / "page.csv"
     assert "(/data/page.csv)" in page_blocks.data([DEGREE], here, file)
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
