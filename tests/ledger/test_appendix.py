@@ -181,7 +181,7 @@ def test_formats_say_the_same(out):
 def test_latex_is_well_formed(out):
     text, values = ((out / name).read_text() for name in ("appendix.tex", "values.tex"))
     for source in (text, values):
-        plain = re.sub(r"\\[{}%&#$_]", "", re.sub(r"(?<!\\)%.*", "", source))
+        plain = re.sub(r"\\\\|\\[{}%&#$_]", "", re.sub(r"(?<!\\)%.*", "", source))
         assert plain.count("{") == plain.count("}")
         assert plain.count("$") % 2 == 0
     macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}%$", values, re.M))
@@ -259,8 +259,8 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path)
     verdicts = module._verdicts(changed, {}, "")
     assert verdicts[key] == "FAILS"
     records = [next(iter(recorded.store))]
-    source = module._source(changed, verdicts, records, "", "depthlaw appendix FOLDER", None)
-    known = module._source(recorded, verdicts, records, "", "depthlaw appendix FOLDER", None)
+    source = module._source(changed, verdicts, records, "", "depthlaw appendix FOLDER", None, None)
+    known = module._source(recorded, verdicts, records, "", "depthlaw appendix FOLDER", None, None)
     assert (known.claim_set, source.claim_set) == (
         claim_set().name,
         f"{claim_set().name} with 1 changed claim",
