@@ -456,3 +456,78 @@ apply: fewer_hops_differ; apply: leq_trans (trunc_logP (isT : 1 < 2)%N k0).
 apply: leq_trans (_ : 2 ^ t <= _)%N; first by rewrite ltn_pmod ?expn_gt0.
 by rewrite leq_exp2l.
 Qed.
+
+(* The numbers of a token after any layer are at most A + N + 1. *)
+Lemma state_bound (F : realFieldType) (eps : F) dot A k X L i :
+  rounded eps dot -> eps * (64 * (A + size X + 1) ^ 2)%N%:R <= 1 ->
+  all (fun x => x < A)%N X -> (i <= size X)%N ->
+  let s := run dot (hop_net 4%:R 2%:R k) X L i in
+  [/\ place s = i, (own s <= A)%N, (aim s <= i)%N & (says s <= A)%N].
+Proof.
+move=> rounding precise letters iN.
+have cs j : (code (symbol X j) <= A)%N := @code_symbol A X letters j.
+case: L => [|t]; first by split; rewrite ?cs.
+by rewrite (run_after _ rounding precise) //; split=> //; [apply: cs|apply: pointer_le|apply: cs].
+Qed.
+
+(* Claim: hops/depth_printed_floating. The printed depth in floating point: for every k >= 1 one
+   causal net of 4 features and 4 whole numbers a token computes hop_k in floor(log2 k) + 2 layers,
+   on all words of all lengths N and alphabets of A letters, with any rounding of inner products
+   that errs by less than a (64 (A + N + 1)^2)-th of the products. *)
+Theorem hop_depth (F : realFieldType) k : (0 < k)%N ->
+  exists f : net F 4 4, forall (eps : F) (dot : arithmetic F 4) A X i, rounded eps dot ->
+    eps * (64 * (A + size X + 1) ^ 2)%N%:R <= 1 ->
+    all (fun x => x < A)%N X -> (i <= size X)%N ->
+    output dot f X (trunc_log 2 k + 2) i = hop X k i.
+Proof.
+move=> k0; exists (hop_net 4%:R 2%:R k) => eps dot A X i.
+by have [_] := hop_depth_least F (trunc_log 2 k + 2) k0; apply.
+Qed.
+
+(* --- the numbers of the claim --- *)
+
+(* floor(log2 k) + 2 for k >= 1. *)
+Definition floor_layers_value (k : N) : N := N.add (N.log2 k) 2%num.
+
+Lemma log2E n : N.log2 (N.of_nat n) = N.of_nat (trunc_log 2 n).
+Proof.
+case: n => [|n]; first by rewrite trunc_log0.
+have /andP [lo hi] : (2 ^ trunc_log 2 n.+1 <= n.+1 < 2 ^ (trunc_log 2 n.+1).+1)%N.
+  exact: trunc_log_bounds.
+move: (trunc_log 2 n.+1) lo hi => t lo hi; apply: N.log2_unique; first exact: N.le_0_l.
+rewrite -Nnat.Nat2N.inj_succ -!(of_nat_exp 2).
+by move: lo hi; move: (2 ^ t)%N (2 ^ t.+1)%N (n.+1) => a b c lo hi; split; lia.
+Qed.
+
+Lemma floor_layers_valueE (k : nat) :
+  floor_layers_value (bin_of_nat k) = bin_of_nat (trunc_log 2 k + 2).
+Proof. by rewrite /floor_layers_value !of_nat_bin log2E Nnat.Nat2N.inj_add. Qed.
+
+Example floor_layers_values :
+  [seq floor_layers_value k | k <- [:: 1; 2; 3; 4; 5; 7; 8; 64]%num]
+  = [:: 2; 3; 3; 4; 4; 4; 5; 8]%num.
+Proof. by vm_compute. Qed.
+
+(* Claim: hops/depth_printed_floating. The net whose head skips its own token is right on every
+   token of every word exactly from this depth on, with rounding as above. *)
+Corollary hop_depth_checked (F : realFieldType) k L : (0 < k)%N ->
+  (forall (eps : F) (dot : arithmetic F 4) A X i, rounded eps dot ->
+     eps * (64 * (A + size X + 1) ^ 2)%N%:R <= 1 ->
+     all (fun x => x < A)%N X -> (i <= size X)%N ->
+     output dot (hop_net 4%:R 2%:R k) X L i = hop X k i)
+  <-> (nat_of_bin (floor_layers_value (bin_of_nat k)) <= L)%N.
+Proof. by rewrite floor_layers_valueE bin_of_natK; apply: hop_depth_least. Qed.
+
+(* Three hops in three layers of exact scores, where pointers that double take four; not in two. *)
+Example three_hops_in_three (F : realFieldType) i (X := [:: 0; 1; 1; 0; 2; 1; 0; 2; 1]%N) :
+  (i <= 9)%N -> output (@exact F 4) (hop_net 4%:R 2%:R 3) X 3 i = hop X 3 i.
+Proof.
+move=> iN; have [_ right] := @hop_depth_checked F 3 3 isT.
+by apply: (right isT 0 _ 3%N) => //; [apply: exact_rounded | rewrite mul0r ler01].
+Qed.
+Example three_hops_net (F : realFieldType) : exists f : net F 4 4, forall i, (i <= 3)%N ->
+  output (@exact F 4) f [:: 0; 1; 0]%N 3 i = hop [:: 0; 1; 0]%N 3 i.
+Proof.
+have [f right] := @hop_depth F 3 isT; exists f => i i3.
+by apply: (right 0 _ 2%N) => //; [apply: exact_rounded | rewrite mul0r ler01].
+Qed.
