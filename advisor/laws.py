@@ -151,7 +151,8 @@ def layers_for_hops(hops: int) -> int:
 
 
 def layers_for_hops_printed(hops: int) -> int:
-    """floor(log_2 k) + 2, as printed; enough with a strict mask or log_2 N heads in layer 1.
+    """floor(log_2 k) + 2, as printed; enough with a strict mask, with log_2 N heads in layer 1, or
+    in floating point with scores as large as 4^N.
 
     >>> [layers_for_hops_printed(hops) for hops in (0, 1, 2, 3, 4, 5, 16)]
     [0, 2, 3, 3, 4, 4, 6]

@@ -64,7 +64,8 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
     task of the atlas as it stands there.
 
     Args:
-        task: "connectivity", with `diameter` and perhaps `vertices`; "hops", with `hops`; or
+        task: "connectivity", with `diameter`, `vertices` or both (n vertices have a diameter of at
+            most n - 1); "hops", with `hops`; or
             "regular", with `length`; or a key of `atlas.tasks`.
         known_by: of a task of the atlas, what was known at the end of that year.
         typed: these options.
@@ -88,16 +89,18 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
         )
     refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
     needed = typed.get(_NEEDED[known])
+    vertices = typed.get("vertices")
+    count = (
+        None if vertices is None else parse_count(vertices, "number of vertices", "--vertices 100")
+    )
+    if needed is None and count is not None:
+        return for_connectivity(count - 1, count)
     if needed is None:
         raise UsageError(f"the task {known} needs --{_NEEDED[known]}; try --task {TASKS[known]}")
     if known == "hops":
         return for_hops(parse_count(needed, "number of hops", "--hops 16"))
     if known == "regular":
         return for_regular(parse_count(needed, "length", "--length 1024"))
-    vertices = typed.get("vertices")
-    count = (
-        None if vertices is None else parse_count(vertices, "number of vertices", "--vertices 100")
-    )
     return for_connectivity(parse_count(needed, "diameter", "--diameter 64", least=0), count)
 
 
@@ -220,7 +223,8 @@ def for_hops(hops: int) -> TaskAnswer:
             "Theorem 4.2",
             wording="derived",
             certainty="exact weights; the theorem, and what of it is not formal: "
-            "`depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
+            "`depthlaw show hops/depth_corrected`; whether fewer layers are enough in fixed point "
+            "is open",
             claim="hops/depth_corrected",
         )
     ]
@@ -229,9 +233,10 @@ def for_hops(hops: int) -> TaskAnswer:
     if printed != corrected:
         claimed = (
             f"The paper claims floor(log_2 k) + 2 = {printed}. Its printed construction fails; "
-            "whether that depth suffices for one causal head is open. With a strict mask, or with "
-            "ceil(log_2(N + 1)) heads in layer 1 (claim hops/depth_carried_symbols), it did on "
-            f"everything executed, up to k = {executed}."
+            "whether that depth suffices for one causal head in fixed point is open. In floating "
+            "point, with scores as large as 4^N, it does (claim hops/depth_printed_floating). With "
+            "a strict mask, or with ceil(log_2(N + 1)) heads in layer 1 (claim "
+            f"hops/depth_carried_symbols), it did on everything executed, up to k = {executed}."
         )
         numbers.insert(
             0,
@@ -242,8 +247,9 @@ def for_hops(hops: int) -> TaskAnswer:
                 "floor(log_2 k) + 2",
                 source="sanford2024, arXiv:2402.09268, Theorem 4.2",
                 wording="printed",
-                certainty="open for one causal head; with a strict mask, or with "
-                "ceil(log_2(N + 1)) heads in layer 1, right on everything executed",
+                certainty="open for one causal head in fixed point; enough in floating point with "
+                "scores as large as 4^N (hops/depth_printed_floating); with a strict mask, or "
+                "with ceil(log_2(N + 1)) heads in layer 1, right on everything executed",
                 claim="hops/depth_printed",
             ),
         )

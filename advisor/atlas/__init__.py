@@ -21,6 +21,13 @@ from .formulas import formula as formula
 
 # A lower bound that no depth meets.
 NONE = "none"
+# What the gap of a row can be, and what that means.
+GAPS = {
+    "closed": "as many layers suffice as are needed, or no depth suffices, and claims here prove "
+    "or argue it for all sizes",
+    "ends meet": "the same, but an end is published, run at some sizes, or argued in words alone",
+    "open": "the ends differ, or one is not known",
+}
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,11 @@ class Bound:
         it is published or derived here alone, and the verdict on a part."""
         return self.judged(verdict(self.claim) or "not recorded") if self.claim else self.judged("")
 
+    @property
+    def argued(self) -> bool:
+        """Whether a claim that covers the whole end is proved or argued for all sizes."""
+        return not self.covers and verdict(self.claim) in ("PROVED", "ARGUED")
+
     def judged(self, word: str) -> str:
         """The same with another word for the verdict on its claim, such as a link; "" for none.
 
@@ -130,11 +142,18 @@ class AtlasRow:
 
     @property
     def gap(self) -> str:
-        """ "closed" where both ends are equal, or no depth suffices, else "open"."""
-        if self.lower and self.lower.depth == NONE:
-            return "closed"
-        ends = [end.depth for end in (self.lower, self.upper) if end]
-        return "closed" if len(ends) == 2 and ends[0] == ends[1] else "open"
+        """A word of `GAPS`: "open" where the ends differ or one is not known; where they are equal,
+        or no depth suffices, "closed" if each rests on an argument for all sizes.
+
+        >>> {(row.class_.key): row.gap for row in atlas_rows("parity") if row.upper is None}
+        ... # doctest: +NORMALIZE_WHITESPACE
+        {'counting': 'closed', 'uhat-right': 'closed', 'softmax-fixed-precision': 'ends meet'}
+        """
+        ends = [end for end in (self.lower, self.upper) if end]
+        none = self.lower is not None and self.lower.depth == NONE
+        if not none and (len(ends) < 2 or self.needed != self.suffices):
+            return "open"
+        return "closed" if all(end.argued for end in ends) else "ends meet"
 
     @property
     def said(self) -> str:

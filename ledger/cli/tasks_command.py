@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.atlas import (
+    GAPS,
     NONE,
     AtlasRow,
     Bound,
@@ -24,6 +25,9 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .output import dump, heading, note, say, stdout, tell
 from .tables import plain_table, print_table
+
+if TYPE_CHECKING:
+    from depthlaw.theory.least_depth.batched_nets import Sizes
 
 # Words that a check runs by default at most, and with --length.
 _WORDS, _MOST_WORDS = 3_000, 1_000_000
@@ -50,6 +54,8 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
         cells = (row.class_.key, formula(row.needed), formula(row.suffices), row.gap, row.checked)
         table.add_row(*cells)
     print_table(stdout(), table)
+    for word in dict.fromkeys(row.gap for row in rows):
+        note(f"{word}: {GAPS[word]}", wrap=True)
     for row in rows:
         say("")
         tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
@@ -153,6 +159,7 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
                 "whole": found.whole and not found.wrong,
                 "states": found.states,
                 "wrong": found.wrong,
+                "sizes": found.sizes,
                 "table": table.upper,
                 "lower": NONE if table.lower == inf else table.lower,
                 "result": result,
@@ -165,7 +172,13 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
     else:
         unit = classes()[kind].unit
         unit = one(unit) if found.layers == 1 else unit
-        tell(f"right on {found.right_on}, exactly{found.rest}; {found.layers} {unit}: {text}")
+        tell(f"right on {found.right_on}, {found.how}{found.rest}; {found.layers} {unit}: {text}")
+        if found.sizes:
+            ends = dict.fromkeys((min(found.sizes), max(found.sizes)))
+            tell(
+                "its states hold numbers (p/q) 2^e with p and q odd: "
+                + "; ".join(_size(length, found.sizes[length]) for length in ends)
+            )
         tell(
             f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
             + classes()[kind].definition
@@ -186,6 +199,8 @@ class _Found:
         wrong: what it was wrong on first, and both answers.
         words, length, states: how many words were run, up to which length, and how many states
             were followed.
+        how: in which arithmetic.
+        sizes: how large the numbers of its states get, by the length of words.
     """
 
     layers: int
@@ -199,6 +214,8 @@ class _Found:
     words: int | None = None
     length: int | None = None
     states: int | None = None
+    how: str = "exactly"
+    sizes: Sizes | None = None
 
 
 def _run_words(
@@ -229,7 +246,9 @@ def _run_words(
     except UsageError as error:
         raise UsageError(f"{file} is not of the class {kind}: {error}") from None
     every_length = closed is not None and closed.compared
-    words, wrong = _compared(file, answers(net, filter(None, task.words(longest))), task.answer)
+    sizes: Sizes | None = {} if "bits" in classes()[kind].definition else None
+    said = answers(net, filter(None, task.words(longest)), sizes)
+    words, wrong = _compared(file, said, task.answer)
     if not wrong and closed and closed.wrong:
         _, wrong = _compared(file, answers(net, [closed.wrong]), task.answer)
         words += 1
@@ -260,6 +279,8 @@ def _run_words(
         words=words,
         length=None if task.listed else longest,
         states=closed.states if closed else None,
+        how="each sign decided in balls" if getattr(net, "in_balls", False) else "exactly",
+        sizes=sizes,
     )
 
 
@@ -460,6 +481,15 @@ class Ends:
                 else "; a record only if it is right on longer words too, which no run shows"
             ),
         )
+
+
+def _size(length: int, size: tuple[int, int, int] | None) -> str:
+    """How large numbers get in words of a length."""
+    letters = f"in words of {plural(length, 'letter')} "
+    if size is None:
+        return letters + "too long to be counted"
+    p, q, e = size
+    return letters + f"p up to {plural(p, 'bit')}, q up to {plural(q, 'bit')}, |e| up to {e}"
 
 
 def whose(bound: Bound) -> str:

@@ -62,6 +62,7 @@ def test_connectivity_has_one_number_for_each_architecture() -> None:
     assert for_connectivity(28, 1000).headline.endswith("(a) 4 layers, (b) 38 layers")
     assert "18 + 2 ceil(log_2 n) = 32, at the least n for this diameter" in said.numbers[1].rule
     assert "--vertices" not in for_connectivity(64, 100).numbers[1].rule
+    assert answer_task("connectivity", vertices="1000") == for_connectivity(999, 1000)
     assert "the input already shows it" in for_connectivity(1).numbers[0].rule
     assert "It comes without a constant" in said.remarks[0]
 
@@ -147,6 +148,8 @@ def test_layers_for_regular_are_those_of_the_claim(below: int, power: int, share
         ("hops", {"hops": "3", "vertices": "9"}, "--vertices belongs to the task connectivity"),
         ("hops", {"hops": "3", "length": "9"}, "--length belongs to the task regular"),
         ("connectivity", {"diameter": "-1"}, "whole number of at least 0"),
+        ("connectivity", {}, "needs --diameter"),
+        ("connectivity", {"vertices": "0"}, "whole number of at least 1"),
         ("hops", {"hops": "0"}, "whole number of at least 1"),
         (
             "connectivity",

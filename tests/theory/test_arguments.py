@@ -51,6 +51,8 @@ LONG = {
     "depth_choice/gpt3_projection",
     "formal_languages/blocks_hard_attention",
     "hops/depth_carried_symbols",
+    "hops/depth_printed_floating",
+    "hops/depth_printed_softmax",
     "hops/scored_positions",
     "hops/self_skip_subset_sums",
     "rank_collapse/real_heads_second_singular",

@@ -235,3 +235,56 @@ def test_softmax_refuses_scores_that_are_not_whole_or_too_large(change, says) ->
     with pytest.raises(UsageError, match=says):
         net.answer(("0", "1"))
     assert same(net, 2)
+
+
+# --- how large numbers get ---
+
+
+def powers(base: str) -> dict:
+    """A net that looks up nothing, whose positions are powers."""
+    zero = [[0, 0]]
+    head = {"attention": "hard-right", "mask": "causal", "query": zero, "key": zero}
+    return {
+        "task": "hops",
+        "parameters": {"k": 1, "symbols": 2},
+        "class": "one-causal-head",
+        "family": "attention",
+        "alphabet": ["a", "b"],
+        "embedding": {"a": ["3/4"], "b": ["-1/6"]},
+        "positions": [f"({base})^i"],
+        "layers": [{"heads": [head | {"value": zero, "output": [[0], [0]]}]}],
+        "read": [[0, 0]],
+        "labels": ["none"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("base", "sizes"),
+    [
+        ("2", {1: (2, 2, 2), 3: (2, 2, 2), 9: (2, 2, 8)}),
+        ("10", {1: (2, 2, 2), 3: (5, 2, 2), 9: (19, 2, 8)}),
+        ("1/3", {1: (2, 2, 2), 3: (2, 4, 2), 9: (2, 13, 2)}),
+    ],
+)
+def test_sizes_are_those_of_the_largest_numbers(base, sizes) -> None:
+    net, found = net_of(powers(base)), {}
+    words = [word for length in sizes for word in (("a",) * length, ("b",) * length)]
+    list(answers(net, words, found))
+    assert found == sizes
+
+
+def test_sizes_are_said_of_classes_with_so_many_bits(checked) -> None:
+    net = body("hops-causal")
+    code, said = checked(net, "--length", "5")
+    assert code == 0
+    assert "in words of 5 letters p up to 5 bits, q up to 1 bit, |e| up to 4\n" in said
+    sizes = checked(net, "--length", "5", "--json")[1]["sizes"]
+    assert sizes["5"] == [5, 1, 4]
+    assert set(sizes) == set("12345")
+    assert "2^e" not in checked(body("kgram"), "--length", "4")[1]
+
+
+def test_numbers_too_long_to_be_run_together_are_not_counted() -> None:
+    found: dict = {}
+    list(answers(net_of(powers("9999999999")), [("a",) * 3, ("a",) * 130], found))
+    assert found == {3: (67, 1, 2), 130: None}

@@ -269,6 +269,7 @@ def test_hundreds_of_layers_are_found() -> None:
         ("a{9}", None, "cannot read '{' in the expression"),
         ("a$", None, "cannot read '$' in the expression"),
         ("", None, "the expression has no letter; name the alphabet"),
+        ("(", None, "the expression has unclosed parentheses, and no letter; try (ab)*"),
         ("abc", "ab", "has the letter 'c', which the alphabet 'ab' lacks; try the alphabet abc"),
         ("ab", "aab", "write each letter or digit once"),
         ("ab", "ab,", "cannot read the alphabet 'ab,'"),

@@ -391,7 +391,7 @@ Example fixed_reads_values :
       fixed_reads_value 2 10]%num = [:: 0; 3; 1; 3]%num.
 Proof. by vm_compute. Qed.
 
-(* --- hop_k by one lookup a layer --- *)
+(* --- hop_k by pointers that all tokens share --- *)
 
 (* What every token holds: pointers find^p, p in the first list, symbols hop_s, s in the second.
    Under the causal mask two layers fetch the previous token and find^1 with the symbol there;
@@ -448,9 +448,9 @@ have [le|gt] := leqP (x + strict) (2 ^ t); [by left; apply: St | right].
 by apply/mapP; exists (x - 2 ^ t); [apply: St|]; have := leq_b1 strict; lia.
 Qed.
 
-(* Claim: hops/one_lookup_per_layer. Among all choices of one lookup in every layer, tokens hold
-   hop_k at depth L if and only if L >= ceil(log2 (k + strict)) + 2 - strict: with the causal mask
-   ceil(log2 k) + 2. *)
+(* Claim: hops/one_lookup_per_layer. Among all choices of one pointer a layer that all tokens look
+   up, after first layers that are given, tokens hold hop_k at depth L if and only if
+   L >= ceil(log2 (k + strict)) + 2 - strict: with the causal mask ceil(log2 k) + 2. *)
 Theorem one_lookup_per_layer strict k L : 0 < k ->
   (exists2 held, reach strict L held & k \in held.2)
   <-> up_log 2 (k + strict) + 2 - strict <= L.

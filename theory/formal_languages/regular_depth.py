@@ -58,6 +58,8 @@ def read_language(expression: str, letters: str | None = None) -> Automaton:
             f"cannot read the alphabet {quoted(alphabet)}; write each letter or digit once, for "
             "example ab"
         )
+    if not alphabet and expression.count("(") != expression.count(")"):
+        raise UsageError("the expression has unclosed parentheses, and no letter; try (ab)*")
     if not alphabet:
         raise UsageError("the expression has no letter; name the alphabet, for example ab")
     if missing := [letter for letter in used if letter not in alphabet]:

@@ -96,33 +96,36 @@ SHORT = {
     known="UNDECIDED",
     cases=EXECUTED,
     undecidable=(
-        "no run can decide it: an open problem; for other $k$ than powers of two the known "
-        "lower end is 2, whatever $k$, and the known construction takes a layer more"
+        "no run can decide it: an open problem in fixed point; unless $k$ is a power of two, the "
+        "known lower end is 2, whatever $k$, and the known construction takes a layer more"
     ),
     control=Control(
         FIRST,
         "one layer less at $k = 1$ is one layer, which cannot do the induction task",
         Le(layers_needed, floor(log2_k) + 1),
     ),
-    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted as enough for "
-    r"$\mathrm{hop}_k$, as printed.",
+    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted for "
+    r"$\mathrm{hop}_k$, as printed (fixed point).",
 )
 def depth_printed(case: Case, seed: int) -> Ball:
     r"""$\mathrm{hop}_k$ needs at most $\lfloor \log_2 k \rfloor + 2$ layers, as printed.
 
     For every $k \geq 1$ and every alphabet of at most $N$ symbols, some masked transformer with one
     head of width $O(1)$, $O(\log N)$ bits and $\lfloor \log_2 k \rfloor + 2$ layers computes
-    $\mathrm{hop}_k$ on all sequences of length $N$.
+    $\mathrm{hop}_k$ on all sequences of length $N$; bits are those of the source, of numbers up to
+    $N^{\zeta}$ in steps of $N^{-\zeta}$, which is fixed point.
 
-    Measured is the interval that is known here. Its lower end 2: one layer of fixed width and
+    In floating point of as many bits it holds for every $k$ and $N$: hops/depth_printed_floating
+    with hard attention, hops/depth_printed_softmax with softmax. In fixed point it is open.
+    Measured is the interval that is known there. Its lower end 2: one layer of fixed width and
     $O(\log N)$ bits cannot answer INDEX (sanford2024one, as reported), which $\mathrm{hop}_k$ does
     (hops/one_layer_index). Its upper end: the depth of the repaired construction, executed on the
     sequences of the case, and on no others. It agrees at powers of two. Elsewhere the construction
     needs one layer more, which refutes nothing, so the verdict stays open. For $k = 3$ it would be
-    decided by one causal head of width $O(1)$ with $O(\log N)$ bits that does $\mathrm{hop}_3$ in
-    three layers for every $N$, or by a proof that three layers do not. With a strict mask, or
-    $\log_2 N$ heads, the printed depth was right on everything executed, up to $k = 64$:
-    hops/depth_carried_symbols. What stands in the way: hops/one_lookup_per_layer,
+    decided by one causal head of width $O(1)$ with $O(\log N)$ bits in fixed point that does
+    $\mathrm{hop}_3$ in three layers for every $N$, or by a proof that three layers do not. With a
+    strict mask, or $\log_2 N$ heads, the printed depth was right on everything executed, up to
+    $k = 64$: hops/depth_carried_symbols. What stands in the way of one causal head in fixed point:
     hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.
     """
     settled = network.settles(network.causal, case, seed)
@@ -211,7 +214,8 @@ def depth_carried_symbols(case: Case, seed: int) -> Exact:
     two. Then the answer's symbol travels with the pointers, so $\mathrm{find}^{2^t}$ gives
     $\mathrm{hop}_k$ up to $k = 2^{t+1} - 1$. Executed up to $k = 64$. The strict mask is allowed in
     the source's definition of masked attention, but Theorem 4.2 speaks of the causal mask
-    $j \leq i$, under which a token finds itself first. There head $b$ of the first layer sees only
+    $j \leq i$, under which a token finds itself first, unless a score skips it
+    (hops/depth_printed_floating). Here head $b$ of the first layer sees only
     tokens whose position differs in binary digit $b$: never the token itself, and every other token
     at least once. $H$ and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem.
     """

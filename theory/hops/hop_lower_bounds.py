@@ -1,4 +1,4 @@
-"""What hop_k costs: one lookup per layer, bits and width of a head, one cycle against two."""
+"""What hop_k costs: pointers that double, bits and width of a head, one cycle against two."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIRECTIONS = 7
 lookup_layers = quantity(
     "lookup_layers",
     r"L_{look}",
-    r"least depth that holds $\mathrm{hop}_k$ when each layer is one lookup at a pointer",
+    r"least depth that holds $\mathrm{hop}_k$ when in each layer all tokens look up one pointer",
     "nonnegative integer",
 )
 strict = quantity(
@@ -46,16 +46,16 @@ walked = quantity(
 )
 
 
-# --- one lookup per layer -------------------------------------------------------------------------
+# --- pointers that double -------------------------------------------------------------------------
 
 
 def lookup_depth(hops: int, mask: str) -> int:
-    """The least number of layers, over all networks in which every layer is one lookup.
+    """The least number of layers, over all choices of one pointer a layer that all tokens look up.
 
     A token holds pointers find^p and symbols hop_s; a lookup at find^p adds find^(p + q) and
-    hop_(p + s) for all that the token found there holds. Before the first pointer, a causal mask
-    spends a layer on the previous token; a strict mask finds the last earlier copy, hence the
-    pointer find^1, but not yet the symbol there.
+    hop_(p + s) for all that the token found there holds. The first layers are given: with a causal
+    mask two, the previous token and find^1 with the symbol there; with a strict mask one, the last
+    earlier copy, hence find^1, but not yet the symbol there.
 
     >>> [[lookup_depth(k, mask) for k in (1, 2, 3, 4)] for mask in ("causal", "strict")]
     [[2, 3, 4, 4], [2, 3, 3, 4]]
@@ -84,8 +84,8 @@ def lookup_depth(hops: int, mask: str) -> int:
     control=Control(
         Case(hops=3, strict=0), "3 is not a power of two", Eq(lookup_layers, floor(log2_k) + 2)
     ),
-    cited=r"Decides the least depth that may be quoted for $\mathrm{hop}_k$ from nets of one "
-    "lookup per layer.",
+    cited=r"Decides the depth that may be quoted for $\mathrm{hop}_k$ by sums of shared pointers "
+    "alone.",
     formal=Formal(
         "Lookups.one_lookup_per_layer_checked",
         "Lookups.lookup_layers_value {hops} {strict}",
@@ -96,22 +96,23 @@ def lookup_depth(hops: int, mask: str) -> int:
     ),
 )
 def one_lookup_per_layer(case: Case) -> Exact:
-    r"""One lookup per layer needs $\lceil \log_2 k \rceil + 2$ layers, causal mask.
+    r"""Pointers that double: least depth.
 
-    Among all networks in which every layer is one lookup at a pointer $\mathrm{find}^p$ that the
-    tokens already hold, the least depth at which tokens hold $\mathrm{hop}_k$ is
-    $\lceil \log_2 k \rceil + 2$ with a causal mask, under which the first layer fetches the
-    previous token and the second $\mathrm{find}^1$, and $\lceil \log_2(k + 1) \rceil + 1 = \lfloor
-    \log_2 k \rfloor + 2$ with a strict mask, under which the first layer fetches the position of
-    the last earlier copy.
+    If the first layers are given, after which every token holds $\mathrm{find}^1$, and in every
+    later layer all tokens look up the same pointer $\mathrm{find}^p$, one that they hold, the least
+    depth at which tokens hold $\mathrm{hop}_k$ is $\lceil \log_2 k \rceil + 2$ with two given
+    layers (causal mask: the previous token, then $\mathrm{find}^1$ and the symbol there), and
+    $\lceil \log_2(k + 1) \rceil + 1 = \lfloor \log_2 k \rfloor + 2$ with one (strict mask: the
+    position of the last earlier copy).
 
-    All choices of pointers are tried. It explains the constructions that are known; it is no lower
-    bound for attention, which may do other things than look up a pointer. Corollary 4.3 of
-    sanford2024 is one, and conditional: if no MPC protocol tells one cycle from two in $o(\log N)$
-    rounds (the one-versus-two-cycle conjecture, for which there is no claim here), narrow masked
-    transformers that compute $\mathrm{hop}_k$, $k = \Theta(N^\xi)$, $\xi$ in (0, 1/2],
-    $m H = O(k^{1 - \epsilon})$, need $\Omega(\log k)$ layers, with an unknown constant. One family
-    of networks cannot test that.
+    All choices of pointers are tried. It explains these constructions; it is no lower bound for
+    attention, nor for nets of one lookup a layer: with one causal head that finds the last earlier
+    copy in its first layer, $\lfloor \log_2 k \rfloor + 2$ layers are enough
+    (hops/depth_printed_floating). Corollary 4.3 of sanford2024 is one, and conditional: if no MPC
+    protocol tells one cycle from two in $o(\log N)$ rounds (the one-versus-two-cycle conjecture,
+    for which there is no claim here), narrow masked transformers that compute $\mathrm{hop}_k$,
+    $k = \Theta(N^\xi)$, $\xi$ in (0, 1/2], $m H = O(k^{1 - \epsilon})$, need $\Omega(\log k)$
+    layers, with an unknown constant. One family of networks cannot test that.
     """
     return Exact(lookup_depth(case.hops, "strict" if case.strict else "causal"))
 
@@ -226,9 +227,10 @@ def self_skip_subset_sums(case: Case) -> Exact:
     If sum of $e_j d_j = 0$ with $e_j$ in {-1, 0, 1} and $i$ the last $e_i \neq 0$, the query of $i$
     gives $|q d_i|$ > sum over $j < i$ of $q d_j$, a contradiction. With integer keys, steps of size
     at most $S$, the sums fill at most $(N S + 1)^m$ places, so $m \geq N/\log_2(N S + 1)$: a head
-    of width $O(1)$ and $O(\log N)$ bits cannot find the last EARLIER copy under a causal mask by
-    ranking all earlier tokens above itself. A head may find it another way; and found by search are
-    only the small keys of the cases.
+    of width $O(1)$ and $O(\log N)$ bits in fixed point cannot find the last EARLIER copy under a
+    causal mask by ranking all earlier tokens above itself. In floating point it can
+    (hops/depth_printed_floating). In fixed point a head may find it another way; and found by
+    search are only the small keys of the cases.
     """
     least = 2**case.tokens + 1
     for steps in key_steps(case.tokens, case.width, case.key_size):

@@ -51,7 +51,7 @@ def causal(
     >>> [row.tolist() for row in islice(causal([0, 1, 0, 1, 1, 0], 2, 2), 4)][-1]
     [-1, -1, -1, 1, 1, 0]
     """
-    symbols, positions = _tokens(sequence, alphabet)
+    symbols, positions = tokens_of(sequence, alphabet)
     yield symbols[1:]
     previous = _take(symbols, _lookup(positions - 1))
     yield symbols[1:]
@@ -84,18 +84,31 @@ def symbol_carrying(
     >>> [row.tolist() for row in islice(symbol_carrying([0, 1, 0, 1, 1, 0], 2, 3), 4)][-1]
     [-1, -1, -1, -1, 1, 1]
     """
-    symbols, positions = _tokens(sequence, alphabet)
+    symbols, positions = tokens_of(sequence, alphabet)
     yield symbols[1:]
     if mask == "strict":
         last = _last_match(symbols, symbols, alphabet, spacing=2, strict=True, first=1)
     else:
         last = _last_same_by_digits(symbols, positions, alphabet)
-    pointer, answer, digits = np.where(last > 0, last + 1, 0), symbols, hops
+
+    # A token that points to itself holds what it would look up, which a strict mask hides.
+    def look_up(pointer: Array) -> Array:
+        looked_up = _lookup(pointer, strict=mask == "strict")
+        return np.where(pointer == positions, positions, looked_up)
+
+    yield from doubling(symbols, np.where(last > 0, last + 1, 0), hops, look_up)
+
+
+def doubling(
+    symbols: Array, pointer: Array, hops: int, look_up: Callable[[Array], Array]
+) -> Iterator[Array]:
+    """Answers after the layer that gives find^1 as `pointer`, and after each later one, without
+    end: a layer looks up the token at find^(2^t), doubles the pointer, and takes over the symbol
+    there where digit t of k is 1."""
+    answer, digits = symbols, hops
     while True:
         yield answer[1:]
-        # A token that points to itself holds what it would look up, which a strict mask hides.
-        looked_up = _lookup(pointer, strict=mask == "strict")
-        source = np.where(pointer == positions, positions, looked_up)
+        source = look_up(pointer)
         answer = _take(answer, source) if digits & 1 else answer
         pointer, digits = _take(pointer, source), digits >> 1
 
@@ -159,7 +172,12 @@ def all_sequences(tokens: int, alphabet: int) -> Iterator[Sequence[int]]:
     return product(range(alphabet), repeat=tokens)
 
 
-def _tokens(sequence: Sequence[int], alphabet: int) -> tuple[Array, Array]:
+def tokens_of(sequence: Sequence[int], alphabet: int) -> tuple[Array, Array]:
+    """The symbols behind the start token, which is BOTTOM, and their positions from 0.
+
+    Raises:
+        ValueError: unless there are some, all in the alphabet.
+    """
     symbols = np.array([BOTTOM, *sequence], dtype=np.int64)
     if len(symbols) < 2 or symbols[1:].min() < 0 or symbols[1:].max() >= alphabet:
         last = alphabet - 1

@@ -1,4 +1,4 @@
-"""What one layer cannot do, by counting bits: hop_1 and composition."""
+"""What one layer cannot do, by counting bits or letters: hop_k and composition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sympy import Integer, log
 
 from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq, Ge
-from ..claims.symbols import quantity, summaries, tokens
+from ..claims.symbols import hops as hop_number, quantity, summaries, tokens
 from .pointers import hop_k
 
 domain_size = quantity("domain_size", "n", "size of the domain of the functions that are composed")
@@ -27,6 +27,11 @@ error = quantity(
     r"P_{err}",
     "least error of reading $f(x)$ off a summary of $f$, $f$ and $x$ uniform",
     "nonnegative real",
+)
+counting_letters = quantity(
+    "counting_letters",
+    r"\#_{letters}",
+    r"letters of a word that each change $\mathrm{hop}_k$ at its end",
 )
 _COPIED = 2
 two = Integer(2)
@@ -104,6 +109,59 @@ def one_layer_index(case: Case) -> Exact:
             }
         )
     )
+
+
+def _counted(word: Sequence[int], hops: int) -> Exact:
+    """How many letters of a word change hop_k at the last token, if another is put in their place.
+
+    >>> _counted([0, 0, 0, 2], 1).value
+    4
+    """
+    given = hop_k(word, hops)[-1]
+    return Exact(
+        sum(
+            any(
+                hop_k([*word[:j], x, *word[j + 1 :]], hops)[-1] != given
+                for x in {0, _COPIED, *word}
+            )
+            for j in range(len(word))
+        )
+    )
+
+
+@claim(
+    Ge(counting_letters, tokens - 2 * hop_number + 1),
+    source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Definition 4.1"),
+    cases={
+        "quick": (
+            *Case.grid(tokens=(2, 5, 16), hops=1),
+            *Case.grid(tokens=(8, 20), hops=(2, 3, 4)),
+        ),
+        "theory": Case.grid(tokens=(40, 64), hops=(1, 2, 5, 7, 15)),
+    },
+    assumes={r"$N \geq 2 k$": lambda case: case.tokens >= 2 * case.hops},
+    control=Control(
+        Case(tokens=8, hops=1),
+        "a word of one letter, of which the last ones count",
+        measured=lambda case: _counted([0] * case.tokens, case.hops),
+    ),
+    supports="hops/one_layer_index",
+)
+def letters_that_count(case: Case) -> Exact:
+    r"""$\mathrm{hop}_k$ depends on all letters but $2 k - 1$.
+
+    For every $k \geq 1$ and $N \geq 2 k$ there is a word of $N$ letters, over $k + 1$ symbols, of
+    which at least $N - 2 k + 1$ letters each change $\mathrm{hop}_k$ at the last token, if another
+    one is put in their place.
+
+    The word is $0 \ldots 0$ and a tail by which $k - 1$ hops lead to a symbol 2; there is no
+    $k$-th one until a 2 stands among the zeros, wherever it does. In $L$ layers of one lookup a
+    layer, whose keys are functions of the place alone, a token reads at most $2^L$ letters of a
+    word, since each layer adds those of one other token. So $2^L \geq N - 2 k + 1$, and no fixed
+    number of such layers does $\mathrm{hop}_k$, not even for $k = 1$. That is prose.
+    """
+    zeros = case.tokens - 2 * case.hops + 1
+    return _counted([0] * zeros + index_sequence([], 0, case.hops), case.hops)
 
 
 def _least_error(points: int, bits: int) -> Exact:

@@ -7,7 +7,8 @@ passes 2^62, and Python's integers elsewhere. A recurrent net over any field is 
 
 Run word by word are attention over an algebraic field; batches whose numbers have more than
 `WIDEST` bits, which would fill the memory; and those where a word has no answer (softmax of a score
-that is not whole, weights that are not above 0), so that the error names what it named.
+that is not whole, weights that are not above 0), so that the error names what it named. So do nets
+whose numbers are no rationals, in balls (`ball_nets`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import ball_nets
 from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
 from .task_words import Word
 
@@ -32,10 +34,19 @@ WIDEST = 4096
 _SCORES = 1 << 16
 
 
+# Of numbers (p/q) 2^e with p and q odd: the most bits of p and of q, and the largest |e|; None
+# where numbers were too long to be run together.
+Sizes = dict[int, tuple[int, int, int] | None]
+
+
 def answers(
-    net: AttentionNet | RecurrentNet, words: Iterable[Word]
+    net: AttentionNet | RecurrentNet, words: Iterable[Word], sizes: Sizes | None = None
 ) -> Iterator[tuple[Word, Answer]]:
     """Each word with what the net says of it, in the order of the words.
+
+    Args:
+        sizes: where to note, of attention over the rationals, how large the numbers of all states
+            get, by the length of the words.
 
     Cost: for attention that of `net.answer` in whole numbers, by the batch of neighbours of one
     length, each batch run before its first answer is given. For recurrent nets a look-up for each
@@ -46,9 +57,11 @@ def answers(
     """
     if isinstance(net, RecurrentNet):
         return _by_automaton(net, words)
+    if net.in_balls:
+        return ball_nets.answers(net, words)
     if net.field.domain is not None:
         return ((word, net.answer(word)) for word in words)
-    return _by_batches(net, words)
+    return _by_batches(net, words, sizes)
 
 
 # --- recurrent layers -----------------------------------------------------------------------------
@@ -196,18 +209,22 @@ class _Rationals:
 # --- attention ------------------------------------------------------------------------------------
 
 
-def _by_batches(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, Answer]]:
+def _by_batches(
+    net: AttentionNet, words: Iterable[Word], sizes: Sizes | None
+) -> Iterator[tuple[Word, Answer]]:
     more = len([*filter(None, [net.start, net.end])]) + (net.thoughts.steps if net.thoughts else 0)
     for length, neighbours in groupby(words, key=len):
         while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
             try:
-                said: Iterable[Answer] = _answers(net, batch)
+                said: Iterable[Answer] = _answers(net, batch, sizes)
             except _WordByWordError:
                 said = map(net.answer, batch)
+                if sizes is not None:
+                    sizes[length] = None
             yield from zip(batch, said, strict=True)
 
 
-def _answers(net: AttentionNet, words: list[Word]) -> list[Answer]:
+def _answers(net: AttentionNet, words: list[Word], sizes: Sizes | None) -> list[Answer]:
     """The answers to words of one length.
 
     Raises:
@@ -226,11 +243,14 @@ def _answers(net: AttentionNet, words: list[Word]) -> list[Answer]:
         matrix = [*net.thoughts.matrix, *([0] * len(net.thoughts.matrix[0]) for _ in zeros)]
         add, below = _whole([[*net.thoughts.add, *zeros]])
         for _ in range(net.thoughts.steps):
-            last = _states(net, vectors).last().through(matrix)
+            *_, states = _states(net, vectors)
+            last = states.last().through(matrix)
             vectors = vectors.followed_by(last.plus(_Rationals(add[None], below)))
         read = _placed(net, vectors).last()
     else:
-        states = _states(net, vectors)
+        for states in _states(net, vectors):
+            if sizes is not None:
+                _note(sizes, len(words[0]), states)
         read = states.last() if net.at == "last" else _Rationals(states.top[:, [0]], states.bottom)
     said = read.through(net.read).top[:, 0]
     if net.labels is None:
@@ -243,15 +263,39 @@ def _placed(net: AttentionNet, vectors: _Rationals) -> _Rationals:
     n, width = vectors.top.shape[1:]
     zeros = [0] * (width - len(net.positions))
     top, bottom = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
-    return vectors.plus(_Rationals(top[None], bottom))
+    if any(c is not None for c in net.factors):
+        factors = np.broadcast_to(vectors.bottom[:, None, None], vectors.top.shape).copy()
+        for place, c in enumerate(net.factors, len(zeros)):
+            if c is not None:
+                factors[:, :, place] = vectors.top[:, :, c]
+        placed = _Rationals(_times(factors, top[None]), _times(vectors.bottom, bottom))
+    else:
+        placed = _Rationals(top[None], bottom)
+    return vectors.plus(placed)
 
 
-def _states(net: AttentionNet, vectors: _Rationals) -> _Rationals:
-    """The states of all tokens after the layers."""
+def _states(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:
+    """The states of all tokens before the layers and after each."""
     states = _placed(net, vectors)
+    yield states
     for layer in net.layers:
         states = _through(layer, states)
-    return states
+        yield states
+
+
+def _note(sizes: Sizes, length: int, states: _Rationals) -> None:
+    """Note how large the numbers of states of words of a length are, unless some were too long."""
+    known = sizes.setdefault(length, (0, 0, 0))
+    bottom = states.bottom[:, None, None]
+    common = np.gcd(states.top, bottom)
+    found = [0, 0, 0]
+    for part, whole in enumerate((np.abs(states.top) // common, bottom // common)):
+        power = np.where(whole == 0, 1, whole & -whole)
+        found[part] = _largest(whole // power).bit_length()
+        found[2] = max(found[2], _largest(power).bit_length() - 1)
+    if known is not None:
+        p, q, e = map(max, known, found)
+        sizes[length] = p, q, e
 
 
 def _through(layer: Layer, states: _Rationals) -> _Rationals:

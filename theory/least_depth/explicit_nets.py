@@ -9,15 +9,16 @@ two others):
 attention (`"family": "attention"`), a net over vectors:
   `alphabet`: the letters; `end`: a letter put after the word, or absent; `start`: one put before.
   `embedding`: letter -> vector. `positions`: expressions in i (0 for the first token) and n (the
-  number of tokens), such as "i", "i/n", "(-1)^i", which are appended to the vector.
+  number of tokens), such as "i", "i/n", "(-1)^i", "log(i + 1)" (the natural logarithm), which are
+  appended to the vector; ["4^i", 0] stands for the product of 4^i with coordinate 0 of the letter.
   `layers`: each has `heads` and perhaps `mlp` and `"residual": false` (by default the input of a
   layer is added to what its heads give). A head has matrices `query`, `key`, `value`, `output` (all
   act on column vectors); the score of a pair is (query x_i) . (key x_j).
   `attention` of a head: "hard-right", "hard-left" (the largest score, ties to that side),
   "average" (the mean over all with the largest score), "softmax" (weights `base`^score, for a
-  rational base above 1 and whole scores), "weights" (positive scores are the weights before they
-  are normalised: softmax of their logarithms), "linear" (scores are the weights, divided by
-  `divide`, or by the number of tokens where that is "n").
+  rational base above 1 and whole scores, or "e" and any scores), "weights" (positive scores are
+  the weights before they are normalised: softmax of their logarithms), "linear" (scores are the
+  weights, divided by `divide`, or by the number of tokens where that is "n").
   `mask`: "none", "causal" (j <= i) or "strict" (j < i; a token that sees nothing gets 0).
   An `mlp` has `in`, `bias`, `out`: output (ReLU(in x + bias)) is added to x.
   `read`: a vector and `at`: "last" or "first"; the answer is whether its product with the state
@@ -25,6 +26,7 @@ attention (`"family": "attention"`), a net over vectors:
   `thoughts`, where there are some: `steps`, `matrix` and `add`. So often matrix x + add, for the
   state x of the last token, is put behind the tokens as another one, whose positions are appended
   as of the others. Of the last of them it is read, before the layers. Depth is the number of steps.
+  A net with a base e or a logarithm has softmax heads alone, and runs in balls (`ball_nets`).
 
 recurrent (`"family": "recurrent"`), a net over letters, layer upon layer:
   each layer has `start`, a vector; `step`: letter -> {`matrix` or `diagonal`, and perhaps `add`};
@@ -192,7 +194,15 @@ class Thoughts:
 
 @dataclass(frozen=True)
 class AttentionNet:
-    """A net over vectors, as in the module's docstring."""
+    """A net over vectors, as in the module's docstring.
+
+    Attributes:
+        factors: for each position the coordinate of the letter that multiplies it; None for none.
+        by_length: whether a position depends on n.
+        polynomial: whether each position is bounded by a polynomial in the place, as its expression
+            shows: i is in no exponent but one of 1 or -1.
+        in_balls: whether its numbers are no rationals; then `answer` is not for it.
+    """
 
     field: Field
     alphabet: tuple[str, ...]
@@ -200,7 +210,10 @@ class AttentionNet:
     end: str | None
     embedding: Mapping[str, Vector]
     positions: tuple[Callable[[int, int], Number], ...]
+    factors: tuple[int | None, ...]
     by_length: bool
+    polynomial: bool
+    in_balls: bool
     layers: tuple[Layer, ...]
     read: list[Vector]
     labels: tuple[str, ...] | None
@@ -228,9 +241,9 @@ class AttentionNet:
         return self.said(self._placed(vectors)[-1])
 
     def _placed(self, vectors: list[Vector]) -> list[Vector]:
-        n = len(vectors)
+        n, places = len(vectors), list(zip(self.positions, self.factors, strict=True))
         return [
-            [*vector, *(position(i, n) for position in self.positions)]
+            [*vector, *(at(i, n) if c is None else at(i, n) * vector[c] for at, c in places)]
             for i, vector in enumerate(vectors)
         ]
 
@@ -435,8 +448,8 @@ def breaks(
     for head in (head for layer in net.layers for head in layer.heads):
         if head.kind not in rules.kinds:
             return f"a head has attention {head.kind}; the class has {' or '.join(rules.kinds)}"
-        if rules.mask and head.mask != rules.mask:
-            return f"a head has the mask {head.mask}; the class has {rules.mask}"
+        if rules.masks and head.mask not in rules.masks:
+            return f"a head has the mask {head.mask}; the class has {' or '.join(rules.masks)}"
     few, many = _least_heads(kind, letters), _most_heads(kind, letters, parameters or {})
     for layer in net.layers:
         if few is not None and len(layer.heads) < few:
@@ -447,7 +460,7 @@ def breaks(
             return "the input of a layer is added to what its heads give (`residual`)"
     if rules.read == "mark" and (net.end if net.at == "last" else net.start) is None:
         return "it is read at a letter after the word (`end`), or before it (`start`)"
-    if rules.mask == "strict" and net.at == "first":
+    if rules.masks == ("strict",) and net.at == "first":
         return "it is read at the last letter (`at`)"
     if rules.read == "every token" and (net.end is not None or net.at == "first" or net.by_length):
         return (
@@ -464,6 +477,10 @@ def breaks(
             )
     if not rules.positions and net.positions:
         return "it has no positions"
+    if isinstance(rules.positions, str) and (net.by_length or not net.polynomial):
+        return "no position depends on n, or has i in an exponent but of 1 or -1"
+    if rules.positions == "added" and any(factor is not None for factor in net.factors):
+        return "what is of the place is added to what is of the letter, not multiplied with it"
     if rules.mlp == "none" and any(layer.mlp for layer in net.layers):
         return "it has no MLP"
     if rules.mlp == "not last" and net.layers and net.layers[-1].mlp:
@@ -534,7 +551,7 @@ def _same_for_all_letters(net: AttentionNet) -> set[int]:
     letters = len(given[0])
     # A mark stands at a place of its own.
     same = {i for i in range(letters) if len({vector[i] for vector in given}) == 1}
-    return same | set(range(letters, letters + len(net.positions)))
+    return same | {letters + i for i, c in enumerate(net.factors) if c is None or c in same}
 
 
 def _fixed_query(head: Head, net: AttentionNet) -> bool:
@@ -559,7 +576,7 @@ def _most_heads(kind: str, letters: int | None, parameters: Mapping[str, Any]) -
     if kind == "softmax-heads":
         return parameters.get("k")
     one = ("linear-readout-one-head", "one-causal-head", "one-strict-head", "one-lookup")
-    return 1 if kind in one else None
+    return 1 if kind in (*one, "one-causal-head-fixed") else None
 
 
 @dataclass(frozen=True)
@@ -567,8 +584,10 @@ class _Attention:
     """What a class of attention admits.
 
     Attributes:
-        kinds: of attention. mask: that it must have; "" for any. positions: whether it may have
-            some. mlp: "any", "not last" or "none". residual: whether it must have it.
+        kinds: of attention. masks: that it may have; () for any. positions: whether it may have
+            some; "of one kind" for those that do not depend on n and that a polynomial in the
+            place bounds, "added" for such without factors of the letter. mlp: "any", "not last" or
+            "none". residual: whether it must have it.
         read: "mark", at a letter that is none of the word's, "every token", "vertices", where
             there is no other token, or "any".
         by_place: which of "key" and "query" are functions of the place alone.
@@ -576,8 +595,8 @@ class _Attention:
     """
 
     kinds: tuple[str, ...]
-    mask: str = ""
-    positions: bool = True
+    masks: tuple[str, ...] = ()
+    positions: bool | str = True
     mlp: str = "any"
     residual: bool = False
     read: str = "any"
@@ -596,19 +615,25 @@ _LINEAR_READOUT = (
 
 _ATTENTION = {
     "softmax": _Attention(_SOFTMAX),
+    "softmax-positions": _Attention(
+        ("softmax",), ("none", "causal"), positions="added", residual=True
+    ),
     **dict.fromkeys(_LINEAR_READOUT, _Attention(_SOFTMAX, mlp="none", read="mark")),
     "softmax-heads": _Attention((*_SOFTMAX, "average"), mlp="not last", residual=True),
-    "one-causal-head": _Attention((*_SOFTMAX, "average", *_HARD), "causal", read="every token"),
-    "one-strict-head": _Attention(_HARD, "strict", read="every token"),
-    "one-lookup": _Attention(_HARD, "causal", by_place=("key",)),
+    "one-causal-head": _Attention((*_SOFTMAX, "average", *_HARD), ("causal",), read="every token"),
+    "one-causal-head-fixed": _Attention(
+        (*_SOFTMAX, "average", *_HARD), ("causal",), positions="of one kind", read="every token"
+    ),
+    "one-strict-head": _Attention(_HARD, ("strict",), read="every token"),
+    "one-lookup": _Attention(_HARD, ("causal",), by_place=("key",)),
     "fixed-positions": _Attention(_HARD, residual=True, by_place=("query", "key")),
-    "continuous-thought": _Attention((*_SOFTMAX, "average"), "causal", thoughts=True),
-    "uhat-right": _Attention(("hard-right",), "strict", positions=False, read="mark"),
-    "uhat-left": _Attention(("hard-left",), "strict", positions=False, read="mark"),
+    "continuous-thought": _Attention((*_SOFTMAX, "average"), ("causal",), thoughts=True),
+    "uhat-right": _Attention(("hard-right",), ("strict",), positions=False, read="mark"),
+    "uhat-left": _Attention(("hard-left",), ("strict",), positions=False, read="mark"),
     "linear-attention": _Attention(("linear",), mlp="none"),
     **dict.fromkeys(
         ("linear-attention-graph", "linear-attention-graph-any"),
-        _Attention(("linear",), "none", positions=False, mlp="none", read="vertices"),
+        _Attention(("linear",), ("none",), positions=False, mlp="none", read="vertices"),
     ),
 }
 
@@ -657,15 +682,26 @@ def read_body(file: Path) -> dict[str, Any]:
         UsageError: what is wrong with it, in one line.
     """
     try:
-        body = json.loads(file.read_text(encoding="utf-8"))
+        body = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError as error:
         raise UsageError(f"cannot read {file} ({error.strerror}); {_WANTED}") from None
-    except ValueError as error:
-        raise UsageError(f"{file} is no JSON ({error}); {_WANTED}") from None
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise UsageError(f"{file} is no JSON ({why}); {_WANTED}") from None
     if not isinstance(body, dict):
         raise UsageError(f"{file} holds no JSON object; {_WANTED}")
     _refuse_unknown(body)
     return body
+
+
+def _once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of a field that stands twice JSON's readers take one, without a word."""
+    found = dict(fields)
+    if len(found) < len(fields):
+        names = [name for name, _ in fields]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {quoted(twice)} stands twice")
+    return found
 
 
 _OF_ALL = "family task parameters class about"
@@ -753,8 +789,11 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
             raise UsageError(f"the letter {quoted(token)} has no embedding")
     if len({len(vector) for vector in embedding.values()}) != 1:
         raise UsageError("the embeddings of letters have different lengths")
-    positions = tuple(_position(field, text) for text in body.get("positions", ()))
-    width = len(next(iter(embedding.values()))) + len(positions)
+    size = len(next(iter(embedding.values())))
+    placed = [_with_factor(given, size) for given in body.get("positions", ())]
+    texts, factors = [text for text, _ in placed], tuple(factor for _, factor in placed)
+    positions = tuple(_position(field, text) for text in texts)
+    width = size + len(positions)
     layers = []
     for number, layer in enumerate(body["layers"], 1):
         heads = tuple(_head(field, head, width, number) for head in layer["heads"])
@@ -766,6 +805,17 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
             if len(first[0]) != width or len(second) != width or len(hidden) != 1:
                 raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
         layers.append(Layer(heads, mlp, _flag(layer, "residual", True)))
+    logarithms = any("log" in text for text in texts)
+    in_balls = logarithms or any(head.base == "e" for layer in layers for head in layer.heads)
+    if in_balls and (
+        field.domain is not None
+        or "thoughts" in body
+        or any(head.kind != "softmax" for layer in layers for head in layer.heads)
+    ):
+        raise UsageError(
+            "a net with logarithms or the base e has softmax heads alone, no generator and no "
+            "thoughts"
+        )
     labels = body.get("labels")
     if labels and not all(isinstance(label, bool | str) for label in labels):
         raise UsageError("labels are strings, or true and false")
@@ -784,7 +834,10 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         body.get("end"),
         embedding,
         positions,
-        any("n" in text for text in body.get("positions", ())),
+        factors,
+        any("n" in text for text in texts),
+        all(map(_polynomial_place, texts)),
+        in_balls,
         tuple(layers),
         read,
         tuple(labels) if labels else None,
@@ -827,8 +880,10 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
     )
     if not fits:
         raise UsageError(f"a head of layer {layer} has matrices that do not fit the width {width}")
-    base = field.number(head["base"]) if kind == "softmax" else None
-    if base is not None and field.sign(base - 1) <= 0:
+    base: Number = None
+    if kind == "softmax":
+        base = "e" if head["base"] == "e" else field.number(head["base"])
+    if base not in (None, "e") and field.sign(base - 1) <= 0:
         raise UsageError("the base of softmax is above 1")
     divide = head.get("divide", 1)
     if divide != "n" and field.sign(field.number(divide)) == 0:
@@ -904,20 +959,61 @@ def _matrix(field: Field, rows: Any) -> list[Vector]:
 
 
 def _position(field: Field, text: str) -> Callable[[int, int], Number]:
-    """A feature of the position, as an expression in i and n."""
-    if not isinstance(text, str) or not _POSITION.fullmatch(text) or _HUGE.search(text):
-        raise UsageError(f"cannot read the position {quoted(str(text))}; try i, i/n or (-1)^i")
-    i, n = sympy.symbols("i n")
-    try:
-        expression = sympy.sympify(text.replace("^", "**"), {"i": i, "n": n})
-    except (sympy.SympifyError, TypeError) as error:
-        raise UsageError(f"cannot read the position {quoted(text)} ({error})") from None
+    """A feature of the position, as an expression in i and n: a number of the field, or one of
+    SymPy's if it has a logarithm that is irrational."""
+    expression = _in_place(text)
 
     @cache
     def at(place: int, tokens: int) -> Number:
-        value = expression.subs({i: place, n: tokens})
-        if not value.is_Rational:
-            raise UsageError(f"the position {quoted(text)} is no rational number at i = {place}")
-        return field.number(f"{value.p}/{value.q}")
+        value = expression.subs({_PLACE: place, _TOKENS: tokens})
+        if value.is_Rational:
+            return field.number(f"{value.p}/{value.q}")
+        if not (expression.has(sympy.log) and value.is_real):
+            raise UsageError(
+                f"the position {quoted(text)} is no real number at i = {place}, or irrational "
+                "without a logarithm"
+            )
+        return value
 
     return at
+
+
+def _with_factor(given: Any, size: int) -> tuple[Any, int | None]:
+    """The expression of a position, and the coordinate of the letter that multiplies it."""
+    if not isinstance(given, list):
+        return given, None
+    if len(given) != 2 or type(given[1]) is not int or not 0 <= given[1] < size:
+        raise UsageError(
+            f"cannot read the position {quoted(str(given))}; a product is an expression and a "
+            f'coordinate of the letter from 0 to {size - 1}, such as ["4^i", 0]'
+        )
+    return given[0], given[1]
+
+
+_PLACE, _TOKENS = sympy.symbols("i n")
+
+
+def _in_place(text: str) -> sympy.Expr:
+    """An expression in i and n, which may have logarithms.
+
+    Raises:
+        UsageError: for anything else.
+    """
+    arithmetic = text.replace("log(", "(") if isinstance(text, str) else ""
+    if not _POSITION.fullmatch(arithmetic) or _HUGE.search(arithmetic):
+        raise UsageError(
+            f"cannot read the position {quoted(str(text))}; try i, i/n, (-1)^i or log(i + 1)"
+        )
+    try:
+        names = {"i": _PLACE, "n": _TOKENS, "log": sympy.log}
+        return sympy.sympify(text.replace("^", "**"), names)
+    except (sympy.SympifyError, TypeError) as error:
+        raise UsageError(f"cannot read the position {quoted(text)} ({error})") from None
+
+
+def _polynomial_place(text: str) -> bool:
+    """Whether no power has the place in its exponent, but those of 1 and -1."""
+    return not any(
+        power.exp.free_symbols and power.base not in (1, -1)
+        for power in _in_place(text).atoms(sympy.Pow)
+    )

@@ -1,4 +1,4 @@
-"""Hops, k-grams, compositions, sorted words and connectivity: nets in the format of
+"""Hops, k-grams, compositions, sorted words, parity and connectivity: nets in the format of
 `explicit_nets`."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from .continuous_thoughts import most_edges
 from .group_nets import element_name
 from .group_words import GROUPS, closure, power, times
 from .stream import Body, Stream, rows
+from .uniform_parity import SHARPNESS
 
 _PLACES = {"i": "i", "i^2": "i^2"}
 
@@ -135,6 +136,58 @@ def hops_strict(k: int, symbols: int, longest: int) -> Body:
         layers=layers,
         labels=letters,
         read=stream.matrix([{name: 1} for name in held]),
+    )
+
+
+def hops_self_skipping(k: int, symbols: int) -> Body:
+    """`hops.self_skipping_lookup.self_skipping`: a score whose place is in the exponent finds the
+    last earlier copy, then pointers double. Letters are the numbers 1, 2 and so on, and MLPs put
+    what was looked up in the place of what was held, so that the width is that of every k."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
+    held = ("aim", "says")
+    stream = Stream(
+        ["1", "letter", "x", "x^2", "own", "across", *held, *(f"{name} there" for name in held)],
+        {"i": "i", "i^2": "i^2", "4^-i": "4^(-i)", "16^i": "16^i"}
+        | {f"{name} 4^i": ("4^i", name) for name in ("own", "across", "x")},
+    )
+
+    first = stream.head(
+        "hard-right",
+        "causal",
+        [{"1": 1}, {"x^2": 1}, {"x": 1}, {"4^-i": 1}],
+        [{"own 4^i": 1}, {"across 4^i": 1}, {"x 4^i": 4}, {"16^i": -2}],
+        # One more than its place; of the start 0.
+        {"i+letter": "aim"},
+    )
+    layers: list[Body] = [{"heads": [first]}]
+    for t in range(k.bit_length()):
+        taken = held if k >> t & 1 else held[:1]
+        head = stream.head(
+            "hard-right",
+            "causal",
+            [{"aim": 1}, {"1": 1}],
+            [{"i": 2}, {"i^2": -1}],
+            {name: f"{name} there" for name in taken},
+        )
+        # Nothing held is negative, so that a ReLU passes it.
+        units = [({name: 1}, 0, {name: -1}) for name in taken] + [
+            ({f"{name} there": 1}, 0, {name: 1, f"{name} there": -1}) for name in taken
+        ]
+        layers.append({"heads": [head], "mlp": stream.mlp(units)})
+    codes = {letter: x for x, letter in enumerate(letters, 1)}
+    embedding = {
+        letter: {"1": 1, "letter": 1, "x": x, "x^2": x * x, "says": x}
+        | {"own": 1 - 2 * x * x, "across": -2}
+        for letter, x in codes.items()
+    }
+    return stream.net(
+        letters,
+        # The start is a copy of every letter.
+        embedding | {"^": {"1": 1, "own": 1}},
+        start="^",
+        layers=layers,
+        labels=[*letters, "none"],
+        read=stream.matrix([*({"says": 2 * x, "1": -x * x} for x in codes.values()), {}]),
     )
 
 
@@ -306,6 +359,47 @@ def identity_weights(n: int, layers: int) -> Body:
         "read": rows(n, {1: 1})[0],
         "at": "first",
     }
+
+
+def parity_uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> Body:
+    """`uniform_parity.output` with its sign turned: positive for an odd number of ones."""
+    stream = Stream(
+        ["everywhere", "0", "?", ">", "less", "a", "b", "even"],
+        {
+            "log": "log(i + 1)",
+            "values": "(i + 1)^2",
+            "i": "i",
+            "i^2": "i^2",
+            "sign": "(-1)^i",
+        },
+    )
+    count = stream.head(
+        "softmax",
+        "causal",
+        [{"everywhere": 1}, {"log": 1}],
+        [{"log": -2}, {"0": -zeros, "?": -5}],
+        {"values+less": "a", ">": "b"},
+    )
+    find = stream.head(
+        "softmax",
+        "causal",
+        [{"a": 2 * sharpness}, {"b": -sharpness}],
+        [{"i": 1}, {"i^2": 1}],
+        {"sign": "even"},
+    )
+    return stream.net(
+        "01",
+        {
+            "0": {"everywhere": 1, "0": 1},
+            "1": {"everywhere": 1},
+            ">": {"everywhere": 1, ">": 1, "less": -1},
+            "?": {"everywhere": 1, "?": 1},
+        },
+        start=">",
+        end="?",
+        layers=[{"heads": [count | {"base": "e"}]}, {"heads": [find | {"base": "e"}]}],
+        read=stream.matrix([{"even": -1}])[0],
+    )
 
 
 def vertex_thoughts(vertices: int, steps: int) -> Body:

@@ -32,12 +32,18 @@ class Stream:
 
     Args:
         names: of coordinates of letters.
-        positions: name -> expression of the position.
+        positions: name -> expression of the position, or that and the name of a coordinate of
+            letters that multiplies it.
     """
 
-    def __init__(self, names: Sequence[str], positions: Mapping[str, str]) -> None:
+    def __init__(
+        self, names: Sequence[str], positions: Mapping[str, str | tuple[str, str]]
+    ) -> None:
         self._letters = len(names)
-        self._positions = list(positions.values())
+        self._positions = [
+            given if isinstance(given, str) else [given[0], names.index(given[1])]
+            for given in positions.values()
+        ]
         self._place = {name: i for i, name in enumerate((*names, *positions))}
 
     def matrix(self, named: Named) -> Rows:
@@ -63,12 +69,13 @@ class Stream:
             "output": self._into(copied.values()),
         }
 
-    def mlp(self, units: Sequence[tuple[Mapping[str, Any], Any, str]]) -> Body:
-        """Units by what they add up, their bias, and where they write."""
+    def mlp(self, units: Sequence[tuple[Mapping[str, Any], Any, str | Mapping[str, Any]]]) -> Body:
+        """Units by what they add up, their bias, and where they write, perhaps times a number."""
+        written = ({to: 1} if isinstance(to, str) else to for _, _, to in units)
         return {
             "in": self.matrix([summed for summed, _, _ in units]),
             "bias": [bias for _, bias, _ in units],
-            "out": self._into(to for _, _, to in units),
+            "out": [list(row) for row in zip(*self.matrix(list(written)), strict=True)],
         }
 
     def net(

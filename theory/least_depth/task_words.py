@@ -249,6 +249,7 @@ def _connectivity(n: int, D: int) -> WordTask:
     components have diameter at most D. A letter is a row of A + I."""
     if not 2 <= n <= 6:
         raise UsageError(f"the task connectivity has graphs of 2 to 6 vertices here; got n = {n}")
+    _refuse_far("connectivity", n, D)
     pairs = list(itertools.combinations(range(n), 2))
 
     def apart(word: Word) -> list[list[int]]:
@@ -277,6 +278,7 @@ def _reachability(n: int, D: int) -> WordTask:
     of at most D edges, in all labelled graphs of n vertices. An edge is three letters."""
     if not 2 <= n <= 4:
         raise UsageError(f"the task reachability has graphs of 2 to 4 vertices here; got n = {n}")
+    _refuse_far("reachability", n, D)
     names = [str(vertex) for vertex in range(1, n + 1)]
 
     def apart(word: Word) -> int:
@@ -294,6 +296,15 @@ def _reachability(n: int, D: int) -> WordTask:
         lambda word: apart(word) >= 0,
         listed=(listed, f"graphs of {n} vertices, each with every start"),
     )
+
+
+def _refuse_far(name: str, n: int, D: int) -> None:
+    """No two of n vertices are n edges apart: a bound for a larger D says nothing of them."""
+    if n <= D:
+        raise UsageError(
+            f"the task {name} has D up to n - 1, the largest distance of n vertices; got n = {n} "
+            f"and D = {D}"
+        )
 
 
 def _symbols(name: str, symbols: int, least: int) -> Word:

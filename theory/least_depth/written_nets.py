@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,13 @@ from .lookup_nets import (
     composition,
     group_product,
     hops_causal,
+    hops_self_skipping,
     hops_strict,
     identity_weights,
     kgram,
     ordered,
     parity_one_head,
+    parity_uniform,
     vertex_thoughts,
 )
 from .relu_maxima import Term, identity, relabellings
@@ -149,8 +152,17 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
     ),
     "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
     "hops-causal": (
-        "hops", {"k": 3, "symbols": 2}, "one-causal-head", lambda: hops_causal(3, 2)
+        "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: hops_causal(3, 2)
     ),
+    **{
+        f"hops-{k}": (
+            "hops",
+            {"k": k, "symbols": symbols},
+            "one-causal-head",
+            partial(hops_self_skipping, k, symbols),
+        )
+        for k, symbols in ((3, 3), (5, 2), (7, 2), (15, 2))
+    },
     "hops-strict": (
         "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: hops_strict(3, 2, 64)
     ),
@@ -168,6 +180,7 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
     "parity-one-head": (
         "parity-bits", {"n": 7}, "linear-readout-few-heads", parity_one_head
     ),
+    "parity-softmax-positions": ("parity", {}, "softmax-positions", parity_uniform),
     "reachability-thoughts": (
         "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
     ),
@@ -199,7 +212,7 @@ def written(name: str) -> str:
 def _text(value: Any, indent: int = 0) -> str:
     """JSON with rows of numbers or letters in one line."""
     inner = "\n" + " " * (indent + 1)
-    if isinstance(value, dict):
+    if isinstance(value, dict) and value:
         items = [f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items()]
         return "{" + inner + ("," + inner).join(items) + "\n" + " " * indent + "}"
     line = json.dumps(value, ensure_ascii=False)

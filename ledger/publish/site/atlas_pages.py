@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from depthlaw.advisor.atlas import (
+    GAPS,
     NONE,
     AtlasRow,
     Bound,
@@ -56,6 +57,10 @@ def _index(judged: Judged) -> str:
             f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
             f"{len(classes())} classes of models; {checked} have an end that is checked "
             f"here, whole or in part, {len(open_)} have a gap between their ends.",
+            "\n".join(
+                f"- *{word}* ({sum(row.gap == word for row in rows)} rows): {what}."
+                for word, what in GAPS.items()
+            ),
             _table(rows, judged),
             "## Open gaps",
             "Rows whose ends differ, or of which one is not known.",
@@ -72,13 +77,14 @@ def _index(judged: Judged) -> str:
 
 def _table(rows: list[AtlasRow], judged: Judged) -> str:
     listed = pipe_table(
-        "task | class | needed | suffices | checked below | checked above",
+        "task | class | needed | suffices | gap | checked below | checked above",
         (
             (
                 f"[{md(row.task.name)}]({row.task.key}.md)",
                 md(row.class_.name),
                 _depth(row.needed),
                 _depth(row.suffices),
+                row.gap,
                 _check(row.lower, judged),
                 _check(row.upper, judged),
             )
@@ -102,9 +108,12 @@ def _task(key: str, judged: Judged) -> str:
             ),
             *dict.fromkeys(_quoted(b) for b in own if b.quote),
         ]
-        if row.gap == "open":
-            known = f"needed: {_depth(row.needed)}; suffices: {_depth(row.suffices)}"
-            parts.append(f"*Open* ({known}; a dash: no bound is known to us).")
+        known = f"needed: {_depth(row.needed)}; suffices: {_depth(row.suffices)}"
+        parts.append(
+            f"*Open* ({known}; a dash: no bound is known to us)."
+            if row.gap == "open"
+            else f"*{row.gap.capitalize()}*: {GAPS[row.gap]}."
+        )
     if any(b.task == key and b.source != "depthlaw" for b in bounds()):
         parts.append(
             "Quotations are the words of the source, formulas in plain text. Of a published bound "

@@ -1,0 +1,143 @@
+"""Nets of `explicit_nets` whose numbers are no rationals, run in balls that contain them.
+
+Such a net has softmax heads alone. A base of softmax is e or rational, a position may have
+logarithms, and scores are any real numbers. An answer is given where balls decide it; precision
+grows until they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import flint
+from flint import arb, arb_mat
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+
+from ..exact.enclosure import enclose, from_fraction
+from .explicit_nets import AttentionNet, Head, Layer, Vector
+from .task_words import Word
+
+# Bits with which a word is run before the next are tried.
+PRECISIONS = (64, 128, 512, 2048)
+
+Matrix = Any  # of flint, which has no types
+
+
+def answers(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, str | bool]]:
+    """Each word with what the net says of it.
+
+    Cost: for each head of each layer n^2 exponentials, for each precision that is tried.
+
+    Raises:
+        UsageError: for a word whose answer no precision decides.
+    """
+    nets = [_BallNet(net, bits) for bits in PRECISIONS]
+    for word in words:
+        found = (ball_net.answer(word) for ball_net in nets)
+        said = next((answer for answer in found if answer is not None), None)
+        if said is None:
+            raise UsageError(
+                f"the read-out of the word {quoted(' '.join(word))} is not told from a tie with "
+                f"{PRECISIONS[-1]:,} bits; a net in balls has an answer where they decide its sign"
+            )
+        yield word, said
+
+
+def read_out(net: AttentionNet, word: Word, bits: int = PRECISIONS[0]) -> list[arb]:
+    """Balls around the products that the answer is read off."""
+    return _BallNet(net, bits).read_out(word)
+
+
+class _BallNet:
+    """A net at one precision."""
+
+    def __init__(self, net: AttentionNet, bits: int) -> None:
+        self._net, self._bits = net, bits
+        self._turned: dict[int, Matrix] = {}
+        self._places: dict[tuple[int, int], list[arb]] = {}
+        self._letters: dict[str, list[arb]] = {}
+
+    def answer(self, word: Word) -> str | bool | None:
+        """None where this precision decides nothing."""
+        read, labels = self.read_out(word), self._net.labels
+        with flint.ctx.workprec(self._bits):
+            if labels is None:
+                # A ball may be the number 0 itself, which is not positive.
+                return True if read[0] > 0 else False if read[0] <= 0 else None
+            for label, mine in zip(labels, read, strict=True):
+                if all(mine is other or mine > other for other in read):
+                    return label
+        return None
+
+    def read_out(self, word: Word) -> list[arb]:
+        net = self._net
+        tokens = [*filter(None, [net.start]), *word, *filter(None, [net.end])]
+        with flint.ctx.workprec(self._bits):
+            states = arb_mat(
+                [
+                    [*letter, *self._placed(letter, i, len(tokens))]
+                    for i, letter in enumerate(map(self._letter, tokens))
+                ]
+            )
+            for layer in net.layers:
+                states = self._through(layer, states)
+            row = len(tokens) - 1 if net.at == "last" else 0
+            read = states * self._transposed(net.read)
+            return [read[row, k] for k in range(read.ncols())]
+
+    def _letter(self, token: str) -> list[arb]:
+        if token not in self._letters:
+            self._letters[token] = list(map(from_fraction, self._net.embedding[token]))
+        return self._letters[token]
+
+    def _placed(self, letter: list[arb], i: int, n: int) -> list[arb]:
+        places = zip(self._place(i, n), self._net.factors, strict=True)
+        return [at if c is None else at * letter[c] for at, c in places]
+
+    def _place(self, i: int, n: int) -> list[arb]:
+        if (i, n) not in self._places:
+            self._places[i, n] = [
+                from_fraction(value)
+                if isinstance(value, Fraction)
+                else enclose(value, precision=self._bits)
+                for value in (position(i, n) for position in self._net.positions)
+            ]
+        return self._places[i, n]
+
+    def _transposed(self, rows: list[Vector]) -> Matrix:
+        # The rows are a net's, and live as long as it.
+        if id(rows) not in self._turned:
+            matrix = arb_mat([list(map(from_fraction, row)) for row in rows])
+            self._turned[id(rows)] = matrix.transpose()
+        return self._turned[id(rows)]
+
+    def _through(self, layer: Layer, states: Matrix) -> Matrix:
+        sums = states if layer.residual else 0 * states
+        for head in layer.heads:
+            given = self._weights(head, states) * (states * self._transposed(head.value))
+            sums = sums + given * self._transposed(head.output)
+        if layer.mlp is None:
+            return sums
+        first, bias, second = layer.mlp
+        hidden = (sums * self._transposed(first)).tolist()
+        offsets, zero = list(map(from_fraction, bias)), arb(0)
+        hidden = [[(h + b).max(zero) for h, b in zip(row, offsets, strict=True)] for row in hidden]
+        return sums + arb_mat(hidden) * self._transposed(second)
+
+    def _weights(self, head: Head, states: Matrix) -> Matrix:
+        keys = states * self._transposed(head.key)
+        scores = (states * self._transposed(head.query)) * keys.transpose()
+        if head.base != "e":
+            scores = scores * from_fraction(head.base).log()
+        rows = []
+        for i, row in enumerate(scores.tolist()):
+            last = {"none": len(row), "causal": i + 1, "strict": i}[head.mask]
+            # A common factor cancels: the largest weight is about 1.
+            top = max((score.mid() for score in row[:last]), default=arb(0))
+            powers = [(score - top).exp() for score in row[:last]]
+            total = sum(powers, arb(0))
+            rows.append([*(power / total for power in powers), *[arb(0)] * (len(row) - last)])
+        return arb_mat(rows)
