@@ -1,7 +1,7 @@
 (* k-hop retrieval in floor(log2 k) + 2 layers of one causal head: a score that skips the token
    itself, in floating point.
 
-   The object is the executed net of theory/hops/construction.py (`depth_printed_floating`). Words
+   The object is the executed net of theory/hops/self_skipping_lookup.py. Words
    and pointers are those of Hops.v: letters are numbers below A, positions are 1, ..., N, position 0
    is the start token. A score is an inner product of constantly many features of the query's token
    and of the key's, computed exactly or with rounding. That a softmax comes near hard attention
