@@ -457,7 +457,7 @@ apply: leq_trans (_ : 2 ^ t <= _)%N; first by rewrite ltn_pmod ?expn_gt0.
 by rewrite leq_exp2l.
 Qed.
 
-(* The numbers of a token after any layer are at most A + N + 1. *)
+(* What a token holds after any layer. *)
 Lemma state_bound (F : realFieldType) (eps : F) dot A k X L i :
   rounded eps dot -> eps * (64 * (A + size X + 1) ^ 2)%N%:R <= 1 ->
   all (fun x => x < A)%N X -> (i <= size X)%N ->
@@ -470,18 +470,88 @@ case: L => [|t]; first by split; rewrite ?cs.
 by rewrite (run_after _ rounding precise) //; split=> //; [apply: cs|apply: pointer_le|apply: cs].
 Qed.
 
+(* The features of such a token are floating-point numbers of O(log(A + N)) bits, exponents
+   included: a base 4 is a shift by two bits. *)
+Lemma features_floating (F : realFieldType) A N k l (s : 4.-tuple nat) :
+  (place s <= N)%N -> (own s <= A)%N -> (aim s <= N)%N ->
+  let f := hop_net (4%:R : F) 2%:R k in forall x, x \in query f l s \/ x \in key f l s ->
+  floating (4 * (A + N + 1) ^ 2) (4 * N) x.
+Proof.
+move=> pN oA aN f x; rewrite {}/f; set i := place s in pN *.
+have up n : 4%:R ^+ n = 2%:R ^ (2 * n)%N%:Z :> F.
+  by rewrite -exprnP exprM; congr (_ ^+ _); rewrite -natrX.
+have down n : 4%:R ^- n = 2%:R ^ (- (2 * n)%N%:Z) :> F by rewrite up exprnN.
+have make (y : F) (a b : int) : y = a%:~R * 2%:R ^ b ->
+    (`|a| <= 4 * (A + N + 1) ^ 2)%N -> (`|b| <= 4 * N)%N ->
+    floating (4 * (A + N + 1) ^ 2) (4 * N) y.
+  by move=> e m n; exists a, b.
+have sq n : (n <= A + N)%N -> (n ^ 2 <= (A + N + 1) ^ 2)%N by move=> le; rewrite leq_sqr; lia.
+have oq : (own s ^ 2 <= (A + N + 1) ^ 2)%N by apply: sq; lia.
+have pq : (i ^ 2 <= (A + N + 1) ^ 2)%N by apply: sq; lia.
+have big : (A + N + 1 <= (A + N + 1) ^ 2)%N by rewrite -mulnn leq_pmull // addn1.
+set B := ((A + N + 1) ^ 2)%N in make oq pq big sq *.
+have small n : (n <= A + N + 1)%N -> (4 * n <= 4 * B)%N.
+  by move=> le; rewrite leq_mul2l /= (leq_trans le).
+have B0 : (0 < B)%N by rewrite expn_gt0 addn1.
+have whole (n : nat) : n%:R = n%:Z%:~R * 2%:R ^ (0%N%:Z) :> F by rewrite expr0z mulr1 -pmulrn.
+have neg (n : nat) : - n%:R = (- n%:Z)%:~R * 2%:R ^ (0%N%:Z) :> F.
+  by rewrite expr0z mulr1 rmorphN /= -pmulrn.
+have zero : floating (4 * B) (4 * N) (0 : F) by apply: (make _ _ _ (whole 0%N)); lia.
+have one : floating (4 * B) (4 * N) (1 : F) by apply: (make _ _ _ (whole 1%N)); lia.
+case: l => [|l] /=.
+  rewrite /match_query /match_key -/i; set u := 4%:R ^- i; set w := 4%:R ^+ i.
+  have u2 : u ^+ 2 = 2%:R ^ (- (4 * i)%N%:Z).
+    by rewrite /u -exprVn -exprM exprVn down; congr (_ ^ _); lia.
+  have w2 : w ^+ 2 = 2%:R ^ (4 * i)%N%:Z by rewrite /w -exprM up; congr (_ ^ _); lia.
+  case=> [|inkey].
+    rewrite !inE => /or4P [] /eqP ->.
+    - by apply: (make _ 1 (- (2 * i)%N%:Z)); [rewrite mul1r -down | lia..].
+    - apply: (make _ (own s ^ 2)%N%:Z (- (2 * i)%N%:Z)); [|lia..].
+      by rewrite -pmulrn natrX -down mulrC.
+    - apply: (make _ (own s)%:Z (- (2 * i)%N%:Z)); [|lia..].
+      by rewrite -pmulrn -down mulrC.
+    - by apply: (make _ 1 (- (4 * i)%N%:Z)); [rewrite mul1r -u2 | lia..].
+  move: inkey w2 pN; rewrite /w; case: (i) => [|i'] /=.
+    by rewrite !inE => /or4P [] /eqP -> // _ _; apply: (make _ _ _ (neg 2%N)); lia.
+  rewrite !inE => /or4P [] /eqP -> w2 pN.
+  - apply: (make _ (1 - 2%N%:Z * (own s ^ 2)%N%:Z) (2 * i'.+1)%N%:Z); [|lia..].
+    by rewrite rmorphB rmorphM rmorph1 /= -!pmulrn natrX -up mulrC.
+  - apply: (make _ (- 2%N%:Z) (2 * i'.+1)%N%:Z); [|lia..].
+    by rewrite rmorphN /= -pmulrn -up mulNr.
+  - apply: (make _ (4 * own s)%N%:Z (2 * i'.+1)%N%:Z); [|have := @small (own s); lia..].
+    by rewrite -pmulrn natrM -up.
+  - apply: (make _ (- 2%N%:Z) (4 * i'.+1)%N%:Z); [|lia..].
+    by rewrite rmorphN /= -pmulrn -w2.
+rewrite /lookup_query /lookup_key -/i => -[]; rewrite !inE => /or4P [] /eqP -> //.
+- by apply: (make _ _ _ (whole (aim s))); have := @small (aim s); lia.
+- by rewrite -natrM; apply: (make _ _ _ (whole _)); have := @small i; lia.
+- by rewrite -natrX; apply: (make _ _ _ (neg _)); lia.
+Qed.
+
+
 (* Claim: hops/depth_printed_floating. The printed depth in floating point: for every k >= 1 one
    causal net of 4 features and 4 whole numbers a token computes hop_k in floor(log2 k) + 2 layers,
    on all words of all lengths N and alphabets of A letters, with any rounding of inner products
-   that errs by less than a (64 (A + N + 1)^2)-th of the products. *)
+   that errs by less than a (64 (A + N + 1)^2)-th of the products. What its tokens hold is at most
+   A + N, and its features are floating-point numbers of O(log(A + N)) bits. *)
 Theorem hop_depth (F : realFieldType) k : (0 < k)%N ->
   exists f : net F 4 4, forall (eps : F) (dot : arithmetic F 4) A X i, rounded eps dot ->
     eps * (64 * (A + size X + 1) ^ 2)%N%:R <= 1 ->
     all (fun x => x < A)%N X -> (i <= size X)%N ->
-    output dot f X (trunc_log 2 k + 2) i = hop X k i.
+    output dot f X (trunc_log 2 k + 2) i = hop X k i /\
+    forall L, let s := run dot f X L i in
+      all (fun n => n <= A + size X)%N s /\
+      forall x, x \in query f L s \/ x \in key f L s ->
+        floating (4 * (A + size X + 1) ^ 2) (4 * size X) x.
 Proof.
-move=> k0; exists (hop_net 4%:R 2%:R k) => eps dot A X i.
-by have [_] := hop_depth_least F (trunc_log 2 k + 2) k0; apply.
+move=> k0; exists (hop_net 4%:R 2%:R k) => eps dot A X i rounding precise letters iN.
+have [_ right] := hop_depth_least F (trunc_log 2 k + 2) k0.
+split=> [|L s]; first exact: (right (leqnn _) eps dot A).
+have [ps os as_ ss] := @state_bound F eps dot A k X L i rounding precise letters iN.
+split; last by apply: features_floating; rewrite -/s ?ps // (leq_trans as_).
+apply/(all_nthP 0%N) => n; rewrite size_tuple -/s in ps os as_ ss *.
+rewrite /place /own /aim /says in ps os as_ ss.
+by case: n => [|[|[|[|]]]] // _; [rewrite ps | | |]; lia.
 Qed.
 
 (* --- the numbers of the claim --- *)
@@ -529,5 +599,5 @@ Example three_hops_net (F : realFieldType) : exists f : net F 4 4, forall i, (i 
   output (@exact F 4) f [:: 0; 1; 0]%N 3 i = hop [:: 0; 1; 0]%N 3 i.
 Proof.
 have [f right] := @hop_depth F 3 isT; exists f => i i3.
-by apply: (right 0 _ 2%N) => //; [apply: exact_rounded | rewrite mul0r ler01].
+by apply: (proj1 (right 0 _ 2%N _ _ _ _ _ _)) => //; [apply: exact_rounded | rewrite mul0r ler01].
 Qed.
