@@ -1,11 +1,10 @@
 (* k-hop retrieval in floor(log2 k) + 2 layers of one causal head: a score that skips the token
    itself, in floating point.
 
-   The object is the executed net of theory/hops/self_skipping_lookup.py. Words
-   and pointers are those of Hops.v: letters are numbers below A, positions are 1, ..., N, position 0
-   is the start token. A score is an inner product of constantly many features of the query's token
-   and of the key's, computed exactly or with rounding. That a softmax comes near hard attention
-   stays informal. *)
+   The object is the executed net of theory/hops/self_skipping_lookup.py. Words and pointers are
+   those of Hops.v: letters are numbers below A, positions are 1, ..., N, position 0 is the start
+   token. A score is an inner product of four features of the query's token and four of the key's,
+   exact or rounded. That a softmax comes near hard attention stays informal. *)
 
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -172,8 +171,6 @@ rewrite -[leRHS]mulr1 ler_wpmul2l //; apply: le_trans precise; rewrite ler_wpmul
 by move: nAN; set m := (_ ^ 2)%N; lia.
 Qed.
 
-(* Among the tokens before i, of those of its letter the later one scores more, the start token
-   less than all; the token itself and those of other letters score below 0, these above. *)
 Section SelfSkip.
 
 Variables (t : F) (x aims says : nat -> nat) (i : nat).
@@ -265,7 +262,9 @@ rewrite -subr_ge0 [X in 0 <= X](_ : _ = 4%:R * (w * (1 - 4%:R * w))); last by ri
 by apply: mulr_ge0; [apply: ler0n | apply: mulr_ge0].
 Qed.
 
-(* Claim: hops/depth_printed_floating, layer 1. *)
+(* Claim: hops/depth_printed_floating, layer 1. Of the tokens before i with its letter the later one
+   scores more, the start token, which matches every letter, less than all of them but more than 0;
+   the token itself and the tokens of other letters score less than 0. With any base t >= 4. *)
 Theorem self_skip :
   [/\ forall j j', (j < j' < i)%N -> matching j -> matching j' -> score j < score j',
       forall j, (j < i)%N -> matching j -> 0 < score j
@@ -304,8 +303,10 @@ split.
     by rewrite ltr0n.
   have ge1 := far neq; rewrite -subr_ge0 in ge1.
   have sq : 0 <= u j ^+ 2 by rewrite exprn_ge0 // ltW.
-  rewrite -sqrrN opprB [X in 0 < X](_ : _ = 7%:R * u j + (16%:R * (u j * (((x j)%:R - (x i)%:R) ^+ 2 - 1))
-    + 16%:R * u j ^+ 2)); last by ring.
+  set d := (x j)%:R - (x i)%:R in ge1.
+  rewrite -sqrrN opprB -/d
+    [X in 0 < X](_ : _ = 7%:R * u j + (16%:R * (u j * (d ^+ 2 - 1)) + 16%:R * u j ^+ 2));
+    last by ring.
   apply: ltr_paddr; last by rewrite pos.
   apply: addr_ge0; apply: mulr_ge0; rewrite ?ler0n //.
   by apply: mulr_ge0; first exact: ltW.
@@ -322,7 +323,8 @@ Lemma last_before (X : seq nat) (aims says : nat -> nat) i
     = Some (find1 X i).-1.
 Proof.
 move=> letters.
-have [later above below] := @self_skip 4%:R (fun j => code (symbol X j)) aims says i (lexx _) letters.
+have [later above below] :=
+  @self_skip 4%:R (fun j => code (symbol X j)) aims says i (lexx _) letters.
 case: find1P => [none|j /andP [j2 ji] same last].
   apply: attend_unique => // j ji j0; have jp : (0 < j)%N by rewrite lt0n.
   have neg : dot (match_query 4%:R (token i)) (match_key 4%:R 2%:R (token j)) < 0.
