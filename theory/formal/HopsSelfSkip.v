@@ -534,8 +534,8 @@ Qed.
 (* Claim: hops/depth_printed_floating. The printed depth in floating point: for every k >= 1 one
    causal net of 4 features and 4 whole numbers a token computes hop_k in floor(log2 k) + 2 layers,
    on all words of all lengths N and alphabets of A letters, with any rounding of inner products
-   that errs by at most 1 / (64 (A + N + 1)^2) of the products' sizes. What its tokens hold is at most
-   A + N, and its features are floating-point numbers of O(log(A + N)) bits. *)
+   that errs by at most 1 / (64 (A + N + 1)^2) of the products' sizes. What its tokens hold is at
+   most A + N, and its features are floating-point numbers of O(log(A + N)) bits. *)
 Theorem hop_depth (F : realFieldType) k : (0 < k)%N ->
   exists f : net F 4 4, forall (eps : F) (dot : arithmetic F 4) A X i, rounded eps dot ->
     eps * (64 * (A + size X + 1) ^ 2)%N%:R <= 1 ->
