@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sympy import Rational, Symbol, exp, floor, log
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Step, claim
 from ..claims.proof_steps import equal, nonnegative, remark, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import hops as hop_number
@@ -212,6 +212,12 @@ def _settles(case: Case, seed: int, **options: Any) -> Exact:
     ),
     cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted for "
     r"$\mathrm{hop}_k$ in floating point.",
+    formal=Formal(
+        "HopsSelfSkip.hop_depth_checked",
+        "HopsSelfSkip.floor_layers_value {hops}",
+        "That sums of products rounded to so many bits err by no more than the theorem allows; the "
+        "claim's queries, which are those of the theorem times a power of 4.",
+    ),
 )
 def depth_printed_floating(case: Case, seed: int) -> Exact:
     r"""Floating point: one head, $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
