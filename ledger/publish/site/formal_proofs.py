@@ -65,8 +65,7 @@ def _made_with() -> str:
     rest = sorted({name.partition(".")[0] for name in checked()["theorems"]} - set(again))
     return (
         f"Checked with {made}. The second checker, `coqchk`, has checked {len(again)} of the files "
-        f"again; of {', '.join(map(code, rest))}, which compute much in the VM, it has read what "
-        "they assume."
+        f"again, but for {', '.join(map(code, rest))}, which compute much in the VM."
     )
 
 
