@@ -1,6 +1,7 @@
 """The same runs give the same records on every engine, whatever happens to the processes."""
 
 import json
+import logging
 import math
 import multiprocessing
 import os
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.records.run import Failure
 from depthlaw.ledger.records.store import Record, Store
 from depthlaw.ledger.running import engines
@@ -92,6 +94,21 @@ def test_under_nohup_a_closed_terminal_stops_nothing(faulty, tmp_path):
     finally:
         signal.signal(signal.SIGHUP, before)
     assert len(Store(tmp_path)) > 1
+
+
+def test_ray_is_asked_to_say_nothing_at_level_info(faulty, monkeypatch):
+    asked = {}
+
+    def init(**given):
+        asked.update(given)
+        raise ConnectionError("none")
+
+    ray = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with pytest.raises(UsageError, match="no Ray cluster at 'local'"):
+        next(Ray().outcomes(plan(faulty.claims(), "quick")))
+    assert asked["logging_level"] == logging.WARNING
+    assert asked["log_to_driver"] is False
 
 
 @pytest.mark.parametrize(("twice", "word"), [(False, "terminated"), (True, "interrupted")])
