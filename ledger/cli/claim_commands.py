@@ -56,7 +56,25 @@ def claims(words: list[str] | None, json_output: bool, *, everything: bool = Fal
         more = shlex.join(["depthlaw", "claims", *(words or ()), "--all"])
         rest = "supports" if left == 1 else "support"
         note(f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`")
+    _note_unchecked(wanted)
     return 0
+
+
+def _note_unchecked(words: Sequence[str]) -> None:
+    """Name the published bounds of the atlas, by source and task, that no claim checks."""
+    from depthlaw.advisor.atlas import bounds
+
+    found = [
+        bound
+        for bound in bounds()
+        if words
+        and not (bound.claim or bound.superseded)
+        and all(word in f"{bound.source} {bound.task}".lower() for word in words)
+    ]
+    for task in dict.fromkeys(bound.task for bound in found):
+        of_task = [bound for bound in found if bound.task == task]
+        depths = ", ".join(dict.fromkeys(f"{b.end} {b.depth} ({b.source})" for b in of_task))
+        note(f"published, checked by no claim: {task}: {depths}; `depthlaw tasks list {task}`")
 
 
 def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:

@@ -252,6 +252,16 @@ def test_show_evaluates_a_bound_at_values_of_ones_own(depthlaw):
     assert depthlaw("show separation_rank/degree --at depth=40")[1] == f"depth=40: deg = {3**40}\n"
 
 
+def test_claims_names_published_bounds_that_no_claim_checks(depthlaw):
+    code, _, err = depthlaw("claims sanford")
+    assert code == 0
+    (line,) = (line for line in err.splitlines() if "no claim: connectivity:" in line)
+    assert "lower order log D, if a conjecture holds (sanford2024)" in line
+    assert line.endswith("`depthlaw tasks list connectivity`")
+    assert "checked by no claim" not in depthlaw("claims dong")[2]
+    assert "checked by no claim" not in depthlaw("claims")[2]
+
+
 @pytest.mark.parametrize("command", ["fit_command.fit", "falsify_commands.falsify"])
 @pytest.mark.parametrize(
     ("number", "said"),
