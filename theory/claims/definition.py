@@ -349,8 +349,8 @@ class Claim:
             UsageError: for a name that it does not have, for one that is missing, and for a value
                 outside its domain.
 
-        >>> float(find("separation_rank/upper_bound_deep").at(width=768, depth=12))
-        12012.97223046996
+        >>> round(float(find("separation_rank/upper_bound_deep").at(width=768, depth=12)))
+        12013
         """
         needed = {} if self.predicted else {s.name: s for s in self.statement.rhs.free_symbols}
         fields = {name for case in self.every_case for name in case.fields()}
