@@ -248,9 +248,9 @@ class _Slot:
             started = (self.pool.memory, self.gpu, self.pool.loader, self.run.claim.key)
             context = multiprocessing.get_context("spawn")
             others = set(multiprocessing.active_children())
-            self._executor = ProcessPoolExecutor(1, context, _prepare, started)
             # Starting takes seconds, which are not the run's; `advance` follows with the run.
             with _deaf():
+                self._executor = ProcessPoolExecutor(1, context, _prepare, started)
                 self.future = self._executor.submit(os.getpid)
             self.since = time.monotonic() + STARTING
             self._starting = True
@@ -333,10 +333,11 @@ def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
 def _deaf() -> Iterator[None]:
     """What is started inside does not hear Ctrl-C or that the terminal is closed, which every
     process is sent: it would say so at length, and the driver ends it anyway."""
-    # Started inside, it would let the signal through again.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
+        # It inherits this, ignores Ctrl-C, and started below would let it through again.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -427,7 +427,11 @@ def test_ctrl_c_is_one_line_and_writes_nothing(typed, place, tmp_path, monkeypat
 
 
 @pytest.mark.slow
-def test_ctrl_c_is_one_line_and_resumable(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(signal.SIGINT, "interrupted: "), (signal.SIGHUP, "the terminal is closed: ")],
+)
+def test_ctrl_c_is_one_line_and_resumable(tmp_path, number, said):
     words = f"-m depthlaw verify quick --results {tmp_path} --engine pool {KILLED}".split()
     command = [sys.executable, *words]
     process = subprocess.Popen(
@@ -440,12 +444,12 @@ def test_ctrl_c_is_one_line_and_resumable(tmp_path):
     while process.poll() is None and not list((tmp_path / "runs").rglob("*.json")):
         time.sleep(0.002)
     # To all its processes, as a terminal does.
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     out, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in out + err
     assert "Exception ignored" not in err
-    assert "interrupted" in err
+    assert said in err
 
 
 @pytest.mark.parametrize("arguments", [("depth", "3B", "--json"), ("claims", "--json")])
