@@ -280,6 +280,11 @@ def _check_experts(c: Constraints) -> None:
                     "as 8 with 2 active"
                 )
         return
+    if not c.active_experts:
+        raise UsageError(
+            f"{c.experts} experts, none of them active; give --active-experts, such as "
+            f"{min(8, c.experts)}"
+        )
     if not 1 <= c.active_experts <= c.experts:
         raise UsageError(
             f"{c.active_experts} active of {c.experts} experts; accepted are 1 to {c.experts}"

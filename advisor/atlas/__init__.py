@@ -234,7 +234,12 @@ def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator
     """
     if task is not None and task not in tasks():
         near = nearest_tasks(task)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`depthlaw tasks` lists them"
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "`depthlaw tasks` lists them, `depthlaw tasks language REGEX` decides regular "
+            "languages"
+        )
         raise UsageError(f"unknown task {quoted(task)}; {hint}")
     seen = [
         bound
@@ -261,7 +266,7 @@ def nearest_tasks(typed: str) -> list[str]:
     >>> nearest_tasks("knapsack"), nearest_tasks("a")
     ([], [])
     """
-    if close := get_close_matches(typed.lower(), tasks(), n=1, cutoff=0.7):
+    if close := get_close_matches(typed.lower(), tasks(), n=1, cutoff=0.75):
         return close
     begins = re.compile(rf"\b{re.escape(typed.strip())}", re.IGNORECASE)
     texts = {task.key: f"{task.key} {task.name} {task.definition}" for task in tasks().values()}

@@ -26,6 +26,7 @@ from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
 
+from ..running.interrupts import stoppable
 from ..text import never_refuse
 from . import completion
 
@@ -104,8 +105,8 @@ class _Group(_WithExamples, TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise typer.Abort from None
+        except KeyboardInterrupt as stop:
+            raise typer.Abort(str(stop)) from None
         except BrokenPipeError:
             # The parser would end with 1, as if something were wrong.
             _abandon_output()
@@ -632,6 +633,7 @@ def claims(
 @_command(
     "show hops",
     "show separation_rank/exact",
+    "show separation_rank/upper_bound_deep --at width=768 depth=6,12,24",
     "show walks/complete_graph --claims walks.py",
     runs="claim_commands.show",
 )
@@ -640,6 +642,15 @@ def show(
         ...,
         "A claim's key, or a topic or a source (levine2020), whose claims are listed.",
         offers=completion.keys,
+    ),
+    values: list[str] | None = _argument(
+        None, "After --at: more of the same.", metavar="NAME=VALUE"
+    ),
+    at: list[str] | None = _option(
+        None,
+        "What the statement says at this value, or at each of several (depth=6,12).",
+        "--at",
+        metavar="NAME=VALUE",
     ),
     own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
@@ -973,6 +984,7 @@ def records_gc(
 def records_diff(
     first: Path = _file("Results folder, ledger file, or the word reference.", metavar="A"),
     second: Path = _file("The same.", metavar="B"),
+    everything: bool = _flag("--all", "Every run that differs, not the first 20 of each kind."),
     json_output: bool = _JSON,
 ) -> None:
     """Compare two collections of records run by run.
@@ -1007,7 +1019,8 @@ def main(arguments: list[str] | None = None) -> int:
     columns = shutil.get_terminal_size().columns
     narrow = {"terminal_width": max(columns, 20)} if columns < 52 else {}
     try:
-        code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
+        with stoppable(None):
+            code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -1015,8 +1028,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(str(error))
     except _ParserError as error:
         return _complain(_parser_message(error))
-    except (typer.Abort, KeyboardInterrupt):
-        return _complain("interrupted", 130)
+    except (typer.Abort, KeyboardInterrupt) as stop:
+        return _complain(str(stop) or "interrupted", 130)
     except BrokenPipeError:
         # The reader of a pipe went away (| head).
         _abandon_output()

@@ -4,6 +4,7 @@ verdict rests on."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.theory.claims.readable import readable
 
 from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, described, unknown
@@ -18,7 +20,7 @@ from ..verdicts.citations import bibtex_for, entries, sources
 from ..verdicts.claim_set import claim_set
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
-from .output import dump, note, report_set_aside, stdout
+from .output import dump, note, report_set_aside, say, stdout
 from .tables import CHANGED, claims_table, print_table
 
 # SymPy is loaded where no shipped answer does.
@@ -54,7 +56,25 @@ def claims(words: list[str] | None, json_output: bool, *, everything: bool = Fal
         more = shlex.join(["depthlaw", "claims", *(words or ()), "--all"])
         rest = "supports" if left == 1 else "support"
         note(f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`")
+    _note_unchecked(wanted)
     return 0
+
+
+def _note_unchecked(words: Sequence[str]) -> None:
+    """Name the published bounds of the atlas, by source and task, that no claim checks."""
+    from depthlaw.advisor.atlas import bounds
+
+    found = [
+        bound
+        for bound in bounds()
+        if words
+        and not (bound.claim or bound.superseded)
+        and all(word in f"{bound.source} {bound.task}".lower() for word in words)
+    ]
+    for task in dict.fromkeys(bound.task for bound in found):
+        of_task = [bound for bound in found if bound.task == task]
+        depths = ", ".join(dict.fromkeys(f"{b.end} {b.depth} ({b.source})" for b in of_task))
+        note(f"published, checked by no claim: {task}: {depths}; `depthlaw tasks list {task}`")
 
 
 def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
@@ -131,9 +151,20 @@ def cite(keys: list[str], json_output: bool) -> int:
 # --- one claim ------------------------------------------------------------------------------------
 
 
-def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
+def show(
+    key: str,
+    folder: Path | None,
+    json_output: bool,
+    own: Path | None = None,
+    at: list[str] | None = None,
+    values: list[str] | None = None,
+) -> int:
     """Show one claim, or list those of a topic or of a source: from the user's records, else from
-    the ledger that comes with depthlaw."""
+    the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of one's own."""
+    if at:
+        return _stated_at(_found(key, _everything(own)), [*at, *(values or ())], json_output)
+    if values:
+        raise UsageError(f"one claim at a time, {quoted(values[0])} too many; values follow --at")
     if not json_output and (answer := _shipped(key, folder, own)):
         terminal.show(stdout(), answer.card)
         return 0
@@ -169,6 +200,58 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     terminal.show(stdout(), card(result, known))
     if not result.records:
         _hint(place)
+    return 0
+
+
+def _stated_at(claim: Claim, typed: list[str], json_output: bool) -> int:
+    """Print what a statement says at values, "name=value" or "name=value,value": a line for each
+    combination. The verdict goes with it."""
+    from depthlaw.theory.claims.printing import text as written
+    from depthlaw.theory.claims.values import Case
+
+    from ..verdicts.display import predicted, relation
+
+    axes: dict[str, list[int | str]] = {}
+    for one in typed:
+        name, _, listed_values = one.partition("=")
+        given = [value.strip() for value in listed_values.split(",")]
+        if not name or not all(given) or name in axes:
+            raise UsageError(
+                f"--at {quoted(one)}: give each name once with its value, such as --at width=768 "
+                "depth=6,12"
+            )
+        axes[name] = [int(v) if re.fullmatch(r"-?[0-9]+", v) else v for v in given]
+    released = claim_set().claims
+    verdict = released[claim.key].verdict if claim.key in released else ""
+    rows = []
+    for case in Case.grid(**axes):
+        value = claim.at(**case.fields())
+        try:
+            broken = claim.broken(case)
+        except (AttributeError, TypeError):
+            broken = None  # a condition on what was not given
+        rows.append((case, value, broken))
+    if json_output:
+        dump(
+            [
+                {
+                    "key": claim.key,
+                    "at": case.fields(),
+                    "relation": relation(claim),
+                    "value": predicted(value),
+                    "exact": str(value),
+                    "outside_condition": broken,
+                    "verdict": verdict,
+                }
+                for case, value, broken in rows
+            ]
+        )
+        return 0
+    left = written(claim.statement.lhs)
+    for case, value, broken in rows:
+        outside = f"; outside its condition {readable(broken)}" if broken else ""
+        say(f"{case}: {left} {relation(claim)} {predicted(value)}{outside}")
+    note(f"{claim.key}: {verdict or 'no verdict here'}; `depthlaw show {claim.key}` says more")
     return 0
 
 

@@ -307,10 +307,13 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
 
 # --- comparing two collections --------------------------------------------------------------------
 
+# How many runs of each kind are listed without --all.
+_LISTED = 20
 
-def diff(first: Path, second: Path, json_output: bool) -> int:
+
+def diff(first: Path, second: Path, json_output: bool, *, everything: bool = False) -> int:
     """Say which runs were added, removed or came out differently between two results folders or
-    ledgers. Returns 1 when any did."""
+    ledgers; `everything`: all of them, however many. Returns 1 when any did."""
     stores = _opened(first), _opened(second)
     claims = registry()
     asked = wanted(claims)
@@ -337,29 +340,32 @@ def diff(first: Path, second: Path, json_output: bool) -> int:
     if json_output:
         dump({"same": same, "changed": changed, "added": added, "removed": removed})
     else:
-        _print_diff(changed, added, removed, same)
+        _print_diff(changed, added, removed, same, None if everything else _LISTED)
     return 1 if changed or added or removed else 0
 
 
 def _print_diff(
-    changed: list[dict[str, Any]], added: list[str], removed: list[str], same: int
+    changed: list[dict[str, Any]], added: list[str], removed: list[str], same: int, most: int | None
 ) -> None:
-    for row in changed:
-        verdicts = [row["verdict_before"], row["verdict_after"]]
-        verdict = verdicts[0] if len(set(verdicts)) == 1 else " -> ".join(verdicts)
-        fits = " (within their uncertainty)" if row["compatible"] else ""
-        say(
-            f"changed {row['run']}: {_short(row['before'])} -> "
-            f"{_short(row['after'])}{fits}; {verdict}"
-        )
-    for word, names in (("added", added), ("removed", removed)):
-        for name in names:
-            say(f"{word} {name}")
+    """The first `most` lines of each kind, all where it is None, and the counts."""
+    lines = {"changed": [_changed(row) for row in changed], "added": added, "removed": removed}
+    for word, listed in lines.items():
+        for line in listed[:most]:
+            say(f"{word} {line}")
+        if left := len(listed[most:]) if most else 0:
+            say(f"{word} {left} more; --all lists them")
     turned = sum(row["verdict_before"] != row["verdict_after"] for row in changed)
     say(
         f"{same} runs the same, {len(changed)} changed ({turned} with another verdict), "
         f"{len(added)} added, {len(removed)} removed"
     )
+
+
+def _changed(row: Mapping[str, Any]) -> str:
+    verdicts = [row["verdict_before"], row["verdict_after"]]
+    verdict = verdicts[0] if len(set(verdicts)) == 1 else " -> ".join(verdicts)
+    fits = " (within their uncertainty)" if row["compatible"] else ""
+    return f"{row['run']}: {_short(row['before'])} -> {_short(row['after'])}{fits}; {verdict}"
 
 
 def _verdict(claims: Mapping[str, Claim], key: RunKey, records: Mapping[RunKey, Record]) -> str:

@@ -81,6 +81,8 @@ def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) ->
         known: the keys of the claims.
         others: keys of another kind that would do as well.
     """
+    if not asked.strip():
+        return "the key of a claim is empty; give a key or a topic, such as hops"
     if asked in withdrawn():
         return f"the claim {asked} was withdrawn: {withdrawn()[asked]}"
     topics = dict.fromkeys(key.partition("/")[0] for key in known)

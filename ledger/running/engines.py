@@ -8,6 +8,7 @@ runs are needed and what is recorded is the same on every engine, and so is the 
 from __future__ import annotations
 
 import heapq
+import logging
 import multiprocessing
 import os
 import signal
@@ -256,9 +257,9 @@ class _Slot:
             started = (self.pool.memory, self.gpu, self.pool.loader, self.run.claim.key)
             context = multiprocessing.get_context("spawn")
             others = set(multiprocessing.active_children())
-            self._executor = ProcessPoolExecutor(1, context, _prepare, started)
             # Starting takes seconds, which are not the run's; `advance` follows with the run.
             with _deaf():
+                self._executor = ProcessPoolExecutor(1, context, _prepare, started)
                 self.future = self._executor.submit(os.getpid)
             self.since = time.monotonic() + STARTING
             self._starting = True
@@ -339,12 +340,13 @@ def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """What is started inside does not hear Ctrl-C, which a terminal sends to every process: it
-    would say so at length, and the driver ends it anyway."""
-    # Started inside, it would let the signal through again.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """What is started inside does not hear Ctrl-C or that the terminal is closed, which every
+    process is sent: it would say so at length, and the driver ends it anyway."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
+        # It inherits this, ignores Ctrl-C, and started below would let it through again.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -411,7 +413,13 @@ class Ray:
         if started_here:
             try:
                 dashboard = False if self.address == "local" else None
-                ray.init(address=self.address, log_to_driver=False, include_dashboard=dashboard)
+                ray.init(
+                    address=self.address,
+                    log_to_driver=False,
+                    include_dashboard=dashboard,
+                    # Where it is, Ray says at level INFO, in the middle of our lines.
+                    logging_level=logging.WARNING,
+                )
             except (ConnectionError, ValueError) as error:
                 advice = "start one, or take --address local"
                 raise UsageError(
@@ -524,7 +532,7 @@ def execute(
         minutes: stop after this long.
 
     Raises:
-        Stopped: at SIGINT, SIGTERM or the time limit. What was finished is recorded.
+        Stopped: at SIGINT, SIGTERM, SIGHUP or the time limit. What was finished is recorded.
         StoreError: when records can no longer be written.
     """
     # Where a claim stores what it need not compute twice, such as trainings.

@@ -30,8 +30,12 @@ def whole() -> AbstractContextManager[None]:
 
 @contextmanager
 def stoppable(seconds: float | None) -> Iterator[None]:
-    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close."""
+    """Turn SIGINT, SIGTERM, SIGHUP and the end of the time into `Stopped`; engines then close.
+    SIGHUP stays ignored where it is, as under nohup."""
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+    hangup = getattr(signal, "SIGHUP", None)  # there is none on Windows
+    if hangup and signal.getsignal(hangup) != signal.SIG_IGN:
+        reasons[hangup] = "the terminal is closed"
     if seconds is not None:
         reasons[signal.SIGALRM] = TIME_IS_UP
     waits, late = 0, ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from math import log10
+from typing import Any
 
 import sympy
 
@@ -233,7 +234,11 @@ def prediction(claim: Claim, row: CaseResult) -> str:
     """The predicted side at one case, in one short piece of text."""
     if row.decision.verdict is Verdict.OUT_OF_SCOPE:
         return "-"
-    value = claim.predict(row.case)
+    return predicted(claim.predict(row.case))
+
+
+def predicted(value: Any) -> str:
+    """What a claim predicts, in one short piece of text."""
     if isinstance(value, Measured):
         return number(value)
     if isinstance(value, sympy.Tuple):

@@ -191,7 +191,7 @@ def test_depths_of_loops_and_pipelines() -> None:
         ({"width": 4096, "tensor": 3}, "devices must divide the heads"),
         ({"layers": 3, "pipeline": 4}, "leave stages empty"),
         ({"layers": 31, "loops": 2}, "try 30 or 32"),
-        ({"experts": 8}, "0 active of 8 experts"),
+        ({"experts": 8}, "8 experts, none of them active; give --active-experts, such as 8"),
         ({"active_experts": 2}, "active experts without experts"),
         ({"dense_layers": 2}, "dense layers without experts"),
         ({**MIXTURE, "kind": "encoder-decoder"}, "known of decoders alone"),

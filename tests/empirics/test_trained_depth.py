@@ -1,6 +1,7 @@
 """Trained nets: the short training, explicit weights, and cases that say what is trained."""
 
 import csv
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,9 +17,10 @@ from depthlaw.empirics.trained_depth import (
 )
 from depthlaw.empirics.trained_depth.hop_nets import right_hops
 from depthlaw.empirics.trained_depth.recipes import training
-from depthlaw.empirics.training.depth_search import Answers
+from depthlaw.empirics.training.depth_search import LEVEL, Answers, Training
 from depthlaw.ledger.records.run import Run
-from depthlaw.theory.claims.values import Ball, Case, Proportion
+from depthlaw.theory.claims.definition import DEVICE_OF, Claim, registry
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Case, Proportion
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 # Those on cycles of equal length have tests of their own.
@@ -303,3 +305,47 @@ def test_suite_quick_trains_no_net():
     assert not {"depth", "tried"} & {
         name for claim in CLAIMS.values() for case in claim.cases("quick") for name in case.fields()
     }
+
+
+# These two have intervals of another level, or none.
+_OF_ANOTHER_LEVEL = ("published", "cycle_views")
+
+
+def _most_intervals(claim: Claim, cases: Iterable[Case]) -> int:
+    """At least as many different intervals of `LEVEL` as lie behind cases: for each net, one for
+    each distance or number of hops that it is asked about, and one for no connection. Cases that
+    differ in the seed they report read the same ones; a local baseline has some for each radius."""
+    total = 0
+    for fields in {tuple((k, v) for k, v in c.fields().items() if k != "seeds") for c in cases}:
+        case = Case(**dict(fields))
+        farthest = case.get("diameter") or case.get("hops_max") or case.get("hops")
+        groups = (
+            1
+            if "distance" in case
+            else 1 + (farthest or case.get("cycles", 1) * case.get("around", 1))
+        )
+        if claim.name == "local_baseline":
+            groups *= 1 + case.vertices // 2
+        total += case.get("nets", len(Training.seeds)) * case.get("tried", 1) * groups
+    return total
+
+
+def test_the_level_of_the_intervals_keeps_each_claim_within_its_false_alarms():
+    """Not vacuous: a level ten times as high would break it."""
+    most = {
+        (key, on_gpu): _most_intervals(
+            claim,
+            {
+                case
+                for suite, listed in claim.grid.items()
+                if (suite in DEVICE_OF) is on_gpu
+                for case in listed
+            },
+        )
+        for key, claim in registry().items()
+        for on_gpu in (False, True)
+        if claim.topic == "trained_depth"
+        and claim.measured.__module__.rpartition(".")[2] not in _OF_ANOTHER_LEVEL
+    }
+    assert len(most) > 30
+    assert LEVEL * max(most.values()) <= FALSE_ALARM_BUDGET < 10 * LEVEL * max(most.values())

@@ -185,6 +185,21 @@ def test_diff_says_what_changed_whatever_the_code(tmp_path, depthlaw):
     assert (code, json.loads(out)) == (0, {"same": 4, "changed": [], "added": [], "removed": []})
 
 
+def test_diff_lists_the_first_twenty_of_a_kind(tmp_path, depthlaw):
+    first, second = Store(tmp_path / "a"), Store(tmp_path / "b")
+    second.put(record(n=0))
+    for n in range(25):
+        first.put(record(n=n))
+    compared = "records diff", tmp_path / "a", tmp_path / "b"
+    lines = depthlaw(*compared)[1].splitlines()
+    assert sum(line.startswith("removed a/b") for line in lines) == 20
+    assert "removed 4 more; --all lists them" in lines
+    assert "0 added, 24 removed" in lines[-1]
+    whole = depthlaw(*compared, "--all")[1].splitlines()
+    assert sum(line.startswith("removed a/b") for line in whole) == 24
+    assert len(whole) == 25
+
+
 def test_every_command_reads_ledgers_too(folder, tmp_path, depthlaw):
     file = tmp_path / "l.gz"
     write_ledger(file, SOME, "quick")

@@ -4,6 +4,7 @@ matters, real processes, terminals, pipes, full disks."""
 import errno
 import io
 import json
+import math
 import os
 import re
 import shlex
@@ -39,10 +40,20 @@ def manifest_of(said: str) -> str:
 
 
 LOSSES = Path(__file__).parents[2] / "docs/examples/gemstones.csv"
+LEVINE = "show separation_rank/upper_bound_deep --at"
 REFUSED = {
     "verify quik": "accepted: quick",
     "verify --only separation_rank/degre": "did you mean separation_rank/degree",
     "verify --only nothing": "`depthlaw claims --all` lists the claims",
+    f"{LEVINE} width=768": "needs depth; accepted are depth, heads, tokens, weights, width",
+    f"{LEVINE} widht=768 depth=12": "has no 'widht'; accepted are depth, heads",
+    f"{LEVINE} width=768 depth=1.5": "depth=1.5 is outside its domain; accepted is a positive int",
+    f"{LEVINE} width=768 depth=0": "depth=0 is outside its domain",
+    f"{LEVINE} width": "--at 'width': give each name once with its value",
+    f"{LEVINE} width=1 width=2": "give each name once",
+    "show hops/doubling width=3": "values follow --at",
+    "show hops --at width=3": "is a topic of",
+    "verify --only ''": "the key of a claim is empty",
     "verify --results {tmp}/there.png/x": "--results DIR",
     "verify --results ''": "the name of a file or folder is empty",
     "verify --minutes nan": "--minutes nan is not a number of minutes above 0",
@@ -81,6 +92,7 @@ REFUSED = {
     "certify 3 3 {tmp}/f --no": "no such option: --no",
     "tasks list maximun": "unknown task 'maximun'; did you mean maximum?",
     "tasks list knapsack": "unknown task 'knapsack'; `depthlaw tasks` lists them",
+    "tasks list majority": "`depthlaw tasks language REGEX` decides regular languages",
     "tasks list brackets": "unknown task 'brackets'; did you mean dyck or dyck-prediction?",
     "tasks list S5": "unknown task 'S5'; did you mean s5-words?",
     "tasks maximun": "try `depthlaw tasks list maximum`",
@@ -213,6 +225,62 @@ def test_the_real_full_device_is_one_line_too():
         "error: the output cannot be written (No space left on device); what "
         "was recorded before is kept\n"
     )
+
+
+def test_show_evaluates_a_bound_at_values_of_ones_own(depthlaw):
+    """Levine's bound as recalled, by hand: log_3 of the right side is 2 d L + L - 2 d log_3(d /
+    (2 sqrt(2) e)) + log_3(d)."""
+    d, log_3 = 768, lambda x: math.log(x) / math.log(3)
+    by_hand = {
+        n: 2 * d * n + n - 2 * d * log_3(d / (2 * math.sqrt(2) * math.e)) + log_3(d)
+        for n in (6, 12, 24)
+    }
+    assert round(by_hand[12]) == 12_013
+    code, out, err = depthlaw(f"{LEVINE} width=768 depth=6,12,24")
+    lines = out.splitlines()
+    assert code == 0
+    assert [line.split(":")[0] for line in lines] == [f"depth={n} width=768" for n in by_hand]
+    said = [float(line.split("<= ")[1].split(";")[0]) for line in lines]
+    assert said == pytest.approx([*by_hand.values()], rel=1e-5)
+    assert ["outside its condition" in line for line in lines] == [True, False, False]
+    assert "FAILS" in err
+    (row,) = json.loads(depthlaw(f"{LEVINE} width=768 --at depth=12 --json")[1])
+    assert row["at"] == {"depth": 12, "width": 768}
+    assert float(row["value"]) == pytest.approx(by_hand[12], rel=1e-5)
+    assert (row["relation"], row["verdict"]) == ("<=", "FAILS")
+    assert row["outside_condition"] is None
+    assert depthlaw("show separation_rank/degree --at depth=40")[1] == f"depth=40: deg = {3**40}\n"
+
+
+def test_claims_names_published_bounds_that_no_claim_checks(depthlaw):
+    code, _, err = depthlaw("claims sanford")
+    assert code == 0
+    (line,) = (line for line in err.splitlines() if "no claim: connectivity:" in line)
+    assert "lower order log D, if a conjecture holds (sanford2024)" in line
+    assert line.endswith("`depthlaw tasks list connectivity`")
+    assert "checked by no claim" not in depthlaw("claims dong")[2]
+    assert "checked by no claim" not in depthlaw("claims")[2]
+
+
+@pytest.mark.parametrize("command", ["fit_command.fit", "falsify_commands.falsify"])
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (signal.SIGINT, "interrupted"),
+        (signal.SIGTERM, "terminated"),
+        (signal.SIGHUP, "the terminal is closed"),
+    ],
+)
+def test_a_signal_ends_any_command_with_one_line(depthlaw, monkeypatch, command, number, said):
+    def stopped(**given):
+        assert signal.getsignal(number) != signal.SIG_DFL, "it would kill the process"
+        signal.raise_signal(number)
+
+    before = signal.getsignal(number)
+    monkeypatch.setattr(f"depthlaw.ledger.cli.{command}", stopped)
+    words = f"fit {LOSSES}" if "fit" in command else "falsify hops/doubling"
+    assert depthlaw(words) == (130, "", f"error: {said}\n")
+    assert signal.getsignal(number) == before
 
 
 # One process for all commands: most of the time of each is that of starting.
@@ -359,7 +427,11 @@ def test_ctrl_c_is_one_line_and_writes_nothing(typed, place, tmp_path, monkeypat
 
 
 @pytest.mark.slow
-def test_ctrl_c_is_one_line_and_resumable(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(signal.SIGINT, "interrupted: "), (signal.SIGHUP, "the terminal is closed: ")],
+)
+def test_ctrl_c_is_one_line_and_resumable(tmp_path, number, said):
     words = f"-m depthlaw verify quick --results {tmp_path} --engine pool {KILLED}".split()
     command = [sys.executable, *words]
     process = subprocess.Popen(
@@ -372,12 +444,12 @@ def test_ctrl_c_is_one_line_and_resumable(tmp_path):
     while process.poll() is None and not list((tmp_path / "runs").rglob("*.json")):
         time.sleep(0.002)
     # To all its processes, as a terminal does.
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     out, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in out + err
     assert "Exception ignored" not in err
-    assert "interrupted" in err
+    assert said in err
 
 
 @pytest.mark.parametrize("arguments", [("depth", "3B", "--json"), ("claims", "--json")])

@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import logging
 import math
 import multiprocessing
 import os
@@ -73,13 +74,44 @@ def test_a_process_that_dies_once_is_tried_again_on_its_gpu(faulty, tmp_path):
 
 @pytest.mark.parametrize(
     ("number", "word", "engine"),
-    [(signal.SIGINT, "interrupted", pool()), (signal.SIGTERM, "terminated", Inline())],
+    [
+        (signal.SIGINT, "interrupted", pool()),
+        (signal.SIGTERM, "terminated", Inline()),
+        (signal.SIGHUP, "the terminal is closed", pool()),
+    ],
 )
 def test_signals_stop_in_good_order(faulty, tmp_path, number, word, engine):
     runs = plan(faulty.claims(), "quick")
     with pytest.raises(Stopped, match=word):
         execute(runs, Store(tmp_path), engine, finished=lambda run: signal.raise_signal(number))
     assert 1 <= len(Store(tmp_path)) < len(runs)
+
+
+def test_under_nohup_a_closed_terminal_stops_nothing(faulty, tmp_path):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        runs = plan(faulty.claims(), "quick")
+        execute(
+            runs, Store(tmp_path), Inline(), finished=lambda run: signal.raise_signal(signal.SIGHUP)
+        )
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert len(Store(tmp_path)) > 1
+
+
+def test_ray_is_asked_to_say_nothing_at_level_info(faulty, monkeypatch):
+    asked = {}
+
+    def init(**given):
+        asked.update(given)
+        raise ConnectionError("none")
+
+    ray = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with pytest.raises(UsageError, match="no Ray cluster at 'local'"):
+        next(Ray().outcomes(plan(faulty.claims(), "quick")))
+    assert asked["logging_level"] == logging.WARNING
+    assert asked["log_to_driver"] is False
 
 
 @pytest.mark.parametrize(("twice", "word"), [(False, "terminated"), (True, "interrupted")])

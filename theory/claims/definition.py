@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy
 from sympy.core.relational import Relational
 
-from depthlaw.advisor.base.quantities import UsageError, plural
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .formal import Formal
 from .readable import readable
-from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
+from .symbols import TERMS
+from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Scalar, Step
 
 if TYPE_CHECKING:
     from .counterexample_search import Search
@@ -380,6 +381,38 @@ class Claim:
         number, or the pair of two, between which the measured quantity is stated to lie."""
         return _predicted(self, case)
 
+    def at(self, **values: Scalar) -> Any:
+        """What the right side says at values of one's own, as `predict` does.
+
+        Args:
+            values: of the quantities of the right side, by name; of other fields of the cases,
+                too. Text stands for a number that is not whole, such as "1/3" or "0.1".
+
+        Raises:
+            UsageError: for a name that it does not have, for one that is missing, and for a value
+                outside its domain.
+
+        >>> round(float(find("separation_rank/upper_bound_deep").at(width=768, depth=12)))
+        12013
+        """
+        needed = {} if self.predicted else {s.name: s for s in self.statement.rhs.free_symbols}
+        fields = {name for case in self.every_case for name in case.fields()}
+        accepted = ", ".join(sorted(fields | set(needed))) or "none"
+        for name, value in values.items():
+            if name not in fields and name not in needed:
+                raise UsageError(f"{self.key} has no {quoted(name)}; accepted are {accepted}")
+            if name in needed and not _within(needed[name], value):
+                domain = TERMS[name].domain if name in TERMS else "number"
+                raise UsageError(f"{name}={value} is outside its domain; accepted is a {domain}")
+        if missing := sorted(set(needed) - set(values)):
+            raise UsageError(f"{self.key} needs {', '.join(missing)}; accepted are {accepted}")
+        try:
+            return self.predict(Case(**values))
+        except (AttributeError, KeyError) as error:
+            raise UsageError(f"{self.key}: {error.args[0]}; accepted are {accepted}") from None
+        except (ArithmeticError, TypeError, ValueError):
+            raise UsageError(f"the right side of {self.key} has no value there") from None
+
     def measure(
         self, case: Case, seed: int = 0, *, control: bool = False, **options: Any
     ) -> Measured:
@@ -522,6 +555,19 @@ def claim(
         return new
 
     return made
+
+
+def _within(symbol: sympy.Symbol, value: Scalar) -> bool:
+    """Whether a value is in the domain of a quantity."""
+    try:
+        number = sympy.Rational(str(int(value) if isinstance(value, bool) else value))
+    except (TypeError, ValueError):
+        return False
+    return all(
+        getattr(number, f"is_{domain}") is not False
+        for domain in ("integer", "positive", "nonnegative")
+        if getattr(symbol, f"is_{domain}")
+    )
 
 
 @lru_cache(maxsize=1 << 14)
