@@ -160,7 +160,8 @@ def show(
     values: list[str] | None = None,
 ) -> int:
     """Show one claim, or list those of a topic or of a source: from the user's records, else from
-    the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of one's own."""
+    the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of
+    one's own."""
     if at:
         return _stated_at(_found(key, _everything(own)), [*at, *(values or ())], json_output)
     if values:

@@ -28,7 +28,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .formal import Formal
 from .readable import readable
-from .symbols import TERMS
+from .symbols import term_of
 from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Scalar, Step
 
 if TYPE_CHECKING:
@@ -402,7 +402,7 @@ class Claim:
             if name not in fields and name not in needed:
                 raise UsageError(f"{self.key} has no {quoted(name)}; accepted are {accepted}")
             if name in needed and not _within(needed[name], value):
-                domain = TERMS[name].domain if name in TERMS else "number"
+                domain = term.domain if (term := term_of(needed[name])) else "number"
                 raise UsageError(f"{name}={value} is outside its domain; accepted is a {domain}")
         if missing := sorted(set(needed) - set(values)):
             raise UsageError(f"{self.key} needs {', '.join(missing)}; accepted are {accepted}")
