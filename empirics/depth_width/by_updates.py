@@ -233,10 +233,7 @@ def chosen_rate(case: Case, device: str = "cpu", folder: str = "") -> Exact:
         _net(300, depth=1, other=2), "a tenth of the loss", statement=Gt(gain, Rational(1, 10))
     ),
     headline="Whether depth pays the longer a small model is trained, at equal layer weights.",
-    cited=(
-        "Bears on whether, at equal weights in the layers, a small language model should be deeper "
-        "the longer it is trained."
-    ),
+    cited=("Bears on how deep a small language model should be, at equal weights in the layers."),
     **_NETS,
 )
 @noted(_HOW)

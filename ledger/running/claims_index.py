@@ -82,7 +82,7 @@ def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) ->
         others: keys of another kind that would do as well.
     """
     if not asked.strip():
-        return "the key of a claim is empty; give a key or a topic, such as hops"
+        return "the key is empty; give a key or a topic, such as hops (`depthlaw claims --all`)"
     if asked in withdrawn():
         return f"the claim {asked} was withdrawn: {withdrawn()[asked]}"
     topics = dict.fromkeys(key.partition("/")[0] for key in known)

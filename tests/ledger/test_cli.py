@@ -53,7 +53,7 @@ REFUSED = {
     f"{LEVINE} width=1 width=2": "give each name once",
     "show hops/doubling width=3": "values follow --at",
     "show hops --at width=3": "is a topic of",
-    "verify --only ''": "the key of a claim is empty",
+    "verify --only ''": "the key is empty",
     "verify --results {tmp}/there.png/x": "--results DIR",
     "verify --results ''": "the name of a file or folder is empty",
     "verify --minutes nan": "--minutes nan is not a number of minutes above 0",
@@ -247,7 +247,7 @@ def test_show_evaluates_a_bound_at_values_of_ones_own(depthlaw):
     (row,) = json.loads(depthlaw(f"{LEVINE} width=768 --at depth=12 --json")[1])
     assert row["at"] == {"depth": 12, "width": 768}
     assert float(row["value"]) == pytest.approx(by_hand[12], rel=1e-5)
-    assert (row["relation"], row["verdict"]) == ("<=", "FAILS")
+    assert (row["relation"], row["verdict"]) == ("<=", "FAILS (as recalled)")
     assert row["outside_condition"] is None
     assert depthlaw("show separation_rank/degree --at depth=40")[1] == f"depth=40: deg = {3**40}\n"
 

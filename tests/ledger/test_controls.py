@@ -63,6 +63,7 @@ ELSEWHERE = {
         "trained_rank/two_layers_beat_every_shallow",
         "rank_collapse/published_guess",
         "signal_propagation/participation_in_nets",
+        "hops/letters_that_count",
     ),
     "another scheme of initialisation, of rates or of norms, which is what the claim is "
     "about": tuple(
@@ -78,6 +79,7 @@ ELSEWHERE = {
             "pre_norm_gradient_profile",
             "gradient_without_skips",
             "scaled_branches_correlation",
+            "looped_stream",
             "mean_field_in_nets",
             "deepnorm_update_with_biases",
             "post_ln_amplification",

@@ -157,7 +157,8 @@ def test_what_a_kernel_checked_is_said(trees):
     assert proved.startswith("Hops.depth_corrected_checked, compared with the statement")
     assert refuted.startswith(
         "refuted, and a kernel has checked the refutation: Hops.construction_printed_spacing_errs, "
-        "which contradicts the statement at alphabet=2 exhaustive=True hops=1 tokens=3; not formal"
+        "which contradicts the statement at alphabet=2 exhaustive=True hops=1 tokens=3, and holds "
+        "no number to compare; not formal"
     )
     assert [trees[key].verdict for key in FORMAL] == ["PROVED", "FAILS"]
 

@@ -22,7 +22,7 @@ from depthlaw.ledger.verdicts.suite_verdicts import as_json, results
 from depthlaw.theory.claims import formal
 from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.symbols import TERMS
-from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.claims.verdict import Verdict, worded
 from depthlaw.theory.formal import prove
 
 LINKED = prove.linked()
@@ -169,13 +169,13 @@ def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
     assert dict(card(result).facts)["kernel"].startswith(f"{words}: {claim.formal.theorem}")
     told = as_json(result)
     assert (told["verdict"], told["formal"]["refutes"], told["formal"]["proves"]) == (
-        "FAILS",
+        worded(claim, Verdict.FAILS),
         True,
         False,
     )
     assert told["formal"]["says"].startswith(words)
     page = proofs(recorded)
-    assert f"FAILS; {words}" in page
+    assert f"{worded(claim, Verdict.FAILS)}; {words}" in page
     assert "FAILS, and the kernel checked a refutation | 1" in page
     assert "PROVED, by the kernel | 0" in page
     assert r"\$" not in page, "formulas of what is not formal are set"
