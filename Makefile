@@ -75,7 +75,7 @@ slow-test: $(VENV)/.dev
 # Tests of nets in torch, and of the parts of the theory that multiply floating-point matrices.
 MULTIPLY := tests/empirics $(wildcard $(addprefix tests/theory/test_,signal_propagation*.py \
 	residual_norms.py layernorm_scaling.py initialisation.py rank_collapse.py amnesia.py \
-	*attention*.py layer_constants.py cubic_law.py *clustering.py error_floor.py thought_nets.py \
+	*attention*.py layer_constants.py looped_stream.py cubic_law.py *clustering.py error_floor.py thought_nets.py \
 	batched_nets.py all_weights.py relu_nets.py explicit_nets.py separation_witness.py))
 
 # The imitated machines take the cores by themselves.

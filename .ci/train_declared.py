@@ -292,8 +292,10 @@ PARTS = {
         "Twelve layers, 18,000 updates, 2^-8, 2^-7 and 2^-6. Interval of the gain over one layer "
         "(at its recorded rate), less that after 4,000 updates: below 0: twelve layers fall back "
         "at their best rate, too, and the page no longer names the rate as a possible reason; "
-        "holds 0 or lies above: the rate is enough to explain it, and no page says that twelve "
-        "layers fall back. Where the best of the three rates is the least, the page says so. "
+        "above 0: they gain, and no page says that they fall back; holds 0: not decided, and "
+        "the page says that at the best rate it is not. One layer is at its recorded rate here and "
+        "rates at 4,000 updates were chosen at 1,000, so that nothing is published before "
+        "one_and_two is in. Where the best of the three rates is the least, the page says so. "
         "Nothing here is about equal size in all.",
         _twelve,
     ),

@@ -69,8 +69,9 @@ def sign_test(claim: Claim, row: CaseResult) -> SignTest | None:
     count = below + above
     if not count:
         return None
-    tail = sum(math.comb(count, k) for k in range(min(below, above) + 1)) / 2**count
     agreeing = below if value.mean < bound else above
+    # Of the side that the mean is on, which an outlier may have to itself: then p is 1.
+    tail = sum(math.comb(count, k) for k in range(count - agreeing + 1)) / 2**count
     return SignTest(agreeing, len(value.values), min(1.0, 2 * tail), bound)
 
 

@@ -37,7 +37,7 @@ RELEASED = {
     "claims-v9": "6d617cdb478857d2c63e05269f7b5299dd0cc94dff9bf4bfa625fab16406a4ba",
     "claims-v10": "7388a6c436e420335a479df52d8f608a3130f76fa187fb593a422bf7d028134b",
     "claims-v11": "769b40f02b9b01e6c9ee86f671b4659f763788fb8862a47c2d3e783b892e96eb",
-    "claims-v12": "f64997f9148eab4cc67cf1b0b4891aaca9fc1049ff49692bc3f024ef921e8dcd",
+    "claims-v12": "cf373e57ee9bb4e49762f9f80e68b59bad60669e732d95ecbb94c24422dbb831",
 }
 
 ONE = Entry(

@@ -79,7 +79,6 @@ ELSEWHERE = {
             "pre_norm_gradient_profile",
             "gradient_without_skips",
             "scaled_branches_correlation",
-            "looped_stream",
             "mean_field_in_nets",
             "deepnorm_update_with_biases",
             "post_ln_amplification",

@@ -39,3 +39,17 @@ def test_the_gain_is_that_of_the_net_layer_by_layer(loops: int) -> None:
 
 def test_nothing_is_gained_without_writes() -> None:
     assert stream_gain(np.random.default_rng(0), 8, 2, 3, 0.0, 2) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("power", "bounded"), [(1.0, True), (0.8, False), (0.5, False)])
+def test_only_the_scale_of_the_claim_keeps_the_gain_within_its_bounds(
+    power: float, bounded: bool
+) -> None:
+    """1/(R^power sqrt(2 L)): below power 1 the gain grows with the loops, and leaves the bounds."""
+    own_layers, loops = 2, 8
+    scale = 1 / (loops**power * math.sqrt(2 * own_layers))
+    gains = [
+        stream_gain(np.random.default_rng(seed), 64, own_layers, loops, scale, 8)
+        for seed in range(8)
+    ]
+    assert (0.75 < float(np.mean(gains)) < 1.25) == bounded

@@ -93,6 +93,8 @@ Quantifier = Literal["all", "almost every", "exists", "typical", "these nets"]
 ClaimWeight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
 Tier = Literal["cited", "supporting"]
+# What `Claim.at` takes: numerators and denominators, and terms of a sum, a second's work.
+LARGEST_VALUE, MOST_TERMS = 10**15, 10**5
 # Why verdicts carry a * that were undecided while all claims of a suite shared one budget.
 LEVEL_MOVED = (
     "the false-alarm level, which the claims of a suite used to share, became the "
@@ -403,9 +405,19 @@ class Claim:
                 raise UsageError(f"{self.key} has no {quoted(name)}; accepted are {accepted}")
             if name in needed and not _within(needed[name], value):
                 domain = term.domain if (term := term_of(needed[name])) else "number"
-                raise UsageError(f"{name}={value} is outside its domain; accepted is a {domain}")
+                raise UsageError(
+                    f"{name}={value} is outside its domain; accepted is a {domain}, as a fraction "
+                    f"of numbers up to {LARGEST_VALUE:.0e}"
+                )
         if missing := sorted(set(needed) - set(values)):
             raise UsageError(f"{self.key} needs {', '.join(missing)}; accepted are {accepted}")
+        for total in self.statement.rhs.atoms(sympy.Sum):
+            _, low, high = total.limits[0]
+            if at(high - low, Case(**values)) > MOST_TERMS:
+                raise UsageError(
+                    f"{self.key} is a sum of more than {MOST_TERMS:,} terms there; accepted are "
+                    "smaller values"
+                )
         try:
             return self.predict(Case(**values))
         except (AttributeError, KeyError) as error:
@@ -559,9 +571,14 @@ def claim(
 
 def _within(symbol: sympy.Symbol, value: Scalar) -> bool:
     """Whether a value is in the domain of a quantity."""
+    text = str(int(value) if isinstance(value, bool) else value)
+    if len(text) > 40 or re.search(r"[eE][+-]?\d{3}", text):  # not worth the work of reading it
+        return False
     try:
-        number = sympy.Rational(str(int(value) if isinstance(value, bool) else value))
-    except (TypeError, ValueError):
+        number = sympy.Rational(text)
+    except (ArithmeticError, TypeError, ValueError):
+        return False
+    if not number.is_finite or abs(number.p) > LARGEST_VALUE or number.q > LARGEST_VALUE:
         return False
     return all(
         getattr(number, f"is_{domain}") is not False

@@ -245,29 +245,29 @@ def _score_steps() -> Iterator[Step]:
     """Scores over 4^i, for u = 4^(j-i): u (1 - 2 d^2) - 2 u^2, for d the distance of symbols."""
     a, b, e = (Symbol(name, nonnegative=True) for name in ("a", "b", "e"))
     x, y, u, v = (Symbol(name, positive=True) for name in ("x", "y", "u", "v"))
-    query, key = (1, x**2, x, u**-1), (u * (1 - 2 * y**2), -2 * u, 4 * u * y, -2 * u**3)
+    query, key = (1, x**2, x, u**-1), (u * (1 - 2 * y**2), -2 * u, 4 * u * y, -SKIP * u**3)
     yield equal(
         "layer 1: four numbers of query and key give u (1 - 2 (x - y)^2) - 2 u^2",
         sum(q * k for q, k in zip(query, key, strict=True)),
-        u * (1 - 2 * (x - y) ** 2) - 2 * u**2,
+        u * (1 - 2 * (x - y) ** 2) - SKIP * u**2,
     )
-    copy = u - 2 * u**2
+    copy = u - SKIP * u**2
     yield equal(
         "two copies differ by (u - v) (1 - 2 (u + v))",
         copy - copy.subs(u, v),
         (u - v) * (1 - 2 * (u + v)),
     )
-    nearer = 1 / (4 + a)
-    farther = nearer / (4 + b)
+    nearer = 1 / (BASE + a)
+    farther = nearer / (BASE + b)
     yield nonnegative(
         "for u <= 1/4 and v <= u/4 that is at least 3/8 (u - v): the nearer copy wins, the start "
         "token, a copy at place 0, is the farthest",
-        1 - 2 * (nearer + farther) - Rational(3, 8),
+        1 - SKIP * (nearer + farther) - Rational(3, 8),
     )
     yield nonnegative("a copy scores at least u/2, more than 0", copy.subs(u, nearer) - nearer / 2)
     yield nonnegative(
         "another symbol, d^2 = 1 + e, scores at most -u",
-        -u - (u * (1 - 2 * (1 + e)) - 2 * u**2),
+        -u - (u * (1 - 2 * (1 + e)) - SKIP * u**2),
     )
     yield Step("the token itself, u = 1, scores -1", copy.subs(u, 1) == -1)
 

@@ -126,7 +126,7 @@ _both_sides = partial(Case.grid, lemma_side=(1, -1))
         "2 July 2023: github.com/twistedcubic/attention-rank-collapse, issue 1",
         V2,
     ),
-    wording="printed",
+    wording="reported",
     cases={
         "quick": (
             *_both_sides(instance="two tokens", range=("157/125", "1/1000")),
