@@ -4,6 +4,7 @@ no silent skip."""
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 import tomllib
@@ -18,6 +19,10 @@ from hypothesis import HealthCheck, settings
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 os.environ["MPLBACKEND"] = "Agg"
+# As a shell leaves it: under nohup it is ignored, and tests of a closed terminal would see nothing.
+# What tests start inherits it.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # What would change the colours and the width of what is printed.
 for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
     os.environ.pop(_name, None)
