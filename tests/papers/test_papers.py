@@ -121,7 +121,8 @@ def test_every_row_of_every_table_is_on_a_page(paper: tuple[str, Path, str]) -> 
     rows = re.findall(r"^\\dlrow\{(\d+) &", text, re.M)
     read = tex("pdftotext", "-layout", f"{name}.pdf", "-", cwd=folder)
     found = re.findall(r"^\s*(\d+)\s{2,}\S.*(?:[A-Z]{4,}|not run)", read, re.M)
-    assert list(dict.fromkeys(found)) == rows
+    # Other lines may begin with a number too.
+    assert [number for number in dict.fromkeys(found) if number in rows] == rows
     assert len(rows) > 10
 
 
