@@ -462,7 +462,7 @@ def third_layer_passes(case: Case, device: str = "cpu", folder: str = "") -> Bal
 )
 @noted(_ROWS, _HOW)
 def larger_nets_see_no_farther(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """On cycles of 20 these nets with an MLP see no farther.
+    """Trained on cycles of 20, these MLP nets see no farther.
 
     Our nets of two layers with an MLP of four times the width, one of each attention, trained on
     two cycles of 20 for 60,000 updates, tell vertices at distances 10 to 13 from those at distance
