@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.theory.least_depth.batched_nets import answers
-from depthlaw.theory.least_depth.explicit_nets import net_of, read_body
+from depthlaw.theory.nets.batched import answers
+from depthlaw.theory.nets.json_format import net_of, read_body
 
 NETS = Path(__file__).parents[1] / "docs/examples/nets"
 LENGTHS = {"parity": 10, "parity-3-heads": 10, "s3-diagonal": 5, "d4-deltanet": 5}

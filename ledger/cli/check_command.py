@@ -24,7 +24,7 @@ _MADE = {
 
 def check(file: Path, length: int | None, json_output: bool) -> int:
     """Check what the file holds. Exit code 1 where a net is wrong or a bound is not verified."""
-    from depthlaw.theory.least_depth.explicit_nets import read_body
+    from depthlaw.theory.nets.json_format import read_body
 
     body = read_body(file)
     if body.get("family") != "bound":
@@ -36,7 +36,7 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
 
 def _check_bound(file: Path, body: Mapping[str, Any], json_output: bool) -> int:
     """Verify a lower bound and compare it with the table."""
-    from depthlaw.theory.least_depth.bound_certificates import BoundCertificate, read_bound
+    from depthlaw.theory.atlas.certificates import BoundCertificate, read_bound
 
     bound: BoundCertificate = read_bound(body)
     parted, same = bound.told_apart(), len(set(bound.answers)) == 1

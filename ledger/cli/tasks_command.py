@@ -27,7 +27,7 @@ from .output import dump, heading, note, say, stdout, tell
 from .tables import plain_table, print_table
 
 if TYPE_CHECKING:
-    from depthlaw.theory.least_depth.batched_nets import Sizes
+    from depthlaw.theory.nets.batched import Sizes
 
 # Words that a check runs by default at most, and with --length.
 _WORDS, _MOST_WORDS = 3_000, 1_000_000
@@ -122,7 +122,7 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 def check_net(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length, or decide it as a whole; say whether it is
     right there, and how its depth compares with the table. Exit code 1 where it is wrong."""
-    from depthlaw.theory.least_depth.explicit_nets import read_body
+    from depthlaw.theory.nets.json_format import read_body
 
     if length is not None and length < 1:
         raise UsageError(f"--length is 1 or more; got {length}")
@@ -226,10 +226,11 @@ def _run_words(
     kind: str,
     length: int | None,
 ) -> _Found:
-    from depthlaw.theory.least_depth.batched_nets import answers
-    from depthlaw.theory.least_depth.every_length import automaton
-    from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
-    from depthlaw.theory.least_depth.task_words import word_task
+    from depthlaw.theory.atlas.tasks import word_task
+    from depthlaw.theory.nets.batched import answers
+    from depthlaw.theory.nets.classes import breaks
+    from depthlaw.theory.nets.every_length import automaton
+    from depthlaw.theory.nets.json_format import net_of
 
     net, task = net_of(body), word_task(name, parameters)
     _same_alphabet(file, net.alphabet, task.letters)
@@ -322,8 +323,8 @@ def _run_thoughts(
     kind: str,
     length: int | None,
 ) -> _Found:
-    from depthlaw.theory.least_depth.task_words import word_task
-    from depthlaw.theory.least_depth.thought_nets import breaks, thought_net
+    from depthlaw.theory.atlas.tasks import word_task
+    from depthlaw.theory.nets.thoughts import breaks, thought_net
 
     net = thought_net(body)
     if why := breaks(net, kind, name):
@@ -362,7 +363,7 @@ def _run_maximum(
     kind: str,
     length: int | None,
 ) -> _Found:
-    from depthlaw.theory.least_depth.relu_nets import breaks, numbers, relu_net, where_no_maximum
+    from depthlaw.theory.nets.relu import breaks, numbers, relu_net, where_no_maximum
 
     net, inputs = relu_net(body), numbers(name, parameters)
     if length is not None:
@@ -416,7 +417,7 @@ class Ends:
     def of(cls, name: str, parameters: dict[str, Any], kind: str, heads: int | None) -> Ends:
         """The ends of all rows in the class whose tasks this one is a case of; the sharpest count,
         since S3 is a solvable group and a dihedral one."""
-        from depthlaw.theory.least_depth.task_words import tasks_of
+        from depthlaw.theory.atlas.tasks import tasks_of
 
         names = tasks_of(name, parameters)
         rows = [row for task in names for row in atlas_rows(task) if row.class_.key == kind]
@@ -517,7 +518,7 @@ def _longest(letters: int, words: int = _WORDS) -> int:
 
 def _numbers(parameters: dict[str, Any], heads: int | None) -> dict[str, int]:
     """What letters in formulas of the table stand for."""
-    from depthlaw.theory.least_depth.task_words import lengths_of
+    from depthlaw.theory.atlas.tasks import lengths_of
 
     numbers = {k: v for k, v in parameters.items() if isinstance(v, int)}
     if "group" in parameters:

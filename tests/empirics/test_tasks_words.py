@@ -10,8 +10,8 @@ from depthlaw.advisor.atlas import atlas_rows
 from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.empirics.tasks.words import Words
 from depthlaw.empirics.trained_depth.learnt_layers import _LARGER, _TASKS
+from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.least_depth.group_words import GROUPS, closure, times
-from depthlaw.theory.least_depth.task_words import word_task
 
 TASKS = [
     Words("parity", 9),

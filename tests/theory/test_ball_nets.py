@@ -13,10 +13,11 @@ import pytest
 from flint import arb, fmpz
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.theory.least_depth import ball_nets, batched_nets
-from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
 from depthlaw.theory.least_depth.lookup_nets import parity_uniform
 from depthlaw.theory.least_depth.uniform_parity import SHARPNESS, counted, output
+from depthlaw.theory.nets import balls, batched
+from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
 KIND = "softmax-positions"
@@ -44,7 +45,7 @@ def test_the_file_is_the_net_of_the_claim() -> None:
     """What is read off it is minus what the claim's own formulas give."""
     net = net_of(stored())
     for word in [*words(6), *long_words()]:
-        (read,) = ball_nets.read_out(net, word, bits=256)
+        (read,) = balls.read_out(net, word, bits=256)
         with flint.ctx.workprec(256):
             assert (read + output(tuple(map(int, word)))).contains(0)
         assert abs(read) > 0.7
@@ -79,8 +80,8 @@ def test_balls_say_what_exact_numbers_say() -> None:
     """A rational net, with an MLP and no mask, by both routes."""
     net = net_of(stored("parity"))
     assert not net.in_balls
-    exact = list(batched_nets.answers(net, words(5)))
-    assert list(ball_nets.answers(net, words(5))) == exact
+    exact = list(batched.answers(net, words(5)))
+    assert list(balls.answers(net, words(5))) == exact
     assert len({said for _, said in exact}) == 2
 
 
@@ -89,7 +90,7 @@ def test_a_mask_changes_nothing_but_strict_is_none_of_the_class() -> None:
     for layer in body["layers"]:
         layer["heads"][0]["mask"] = "none"
     net, causal = net_of(body), net_of(stored())
-    assert list(ball_nets.answers(net, words(5))) == list(ball_nets.answers(causal, words(5)))
+    assert list(balls.answers(net, words(5))) == list(balls.answers(causal, words(5)))
     assert breaks(net, KIND) == breaks(causal, KIND) == ""
 
 
@@ -111,14 +112,14 @@ def tied(read: list[int]) -> dict:
 def test_a_tie_that_balls_do_not_decide_is_refused() -> None:
     """The read-out is (1 + s) - (1 + s) for an irrational s, which no ball around s shows."""
     net = net_of(tied([1, 1]))
-    said = ball_nets.answers(net, [("0",)])
+    said = balls.answers(net, [("0",)])
     assert list(said) == [(("0",), True)]
     net = net_of(tied([1, 1]) | {"embedding": {"0": [2, 0], "1": [1, 1], "?": [1, -1]}})
     with pytest.raises(UsageError, match="2,048 bits do not decide the answer to the word '0'"):
-        next(ball_nets.answers(net, [("0",)]))
+        next(balls.answers(net, [("0",)]))
     # What is zero without a rounding is decided.
     none = net_of(tied([0, 0]))
-    assert list(ball_nets.answers(none, [("0",)])) == [(("0",), False)]
+    assert list(balls.answers(none, [("0",)])) == [(("0",), False)]
 
 
 @pytest.mark.parametrize(
@@ -127,10 +128,10 @@ def test_a_tie_that_balls_do_not_decide_is_refused() -> None:
 def test_the_largest_label_wins_where_balls_part_them(read, said) -> None:
     letters = {"embedding": {"0": [2, 0], "1": [-9, 0], "?": [1, 4]}, "labels": ["x", "y"]}
     body = tied([]) | letters
-    found = ball_nets.answers(net_of(body | {"read": read}), [("0",), ("1",)])
+    found = balls.answers(net_of(body | {"read": read}), [("0",), ("1",)])
     assert [answer for _, answer in found] == said
     with pytest.raises(UsageError, match="a tie"):
-        next(ball_nets.answers(net_of(body | {"read": [[1, 0], [1, 0]]}), [("0",)]))
+        next(balls.answers(net_of(body | {"read": [[1, 0], [1, 0]]}), [("0",)]))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_what_is_no_number_is_said(change, says) -> None:
     if "positions" in change:
         body = stored() | {"positions": [*change["positions"], *stored()["positions"][1:]]}
     with pytest.raises(UsageError) as error:
-        next(ball_nets.answers(net_of(body | ({} if "positions" in change else change)), words(1)))
+        next(balls.answers(net_of(body | ({} if "positions" in change else change)), words(1)))
     assert says in str(error.value)
 
 

@@ -14,10 +14,12 @@ from hypothesis import given, settings, strategies as st
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.least_depth import batched_nets
-from depthlaw.theory.least_depth.batched_nets import answers
-from depthlaw.theory.least_depth.explicit_nets import KINDS, MASKS, AttentionNet, Net, net_of
-from depthlaw.theory.least_depth.task_words import word_task
+from depthlaw.theory.atlas.tasks import word_task
+from depthlaw.theory.nets import batched
+from depthlaw.theory.nets.attention import KINDS, MASKS, AttentionNet
+from depthlaw.theory.nets.batched import answers
+from depthlaw.theory.nets.classes import Net
+from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
 
@@ -171,7 +173,7 @@ def test_recurrent_nets_answer_as_word_by_word(data) -> None:
 
 
 def test_numbers_too_long_for_a_batch_are_run_word_by_word(monkeypatch) -> None:
-    monkeypatch.setattr(batched_nets, "WIDEST", 63)
+    monkeypatch.setattr(batched, "WIDEST", 63)
     assert same(net_of(body("parity-3-heads")), 4)
 
 
@@ -200,7 +202,7 @@ def test_the_first_wrong_word_is_that_of_the_plain_loop(
     net, task = net_of(changed), word_task("parity", {})
     asked = list(words(net, 8))
     wrong = next(k for k, word in enumerate(asked) if net.answer(word) != task.answer(word))
-    monkeypatch.setattr(batched_nets, "_SCORES", at_once)
+    monkeypatch.setattr(batched, "_SCORES", at_once)
     file = tmp_path / "net.json"
     file.write_text(json.dumps(changed))
     assert main(["tasks", "check", str(file), "--json"]) == 1

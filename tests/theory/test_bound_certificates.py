@@ -17,7 +17,7 @@ import pytest
 from depthlaw.advisor.atlas import AtlasRow, bounds, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli import tasks_command
-from depthlaw.theory.least_depth.bound_certificates import BACK, flows, read_bound
+from depthlaw.theory.atlas.certificates import BACK, flows, read_bound
 from depthlaw.theory.least_depth.chain_of_thought import least_steps
 from depthlaw.theory.least_depth.group_words import GROUPS, closure, inverse, power, times
 

@@ -15,9 +15,10 @@ from depthlaw.advisor import atlas
 from depthlaw.advisor.atlas import AtlasRow
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.site import atlas_pages
+from depthlaw.theory.atlas import certificates, tasks
 from depthlaw.theory.claims.definition import registry
-from depthlaw.theory.least_depth import bound_certificates, task_words, thought_nets
-from depthlaw.theory.least_depth.explicit_nets import CHECKED
+from depthlaw.theory.nets import thoughts
+from depthlaw.theory.nets.classes import CHECKED
 
 EXAMPLES = Path(__file__).parents[2] / "docs/examples"
 STORED = {
@@ -35,18 +36,18 @@ def about(row: AtlasRow, folder: str) -> Iterator[dict[str, Any]]:
     """What is stored of a row's task, in whatever class."""
     for body in STORED[folder]:
         task, parameters = body.get("task"), body.get("parameters", {})
-        known = task in task_words._MADE
-        if row.task.key in (task_words.tasks_of(task, parameters) if known else (task,)):
+        known = task in tasks._MADE
+        if row.task.key in (tasks.tasks_of(task, parameters) if known else (task,)):
             yield body
 
 
 def runs_nets(row: AtlasRow) -> bool:
     """Whether `tasks check` runs nets of the row's class on its task."""
     if row.class_.key in ("cot-one-head", "cot-heads"):
-        return row.task.key in thought_nets.TASKS
+        return row.task.key in thoughts.TASKS
     if row.class_.key in ("relu", "relu-integer"):
         return row.task.key in ("maximum", "maximum-large")
-    return row.class_.key in CHECKED and row.task.key in task_words._MADE
+    return row.class_.key in CHECKED and row.task.key in tasks._MADE
 
 
 def fault(row: AtlasRow, checked: Checked) -> str:
@@ -83,7 +84,7 @@ def test_most_closed_rows_have_something_stored() -> None:
     with_nets = [row for row in CLOSED if row.upper and runs_nets(row)]
     kinds = {body["class"] for row in CLOSED for body in about(row, "bounds")}
     assert len(with_nets) >= 15
-    assert kinds == set(bound_certificates.CLASSES)
+    assert kinds == set(certificates.CLASSES)
     page = (EXAMPLES.parent / "how-to/check-a-net.md").read_text()
     assert "Not stored are A5 and S5 by two DeltaNet layers" in page
     assert {(row.task.key, row.class_.key) for row in CLOSED}.issuperset(TOO_LARGE)

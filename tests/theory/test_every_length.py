@@ -7,12 +7,12 @@ import itertools
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from depthlaw.theory.atlas.tasks import Machine, WordTask, word_task
 from depthlaw.theory.formal_languages.temporal_logic import means, neither, once, previous
-from depthlaw.theory.least_depth import every_length
-from depthlaw.theory.least_depth.every_length import automaton
-from depthlaw.theory.least_depth.explicit_nets import net_of
 from depthlaw.theory.least_depth.formula_nets import at_least, of_formula
-from depthlaw.theory.least_depth.task_words import Machine, WordTask, word_task
+from depthlaw.theory.nets import every_length
+from depthlaw.theory.nets.every_length import automaton
+from depthlaw.theory.nets.json_format import net_of
 
 WIDTH = 2
 ENTRIES = st.sampled_from([0, 0, 1, -1, 2, "1/2"])

@@ -10,8 +10,9 @@ import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
-from depthlaw.theory.least_depth.task_words import word_task
+from depthlaw.theory.atlas.tasks import word_task
+from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
 FILES = sorted(NETS.glob("*.json"))

@@ -15,10 +15,12 @@ from depthlaw.advisor.atlas import AtlasRow, Bound, bounds, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.least_depth import batched_nets, every_length, task_words
-from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
+from depthlaw.theory.atlas import tasks as word_tasks
+from depthlaw.theory.atlas.tasks import lengths_of, word_task
 from depthlaw.theory.least_depth.group_words import GROUPS, closure
-from depthlaw.theory.least_depth.task_words import lengths_of, word_task
+from depthlaw.theory.nets import batched, every_length
+from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
 
@@ -180,9 +182,7 @@ def test_shortest_wrong_word_of_the_automaton_is_that_of_the_run() -> None:
     emit[7][2] = "012"
     changed, task = net_of(net), word_task("group-words", {"group": "S3"})
     run = (
-        word
-        for word, said in batched_nets.answers(changed, task.words(4))
-        if said != task.answer(word)
+        word for word, said in batched.answers(changed, task.words(4)) if said != task.answer(word)
     )
     found = every_length.automaton(changed, task)
     assert found is not None
@@ -297,14 +297,14 @@ def test_formulas_of_the_table_are_numbers_or_none(formula, numbers, value) -> N
 def test_groups_of_a_task_are_what_it_says() -> None:
     for group in GROUPS:
         elements = closure(GROUPS[group])
-        names, facts = set(task_words.tasks_of_group(group)), lengths_of(group)
+        names, facts = set(word_tasks.tasks_of_group(group)), lengths_of(group)
         size = len(elements)
         assert ("group-words" in names) == ("d" in facts)
         assert ("two-group-words" in names) == ("s" in facts) == (size & (size - 1) == 0)
         assert ("elementary-words" in names) == (facts["e"] == 2)
         assert names
     # D_n has a cyclic half, and every other element is its own inverse and inverts that half.
-    for group in task_words._ADMITTED["dihedral-words"]:
+    for group in word_tasks._ADMITTED["dihedral-words"]:
         elements = closure(GROUPS[group])
         assert lengths_of(group)["order"] == len(elements) // 2
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from depthlaw.theory.least_depth.relu_nets import relu_net, symmetric, where_no_maximum
 from depthlaw.theory.least_depth.written_nets import maximum_of_blocks, maximum_of_pairs
+from depthlaw.theory.nets.relu import relu_net, symmetric, where_no_maximum
 
 
 def shifted(n: int) -> dict:

@@ -17,10 +17,10 @@ from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.hops import network, self_skipping_lookup as lookup
 from depthlaw.theory.hops.pointers import hop_k
-from depthlaw.theory.least_depth import ball_nets
-from depthlaw.theory.least_depth.batched_nets import answers
-from depthlaw.theory.least_depth.explicit_nets import net_of
 from depthlaw.theory.least_depth.lookup_nets import hops_self_skipping
+from depthlaw.theory.nets import balls
+from depthlaw.theory.nets.batched import answers
+from depthlaw.theory.nets.json_format import net_of
 
 # k = 4 for completeness; the others take a layer less than ceil(log2 k) + 2.
 ASKED = (3, 4, 5, 6, 7, 15)
@@ -194,7 +194,7 @@ def test_a_product_is_that_of_the_letter_and_the_place(power: str) -> None:
 def test_a_product_in_balls() -> None:
     body = product_net([["log(i + 1)", 1]])
     body["layers"][0]["heads"][0] |= {"attention": "softmax", "base": "e"}
-    (read,) = ball_nets.read_out(net_of(body), ("a", "b", "a"))
+    (read,) = balls.read_out(net_of(body), ("a", "b", "a"))
     # The mean of 0, -2 ln 2 and ln 3, and the letter's 1.
     assert abs(float(read.mid()) - (1 + (np.log(3) - 2 * np.log(2)) / 3)) < 1e-12
 

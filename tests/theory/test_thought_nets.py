@@ -7,9 +7,9 @@ import itertools
 
 import pytest
 
+from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.least_depth import chain_of_thought, two_heads
-from depthlaw.theory.least_depth.task_words import word_task
-from depthlaw.theory.least_depth.thought_nets import (
+from depthlaw.theory.nets.thoughts import (
     of_iteration,
     of_kth_one,
     of_parity,

@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.connectivity.graph_attention import integer_states
 from depthlaw.theory.formal_languages.automaton import block_language, minimal
 from depthlaw.theory.formal_languages.fixed_precision import stair
 from depthlaw.theory.hops import network as hop_network
 from depthlaw.theory.hops.self_skipping_lookup import self_skipping
 from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order, two_heads
-from depthlaw.theory.least_depth.batched_nets import answers
 from depthlaw.theory.least_depth.composition import composed
-from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
 from depthlaw.theory.least_depth.lookup_nets import (
     composition,
     group_product,
@@ -32,8 +31,10 @@ from depthlaw.theory.least_depth.lookup_nets import (
     ordered,
     vertex_thoughts,
 )
-from depthlaw.theory.least_depth.task_words import word_task
 from depthlaw.theory.least_depth.written_nets import FILES, written
+from depthlaw.theory.nets.batched import answers
+from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
 

@@ -1,4 +1,4 @@
-"""Formulas of the past as nets of unique hard attention, in the format of `explicit_nets`."""
+"""Formulas of the past as nets of unique hard attention, in the format of `nets.json_format`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import reduce
 from typing import Any
 
 from ..formal_languages.temporal_logic import END, Formula, depth, neither, once
+from ..nets.builder import Body, columns, rows
 from .brackets import CLOSING, OPENING
-from .stream import Body, columns, rows
 
 # Letters of which one stands here, or None for any; formulas of `since`, each with its truth.
 Cube = tuple[frozenset[str] | None, tuple[tuple[Formula, bool], ...]]

@@ -1,4 +1,4 @@
-"""Words of groups by recurrent layers, in the format of `explicit_nets`."""
+"""Words of groups by recurrent layers, in the format of `nets.json_format`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cache, reduce
 from typing import Any
 
-from .explicit_nets import field_of
+from ..nets.builder import Body
+from ..nets.fields import field_of
 from .group_words import GROUPS, Element, cascade, closure, inverse, power, series, times
-from .stream import Body
 
 
 def element_name(element: Element) -> str:

@@ -1,15 +1,15 @@
 """Hops, k-grams, compositions, sorted words, parity and connectivity: nets in the format of
-`explicit_nets`."""
+`nets.json_format`."""
 
 from __future__ import annotations
 
 import itertools
 
+from ..nets.builder import Body, Stream, rows
 from . import continuous_thoughts
 from .continuous_thoughts import most_edges
 from .group_nets import element_name
 from .group_words import GROUPS, closure, power, times
-from .stream import Body, Stream, rows
 from .uniform_parity import SHARPNESS
 
 _PLACES = {"i": "i", "i^2": "i^2"}

@@ -19,6 +19,8 @@ from typing import Any
 from ..formal_languages.fixed_precision import in_order
 from ..formal_languages.hard_attention import blocks_formula
 from ..formal_languages.temporal_logic import neither, once
+from ..nets.builder import Body
+from ..nets.thoughts import of_iteration, of_kth_one, of_parity, of_sorted
 from .brackets import climbed
 from .formula_nets import at_least, brackets_formula, of_formula
 from .group_nets import by_cascade, by_signs, cube, number_text, octagon
@@ -36,8 +38,6 @@ from .lookup_nets import (
     vertex_thoughts,
 )
 from .relu_maxima import Term, identity, relabellings
-from .stream import Body
-from .thought_nets import of_iteration, of_kth_one, of_parity, of_sorted
 
 # --- maxima ---------------------------------------------------------------------------------------
 

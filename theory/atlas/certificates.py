@@ -47,9 +47,9 @@ from ..formal_languages.automaton import Automaton
 from ..formal_languages.fixed_precision import leftmost_kinds
 from ..formal_languages.regular_depth import read_language
 from ..formal_languages.temporal_logic import kinds, kinds_both_ways
-from .chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
-from .group_words import universal
-from .task_words import Word, WordTask, word_task
+from ..least_depth.chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
+from ..least_depth.group_words import universal
+from .tasks import Word, WordTask, word_task
 
 # Layers times pairs of positions, or of counts and positions: what takes ten seconds.
 MOST_STEPS = 10_000_000

@@ -1,4 +1,4 @@
-"""Matrices of nets in the format of `explicit_nets` by what is not zero; coordinates by name."""
+"""Matrices of nets in the format of `json_format` by what is not zero; coordinates by name."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from typing import Any
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..hops.pointers import hop_k
-from .continuous_thoughts import all_graphs, distances
-from .group_words import GROUPS, Element, closure, exponent, series_length, times
+from ..least_depth.continuous_thoughts import all_graphs, distances
+from ..least_depth.group_words import GROUPS, Element, closure, exponent, series_length, times
 
 Word = tuple[str, ...]
 # Parameter.

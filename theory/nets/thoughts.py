@@ -18,10 +18,10 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-from . import chain_of_thought, two_heads
-from .chain_of_thought import decoder, kth_one, task
-from .explicit_nets import letters_of
-from .stream import Body
+from ..least_depth import chain_of_thought, two_heads
+from ..least_depth.chain_of_thought import decoder, kth_one, task
+from .builder import Body
+from .json_format import letters_of
 
 # Tasks whose words the table of this class means: all of one length, and nothing else is given.
 TASKS = ("parity-bits", "ordered", "kth-one", "iteration")

@@ -1,4 +1,4 @@
-"""Nets of `explicit_nets` whose numbers are no rationals, run in balls that contain them.
+"""Nets of `json_format` whose numbers are no rationals, run in balls that contain them.
 
 Such a net has softmax heads alone. A base of softmax is e or rational, a position may have
 logarithms, and scores are any real numbers. An answer is given where balls decide it; precision
@@ -16,9 +16,10 @@ from flint import arb, arb_mat
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
+from ..atlas.tasks import Word
 from ..exact.enclosure import enclose, from_fraction
-from .explicit_nets import AttentionNet, Head, Layer, Vector
-from .task_words import Word
+from .attention import AttentionNet, Head, Layer
+from .fields import Vector
 
 # Bits with which a word is run before the next are tried.
 PRECISIONS = (64, 128, 512, 2048)

@@ -29,7 +29,7 @@ import numpy as np
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-from .batched_nets import Whole, matmul
+from .batched import Whole, matmul
 
 # Inputs whose orders are gone through one by one, and parts into which their cones are cut.
 MOST_INPUTS = 7

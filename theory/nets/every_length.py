@@ -15,9 +15,12 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 
-from .batched_nets import recurrent_step
-from .explicit_nets import AttentionNet, Head, Net, RecurrentNet, Vector, times
-from .task_words import Word, WordTask
+from ..atlas.tasks import Word, WordTask
+from .attention import AttentionNet, Head
+from .batched import recurrent_step
+from .classes import Net
+from .fields import Vector, times
+from .recurrent import RecurrentNet
 
 # Pairs of a net's states and a state of the task that are followed at most; of attention, each of
 # whose steps takes longer, a tenth.

@@ -1,4 +1,4 @@
-"""Nets of `explicit_nets` on many words at once, with the very answers of `net.answer`.
+"""Nets of `json_format` on many words at once, with the very answers of `net.answer`.
 
 Attention over the rationals runs on arrays of all words of a length: whole numerators, and one
 denominator for each word. They are 64-bit integers wherever the largest entries show that no result
@@ -8,7 +8,7 @@ passes 2^62, and Python's integers elsewhere. A recurrent net over any field is 
 Run word by word are attention over an algebraic field; batches whose numbers have more than
 `WIDEST` bits, which would fill the memory; and those where a word has no answer (softmax of a score
 that is not whole, weights that are not above 0), so that the error names what it named. So do nets
-whose numbers are no rationals, in balls (`ball_nets`).
+whose numbers are no rationals, in balls (`balls`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import ball_nets
-from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
-from .task_words import Word
+from ..atlas.tasks import Word
+from . import balls
+from .attention import LARGEST_SCORE, AttentionNet, Head, Layer
+from .fields import Number, Vector
+from .recurrent import RecurrentNet
 
 Whole = npt.NDArray[Any]  # of int64, or of Python's integers
 Answer = str | bool
@@ -58,7 +60,7 @@ def answers(
     if isinstance(net, RecurrentNet):
         return _by_automaton(net, words)
     if net.in_balls:
-        return ball_nets.answers(net, words)
+        return balls.answers(net, words)
     if net.field.domain is not None:
         return ((word, net.answer(word)) for word in words)
     return _by_batches(net, words, sizes)

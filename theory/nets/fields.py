@@ -1,0 +1,118 @@
+"""Where the numbers of exact nets live: the rationals, with a real root, or residues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import sympy
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+
+Number = Any
+Vector = list[Number]
+# SymPy evaluates what it parses: of a file it gets nothing but arithmetic in x.
+_POLYNOMIAL = re.compile(r"[\d\sx+\-*/^().]+")
+_X = sympy.Symbol("x")
+
+
+def _polynomial(text: str) -> sympy.Expr:
+    """Arithmetic in x.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if not _POLYNOMIAL.fullmatch(text):
+        raise ValueError(f"{text!r} is no polynomial in x")
+    return sympy.sympify(text.replace("^", "**"), {"x": _X})
+
+
+@dataclass(frozen=True)
+class Field:
+    """Where numbers live: the rationals, with a real root of a polynomial, or residues."""
+
+    domain: Any = None
+    root: Any = None
+
+    def number(self, text: Any) -> Number:
+        """An integer or a string as a number of the field.
+
+        Raises:
+            UsageError: for anything else.
+        """
+        if isinstance(text, int) and not isinstance(text, bool):
+            return Fraction(text) if self.domain is None else self.domain.convert(text)
+        if isinstance(text, str) and (self.domain is None or self.root is not None):
+            try:
+                if self.domain is None:
+                    if "e" in text.lower():
+                        raise ValueError  # 1e9999 would take the memory of the machine
+                    return Fraction(text.replace(" ", ""))
+                value = self.domain.zero
+                for coefficient in sympy.Poly(_polynomial(text), _X, domain="QQ").all_coeffs():
+                    value = value * _element(self) + self.domain.from_sympy(coefficient)
+                return value
+            except (ValueError, ZeroDivisionError, sympy.SympifyError, sympy.PolynomialError):
+                pass
+        raise UsageError(
+            f"cannot read the number {quoted(str(text))}; accepted are whole numbers and strings "
+            'such as "1/3"'
+            + ("" if self.domain is None else ', or polynomials in x such as "1/2*x + 1"')
+        )
+
+    def sign(self, value: Number) -> int:
+        """-1, 0 or 1, exactly."""
+        if self.domain is None:
+            return (value > 0) - (value < 0)
+        if not value:
+            return 0
+        exact, digits = self.domain.to_sympy(value), 30
+        while True:  # It is not zero, so that enough digits show its sign.
+            found = exact.evalf(digits)
+            if abs(found) > sympy.Float(10) ** (10 - digits):
+                return 1 if found > 0 else -1
+            digits *= 2
+
+
+@cache
+def _element(field: Field) -> Number:
+    """The root as an element of its field."""
+    return field.domain.from_sympy(field.root)
+
+
+def field_of(body: Mapping[str, Any]) -> Field:
+    """The field that a file names: `"generator": {"polynomial": "x^2 - 2", "above": "1"}` is the
+    least root above that number; `"modulus": 7` the residues; by default the rationals."""
+    modulus = body.get("modulus")
+    if modulus is not None:
+        if not isinstance(modulus, int) or modulus is True or not sympy.isprime(modulus):
+            raise UsageError(f"the modulus {quoted(str(modulus))} is no prime")
+        if body.get("family") != "recurrent":
+            raise UsageError("residues have no order: with a modulus the family is recurrent")
+        return Field(sympy.GF(modulus, symmetric=False))
+    named = body.get("generator")
+    if named is None:
+        return Field()
+    try:
+        polynomial = sympy.Poly(_polynomial(named["polynomial"]), _X)
+        above = Fraction(str(named.get("above", 0)))
+        roots = [root for root in sympy.real_roots(polynomial) if root > above]
+    except (KeyError, TypeError, AttributeError, ValueError, sympy.PolynomialError) as error:
+        raise UsageError(f"cannot read the generator {quoted(str(named))} ({error})") from None
+    if not roots:
+        raise UsageError(f"the generator {quoted(str(named))} has no real root above {above}")
+    return Field(sympy.QQ.algebraic_field(roots[0]), roots[0])
+
+
+def dot(one: Vector, other: Vector) -> Number:
+    """The inner product of two vectors."""
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def times(matrix: list[Vector], vector: Vector) -> Vector:
+    """A matrix times a vector."""
+    return [dot(row, vector) for row in matrix]
