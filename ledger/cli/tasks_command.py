@@ -228,13 +228,13 @@ def _run_words(
 ) -> _Found:
     from depthlaw.theory.atlas.tasks import word_task
     from depthlaw.theory.nets.batched import answers
-    from depthlaw.theory.nets.classes import breaks
+    from depthlaw.theory.nets.classes import in_class
     from depthlaw.theory.nets.every_length import automaton
     from depthlaw.theory.nets.json_format import net_of
 
     net, task = net_of(body), word_task(name, parameters)
     _same_alphabet(file, net.alphabet, task.letters)
-    if why := breaks(net, kind, parameters, task.length):
+    if why := in_class(net, kind, parameters, task.length):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
     _refuse_length(length, task.length)
     longest = task.length or length or _longest(len(task.letters))
@@ -324,10 +324,15 @@ def _run_thoughts(
     length: int | None,
 ) -> _Found:
     from depthlaw.theory.atlas.tasks import word_task
-    from depthlaw.theory.nets.thoughts import breaks, thought_net
+    from depthlaw.theory.nets.classes import in_class
+    from depthlaw.theory.nets.thoughts import TASKS, thought_net
 
     net = thought_net(body)
-    if why := breaks(net, kind, name):
+    if name not in TASKS:
+        raise UsageError(
+            f"nets of the family thoughts are for the tasks {', '.join(TASKS)}, not {quoted(name)}"
+        )
+    if why := in_class(net, kind):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
     task = word_task(name, parameters)
     _refuse_length(length, task.length)
@@ -363,14 +368,15 @@ def _run_maximum(
     kind: str,
     length: int | None,
 ) -> _Found:
-    from depthlaw.theory.nets.relu import breaks, numbers, relu_net, where_no_maximum
+    from depthlaw.theory.nets.classes import in_class
+    from depthlaw.theory.nets.relu import numbers, relu_net, where_no_maximum
 
     net, inputs = relu_net(body), numbers(name, parameters)
     if length is not None:
         raise UsageError("--length is for words; a maximum is compared on all numbers")
     if net.inputs != inputs:
         raise UsageError(f"{file} takes {plural(net.inputs, 'number')}; the task has {inputs}")
-    if why := breaks(net, kind):
+    if why := in_class(net, kind):
         raise UsageError(f"{file} is not of the class {kind}: {why}")
     point = where_no_maximum(net)
     wrong = None

@@ -18,7 +18,6 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 from ..atlas.tasks import Word, WordTask
 from .attention import AttentionNet, Head
 from .batched import recurrent_step
-from .classes import Net
 from .fields import Vector, times
 from .recurrent import RecurrentNet
 
@@ -44,7 +43,7 @@ class Automaton:
     wrong: Word | None
 
 
-def automaton(net: Net, task: WordTask) -> Automaton | None:
+def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> Automaton | None:
     """Follow a net's states and the task's together until nothing new is reached; None where there
     are more than `MOST_PAIRS` pairs, or the net is none that this is known of.
 
