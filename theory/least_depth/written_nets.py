@@ -39,7 +39,7 @@ from .lookup_nets import (
     parity_uniform,
     vertex_thoughts,
 )
-from .parity import one_head
+from .parity import one_head, one_layer, two_layers
 from .relu_maxima import Term, identity, relabellings
 
 # --- maxima ---------------------------------------------------------------------------------------
@@ -267,6 +267,10 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
     "ordered-one-head": (
         "ordered", {"n": 5}, "linear-readout-one-head", lambda: ordered(5, heads=1)
+    ),
+    "parity": ("parity", {}, "softmax", lambda: two_layers(Case(bits=1, attention_base=2))),
+    "parity-3-heads": (
+        "parity-bits", {"n": 3}, "softmax-linear-readout", lambda: one_layer(Case(bits=3))
     ),
     "parity-one-head": (
         "parity-bits", {"n": 7}, "linear-readout-few-heads", lambda: one_head(Case(bits=7))
