@@ -176,7 +176,8 @@ def _dyck(k: int, D: int) -> WordTask:
     return _read_by(machine, [letter for pair in pairs for letter in pair])
 
 
-def _ordered(n: int) -> WordTask:
+def ordered(n: int) -> WordTask:
+    """Whether n bits are sorted."""
     if n < 3:
         raise UsageError(f"the task ordered has words of 3 letters or more; got n = {n}")
     return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n, whole=True)
@@ -426,7 +427,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "letters": (_letters, ("k",)),
     "stair": (_stair, ("k",)),
     "dyck": (_dyck, ("k", "D")),
-    "ordered": (_ordered, ("n",)),
+    "ordered": (ordered, ("n",)),
     "kgram": (_kgram, ("k", "symbols")),
     "hops": (_hops, ("k", "symbols")),
     "composition": (_composition, ("k", "N")),
