@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.atlas import Bound, atlas_rows, classes, formula
+from depthlaw.advisor.atlas import AtlasBound, atlas_rows, classes, formula
 from depthlaw.advisor.base.quantities import plural
 
 from .output import dump, notes, say, stdout, tell
@@ -38,7 +38,7 @@ class _Answer:
 
     class_: str
     depth: str
-    ends: list[Bound]
+    ends: list[AtlasBound]
     shown: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
 
@@ -217,11 +217,11 @@ def _any_regular(asked: Asked) -> Iterator[_Answer]:
         yield answer
 
 
-def _says(end: Bound) -> str:
+def _says(end: AtlasBound) -> str:
     depth = formula(end.depth)
     return f"at most {depth}" if end.end == "upper" else depth
 
 
-def _ends(task: str, class_: str) -> list[Bound]:
+def _ends(task: str, class_: str) -> list[AtlasBound]:
     (row,) = (row for row in atlas_rows(task) if row.class_.key == class_)
     return [end for end in (row.lower, row.upper) if end]

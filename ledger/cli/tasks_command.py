@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.advisor.atlas import (
     GAPS,
     NONE,
+    AtlasBound,
     AtlasRow,
-    Bound,
     atlas_rows,
     classes,
     formula,
-    one,
+    singular,
     tasks,
 )
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
@@ -78,7 +78,7 @@ def _overview(rows: Sequence[AtlasRow]) -> None:
             subject = task.subject
         tell(f"{task.key}: {task.definition}")
         for row in own:
-            says = f"{row.class_.key}: {row.said}; {row.checked}"
+            says = f"{row.class_.key}: {row.summary}; {row.checked}"
             tell(says, f"{task.key}, " if piped else "  ")
     note(
         "Letters are those of the task or the class: `depthlaw tasks list TASK` defines both, and "
@@ -87,14 +87,14 @@ def _overview(rows: Sequence[AtlasRow]) -> None:
     )
 
 
-def told(end: Bound) -> str:
+def told(end: AtlasBound) -> str:
     """A bound in a line."""
     who = "ours" if end.source == "depthlaw" else end.source
     says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {formula(end.depth)}"
     rest = f"; {end.note}" if end.note else ""
     check = f"claim {end.claim}: {end.verdict}" if end.claim else end.verdict
-    if end.checked:
-        check += f": {end.checked}"
+    if why := "; ".join(filter(None, [end.checked, end.argument])):
+        check += f": {why}"
     elif not end.claim:
         check += ", not checked here"
     if end.source != "depthlaw" and not end.quote:
@@ -103,7 +103,7 @@ def told(end: Bound) -> str:
 
 
 def _as_json(row: AtlasRow) -> dict[str, Any]:
-    def end(bound: Bound | None) -> dict[str, Any] | None:
+    def end(bound: AtlasBound | None) -> dict[str, Any] | None:
         if bound is None:
             return None
         return {
@@ -171,7 +171,7 @@ def check_net(file: Path, length: int | None, json_output: bool) -> int:
         tell(f"WRONG: {file} says {said} of {thing} {word!r}, {has} {right}{found.rest}")
     else:
         unit = classes()[kind].unit
-        unit = one(unit) if found.layers == 1 else unit
+        unit = singular(unit) if found.layers == 1 else unit
         tell(f"right on {found.right_on}, {found.how}{found.rest}; {found.layers} {unit}: {text}")
         if found.sizes:
             ends = dict.fromkeys((min(found.sizes), max(found.sizes)))
@@ -493,7 +493,7 @@ def _size(length: int, size: tuple[int, int, int] | None) -> str:
     return letters + f"p up to {plural(p, 'bit')}, q up to {plural(q, 'bit')}, |e| up to {e}"
 
 
-def whose(bound: Bound) -> str:
+def whose(bound: AtlasBound) -> str:
     """Whose bound it is, and how that is known."""
     return f"{'ours' if bound.source == 'depthlaw' else bound.source}, {bound.mark}"
 

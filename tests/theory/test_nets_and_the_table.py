@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor.atlas import AtlasRow, Bound, bounds, classes, tasks
+from depthlaw.advisor.atlas import AtlasRow, AtlasBound, bounds, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
@@ -200,7 +200,7 @@ def test_too_many_states_show_no_more_than_the_run(checked, monkeypatch) -> None
 
 
 def table_of(monkeypatch, lower: str, upper: str) -> None:
-    def bound(end: str, depth: str) -> Bound:
+    def bound(end: str, depth: str) -> AtlasBound:
         facts = {"depth": depth, "source": "siems2025", "mark": "reported", "claim": ""}
         return replace(bounds()[0], end=end, **facts)
 
