@@ -97,6 +97,12 @@ class AtlasBound:
         return self.source == OURS
 
     @property
+    def reasons(self) -> str:
+        """What is checked of it and how, and what is argued beside that."""
+        argued = f"argued: {self.argument}" if self.claim and self.argument else self.argument
+        return "; ".join(filter(None, [self.checked, argued]))
+
+    @property
     def verdict(self) -> str:
         """What it stands on: the verdict on its claim, or, where none is about all of it, whether
         it is published or derived here alone, and the verdict on a part."""

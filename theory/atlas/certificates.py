@@ -37,10 +37,11 @@ words is right on these).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
+from depthlaw.advisor.atlas import Atlas, atlas
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.automaton import Automaton
@@ -81,7 +82,7 @@ class BoundCertificate:
 
     Attributes:
         task, parameters: of the atlas; "" and {} for a language.
-        automaton: of the language; else None.
+        language, automaton: of a language; "" and None for a task.
         kind: the class.
         layers: the number that is said not to suffice.
         words: both; of functions all that are named.
@@ -91,6 +92,7 @@ class BoundCertificate:
 
     task: str
     parameters: dict[str, Any]
+    language: str
     automaton: Automaton | None
     kind: str
     layers: int
@@ -98,7 +100,7 @@ class BoundCertificate:
     answers: tuple[Any, ...]
     function: Task | None = None
 
-    def told_apart(self) -> int | None:
+    def separating_layers(self) -> int | None:
         """The least number of layers that tell the words apart; None where `layers` do not.
 
         Cost: layers times the square of the length; where they are told apart, that for each layer.
@@ -180,8 +182,8 @@ def _exponent(word: Word) -> int:
 # --- files ---
 
 
-def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
-    """The certificate of a JSON object.
+def read_bound(body: Mapping[str, Any], known: Atlas | None = None) -> BoundCertificate:
+    """The certificate of a JSON object; about a task of the atlas, or of tables of a user's own.
 
     Raises:
         UsageError: for what is missing, of the wrong form, too long, or not decided here.
@@ -208,6 +210,13 @@ def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
         raise UsageError('the task has the wrong form; give "task": "dyck" and "parameters"')
     if kind == _STEPS:
         return _of_function(name, parameters, layers, words)
+    known = atlas() if known is None else known
+    if name in known.tasks and known.tasks[name].language:
+        of_task = known.tasks[name]
+        read = _of_language(
+            {"language": of_task.language, "alphabet": of_task.alphabet}, kind, layers, words
+        )
+        return replace(read, task=name)
     task = word_task(name, parameters)
     group = "group" in parameters
     if not (kind in _GROUPS_ONLY if group else kind in _HEADS and name in _WORDS):
@@ -225,7 +234,7 @@ def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
     if kind == "deltanet" and len({letter.removesuffix(BACK) for letter in one + other}) > 1:
         raise UsageError("for deltanet both words are powers of one letter")
     answers = _answer(task, one), _answer(task, other)
-    return BoundCertificate(name, parameters, None, kind, layers, (one, other), answers)
+    return BoundCertificate(name, parameters, "", None, kind, layers, (one, other), answers)
 
 
 def _of_language(
@@ -243,7 +252,7 @@ def _of_language(
     one, other = (_read_word(word, tuple(alphabet), False) for word in words)
     _refuse_long(layers, one, other)
     answers = automaton.accepts("".join(one)), automaton.accepts("".join(other))
-    return BoundCertificate("", {}, automaton, kind, layers, (one, other), answers)
+    return BoundCertificate("", {}, expression, automaton, kind, layers, (one, other), answers)
 
 
 def _of_function(
@@ -265,7 +274,7 @@ def _of_function(
         raise UsageError("these are too many words to be decided; name fewer, or shorter ones")
     answers = tuple(function(tuple(map(int, word))) for word in read)
     made = function_on_words(function, length, letters)
-    return BoundCertificate(name, dict(parameters), None, _STEPS, layers, read, answers, made)
+    return BoundCertificate(name, dict(parameters), "", None, _STEPS, layers, read, answers, made)
 
 
 def _function(

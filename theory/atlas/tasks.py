@@ -10,8 +10,10 @@ from functools import cache, reduce
 from math import log10
 from typing import Any
 
+from depthlaw.advisor.atlas import Atlas
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
+from ..formal_languages.regular_depth import read_language
 from ..hops.pointers import hop_k
 from ..least_depth.continuous_thoughts import all_graphs, distances
 from ..least_depth.group_words import GROUPS, Element, closure, exponent, series_length, times
@@ -122,6 +124,40 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
             "run; try smaller ones"
         )
     return task
+
+
+def language_task(language: str, alphabet: str) -> WordTask:
+    """Membership in a regular language, over these letters or those of the expression.
+
+    Raises:
+        UsageError: for what is no regular expression.
+
+    >>> task = language_task("(ab)*", "ab")
+    >>> [task.answer(tuple(word)) for word in ("", "ab", "aba")]
+    [True, True, False]
+    """
+    automaton = read_language(language, alphabet or None)
+    moves = dict(zip(automaton.alphabet, automaton.moves, strict=True))
+    machine = Machine(
+        0,
+        lambda state, letter: moves[letter][state],
+        lambda state: state in automaton.accepting,
+    )
+    return _read_by(machine, automaton.alphabet)
+
+
+def task_of(known: Atlas, name: str, parameters: Mapping[str, Any]) -> WordTask:
+    """`word_task`, or the language of a task in tables of a user's own.
+
+    Raises:
+        UsageError: as `word_task`.
+    """
+    own = known.tasks.get(name)
+    if own is None or not own.language:
+        return word_task(name, parameters)
+    if parameters:
+        raise UsageError(f"the task {name} is one language, and takes no parameters")
+    return language_task(own.language, own.alphabet)
 
 
 def _parity() -> WordTask:
@@ -380,7 +416,7 @@ def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
     >>> tasks_of("parity", {}), tasks_of("blocks", {"k": 2})
     (('parity', 'not-r-trivial', 'not-star-free'), ('blocks', 'r-trivial', 'star-free'))
     """
-    if name in _ADMITTED:
+    if name in _ADMITTED and "group" in parameters:
         return tasks_of_group(parameters["group"])
     # Dyck-(k, D) holds Dyck-(1, D), of which the atlas says it.
     kinds = {
@@ -392,6 +428,15 @@ def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
         "stair": ("r-trivial" if parameters.get("k") == 1 else "not-r-trivial", "star-free"),
     }
     return (name, *kinds.get(name, ()))
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """What a task of the atlas takes in files; () for one that has no words here.
+
+    >>> parameters_of("dyck"), parameters_of("maximum")
+    (('k', 'D'), ())
+    """
+    return _MADE[name][1] if name in _MADE else ()
 
 
 def lengths_of(group: str) -> dict[str, int]:
