@@ -34,7 +34,7 @@ GAPS = {
 class AtlasTask:
     """A task: its key, what it is about, a name, a definition in two lines, and what its letters
     stand for. Those about one subject stand together. Of a user's own: a regular expression of its
-    words, `language`, over the letters of `alphabet`."""
+    words, `language`, or the letters of `alphabet` alone for a function in words.py."""
 
     key: str
     subject: str
@@ -216,11 +216,13 @@ def singular(unit: str) -> str:
 
 @dataclass(frozen=True)
 class Atlas:
-    """The tables: tasks and classes by key, and every bound in order of time."""
+    """The tables: tasks and classes by key, and every bound in order of time; of a user's own the
+    folder."""
 
     tasks: dict[str, AtlasTask]
     classes: dict[str, AtlasClass]
     bounds: tuple[AtlasBound, ...]
+    folder: Path | None = None
 
     def rows(self, task: str | None = None, known_by: int | None = None) -> Iterator[AtlasRow]:
         """The rows of the table: of one task or of all, as known by the end of a year.
@@ -276,15 +278,15 @@ def atlas(tables: Path | None = None) -> Atlas:
         UsageError: for a folder without tables, and what is wrong in them, with file and line.
     """
     if tables is None:
-        return _extended(Atlas({}, {}, ()), Path(__file__).parent)
+        return _extended(Atlas({}, {}, ()), Path(__file__).parent, None)
     if not any((tables / f"{name}.csv").is_file() for name in ("tasks", "classes", "bounds")):
         raise UsageError(
             f"{tables} holds no tables; give a folder with tasks.csv, classes.csv or bounds.csv"
         )
-    return _extended(atlas(), tables)
+    return _extended(atlas(), tables, tables)
 
 
-def _extended(known: Atlas, folder: Path) -> Atlas:
+def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
     def of(name: str) -> Path | None:
         file = folder / f"{name}.csv"
         return file if file.is_file() else None
@@ -302,9 +304,9 @@ def _extended(known: Atlas, folder: Path) -> Atlas:
         refuse_unknown(place, "end", bound.end, ("lower", "upper"))
         refuse_unknown(place, "mark", bound.mark, ("printed", "reported", "recalled", "derived"))
         refuse_unknown(place, "covers", bound.covers, ("", "part"))
-        _refuse_unsupported(place, bound, bool(known.bounds))
+        _refuse_unsupported(place, bound, own is not None)
         bounds.append(bound)
-    return Atlas(tasks, classes, tuple(bounds))
+    return Atlas(tasks, classes, tuple(bounds), own)
 
 
 def _refuse_unsupported(place: str, bound: AtlasBound, own: bool) -> None:

@@ -36,8 +36,8 @@ words is right on these).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -50,7 +50,7 @@ from ..formal_languages.regular_depth import read_language
 from ..formal_languages.temporal_logic import kinds, kinds_both_ways
 from ..least_depth.chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
 from ..least_depth.group_words import universal
-from .tasks import Word, WordTask, word_task
+from .tasks import Word, WordTask, task_of
 
 # Layers times pairs of positions, or of counts and positions: what takes ten seconds.
 MOST_STEPS = 10_000_000
@@ -211,19 +211,14 @@ def read_bound(body: Mapping[str, Any], known: Atlas | None = None) -> BoundCert
     if kind == _STEPS:
         return _of_function(name, parameters, layers, words)
     known = atlas() if known is None else known
-    if name in known.tasks and known.tasks[name].language:
-        of_task = known.tasks[name]
-        read = _of_language(
-            {"language": of_task.language, "alphabet": of_task.alphabet}, kind, layers, words
-        )
-        return replace(read, task=name)
-    task = word_task(name, parameters)
-    group = "group" in parameters
-    if not (kind in _GROUPS_ONLY if group else kind in _HEADS and name in _WORDS):
-        fits = ", ".join(_GROUPS_ONLY if group else _HEADS if name in _WORDS else [])
+    task = task_of(known, name, parameters)
+    classes: Collection[str] = _GROUPS_ONLY if "group" in parameters else ()
+    if name in _WORDS or name not in atlas().tasks:
+        classes = _HEADS
+    if kind not in classes:
         raise UsageError(
             f"bounds of the class {kind} for the task {name} are not checked here"
-            + (f"; accepted are the classes {fits}" if fits else "")
+            + (f"; accepted are the classes {', '.join(classes)}" if classes else "")
         )
     if kind == "deltanet" and layers > 1:
         raise UsageError(f"of deltanet bounds on 0 or 1 layers are checked here; got {layers}")

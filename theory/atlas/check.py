@@ -371,7 +371,7 @@ def _bound(body: Mapping[str, Any], known: Atlas) -> Compared:
         bound.separating_layers(),
         bound.function is not None,
     )
-    if bound.automaton and not bound.task:
+    if bound.automaton:
         ends = ends_of_language(bound.language, bound.automaton.alphabet, bound.kind, known)
     elif bound.task == "boolean-function" and bound.function:
         rank = ranks(bound.function)(bound.function.everything)[0]
