@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
-    from depthlaw.theory.atlas.check import Compared, Net
+    from depthlaw.theory.atlas.check import Compared
     from depthlaw.theory.atlas.ends import Ends
     from depthlaw.theory.claims.definition import Claim
+    from depthlaw.theory.nets.classes import ExactNet
 
     from .verdicts.suite_verdicts import ClaimResult
 
@@ -168,7 +169,7 @@ def atlas(
 
 
 def check(
-    given: str | Path | Mapping[str, Any] | Net,
+    given: str | Path | Mapping[str, Any] | ExactNet,
     task: str | None = None,
     class_: str | None = None,
     *,

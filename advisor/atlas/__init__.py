@@ -1,18 +1,20 @@
 """The atlas of least depth: for each task and class of models the greatest depth that is known to
 be necessary and the least that is known to suffice, who found it, and what of it is checked here.
 
-`tasks.csv` and `classes.csv` define both, `bounds.csv` holds every bound in order of time, the
-superseded ones too. Tables of the same columns in a folder of a user's own extend them.
+`tasks.csv` and `classes.csv` define both, a class with the rules that its nets keep; `bounds.csv`
+holds every bound in order of time, the superseded ones too. Tables of the same columns in a folder
+of a user's own extend them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..base.quantities import UsageError, quoted
 from ..claim_verdicts import verdict
@@ -44,14 +46,91 @@ class AtlasTask:
     alphabet: str = ""
 
 
+# What a cell of `classes.csv` may hold, by column: one of these words, or, in the plural ones,
+# several of them.
+RULES = {
+    "family": ("words", "attention", "continuous thoughts", "recurrent", "relu", "thoughts"),
+    "attention": ("softmax", "weights", "average", "hard-right", "hard-left", "linear"),
+    "masks": ("none", "causal", "strict"),
+    "positions": ("", "none", "one kind", "added"),
+    "mlp": ("", "none", "not last"),
+    "residual": ("", "yes"),
+    "read": ("", "mark", "every token", "vertices"),
+    "by_place": ("query", "key"),
+    "weights": ("", "integer", "identity", "diagonal", "signs", "reflections"),
+    "bound": ("", "rightmost", "leftmost", "both ways", "flows", "signs", "powers", "rank"),
+}
+_SEVERAL = ("attention", "masks", "by_place")
+# A number, or a letter of the task's, perhaps less a number; n is the number of letters of a word.
+_NUMBER = re.compile(r"|\d+|[a-z]( - \d+)?")
+_NUMBERS = ("least_heads", "most_heads", "layers")
+
+
 @dataclass(frozen=True)
 class AtlasClass:
-    """A class of models with all its fine print, and what depth counts in it."""
+    """A class of models with all its fine print, and the rules that weights can show.
+
+    Attributes:
+        key, name, definition, unit: what it is, and what depth counts in it.
+        family: of its nets; "words" where weights show nothing of the class.
+        attention, masks: that a head may have; none for any.
+        positions: "none"; "one kind" for those that do not depend on n and that a polynomial in
+            the place bounds, "added" for such without factors of the letter.
+        mlp: "none", or "not last" for none after the last layer.
+        residual: whether every layer adds its input.
+        read: at a letter that is none of the word's ("mark"), at every token, or of "vertices",
+            where there is no other token.
+        by_place: which of query and key are functions of the place alone.
+        least_heads, most_heads, layers: numbers, or formulas in the task's letters and in n, the
+            letters of a word.
+        weights: what matrices are.
+        bound: how two words show a lower bound for the class; "" where none do.
+    """
 
     key: str
     name: str
     definition: str
     unit: str
+    family: str = "words"
+    attention: tuple[str, ...] = ()
+    masks: tuple[str, ...] = ()
+    positions: str = ""
+    mlp: str = ""
+    residual: str = ""
+    read: str = ""
+    by_place: tuple[str, ...] = ()
+    least_heads: str = ""
+    most_heads: str = ""
+    layers: str = ""
+    weights: str = ""
+    bound: str = ""
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, str], where: str) -> AtlasClass:
+        """A row of a table of classes; `where` it stands, for errors.
+
+        Raises:
+            UsageError: for a cell with a word that no rule knows.
+
+        >>> row = {"key": "a", "name": "", "definition": "", "unit": "layers", "family": "relu"}
+        >>> AtlasClass.of_row(row | {"weights": "integer"}, "classes.csv, row 2").weights
+        'integer'
+        """
+        rules: dict[str, Any] = dict(row)
+        for column, cell in row.items():
+            known = RULES.get(column)
+            words = tuple(cell.split()) if column in _SEVERAL else (cell,)
+            if column in _SEVERAL:
+                rules[column] = words
+            unknown = [word for word in words if known is not None and word not in known]
+            accepted = ", ".join(word or "nothing" for word in known or ())
+            if column in _NUMBERS and not _NUMBER.fullmatch(cell):
+                unknown, accepted = [cell], "nothing, a number, or a letter such as n or n - 1"
+            if unknown:
+                raise UsageError(
+                    f"{where}, {column}: {quoted(unknown[0])} is not known; accepted are {accepted}"
+                )
+        return cls(**rules)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,8 @@ def read_table(file: Path, of: type[Row]) -> Iterator[tuple[str, Row]]:
     """Each row of a CSV file with its place, such as "bounds.csv, line 7".
 
     A column is a field of `of`, `class` for `class_`. Columns with a default may be missing, cells
-    of all others must be filled in; `int` and `int | None` are read as such.
+    of all others must be filled in; `int` and `int | None` are read as such. What `of.of_row` says
+    of cells and their place, where there is such, comes last.
 
     Raises:
         UsageError: for a file, a row or a cell that is not of this form.
@@ -46,7 +47,9 @@ def read_table(file: Path, of: type[Row]) -> Iterator[tuple[str, Row]]:
                 if missing := [name for name in needed if name not in header]:
                     raise UsageError(f"{place}: the column {missing[0]} is missing")
             elif cells:
-                yield place, of(**_cells(place, header, cells, columns))
+                row = _cells(place, header, cells, columns)
+                make = getattr(of, "of_row", None)
+                yield place, of(**row) if make is None else make(row, place)
     except csv.Error as error:
         raise UsageError(f"{file.name}, line {rows.line_num}: {error}") from None
 
@@ -66,7 +69,7 @@ def _cells(
         field = columns[name]
         if not cell.strip() and field.default is MISSING:
             raise UsageError(f"{place}: the cell {name} is empty")
-        if field.type == "str":
+        if not field.type.startswith("int"):
             row[field.name] = cell
         elif cell.strip().isdecimal():
             row[field.name] = int(cell)

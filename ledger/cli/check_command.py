@@ -83,7 +83,8 @@ def _dump(file: Path, compared: Compared, facts: dict[str, Any]) -> None:
 
 def _net_facts(run: NetRun) -> dict[str, Any]:
     facts = {name: getattr(run, name) for name in ("layers", "words", "length", "whole", "states")}
-    return facts | {"wrong": run.wrong and asdict(run.wrong), "sizes": run.sizes}
+    wrong = run.wrong and asdict(run.wrong) | {"word": " ".join(run.wrong.word)}
+    return facts | {"wrong": wrong, "sizes": run.sizes}
 
 
 def _asked(run: NetRun, up_to: str = "to") -> str:
@@ -98,7 +99,7 @@ def _asked(run: NetRun, up_to: str = "to") -> str:
 def _wrong(file: Path, run: NetRun) -> str:
     assert run.wrong
     thing, has = ("the word", "which has") if run.words else ("the numbers", "whose maximum is")
-    says = f"WRONG: {file} says {run.wrong.said} of {thing} {run.wrong.word!r}, {has} "
+    says = f"WRONG: {file} says {run.wrong.said} of {thing} {' '.join(run.wrong.word)!r}, {has} "
     if not run.words:
         return f"{says}{run.wrong.right}"
     before = "earlier word" if run.thoughts else "shorter or earlier word"

@@ -17,7 +17,7 @@ from depthlaw.theory.atlas import check as check_module, tasks as word_tasks
 from depthlaw.theory.atlas.tasks import lengths_of, word_task
 from depthlaw.theory.least_depth.group_words import GROUPS, closure
 from depthlaw.theory.nets import batched, every_length
-from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
@@ -303,26 +303,26 @@ def test_no_words_show_nothing(length, checked) -> None:
 
 def test_hard_attention_is_read_at_a_letter_after_the_word() -> None:
     net = last_letter("uhat-right", {"attention": "hard-right", "mask": "strict"})
-    assert breaks(net_of(net), "uhat-right") == ""
-    assert "read at a letter after the word" in breaks(net_of(net | {"end": None}), "uhat-right")
-    assert "read at the last letter" in breaks(
+    assert in_class(net_of(net), "uhat-right") == ""
+    assert "read at a letter after the word" in in_class(net_of(net | {"end": None}), "uhat-right")
+    assert "read at the last letter" in in_class(
         net_of(net | {"start": "?", "at": "first"}), "uhat-right"
     )
 
 
 def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zero(checked) -> None:
     net = stored("parity-3-heads")
-    assert breaks(net_of(net), "softmax-linear-readout") == ""
+    assert in_class(net_of(net), "softmax-linear-readout") == ""
     twice = net | {"layers": net["layers"] * 2}
-    assert "only in the first layer" in breaks(net_of(twice), "softmax-linear-readout")
+    assert "only in the first layer" in in_class(net_of(twice), "softmax-linear-readout")
     asked = copy.deepcopy(net) | {"positions": ["i"], "read": [0, 0, 0, 0, -1, 0]}
     for head in asked["layers"][0]["heads"]:
         for name in ("query", "key", "value"):
             head[name] = [[*row, 0] for row in head[name]]
         head["output"].append([0])
-    assert breaks(net_of(asked), "softmax-linear-readout") == ""
+    assert in_class(net_of(asked), "softmax-linear-readout") == ""
     asked["layers"][0]["heads"][0]["query"][0][-1] = 1
-    assert "a query that no position enters" in breaks(net_of(asked), "softmax-linear-readout")
+    assert "a query that no position enters" in in_class(net_of(asked), "softmax-linear-readout")
     net["layers"][0]["heads"][0]["key"][0][2] = 0
     code, said = checked(net)
     assert code == 2
@@ -345,7 +345,7 @@ def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zer
 def test_heads_of_a_layer_are_those_of_the_class(kind, heads, says) -> None:
     net = stored("parity-3-heads")
     net["layers"][0]["heads"] = net["layers"][0]["heads"][:heads]
-    why = breaks(net_of(net), kind, letters=3)
+    why = in_class(net_of(net), kind, letters=3)
     assert why.endswith(says)
     assert bool(why) == bool(says)
 

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from depthlaw.advisor.atlas import Atlas, atlas
-from depthlaw.advisor.base.quantities import UsageError, plural
+from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..least_depth.chain_of_thought import ranks
-from ..nets import classes, relu, thoughts
-from ..nets.batched import Sizes, answers
-from ..nets.every_length import automaton
+from ..nets.batched import Sizes
+from ..nets.classes import ExactNet, in_class
+from ..nets.every_length import StatesGrow
 from ..nets.json_format import net_of, read_body
-from ..nets.relu import ReluNet, relu_net, where_no_maximum
-from ..nets.thoughts import ThoughtNet, thought_net
+from ..nets.relu import Maximum, ReluNet, numbers
+from ..nets.right import Mistake, right_on
+from ..nets.thoughts import TASKS, ThoughtNet
 from .certificates import BoundCertificate, read_bound
 from .ends import End, Ends, Result, ends_of_task, refuse_unknown_class
 from .languages import ends_of_language
 from .tasks import Word, WordTask, language_task, task_of
 
-Net = classes.Net | ReluNet | ThoughtNet
 # Words that a check runs by default at most, and with a length.
 _WORDS, _MOST_WORDS = 3_000, 1_000_000
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """A word, or numbers, on which a net is wrong: what it says, and what is right."""
-
-    word: str
-    said: str | bool
-    right: str | bool
 
 
 @dataclass(frozen=True)
@@ -70,7 +61,7 @@ class NetRun:
     in_balls: bool = False
     sizes: Sizes | None = None
     thoughts: bool = False
-    wrong: Wrong | None = None
+    wrong: Mistake | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +116,7 @@ class Compared:
 
 
 def check(
-    given: str | Path | Mapping[str, Any] | Net,
+    given: str | Path | Mapping[str, Any] | ExactNet,
     task: str | None = None,
     class_: str | None = None,
     *,
@@ -158,7 +149,7 @@ def check(
     (True, 1, 'as many as the table')
     """
     known = atlas(None if tables is None else Path(tables))
-    given_net = isinstance(given, Net)
+    given_net = isinstance(given, ExactNet)
     body = {} if given_net else read_body(Path(given) if isinstance(given, str) else given)
     if task is not None:
         body = {name: value for name, value in body.items() if name != "language"}
@@ -179,7 +170,7 @@ def check(
 
 
 def _net(
-    name: str, net: Net | None, body: Mapping[str, Any], length: int | None, known: Atlas
+    name: str, net: ExactNet | None, body: Mapping[str, Any], length: int | None, known: Atlas
 ) -> Compared:
     if length is not None and length < 1:
         raise UsageError(f"--length is 1 or more; got {length}")
@@ -195,159 +186,75 @@ def _net(
             '"language": "(ab)*", one of the two'
         )
     refuse_unknown_class(class_, known)
-    if net is None:
-        readers = {"relu": relu_net, "thoughts": thought_net}
-        net = readers.get(str(body.get("family")), net_of)(body)
-    if isinstance(net, ReluNet):
-        run = _on_numbers(name, net, task, parameters, class_, length)
-    elif isinstance(net, ThoughtNet):
-        words = task_of(known, task, parameters)
-        run = _in_thoughts(name, net, words, task, class_, length)
-    else:
-        words = (
-            language_task(language, "".join(net.alphabet))
-            if language
-            else task_of(known, task, parameters)
-        )
-        bits = "bits" in known.classes[class_].definition
-        run = _on_words(name, net, words, parameters, class_, length, bits)
+    net = net_of(body) if net is None else net
+    words: WordTask | Maximum
     if language:
-        ends = ends_of_language(language, "".join(net.alphabet), class_, known)
+        words = language_task(language, "".join(getattr(net, "alphabet", ())))
+    elif isinstance(net, ReluNet):
+        words = Maximum(numbers(task, parameters))
+    elif isinstance(net, ThoughtNet) and task not in TASKS:
+        raise UsageError(
+            f"nets of the family thoughts are for the tasks {', '.join(TASKS)}, not {quoted(task)}"
+        )
+    else:
+        words = task_of(known, task, parameters)
+    letters = words.length if isinstance(words, WordTask) else None
+    if why := in_class(net, known.classes[class_], parameters, letters):
+        raise UsageError(f"{name} is not of the class {class_}: {why}")
+    try:
+        run = _run(net, words, length, "bits" in known.classes[class_].definition)
+    except StatesGrow as error:
+        raise UsageError(f"{name} is not of the class {class_}: {error}") from None
+    if language:
+        ends = ends_of_language(language, "".join(getattr(net, "alphabet", ())), class_, known)
     else:
         ends = ends_of_task(task, class_, parameters, known, run.heads)
     result = Result.WRONG if run.wrong else ends.of_net(run.layers, run.whole)
     return Compared(task, language, parameters, class_, run, ends, result)
 
 
-def _refuse(name: str, class_: str, why: str) -> None:
-    if why:
-        raise UsageError(f"{name} is not of the class {class_}: {why}")
-
-
-def _on_words(
-    name: str,
-    net: classes.Net,
-    task: WordTask,
-    parameters: Mapping[str, Any],
-    class_: str,
-    length: int | None,
-    bits: bool,
-) -> NetRun:
-    _same_alphabet(name, net.alphabet, task.letters)
-    _refuse(name, class_, classes.breaks(net, class_, parameters, task.length))
+def _run(net: ExactNet, task: WordTask | Maximum, length: int | None, bits: bool) -> NetRun:
+    """The net on all words up to a length; `bits`: whether to note how large its numbers get."""
+    if isinstance(task, Maximum):
+        if length is not None:
+            raise UsageError("--length is for words; a maximum is compared on all numbers")
+        right = right_on(net, task)
+        return NetRun(right.depth, inputs=task.n, whole=bool(right), wrong=right.mistake)
     _refuse_length(length, task.length)
     longest = task.length or length or _longest(len(task.letters), _WORDS)
     if not task.length and longest > (most := _longest(len(task.letters), _MOST_WORDS)):
         raise UsageError(
             f"--length {longest}: at most {_MOST_WORDS:,} words are run; try --length {most}"
         )
-    try:
-        closed = automaton(net, task)
-    except UsageError as error:
-        raise UsageError(f"{name} is not of the class {class_}: {error}") from None
     sizes: Sizes | None = {} if bits else None
-    said = answers(net, filter(None, task.words(longest)), sizes)
-    words, wrong = _compared(name, said, task.answer)
-    if not wrong and closed and closed.wrong:
-        _, wrong = _compared(name, answers(net, [closed.wrong]), task.answer)
-        words += 1
-    if not words:
+    right = right_on(net, task, filter(None, task.words(longest)), sizes)
+    if not right.words:
         raise UsageError(
             f"no word up to length {longest} is asked; try --length {max(task.least, 1)} or more"
         )
-    every_length = closed is not None and closed.compared and not wrong
+    thoughts = isinstance(net, ThoughtNet)
+    layers = () if isinstance(net, ThoughtNet | ReluNet) else net.layers
+    heads = max((len(getattr(layer, "heads", ())) for layer in layers), default=0) or None
     return NetRun(
-        layers=net.depth,
-        heads=max((len(getattr(layer, "heads", ())) for layer in net.layers), default=0) or None,
-        words=words,
+        layers=right.depth,
+        heads=net.most_heads if isinstance(net, ThoughtNet) else heads,
+        words=right.words,
         length=None if task.listed else longest,
         listed=task.listed[1] if task.listed else "",
         of_one_length=task.length is not None,
-        states=closed.states if closed else None,
-        every_length=every_length,
-        whole=(every_length or task.whole) and not wrong,
+        states=right.states,
+        every_length=bool(right) and right.every_length,
+        whole=bool(right) and (right.every_length or task.whole),
         in_balls=getattr(net, "in_balls", False),
         sizes=sizes,
-        wrong=wrong,
+        thoughts=thoughts,
+        wrong=right.mistake,
     )
-
-
-def _in_thoughts(
-    name: str, net: ThoughtNet, task: WordTask, key: str, class_: str, length: int | None
-) -> NetRun:
-    _refuse(name, class_, thoughts.breaks(net, class_, key))
-    _refuse_length(length, task.length)
-    _same_alphabet(name, net.alphabet, task.letters)
-    steps = [0]
-
-    def said() -> Iterator[tuple[Word, str | bool]]:
-        for word in task.words(0):
-            answer, taken = net.answer(word)
-            steps.append(taken)
-            yield word, answer
-
-    words, wrong = _compared(name, said(), task.answer)
-    return NetRun(
-        layers=max(steps),
-        heads=net.most_heads,
-        words=words,
-        length=task.length,
-        of_one_length=True,
-        whole=not wrong,
-        thoughts=True,
-        wrong=wrong,
-    )
-
-
-def _on_numbers(
-    name: str,
-    net: ReluNet,
-    task: str,
-    parameters: Mapping[str, Any],
-    class_: str,
-    length: int | None,
-) -> NetRun:
-    inputs = relu.numbers(task, parameters)
-    if length is not None:
-        raise UsageError("--length is for words; a maximum is compared on all numbers")
-    if net.inputs != inputs:
-        raise UsageError(f"{name} takes {plural(net.inputs, 'number')}; the task has {inputs}")
-    _refuse(name, class_, relu.breaks(net, class_))
-    run = NetRun(layers=net.depth, inputs=inputs, whole=True)
-    if (point := where_no_maximum(net)) is None:
-        return run
-    wrong = Wrong(" ".join(map(str, point)), str(net.value(point)), str(max(point)))
-    return replace(run, whole=False, wrong=wrong)
-
-
-def _compared(
-    name: str,
-    answers: Iterable[tuple[Sequence[str], str | bool]],
-    right: Callable[[Any], str | bool],
-) -> tuple[int, Wrong | None]:
-    """How many words were asked, up to the first that is answered wrongly, and that one."""
-    words = 0
-    for word, said in answers:
-        words, answer = words + 1, right(word)
-        if isinstance(said, bool) != isinstance(answer, bool):
-            kinds = "true and false, no strings" if isinstance(answer, bool) else "strings"
-            raise UsageError(f"{name} answers {said!r}; the answers of the task are {kinds}")
-        if said != answer:
-            return words, Wrong(" ".join(word), said, answer)
-    return words, None
 
 
 def _refuse_length(length: int | None, of_task: int | None) -> None:
     if length is not None and of_task is not None and length != of_task:
         raise UsageError(f"all words of this task have {of_task} letters; leave out --length")
-
-
-def _same_alphabet(name: str, alphabet: Word, letters: Word) -> None:
-    if set(alphabet) != set(letters):
-        raise UsageError(
-            f"the alphabet of {name} is {' '.join(alphabet)}; that of the task is "
-            + " ".join(letters)
-        )
 
 
 def _longest(letters: int, most: int) -> int:

@@ -186,7 +186,8 @@ def _parity() -> WordTask:
     return _read_by(Machine(False, lambda odd, letter: odd != (letter == "1")), "01")
 
 
-def _parity_bits(n: int) -> WordTask:
+def parity_bits(n: int) -> WordTask:
+    """Whether n bits have an odd number of ones."""
     return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n, whole=True)
 
 
@@ -487,7 +488,7 @@ def derived_length_of(group: str) -> int | None:
 
 _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "parity": (_parity, ()),
-    "parity-bits": (_parity_bits, ("n",)),
+    "parity-bits": (parity_bits, ("n",)),
     "blocks": (_blocks, ("k",)),
     "letters": (_letters, ("k",)),
     "stair": (_stair, ("k",)),

@@ -116,6 +116,18 @@ def field_of(body: Mapping[str, Any]) -> Field:
     return Field(sympy.QQ.algebraic_field(roots[0]), roots[0])
 
 
+def letters_of(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """The alphabet of a file.
+
+    Raises:
+        UsageError: unless it is a list of strings.
+    """
+    alphabet = body["alphabet"]
+    if not isinstance(alphabet, list) or not all(isinstance(letter, str) for letter in alphabet):
+        raise UsageError('the alphabet is a list of letters, each a string: ["a", "b"]')
+    return tuple(alphabet)
+
+
 def dot(one: Vector, other: Vector) -> Number:
     """The inner product of two vectors."""
     return sum(a * b for a, b in zip(one, other, strict=True))
