@@ -74,7 +74,7 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> Non
         ({"positions": ["9^9^9^9", "i"]}, "cannot read the position '9^9^9^9'"),
         ({"labels": [False, True, False], "read": [[0] * 9] * 3}, "each label has one vector"),
         ({"labels": ["False", "True"], "read": [[0] * 9, [1] * 9]}, "are true and false"),
-        ({"language": "a*"}, "nets are checked against tasks"),
+        ({"language": "a*"}, 'or a regular "language": "(ab)*", one of the two'),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:

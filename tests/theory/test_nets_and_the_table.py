@@ -6,16 +6,14 @@ import copy
 import itertools
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor.atlas import AtlasRow, Bound, bounds, classes, tasks
+from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.atlas import tasks as word_tasks
+from depthlaw.theory.atlas import check as check_module, tasks as word_tasks
 from depthlaw.theory.atlas.tasks import lengths_of, word_task
 from depthlaw.theory.least_depth.group_words import GROUPS, closure
 from depthlaw.theory.nets import batched, every_length
@@ -200,19 +198,13 @@ def test_too_many_states_show_no_more_than_the_run(checked, monkeypatch) -> None
 
 
 def table_of(monkeypatch, lower: str, upper: str) -> None:
-    def bound(end: str, depth: str) -> Bound:
-        facts = {"depth": depth, "source": "siems2025", "mark": "reported", "claim": ""}
-        return replace(bounds()[0], end=end, **facts)
+    def bound(end: str, depth: str) -> AtlasBound:
+        facts = {"task": "elementary-words", "class_": "deltanet", "end": end, "depth": depth}
+        return AtlasBound(**facts, year=2025, source="siems2025", mark="reported")
 
-    row = AtlasRow(
-        tasks()["elementary-words"],
-        classes()["deltanet"],
-        bound("lower", lower) if lower else None,
-        bound("upper", upper) if upper else None,
-    )
-    monkeypatch.setattr(
-        tasks_command, "atlas_rows", lambda task: [row] if task == "elementary-words" else []
-    )
+    ends = tuple(bound(end, depth) for end, depth in (("lower", lower), ("upper", upper)) if depth)
+    table = Atlas(tasks(), classes(), ends)
+    monkeypatch.setattr(check_module, "atlas", lambda tables: table)
 
 
 @pytest.mark.parametrize(
@@ -265,30 +257,6 @@ def test_the_answer_ends_with_the_class_and_keeps_within_the_terminal(
 def test_no_row_is_no_record(checked) -> None:
     net = stored("parity") | {"task": "parity-bits", "parameters": {"n": 4}}
     assert "of 4 letters, exactly; 2 layers: the table has no row for this" in checked(net)[1]
-
-
-@pytest.mark.parametrize(
-    ("formula", "numbers", "value"),
-    [
-        ("D + 1", {"D": 2}, 3),
-        ("ceil(n/H)", {"n": 5, "H": 2}, 3),
-        ("1 if H >= n, else 2", {"H": 2, "n": 3}, 2),
-        ("1 if H >= n", {"H": 3, "n": 3}, 1),
-        ("1 if H >= n", {"H": 2, "n": 3}, None),
-        ("1 if H >= n, else 2", {"n": 3}, None),
-        ("2 if an element has order 3 or more, else 1", {"order": 5}, 2),
-        ("Min(2, e - 1)", {"e": 2}, 1),
-        ("Min(d + 1, 4)", {"d": 4}, 4),
-        ("none", {}, float("inf")),
-        ("none if TC0 is not NC1", {}, None),
-        ("some depth", {}, None),
-        ("order log n", {"n": 3}, None),
-        ("floor(k/2) + 1", {"k": 5}, 3),
-        ("d", {}, None),
-    ],
-)
-def test_formulas_of_the_table_are_numbers_or_none(formula, numbers, value) -> None:
-    assert tasks_command._value(formula, numbers) == value
 
 
 # --- groups, parameters, classes ---

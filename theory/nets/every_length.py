@@ -28,6 +28,10 @@ MOST_PAIRS = 200_000
 Step = Callable[[Any, str], tuple[Any, Any]]
 
 
+class StatesGrow(UsageError):
+    """A state is reached that the file says nothing of: finitely many states are not shown."""
+
+
 @dataclass(frozen=True)
 class Automaton:
     """What a net is on words of every length.
@@ -50,7 +54,7 @@ def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> Automaton | N
     Cost: a step of the layers for each pair and letter.
 
     Raises:
-        UsageError: where a state is reached that the file says nothing of.
+        StatesGrow: where a state is reached that the file says nothing of.
     """
     start: Any
     step: Step
@@ -84,7 +88,7 @@ def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> Automaton | N
                 try:
                     net.answer(missing)  # which says what is missing
                 except UsageError as error:
-                    raise UsageError(
+                    raise StatesGrow(
                         "its states grow, or the file does not list all that are reached: in a "
                         f"word of {plural(len(missing), 'letter')} {error}"
                     ) from None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from math import isfinite
 from typing import Any
 
 import sympy
@@ -39,11 +40,18 @@ class Field:
     root: Any = None
 
     def number(self, text: Any) -> Number:
-        """An integer or a string as a number of the field.
+        """An integer, a string or a binary fraction such as 0.5 as a number of the field.
 
         Raises:
             UsageError: for anything else.
         """
+        if isinstance(text, float) and self.domain is None and isfinite(text):
+            if Fraction(text) == Fraction(repr(text)):
+                return Fraction(text)
+            raise UsageError(
+                f"the number {text} is no binary fraction, which a file would round; write the "
+                f'string "{Fraction(repr(text))}"'
+            )
         if isinstance(text, int) and not isinstance(text, bool):
             return Fraction(text) if self.domain is None else self.domain.convert(text)
         if isinstance(text, str) and (self.domain is None or self.root is not None):

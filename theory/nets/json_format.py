@@ -66,12 +66,15 @@ _HUGE = re.compile(r"\^\s*\d{3}|\^[^+\-*/]*\^|\^\s*\([\d\s*]{5,}\)|\*\*|\d{20}")
 _WANTED = "give a file of explicit weights, such as docs/examples/nets/parity.json of a checkout"
 
 
-def read_body(file: Path) -> dict[str, Any]:
-    """The JSON object of a file, whatever is in it.
+def read_body(file: Path | Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON object of a file, whatever is in it; or this object, with known fields alone.
 
     Raises:
         UsageError: what is wrong with it, in one line.
     """
+    if isinstance(file, Mapping):
+        _refuse_unknown(file)
+        return dict(file)
     try:
         body = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError as error:
