@@ -9,8 +9,7 @@ from ..nets.attention import AttentionNet
 from ..nets.builder import Body, Stream, rows
 from . import continuous_thoughts
 from .continuous_thoughts import most_edges
-from .group_nets import element_name
-from .group_words import GROUPS, closure, power, times
+from .groups import GROUPS, closure, element_name, power, times
 
 _PLACES = {"i": "i", "i^2": "i^2"}
 

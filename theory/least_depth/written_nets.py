@@ -25,7 +25,8 @@ from ..nets.json_format import text_of
 from .brackets import climbed
 from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
 from .formula_nets import at_least, brackets_formula, of_formula
-from .group_nets import by_cascade, by_signs, cube, number_text, octagon
+from .group_nets import by_signs, cube, number_text, octagon
+from .group_words import diagonal_net
 from .lookup_nets import (
     composition,
     group_product,
@@ -150,9 +151,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     "d8-deltanet": ("dihedral-words", {"group": "D8"}, "deltanet", octagon),
     "s4-deltanet": ("s4-words", {"group": "S4"}, "deltanet", cube),
     "s4-diagonal": (
-        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: by_cascade("S4", 12, 13)
+        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: diagonal_net("S4", 12)
     ),
-    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
+    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: diagonal_net("D8", 2)),
     "hops-causal": (
         "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: hops_causal(3, 2)
     ),
