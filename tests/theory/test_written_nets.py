@@ -13,21 +13,20 @@ import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.atlas.tasks import word_task
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.connectivity.graph_attention import integer_states
 from depthlaw.theory.formal_languages.automaton import block_language, minimal
 from depthlaw.theory.formal_languages.fixed_precision import stair
 from depthlaw.theory.hops import network as hop_network
 from depthlaw.theory.hops.self_skipping_lookup import self_skipping
 from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order
-from depthlaw.theory.least_depth.composition import composed
+from depthlaw.theory.least_depth.composition import composed, lookups
 from depthlaw.theory.least_depth.lookup_nets import (
-    composition,
     group_product,
     hops_causal,
     hops_self_skipping,
     hops_strict,
     identity_weights,
-    kgram,
     vertex_thoughts,
 )
 from depthlaw.theory.least_depth.written_nets import FILES, written
@@ -189,7 +188,7 @@ def test_hops_are_those_of_the_networks(k, symbols) -> None:
 
 @pytest.mark.parametrize(("k", "symbols"), [(1, 3), (2, 3), (3, 2)])
 def test_kgrams_are_those_of_the_network(k, symbols) -> None:
-    net = kgram(k, symbols)
+    net = markov_order.heads_net(Case(context=k, symbols=symbols))
     words = itertools.product("abc"[:symbols], repeat=k + 4)
     for word, said in answers(net, words):
         numbers = tuple(map("abc".index, word))
@@ -201,10 +200,10 @@ def test_kgrams_are_those_of_the_network(k, symbols) -> None:
 
 
 def test_three_layers_compose_seven_maps() -> None:
-    net, task = composition(3), word_task("composition", {"k": 7, "N": 2})
+    net, task = lookups(Case(depth=3)), word_task("composition", {"k": 7, "N": 2})
     words = list(itertools.islice(task.words(0), 0, None, 37))
     assert all(said == task.answer(word) for word, said in answers(net, words))
-    short = net_of(composition(2).body | {"alphabet": ["0", "1"]})
+    short = net_of(lookups(Case(depth=2)).body | {"alphabet": ["0", "1"]})
     assert any(said != task.answer(word) for word, said in answers(short, words))
 
 

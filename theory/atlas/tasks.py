@@ -273,7 +273,7 @@ def _hops(k: int, symbols: int) -> WordTask:
     return WordTask(letters, lambda word: hop_k(word, k, missing="none")[-1], least=1)
 
 
-def _composition(k: int, N: int) -> WordTask:
+def composition(k: int, N: int) -> WordTask:
     """The values of k maps on 0 to N - 1, of the map that is applied last at first, and the start.
 
     In this order what a value leads to stands before it, as a causal mask asks.
@@ -503,7 +503,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "ordered": (ordered, ("n",)),
     "kgram": (_kgram, ("k", "symbols")),
     "hops": (_hops, ("k", "symbols")),
-    "composition": (_composition, ("k", "N")),
+    "composition": (composition, ("k", "N")),
     "connectivity": (_connectivity, ("n", "D")),
     "reachability": (_reachability, ("n", "D")),
     "kth-one": (_kth_one, ("k", "n")),
