@@ -21,13 +21,12 @@ from depthlaw.theory.hops import network as hop_network
 from depthlaw.theory.hops.self_skipping_lookup import self_skipping
 from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order
 from depthlaw.theory.least_depth.composition import composed, lookups
+from depthlaw.theory.least_depth.fixed_reads import doubling_net
 from depthlaw.theory.least_depth.lookup_nets import (
-    group_product,
     hops_causal,
     hops_self_skipping,
     hops_strict,
     identity_weights,
-    vertex_thoughts,
 )
 from depthlaw.theory.least_depth.written_nets import FILES, written
 from depthlaw.theory.nets.batched import answers
@@ -210,7 +209,7 @@ def test_three_layers_compose_seven_maps() -> None:
 @pytest.mark.parametrize(("group", "layers", "letters"), [("C2", 3, 8), ("C3", 2, 3), ("S3", 1, 2)])
 def test_products_are_those_of_the_elements(group, layers, letters) -> None:
     """Two to the number of layers letters are multiplied, and one more is too much."""
-    net = group_product(group, layers)
+    net = doubling_net(group, layers)
     for N in (letters, 2**layers + 1):
         task = word_task("group-product", {"group": group, "N": N})
         words = itertools.islice(task.words(0), 0, None, 1 + len(task.letters) ** N // 500)
@@ -229,7 +228,7 @@ def test_linear_layers_are_those_of_the_matrices() -> None:
 
 
 def test_thoughts_are_those_of_the_net() -> None:
-    net = net_of(vertex_thoughts(3, 2))
+    net = continuous_thoughts.vertex_net(Case(vertices=3, distance=2))
     made = continuous_thoughts.vertex_thoughts(3, 6)
     words = list(word_task("reachability", {"n": 3, "D": 2}).words(0))[::7]
     for word, said in answers(net, words):

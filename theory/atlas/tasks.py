@@ -17,7 +17,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.regular_depth import read_language
 from ..hops.pointers import hop_k
-from ..least_depth.continuous_thoughts import all_graphs, distances
+from ..least_depth.graphs import all_graphs, distances
 from ..least_depth.groups import (
     GROUPS,
     Element,
@@ -341,7 +341,7 @@ def _connectivity(n: int, D: int) -> WordTask:
     )
 
 
-def _reachability(n: int, D: int) -> WordTask:
+def reachability(n: int, D: int) -> WordTask:
     """Whether a path leads from the last letter's vertex to the first one, where none leads or one
     of at most D edges, in all labelled graphs of n vertices. An edge is three letters."""
     if not 2 <= n <= 4:
@@ -398,7 +398,8 @@ def group_words(group: str) -> WordTask:
     return _read_by(Machine(one, product), tuple(names), least=1)
 
 
-def _group_product(group: str, N: int) -> WordTask:
+def group_product(group: str, N: int) -> WordTask:
+    """The product of N elements of a group."""
     words = group_words(group)
     return WordTask(words.letters, words.answer, length=N, whole=True)
 
@@ -505,9 +506,9 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "hops": (_hops, ("k", "symbols")),
     "composition": (composition, ("k", "N")),
     "connectivity": (_connectivity, ("n", "D")),
-    "reachability": (_reachability, ("n", "D")),
+    "reachability": (reachability, ("n", "D")),
     "kth-one": (_kth_one, ("k", "n")),
     "iteration": (_iteration, ("l", "n")),
-    "group-product": (_group_product, ("group", "N")),
+    "group-product": (group_product, ("group", "N")),
     **dict.fromkeys(_ADMITTED, (group_words, ("group",))),
 }

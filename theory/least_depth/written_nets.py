@@ -22,16 +22,16 @@ from ..nets.json_format import text_of
 from .brackets import climbed
 from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
 from .composition import lookups
+from .continuous_thoughts import vertex_net
+from .fixed_reads import doubling_net
 from .formula_nets import at_least, brackets_formula, of_formula
 from .group_nets import by_signs, cube, octagon
 from .group_words import diagonal_net
 from .lookup_nets import (
-    group_product,
     hops_causal,
     hops_self_skipping,
     hops_strict,
     identity_weights,
-    vertex_thoughts,
 )
 from .markov_order import heads_net
 from .parity import one_head, one_layer, two_layers
@@ -121,7 +121,7 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
         "composition", {"k": 3, "N": 2}, "one-lookup", lambda: lookups(Case(depth=2))
     ),
     "product-of-four": (
-        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
+        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: doubling_net("S3", 2)
     ),
     "ordered-two-heads": (
         "ordered", {"n": 5}, "linear-readout-two-heads", lambda: softmax_heads(5)
@@ -138,7 +138,10 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     ),
     "parity-softmax-positions": ("parity", {}, "softmax-positions", uniform),
     "reachability-thoughts": (
-        "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
+        "reachability",
+        {"n": 3, "D": 2},
+        "continuous-thought",
+        lambda: vertex_net(Case(vertices=3, distance=2)),
     ),
     "kth-one-thoughts": (
         "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: decoder(task(kth_one(2), 4))
