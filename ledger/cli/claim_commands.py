@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
-from depthlaw.theory.claims.readable import readable
 
 from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, described, unknown
@@ -163,7 +162,10 @@ def show(
     the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of
     one's own."""
     if at:
-        return _stated_at(_found(key, _everything(own)), [*at, *(values or ())], json_output)
+        everything = _everything(own)
+        claim = _found(key, everything)
+        verdict = _verdict(claim, folder, everything)
+        return _stated_at(claim, verdict, [*at, *(values or ())], json_output)
     if values:
         raise UsageError(f"one claim at a time, {quoted(values[0])} too many; values follow --at")
     if not json_output and (answer := _shipped(key, folder, own)):
@@ -204,9 +206,10 @@ def show(
     return 0
 
 
-def _stated_at(claim: Claim, typed: list[str], json_output: bool) -> int:
+def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) -> int:
     """Print what a statement says at values, "name=value" or "name=value,value": a line for each
     combination. The verdict goes with it."""
+    from depthlaw.theory.claims.evaluation import stated
     from depthlaw.theory.claims.printing import text as written
     from depthlaw.theory.claims.values import Case
 
@@ -222,26 +225,18 @@ def _stated_at(claim: Claim, typed: list[str], json_output: bool) -> int:
                 "depth=6,12"
             )
         axes[name] = [int(v) if re.fullmatch(r"-?[0-9]+", v) else v for v in given]
-    released = claim_set().claims
-    verdict = released[claim.key].verdict if claim.key in released else ""
-    rows = []
-    for case in Case.grid(**axes):
-        value = claim.at(**case.fields())
-        try:
-            broken = claim.broken(case)
-        except (AttributeError, TypeError):
-            broken = None  # a condition on what was not given
-        rows.append((case, value, broken))
+    rows = [(case, *stated(claim, case.fields())) for case in Case.grid(**axes)]
     if json_output:
         dump(
             [
-                {
+                case.fields()
+                | {
                     "key": claim.key,
                     "at": case.fields(),
                     "relation": relation(claim),
                     "value": predicted(value),
                     "exact": str(value),
-                    "outside_condition": broken,
+                    "outside_condition": broken or None,
                     "verdict": verdict,
                 }
                 for case, value, broken in rows
@@ -250,10 +245,22 @@ def _stated_at(claim: Claim, typed: list[str], json_output: bool) -> int:
         return 0
     left = written(claim.statement.lhs)
     for case, value, broken in rows:
-        outside = f"; outside its condition {readable(broken)}" if broken else ""
+        outside = f"; outside its condition {broken}" if broken else ""
         say(f"{case}: {left} {relation(claim)} {predicted(value)}{outside}")
     note(f"{claim.key}: {verdict or 'no verdict here'}; `depthlaw show {claim.key}` says more")
     return 0
+
+
+def _verdict(claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None) -> str:
+    """That of the newest claim set; of a claim of the user's own, that of his records."""
+    if not claim.own:
+        released = claim_set().claims
+        return released[claim.key].verdict if claim.key in released else ""
+    from ..verdicts.record_source import evidence
+    from ..verdicts.suite_verdicts import marked
+
+    result = evidence(claim, folder, everything).result
+    return marked(result) if result.measured else ""
 
 
 def why(
