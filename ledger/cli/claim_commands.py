@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..records.store import Store, open_store
-from ..running.claims_index import claims_index, described, unknown
+from ..running.claims_index import claims_index, described, mentioning, unknown
 from ..verdicts.citations import bibtex_for, entries, sources
 from ..verdicts.claim_set import claim_set
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
@@ -30,31 +30,28 @@ if TYPE_CHECKING:
 
 
 def claims(words: list[str] | None, json_output: bool, *, everything: bool = False) -> int:
-    """List the cited claims that mention all words in what is printed of them, in source, wording
-    or kind; `everything`: those that support them, too."""
+    """List the cited claims that mention all words, and what a source of that name is known for;
+    `everything`: those that support them, too."""
     text = " ".join(words or ())
     wanted = text.lower().split()
-    fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
-    matching = [
-        row
-        for row in claims_index().values()
-        if all(word in " ".join(row[field] for field in fields).lower() for word in wanted)
-    ]
+    matching, rows = mentioning(wanted)
     if not matching:
         hint = unknown(text, claims_index()).partition("; ")[2]
         raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
-    rows = matching if everything else [row for row in matching if row["tier"] == "cited"]
-    # Where no cited claim mentions it, what others say is the answer.
-    listed(rows or matching, json_output)
-    if not rows:
+    rows = matching if everything else rows
+    listed(rows, json_output)
+    if not any(row["tier"] == "cited" for row in rows):
         note(
             f"no cited claim mentions {quoted(text)}; "
-            f"{'this one supports' if len(matching) == 1 else 'these support'} one"
+            f"{'this one supports' if len(rows) == 1 else 'these support'} one"
         )
     elif left := len(matching) - len(rows):
         more = shlex.join(["depthlaw", "claims", *(words or ()), "--all"])
         rest = "supports" if left == 1 else "support"
-        note(f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`")
+        cited = sum(row["tier"] == "cited" for row in rows)
+        shown = plural(cited, "cited claim")
+        shown += f" and {len(rows) - cited} that support them" if cited < len(rows) else ""
+        note(f"{shown}; {left} more {rest} these or others: `{more}`")
     _note_unchecked(wanted)
     return 0
 

@@ -46,7 +46,7 @@ REFUSED = {
     "verify --only separation_rank/degre": "did you mean separation_rank/degree",
     "verify --only nothing": "`depthlaw claims --all` lists the claims",
     f"{LEVINE} width=768": "needs depth; accepted are depth (L), heads, tokens, weights",
-    f"{LEVINE} widht=768 depth=12": "has no 'widht'; did you mean width? accepted are depth (L), heads",
+    f"{LEVINE} widht=768 depth=12": "has no 'widht'; did you mean width? accepted are depth (L)",
     f"{LEVINE} width=768 depth=1.5": "depth=1.5 is outside its domain; accepted is a positive int",
     f"{LEVINE} width=768 depth=0": "depth=0 is outside its domain",
     f"{LEVINE} width": "--at 'width': give each name once with its value",

@@ -419,13 +419,20 @@ class Claim:
         >>> round(float(bound.at(width=768, depth=12)))
         12013
         >>> bound.at(d_x=[768, 1024], L=12).round(1).tolist()
-        [12013.2, 15403.6]
+        [12013.0, 15475.3]
         >>> print(find("separation_rank/degree").at(depth=10**6))
         10^(477121.25)
         >>> find("connectivity/reach").at(depth=sympy.Symbol("L"), diameter=1000)
         Min(1000, 3**L)
         """
         return value_at(self, values, log10=log10)
+
+    @property
+    def symbols(self) -> dict[str, sympy.Symbol]:
+        """The symbols of the right side by name: what `at` needs a value of, and what SymPy's
+        `statement.subs` knows. It passes over symbols of one's own, which are others."""
+        free = () if self.predicted else self.statement.rhs.free_symbols
+        return {symbol.name: symbol for symbol in free}
 
     def plain_condition(self, name: str | None) -> str:
         """An assumption as a terminal shows it; nothing where none is broken."""

@@ -104,7 +104,7 @@ def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
         UsageError: see `Claim.at`.
     """
     named = _by_name(claim, values)
-    needed = _needed(claim)
+    needed = claim.symbols
     for name, value in named.items():
         if name in needed and not _within(needed[name], value):
             term = term_of(needed[name])
@@ -263,14 +263,9 @@ def _symbols(expression: sympy.Basic, case: Case) -> list[tuple[sympy.Symbol, sy
 # --- names and values as they are given -----------------------------------------------------------
 
 
-def _needed(claim: Claim) -> dict[str, sympy.Symbol]:
-    """The symbols that the right side needs a value of, by name."""
-    return {} if claim.predicted else {s.name: s for s in claim.statement.rhs.free_symbols}
-
-
 def _names(claim: Claim) -> dict[str, str]:
     """What values may be given by: the names of fields and symbols, and symbols as printed."""
-    needed = _needed(claim)
+    needed = claim.symbols
     names = {name: name for case in claim.every_case for name in case.fields()}
     names |= {name: name for name in needed}
     for name, symbol in needed.items():
@@ -310,7 +305,7 @@ def _is_symbolic(value: Any) -> bool:
 
 def _symbolic(claim: Claim, values: Mapping[str, Any]) -> sympy.Basic:
     """The right side with expressions for some symbols; the others stay as they are."""
-    needed = _needed(claim)
+    needed = claim.symbols
     if not needed:
         raise UsageError(f"{claim.key} has no formula to put symbols in; give numbers")
     exact = {
