@@ -111,14 +111,13 @@ def _commit() -> str:
     if not (_ROOT / ".git").exists():
         return ""
 
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(_ROOT), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-        return done.stdout.strip()
-
+    # Without a lock, which would be in the way of the user's own git.
+    asked = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    command = ["git", "--no-optional-locks", "-C", str(_ROOT), *asked]
     try:
-        # Without a lock, which would be in the way of the user's own git.
-        changed = git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
-        return git("rev-parse", "HEAD") + ("+" if changed else "")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
+    lines = done.stdout.splitlines()
+    head = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "")
+    return head + "+" * any(line[0] != "#" for line in lines)
