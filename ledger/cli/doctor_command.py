@@ -27,6 +27,7 @@ _EXTRAS = {
     "empirics": "claims measured on nets",
     "hf": "depthlaw measure, and counts of real models",
     "ray": "verify --engine ray",
+    "plot": "--plot of depthlaw sweep, fit, measure and exercise",
     "appendix": "depthlaw appendix",
 }
 # Less room than this on the disk of the records is worth a word.
