@@ -596,7 +596,7 @@ def exercise(
     "verify --claims walks.py",
     "verify full --engine ray --address auto",
     cls=_OfSuites,
-    runs="verify_command.verify",
+    runs="suite_command.verify",
 )
 def verify(
     suite: str = _argument(

@@ -24,22 +24,28 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 def environment() -> dict[str, Any]:
     """Machine, Python, versions of the packages that compute, and the commit of a source
     checkout."""
-    packages = {}
-    for name in _PACKAGES.split():
-        try:
-            packages[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "machine": platform.machine(),
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
-        "packages": packages,
+        "packages": packages(),
         "commit": _commit(),
         "dirty": _commit().endswith("+"),
     }
+
+
+@cache
+def packages() -> dict[str, str]:
+    """The versions of the packages that compute, of those that are installed."""
+    versions = {}
+    for name in _PACKAGES.split():
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
 
 
 def compute(device: str) -> dict[str, Any]:
