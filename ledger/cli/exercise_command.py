@@ -20,7 +20,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
 
 from ..publish.drawing.panels import Panel, written
-from ..publish.page_questions import QUESTIONS
+from ..publish.questions import QUESTIONS
 from ..records.environment import cores, installing
 from ..records.run import Run
 from ..running.interrupts import Stopped
