@@ -23,8 +23,8 @@ from ..appendix.data import Row, results_csv, rows as data_rows
 from ..appendix.typesetting import code, maths, md, pipe_table, prose, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
-from ..page_questions import QUESTIONS, PageQuestion
 from ..printed_intervals import CONFIDENCE, estimate, written
+from ..questions import QUESTIONS, PageQuestion
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.

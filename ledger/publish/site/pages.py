@@ -42,7 +42,7 @@ from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
-from ..page_questions import QUESTIONS
+from ..questions import QUESTIONS
 from . import (
     atlas_pages,
     claim_pages,
