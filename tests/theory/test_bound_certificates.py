@@ -18,7 +18,7 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.atlas import check as check_module
 from depthlaw.theory.atlas.certificates import BACK, flows, read_bound
 from depthlaw.theory.least_depth.chain_of_thought import least_steps
-from depthlaw.theory.least_depth.group_words import GROUPS, closure, inverse, power, times
+from depthlaw.theory.least_depth.groups import GROUPS, closure, inverse, power, times
 
 BOUNDS = Path(__file__).parents[2] / "docs/examples/bounds"
 ALL = {file.stem: json.loads(file.read_text()) for file in sorted(BOUNDS.glob("*.json"))}

@@ -15,7 +15,7 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.atlas import check as check_module, tasks as word_tasks
 from depthlaw.theory.atlas.tasks import lengths_of, word_task
-from depthlaw.theory.least_depth.group_words import GROUPS, closure
+from depthlaw.theory.least_depth.groups import GROUPS, closure
 from depthlaw.theory.nets import batched, every_length
 from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
