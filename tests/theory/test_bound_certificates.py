@@ -22,7 +22,7 @@ from depthlaw.theory.atlas.check import check
 from depthlaw.theory.atlas.ends import Result
 from depthlaw.theory.atlas.languages import SEARCH
 from depthlaw.theory.least_depth.chain_of_thought import least_steps
-from depthlaw.theory.least_depth.group_words import GROUPS, closure, inverse, power, times
+from depthlaw.theory.least_depth.groups import GROUPS, closure, inverse, power, times
 
 BOUNDS = Path(__file__).parents[2] / "docs/examples/bounds"
 ALL = {file.stem: json.loads(file.read_text()) for file in sorted(BOUNDS.glob("*.json"))}

@@ -16,7 +16,7 @@ from depthlaw.theory.atlas import check as check_module, tasks as word_tasks
 from depthlaw.theory.atlas.check import check
 from depthlaw.theory.atlas.ends import Result
 from depthlaw.theory.atlas.tasks import lengths_of, word_task
-from depthlaw.theory.least_depth.group_words import GROUPS, closure
+from depthlaw.theory.least_depth.groups import GROUPS, closure
 from depthlaw.theory.nets import batched, every_length
 from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
