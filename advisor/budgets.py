@@ -375,7 +375,7 @@ def _at_aspect(target: Target, c: Constraints, aspect: float) -> Shape | None:
     t = template(target, c)
     layers = round(depth_at_aspect(target, t, aspect))
     depths = legal_depths(c, layers, layers + c.loops * c.pipeline + c.dense_layers)
-    return nearest(target, t, depths[0])
+    return nearest(target, t, depths[0]) if depths else None
 
 
 def _share(target: Target, c: Constraints, of: Measure) -> float:

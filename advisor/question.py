@@ -191,6 +191,8 @@ class Question:
     vocabulary: int | None = _shape("Size of the vocabulary.", "SIZE", example=32000)
     context: int | None = _shape("Context length.", "TOKENS", example=4096)
     layers: int | None = _shape("Fix the depth.", "LAYERS", example=32)
+    least_layers: int | None = _shape("The fewest layers it may have.", "LAYERS", example=16)
+    most_layers: int | None = _shape("The most layers it may have.", "LAYERS", example=32)
     width: int | None = _shape("Fix the width.", "WIDTH", example=4096)
     loops: int | None = _shape(
         "Passes through the same layers; BUDGET counts them once.", "TIMES", example=2

@@ -51,6 +51,7 @@ from .shapes import (
     measure,
     narrower,
     nearest,
+    nearest_depth,
     resized,
     shapes,
     size_class,
@@ -732,10 +733,10 @@ def _others(
         (nanochat, "d = 64 L, what nanochat builds"),
         (case.chosen, f"the depth of {case.chosen.name}"),
     ):
-        yield case.at(_legal(case, _layers(a).by(ruled)), a, of), why
+        yield case.at(nearest_depth(case.constraints, _layers(a).by(ruled)), a, of), why
     if built := _built(a, case.known_by):
         yield (
-            case.at(_legal(case, built.middle), a, of),
+            case.at(nearest_depth(case.constraints, built.middle), a, of),
             "the middle depth of published models of about its size",
         )
     if case.model is not None or c.width is not None:
@@ -751,13 +752,6 @@ def _others(
     if c.pipeline == 1 and a.own_layers % 4:
         layers = max(1, round(a.own_layers / 4)) * 4 * c.loops
         yield case.at(layers, a, of), "its layers divide among 2 or 4 pipeline stages"
-
-
-def _legal(case: _Case, depth: float) -> int:
-    """The legal depth nearest by the ratio."""
-    c = case.constraints
-    depths = legal_depths(c, 1, 2 * math.ceil(depth) + 2 * c.loops * c.pipeline + c.dense_layers)
-    return min(depths, key=lambda layers: abs(math.log(layers / depth)))
 
 
 def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
@@ -1168,7 +1162,7 @@ def _depth_verdict(case: _Case, a: Architecture, within: Interval | None) -> str
 def _compared(case: _Case, a: Architecture) -> str:
     """The loss of a net against that of the advised depth at equal parameters, and the compute that
     the difference is worth."""
-    ruled = _legal(case, _layers(a).by(case.chosen))
+    ruled = nearest_depth(case.constraints, _layers(a).by(case.chosen))
     if ruled == a.layers:
         return "the depth that is advised at this size"
     goal = resized(a, ruled, "total")
