@@ -180,6 +180,10 @@ class Ladder:
                     break
         return rung
 
+    def wanted(self, target: Target) -> float:
+        """The depth where the rule meets a size, whatever loops and stages divide."""
+        return self._wanted(target, self._template(target), 1)
+
     def _wanted(self, target: Target, t: Template, least: int) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
         c = self.constraints

@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.layout import wrapped
 from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
 
 from ..running.interrupts import stoppable
