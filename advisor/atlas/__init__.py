@@ -18,7 +18,7 @@ from typing import Any
 
 from ..base.quantities import UsageError, quoted
 from ..claim_verdicts import verdict
-from .formulas import NONE, Conditional, Limited, formula, parse
+from .formulas import NONE as NONE, Conditional, Limited, formula as formula, parse
 from .reading import read_table, refuse_unknown
 
 # The source of bounds that are ours.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 
@@ -26,8 +26,8 @@ from .languages import LanguageDepth
 WIDEST = 2_000
 _END = "$"
 
-# A letter; or a kind of one layer less with the order of kinds before the position.
-Kind = str | tuple["Kind", "Order"]
+# A letter; or a pair, a kind of one layer less and the order of kinds before the position.
+Kind = Any
 Order = tuple[Kind, ...]
 
 
@@ -105,9 +105,10 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
     if layers == 0:
         # All words of one letter or more are in the language, or none is.
         accepted = automaton.moves[0][0] in automaton.accepting
-        kinds, ends, last = [dict.fromkeys(automaton.alphabet)], {}, int(accepted) or -1
+        found, last = _Words([dict.fromkeys(automaton.alphabet)], {}), int(accepted) or -1
     else:
-        (kinds, ends), last = _words(automaton, layers, leftmost), 0
+        found, last = _words(automaton, layers, leftmost), 0
+    kinds, ends = found
     place: dict[object, int] = {letter: i for i, letter in enumerate([*automaton.alphabet, _END])}
 
     def coordinate(name: object) -> int:
@@ -123,6 +124,7 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
         pairs = dict.fromkeys(
             tuple(sorted(pair, key=repr)) for _, order in of_level for pair in pairwise(order)
         )
+        heads: list[tuple[list[Kind], dict[int, Kind]]]
         heads = [([kind], {coordinate(("occurs", kind)): kind}) for kind in level]
         heads += [(list(pair), {coordinate((pair, kind)): kind for kind in pair}) for pair in pairs]
         for target in of_level:
