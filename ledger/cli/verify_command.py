@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -26,6 +27,7 @@ from ..text import clean
 from ..verdicts.card import own_tables
 from ..verdicts.display import duration, measured_side, stated
 from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
+from ..verdicts.suite_answers import SuiteAnswer, copied, keep_answer
 from ..verdicts.suite_verdicts import (
     NOT_RUN,
     VERDICT_NAMES,
@@ -58,6 +60,7 @@ def verify(
         corpus: a text of the user's, for the claims that train on one.
         typed: the fields of `Options`.
     """
+    asked = {"suite": suite, "only": only, "json_output": json_output, "quiet": quiet, **typed}
     only, options = only or [], Options(**typed)
     if own is None:
         select(only, claims_index())  # before anything is imported
@@ -84,15 +87,41 @@ def verify(
                 terminal.own_table(stdout(), table)
         # A time limit that was asked for is no interruption.
         return 0 if str(stop) == TIME_IS_UP else 130
-    judged = work.judged(failures)
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
+    with copied() as printed:
+        judged = work.judged(failures)
+        code = _report(
+            work,
+            judged,
+            failures,
+            listed,
+            own=own,
+            json_output=json_output,
+            complete=not only and own is None and corpus is None,
+        )
+    if not (failures or own or corpus):
+        answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"])
+        keep_answer(work.store, asked, answer)
+    return code
+
+
+def _report(
+    work: Work,
+    judged: list[ClaimResult],
+    failures: list[Failure],
+    listed: Mapping[str, Any],
+    *,
+    own: Path | None,
+    json_output: bool,
+    complete: bool,
+) -> int:
+    """Print the verdicts. Returns the exit code."""
     agreement = _agreement(work)
-    complete = not only and own is None and not given
     if json_output:
         dump(
             {
-                "suite": suite,
+                "suite": work.suite,
                 "complete": complete,
                 "manifest": listed["hash"],
                 "runs": len(listed["runs"]),
