@@ -187,7 +187,19 @@ def task_of(known: Atlas, name: str, parameters: Mapping[str, Any]) -> WordTask:
         raise UsageError(f"cannot use {function} of {file} ({error!r})") from None
     _refuse_parameters(name, needed, parameters)
     letters = own.alphabet.split() if " " in own.alphabet else own.alphabet
-    return WordTask(tuple(letters), lambda word: answer(word, **parameters), least=1)
+
+    def answered(word: Word) -> bool | str:
+        try:
+            given = answer(word, **parameters)
+        except Exception as error:  # whatever the file raises
+            raise UsageError(f"{function} of {file}: {error!r} on {quoted(str(word))}") from None
+        if not isinstance(given, bool | str):
+            raise UsageError(
+                f"{function} of {file} answers {given!r}; return True or False, or a string"
+            )
+        return given
+
+    return WordTask(tuple(letters), answered, least=1)
 
 
 def _parity() -> WordTask:

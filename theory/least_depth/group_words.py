@@ -285,12 +285,14 @@ def look_alike(group: frozenset[Element], m: int, layers: int) -> tuple[Word, Wo
         return next((((x,), (one,)) for x in words if x != one), None)
     for _ in range(layers - 1):
         longer: dict[Element, Word] = {}
-        for u in words.values():
-            longer.setdefault(value(u * m, one), u * m)
-            for v in words.values():
-                back = times(power(value(u, one), m - 1), power(value(v, one), m - 1))
-                forth = times(value(u, one), value(v, one))
-                longer.setdefault(times(back, forth), u * (m - 1) + v * (m - 1) + u + v)
+        values = [value(u, one) for u in words.values()]
+        listed = [(u, x, power(x, m - 1)) for u, x in zip(words.values(), values, strict=True)]
+        for u, x, x_back in listed:
+            longer.setdefault(times(x_back, x), u * m)
+            for v, y, y_back in listed:
+                product = times(times(x_back, y_back), times(x, y))
+                if product not in longer:
+                    longer[product] = u * (m - 1) + v * (m - 1) + u + v
         words = longer
     for x, u in words.items():
         if power(x, m) != one:
