@@ -48,7 +48,13 @@ from ..formal_languages.automaton import Automaton
 from ..formal_languages.fixed_precision import leftmost_kinds
 from ..formal_languages.regular_depth import read_language
 from ..formal_languages.temporal_logic import kinds, kinds_both_ways
-from ..least_depth.chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
+from ..least_depth.chain_of_thought import (
+    WordFunction,
+    iterated,
+    kth_one,
+    ranks,
+    task as function_on_words,
+)
 from ..least_depth.group_words import universal
 from .tasks import Word, WordTask, task_of
 
@@ -99,7 +105,7 @@ class BoundCertificate:
     layers: int
     words: tuple[Word, ...]
     answers: tuple[Any, ...]
-    function: Task | None = None
+    function: WordFunction | None = None
 
     def separating_layers(self) -> int | None:
         """The least number of layers that tell the words apart; None where `layers` do not.
