@@ -10,7 +10,9 @@ from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
 from depthlaw.theory.formal_languages import hard_attention, star_free
+from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
+from depthlaw.theory.formal_languages.formula_nets import of_formula
 from depthlaw.theory.formal_languages.temporal_logic import kinds
 
 
@@ -27,8 +29,11 @@ def test_a_wrong_network_and_a_wasteful_one_are_not_certified() -> None:
     _, expression, right = hard_attention.LANGUAGES["ends in b"]
     two = at_least(2)
     formulas = (at_least(1), ("and", right, at_least(1)), ("and", right, ("or", two, ("not", two))))
-    accepts = minimal(expression).accepts
-    found = [hard_attention.least_layers(accepts, formula, 4).value for formula in formulas]
+    task = language_task(expression, "ab")
+    found = [
+        hard_attention.least_layers(of_formula(formula, "ab", "right"), task, 4).value
+        for formula in formulas
+    ]
     assert found == [-1, 1, -1]
 
 
