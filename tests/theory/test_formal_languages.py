@@ -9,11 +9,13 @@ import pytest
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import hard_attention, star_free
 from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
 from depthlaw.theory.formal_languages.formula_nets import of_formula
-from depthlaw.theory.formal_languages.temporal_logic import kinds
+from depthlaw.theory.formal_languages.temporal_logic import kinds, once
+from depthlaw.theory.nets.json_format import changed
 
 
 def test_a_clash_is_a_pair_that_the_depth_cannot_tell_apart() -> None:
@@ -35,6 +37,16 @@ def test_a_wrong_network_and_a_wasteful_one_are_not_certified() -> None:
         for formula in formulas
     ]
     assert found == [-1, 1, -1]
+
+
+def test_a_net_with_one_weight_changed_is_not_certified() -> None:
+    net, task = hard_attention.blocks_net(Case(blocks=3)), language_task(block_language(3), "ab")
+    assert hard_attention.least_layers(net, task, 5).value == 2
+    wrong = changed(net, "layers", 1, "mlp", "bias", 0, to=1)
+    assert hard_attention.least_layers(wrong, task, 5).value == -1
+    # Heads to the left are of another class.
+    left = of_formula(once("a"), "ab", "left")
+    assert hard_attention.least_layers(left, language_task("b*a(a|b)*", "ab"), 5).value == -1
 
 
 # A star-free expression: a letter, ("cat" | "or" | "and", x, y), ("not", x), or "0" for no word.

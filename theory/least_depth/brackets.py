@@ -104,8 +104,8 @@ def network(word: str, cells: int) -> tuple[bool, int]:
 
 
 def brackets_formula(types: int, deepest: int) -> Formula:
-    """Brackets are matched and nested at most so deep: the stack of `network`, whose cells
-    each copy what the last event of their level pushed.
+    """Brackets are matched and nested at most so deep: the stack of `network`, whose cells each
+    copy what the last event of their level pushed.
 
     >>> depth(brackets_formula(2, 3))
     4
@@ -186,16 +186,29 @@ def alike(deepest: int, layers: int) -> bool:
     return bool(kinds(allowed, layers) == kinds(too_many, layers))
 
 
+# States of the cells from which on formulas get too long: `network` simulates their nets.
+_SIMULATED = 64
+
+
 def layers_that_do(case: Case) -> int:
-    """Layers of the network; 0 where it is wrong on a word up to the length, or from some state."""
+    """Layers of the net; 0 where it is wrong on a word up to the length, or from some state.
+
+    Cost: exponential in the types and the nesting, so that the largest nets are simulated.
+    """
     k, deepest = case.bracket_types, case.nesting
-    letters = OPENING[:k] + CLOSING[:k]
-    right, layers = cells_are_a_stack(k, deepest), 0
-    for length in range(case.longest + 1):
-        for word in map("".join, product(letters, repeat=length)):
-            accepted, layers = network(word, deepest)
-            right = right and accepted == well_nested(word, deepest)
-    return layers if right else 0
+    if not cells_are_a_stack(k, deepest):
+        return 0
+    task = word_task("dyck", {"k": k, "D": deepest})
+    if (k + 1) ** deepest < _SIMULATED:
+        net = brackets_net(case)
+        one_head = all(len(layer.heads) == 1 for layer in net.layers)
+        right = right_on(net, task, task.words(case.longest))
+        return net.depth if right and one_head and not in_class(net, "uhat-right") else 0
+    right_everywhere, layers = True, 0
+    for word in map("".join, task.words(case.longest)):
+        accepted, layers = network(word, deepest)
+        right_everywhere = right_everywhere and accepted == well_nested(word, deepest)
+    return layers if right_everywhere else 0
 
 
 @claim(
