@@ -114,6 +114,21 @@ class Answer:
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
 
+    @property
+    def layers(self) -> int | None:
+        """The depth of `shape`; None if only a task is asked."""
+        return self.shape and self.shape.architecture.layers
+
+    @property
+    def width(self) -> int | None:
+        """The width of `shape`."""
+        return self.shape and self.shape.architecture.width
+
+    @property
+    def heads(self) -> int | None:
+        """The query heads of `shape`."""
+        return self.shape and self.shape.architecture.heads
+
 
 def percents(change: tuple[float, float]) -> str:
     """A relative change as an interval. Below 0.1 % the sign is that of an interpolation, and no

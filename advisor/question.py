@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
+from difflib import get_close_matches
 from functools import partial
+from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -253,9 +255,11 @@ class Question:
         names: dict[str, str] = {}
         for name, value in options.items():
             if name not in BY_NAME:
+                near = get_close_matches(name, BY_NAME, n=1)
                 raise UsageError(
-                    f"no option {quoted(name)}; accepted are the fields of Budget and "
-                    "Constraints, such as gpus=64 or pipeline=4; try tokens=3e11"
+                    f"no option {quoted(name)}; "
+                    + (f"did you mean {near[0]}? " if near else "")
+                    + "Accepted are the fields of Question, such as gpus=64 or pipeline=4"
                 )
             if value is None:
                 continue
@@ -325,12 +329,9 @@ BY_NAME = {_keyword_of(option): option for option in reversed(OPTIONS)} | {
 def _value(option: Field[Any], name: str, value: Any) -> Any:
     """What was given for an option, read if it is text. A number under a name of the command line
     is in the unit of what is typed there, such as bits."""
-    facts = option.metadata
-    if isinstance(value, Path) or (
-        name != _keyword_of(option)
-        and isinstance(value, int | float)
-        and not isinstance(value, bool)
-    ):
+    facts, value = option.metadata, _number(option, name, value)
+    typed = name != _keyword_of(option) and isinstance(value, int | float)
+    if isinstance(value, Path) or (typed and not isinstance(value, bool)):
         value = str(value)
     if not isinstance(value, str):
         return value
@@ -348,3 +349,22 @@ def _value(option: Field[Any], name: str, value: Any) -> Any:
     if not (read := facts["read"]):
         return value
     return float(read(value)) if option.type.startswith("float") else read(value)
+
+
+def _number(option: Field[Any], name: str, value: Any) -> Any:
+    """A number as notebooks have it (4.0, a fraction, a decimal, a scalar of NumPy) as Python's own
+    of the option's kind; anything else as it is."""
+    # Scalars of NumPy and of torch.
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, Number) or isinstance(value, bool | complex):
+        return value
+    try:
+        whole = int(value) == value  # type: ignore[call-overload]
+    except (ValueError, OverflowError):
+        whole = False
+    # A whole number, whatever it is typed for: 4.0 layers, a ratio of 4.0.
+    if whole and ("int" in option.type or name != _keyword_of(option)):
+        return int(value)  # type: ignore[call-overload]
+    if option.type.startswith("int"):
+        raise UsageError(f"{name} is a whole number; got {value}")
+    return float(value)  # type: ignore[arg-type]

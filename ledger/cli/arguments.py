@@ -163,16 +163,20 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+class _NoPlaceError(Exception):
+    """What `main` says of a path; the parser would say something else of a ValueError."""
+
+
 def _place(text: str) -> Path:
     """A file or folder as it was typed; an empty name would be the current folder."""
     if not text.strip():
-        raise UsageError(
+        raise _NoPlaceError(
             "the name of a file or folder is empty; give its path, or . for the folder you are in"
         )
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise UsageError(
+        raise _NoPlaceError(
             f"{quoted(text)} names the home folder of nobody known here; give the whole path"
         ) from None
 
@@ -1024,7 +1028,7 @@ def main(arguments: list[str] | None = None) -> int:
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
-    except UsageError as error:
+    except (UsageError, _NoPlaceError) as error:
         return _complain(str(error))
     except _ParserError as error:
         return _complain(_parser_message(error))
