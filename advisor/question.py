@@ -7,13 +7,14 @@ it stands in `Budget` and `Constraints`, which a question is turned into.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
 from difflib import get_close_matches
 from functools import partial
 from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .base.quantities import (
     UsageError,
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from .architecture import Architecture
     from .latency import Fit
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+# What else a range of sizes can have.
+_OF_SIZES = ("count", "known_by", "kind", "ff_multiple")
 HAVE, TASK = "What you have (at least one, or a task)", "A task instead of a size, or beside it"
 
 
@@ -312,6 +318,35 @@ def schema() -> dict[str, Any]:
         "properties": properties,
         "additionalProperties": False,
     }
+
+
+def completed(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Function]:
+    """Decorator: the signature of a function that hands its `**options` to a Question names those
+    that are wanted, so that prompts complete them."""
+
+    def named(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        own = {p.name: p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD}
+        names = (name for option in OPTIONS for name in (option.name, _keyword_of(option)))
+        for name in names:
+            option = BY_NAME[name]
+            if wanted(option):
+                choices = option.metadata.get("choices")
+                kind = Literal[choices] | None if choices else option.type
+                parameter = inspect.Parameter(name, _KEYWORD, default=None, annotation=kind)
+                own.setdefault(name, parameter)
+        function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=list(own.values())
+        )
+        return function
+
+    return named
+
+
+def of_sizes(option: Field[Any]) -> bool:
+    """Whether a range of sizes can have it: it is about the shape or its training, not about what
+    there is to spend."""
+    return option.metadata.get("heading") not in (HAVE, TASK, None) or option.name in _OF_SIZES
 
 
 def _keyword_of(option: Field[Any]) -> str:

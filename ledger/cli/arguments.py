@@ -24,7 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
-from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
+from depthlaw.advisor.question import HAVE, OPTIONS, flag, of_sizes
 
 from ..running.interrupts import stoppable
 from ..text import never_refuse
@@ -361,7 +361,7 @@ def depth(
     cls=_Sections,
     runs="depth_command.sweep",
 )
-@_asks(lambda option: option.metadata["heading"] not in (HAVE, TASK) or option.name == "count")
+@_asks(of_sizes)
 def sweep(
     least: str = _option(
         ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=HAVE
