@@ -16,7 +16,7 @@ from depthlaw.advisor.huggingface import read_config
 from depthlaw.advisor.models import architecture, model, models as listed_models
 from depthlaw.advisor.rules import rules
 
-from .result import Result, as_list
+from .report import Report, as_list
 
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
@@ -24,7 +24,7 @@ _MOST = 50
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Result):
+class Comparison(Report):
     """Nets, counted side by side.
 
     Attributes:

@@ -16,11 +16,11 @@ from depthlaw.empirics.depth_width.additive import Additive, additive
 from depthlaw.empirics.depth_width.comparison import PredictionRow, compare, levine_distance
 from depthlaw.empirics.depth_width.surface import Surface, read
 
-from .result import Picture, Result
+from .report import Picture, Report
 
 
 @dataclass(frozen=True, repr=False)
-class LossFit(Result):
+class LossFit(Report):
     """All that is fitted to a loss surface.
 
     Attributes:

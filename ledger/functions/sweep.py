@@ -14,7 +14,7 @@ from depthlaw.advisor.question import BY_NAME, Question, completed, of_sizes
 from depthlaw.advisor.recommendation import answer_to
 from depthlaw.advisor.shapes import Constraints
 
-from .result import Picture, Result
+from .report import Picture, Report
 
 _MOST_POINTS = 1000
 # Sizes at which a plot is drawn, at least.
@@ -23,7 +23,7 @@ _ENDS = ("low", "high", "started", "ended", "extrapolated")
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Result):
+class Sweep(Report):
     """Answers by size.
 
     Attributes:

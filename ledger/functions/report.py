@@ -12,7 +12,7 @@ from typing import Any
 _MOST = 50
 
 
-class Result:
+class Report:
     """A value with `rows()`, flat dictionaries such as `pandas.DataFrame` takes, and `to_json()`,
     what its command prints with `--json`. A notebook shows the rows, a prompt one line."""
 
