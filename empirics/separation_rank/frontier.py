@@ -134,7 +134,7 @@ BOUNDS = ((lower_bound_shallow, lower_bound_deep), (upper_bound_shallow, upper_b
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundRatio:
     """A bound of the literature at one entry: the verdict on it, and log sep / log bound where that
     has a meaning."""
 
@@ -172,7 +172,7 @@ class RankEntry:
     operations: float = 0.0
     seconds: float = 0.0
     peak_bytes: int = 0
-    bounds: tuple[Bound | None, ...] = (None, None)
+    bounds: tuple[BoundRatio | None, ...] = (None, None)
 
     @property
     def complete(self) -> bool:
@@ -211,7 +211,7 @@ def _entry_of(width: int, depth: int, rows: list[TableRow]) -> RankEntry:
     )
 
 
-def _bound(claims: Sequence[Claim], width: int, depth: int, rank: int) -> Bound | None:
+def _bound(claims: Sequence[Claim], width: int, depth: int, rank: int) -> BoundRatio | None:
     """The bound that applies at this width and depth, judged rigorously."""
     case = Case(width=width, depth=depth, heads=1, tokens=2 * width + 2)
     for theorem in claims:
@@ -222,7 +222,7 @@ def _bound(claims: Sequence[Claim], width: int, depth: int, rank: int) -> Bound 
             if theorem.statement.lhs.is_Symbol:
                 height = log(height) / log(3) if height > 0 else 0.0
             proved = height > 0 and rank > 1
-            return Bound(decision.verdict, log(rank) / log(3) / height if proved else None)
+            return BoundRatio(decision.verdict, log(rank) / log(3) / height if proved else None)
     return None
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor.atlas import AtlasRow, bounds, classes, tasks
+from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.ledger.cli import tasks_command
+from depthlaw.theory.atlas import check as check_module
 from depthlaw.theory.atlas.certificates import BACK, flows, read_bound
 from depthlaw.theory.least_depth.chain_of_thought import least_steps
 from depthlaw.theory.least_depth.group_words import GROUPS, closure, inverse, power, times
@@ -275,16 +274,12 @@ def test_diagonal_layers_with_resets_are_deceived_after_words_that_bring_them_to
 
 def table_of(monkeypatch, lower: str, upper: str) -> None:
     def bound(end: str, depth: str):
-        facts = {"depth": depth, "source": "yao2021", "mark": "reported", "claim": ""}
-        return replace(bounds()[0], end=end, **facts)
+        facts = {"task": "dyck", "class_": "uhat-right", "end": end, "depth": depth}
+        return AtlasBound(**facts, year=2021, source="yao2021", mark="reported")
 
-    row = AtlasRow(
-        tasks()["dyck"],
-        classes()["uhat-right"],
-        bound("lower", lower) if lower else None,
-        bound("upper", upper) if upper else None,
-    )
-    monkeypatch.setattr(tasks_command, "atlas_rows", lambda task: [row] if task == "dyck" else [])
+    ends = tuple(bound(end, depth) for end, depth in (("lower", lower), ("upper", upper)) if depth)
+    table = Atlas(tasks(), classes(), ends)
+    monkeypatch.setattr(check_module, "atlas", lambda tables: table)
 
 
 @pytest.mark.parametrize(

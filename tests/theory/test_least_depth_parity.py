@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import counting_logic
 from depthlaw.theory.formal_languages.automaton import words
 from depthlaw.theory.least_depth.collapse_cap import (
@@ -28,7 +29,7 @@ from depthlaw.theory.least_depth.counting_both_ways import (
 )
 from depthlaw.theory.least_depth.parity import (
     least_order,
-    one_head_a_layer,
+    one_head,
     one_layer,
     parity_net,
     sign,
@@ -111,8 +112,8 @@ def test_one_head_a_layer_outputs_an_alternating_sum_of_gaussians() -> None:
         weights = [math.exp(-math.log(4) * (i - ones) ** 2) for i in range(n + 1)]
         signed = sum((-1) ** (i - ones) * w for i, w in enumerate(weights))
         assert signed > 0.4999
-        found = float(one_head_a_layer(word, Fraction(4)))
-        assert found == pytest.approx((-1) ** ones * signed / sum(weights))
+        (found,) = one_head(Case(bits=n)).read_out(list(map(str, word)))
+        assert -float(found) == pytest.approx((-1) ** ones * signed / sum(weights))
 
 
 def test_the_uniform_net_is_right_as_matrices_with_a_causal_mask_and_without() -> None:

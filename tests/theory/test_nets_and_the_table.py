@@ -6,20 +6,18 @@ import copy
 import itertools
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor.atlas import AtlasRow, Bound, bounds, classes, tasks
+from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.atlas import tasks as word_tasks
+from depthlaw.theory.atlas import check as check_module, tasks as word_tasks
 from depthlaw.theory.atlas.tasks import lengths_of, word_task
 from depthlaw.theory.least_depth.group_words import GROUPS, closure
 from depthlaw.theory.nets import batched, every_length
-from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
@@ -200,19 +198,13 @@ def test_too_many_states_show_no_more_than_the_run(checked, monkeypatch) -> None
 
 
 def table_of(monkeypatch, lower: str, upper: str) -> None:
-    def bound(end: str, depth: str) -> Bound:
-        facts = {"depth": depth, "source": "siems2025", "mark": "reported", "claim": ""}
-        return replace(bounds()[0], end=end, **facts)
+    def bound(end: str, depth: str) -> AtlasBound:
+        facts = {"task": "elementary-words", "class_": "deltanet", "end": end, "depth": depth}
+        return AtlasBound(**facts, year=2025, source="siems2025", mark="reported")
 
-    row = AtlasRow(
-        tasks()["elementary-words"],
-        classes()["deltanet"],
-        bound("lower", lower) if lower else None,
-        bound("upper", upper) if upper else None,
-    )
-    monkeypatch.setattr(
-        tasks_command, "atlas_rows", lambda task: [row] if task == "elementary-words" else []
-    )
+    ends = tuple(bound(end, depth) for end, depth in (("lower", lower), ("upper", upper)) if depth)
+    table = Atlas(tasks(), classes(), ends)
+    monkeypatch.setattr(check_module, "atlas", lambda tables: table)
 
 
 @pytest.mark.parametrize(
@@ -267,30 +259,6 @@ def test_no_row_is_no_record(checked) -> None:
     assert "of 4 letters, exactly; 2 layers: the table has no row for this" in checked(net)[1]
 
 
-@pytest.mark.parametrize(
-    ("formula", "numbers", "value"),
-    [
-        ("D + 1", {"D": 2}, 3),
-        ("ceil(n/H)", {"n": 5, "H": 2}, 3),
-        ("1 if H >= n, else 2", {"H": 2, "n": 3}, 2),
-        ("1 if H >= n", {"H": 3, "n": 3}, 1),
-        ("1 if H >= n", {"H": 2, "n": 3}, None),
-        ("1 if H >= n, else 2", {"n": 3}, None),
-        ("2 if an element has order 3 or more, else 1", {"order": 5}, 2),
-        ("Min(2, e - 1)", {"e": 2}, 1),
-        ("Min(d + 1, 4)", {"d": 4}, 4),
-        ("none", {}, float("inf")),
-        ("none if TC0 is not NC1", {}, None),
-        ("some depth", {}, None),
-        ("order log n", {"n": 3}, None),
-        ("floor(k/2) + 1", {"k": 5}, 3),
-        ("d", {}, None),
-    ],
-)
-def test_formulas_of_the_table_are_numbers_or_none(formula, numbers, value) -> None:
-    assert tasks_command._value(formula, numbers) == value
-
-
 # --- groups, parameters, classes ---
 
 
@@ -335,26 +303,26 @@ def test_no_words_show_nothing(length, checked) -> None:
 
 def test_hard_attention_is_read_at_a_letter_after_the_word() -> None:
     net = last_letter("uhat-right", {"attention": "hard-right", "mask": "strict"})
-    assert breaks(net_of(net), "uhat-right") == ""
-    assert "read at a letter after the word" in breaks(net_of(net | {"end": None}), "uhat-right")
-    assert "read at the last letter" in breaks(
+    assert in_class(net_of(net), "uhat-right") == ""
+    assert "read at a letter after the word" in in_class(net_of(net | {"end": None}), "uhat-right")
+    assert "read at the last letter" in in_class(
         net_of(net | {"start": "?", "at": "first"}), "uhat-right"
     )
 
 
 def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zero(checked) -> None:
     net = stored("parity-3-heads")
-    assert breaks(net_of(net), "softmax-linear-readout") == ""
+    assert in_class(net_of(net), "softmax-linear-readout") == ""
     twice = net | {"layers": net["layers"] * 2}
-    assert "only in the first layer" in breaks(net_of(twice), "softmax-linear-readout")
+    assert "only in the first layer" in in_class(net_of(twice), "softmax-linear-readout")
     asked = copy.deepcopy(net) | {"positions": ["i"], "read": [0, 0, 0, 0, -1, 0]}
     for head in asked["layers"][0]["heads"]:
         for name in ("query", "key", "value"):
             head[name] = [[*row, 0] for row in head[name]]
         head["output"].append([0])
-    assert breaks(net_of(asked), "softmax-linear-readout") == ""
+    assert in_class(net_of(asked), "softmax-linear-readout") == ""
     asked["layers"][0]["heads"][0]["query"][0][-1] = 1
-    assert "a query that no position enters" in breaks(net_of(asked), "softmax-linear-readout")
+    assert "a query that no position enters" in in_class(net_of(asked), "softmax-linear-readout")
     net["layers"][0]["heads"][0]["key"][0][2] = 0
     code, said = checked(net)
     assert code == 2
@@ -377,7 +345,7 @@ def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zer
 def test_heads_of_a_layer_are_those_of_the_class(kind, heads, says) -> None:
     net = stored("parity-3-heads")
     net["layers"][0]["heads"] = net["layers"][0]["heads"][:heads]
-    why = breaks(net_of(net), kind, letters=3)
+    why = in_class(net_of(net), kind, letters=3)
     assert why.endswith(says)
     assert bool(why) == bool(says)
 

@@ -13,6 +13,7 @@ import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.theory.atlas import languages
 from depthlaw.theory.formal_languages import regular_depth
 from depthlaw.theory.formal_languages.automaton import (
     Automaton,
@@ -349,7 +350,7 @@ def test_in_a_terminal_no_line_is_longer_than_it(columns, said, monkeypatch) -> 
 
 
 def test_a_group_that_is_not_solvable_has_the_lower_ends_of_the_table(said, monkeypatch) -> None:
-    monkeypatch.setattr(regular_depth, "read_language", lambda *given: permuted(5))
+    monkeypatch.setattr(languages, "read_language", lambda *given: permuted(5))
     text = said("a")
     assert "with a group that is not solvable" in text
     assert "no fixed number if TC0 is not NC1" in text

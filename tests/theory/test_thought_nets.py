@@ -9,13 +9,8 @@ import pytest
 
 from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.least_depth import chain_of_thought, two_heads
-from depthlaw.theory.nets.thoughts import (
-    of_iteration,
-    of_kth_one,
-    of_parity,
-    of_sorted,
-    thought_net,
-)
+from depthlaw.theory.least_depth.written_nets import of_iteration, of_kth_one, of_parity, of_sorted
+from depthlaw.theory.nets.thoughts import thought_net
 
 
 def asked(body: dict, task: str, kind: str = "cot-one-head", **parameters: int) -> dict:
@@ -97,13 +92,13 @@ def test_what_the_table_does_not_call_the_least_is_no_record(checked) -> None:
     )
     assert "record" not in said
     code, said = checked(asked(body, "kth-one", k=2, n=3))
-    assert (code, "it has one head, not 2 heads" in said) == (2, True)
+    assert (code, "at most 1 head, not 2" in said) == (2, True)
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"class": "softmax"}, "accepted are cot-one-head and cot-heads"),
+        ({"class": "softmax"}, "accepted are cot-one-head, cot-heads"),
         ({"task": "parity", "parameters": {}}, "are for the tasks parity-bits, ordered, kth-one"),
         ({"alphabet": ["a", "b"]}, "that of the task is 0 1"),
         ({"begin": "t99"}, "the thought 't99' is not in the file"),

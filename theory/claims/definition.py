@@ -473,7 +473,7 @@ _TEXTS = (
     "trained",
 )
 # The packages that all topics share.
-_SHARED = ("claims", "certificates", "exact", "formal", "nets", "training")
+_SHARED = ("atlas", "claims", "certificates", "exact", "formal", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.
 _IMPORT = re.compile(r"^from (\.*[\w.]*) import (?:\(([^)]*)\)|(.*))|^import ([\w.]+)", re.M)
 _Steps = Callable[[Relational], Iterable[Step]]

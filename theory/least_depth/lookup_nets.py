@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 
+from ..nets.attention import AttentionNet
 from ..nets.builder import Body, Stream, rows
 from . import continuous_thoughts
 from .continuous_thoughts import most_edges
@@ -15,7 +16,7 @@ from .uniform_parity import SHARPNESS
 _PLACES = {"i": "i", "i^2": "i^2"}
 
 
-def hops_causal(k: int, symbols: int) -> Body:
+def hops_causal(k: int, symbols: int) -> AttentionNet:
     """`hops.network.causal`, repaired: the symbol before, the last place after an equal one, then
     pointers that double; the answer takes one over for each binary digit of k - 1."""
     letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
@@ -70,7 +71,7 @@ def hops_causal(k: int, symbols: int) -> Body:
     )
 
 
-def hops_strict(k: int, symbols: int, longest: int) -> Body:
+def hops_strict(k: int, symbols: int, longest: int) -> AttentionNet:
     """`hops.network.symbol_carrying` under the strict mask: the last equal symbol, then pointers
     that double; the answer takes one over for each binary digit of k. A token that points to itself
     keeps what it holds; its MLPs take integers up to `longest`, the tokens of a word."""
@@ -139,7 +140,7 @@ def hops_strict(k: int, symbols: int, longest: int) -> Body:
     )
 
 
-def hops_self_skipping(k: int, symbols: int) -> Body:
+def hops_self_skipping(k: int, symbols: int) -> AttentionNet:
     """`hops.self_skipping_lookup.self_skipping`: a score whose place is in the exponent finds the
     last earlier copy, then pointers double. Letters are the numbers 1, 2 and so on, and MLPs put
     what was looked up in the place of what was held, so that the width is that of every k."""
@@ -191,7 +192,7 @@ def hops_self_skipping(k: int, symbols: int) -> Body:
     )
 
 
-def kgram(k: int, symbols: int) -> Body:
+def kgram(k: int, symbols: int) -> AttentionNet:
     """As `markov_order.network`, with a head for each of the k symbols before in place of one with
     weights in powers of 3: then the mean over all places behind the same k symbols."""
     letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
@@ -233,7 +234,7 @@ def kgram(k: int, symbols: int) -> Body:
     )
 
 
-def composition(layers: int) -> Body:
+def composition(layers: int) -> AttentionNet:
     """`composition.looked_up`: 2^layers - 1 maps on 0 and 1. A value is a place among the values of
     the map that is applied next, which stand before it."""
     stream = Stream(
@@ -262,7 +263,7 @@ def composition(layers: int) -> Body:
     )
 
 
-def group_product(group: str, layers: int) -> Body:
+def group_product(group: str, layers: int) -> AttentionNet:
     """`fixed_reads`: a head of every layer reads as far back as the letters that its own token has
     multiplied, so that their number doubles; the start stands for 1."""
     elements = {element_name(x): x for x in sorted(closure(GROUPS[group]))}
@@ -300,27 +301,7 @@ def group_product(group: str, layers: int) -> Body:
     )
 
 
-def parity_one_head() -> Body:
-    """`parity.one_head_a_layer`, to the base 4."""
-    stream = Stream(["one", "1", "share", "even"], {"i n": "i*n", "i i": "i^2", "sign": "(-1)^i"})
-    means = stream.head("softmax", "none", [{"1": 1}], [{"1": 0}], {"one": "share"})
-    place = stream.head(
-        "softmax",
-        "none",
-        [{"share": 2}, {"1": -1}],
-        [{"i n": 1}, {"i i": 1}],
-        {"sign": "even"},
-    )
-    return stream.net(
-        "01",
-        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
-        end="?",
-        layers=[{"heads": [head | {"base": 4}]} for head in (means, place)],
-        read=stream.matrix([{"even": -1}])[0],
-    )
-
-
-def ordered(n: int, heads: int = 2) -> Body:
+def ordered(n: int, heads: int = 2) -> AttentionNet:
     """The logits of `two_heads`: one head finds the last zero, the other the first one; both in one
     layer, or with one head a layer one after the other."""
     stream = Stream(["1", "one", "zero at", "zero is", "one at", "one is"], {"i": "i"})
@@ -361,7 +342,7 @@ def identity_weights(n: int, layers: int) -> Body:
     }
 
 
-def parity_uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> Body:
+def parity_uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> AttentionNet:
     """`uniform_parity.output` with its sign turned: positive for an odd number of ones."""
     stream = Stream(
         ["everywhere", "0", "?", ">", "less", "a", "b", "even"],

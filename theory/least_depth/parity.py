@@ -17,10 +17,16 @@ from typing import NamedTuple
 from sympy import Expr, Symbol, ceiling, factor, simplify, symbols
 from sympy.core.relational import Relational
 
+from ..atlas.tasks import parity_bits
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.proof_steps import equal, nonnegative, remark, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import heads, quantity
+from ..nets.attention import AttentionNet
+from ..nets.builder import Stream
+from ..nets.classes import in_class
+from ..nets.json_format import changed
+from ..nets.right import right_on
 
 bits = quantity("bits", "n", "number of bits whose parity is asked for")
 parity_heads_least = quantity(
@@ -52,6 +58,9 @@ parity_layers = quantity(
 attention_base = quantity(
     "attention_base", "t", "the larger softmax weight of a head; the smaller one is its inverse"
 )
+
+# The class of the nets whose heads are fewer than the bits.
+FEW_HEADS = "linear-readout-few-heads"
 
 Word = Sequence[int]
 ZERO = Fraction(0)
@@ -325,27 +334,39 @@ def _least_signed(case: Case, powers: tuple[int, ...] = (1, -1)) -> Exact:
     return Exact(min(-sign(w) * two_layers(w, t, powers) for w in words_of(case.bits)))
 
 
-def one_head_a_layer(word: Word, t: Fraction, slope: int = 2) -> Fraction:
-    """Two layers of one head without a feed-forward network, at the query token after the word.
+def one_head(case: Case) -> AttentionNet:
+    """Two layers of one head without a feed-forward network, read at the query token.
 
     Layer 1 attends to all n + 1 tokens equally and writes the share of ones, c/(n + 1). Layer 2
-    scores the token at position i by slope c i - i^2, in powers of t: the query holds the share,
-    the key i (n + 1) and i^2. Its value is (-1)^i.
-
-    Args:
-        word: bits.
-        t: base of softmax; the score is an integer.
-        slope: 2, so that the score is largest at i = c.
+    scores the token at position i by 2 c i - i^2, in powers of 4: the query holds the share, the
+    key i (n + 1) and i^2. Its value is (-1)^i. Neither weights nor positions name the length.
     """
-    tokens = len(word) + 1
-    share = attend([Fraction(1)] * tokens, [*map(Fraction, word), ZERO])
-    scores = [slope * share * (i * tokens) - i**2 for i in range(tokens)]
-    return attend([t ** int(s) for s in scores], [Fraction((-1) ** i) for i in range(tokens)])
+    stream = Stream(["one", "1", "share", "even"], {"i n": "i*n", "i i": "i^2", "sign": "(-1)^i"})
+    means = stream.head("softmax", "none", [{"1": 1}], [{"1": 0}], {"one": "share"}, base=4)
+    place = stream.head(
+        "softmax",
+        "none",
+        [{"share": 2}, {"1": -1}],
+        [{"i n": 1}, {"i i": 1}],
+        {"sign": "even"},
+        base=4,
+    )
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
+        end="?",
+        layers=[{"heads": [head]} for head in (means, place)],
+        read=stream.matrix([{"even": -1}])[0],
+    )
 
 
-def _layers(case: Case, slope: int = 2) -> Exact:
-    right = all(sign(w) * one_head_a_layer(w, Fraction(4), slope) > 0 for w in words_of(case.bits))
-    return Exact(2 if right and least_order(case.bits) > 1 else -1)
+def _layers(case: Case, net: AttentionNet) -> Exact:
+    right = right_on(net, parity_bits(case.bits))
+    return Exact(
+        net.depth
+        if right and not in_class(net, FEW_HEADS, letters=case.bits) and least_order(case.bits) > 1
+        else -1
+    )
 
 
 @claim(
@@ -356,7 +377,9 @@ def _layers(case: Case, slope: int = 2) -> Exact:
     control=Control(
         Case(bits=6),
         "the second layer looks for half the number of ones",
-        measured=lambda case: _layers(case, slope=1),
+        measured=lambda case: _layers(
+            case, changed(one_head(case), "layers", 1, "heads", 0, "query", 0, 2, to=1)
+        ),
     ),
     supports="least_depth/parity_two_layers",
 )
@@ -374,7 +397,7 @@ def parity_one_head(case: Case) -> Exact:
     the output times $(-1)^c$ is at least $1 - 2/4$ before softmax divides, since the terms to
     either side of $c$ alternate and fall. Scores grow as $n^2$. Run on all words.
     """
-    return _layers(case)
+    return _layers(case, one_head(case))
 
 
 # Even and odd positions among 0..n.

@@ -7,7 +7,6 @@ what is stored.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -16,12 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..claims.values import Case
 from ..formal_languages.fixed_precision import in_order
 from ..formal_languages.hard_attention import blocks_formula
 from ..formal_languages.temporal_logic import neither, once
 from ..nets.builder import Body
-from ..nets.thoughts import of_iteration, of_kth_one, of_parity, of_sorted
+from ..nets.classes import ExactNet
+from ..nets.json_format import text_of
+from . import chain_of_thought, two_heads
 from .brackets import climbed
+from .chain_of_thought import decoder, kth_one, task
 from .formula_nets import at_least, brackets_formula, of_formula
 from .group_nets import by_cascade, by_signs, cube, number_text, octagon
 from .lookup_nets import (
@@ -33,10 +36,10 @@ from .lookup_nets import (
     identity_weights,
     kgram,
     ordered,
-    parity_one_head,
     parity_uniform,
     vertex_thoughts,
 )
+from .parity import one_head
 from .relu_maxima import Term, identity, relabellings
 
 # --- maxima ---------------------------------------------------------------------------------------
@@ -118,11 +121,99 @@ def maximum_of_pairs() -> Body:
     }
 
 
+# --- chains of thought ---------------------------------------------------------------------------
+
+
+def of_decoder(the: chain_of_thought.Task) -> Body:
+    """`chain_of_thought.decoder`: a tree of least rank, with as many steps as the rank."""
+    made = decoder(the)
+    names = {the.everything: "begin"}
+    for thought in (*made.scores, *made.answers):
+        names.setdefault(thought, f"t{len(names)}")
+    return {
+        "family": "thoughts",
+        "alphabet": sorted({str(letter) for _, letter in the.tests}),
+        "begin": "begin",
+        "thoughts": {
+            names[thought]: {
+                # Ties go to the left.
+                "heads": [_pairs(sorted(scores, key=lambda pair: (-scores[pair], pair)))],
+                "next": {
+                    _pairs([pair]): names[after] for pair, after in made.after[thought].items()
+                },
+            }
+            for thought, scores in made.scores.items()
+        },
+        "answers": {names[thought]: str(answer) for thought, answer in made.answers.items()},
+    }
+
+
+def _pairs(pairs: Sequence[tuple[int, int]]) -> str:
+    return " ".join(f"{position}:{letter}" for position, letter in pairs)
+
+
+def of_kth_one(k: int, n: int) -> Body:
+    """The decoder that finds the k-th one among n bits; 0 where there is none."""
+    return of_decoder(task(kth_one(k), n))
+
+
+def of_iteration(times: int, n: int) -> Body:
+    """The decoder that applies a map on n numbers so often to 0."""
+    return of_decoder(task(chain_of_thought.iterated(times), n, n))
+
+
+def of_parity(n: int, heads: int) -> Body:
+    """Each head reads one bit more in each step, and the thought is the parity so far."""
+    thoughts = {}
+    for at, odd in itertools.product(range(0, n, heads), (0, 1)):
+        read = range(at, min(at + heads, n))
+        thoughts[f"{at} {odd}"] = {
+            "heads": [_pairs([(position, 0), (position, 1)]) for position in read],
+            "next": {
+                _pairs([*zip(read, bits, strict=True)]): (
+                    f"{min(at + heads, n)} {(odd + sum(bits)) % 2}"
+                )
+                for bits in itertools.product((0, 1), repeat=len(read))
+            },
+        }
+    return {
+        "family": "thoughts",
+        "alphabet": ["0", "1"],
+        "begin": "0 0",
+        "thoughts": thoughts,
+        "answers": {f"{n} 0": False, f"{n} 1": True},
+    }
+
+
+def of_sorted(n: int) -> Body:
+    """The two heads of `two_heads`, which find the last zero and the first one, in one step."""
+    pairs = list(itertools.product(range(n), (0, 1)))
+    words = list(itertools.product((0, 1), repeat=n))
+
+    def score(pair: tuple[int, int], head: int) -> int:
+        word = [0] * n
+        word[pair[0]] = pair[1]
+        return two_heads.logits(tuple(word))[head][pair[0]]
+
+    orders = [sorted(pairs, key=lambda pair: -score(pair, head)) for head in (0, 1)]
+    follows = {}
+    for word in words:
+        attended = [next(pair for pair in order if word[pair[0]] == pair[1]) for order in orders]
+        follows[_pairs(attended)] = "sorted" if two_heads.accepts(word, "hard") else "not sorted"
+    return {
+        "family": "thoughts",
+        "alphabet": ["0", "1"],
+        "begin": "begin",
+        "thoughts": {"begin": {"heads": [*map(_pairs, orders)], "next": follows}},
+        "answers": {"sorted": True, "not sorted": False},
+    }
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
 # Of a file: task, parameters, class, and what writes the net.
-FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
+FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]] = {
     "letters-hard": (
         "letters", {"k": 3}, "uhat-right", lambda: of_formula(at_least(3), "ab", "right")
     ),
@@ -178,7 +269,7 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
         "ordered", {"n": 5}, "linear-readout-one-head", lambda: ordered(5, heads=1)
     ),
     "parity-one-head": (
-        "parity-bits", {"n": 7}, "linear-readout-few-heads", parity_one_head
+        "parity-bits", {"n": 7}, "linear-readout-few-heads", lambda: one_head(Case(bits=7))
     ),
     "parity-softmax-positions": ("parity", {}, "softmax-positions", parity_uniform),
     "reachability-thoughts": (
@@ -206,23 +297,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
 def written(name: str) -> str:
     """The text of a file of docs/examples/nets, one of `FILES`."""
     task, parameters, kind, make = FILES[name]
-    return _text({"task": task, "parameters": parameters, "class": kind} | make()) + "\n"
-
-
-def _text(value: Any, indent: int = 0) -> str:
-    """JSON with rows of numbers or letters in one line."""
-    inner = "\n" + " " * (indent + 1)
-    if isinstance(value, dict) and value:
-        items = [f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items()]
-        return "{" + inner + ("," + inner).join(items) + "\n" + " " * indent + "}"
-    line = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, list) or len(line) <= 98 - indent or _flat(value):
-        return line
-    return "[" + inner + ("," + inner).join(_text(each, indent + 1) for each in value) + "]"
-
-
-def _flat(value: list[Any]) -> bool:
-    return not any(isinstance(each, list | dict) for each in value)
+    made = make()
+    body = made if isinstance(made, dict) else made.body
+    return text_of({"task": task, "parameters": parameters, "class": kind, **body}) + "\n"
 
 
 if __name__ == "__main__":

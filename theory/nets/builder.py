@@ -1,9 +1,12 @@
-"""Matrices of nets in the format of `json_format` by what is not zero; coordinates by name."""
+"""Nets of attention by what is not zero in their matrices, with coordinates by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from .attention import AttentionNet
+from .json_format import net_of
 
 Body = dict[str, Any]
 Rows = list[list[Any]]
@@ -57,7 +60,13 @@ class Stream:
         return columns(len(self._place), *({self._place[name]: 1} for name in names))
 
     def head(
-        self, attention: str, mask: str, query: Named, key: Named, copied: Mapping[str, str]
+        self,
+        attention: str,
+        mask: str,
+        query: Named,
+        key: Named,
+        copied: Mapping[str, str],
+        **rest: Any,
     ) -> Body:
         """A head that copies coordinates to others: from -> to, or sums of them, joined by +."""
         return {
@@ -67,7 +76,7 @@ class Stream:
             "key": self.matrix(key),
             "value": self.matrix([dict.fromkeys(source.split("+"), 1) for source in copied]),
             "output": self._into(copied.values()),
-        }
+        } | rest
 
     def mlp(self, units: Sequence[tuple[Mapping[str, Any], Any, str | Mapping[str, Any]]]) -> Body:
         """Units by what they add up, their bias, and where they write, perhaps times a number."""
@@ -80,9 +89,9 @@ class Stream:
 
     def net(
         self, alphabet: Sequence[str], embedding: Mapping[str, Mapping[str, Any]], **rest: Any
-    ) -> Body:
+    ) -> AttentionNet:
         """The net over these coordinates, with its other fields."""
-        return {
+        body = {
             "family": "attention",
             "alphabet": list(alphabet),
             "embedding": {
@@ -90,3 +99,6 @@ class Stream:
             },
             "positions": self._positions,
         } | rest
+        net = net_of(body)
+        assert isinstance(net, AttentionNet)
+        return net
