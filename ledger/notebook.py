@@ -20,12 +20,16 @@ _MOST = 12
 
 
 def show_answers() -> None:
-    """Let notebooks show answers of the advisor as tables, `print` what the command prints, and a
-    prompt one line. Light to call: loads no SymPy."""
+    """Let notebooks show answers of the advisor as tables, `print` what the command prints, a
+    prompt one line, and pandas a row. Light to call: loads no SymPy."""
     from depthlaw.advisor.answer import Answer
-    from depthlaw.advisor.answer_text import as_html, as_text, in_brief
+    from depthlaw.advisor.answer_text import as_html, as_json, as_text, in_brief
 
-    for name, method in (("_repr_html_", as_html), ("__str__", as_text), ("__repr__", in_brief)):
+    from .functions.sweep import flat
+
+    methods = {"_repr_html_": as_html, "__str__": as_text, "__repr__": in_brief}
+    methods |= {"to_json": as_json, "rows": lambda answer: flat([None], [answer])}
+    for name, method in methods.items():
         setattr(Answer, name, method)
 
 

@@ -19,7 +19,7 @@ from ..functions.show import ClaimCard, claim_of, known_claims, of_topic
 from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, unknown
 from ..verdicts.citations import entries, sources
-from ..verdicts.claim_set import claim_set
+from ..verdicts.claim_set import claim_set, listing
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
 from .output import dump, note, report_set_aside, say, stdout
@@ -83,19 +83,12 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
     """Print a list of claims, the cited ones first, each followed by what supports it, with the
     verdicts of the newest claim set, where they are in it."""
     # A test holds them to the shipped ledger.
-    rows, released = list(rows), claim_set().claims
-    verdicts = {
-        row["key"]: released[row["key"]].verdict if row["key"] in released else "" for row in rows
-    }
+    rows = list(rows)
+    listed_rows = listing(rows)
     if json_output:
-        fields = "key title wording kind holds_for source statement post_hoc tier cited supports"
-        dump(
-            [
-                {field: row[field] for field in fields.split()} | {"verdict": verdicts[row["key"]]}
-                for row in rows
-            ]
-        )
+        dump(listed_rows)
         return 0
+    verdicts = {row["key"]: row["verdict"] for row in listed_rows}
     console = stdout()
     # What comes with depthlaw is ours where nobody is named; a claim of a user's file is not.
     rows = [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.atlas import AtlasRow, Bound, atlas_rows
+from depthlaw.advisor.atlas import AtlasBound, AtlasRow, atlas
 from depthlaw.advisor.base.quantities import UsageError
 
 from .report import Report
@@ -52,19 +53,22 @@ class TaskTable(Report):
         return f"{len({row.task.key for row in self.known})} tasks, {len(self.known)} rows"
 
 
-def _end(bound: Bound | None) -> dict[str, Any] | None:
+def _end(bound: AtlasBound | None) -> dict[str, Any] | None:
     if bound is None:
         return None
     fields = {k: v for k, v in asdict(bound).items() if k not in ("task", "class_")}
     return fields | {"verdict": bound.verdict, "quote": bound.quote or None}
 
 
-def tasks(task: str | None = None, *, known_by: int | None = None) -> TaskTable:
+def tasks(
+    task: str | None = None, *, known_by: int | None = None, tables: str | Path | None = None
+) -> TaskTable:
     """The depths known to be needed and to suffice, by task and class of models: `depthlaw tasks`.
 
     Args:
         task: one of the atlas; by default all.
         known_by: as it was known at the end of a year.
+        tables: a folder with tables of your own, which extend the atlas.
 
     Raises:
         UsageError: for an unknown task, with the nearest one, and a year before anything was known.
@@ -74,7 +78,7 @@ def tasks(task: str | None = None, *, known_by: int | None = None) -> TaskTable:
     >>> tasks("parity").rows()[0]["task"]
     'parity'
     """
-    rows = tuple(atlas_rows(task, known_by))
+    rows = tuple(atlas(None if tables is None else Path(tables)).rows(task, known_by))
     if not rows:
         raise UsageError(f"nothing was known of that by {known_by}; try a later year")
     return TaskTable(rows)

@@ -1,0 +1,47 @@
+"""Every claim by key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from depthlaw.theory.claims.definition import Claim
+
+from ..notebook import show_claims
+from ..running.claims_index import claims_index, described, unknown
+from ..running.user_claims import all_claims
+from ..verdicts.claim_set import listing
+from .report import Report
+
+
+class Claims(Report, dict[str, Claim]):
+    """Claims by key, which know the nearest key to one that there is none of."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each: what `depthlaw claims --all --json` prints."""
+        index = claims_index()
+        return listing(index[key] if key in index else described(c) for key, c in self.items())
+
+    def summary(self) -> str:
+        """How many there are, by tier."""
+        tiers = [claim.tier for claim in self.values()]
+        return f"{tiers.count('cited')} cited, {tiers.count('supporting')} supporting"
+
+    def __missing__(self, key: str) -> Claim:
+        raise KeyError(unknown(str(key), self))
+
+
+def claims(file: str | Path | None = None) -> Claims:
+    """Every claim by key, in reading order; with those of a Python file of one's own.
+
+    Raises:
+        UsageError: (depthlaw.advisor.base.quantities) when the file cannot be used, in one line.
+        KeyError: by the result, for what is no key, with the nearest one.
+
+    Cost: about a second; imports SymPy.
+
+    >>> claims()["hops/depth_corrected"].kind
+    'construction'
+    """
+    show_claims()
+    return Claims(all_claims(None if file is None else Path(file)))
