@@ -20,7 +20,6 @@ from depthlaw.advisor.question import OPTIONS
 from depthlaw.ledger.cli.arguments import app, main
 from depthlaw.ledger.records.store import Store
 
-
 LOSSES = Path(__file__).parents[1] / "docs/examples/gemstones.csv"
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from depthlaw.ledger.functions import sweep
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.functions import sweep
 from depthlaw.ledger.publish.site import transcripts
 
 LLAMA = {
