@@ -1,5 +1,6 @@
 """`import depthlaw` and `python -m depthlaw`: the answers of the command line as data."""
 
+import doctest
 import inspect
 import json
 import re
@@ -8,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Literal
 
 import numpy as np
@@ -143,11 +145,19 @@ def test_every_command_has_a_twin_or_a_reason():
     }
     assert set(listed) == commands
     for twin in listed.values():
-        function = re.match(r"`depthlaw\.(\w+)", twin)
-        assert function is None or function[1] in depthlaw.__all__
+        function = re.match(r"`(depthlaw\.[\w.]+)\(", twin)
         assert function or twin.startswith("none: ")
+        if function:
+            assert callable(resolve_name(function[1]))
     named = {name for twin in listed.values() for name in re.findall(r"depthlaw\.(\w+)", twin)}
     assert {*depthlaw.__all__} - named == {"UsageError", "__version__"}
+
+
+def test_the_examples_of_the_page():
+    page = str(Path(__file__).parents[1] / "docs/api.md")
+    done = doctest.testfile(page, module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert done.attempted >= 3
+    assert done.failed == 0
 
 
 @pytest.mark.parametrize(
