@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from .architecture import Architecture
@@ -114,20 +114,25 @@ class Answer:
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
 
+    if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
+
+        def rows(self) -> list[dict[str, Any]]: ...  # noqa: D102
+        def to_json(self) -> dict[str, Any]: ...  # noqa: D102
+
     @property
     def layers(self) -> int | None:
         """The depth of `shape`; None if only a task is asked."""
-        return self.shape and self.shape.architecture.layers
+        return None if self.shape is None else self.shape.architecture.layers
 
     @property
     def width(self) -> int | None:
         """The width of `shape`."""
-        return self.shape and self.shape.architecture.width
+        return None if self.shape is None else self.shape.architecture.width
 
     @property
     def heads(self) -> int | None:
         """The query heads of `shape`."""
-        return self.shape and self.shape.architecture.heads
+        return None if self.shape is None else self.shape.architecture.heads
 
 
 def percents(change: tuple[float, float]) -> str:

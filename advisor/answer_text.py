@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import budgets
 from .answer import percents
+from .base.paragraphs import wrapped
 from .base.quantities import binary, plural, size
 from .claim_verdicts import about, title, verdict
 from .counting import per_layer
@@ -584,22 +584,6 @@ def _laid_out(rows: Iterable[Row | str], width: int, bullet: str = "") -> list[s
             under = column + 2 * (text.startswith("- ") or not column)
             lines += wrapped(text, width, bullet or " " * column, " " * under)
     return lines
-
-
-def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """Lines of at most so many columns; a single long word, such as a path, is left whole.
-
-    >>> wrapped("one two three", 9, "- ", "  ")
-    ['- one two', '  three']
-    """
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
 
 
 # --- for machines and papers ---------------------------------------------------------------------

@@ -7,8 +7,9 @@ part of the code that records are known by.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
@@ -27,8 +28,9 @@ def show_answers() -> None:
 
     from .functions.sweep import flat
 
-    methods = {"_repr_html_": as_html, "__str__": as_text, "__repr__": in_brief}
-    methods |= {"to_json": as_json, "rows": lambda answer: flat([None], [answer])}
+    methods: dict[str, Callable[[Answer], Any]] = {"_repr_html_": as_html, "to_json": as_json}
+    methods |= {"__str__": as_text, "__repr__": in_brief}
+    methods["rows"] = lambda answer: flat([None], [answer])
     for name, method in methods.items():
         setattr(Answer, name, method)
 

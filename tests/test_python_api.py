@@ -98,9 +98,9 @@ def test_what_tries_to_break_claims_is_what_the_commands_do(printed, tmp_path):
     same(found, found.to_json())
     # The search stops at the first counterexample: the same one, by the same certificate.
     assert found.to_json() == data
-    given = ("separation_rank/degree", "--results", "reference")
-    mutants = depthlaw.mutate("separation_rank/degree", results="reference")
-    same(mutants, printed("mutate", *given))
+    depthlaw.verify(only="separation_rank/degree", results=tmp_path)
+    mutants = depthlaw.mutate("separation_rank/degree", "quick", results=tmp_path)
+    same(mutants, printed("mutate", "separation_rank/degree", "--suite", "quick", *folder))
     assert mutants.alarms == 0
     assert {row["fate"] for row in mutants.rows()} <= {"data", "proof", "undecided", "survives"}
 

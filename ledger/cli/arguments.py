@@ -13,18 +13,18 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from copy import copy
 from dataclasses import Field
 from functools import cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from depthlaw.advisor.answer_text import wrapped
+from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
-from depthlaw.advisor.question import HAVE, OPTIONS, flag, of_sizes
 
 from ..running.interrupts import stoppable
 from ..text import never_refuse
@@ -33,17 +33,35 @@ from . import completion
 # The base of every complaint of the argument parser; typer does not export it by name.
 _ParserError: type[Exception] = typer.BadParameter.__bases__[0]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
 
 # What the parser calls a value of an option that has no name here.
 _VALUES = {"int": "NUMBER", "float": "NUMBER"}
+
+
+class _AsTyped:
+    """Reads the values of an option. Texts, and what is not given, stay as they are: newer parsers
+    would load a library that takes as long to import as the rest of the command line."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        several = param.multiple or param.nargs == -1
+        if value is None:
+            return () if several else None
+        if param.type_descriptor.annotation is str and not several:
+            return value
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
 class _WithExamples:
     """Help in terminals of any width, which ends with command lines to copy, never wrapped."""
 
     epilog: str | None
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            parameter._runtime_param = _AsTyped()
+        return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Arguments in capitals, as in texts; versions of the parser differ."""
@@ -232,7 +250,7 @@ def _depthlaw(
 # --- depth, sweep, compare -----------------------------------------------------------------------
 
 
-_OUTPUT = "Output"
+_OUTPUT, _SIZES = "Output", "Sizes"
 
 
 class _Sections(_Command):
@@ -247,12 +265,14 @@ class _Sections(_Command):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from depthlaw.advisor.question import HAVE
+
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
                 heading = getattr(parameter, "rich_help_panel", None) or _OUTPUT
                 if heading == HAVE and ctx.info_name == "sweep":
-                    heading = "Sizes"
+                    heading = _SIZES
                 sections.setdefault(heading, []).append(record)
         sections[_OUTPUT] = sections.pop(_OUTPUT)  # last
         for heading, rows in sections.items():
@@ -269,19 +289,24 @@ class _OfSuites(_Command):
         super().format_options(ctx, formatter)
 
 
-def _asks(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Function]:
-    """Decorator: a command that takes options of a Question, where its function has a star."""
+# The commands that take options of a Question, where their functions have a star; and whether also
+# those that say what there is to spend, or a task.
+_ASKS: dict[str, bool] = {"depth": True, "sweep": False}
 
-    def asking(function: _Function) -> _Function:
-        signature = inspect.signature(function, eval_str=True)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        place = [p.kind for p in own].index(inspect.Parameter.KEYWORD_ONLY)
-        typed = (option for option in OPTIONS if "heading" in option.metadata)
-        own[place:place] = [_parameter(option) for option in typed if wanted(option)]
-        function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
-        return function
 
-    return asking
+def _with_options(function: Callable[..., Any], whole: bool) -> None:
+    """Give a command the options of a Question, which every other command starts without."""
+    from depthlaw.advisor.question import OPTIONS, of_sizes
+
+    signature = inspect.signature(function, eval_str=True)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    place = [p.kind for p in own].index(inspect.Parameter.KEYWORD_ONLY)
+    own[place:place] = [
+        _parameter(option)
+        for option in OPTIONS
+        if "heading" in option.metadata and (whole or of_sizes(option))
+    ]
+    function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
 
 
 _OFFERED = {"gpu": completion.gpus, "task": completion.tasks}
@@ -290,6 +315,8 @@ _OFFERED = {"gpu": completion.gpus, "task": completion.tasks}
 def _parameter(option: Field[Any]) -> inspect.Parameter:
     """An option of a Question as the parser takes it. All but paths are read as text by the module
     that knows what is accepted."""
+    from depthlaw.advisor.question import flag
+
     facts, default = option.metadata, None
     kind: Any = str | None
     more = {"help": facts["text"], "metavar": facts["unit"], "rich_help_panel": facts["heading"]}
@@ -332,7 +359,6 @@ class _OfSizes(_Sections):
     context_settings={"ignore_unknown_options": True},
     runs="depth_command.depth",
 )
-@_asks(lambda option: True)
 def depth(
     *,
     why: bool = _flag("--why", "Everything, with sources."),
@@ -361,13 +387,12 @@ def depth(
     cls=_Sections,
     runs="depth_command.sweep",
 )
-@_asks(of_sizes)
 def sweep(
     least: str = _option(
-        ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=HAVE
+        ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=_SIZES
     ),
     most: str = _option(
-        ..., "Largest number of parameters.", "--to", metavar="BUDGET", rich_help_panel=HAVE
+        ..., "Largest number of parameters.", "--to", metavar="BUDGET", rich_help_panel=_SIZES
     ),
     points: str = _option("9", "How many sizes, evenly spaced in the logarithm.", metavar="NUMBER"),
     *,
@@ -574,7 +599,7 @@ def exercise(
     "verify --claims walks.py",
     "verify full --engine ray --address auto",
     cls=_OfSuites,
-    runs="verify_command.verify",
+    runs="suite_command.verify",
 )
 def verify(
     suite: str = _argument(
@@ -1014,12 +1039,20 @@ def records_diff(
     """
 
 
-@_command("doctor", "doctor --json", runs="doctor_command.doctor")
-def doctor(folder: Path | None = _RESULTS, json_output: bool = _JSON) -> None:
+@_command("doctor", "doctor --load", "doctor --json", runs="doctor_command.doctor")
+def doctor(
+    folder: Path | None = _RESULTS,
+    load: bool = _flag(
+        "--load",
+        "Also load the claims and PyTorch: has a claim changed since its claim set, which devices "
+        "are there, do your records agree with the reference?",
+    ),
+    json_output: bool = _JSON,
+) -> None:
     """Look for what is missing or out of order.
 
-    Checks versions, extras, devices, threads and folders, and whether every record verifies and
-    agrees with the ledger that comes with depthlaw. Exit code 1 if there is a problem.
+    Checks versions, extras, threads and folders, the ledger that comes with depthlaw, and whether
+    every record of yours verifies. Exit code 1 if there is a problem.
     """
 
 
@@ -1041,7 +1074,8 @@ def main(arguments: list[str] | None = None) -> int:
     narrow = {"terminal_width": max(columns, 20)} if columns < 52 else {}
     try:
         with stoppable(None):
-            code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
+            word = (sys.argv[1:] if arguments is None else arguments)[:1]
+            code = int(parser(*word)(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -1067,8 +1101,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 @cache
-def _parser() -> Any:
-    return typer.main.get_command(app)
+def parser(word: str = "") -> Any:
+    """The parser of one command, or of a group of commands; of all where the word names none. To
+    make that of all takes longer than many a command."""
+    one = copy(app)
+    for name in ("registered_commands", "registered_groups"):
+        setattr(one, name, [it for it in getattr(app, name) if it.name == word])
+    if not (one.registered_commands or one.registered_groups):
+        one = app
+    for it in one.registered_commands:
+        if it.name in _ASKS and not hasattr(it.callback, "__signature__"):
+            _with_options(it.callback, _ASKS[it.name])
+    return typer.main.get_command(one)
 
 
 # What writing to a full or failing disk says.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from depthlaw.advisor.answer_text import wrapped
+from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError, binary, size
 from depthlaw.advisor.models import models
 

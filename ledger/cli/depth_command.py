@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor import answer_text
+from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError, size
 from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as question_schema
 from depthlaw.advisor.recommendation import answer_to
@@ -269,7 +270,7 @@ def _print_table(answered: Sweep) -> None:
         "built: real models near the size. laws: optima and defaults; each of them, "
         "floors and bounds too: --csv FILE, --json, --plot FILE.",
     ):
-        print("\n".join(answer_text.wrapped(text, width)))
+        print("\n".join(wrapped(text, width)))
 
 
 def ends(interval: Interval) -> str:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.text import Text
 
@@ -31,7 +31,7 @@ _MOST = 8
 def fit(
     path: Path,
     *,
-    budget: str,
+    budget: Literal["parameters", "flops"],
     tolerance: str,
     seed_column: str,
     plot: Path | None,

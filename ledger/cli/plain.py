@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from depthlaw.advisor.answer_text import wrapped
+from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError
 
 from ..text import clean

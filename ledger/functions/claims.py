@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.definition import Claim
 
 from ..notebook import show_claims
-from ..running.claims_index import claims_index, described, unknown
+from ..running.claims_index import claims_index, described, mentioning, unknown
 from ..running.user_claims import all_claims
 from ..verdicts.claim_set import listing
 from .report import Report
@@ -31,17 +32,33 @@ class Claims(Report, dict[str, Claim]):
         raise KeyError(unknown(str(key), self))
 
 
-def claims(file: str | Path | None = None) -> Claims:
-    """Every claim by key, in reading order; with those of a Python file of one's own.
+def claims(words: str | Path | None = None, *, file: str | Path | None = None) -> Claims:
+    """Every claim by key, in reading order; those that mention some words, as `depthlaw claims`
+    lists them; with those of a Python file of one's own.
+
+    Args:
+        words: such as "sanford" or "rank upper", or the Python file.
+        file: a Python file with claims of one's own.
 
     Raises:
-        UsageError: (depthlaw.advisor.base.quantities) when the file cannot be used, in one line.
+        UsageError: when the file cannot be used, or no claim mentions the words, in one line.
         KeyError: by the result, for what is no key, with the nearest one.
 
     Cost: about a second; imports SymPy.
 
     >>> claims()["hops/depth_corrected"].kind
     'construction'
+    >>> float(claims("levine threshold")["depth_choice/threshold_never_binds"].at(width=81))
+    4.0
     """
     show_claims()
-    return Claims(all_claims(None if file is None else Path(file)))
+    if isinstance(words, Path) or (words is not None and (".py" in words or Path(words).is_file())):
+        words, file = None, words
+    every = Claims(all_claims(None if file is None else Path(file)))
+    if words is None:
+        return every
+    rows = mentioning(words.split())[1]
+    if not rows:
+        hint = unknown(words, every).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(words)}; {hint}")
+    return Claims({row["key"]: every[row["key"]] for row in rows})

@@ -95,7 +95,12 @@ def mutate(
 
     Cost: a second for each claim.
 
-    >>> found = mutate("separation_rank/degree", results="reference")
+    >>> from tempfile import TemporaryDirectory
+    >>> from depthlaw import verify
+    >>> key = "separation_rank/degree"
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = verify(only=key, results=folder)
+    ...     found = mutate(key, "quick", results=folder)
     >>> found
     <Mutations: 5 of 5 mutants noticed>
     >>> found.alarms

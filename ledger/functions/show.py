@@ -117,11 +117,9 @@ def show(
 
     Cost: a second; imports SymPy.
 
-    >>> found = show("hops/depth_corrected")
-    >>> found
-    <ClaimCard: hops/depth_corrected PROVED>
-    >>> found.rows()[0]["tokens"], found.rows()[0]["verdict"]
-    (41, 'HOLDS')
+    >>> card = show("hops/doubling")
+    >>> card.result.claim.kind, card.to_json()["tier"], "measured" in card.rows()[0]
+    ('identity', 'supporting', True)
     """
     from ..running.user_claims import all_claims
     from ..verdicts.record_source import evidence

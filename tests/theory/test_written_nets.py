@@ -18,7 +18,7 @@ from depthlaw.theory.formal_languages.automaton import block_language, minimal
 from depthlaw.theory.formal_languages.fixed_precision import stair
 from depthlaw.theory.hops import network as hop_network
 from depthlaw.theory.hops.self_skipping_lookup import self_skipping
-from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order, two_heads
+from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order
 from depthlaw.theory.least_depth.composition import composed
 from depthlaw.theory.least_depth.lookup_nets import (
     composition,
@@ -28,7 +28,6 @@ from depthlaw.theory.least_depth.lookup_nets import (
     hops_strict,
     identity_weights,
     kgram,
-    ordered,
     vertex_thoughts,
 )
 from depthlaw.theory.least_depth.written_nets import FILES, written
@@ -218,13 +217,6 @@ def test_products_are_those_of_the_elements(group, layers, letters) -> None:
         words = itertools.islice(task.words(0), 0, None, 1 + len(task.letters) ** N // 500)
         right = all(said == task.answer(word) for word, said in answers(net, words))
         assert right == (letters == N)
-
-
-@pytest.mark.parametrize("n", [3, 4, 6])
-def test_sorted_words_are_those_of_the_two_heads(n) -> None:
-    net = ordered(n)
-    for word in itertools.product((0, 1), repeat=n):
-        assert net.answer(list(map(str, word))) == two_heads.accepts(word, "soft")
 
 
 def test_linear_layers_are_those_of_the_matrices() -> None:

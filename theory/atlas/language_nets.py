@@ -97,7 +97,11 @@ def net_of_language(found: LanguageDepth) -> Body:
     return {"language": found.language, "class": class_, **net}
 
 
-def _net(automaton: Automaton, layers: int, leftmost: bool) -> Body:
+def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
+    # Letters that move all states alike are one letter to the net.
+    alike = dict(reversed([*zip(of_all.moves, of_all.alphabet, strict=True)]))
+    read_as = {x: alike[move] for x, move in zip(of_all.alphabet, of_all.moves, strict=True)}
+    automaton = of_all._replace(alphabet="".join(alike.values()), moves=tuple(alike))
     if layers == 0:
         # All words of one letter or more are in the language, or none is.
         accepted = automaton.moves[0][0] in automaton.accepting
@@ -159,10 +163,11 @@ def _net(automaton: Automaton, layers: int, leftmost: bool) -> Body:
         layers_.append(layer)
     return {
         "family": "attention",
-        "alphabet": list(automaton.alphabet),
+        "alphabet": list(of_all.alphabet),
         "end": _END,
         "embedding": {
-            letter: rows(width, {place[letter]: 1})[0] for letter in [*automaton.alphabet, _END]
+            letter: rows(width, {place[kind]: 1})[0]
+            for letter, kind in (read_as | {_END: _END}).items()
         },
         "layers": layers_,
         "read": rows(width, {answer: 1} if layers else {place[_END]: last})[0],

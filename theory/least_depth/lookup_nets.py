@@ -9,9 +9,7 @@ from ..nets.attention import AttentionNet
 from ..nets.builder import Body, Stream, rows
 from . import continuous_thoughts
 from .continuous_thoughts import most_edges
-from .group_nets import element_name
-from .group_words import GROUPS, closure, power, times
-from .uniform_parity import SHARPNESS
+from .groups import GROUPS, closure, element_name, power, times
 
 _PLACES = {"i": "i", "i^2": "i^2"}
 
@@ -301,31 +299,6 @@ def group_product(group: str, layers: int) -> AttentionNet:
     )
 
 
-def ordered(n: int, heads: int = 2) -> AttentionNet:
-    """The logits of `two_heads`: one head finds the last zero, the other the first one; both in one
-    layer, or with one head a layer one after the other."""
-    stream = Stream(["1", "one", "zero at", "zero is", "one at", "one is"], {"i": "i"})
-
-    def head(sign: int, at: str, is_one: str) -> Body:
-        return stream.head(
-            "softmax",
-            "strict",
-            [{"1": 1}],
-            [{"i": sign * n, "1": sign * n, "one": -sign * n * n}],
-            {"i+1": at, "one": is_one},
-        ) | {"base": 2}
-
-    found = [head(1, "zero at", "zero is"), head(-1, "one at", "one is")]
-    read = {"one at": 1, "zero at": -1, "zero is": n, "one is": -n, "1": f"{2 * n - 1}/2"}
-    return stream.net(
-        "01",
-        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
-        end="?",
-        layers=[{"heads": found[at : at + heads]} for at in range(0, 2, heads)],
-        read=stream.matrix([read])[0],
-    )
-
-
 def identity_weights(n: int, layers: int) -> Body:
     """X -> X X^T X on A + I, so many times, for n vertices; read where the rows of the first and
     the second one meet."""
@@ -340,47 +313,6 @@ def identity_weights(n: int, layers: int) -> Body:
         "read": rows(n, {1: 1})[0],
         "at": "first",
     }
-
-
-def parity_uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> AttentionNet:
-    """`uniform_parity.output` with its sign turned: positive for an odd number of ones."""
-    stream = Stream(
-        ["everywhere", "0", "?", ">", "less", "a", "b", "even"],
-        {
-            "log": "log(i + 1)",
-            "values": "(i + 1)^2",
-            "i": "i",
-            "i^2": "i^2",
-            "sign": "(-1)^i",
-        },
-    )
-    count = stream.head(
-        "softmax",
-        "causal",
-        [{"everywhere": 1}, {"log": 1}],
-        [{"log": -2}, {"0": -zeros, "?": -5}],
-        {"values+less": "a", ">": "b"},
-    )
-    find = stream.head(
-        "softmax",
-        "causal",
-        [{"a": 2 * sharpness}, {"b": -sharpness}],
-        [{"i": 1}, {"i^2": 1}],
-        {"sign": "even"},
-    )
-    return stream.net(
-        "01",
-        {
-            "0": {"everywhere": 1, "0": 1},
-            "1": {"everywhere": 1},
-            ">": {"everywhere": 1, ">": 1, "less": -1},
-            "?": {"everywhere": 1, "?": 1},
-        },
-        start=">",
-        end="?",
-        layers=[{"heads": [count | {"base": "e"}]}, {"heads": [find | {"base": "e"}]}],
-        read=stream.matrix([{"even": -1}])[0],
-    )
 
 
 def vertex_thoughts(vertices: int, steps: int) -> Body:

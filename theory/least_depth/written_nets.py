@@ -22,11 +22,11 @@ from ..formal_languages.temporal_logic import neither, once
 from ..nets.builder import Body
 from ..nets.classes import ExactNet
 from ..nets.json_format import text_of
-from . import chain_of_thought, two_heads
 from .brackets import climbed
-from .chain_of_thought import decoder, kth_one, task
+from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
 from .formula_nets import at_least, brackets_formula, of_formula
-from .group_nets import by_cascade, by_signs, cube, number_text, octagon
+from .group_nets import by_signs, cube, number_text, octagon
+from .group_words import diagonal_net
 from .lookup_nets import (
     composition,
     group_product,
@@ -35,12 +35,12 @@ from .lookup_nets import (
     hops_strict,
     identity_weights,
     kgram,
-    ordered,
-    parity_uniform,
     vertex_thoughts,
 )
-from .parity import one_head
+from .parity import one_head, one_layer, two_layers
 from .relu_maxima import Term, identity, relabellings
+from .two_heads import hard_heads, softmax_heads
+from .uniform_parity import uniform
 
 # --- maxima ---------------------------------------------------------------------------------------
 
@@ -121,94 +121,6 @@ def maximum_of_pairs() -> Body:
     }
 
 
-# --- chains of thought ---------------------------------------------------------------------------
-
-
-def of_decoder(the: chain_of_thought.Task) -> Body:
-    """`chain_of_thought.decoder`: a tree of least rank, with as many steps as the rank."""
-    made = decoder(the)
-    names = {the.everything: "begin"}
-    for thought in (*made.scores, *made.answers):
-        names.setdefault(thought, f"t{len(names)}")
-    return {
-        "family": "thoughts",
-        "alphabet": sorted({str(letter) for _, letter in the.tests}),
-        "begin": "begin",
-        "thoughts": {
-            names[thought]: {
-                # Ties go to the left.
-                "heads": [_pairs(sorted(scores, key=lambda pair: (-scores[pair], pair)))],
-                "next": {
-                    _pairs([pair]): names[after] for pair, after in made.after[thought].items()
-                },
-            }
-            for thought, scores in made.scores.items()
-        },
-        "answers": {names[thought]: str(answer) for thought, answer in made.answers.items()},
-    }
-
-
-def _pairs(pairs: Sequence[tuple[int, int]]) -> str:
-    return " ".join(f"{position}:{letter}" for position, letter in pairs)
-
-
-def of_kth_one(k: int, n: int) -> Body:
-    """The decoder that finds the k-th one among n bits; 0 where there is none."""
-    return of_decoder(task(kth_one(k), n))
-
-
-def of_iteration(times: int, n: int) -> Body:
-    """The decoder that applies a map on n numbers so often to 0."""
-    return of_decoder(task(chain_of_thought.iterated(times), n, n))
-
-
-def of_parity(n: int, heads: int) -> Body:
-    """Each head reads one bit more in each step, and the thought is the parity so far."""
-    thoughts = {}
-    for at, odd in itertools.product(range(0, n, heads), (0, 1)):
-        read = range(at, min(at + heads, n))
-        thoughts[f"{at} {odd}"] = {
-            "heads": [_pairs([(position, 0), (position, 1)]) for position in read],
-            "next": {
-                _pairs([*zip(read, bits, strict=True)]): (
-                    f"{min(at + heads, n)} {(odd + sum(bits)) % 2}"
-                )
-                for bits in itertools.product((0, 1), repeat=len(read))
-            },
-        }
-    return {
-        "family": "thoughts",
-        "alphabet": ["0", "1"],
-        "begin": "0 0",
-        "thoughts": thoughts,
-        "answers": {f"{n} 0": False, f"{n} 1": True},
-    }
-
-
-def of_sorted(n: int) -> Body:
-    """The two heads of `two_heads`, which find the last zero and the first one, in one step."""
-    pairs = list(itertools.product(range(n), (0, 1)))
-    words = list(itertools.product((0, 1), repeat=n))
-
-    def score(pair: tuple[int, int], head: int) -> int:
-        word = [0] * n
-        word[pair[0]] = pair[1]
-        return two_heads.logits(tuple(word))[head][pair[0]]
-
-    orders = [sorted(pairs, key=lambda pair: -score(pair, head)) for head in (0, 1)]
-    follows = {}
-    for word in words:
-        attended = [next(pair for pair in order if word[pair[0]] == pair[1]) for order in orders]
-        follows[_pairs(attended)] = "sorted" if two_heads.accepts(word, "hard") else "not sorted"
-    return {
-        "family": "thoughts",
-        "alphabet": ["0", "1"],
-        "begin": "begin",
-        "thoughts": {"begin": {"heads": [*map(_pairs, orders)], "next": follows}},
-        "answers": {"sorted": True, "not sorted": False},
-    }
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -239,9 +151,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     "d8-deltanet": ("dihedral-words", {"group": "D8"}, "deltanet", octagon),
     "s4-deltanet": ("s4-words", {"group": "S4"}, "deltanet", cube),
     "s4-diagonal": (
-        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: by_cascade("S4", 12, 13)
+        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: diagonal_net("S4", 12)
     ),
-    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
+    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: diagonal_net("D8", 2)),
     "hops-causal": (
         "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: hops_causal(3, 2)
     ),
@@ -264,25 +176,33 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     "product-of-four": (
         "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
     ),
-    "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "ordered-two-heads": (
+        "ordered", {"n": 5}, "linear-readout-two-heads", lambda: softmax_heads(5)
+    ),
     "ordered-one-head": (
-        "ordered", {"n": 5}, "linear-readout-one-head", lambda: ordered(5, heads=1)
+        "ordered", {"n": 5}, "linear-readout-one-head", lambda: softmax_heads(5, heads=1)
+    ),
+    "parity": ("parity", {}, "softmax", lambda: two_layers(Case(bits=1, attention_base=2))),
+    "parity-3-heads": (
+        "parity-bits", {"n": 3}, "softmax-linear-readout", lambda: one_layer(Case(bits=3))
     ),
     "parity-one-head": (
         "parity-bits", {"n": 7}, "linear-readout-few-heads", lambda: one_head(Case(bits=7))
     ),
-    "parity-softmax-positions": ("parity", {}, "softmax-positions", parity_uniform),
+    "parity-softmax-positions": ("parity", {}, "softmax-positions", uniform),
     "reachability-thoughts": (
         "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
     ),
     "kth-one-thoughts": (
-        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: of_kth_one(2, 4)
+        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: decoder(task(kth_one(2), 4))
     ),
     "iteration-thoughts": (
-        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: of_iteration(2, 3)
+        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: decoder(task(iterated(2), 3, 3))
     ),
-    "parity-thoughts": ("parity-bits", {"n": 5}, "cot-heads", lambda: of_parity(5, 2)),
-    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: of_sorted(4)),
+    "parity-thoughts": (
+        "parity-bits", {"n": 5}, "cot-heads", lambda: bit_by_bit(Case(word_length=5, heads=2))
+    ),
+    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: hard_heads(4)),
     "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: maximum_of_blocks(5)),
     "maximum-of-four-integer": ("maximum", {"n": 4}, "relu-integer", maximum_of_pairs),
     "connectivity-linear": (

@@ -164,6 +164,17 @@ def net_of(body: Mapping[str, Any]) -> ExactNet:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
 
+def recurrent_net(body: Mapping[str, Any]) -> RecurrentNet:
+    """The recurrent net that a JSON object describes.
+
+    Raises:
+        UsageError: as of `net_of`.
+    """
+    net = net_of(body)
+    assert isinstance(net, RecurrentNet)
+    return net
+
+
 def changed(net: ExactNet, *way: str | int, to: Any) -> ExactNet:
     """The net with one entry of its JSON changed: what a negative control measures.
 

@@ -132,27 +132,49 @@ def forward(
 
 
 def _layer(net: LinearAttentionNet, layer: int, asking: Array, tokens: Array) -> Array:
-    total = asking if net.residual else 0 * asking
-    for head in range(net.heads):
-        query = _product(net, asking, net.query[layer, head].T)
-        key = _product(net, tokens, net.key[layer, head].T)
-        value = _product(net, tokens, net.value[layer, head].T)
-        scores = _product(net, query, np.swapaxes(key, -1, -2))
-        total = total + _product(net, _product(net, scores, value), net.output[layer, head].T)
+    query = _by_head(net, asking, net.query[layer])
+    key = _by_head(net, tokens, net.key[layer])
+    value = _by_head(net, tokens, net.value[layer])
+    scores = _product(net, query, np.swapaxes(key, -1, -2))
+    seen = np.swapaxes(_product(net, scores, value), -2, -3)
+    # All heads side by side, with their output matrices one above the other: their sum.
+    seen = seen.reshape(*seen.shape[:-2], -1)
+    total = _product(net, seen, np.concatenate(list(net.output[layer]), axis=-1).T)
+    if net.residual:
+        total = asking + total
     return total if net.prime is None else total % net.prime
 
 
+def _by_head(net: LinearAttentionNet, tokens: Array, weights: Array) -> Array:
+    """W_h y for every head h: an array (..., heads, N, rows of W_h), by one product."""
+    mapped = _product(net, tokens, np.concatenate(list(weights)).T)
+    return np.swapaxes(mapped.reshape(*mapped.shape[:-1], *weights.shape[:2]), -2, -3)
+
+
 def _product(net: LinearAttentionNet, a: Array, b: Array) -> Array:
-    if net.prime is None:
+    p, inner = net.prime, a.shape[-1]
+    if p is None:
         return np.matmul(a, b)
-    if a.shape[-1] >= 2**15:
+    if inner <= 2:
+        return np.matmul(a, b) % p
+    if inner <= 4:
+        # One factor is centred: four products of 2^31 and 2^30 stay below 2^63.
+        return np.matmul(a, (b + p // 2) % p - p // 2) % p
+    if inner >= 2**15:
         raise ValueError(
-            f"an inner dimension of {a.shape[-1]} can overflow 64 bits; at most "
-            f"{2**15 - 1} is exact"
+            f"an inner dimension of {inner} can overflow 64 bits; at most {2**15 - 1} is exact"
         )
     # a = 2^16 high + low: each partial sum stays below 2^15 * 2^47 = 2^62.
-    high = np.matmul(a >> 16, b) % net.prime
-    return ((high << 16) + np.matmul(a & 0xFFFF, b)) % net.prime
+    high, low = a >> 16, a & 0xFFFF
+    if b.ndim == 2 and inner <= 2**6:
+        # Below 2^53, where floats are exact and their product is the fastest.
+        rows, right = (-1, inner), b.astype(float)
+        high, low = (np.matmul(part.reshape(rows).astype(float), right) for part in (high, low))
+        shape = (*a.shape[:-1], b.shape[-1])
+        high, low = (part.astype(np.int64).reshape(shape) for part in (high, low))
+    else:
+        high, low = np.matmul(high, b), np.matmul(low, b)
+    return ((high % p << 16) + low) % p
 
 
 def _draw(rng: np.random.Generator, shape: tuple[int, ...], prime: int | None) -> Array:
