@@ -6,8 +6,7 @@ Attributes are loaded when they are first used, so that `import depthlaw` costs 
     recommend: how deep a net should be, in one buildable shape (`depthlaw depth`).
     claims: every claim by key (`depthlaw claims --all`).
     verify: run a suite and judge it (`depthlaw verify`).
-    atlas: how many layers tasks need, at numbers (`depthlaw tasks`).
-    check: explicit weights or a lower bound against it (`depthlaw tasks check`).
+    atlas, check: how many layers tasks need; nets beside that (`depthlaw tasks`).
     __version__: of the installed package.
 
 >>> import depthlaw
