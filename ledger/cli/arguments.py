@@ -23,8 +23,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.layout import wrapped
 
 from ..running.interrupts import stoppable
 from ..text import never_refuse

@@ -20,13 +20,13 @@ from flint import arb, arb_mat
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.answer import LawNumber
-from depthlaw.advisor.answer_text import layers
 from depthlaw.advisor.base.quantities import parse_budget
 from depthlaw.advisor.models import models
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.rule_scores import Interval
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import TaskNumber
+from depthlaw.advisor.words import layers
 from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.claims.rounding import LEVEL, interval
