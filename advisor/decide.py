@@ -40,6 +40,7 @@ from .shapes import (
     Measure,
     Shape,
     Target,
+    demands_of,
     depth_at_aspect,
     legal_depths,
     measure,
@@ -51,6 +52,7 @@ from .shapes import (
     squares,
     template,
     width_steps,
+    without,
 )
 from .trades import Trade, layers_of, trade
 
@@ -75,8 +77,6 @@ _PER_E = 16
 _LADDERS = 256
 # The limits of a budget, as they are named.
 LIMITS = {"milliseconds": "latency", "memory": "memory", "kv_bytes": "kv-cache"}
-
-_USUAL = Constraints()
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -190,16 +190,6 @@ class Case:
 def net_kind(c: Constraints) -> NetKind:
     """For which nets evidence is asked under constraints."""
     return NetKind(c.parametrisation, c.norm, c.residual)
-
-
-def demands_of(c: Constraints) -> tuple[str, ...]:
-    """The fields that are not what they are where nothing is demanded."""
-    return tuple(f.name for f in fields(c) if getattr(c, f.name) != f.default)
-
-
-def without(c: Constraints, *names: str) -> Constraints:
-    """The same without some demands."""
-    return replace(c, **{name: getattr(_USUAL, name) for name in names})
 
 
 @lru_cache(_LADDERS)
@@ -474,14 +464,12 @@ def _limited(case: Case, free: Architecture) -> Architecture:
 
 def broken_limits(case: Case, a: Architecture) -> tuple[str, ...]:
     """The limits that a shape breaks, by name."""
-    b = case.resolved.budget
-    return tuple(
-        code
-        for name, code in LIMITS.items()
-        if not replace(
-            case.resolved, budget=replace(b, **dict.fromkeys(LIMITS.keys() - {name}))
-        ).keeps(a)
-    )
+    broken = []
+    for name, code in LIMITS.items():
+        others: dict[str, Any] = dict.fromkeys(LIMITS.keys() - {name})
+        if not replace(case.resolved, budget=replace(case.resolved.budget, **others)).keeps(a):
+            broken.append(code)
+    return tuple(broken)
 
 
 def _refuse(case: Case) -> NoReturn:
@@ -671,7 +659,7 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
                 f"a configuration and a demand on its shape ({name}); give one of them; "
                 f"accepted beside a configuration are {', '.join(_BESIDE)}"
             )
-    if c.context != _USUAL.context:
+    if "context" in demands_of(c):
         a = a.with_(context=c.context)
     counts = count(a)
     sized = replace(have, active=float(counts.active))

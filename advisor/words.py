@@ -97,6 +97,10 @@ _SPECIAL = {
 }
 
 
+# What a sentence is about, and the sentence.
+Coded = tuple[str, str]
+
+
 # --- from a decision to an answer -----------------------------------------------------------------
 
 
@@ -107,6 +111,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
     note = serving_note(resolved.budget, c, costed)
     built = _built(d)
     given = case.model is not None
+    warnings, doubts = tuple(_warnings(d)), tuple(_doubts(d, built))
     answer = Answer(
         _asked_of(a) if given else _question(resolved),
         _candidate(d, a, d.reason, "the configuration" if given else _why(d, d.reason)),
@@ -118,8 +123,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         next((law for law in d.laws if law.key == "threshold"), None),
         d.laws,
         built,
-        warnings=tuple(_warnings(d)),
-        doubts=tuple(_doubts(d, built)),
+        warnings=_texts(warnings),
+        doubts=_texts(doubts),
         initialisation=tuple(map(str, _advice(d))),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
@@ -132,6 +137,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_brief=_rule_brief(d),
         together=_together(a.layers, tasks),
         rule_layers=d.leaning and d.leaning.layers,
+        warning_codes=_codes(warnings),
+        doubt_codes=_codes(doubts),
     )
     if not given:
         return answer
@@ -140,12 +147,22 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         r = d.instead_reason
         cost = f"; against the given net: {_cost(r.cost)}" if r.cost else ""
         instead = _candidate(d, d.instead, r, _why(d, replace(r, against=None, cost=None)) + cost)
+    verdicts = tuple(_verdicts(d, built))
     return replace(
         answer,
         given=answer.shape,
         instead=instead,
-        verdicts=tuple(_verdicts(d, built)),
+        verdicts=_texts(verdicts),
+        verdict_codes=_codes(verdicts),
     )
+
+
+def _codes(said: tuple[Coded, ...]) -> tuple[str, ...]:
+    return tuple(code for code, _ in said)
+
+
+def _texts(said: tuple[Coded, ...]) -> tuple[str, ...]:
+    return tuple(text for _, text in said)
 
 
 def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candidate:
@@ -430,46 +447,60 @@ def _advice(d: Decision) -> tuple[Advice, ...]:
     return advice(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
 
 
-def _warnings(d: Decision) -> Iterator[str]:
+def _warnings(d: Decision) -> Iterator[Coded]:
     case, a = d.case, d.net
     seen, target, c = layers_of(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         larger = "larger" if off > 0 else "smaller"
-        yield f"the nearest shape that can be built is {abs(off):.0%} {larger} than the budget"
+        yield (
+            "size",
+            f"the nearest shape that can be built is {abs(off):.0%} {larger} than the budget",
+        )
     if e := a.experts:
         yield (
-            f"a mixture of experts: laws and grids are of dense nets, and are read at the "
-            f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
-            "experts); memory follows from all of them"
+            "experts",
+            (
+                f"a mixture of experts: laws and grids are of dense nets, and are read at the "
+                f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
+                "experts); memory follows from all of them"
+            ),
         )
     elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12 and (
         case.model or not c.gated or c.ff_factor or c.kv_ratio
     ):
         yield (
-            f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
-            "read at equal L d^2"
+            "layer-weights",
+            (
+                f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
+                "read at equal L d^2"
+            ),
         )
     if a.own_layers < a.layers:
         yield (
-            f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
-            f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
-            "laws are read at the layers passed"
+            "loops",
+            (
+                f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
+                f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
+                "laws are read at the layers passed"
+            ),
         )
     if a.kind != "decoder":
-        yield f"the grids of losses are of decoders, this is an {a.kind}"
+        yield "kind", f"the grids of losses are of decoders, this is an {a.kind}"
     yield from _untrainable(d)
-    yield from (f"{each.says} ({each.source})" for each in _advice(d) if each.warns)
+    for each in _advice(d):
+        if each.warns:
+            yield "training", f"{each.says} ({each.source})"
     fit = case.resolved.budget.latency
     if fit and (far := fit.outside(a, REACH)):
-        yield f"no time is given, as the measured points are too far: {far}"
+        yield "no-time", f"no time is given, as the measured points are too far: {far}"
     elif fit and (far := fit.outside(a)):
-        yield f"the time is EXTRAPOLATED from the measured points: {far}"
+        yield "time-extrapolated", f"the time is EXTRAPOLATED from the measured points: {far}"
     yield from _other_defaults(d)
-    yield from a.remarks
+    yield from (("configuration", remark) for remark in a.remarks)
 
 
-def _other_defaults(d: Decision) -> Iterator[str]:
+def _other_defaults(d: Decision) -> Iterator[Coded]:
     """Where the class of a size has other defaults than the one below, so that its layers have
     fewer weights than those of a smaller net: why range and depth do not grow."""
     case, a = d.case, d.net
@@ -499,13 +530,16 @@ def _other_defaults(d: Decision) -> Iterator[str]:
         changed.append(f"d_ff {now.ff_factor:.3g} d, below {before.ff_factor:.3g} d")
     waits = rung.architecture.layers == a.layers
     yield (
-        f"from {size(before.below)} parameters on the defaults are others "
-        f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
-        f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}"
+        "defaults",
+        (
+            f"from {size(before.below)} parameters on the defaults are others "
+            f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
+            f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}"
+        ),
     )
 
 
-def _untrainable(d: Decision) -> Iterator[str]:
+def _untrainable(d: Decision) -> Iterator[Coded]:
     """Where the GPUs that train a net cannot hold what training keeps of each weight."""
     case, a = d.case, d.net
     b, needed = case.resolved.budget, memory(a)
@@ -517,44 +551,59 @@ def _untrainable(d: Decision) -> Iterator[str]:
     state = needed.weights + needed.gradients + sum(needed.optimiser.values())
     if device.memory is not None and state > b.gpus * device.memory:
         yield (
-            f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
-            f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
-            f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
-            "or a smaller net"
+            "training-memory",
+            (
+                f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
+                f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
+                f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
+                "or a smaller net"
+            ),
         )
 
 
-def _doubts(d: Decision, built: Built | None) -> Iterator[str]:
+def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     case, a, within = d.case, d.net, d.case.interval(d.net)
     outside = built.among if built is not None and built.outside else ""
     if case.model is None and within is not None and not within.low <= a.layers <= within.high:
-        yield _misplaced(a, within)
+        yield "outside-range", _misplaced(a, within)
     if within is None:
-        yield "no published grid of losses says anything about this size"
+        yield "no-grid", "no published grid of losses says anything about this size"
     elif within.extrapolated:
         doubt = "no grid has nets of this size"
         if d.leaning:
             doubt += f"; the rule's {d.leaning.layers} layers do as well ({100 * UNTOLD:g} %)"
         else:
             doubt += ": depth and interval are extrapolated"
-        yield "; ".join(filter(None, (doubt, _preferred(d, within), outside)))
+        yield "extrapolated", "; ".join(filter(None, (doubt, _preferred(d, within), outside)))
     seen = layers_of(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
-        yield f"some comparisons of this size point elsewhere: {'; '.join(map(str, against))}"
+        yield (
+            "contradicted",
+            f"some comparisons of this size point elsewhere: {'; '.join(map(str, against))}",
+        )
     if outside and not (within and within.extrapolated):
-        yield outside
+        yield "unlike-models", outside
     choices = [law for law in d.laws if law.meaning in ("optimum", "default")]
     if choices:
         least, most = choices[0], choices[-1]
         yield (
-            f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
-            f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})"
+            "laws-disagree",
+            (
+                f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
+                f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})"
+            ),
         )
     if case.kind.parametrisation != "standard" or case.kind.residual != "plain":
-        yield "what is known of this parametrisation is one paper's optimum, not a grid"
+        yield (
+            "one-source",
+            "what is known of this parametrisation is one paper's optimum, not a grid",
+        )
     yield (
-        "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
-        "another depth"
+        "one-run",
+        (
+            "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
+            "another depth"
+        ),
     )
 
 
@@ -587,41 +636,50 @@ def _asked_of(a: Architecture) -> str:
     )
 
 
-def _verdicts(d: Decision, built: Built | None) -> Iterator[str]:
+def _verdicts(d: Decision, built: Built | None) -> Iterator[Coded]:
     """On a configuration, most important first."""
     case, a, deep = d.case, d.net, plural(d.net.layers, "layer")
-    yield f"{deep}: {_depth_verdict(d)}"
+    yield "depth", f"{deep}: {_depth_verdict(d)}"
     if excluded := case.resolved.excludes(a):
         # Weights of equal size take the same memory at any depth.
         stuck = "; no other depth tried at its size keeps the limit, so there is no Instead"
-        yield f"it {excluded}{stuck if d.instead is None and not case.shares else ''}"
+        yield "limit", f"it {excluded}{stuck if d.instead is None and not case.shares else ''}"
     c = case.constraints
     if c.pipeline > a.own_layers:
-        yield f"{deep} are too few for {c.pipeline} pipeline stages"
+        yield "stages", f"{deep} are too few for {c.pipeline} pipeline stages"
     elif a.own_layers % c.pipeline:
         below = a.own_layers // c.pipeline * c.pipeline
         split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
         yield (
-            f"{deep} do not divide among {c.pipeline} pipeline stages: "
-            + " and ".join(f"{times} with {n}" for n, times in split)
-            + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
-            f"ones; {below} or {below + c.pipeline} would"
+            "stages",
+            (
+                f"{deep} do not divide among {c.pipeline} pipeline stages: "
+                + " and ".join(f"{times} with {n}" for n, times in split)
+                + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
+                f"ones; {below} or {below + c.pipeline} would"
+            ),
         )
     if a.heads % c.tensor:
-        yield f"{a.heads} heads do not divide among {c.tensor} devices"
+        yield "tensor", f"{a.heads} heads do not divide among {c.tensor} devices"
     if built:
         names = ", ".join(f"{name} ({n} x {d:,})" for name, n, d in built.nearest)
         which = "dense models of about its active size" if a.experts else "real models of this size"
         yield (
-            f"{which} have {built.low} to {built.high} layers; "
-            f"{built.among}; nearest in size: {names}"
+            "models",
+            (
+                f"{which} have {built.low} to {built.high} layers; "
+                f"{built.among}; nearest in size: {names}"
+            ),
         )
     floor = next((law for law in d.laws if law.key == "threshold"), None)
     if floor:
         least = floor.layers
         bound = "below it" if a.layers >= least else "which it does not reach"
         far = "far " if a.layers > 2 * least else ""
-        yield f"the floor of theory, L >= log_3(d), is {plural(least, 'layer')}, {far}{bound}"
+        yield (
+            "floor",
+            f"the floor of theory, L >= log_3(d), is {plural(least, 'layer')}, {far}{bound}",
+        )
 
 
 def _depth_verdict(d: Decision) -> str:
@@ -643,7 +701,7 @@ def _depth_verdict(d: Decision) -> str:
             f"{_beyond(a, within)} than any net of its size that was trained for a published "
             f"grid: not known; {lose} ({sources}{outside})"
         )
-    traded = d.advised and case.trade(d.advised, a)
+    traded = None if d.advised is None else case.trade(d.advised, a)
     compared = _compared(d, traded)
     if traded is None or not set(within.sources) <= set(traded.sources):
         lose += f" ({sources}{outside})"
