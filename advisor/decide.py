@@ -161,7 +161,7 @@ class Case:
             kind, t = net_kind(other), template(target, other)
             built = default_rule(kind, self.known_by), best_rule(kind, self.known_by)
             ladders = (Ladder(other, rule.depth, target.of) for rule in built)
-            return tuple(math.log(ladder.wanted(target)) for ladder in ladders), t.step
+            return tuple(math.log(ladder.rule_depth(target)) for ladder in ladders), t.step
 
         depths, step = rules_and_step()
         acts: dict[str, Literal["net", "steps", "depth"]] = {}
@@ -321,8 +321,8 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
         _refuse(case)
     free = a = rung.architecture
     if limits := broken_limits(case, a):
-        a = _limited(case, a)
-        reason = _priced(case, a, Reason("limit", limits[0], limits), free)
+        a = _nearest_within_limits(case, a)
+        reason = _with_price(case, a, Reason("limit", limits[0], limits), free)
     else:
         reason = _reason(case, a, rung.on_rule)
     moving = sorted(
@@ -360,7 +360,7 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
     steps, on_depth = case.demands_on("steps"), case.demands_on("depth")
     if not on_rule:
         reason = Reason("step", "coarse-widths", steps)
-        return _priced(case, a, reason, case.choice(*steps)) if steps else reason
+        return _with_price(case, a, reason, case.choice(*steps)) if steps else reason
     # What fixes the depth decides it, whatever else is demanded.
     fixed = tuple(name for name in on_depth if _fixes(case.constraints, name))
     groups = [fixed] if fixed else [*((name,) for name in on_depth), *([steps] if steps else [])]
@@ -388,7 +388,7 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
         reason = replace(reason, bound=bound)
         if free is None or free.layers == a.layers:
             return reason
-    return _priced(case, a, reason, free)
+    return _with_price(case, a, reason, free)
 
 
 def _code(names: tuple[str, ...]) -> str:
@@ -425,7 +425,7 @@ def _shape(a: Architecture) -> tuple[int, int]:
     return a.layers, a.width
 
 
-def _priced(case: Case, a: Architecture, reason: Reason, free: Architecture | None) -> Reason:
+def _with_price(case: Case, a: Architecture, reason: Reason, free: Architecture | None) -> Reason:
     """A reason with what would be chosen without it, and what the net costs against that."""
     names = () if reason.kind == "limit" else reason.demands
     other, dropped = _free(case, names)
@@ -435,7 +435,7 @@ def _priced(case: Case, a: Architecture, reason: Reason, free: Architecture | No
     return replace(reason, dropped=dropped, against=_shape(other), cost=case.trade(other, a))
 
 
-def _limited(case: Case, free: Architecture) -> Architecture:
+def _nearest_within_limits(case: Case, free: Architecture) -> Architecture:
     """The shape that keeps the limits whose depth is nearest to that of the free choice.
 
     Which shapes are looked at, and their order, do not depend on the limits: so a looser limit

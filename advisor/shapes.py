@@ -702,7 +702,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     for width in sorted(widths, key=lambda w: (abs(w - real), w)):
         heads = width // a.head_size if bound else a.heads
         keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
-        shape = _filled(
+        shape = _with_inner_width(
             deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
             width / a.width,
             goal,
@@ -715,7 +715,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     return best[1]
 
 
-def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
+def _with_inner_width(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
     """The architecture with the inner width at which a size is reached, within the usual range
     around what it is, `wider` times that of a net with other layers."""
     was = a.experts.width if a.experts else a.d_ff

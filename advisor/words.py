@@ -19,7 +19,7 @@ from .grids import NetKind
 from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
-from .layout import Row, columns, labelled, wrapped
+from .layout import Row, columns, label_rows, wrapped
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
@@ -180,7 +180,7 @@ def _why(d: Decision, r: Reason) -> str:
         layers, width = r.against
         return (
             f"the depth that the evidence chooses for the {size(count(d.net).nonembedding)} "
-            f"parameters that {_named(d, r.demands)} leaves to the layers; otherwise "
+            f"parameters that {_demand_names(d, r.demands)} leaves to the layers; otherwise "
             f"{layers:,} x {width:,}{_also(r)}"
         )
     if r.code == "coarse-widths":
@@ -201,7 +201,7 @@ def _why(d: Decision, r: Reason) -> str:
             if c.layers is not None
             else f"the depth that spends the size at the demanded width {c.width:,}"
             if c.width is not None
-            else f"{_named(d, r.demands)} leave{'s' * (len(r.demands) < 2)} one depth"
+            else f"{_demand_names(d, r.demands)} leave{'s' * (len(r.demands) < 2)} one depth"
         )
     else:
         if r.kind == "limit":
@@ -209,12 +209,12 @@ def _why(d: Decision, r: Reason) -> str:
         elif r.kind == "step":
             forcing = f"widths in steps of {width_steps(template(target, c))}"
         else:
-            forcing = _named(d, r.demands[:1])
+            forcing = _demand_names(d, r.demands[:1])
         why = f"forced by {forcing}"
     return f"{why}{_against(r)}{_also(r)}"
 
 
-def _named(d: Decision, demands: tuple[str, ...]) -> str:
+def _demand_names(d: Decision, demands: tuple[str, ...]) -> str:
     """Demands as they are called."""
     names = []
     for name in demands:
@@ -382,7 +382,7 @@ def _leaning(d: Decision, name: str) -> str:
     return f"{which} within {100 * UNTOLD:g} % of that of the {d.leaning.layers} layers of {name}"
 
 
-def _preferred(d: Decision, within: Interval) -> str:
+def _better_depths(d: Decision, within: Interval) -> str:
     """What the grids nearest in size hold best, in words, where one of them loses more than half a
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
@@ -565,7 +565,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     case, a, within = d.case, d.net, d.case.interval(d.net)
     outside = built.among if built is not None and built.outside else ""
     if case.model is None and within is not None and not within.low <= a.layers <= within.high:
-        yield "outside-range", _misplaced(a, within)
+        yield "outside-range", _range_doubt(a, within)
     if within is None:
         yield "no-grid", "no published grid of losses says anything about this size"
     elif within.extrapolated:
@@ -574,7 +574,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
             doubt += f"; the rule's {d.leaning.layers} layers do as well ({100 * UNTOLD:g} %)"
         else:
             doubt += ": depth and interval are extrapolated"
-        yield "extrapolated", "; ".join(filter(None, (doubt, _preferred(d, within), outside)))
+        yield "extrapolated", "; ".join(filter(None, (doubt, _better_depths(d, within), outside)))
     seen = layers_of(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield (
@@ -607,7 +607,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     )
 
 
-def _misplaced(a: Architecture, within: Interval) -> str:
+def _range_doubt(a: Architecture, within: Interval) -> str:
     """What the range says of a recommended depth outside it, as it would of a configuration."""
     place = within.place(a.layers)
     deep = plural(a.layers, "layer")
@@ -702,13 +702,13 @@ def _depth_verdict(d: Decision) -> str:
             f"grid: not known; {lose} ({sources}{outside})"
         )
     traded = None if d.advised is None else case.trade(d.advised, a)
-    compared = _compared(d, traded)
+    compared = _loss_verdict(d, traded)
     if traded is None or not set(within.sources) <= set(traded.sources):
         lose += f" ({sources}{outside})"
     return f"{compared}; {lose}" if place == "inside" else f"{place}; {compared}; {lose}"
 
 
-def _compared(d: Decision, t: Trade | None) -> str:
+def _loss_verdict(d: Decision, t: Trade | None) -> str:
     """The loss of a net against that of the advised depth at equal parameters, and the compute that
     the difference is worth."""
     goal, a = d.advised, d.net
@@ -784,14 +784,14 @@ def as_text(answer: Answer, width: int = 80) -> str:
         answer: of `recommend`.
         width: columns; no line is longer unless a single word is.
     """
-    return "\n".join(labelled(_short(answer), width))
+    return "\n".join(label_rows(_short(answer), width))
 
 
 def explained(answer: Answer, width: int = 80) -> str:
     """Everything else there is to say, with sources: what `--why` adds to `as_text`."""
     parts = []
     for heading, rows in _sections(answer):
-        if lines := labelled(rows, width, "- "):
+        if lines := label_rows(rows, width, "- "):
             parts.append("\n".join([*wrapped(heading, width), *lines]))
     if answer.neighbours:
         parts.insert(1, _around(answer.neighbours, width))
@@ -814,7 +814,7 @@ def as_html(answer: Answer) -> str:
 
 def _short(answer: Answer) -> Iterator[Row]:
     yield "", answer.question
-    given, proposed = answer.given, _proposed(answer)
+    given, proposed = answer.given, _proposal(answer)
     if given:
         yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
         if (f := answer.flops) and (m := answer.memory):
@@ -849,7 +849,7 @@ def _short(answer: Answer) -> Iterator[Row]:
             yield "Task", f"{task.question.removeprefix('Task: ')} {task.headline}."
         else:
             yield "Answer", task.headline
-            yield from ((label, _task_number(number, label)) for label, number in _labelled(task))
+            yield from ((label, _task_number(number, label)) for label, number in _labels(task))
             yield from (("Note", remark) for remark in task.remarks)
     if answer.together:
         yield "Together", answer.together
@@ -862,7 +862,7 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Floor", f"{least}: below log_3(width), theory without softmax wants more depth"
 
 
-def _proposed(answer: Answer) -> Candidate | None:
+def _proposal(answer: Answer) -> Candidate | None:
     """The shape to build: the recommended one, or what stands in for a configuration."""
     return answer.instead if answer.given else answer.shape
 
@@ -920,7 +920,7 @@ def _speed(candidate: Candidate) -> str:
 
 def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     """Headings and what stands under each, with a label or without."""
-    given, proposed = answer.given, _proposed(answer)
+    given, proposed = answer.given, _proposal(answer)
     if given:
         yield "Counts of the configuration:", _costs(given, answer)
     if proposed:
@@ -946,7 +946,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
-        numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labelled(task)]
+        numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
         yield task.question, [*numbers, *task.remarks]
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
@@ -1042,11 +1042,11 @@ def _law(law: LawNumber) -> str:
     return (
         f"{law.meaning}{wide}: {law.name}, {law.formula}, L = {law.depth:.1f}{error}.{outside}"
         f"{where}{remark} "
-        f"{_sourced(law.source, law.wording, law.claim, law.verdict, law.claim_about)}"
+        f"{_source_note(law.source, law.wording, law.claim, law.verdict, law.claim_about)}"
     )
 
 
-def _labelled(task: TaskAnswer) -> Iterator[tuple[str, TaskNumber]]:
+def _labels(task: TaskAnswer) -> Iterator[tuple[str, TaskNumber]]:
     labels = task.labels or tuple(str(number.layers) for number in task.numbers)
     return zip(labels, task.numbers, strict=True)
 
@@ -1055,7 +1055,7 @@ def _task_number(number: TaskNumber, label: str, certainty: str = "") -> str:
     name, regime = number.name.removeprefix(label).strip(), number.regime
     outside = " EXTRAPOLATED." if number.extrapolated else ""
     certainty = f"; {certainty}" if certainty else ""
-    known = _sourced(
+    known = _source_note(
         number.source, number.wording, number.claim, verdict(number.claim), about(number.claim)
     )
     return (
@@ -1064,7 +1064,9 @@ def _task_number(number: TaskNumber, label: str, certainty: str = "") -> str:
     )
 
 
-def _sourced(source: str, wording: str, claim: str | None, value: str | None, of: str = "") -> str:
+def _source_note(
+    source: str, wording: str, claim: str | None, value: str | None, of: str = ""
+) -> str:
     """Where a number is from, how that is known, and the verdict on the claim about it, after what
     of the number that claim checks."""
     if not claim:
@@ -1130,7 +1132,7 @@ def citation(answer: Answer, version: str) -> str:
     """One sentence that says what was recommended, by what, and from which sources."""
     known = {rule.read_off: rule.source for rule in rules() if rule.read_off}
     parts = []
-    if proposed := _proposed(answer):
+    if proposed := _proposal(answer):
         a = proposed.architecture
         parts.append(
             f"recommends {layers(a.layers)} of width {a.width:,} "
@@ -1171,7 +1173,7 @@ def in_brief(answer: Answer) -> str:
     >>> in_brief(recommend(task="hops", hops=16))
     '<Answer: 6 layers suffice for 16 hops: ceil(log_2 k) + 2>'
     """
-    proposed = _proposed(answer) or answer.given
+    proposed = _proposal(answer) or answer.given
     parts = (
         [f"{proposed.architecture.layers:,} x {proposed.architecture.width:,}"] if proposed else []
     )
