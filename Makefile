@@ -124,6 +124,9 @@ wheel-test: $(VENV)/.wheel $(VENV)/.dev
 	if law_says=$$(venv/bin/depthlaw appendix pages 2>&1); \
 		then echo "appendix without its extra did not fail" >&2; exit 1; fi; \
 	test "$$(echo "$$law_says" | wc -l)" = 1; test ! -e pages; \
+	if law_says=$$(venv/bin/depthlaw sweep --from 1B --to 2B --plot depth.png 2>&1); \
+		then echo "a picture without its extra did not fail" >&2; exit 1; fi; \
+	test "$$(echo "$$law_says" | wc -l)" = 1; test ! -e depth.png; \
 	echo "the extra appendix"; \
 	venv/bin/pip install -qq --no-compile "$$wheel[appendix]"; \
 	law appendix pages; test -s pages/appendix.pdf; \

@@ -203,7 +203,7 @@ def unused(dependencies: list[str], imported: set[str]) -> set[str]:
 
 def test_what_the_package_imports_is_installed_and_what_is_installed_is_imported() -> None:
     """Both directions, for every user and for the extras that the package itself asks for."""
-    extras = ["empirics", "ray", "appendix", "hf"]
+    extras = ["empirics", "ray", "plot", "appendix", "hf"]
     trees = [
         ast.parse(path.read_text()) for each in FOLDERS for path in ROOT.glob(f"{each}/**/*.py")
     ]

@@ -166,5 +166,5 @@ def test_base_installation_is_light(wheel: zipfile.ZipFile) -> None:
     required = Parser().parsestr(metadata(wheel, "METADATA")).get_all("Requires-Dist", [])
     base = {re.split(r"[^\w-]", line)[0] for line in required if "extra ==" not in line}
     assert "numpy" in base
-    assert "torch" not in base
+    assert not {"torch", "matplotlib", "jinja2"} & base
     assert any(line.startswith("torch") and 'extra == "empirics"' in line for line in required)

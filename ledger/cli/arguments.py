@@ -13,18 +13,18 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from copy import copy
 from dataclasses import Field
 from functools import cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.advisor.layout import wrapped
-from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
 
 from ..running.interrupts import stoppable
 from ..text import never_refuse
@@ -33,17 +33,35 @@ from . import completion
 # The base of every complaint of the argument parser; typer does not export it by name.
 _ParserError: type[Exception] = typer.BadParameter.__bases__[0]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
 
 # What the parser calls a value of an option that has no name here.
 _VALUES = {"int": "NUMBER", "float": "NUMBER"}
+
+
+class _AsTyped:
+    """Reads the values of an option. Texts, and what is not given, stay as they are: newer parsers
+    would load a library that takes as long to import as the rest of the command line."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        several = param.multiple or param.nargs == -1
+        if value is None:
+            return () if several else None
+        if param.type_descriptor.annotation is str and not several:
+            return value
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
 class _WithExamples:
     """Help in terminals of any width, which ends with command lines to copy, never wrapped."""
 
     epilog: str | None
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            parameter._runtime_param = _AsTyped()
+        return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Arguments in capitals, as in texts; versions of the parser differ."""
@@ -228,7 +246,7 @@ def _depthlaw(
 # --- depth, sweep, compare -----------------------------------------------------------------------
 
 
-_OUTPUT = "Output"
+_OUTPUT, _SIZES = "Output", "Sizes"
 
 
 class _Sections(_Command):
@@ -243,12 +261,14 @@ class _Sections(_Command):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from depthlaw.advisor.question import HAVE
+
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
                 heading = getattr(parameter, "rich_help_panel", None) or _OUTPUT
                 if heading == HAVE and ctx.info_name == "sweep":
-                    heading = "Sizes"
+                    heading = _SIZES
                 sections.setdefault(heading, []).append(record)
         sections[_OUTPUT] = sections.pop(_OUTPUT)  # last
         for heading, rows in sections.items():
@@ -265,19 +285,25 @@ class _OfSuites(_Command):
         super().format_options(ctx, formatter)
 
 
-def _asks(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Function]:
-    """Decorator: a command that takes options of a Question, where its function has a star."""
+# The commands that take options of a Question, where their functions have a star; and whether also
+# those that say what there is to spend, or a task.
+_ASKS: dict[str, bool] = {"depth": True, "sweep": False}
 
-    def asking(function: _Function) -> _Function:
-        signature = inspect.signature(function, eval_str=True)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        place = [p.kind for p in own].index(inspect.Parameter.KEYWORD_ONLY)
-        typed = (option for option in OPTIONS if "heading" in option.metadata)
-        own[place:place] = [_parameter(option) for option in typed if wanted(option)]
-        function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
-        return function
 
-    return asking
+def _with_options(function: Callable[..., Any], whole: bool) -> None:
+    """Give a command the options of a Question, which every other command starts without."""
+    from depthlaw.advisor.question import HAVE, OPTIONS, TASK
+
+    signature = inspect.signature(function, eval_str=True)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    place = [p.kind for p in own].index(inspect.Parameter.KEYWORD_ONLY)
+    own[place:place] = [
+        _parameter(option)
+        for option in OPTIONS
+        if (heading := option.metadata.get("heading"))
+        and (whole or heading not in (HAVE, TASK) or option.name == "count")
+    ]
+    function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
 
 
 _OFFERED = {"gpu": completion.gpus, "task": completion.tasks}
@@ -286,6 +312,8 @@ _OFFERED = {"gpu": completion.gpus, "task": completion.tasks}
 def _parameter(option: Field[Any]) -> inspect.Parameter:
     """An option of a Question as the parser takes it. All but paths are read as text by the module
     that knows what is accepted."""
+    from depthlaw.advisor.question import flag
+
     facts, default = option.metadata, None
     kind: Any = str | None
     more = {"help": facts["text"], "metavar": facts["unit"], "rich_help_panel": facts["heading"]}
@@ -328,7 +356,6 @@ class _OfSizes(_Sections):
     context_settings={"ignore_unknown_options": True},
     runs="depth_command.depth",
 )
-@_asks(lambda option: True)
 def depth(
     *,
     why: bool = _flag("--why", "Everything, with sources."),
@@ -357,13 +384,12 @@ def depth(
     cls=_Sections,
     runs="depth_command.sweep",
 )
-@_asks(lambda option: option.metadata["heading"] not in (HAVE, TASK) or option.name == "count")
 def sweep(
     least: str = _option(
-        ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=HAVE
+        ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=_SIZES
     ),
     most: str = _option(
-        ..., "Largest number of parameters.", "--to", metavar="BUDGET", rich_help_panel=HAVE
+        ..., "Largest number of parameters.", "--to", metavar="BUDGET", rich_help_panel=_SIZES
     ),
     points: str = _option("9", "How many sizes, evenly spaced in the logarithm.", metavar="NUMBER"),
     *,
@@ -570,7 +596,7 @@ def exercise(
     "verify --claims walks.py",
     "verify full --engine ray --address auto",
     cls=_OfSuites,
-    runs="verify_command.verify",
+    runs="suite_command.verify",
 )
 def verify(
     suite: str = _argument(
@@ -807,11 +833,17 @@ app.add_typer(atlas, name="tasks")
 
 
 _KNOWN_BY: Any = _option(None, "As it was known at the end of a year.", metavar="YEAR")
+_TABLES: Any = _path(
+    "DIR", "A folder with tables of your own (docs/how-to/add-a-task.md).", "--atlas"
+)
 
 
 @atlas.callback()
 def _atlas(
-    context: typer.Context, known_by: int | None = _KNOWN_BY, json_output: bool = _JSON
+    context: typer.Context,
+    known_by: int | None = _KNOWN_BY,
+    tables: Path | None = _TABLES,
+    json_output: bool = _JSON,
 ) -> None:
     """The atlas of least depth: how many layers tasks need.
 
@@ -821,13 +853,15 @@ def _atlas(
     if named is None:
         from .tasks_command import list_tasks
 
-        list_tasks(None, known_by, json_output)
+        list_tasks(None, known_by, tables, json_output)
     elif known_by is not None and named != "list":
         raise UsageError(
             "--known-by belongs to the list: `depthlaw tasks list TASK --known-by YEAR`"
         )
     elif known_by is not None:
         raise UsageError(f"--known-by comes last: `depthlaw tasks {named} --known-by {known_by}`")
+    elif tables is not None:
+        raise UsageError(f"--atlas comes last: `depthlaw tasks {named} --atlas {tables}`")
     elif json_output:
         raise UsageError(f"--json comes last: `depthlaw tasks {named} --json`")
 
@@ -844,6 +878,7 @@ def tasks_list(
         None, "A task, such as dyck; by default all.", offers=completion.atlas_tasks
     ),
     known_by: int | None = _KNOWN_BY,
+    tables: Path | None = _TABLES,
     json_output: bool = _JSON,
 ) -> None:
     """List the depths known to be needed and to suffice.
@@ -867,6 +902,7 @@ def tasks_check(
     length: int | None = _option(
         None, "Longest word that is run; by default, that of 3,000 words in all."
     ),
+    tables: Path | None = _TABLES,
     json_output: bool = _JSON,
 ) -> None:
     """Run explicit weights exactly on all short words, and compare their depth with the table.
@@ -880,6 +916,7 @@ def tasks_check(
 @_command(
     "tasks language '(ab)*'",
     "tasks language 'a*b*' --alphabet abc",
+    "tasks language '(ab)*' --net net.json",
     of=atlas,
     runs="language_command.language",
 )
@@ -890,6 +927,12 @@ def tasks_language(
     alphabet: str | None = _option(
         None, "All letters of words; by default those of the expression.", metavar="LETTERS"
     ),
+    net: Path | None = _path(
+        "FILE",
+        "Write a net of as few layers as are known to be enough, for `tasks check`.",
+        "--net",
+    ),
+    force: bool = _FORCE,
     json_output: bool = _JSON,
 ) -> None:
     """Say whether any depth recognises a regular language of your own, by class of models.
@@ -993,12 +1036,20 @@ def records_diff(
     """
 
 
-@_command("doctor", "doctor --json", runs="doctor_command.doctor")
-def doctor(folder: Path | None = _RESULTS, json_output: bool = _JSON) -> None:
+@_command("doctor", "doctor --load", "doctor --json", runs="doctor_command.doctor")
+def doctor(
+    folder: Path | None = _RESULTS,
+    load: bool = _flag(
+        "--load",
+        "Also load the claims and PyTorch: has a claim changed since its claim set, which devices "
+        "are there, do your records agree with the reference?",
+    ),
+    json_output: bool = _JSON,
+) -> None:
     """Look for what is missing or out of order.
 
-    Checks versions, extras, devices, threads and folders, and whether every record verifies and
-    agrees with the ledger that comes with depthlaw. Exit code 1 if there is a problem.
+    Checks versions, extras, threads and folders, the ledger that comes with depthlaw, and whether
+    every record of yours verifies. Exit code 1 if there is a problem.
     """
 
 
@@ -1020,7 +1071,8 @@ def main(arguments: list[str] | None = None) -> int:
     narrow = {"terminal_width": max(columns, 20)} if columns < 52 else {}
     try:
         with stoppable(None):
-            code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
+            word = (sys.argv[1:] if arguments is None else arguments)[:1]
+            code = int(parser(*word)(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -1046,8 +1098,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 @cache
-def _parser() -> Any:
-    return typer.main.get_command(app)
+def parser(word: str = "") -> Any:
+    """The parser of one command, or of a group of commands; of all where the word names none. To
+    make that of all takes longer than many a command."""
+    one = copy(app)
+    for name in ("registered_commands", "registered_groups"):
+        setattr(one, name, [it for it in getattr(app, name) if it.name == word])
+    if not (one.registered_commands or one.registered_groups):
+        one = app
+    for it in one.registered_commands:
+        if it.name in _ASKS and not hasattr(it.callback, "__signature__"):
+            _with_options(it.callback, _ASKS[it.name])
+    return typer.main.get_command(one)
 
 
 # What writing to a full or failing disk says.

@@ -6,33 +6,30 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from packaging.requirements import Requirement
 from platformdirs import user_cache_path, user_data_path
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from depthlaw.advisor.base.quantities import UsageError, binary, plural
 
 from ..records.environment import THREAD_VARIABLES, cores, environment, installing
-from ..records.store import Store, broken_manifests, manifest, open_store
-from ..running.claims_index import claims_index
+from ..records.store import broken_manifests, open_store
 from ..text import clean
-from .output import dump, heading, stdout
+from .output import dump
+from .plain import paragraph
 
 # What each extra is for; those of developers are left out.
 _EXTRAS = {
     "empirics": "claims measured on nets",
     "hf": "depthlaw measure, and counts of real models",
     "ray": "verify --engine ray",
+    "plot": "--plot of depthlaw sweep, fit, measure and exercise",
     "appendix": "depthlaw appendix",
 }
-_STYLES = {"ok": "green", "note": "", "PROBLEM": "bold red"}
 # Less room than this on the disk of the records is worth a word.
 _LITTLE = 2**30
 # Of the claims that were changed, so many are named.
@@ -56,17 +53,21 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-def doctor(folder: Path | None, json_output: bool) -> int:
+def doctor(folder: Path | None, load: bool, json_output: bool) -> int:
     """Look at installation, devices, folders and records. Returns 1 when there is a problem.
 
-    Cost: a second or two; imports PyTorch where a driver of a GPU is found, and reads every record.
+    Args:
+        load: import the claims, and PyTorch where a driver of a GPU is found.
+
+    Cost: half as long as it takes to import SymPy, and one read of every record in the folder;
+    two seconds more with `load`.
     """
     groups = {
-        "depthlaw": _installation(),
+        "depthlaw": _installation(load),
         "packages": _packages(),
-        "machine": _machine(),
+        "machine": _machine(load),
         "folders": _folders(),
-        "ledger": _ledgers(folder),
+        "ledger": _ledgers(folder, load),
     }
     checks = [(group, check) for group, found in groups.items() for check in found]
     problems = [check for _, check in checks if check.state == "PROBLEM"]
@@ -74,35 +75,29 @@ def doctor(folder: Path | None, json_output: bool) -> int:
         rows = [{"group": group} | check._asdict() for group, check in checks]
         dump({"healthy": not problems, "checks": rows})
     else:
-        _print(stdout(), checks)
+        _print(checks)
         print(f"\n{plural(len(problems), 'problem')} found" if problems else "\nno problem found")
     return 1 if problems else 0
 
 
-def _print(console: Console, checks: list[tuple[str, Check]]) -> None:
-    """A line for each check, whole when piped, below the headings of the groups."""
+def _print(checks: list[tuple[str, Check]]) -> None:
+    """Each check below the heading of its group: as wide as a terminal, piped in one line."""
     before = ""
     for group, check in checks:
         if group != before:
-            heading(group)
-        before = group
-        told = clean(check.says + (f"; {check.remedy}" if check.remedy else ""))
-        if not console.is_terminal:
-            console.file.write(f"  {check.state:8}{check.name:14}{told}\n")
-            continue
-        row = Table.grid(padding=(0, 1))
-        for width in (1, 7, 13):
-            row.add_column(width=width)
-        row.add_column(overflow="fold")
-        state = Text(check.state, style=_STYLES[check.state])
-        row.add_row("", state, Text(check.name, overflow="fold"), Text(told))
-        console.print(row)
+            print(group)
+        before, start = group, f"  {check.state:8}{check.name:14}"
+        text = "; ".join(filter(None, (check.says, check.remedy)))
+        if sys.stdout.isatty():
+            paragraph(text, start, " " * len(start))
+        else:
+            print(start + clean(text))
 
 
 _AGAIN = "install depthlaw again"
 
 
-def _installation() -> Iterator[Check]:
+def _installation(load: bool) -> Iterator[Check]:
     facts = environment()
     where = str(Path(__file__).resolve().parents[2])
     if commit := facts["commit"]:
@@ -111,24 +106,33 @@ def _installation() -> Iterator[Check]:
     yield Check("version", f"{version('depthlaw')}, from {where}")
     yield Check("python", f"{facts['python']} ({sys.executable})")
     try:
-        from depthlaw.theory.claims.definition import registry
-
-        from ..verdicts.claim_set import altered, claim_set
+        from ..verdicts.claim_set import claim_set
 
         newest = claim_set()
-        listed = f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}"
-        if since := sorted(altered(newest, registry())):
-            more = f" and {len(since) - _NAMED} more" if len(since) > _NAMED else ""
-            listed += f"; changed here since: {', '.join(since[:_NAMED])}{more}"
-        yield Check("claim set", listed, "note" if since else "ok")
     except UsageError as error:
         yield Check("claim set", str(error), "PROBLEM", _AGAIN)
+        return
+    yield Check(
+        "claim set",
+        f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}",
+    )
+    if not load:
+        return
     try:
-        topics = {key.partition("/")[0] for key in claims_index()}
-        count = plural(len(claims_index()), "claim")
-        yield Check("claims", f"{count} of {plural(len(topics), 'topic')}")
+        from depthlaw.theory.claims.definition import registry
+
+        from ..verdicts.claim_set import altered
+
+        claims = registry()
     except UsageError as error:
         yield Check("claims", str(error), "PROBLEM")
+        return
+    topics = {key.partition("/")[0] for key in claims}
+    listed = f"{plural(len(claims), 'claim')} of {plural(len(topics), 'topic')}"
+    if since := sorted(altered(newest, claims)):
+        more = f" and {len(since) - _NAMED} more" if len(since) > _NAMED else ""
+        listed += f"; changed since {newest.name}: {', '.join(since[:_NAMED])}{more}"
+    yield Check("claims", listed, "note" if since else "ok")
 
 
 def _packages() -> Iterator[Check]:
@@ -138,55 +142,61 @@ def _packages() -> Iterator[Check]:
     def needed(extra: str) -> list[Requirement]:
         return [r for r in asked if r.marker is None or r.marker.evaluate({"extra": extra})]
 
+    installed = {name: _version(name) for name in {requirement.name for requirement in asked}}
     base = needed("")
-    if wrong := _wrong(base):
+    if wrong := _wrong(base, installed):
         yield Check("base", wrong, "PROBLEM", installing())
     else:
-        yield Check("base", _installed(base))
+        yield Check("base", _listed(base, installed))
     for extra, use in _EXTRAS.items():
         own = [r for r in needed(extra) if r not in base and r.name != "depthlaw"]
-        if wrong := _wrong(own):
+        if wrong := _wrong(own, installed):
             yield Check(extra, f"for {use}: {wrong}", "note", installing(extra))
         else:
-            yield Check(extra, _installed(own))
+            yield Check(extra, _listed(own, installed))
 
 
-def _installed(requirements: list[Requirement]) -> str:
-    return ", ".join(
-        f"{requirement.name} {version(requirement.name)}" for requirement in requirements
-    )
+def _version(name: str) -> str:
+    """The version of a package; empty where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
-def _wrong(requirements: list[Requirement]) -> str:
+def _listed(requirements: list[Requirement], installed: Mapping[str, str]) -> str:
+    return ", ".join(f"{asked.name} {installed[asked.name]}" for asked in requirements)
+
+
+def _wrong(requirements: list[Requirement], installed: Mapping[str, str]) -> str:
     """What is wrong with installed packages; empty where nothing is."""
     wrong = []
     for asked in requirements:
-        try:
-            installed = version(asked.name)
-        except PackageNotFoundError:
+        if not (there := installed[asked.name]):
             wrong.append(f"{asked.name} is not installed")
-            continue
-        if not asked.specifier.contains(installed, prereleases=True):
-            wrong.append(f"{asked.name} is {installed}, asked for is {asked.specifier}")
+        elif not asked.specifier.contains(there, prereleases=True):
+            wrong.append(f"{asked.name} is {there}, asked for is {asked.specifier}")
     return "; ".join(wrong)
 
 
-def _machine() -> Iterator[Check]:
+def _machine(load: bool) -> Iterator[Check]:
     facts = environment()
     yield Check("system", f"{platform.platform()}, {facts['cpu'] or facts['machine']}")
     yield Check("cores", f"{cores()} of {facts['cores']} may be used")
     fixed = [f"{name}={os.environ[name]}" for name in THREAD_VARIABLES if os.environ.get(name)]
     yield Check("threads", ", ".join(fixed) or "left to the libraries")
-    yield _devices()
+    yield _devices(load)
 
 
 # What a driver of a GPU that PyTorch can use leaves behind: NVIDIA's, AMD's, and that of WSL.
 _DRIVERS = ("/proc/driver/nvidia/version", "/dev/kfd", "/dev/dxg")
 
 
-def _devices() -> Check:
+def _devices(load: bool) -> Check:
     if not (shutil.which("nvidia-smi") or any(Path(device).exists() for device in _DRIVERS)):
         return Check("GPU", "none: no driver of NVIDIA's or AMD's was found", "note")
+    if not load:
+        return Check("GPU", "a driver was found; `depthlaw doctor --load` asks PyTorch", "note")
     try:
         import torch
     except ImportError:
@@ -222,21 +232,18 @@ def _folders() -> Iterator[Check]:
         yield Check(name, f"{there}, {binary(free)} free", *full)
 
 
-def _ledgers(folder: Path | None) -> Iterator[Check]:
-    """The ledger that comes with depthlaw, and the user's records, compared with it."""
-    from ..verdicts.reference_ledger import compare, shipped
+def _ledgers(folder: Path | None, load: bool) -> Iterator[Check]:
+    """The ledger that comes with depthlaw, and the user's records; compared with it, where claims
+    may be loaded, which say what of them every machine measures alike."""
+    from ..verdicts.reference_ledger import compare, sealed, shipped
 
-    reference: Store | None = None
     try:
-        reference = shipped()
+        header = sealed()
     except UsageError as error:
         yield Check("reference", str(error), "PROBLEM", _AGAIN)
     else:
-        if reference is None:
-            yield Check("reference", "this installation holds none", "PROBLEM", _AGAIN)
-        else:
-            hashed = manifest(reference)["hash"]
-            yield Check("reference", f"{len(reference)} records verify; manifest {hashed}")
+        says = f"{header['records']} records, sealed; manifest {header['manifest']}"
+        yield Check("reference", says)
     try:
         store = open_store(folder, read_only=True)
     except UsageError as error:
@@ -258,10 +265,17 @@ def _ledgers(folder: Path | None) -> Iterator[Check]:
         yield Check("your records", f"{counted}; `depthlaw verify quick` makes the first", "note")
         return
     yield Check("your records", f"{counted} verify")
-    claims = claims_index()
-    agreement = compare(
-        store, reference or (), lambda key: key in claims and bool(claims[key]["portable"])
-    )
+    if not load:
+        return
+    from depthlaw.theory.claims.definition import registry
+
+    claims = registry()
+    try:
+        reference = shipped() or ()
+    except UsageError as error:
+        yield Check("agreement", str(error), "PROBLEM", _AGAIN)
+        return
+    agreement = compare(store, reference, lambda key: key in claims and claims[key].portable)
     if agreement.compared:
         remedy = "`depthlaw records diff reference DIR` lists what differs"
         wrong = ("PROBLEM", remedy) if agreement.disagreements else ()

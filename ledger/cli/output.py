@@ -7,30 +7,34 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
-
-from ..records.store import Store
 from ..text import clean, is_unicode
 from .plain import paragraph
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from depthlaw.theory.claims.definition import Claim
+
+    from ..records.store import Store
 
 
 def stdout() -> Console:
     """The console of what a command answers."""
+    from rich.console import Console
+
     return Console(highlight=False)
 
 
 def notes() -> Console:
     """The console of what is said beside the answer."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False)
 
 
 def say(message: str) -> None:
     """One line of plain text, never wrapped: messages hold paths and commands that people copy."""
-    stdout().print(Text(clean(message)), soft_wrap=True)
+    stdout().print(clean(message), soft_wrap=True, markup=False, emoji=False)
 
 
 def tell(text: str, before: str = "") -> None:
@@ -45,12 +49,13 @@ def tell(text: str, before: str = "") -> None:
 def note(message: str, *, wrap: bool = False) -> None:
     """The same, beside the answer; `wrap` for what nobody copies: lines as wide as a terminal."""
     console = notes()
-    console.print(Text(clean(message)), soft_wrap=not (wrap and console.is_terminal))
+    whole = not (wrap and console.is_terminal)
+    console.print(clean(message), soft_wrap=whole, markup=False, emoji=False)
 
 
 def heading(text: str) -> None:
     """A line in bold, whole."""
-    stdout().print(Text(clean(text), style="bold"), soft_wrap=True)
+    stdout().print(clean(text), style="bold", soft_wrap=True, markup=False, emoji=False)
 
 
 def dump(value: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from rich.text import Text
 
-from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.advisor.base.quantities import plural, quoted
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.environment import installing
@@ -21,11 +22,12 @@ from ..running.claims_index import claims_index, select
 from ..running.interrupts import TIME_IS_UP, Stopped
 from ..running.options import Options
 from ..running.scheduling import memory_check
-from ..suite import Work, prepare, store_corpus
+from ..suite import Work, prepare
 from ..text import clean
 from ..verdicts.card import own_tables
 from ..verdicts.display import duration, measured_side, stated
 from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
+from ..verdicts.suite_answers import SuiteAnswer, copied, keep_answer
 from ..verdicts.suite_verdicts import (
     NOT_RUN,
     VERDICT_NAMES,
@@ -50,31 +52,20 @@ def verify(
     quiet: bool,
     **typed: Any,
 ) -> int:
-    """Run a suite, or the claims of a file in it, and print the verdicts. Those that train language
-    models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (a decided
-    verdict against a decided one, a failed run, a control that does not fail, a broken proof) or
-    130 (interrupted); out of --minutes it is 0, and a line says what is missing.
+    """Run a suite, or the claims of a file in it, and print the verdicts. The exit code is 0, 1 (a
+    decided verdict against a decided one, a failed run, a control that does not fail, a broken
+    proof) or 130 (interrupted); out of --minutes it is 0, and a line says what is missing.
 
     Args:
+        corpus: a text of the user's, for the claims that train on one.
         typed: the fields of `Options`.
     """
+    asked = {"suite": suite, "only": only, "json_output": json_output, "quiet": quiet, **typed}
     only, options = only or [], Options(**typed)
     if own is None:
         select(only, claims_index())  # before anything is imported
-    text = None
-    if corpus is not None:
-        from depthlaw.empirics.exercises import corpus as corpora
-
-        text = corpora.own(corpus)
-    digest = text.digest if text else ""
-    work = prepare(suite, folder, only=only, own=own, options=options, corpus=digest)
-    if text:
-        if not any(run.case is not None and "corpus" in run.case for run in work.runs):
-            raise UsageError(
-                "--corpus: none of the claims asked for trains on a text; try depthlaw "
-                "verify training --only depth_width"
-            )
-        store_corpus(work, digest, text)
+    given = {"corpus": corpus} if corpus is not None else {}
+    work = prepare(suite, folder, only=only, own=own, options=options, given=given)
     report_set_aside(work.store)
     report_unnamed(work.claims.values())
     silent = quiet or json_output
@@ -96,15 +87,41 @@ def verify(
                 terminal.own_table(stdout(), table)
         # A time limit that was asked for is no interruption.
         return 0 if str(stop) == TIME_IS_UP else 130
-    judged = work.judged(failures)
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
+    with copied() as printed:
+        judged = work.judged(failures)
+        code = _report(
+            work,
+            judged,
+            failures,
+            listed,
+            own=own,
+            json_output=json_output,
+            complete=not only and own is None and corpus is None,
+        )
+    if not (failures or own or corpus):
+        answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"])
+        keep_answer(work.store, asked, answer)
+    return code
+
+
+def _report(
+    work: Work,
+    judged: list[ClaimResult],
+    failures: list[Failure],
+    listed: Mapping[str, Any],
+    *,
+    own: Path | None,
+    json_output: bool,
+    complete: bool,
+) -> int:
+    """Print the verdicts. Returns the exit code."""
     agreement = _agreement(work)
-    complete = not only and own is None and corpus is None
     if json_output:
         dump(
             {
-                "suite": suite,
+                "suite": work.suite,
                 "complete": complete,
                 "manifest": listed["hash"],
                 "runs": len(listed["runs"]),

@@ -24,22 +24,28 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 def environment() -> dict[str, Any]:
     """Machine, Python, versions of the packages that compute, and the commit of a source
     checkout."""
-    packages = {}
-    for name in _PACKAGES.split():
-        try:
-            packages[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "machine": platform.machine(),
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
-        "packages": packages,
+        "packages": packages(),
         "commit": _commit(),
         "dirty": _commit().endswith("+"),
     }
+
+
+@cache
+def packages() -> dict[str, str]:
+    """The versions of the packages that compute, of those that are installed."""
+    versions = {}
+    for name in _PACKAGES.split():
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
 
 
 def compute(device: str) -> dict[str, Any]:
@@ -111,14 +117,13 @@ def _commit() -> str:
     if not (_ROOT / ".git").exists():
         return ""
 
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(_ROOT), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-        return done.stdout.strip()
-
+    # Without a lock, which would be in the way of the user's own git.
+    asked = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    command = ["git", "--no-optional-locks", "-C", str(_ROOT), *asked]
     try:
-        # Without a lock, which would be in the way of the user's own git.
-        changed = git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
-        return git("rev-parse", "HEAD") + ("+" if changed else "")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
+    lines = done.stdout.splitlines()
+    head = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "")
+    return head + "+" * any(line[0] != "#" for line in lines)

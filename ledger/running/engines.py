@@ -159,8 +159,14 @@ class ProcessPool:
         # pause is over.
         resting: list[tuple[float, int, Run]] = []
         count = self.processes or len(self.gpus) or cores()
+        # Importing what an extra brings takes seconds: as few processes do it as the work allows.
+        extras = list(dict.fromkeys(map(_extra, todo)))
         slots = [
-            _Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None)
+            _Slot(
+                self,
+                self.gpus[n % len(self.gpus)] if self.gpus else None,
+                extras[n % len(extras)],
+            )
             for n in range(min(count, len(runs)))
         ]
         try:
@@ -222,11 +228,17 @@ def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
     return deque(bundle[::-1] for bundle in bundles.values())
 
 
-class _Slot:
-    """A place for one process, with the run that it works on."""
+def _extra(bundle: Sequence[Run]) -> str:
+    """The extra that measuring these runs needs, or "" where it needs none."""
+    return bundle[0].claim.needs if bundle[0].case is not None else ""
 
-    def __init__(self, pool: ProcessPool, gpu: str | None) -> None:
-        self.pool, self.gpu = pool, gpu
+
+class _Slot:
+    """A place for one process, with the run that it works on, and the extra whose runs it does
+    first."""
+
+    def __init__(self, pool: ProcessPool, gpu: str | None, extra: str) -> None:
+        self.pool, self.gpu, self.extra = pool, gpu, extra
         self.run: Run | None = None
         self.future: Future[Any] | None = None
         self.since = float("inf")
@@ -237,11 +249,14 @@ class _Slot:
 
     def start_next(self, todo: deque[list[Run]]) -> None:
         """Give the process, if it has none, the next run of its bundle, or of the first bundle that
-        waits."""
+        waits, if possible of its extra."""
         if self.run is not None:
             return
         if not self._bundle and todo:
+            mine = (n for n, bundle in enumerate(todo) if _extra(bundle) == self.extra)
+            todo.rotate(-(first := next(mine, 0)))
             self._bundle = todo.popleft()
+            todo.rotate(first)
         if self._bundle:
             self.run = self._bundle.pop()
             try:

@@ -189,6 +189,21 @@ def _seconds(record: Record) -> float | None:
     return float(f"{seconds:.2g}") if isinstance(seconds, int | float) else None
 
 
+def sealed() -> dict[str, Any]:
+    """The header of the ledger that comes with depthlaw, whose lines match the hash in it; ids and
+    results are not computed again.
+
+    Raises:
+        StoreError: when it is missing or damaged.
+
+    Cost: a tenth of what `shipped` takes.
+    """
+    try:
+        return _parts(SHIPPED)[0]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"the ledger {SHIPPED} does not verify ({error}); get it again") from None
+
+
 def shipped() -> Ledger | None:
     """The ledger that comes with depthlaw, or None where it is missing.
 

@@ -10,7 +10,9 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records import environment
 from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.records.store import Record, Store, encode
+from depthlaw.ledger.verdicts import reference_ledger
 from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.values import Exact
 
 
@@ -18,7 +20,7 @@ from depthlaw.theory.claims.values import Exact
 def own(tmp_path, monkeypatch):
     for name in ("DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-    monkeypatch.setattr(module, "_devices", lambda: module.Check("GPU", "not asked"))
+    monkeypatch.setattr(module, "_devices", lambda load: module.Check("GPU", "not asked"))
     store = Store(tmp_path / "r")
     reference = next(iter(shipped()))
     store.put(reference)
@@ -36,12 +38,31 @@ def test_a_sound_installation_has_no_problem(own, capsys):
     code, found = checks(capsys, "--results", own[0])
     assert code == 0, found
     assert found["your records"]["says"] == f"1 record in {own[0]} verify"
-    assert found["agreement"]["says"].startswith("reference: 1 of 1 runs compared, all equal")
+    assert found["reference"]["says"].startswith(f"{len(shipped())} records, sealed")
+    assert "agreement" not in found
+    assert "claims" not in found
     assert found["base"]["says"].count(", ") >= 10
     assert main(["doctor", "--results", str(own[0])]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert last == "no problem found"
     assert any(line.startswith("  ok      reference     ") for line in lines)
+
+
+def test_only_what_is_asked_to_load_compares_values_and_claims(own, capsys):
+    code, found = checks(capsys, "--load", "--results", own[0])
+    assert code == 0, found
+    assert found["agreement"]["says"].startswith("reference: 1 of 1 runs compared, all equal")
+    assert found["claims"]["says"].startswith(f"{len(registry())} claims of ")
+
+
+def test_a_damaged_reference_is_a_problem(own, capsys, monkeypatch, tmp_path):
+    damaged = tmp_path / "reference.jsonl.gz"
+    damaged.write_bytes(reference_ledger.SHIPPED.read_bytes()[:-500])
+    monkeypatch.setattr(reference_ledger, "SHIPPED", damaged)
+    code, found = checks(capsys, "--results", own[0])
+    assert (code, found["reference"]["state"]) == (1, "PROBLEM")
+    damaged.unlink()
+    assert checks(capsys, "--results", own[0])[0] == 1
 
 
 def test_a_damaged_record_is_a_problem(own, capsys):
@@ -60,7 +81,7 @@ def test_another_result_than_the_reference_is_a_problem(own, capsys):
     folder, _ = own
     other = next(r for r in shipped() if r.inputs["claim"] == "hops/doubling")
     Store(folder).put(Record(other.inputs, encode(Exact(10**9)), other.facts))
-    code, found = checks(capsys, "--results", folder)
+    code, found = checks(capsys, "--load", "--results", folder)
     assert (code, found["agreement"]["state"]) == (1, "PROBLEM")
     assert found["agreement"]["says"].endswith("1 equal, 1 DIFFER")
 
@@ -94,6 +115,7 @@ def test_pytorch_is_loaded_only_where_there_is_a_driver(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "torch", None)  # to import it fails
     monkeypatch.setattr(module.shutil, "which", lambda _: None)
     monkeypatch.setattr(module, "_DRIVERS", (str(tmp_path / "driver"),))
-    assert module._devices().says == "none: no driver of NVIDIA's or AMD's was found"
+    assert module._devices(True).says == "none: no driver of NVIDIA's or AMD's was found"
     (tmp_path / "driver").touch()
-    assert module._devices().says == "not looked for: PyTorch is not installed"
+    assert module._devices(True).says == "not looked for: PyTorch is not installed"
+    assert module._devices(False).says.startswith("a driver was found")

@@ -7,10 +7,9 @@ import subprocess
 import sys
 
 import pytest
-import typer
 
 from depthlaw.ledger.cli import completion
-from depthlaw.ledger.cli.arguments import app, main
+from depthlaw.ledger.cli.arguments import main, parser
 from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.theory.claims.code_version import write_cache
 from depthlaw.theory.claims.definition import SUITES, topics
@@ -23,7 +22,7 @@ def commands(group, path=()):
             yield from commands(command, (*path, name))
 
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
+COMMANDS = dict(commands(parser()))
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from depthlaw.advisor import recommend
 from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import models
 from depthlaw.advisor.rules import rules
+from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.drawing import sweep_plot as plot
+from depthlaw.ledger.records.environment import installing
 
 
 @cache
@@ -87,3 +92,18 @@ def test_equal_sweeps_are_equal_files() -> None:
         drawn = plot.depth_plot(answers()[:2], form)
         assert drawn.startswith(start)
         assert form == "png" or drawn == plot.depth_plot(answers()[:2], form)
+
+
+def test_without_the_extra_that_draws_a_picture_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plot, "find_spec", {"matplotlib": None}.__getitem__)
+    for command in ("sweep --from 1B --to 2B", "fit TABLE.csv"):
+        assert main([*command.split(), "--plot", "depth.png"]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.count("\n") == 1
+        assert "matplotlib" in said.err
+        assert installing("plot") in said.err
+    assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def first_features(
 
 def scores(query: Features, key: Features) -> Numbers:
     """Inner products of queries with the keys that they see, added up from the left; else 0."""
-    seen = np.tri(len(query[0]), dtype=bool)
+    seen = _causal(len(query[0]))
     total = np.zeros(seen.shape, dtype=key[0].dtype)
     for q, k in zip(query, key, strict=True):
         total += np.multiply(q[:, None], k[None, :], out=np.zeros_like(total), where=seen)
@@ -80,9 +80,15 @@ def scores(query: Features, key: Features) -> Numbers:
 def attended(scored: Numbers) -> Array:
     """The token with the largest score under the causal mask; TIE where it is not the only one."""
     hidden = -np.inf if scored.dtype == float else scored.min() - 1
-    scored = np.where(np.tri(len(scored), dtype=bool), scored, hidden)
+    scored = np.where(_causal(len(scored)), scored, hidden)
     best = scored == scored.max(axis=1, keepdims=True)
     return np.where(best.sum(axis=1) == 1, best.argmax(axis=1), TIE)
+
+
+@cache
+def _causal(tokens: int) -> Array:
+    """Whether token i sees token j <= i."""
+    return np.tri(tokens, dtype=bool)
 
 
 def place_features(aim: Numbers) -> tuple[Features, Features]:

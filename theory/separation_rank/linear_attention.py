@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class AttentionNet:
+class LinearAttentionNet:
     """The weights of a linearised attention net, over Z (Python integers) or modulo a prime.
 
     Attributes:
@@ -71,7 +71,7 @@ def random_net(
     heads: int = 1,
     prime: int | None = PRIME,
     residual: bool = False,
-) -> AttentionNet:
+) -> LinearAttentionNet:
     """Uniform weights: residues modulo the prime, or over Z non-zero integers of at most 3 in size.
 
     Raises:
@@ -93,15 +93,17 @@ def random_net(
     head = width // heads
     shapes = 3 * [(depth, heads, head, width)] + [(depth, heads, width, head)]
     query, key, value, output = (_draw(rng, shape, prime) for shape in shapes)
-    return AttentionNet(query, key, value, output, prime, residual)
+    return LinearAttentionNet(query, key, value, output, prime, residual)
 
 
-def random_tokens(rng: np.random.Generator, net: AttentionNet, *shape: int) -> Array:
+def random_tokens(rng: np.random.Generator, net: LinearAttentionNet, *shape: int) -> Array:
     """Tokens drawn like the weights: an array of shape (*shape, width)."""
     return _draw(rng, (*shape, net.width), net.prime)
 
 
-def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: int = 0) -> Array:
+def forward(
+    net: LinearAttentionNet, tokens: Array, *, position: int = 0, coordinate: int = 0
+) -> Array:
     """Entry `coordinate` of the output at `position` for each input, by the recursion over tokens.
 
     y^{l+1,i} = sum_h W^O_h sum_j <W^Q_h y^{l,i}, W^K_h y^{l,j}> W^V_h y^{l,j}, with y^{0,i} = x^i;
@@ -129,28 +131,50 @@ def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: 
     return _layer(net, net.depth - 1, y[..., position : position + 1, :], y)[..., 0, coordinate]
 
 
-def _layer(net: AttentionNet, layer: int, asking: Array, tokens: Array) -> Array:
-    total = asking if net.residual else 0 * asking
-    for head in range(net.heads):
-        query = _product(net, asking, net.query[layer, head].T)
-        key = _product(net, tokens, net.key[layer, head].T)
-        value = _product(net, tokens, net.value[layer, head].T)
-        scores = _product(net, query, np.swapaxes(key, -1, -2))
-        total = total + _product(net, _product(net, scores, value), net.output[layer, head].T)
+def _layer(net: LinearAttentionNet, layer: int, asking: Array, tokens: Array) -> Array:
+    query = _by_head(net, asking, net.query[layer])
+    key = _by_head(net, tokens, net.key[layer])
+    value = _by_head(net, tokens, net.value[layer])
+    scores = _product(net, query, np.swapaxes(key, -1, -2))
+    seen = np.swapaxes(_product(net, scores, value), -2, -3)
+    # All heads side by side, with their output matrices one above the other: their sum.
+    seen = seen.reshape(*seen.shape[:-2], -1)
+    total = _product(net, seen, np.concatenate(list(net.output[layer]), axis=-1).T)
+    if net.residual:
+        total = asking + total
     return total if net.prime is None else total % net.prime
 
 
-def _product(net: AttentionNet, a: Array, b: Array) -> Array:
-    if net.prime is None:
+def _by_head(net: LinearAttentionNet, tokens: Array, weights: Array) -> Array:
+    """W_h y for every head h: an array (..., heads, N, rows of W_h), by one product."""
+    mapped = _product(net, tokens, np.concatenate(list(weights)).T)
+    return np.swapaxes(mapped.reshape(*mapped.shape[:-1], *weights.shape[:2]), -2, -3)
+
+
+def _product(net: LinearAttentionNet, a: Array, b: Array) -> Array:
+    p, inner = net.prime, a.shape[-1]
+    if p is None:
         return np.matmul(a, b)
-    if a.shape[-1] >= 2**15:
+    if inner <= 2:
+        return np.matmul(a, b) % p
+    if inner <= 4:
+        # One factor is centred: four products of 2^31 and 2^30 stay below 2^63.
+        return np.matmul(a, (b + p // 2) % p - p // 2) % p
+    if inner >= 2**15:
         raise ValueError(
-            f"an inner dimension of {a.shape[-1]} can overflow 64 bits; at most "
-            f"{2**15 - 1} is exact"
+            f"an inner dimension of {inner} can overflow 64 bits; at most {2**15 - 1} is exact"
         )
     # a = 2^16 high + low: each partial sum stays below 2^15 * 2^47 = 2^62.
-    high = np.matmul(a >> 16, b) % net.prime
-    return ((high << 16) + np.matmul(a & 0xFFFF, b)) % net.prime
+    high, low = a >> 16, a & 0xFFFF
+    if b.ndim == 2 and inner <= 2**6:
+        # Below 2^53, where floats are exact and their product is the fastest.
+        rows, right = (-1, inner), b.astype(float)
+        high, low = (np.matmul(part.reshape(rows).astype(float), right) for part in (high, low))
+        shape = (*a.shape[:-1], b.shape[-1])
+        high, low = (part.astype(np.int64).reshape(shape) for part in (high, low))
+    else:
+        high, low = np.matmul(high, b), np.matmul(low, b)
+    return ((high % p << 16) + low) % p
 
 
 def _draw(rng: np.random.Generator, shape: tuple[int, ...], prime: int | None) -> Array:
@@ -162,12 +186,12 @@ def _draw(rng: np.random.Generator, shape: tuple[int, ...], prime: int | None) -
 # --- the normal form ------------------------------------------------------------------------------
 
 
-def moments(net: AttentionNet, tokens: Array) -> Array:
+def moments(net: LinearAttentionNet, tokens: Array) -> Array:
     """M = sum_j x^j (x^j)^T, all that the output sees of the other tokens: array (..., d, d)."""
     return _product(net, np.swapaxes(tokens, -1, -2), tokens)
 
 
-def layer_matrix(net: AttentionNet, layer: int, moment: Array) -> Array:
+def layer_matrix(net: LinearAttentionNet, layer: int, moment: Array) -> Array:
     """T_l(M) = sum_h W^O W^V M (W^K)^T W^Q, which maps every token of layer l to its output."""
     parts = []
     for h in range(net.heads):
@@ -178,7 +202,9 @@ def layer_matrix(net: AttentionNet, layer: int, moment: Array) -> Array:
     return total if net.prime is None else total % net.prime
 
 
-def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: int = 0) -> Array:
+def normal_form(
+    net: LinearAttentionNet, moment: Array, token: Array, *, coordinate: int = 0
+) -> Array:
     """The same output e_p^T T_L(M_L) ... T_1(M_1) x; M_1 = M, M_{l+1} = T_l(M_l) M_l T_l(M_l)^T.
 
     Args:
@@ -245,7 +271,7 @@ def measured_degree(
     return Exact(degree)
 
 
-def value_matrix(net: AttentionNet, left: Array, right: Array) -> Array:
+def value_matrix(net: LinearAttentionNet, left: Array, right: Array) -> Array:
     """The values y_1(left_r, right_s) at position 0: the rank never exceeds the separation rank.
 
     Args:

@@ -539,14 +539,15 @@ def mup_learning_rates(case: Case) -> Exact:
     def change(n: int) -> Fraction:
         """The mean square of the change; W u is spread evenly for u(i, j) = (-1)^(i.j)."""
         half = (n.bit_length() - 1) // 2
-        u = [Fraction((-1) ** ((i >> half) & i & (2**half - 1)).bit_count()) for i in range(n)]
+        u = [(-1) ** ((i >> half) & i & (2**half - 1)).bit_count() for i in range(n)]
         rows = [[(-1) ** (i & j).bit_count() for j in range(n)] for i in range(n)]
-        hidden = [_dot(row, u) / isqrt(n) for row in rows]
-        v = [x / n for x in u]
+        sums = [sum(map(mul, row, u)) for row in rows]
+        hidden = [Fraction(x, isqrt(n)) for x in sums]
         if case.matrix == "input":  # the gradient of u is W^T v times the input, which is 1
-            moved = [step(_dot(row, v) / isqrt(n)) for row in rows]
+            moved = [step(Fraction(x, n * isqrt(n))) for x in sums]
         elif case.matrix == "hidden":  # the gradient of W is v u^T
-            moved = [step(x) * sum(step(y) * y for y in u) for x in v]
+            spread = sum(step(Fraction(y)) * y for y in u)
+            moved = [step(Fraction(x, n)) * spread for x in u]
         else:
             moved = [_dot([step(x) for x in hidden], hidden)]
         return _mup_rate(case, n) ** 2 * _dot(moved, moved) / len(moved)

@@ -25,7 +25,13 @@ from .typesetting import own_text
 
 # Extensions of pandoc's own Markdown that would read plain words as markup.
 _READER = "markdown-auto_identifiers-example_lists-tex_math_single_backslash-raw_html-raw_tex"
-_LIBRARIES = {"pypandoc": "pandoc", "typst": "Typst", "pyarrow": "Parquet"}
+_LIBRARIES = {
+    "pypandoc": "pandoc",
+    "typst": "Typst",
+    "pyarrow": "Parquet",
+    "jinja2": "Jinja",
+    "matplotlib": "matplotlib",
+}
 # What a PDF promises: to be read and rendered the same in decades.
 PDF_STANDARD: Final = "a-2b"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
+from importlib.util import find_spec
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.rules import Rule, rules
 
+from ...records.environment import installing
 from .line_plot import METADATA, STYLE
 
 if TYPE_CHECKING:
@@ -58,13 +60,17 @@ def plot_format(suffix: str) -> str:
     'png'
 
     Raises:
-        UsageError: for any other than png, svg and pdf.
+        UsageError: for any other than png, svg and pdf, and where the extra that draws is missing.
     """
     extension = suffix.lower().removeprefix(".")
     if extension not in FORMATS:
         raise UsageError(
             f"no plot is written as {quoted(suffix or 'a file without an ending')}; "
             "accepted are .png, .svg and .pdf; try --plot depth.png"
+        )
+    if find_spec("matplotlib") is None:
+        raise UsageError(
+            f"pictures are drawn by matplotlib, not installed here; {installing('plot')}"
         )
     return extension
 

@@ -34,7 +34,7 @@ from depthlaw.theory.claims.values import Ball, Exact, Sample
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
 from depthlaw.theory.rank_collapse.softmax_attention import (
-    Head,
+    SoftmaxHead,
     ball_composite_norm,
     centred,
     instance,
@@ -458,7 +458,7 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
 
 def _residuals(
     tokens: arb_mat,
-    layers: Sequence[Sequence[Head]],
+    layers: Sequence[Sequence[SoftmaxHead]],
     mask: arb_mat | None = None,
     skip: bool = False,
 ) -> Iterator[arb_mat]:

@@ -1,0 +1,122 @@
+"""What `depthlaw verify` printed of a suite, kept beside the records: while they, the code, the
+libraries and what was typed are the very same, it is printed again, without SymPy and unjudged.
+
+It is derived from the records, and may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..records.environment import installing, packages
+from ..records.store import Store, StoreError, canonical, digest, open_store
+from .shipped_answers import sources
+
+_FILE = "verify.json"
+# Where a statement, a judgement or a word of a report comes from.
+_CODE = ("advisor", "theory", "empirics", "ledger")
+# What says how a terminal prints.
+_FORM = ("COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TERM", "TTY_COMPATIBLE")
+
+
+@dataclass(frozen=True)
+class SuiteAnswer:
+    """What was printed.
+
+    Attributes:
+        text: on the standard output.
+        code: with which the command ended.
+        runs: how many there are in the suite.
+        manifest: the hash of their results.
+    """
+
+    text: str
+    code: int
+    runs: int
+    manifest: str
+
+
+def recorded_answer(folder: Path | None, asked: Mapping[str, Any]) -> SuiteAnswer | None:
+    """The answer to what is asked for, if its records are still those in the folder, every one of
+    which is read and verified; else None.
+
+    Args:
+        folder: of the results.
+        asked: what was typed.
+
+    Cost: that of reading the records, and 50 ms for hashing the sources.
+    """
+    try:
+        store = open_store(folder, read_only=True, lazy=True)
+        kept = json.loads((store.root / "cache" / _FILE).read_bytes())
+        if kept["seal"] != digest(kept["answer"]) or kept["asked"] != _ground(asked):
+            return None
+        answer = SuiteAnswer(**kept["answer"])
+        store = open_store(folder, read_only=True)
+    except (OSError, StoreError, ValueError, KeyError, TypeError):
+        return None
+    listed = (store.root / "manifests" / f"{answer.manifest}.json").is_file()
+    same = listed and not store.set_aside and kept["records"] == _state(store)
+    return answer if same and os.access(store.root, os.W_OK) else None
+
+
+class _Copied(io.StringIO):
+    """A stream that copies what is printed, and is otherwise the one that it prints to."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__()
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return str(self._stream.encoding)
+
+    def isatty(self) -> bool:
+        return bool(self._stream.isatty())
+
+    def fileno(self) -> int:
+        return int(self._stream.fileno())
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def write(self, text: str) -> int:
+        super().write(text)
+        return int(self._stream.write(text))
+
+
+@contextmanager
+def copied() -> Iterator[io.StringIO]:
+    """Copy what is printed inside."""
+    with redirect_stdout(_Copied(sys.stdout)) as stream:
+        yield stream
+
+
+def keep_answer(store: Store, asked: Mapping[str, Any], answer: SuiteAnswer) -> None:
+    """Keep what was printed. A folder that cannot be written costs only time."""
+    kept = {"asked": _ground(asked), "records": _state(store)}
+    kept |= {"answer": asdict(answer), "seal": digest(asdict(answer))}
+    with suppress(OSError):
+        (store.root / "cache").mkdir(exist_ok=True)
+        store.write(store.root / "cache" / _FILE, canonical(kept))
+
+
+def _ground(asked: Mapping[str, Any]) -> str:
+    """A hash over what the answer rests on besides records: code, libraries, and how it is
+    printed."""
+    form = [sys.stdout.isatty(), sys.stdout.encoding, *shutil.get_terminal_size()]
+    form += [os.environ.get(name) for name in _FORM]
+    return digest([dict(asked), sources(_CODE), sys.version, packages(), installing(), form])
+
+
+def _state(store: Store) -> str:
+    return digest(sorted([record.id, record.result_hash] for record in store))
