@@ -300,8 +300,8 @@ def _with_options(function: Callable[..., Any], whole: bool) -> None:
     own[place:place] = [
         _parameter(option)
         for option in OPTIONS
-        if (heading := option.metadata.get("heading"))
-        and (whole or heading not in (HAVE, TASK) or option.name == "count")
+        if "heading" in option.metadata
+        and (whole or option.metadata["heading"] not in (HAVE, TASK) or option.name == "count")
     ]
     function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
 
