@@ -157,6 +157,10 @@ class Answer:
     together: str = ""  # what the size and the tasks ask for together
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
+    # What each verdict, warning and doubt is about, in their order.
+    verdict_codes: tuple[str, ...] = ()
+    warning_codes: tuple[str, ...] = ()
+    doubt_codes: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

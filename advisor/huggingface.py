@@ -36,7 +36,7 @@ def read_config(path: str | os.PathLike[str]) -> Architecture:
             contradicts itself or lacks a size, and for an architecture that is not known here.
     """
     text = os.fspath(path)
-    values = _parsed(_contents(text), quoted(text))
+    values = _json_object(_contents(text), quoted(text))
     return architecture_of(values).with_(name=_name(Path(text)))
 
 
@@ -233,7 +233,7 @@ def _contents(path: str) -> bytes:
     return data
 
 
-def _parsed(data: bytes, name: str) -> dict[str, Any]:
+def _json_object(data: bytes, name: str) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key, value in pairs:
