@@ -77,6 +77,10 @@ class Resolved:
     hours: float | None = None  # on all GPUs together, where a GPU is named
     notes: tuple[str, ...] = ()  # how the numbers follow, in words
 
+    def keeps(self, a: Architecture) -> bool:
+        """Whether an architecture keeps all limits."""
+        return self.excludes(a) is None
+
     def excludes(self, a: Architecture) -> str | None:
         """Which limit an architecture breaks, in words; None where it keeps all of them."""
         b = self.budget
@@ -375,7 +379,7 @@ def _at_aspect(target: Target, c: Constraints, aspect: float) -> Shape | None:
     t = template(target, c)
     layers = round(depth_at_aspect(target, t, aspect))
     depths = legal_depths(c, layers, layers + c.loops * c.pipeline + c.dense_layers)
-    return nearest(target, t, depths[0])
+    return nearest(target, t, depths[0]) if depths else None
 
 
 def _share(target: Target, c: Constraints, of: Measure) -> float:
@@ -388,7 +392,7 @@ def _share(target: Target, c: Constraints, of: Measure) -> float:
 
 def _keeps(done: Resolved, c: Constraints, aspects: tuple[float, ...]) -> bool:
     kept_shapes = (_at_aspect(done.target, c, aspect) for aspect in aspects)
-    return any(s and not done.excludes(s.architecture) for s in kept_shapes)
+    return any(s and done.keeps(s.architecture) for s in kept_shapes)
 
 
 def _largest(b: Budget, c: Constraints, aspects: tuple[float, ...]) -> float | None:
@@ -419,7 +423,7 @@ def _feasible(done: Resolved, c: Constraints) -> None:
     if not limited or _keeps(done, c, (_ASPECT, 2 * _ASPECT)):
         return
     nets = [shape.architecture for shape in shapes(done.target, c)]
-    if any(done.excludes(a) is None for a in nets):
+    if any(done.keeps(a) for a in nets):
         return
     if timed := b.latency:
         # The least time, of those that have one.

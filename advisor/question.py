@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .latency import Fit
 
 HAVE, TASK = "What you have (at least one, or a task)", "A task instead of a size, or beside it"
+SPLIT, USED = "Parallel training", "How it is trained and used"
 
 
 def _option(
@@ -99,8 +100,8 @@ def _year(text: str) -> int:
 _have, _task = partial(_option, HAVE), partial(_option, TASK)
 _shape = partial(_option, "What the shape must obey")
 _experts = partial(_option, "Mixture of experts")
-_split = partial(_option, "Parallel training")
-_trained = partial(_option, "How it is trained and used")
+_split = partial(_option, SPLIT)
+_trained = partial(_option, USED)
 _TIMED = ("ms_per_token", "tokens_per_second")
 _STORED = (*_TIMED, "memory", "hf")
 
@@ -191,6 +192,8 @@ class Question:
     vocabulary: int | None = _shape("Size of the vocabulary.", "SIZE", example=32000)
     context: int | None = _shape("Context length.", "TOKENS", example=4096)
     layers: int | None = _shape("Fix the depth.", "LAYERS", example=32)
+    least_layers: int | None = _shape("The fewest layers it may have.", "LAYERS", example=16)
+    most_layers: int | None = _shape("The most layers it may have.", "LAYERS", example=32)
     width: int | None = _shape("Fix the width.", "WIDTH", example=4096)
     loops: int | None = _shape(
         "Passes through the same layers; BUDGET counts them once.", "TIMES", example=2
@@ -287,6 +290,19 @@ class Question:
 def flag(name: str) -> str:
     """An option as it is typed."""
     return f"--{name.replace('_', '-')}"
+
+
+def typed(keyword: str, value: Any) -> str:
+    """A demand as the option that makes it, without its value.
+
+    >>> typed("kv_ratio", 4), typed("gated", False), typed("kind", "encoder-decoder")
+    ('--gqa', '--plain', '--encoder-decoder')
+    """
+    if keyword == "kind":
+        return flag(value)
+    option = BY_NAME[keyword]
+    names = option.metadata.get("flags", flag(option.name)).split("/")
+    return str(names[-1] if value is False else names[0])
 
 
 def schema() -> dict[str, Any]:

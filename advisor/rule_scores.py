@@ -128,12 +128,16 @@ class Interval:
     ]:
         """Where a depth lies. Outside an end where training ended, nothing is known of it."""
         if layers < self.low:
-            known = self.too_shallow is not None and layers <= self.too_shallow
-            return "too shallow" if known else "shallower than trained"
+            return "too shallow" if self.trained(layers) else "shallower than trained"
         if layers > self.high:
-            known = self.too_deep is not None and layers >= self.too_deep
-            return "too deep" if known else "deeper than trained"
+            return "too deep" if self.trained(layers) else "deeper than trained"
         return "inside"
+
+    def trained(self, layers: int) -> bool:
+        """Whether grids of this size reach a depth, so that something is known of its loss."""
+        if layers < self.low:
+            return self.too_shallow is not None and layers <= self.too_shallow
+        return layers <= self.high or (self.too_deep is not None and layers >= self.too_deep)
 
 
 class Gain(NamedTuple):
@@ -642,18 +646,29 @@ def interval(
     )
 
 
+class Contradiction(NamedTuple):
+    """What a source has against a depth: its best net beat the one nearest to that depth."""
+
+    source: str
+    best: int  # layers
+    beaten: int
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.best} layers beat {self.beaten}"
+
+
 def contradicting(
     parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None
-) -> tuple[str, ...]:
+) -> tuple[Contradiction, ...]:
     """What scored grids at most a factor 4 away in size have against a depth: those that put it in
     the worse half of their range.
 
-    >>> contradicting(3.1e8, 12, 32 / 3)[-1]
-    'MobileLLM: 32 layers beat 12'
+    >>> print(contradicting(3.1e8, 12, 32 / 3)[-1])
+    MobileLLM: 32 layers beat 12
     """
     volume = parameters / per_layer
     sources = (
-        f"{grid.source}: {grid.best.layers} layers beat {grid.nearest(layers).layers}"
+        Contradiction(grid.source, grid.best.layers, grid.nearest(layers).layers)
         for grid in _scored(COMPARISON, known_by)
         if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5
     )

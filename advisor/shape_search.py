@@ -28,7 +28,9 @@ from .shapes import (
     Template,
     depth_at_aspect,
     legal_depths,
+    middle,
     nearest,
+    nearest_depth,
     real_width,
     size_class,
     squares,
@@ -137,7 +139,7 @@ class Ladder:
         place = (
             min(bisect_left(depths, wanted), len(depths) - 1)
             if self.at_least
-            else _nearest(depths, wanted)
+            else depths.index(nearest_depth(self.constraints, wanted))
         )
         shape = nearest(target, t, depths[place])
         if shape is None:
@@ -177,6 +179,10 @@ class Ladder:
                 if off <= CLOSE:
                     break
         return rung
+
+    def wanted(self, target: Target) -> float:
+        """The depth where the rule meets a size, whatever loops and stages divide."""
+        return self._wanted(target, self._template(target), 1)
 
     def _wanted(self, target: Target, t: Template, least: int) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
@@ -255,17 +261,6 @@ def _closest(rungs: Sequence[Rung], size: float, reach: float) -> Rung | None:
     middles = [middle(a.size, b.size) for a, b in pairwise(rungs)]
     rung = rungs[bisect_left(middles, size)] if rungs else None
     return rung if rung and abs(math.log(rung.size / size)) <= reach else None
-
-
-def middle(below: float, above: float) -> float:
-    """The size that is equally far from two, by the ratio."""
-    return math.sqrt(float(below) * float(above))
-
-
-def _nearest(depths: range, wanted: float) -> int:
-    """The place of the depth nearest by the ratio; of equally near ones the lower."""
-    place = min(bisect_left(depths, wanted), len(depths) - 1)
-    return place - (place > 0 and wanted <= middle(depths[place - 1], depths[place]))
 
 
 def _crossing(beyond: Callable[[float], bool], low: float) -> float:

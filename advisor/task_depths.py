@@ -114,7 +114,7 @@ def _from_atlas(key: str, known_by: int | None) -> TaskAnswer:
         f"Task: {task.name}. {task.definition}",
         f"It depends on the class of models, of which the atlas has {len(rows)}; "
         f"`depthlaw tasks list {key}` defines them and names sources",
-        tuple(f"{row.class_.name}: {row.said}; {row.checked}." for row in rows),
+        tuple(f"{row.class_.name}: {row.summary}; {row.checked}." for row in rows),
         (),
     )
 

@@ -6,6 +6,8 @@ Attributes are loaded when they are first used, so that `import depthlaw` costs 
     recommend: how deep a net should be, in one buildable shape (`depthlaw depth`).
     claims: every claim by key (`depthlaw claims --all`).
     verify: run a suite and judge it (`depthlaw verify`).
+    atlas: how many layers tasks need, at numbers (`depthlaw tasks`).
+    check: explicit weights or a lower bound against it (`depthlaw tasks check`).
     __version__: of the installed package.
 
 >>> import depthlaw
@@ -18,11 +20,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from depthlaw.ledger.python_api import claims, recommend, verify
+    from depthlaw.ledger.python_api import atlas, check, claims, recommend, verify
 
     __version__: str
 
-__all__ = ["__version__", "claims", "recommend", "verify"]
+__all__ = ["__version__", "atlas", "check", "claims", "recommend", "verify"]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,7 @@ def show_answers() -> None:
     """Let notebooks show answers of the advisor as tables, `print` what the command prints, and a
     prompt one line. Light to call: loads no SymPy."""
     from depthlaw.advisor.answer import Answer
-    from depthlaw.advisor.answer_text import as_html, as_text, in_brief
+    from depthlaw.advisor.words import as_html, as_text, in_brief
 
     for name, method in (("_repr_html_", as_html), ("__str__", as_text), ("__repr__", in_brief)):
         setattr(Answer, name, method)

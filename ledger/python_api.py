@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
+    from depthlaw.theory.atlas.check import Compared
+    from depthlaw.theory.atlas.ends import Ends
     from depthlaw.theory.claims.definition import Claim
+    from depthlaw.theory.nets.classes import ExactNet
 
     from .verdicts.suite_verdicts import ClaimResult
 
@@ -57,23 +60,43 @@ class _Claims(dict[str, "Claim"]):
         raise KeyError(unknown(str(key), self))
 
 
-def claims(file: str | Path | None = None) -> dict[str, Claim]:
-    """Every claim by key, in reading order; with those of a Python file of one's own.
+def claims(words: str | Path | None = None, *, file: str | Path | None = None) -> dict[str, Claim]:
+    """Every claim by key, in reading order; those that mention some words, as `depthlaw claims`
+    lists them; with those of a Python file of one's own.
+
+    Args:
+        words: such as "sanford" or "rank upper", or the Python file.
+        file: a Python file with claims of one's own.
 
     Raises:
-        UsageError: (depthlaw.advisor.base.quantities) when the file cannot be used, in one line.
+        UsageError: (depthlaw.advisor.base.quantities) when the file cannot be used, or no claim
+            mentions the words, in one line.
         KeyError: by the result, for what is no key, with the nearest one.
 
     Cost: about a second; imports SymPy.
 
     >>> claims()["hops/depth_corrected"].kind
     'construction'
+    >>> float(claims("levine threshold")["depth_choice/threshold_never_binds"].at(width=81))
+    4.0
     """
+    from depthlaw.advisor.base.quantities import UsageError, quoted
+
     from .notebook import show_claims
+    from .running.claims_index import mentioning, unknown
     from .running.user_claims import all_claims
 
     show_claims()
-    return _Claims(all_claims(None if file is None else Path(file)))
+    if isinstance(words, Path) or (words is not None and (".py" in words or Path(words).is_file())):
+        words, file = None, words
+    every = _Claims(all_claims(None if file is None else Path(file)))
+    if words is None:
+        return every
+    rows = mentioning(words.split())[1]
+    if not rows:
+        hint = unknown(words, every).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(words)}; {hint}")
+    return _Claims({row["key"]: every[row["key"]] for row in rows})
 
 
 def verify(
@@ -132,3 +155,73 @@ def verify(
         if str(stop) != TIME_IS_UP:
             raise
     return {result.claim.key: result for result in work.judged(failures)}
+
+
+def atlas(
+    task: str | None = None,
+    class_: str | None = None,
+    *,
+    tables: str | Path | None = None,
+    **numbers: int | str,
+) -> list[Ends]:
+    """How many layers tasks need and how many suffice: `depthlaw tasks` at numbers of your own.
+
+    Args:
+        task, class_: keys of the atlas; by default all.
+        tables: a folder with tables of your own (docs/how-to/add-a-task.md).
+        numbers: what the letters of formulas stand for (k=3, n=1000), or a `group`.
+
+    Returns:
+        For each class what is known: `needed`, `suffices` and `gap`, and of each end (`lower`,
+        `upper`) its value, formula, source and verdict. A value that is no number says why.
+
+    Raises:
+        UsageError: (depthlaw.advisor.base.quantities) for an unknown task, class or letter.
+
+    >>> [(row.class_, row.needed, row.suffices) for row in atlas("blocks", k=6)][:2]
+    [('counting', 6, 6), ('counting-both', 4, 4)]
+    >>> atlas("blocks", "counting")[0].lower.value
+    NoNumber(why='letter', what='k')
+    """
+    from depthlaw.theory.atlas.ends import rows_at
+
+    return rows_at(task, class_, tables, numbers)
+
+
+def check(
+    given: str | Path | Mapping[str, Any] | ExactNet,
+    task: str | None = None,
+    class_: str | None = None,
+    *,
+    length: int | None = None,
+    tables: str | Path | None = None,
+    **parameters: Any,
+) -> Compared:
+    """Check explicit weights or a lower bound against the atlas: `depthlaw tasks check` as data.
+
+    Args:
+        given: a file (docs/how-to/check-a-net.md), its JSON object, or a net.
+        task, class_, parameters: of a net that is no file; of a file they take the place of its
+            own.
+        length: of the longest word that is run.
+        tables: a folder with tables of your own, which extend the atlas.
+
+    Returns:
+        `right`, `result` (how the depth compares), `found` (what was run, and the first wrong word)
+        and `ends` (what is known).
+
+    Raises:
+        UsageError: (depthlaw.advisor.base.quantities) for what cannot be read, is not of its class,
+            or belongs to no task.
+
+    Cost: that of the words that are run.
+
+    >>> bound = {"family": "bound", "language": "a*b*", "alphabet": "ab", "class": "uhat-left",
+    ...          "layers": 1, "words": ["ab", "aba"]}
+    >>> found = check(bound)
+    >>> found.right, found.result.value, found.ends.needed
+    (True, 'equal', 2)
+    """
+    from depthlaw.theory.atlas import check as of_atlas
+
+    return of_atlas.check(given, task, class_, length=length, tables=tables, **parameters)

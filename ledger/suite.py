@@ -4,14 +4,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 from depthlaw.theory.claims.code_version import remember
-from depthlaw.theory.claims.definition import ALONE, AS_IT_COMES, DEVICE_OF, SUITES, Case, Claim
+from depthlaw.theory.claims.definition import (
+    ALONE,
+    AS_IT_COMES,
+    DEVICE_OF,
+    SUITES,
+    Case,
+    Claim,
+    registry,
+)
+from depthlaw.theory.claims.inputs import INPUTS
 
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
@@ -31,8 +40,6 @@ from .running.user_claims import all_claims, loader_of, with_premises
 from .verdicts.suite_verdicts import ClaimResult, results
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.exercises.corpus import Corpus
-
     from .running.interrupts import Stopped
 
 
@@ -99,7 +106,7 @@ def prepare(
     only: Iterable[str] = (),
     own: Path | None = None,
     options: Options | None = None,
-    corpus: str = "",
+    given: Mapping[str, Path | None] | None = None,
 ) -> Work:
     """What a suite asks for, and what of it is missing in a results folder.
 
@@ -109,7 +116,8 @@ def prepare(
         only: keys or topics; by default the claims of `own`, else all that have cases in the suite.
         own: a Python file with claims of one's own.
         options: who does the work.
-        corpus: the digest of another corpus for the claims that train on one.
+        given: files of the user's in place of inputs that cases name, by field, such as a corpus;
+            None: the standard one, made ready as they are.
 
     Raises:
         UsageError: for anything that cannot be used, before a record is written.
@@ -121,7 +129,12 @@ def prepare(
     check_device(options.device)
     engine = options.made(loader_of(own))
     asked = _asked(list(only), check_suite(suite), options.device, own)
-    claims = {key: on_corpus(claim, corpus) for key, claim in asked.items()} if corpus else asked
+    claims, inputs = dict(asked), dict[str, Any]()
+    for name, file in (given or {}).items():
+        _check_input(name, asked.values(), suite)
+        inputs[name] = INPUTS[name].read(file) if file else None
+        digest = inputs[name].digest if file else INPUTS[name].standard
+        claims = {key: on_input(claim, name, digest) for key, claim in claims.items()}
     runs = plan(claims, suite, options.device)
     if not runs:
         if DEVICE_OF.get(suite, options.device) != options.device:
@@ -135,6 +148,9 @@ def prepare(
     store = open_store(folder)
     todo = [run for run in runs if run.id not in store]
     remember()
+    for name, value in inputs.items():
+        cases = [run.case for run in todo if run.case is not None and name in run.case]
+        INPUTS[name].prepare(value, cases, str(store.root / "cache"))
     if options.device != "cpu":
         engine = Inline()
     planned = any(run.claim.plan for run in runs)
@@ -158,12 +174,12 @@ def prepare(
     return Work(suite, claims, runs, todo, store, [Stage(todo, engine)], expected, basis)
 
 
-def on_corpus(claim: Claim, digest: str) -> Claim:
-    """The claim with its cases on another corpus, which is known by its digest; claims that train
-    on no corpus as they are."""
+def on_input(claim: Claim, field: str, digest: str) -> Claim:
+    """The claim with its cases on another input, see `theory.claims.inputs`; a claim whose cases
+    name none stays as it is."""
 
     def moved(case: Case) -> Case:
-        return Case(**case.fields() | {"corpus": digest}) if "corpus" in case else case
+        return Case(**case.fields() | {field: digest}) if field in case else case
 
     return replace(
         claim,
@@ -172,21 +188,22 @@ def on_corpus(claim: Claim, digest: str) -> Claim:
     )
 
 
-def store_corpus(work: Work, digest: str, text: Corpus | None) -> None:
-    """Store a corpus with the records, and its encodings for what is to be done: here, where what
-    is wrong with it is one line, and not in every process.
-
-    Args:
-        text: the corpus; None for the standard one, which every process makes.
-    """
-    from depthlaw.empirics.exercises import corpus
-
-    cases = [run.case for run in work.todo if run.case is not None and "corpus" in run.case]
-    cache = str(work.store.root / "cache")
-    if cases and text is not None:
-        corpus.keep(text, cache)
-    for vocabulary in sorted({case.vocabulary for case in cases}):
-        corpus.encoded(digest, vocabulary, cache)
+def _check_input(name: str, claims: Iterable[Claim], suite: str) -> None:
+    """Refuse a user's own input where no claim reads one."""
+    if name not in INPUTS:
+        registry()
+    if any(name in case for claim in claims for case in claim.cases(suite)):
+        return
+    readers = [
+        f"{suite} --only {claim.topic}"
+        for suite in SUITES
+        for claim in registry().values()
+        if any(name in case for case in claim.cases(suite))
+    ]
+    raise UsageError(
+        f"--{name}: none of the claims asked for {INPUTS[name].use}; try depthlaw verify "
+        f"{readers[0]}"
+    )
 
 
 def check_suite(name: str) -> str:

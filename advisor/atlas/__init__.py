@@ -1,26 +1,28 @@
 """The atlas of least depth: for each task and class of models the greatest depth that is known to
 be necessary and the least that is known to suffice, who found it, and what of it is checked here.
 
-`tasks.csv` and `classes.csv` define both, `bounds.csv` holds every bound in order of time, the
-superseded ones too.
+`tasks.csv` and `classes.csv` define both, a class with the rules that its nets keep; `bounds.csv`
+holds every bound in order of time, the superseded ones too. Tables of the same columns in a folder
+of a user's own extend them.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..base.quantities import UsageError, quoted
 from ..claim_verdicts import verdict
-from .formulas import formula as formula
+from .formulas import NONE as NONE, Conditional, Limited, formula as formula, parse
+from .reading import read_table, refuse_unknown
 
-# A lower bound that no depth meets.
-NONE = "none"
+# The source of bounds that are ours.
+OURS = "depthlaw"
 # What the gap of a row can be, and what that means.
 GAPS = {
     "closed": "as many layers suffice as are needed, or no depth suffices, and claims here prove "
@@ -33,31 +35,111 @@ GAPS = {
 @dataclass(frozen=True)
 class AtlasTask:
     """A task: its key, what it is about, a name, a definition in two lines, and what its letters
-    stand for. Those about one subject stand together."""
+    stand for. Those about one subject stand together. Of a user's own: a regular expression of its
+    words, `language`, or the letters of `alphabet` alone for a function in words.py."""
 
     key: str
     subject: str
     name: str
     definition: str
+    language: str = ""
+    alphabet: str = ""
+
+
+# What a cell of `classes.csv` may hold, by column: one of these words, or, in the plural ones,
+# several of them.
+RULES = {
+    "family": ("words", "attention", "continuous thoughts", "recurrent", "relu", "thoughts"),
+    "attention": ("softmax", "weights", "average", "hard-right", "hard-left", "linear"),
+    "masks": ("none", "causal", "strict"),
+    "positions": ("", "none", "one kind", "added"),
+    "mlp": ("", "none", "not last"),
+    "residual": ("", "yes"),
+    "read": ("", "mark", "every token", "vertices"),
+    "by_place": ("query", "key"),
+    "weights": ("", "integer", "identity", "diagonal", "signs", "reflections"),
+    "bound": ("", "rightmost", "leftmost", "both ways", "flows", "signs", "powers", "rank"),
+}
+_SEVERAL = ("attention", "masks", "by_place")
+# A number, or a letter of the task's, perhaps less a number; n is the number of letters of a word.
+_NUMBER = re.compile(r"|\d+|[a-z]( - \d+)?")
+_NUMBERS = ("least_heads", "most_heads", "layers")
 
 
 @dataclass(frozen=True)
 class AtlasClass:
-    """A class of models with all its fine print, and what depth counts in it."""
+    """A class of models with all its fine print, and the rules that weights can show.
+
+    Attributes:
+        key, name, definition, unit: what it is, and what depth counts in it.
+        family: of its nets; "words" where weights show nothing of the class.
+        attention, masks: that a head may have; none for any.
+        positions: "none"; "one kind" for those that do not depend on n and that a polynomial in
+            the place bounds, "added" for such without factors of the letter.
+        mlp: "none", or "not last" for none after the last layer.
+        residual: whether every layer adds its input.
+        read: at a letter that is none of the word's ("mark"), at every token, or of "vertices",
+            where there is no other token.
+        by_place: which of query and key are functions of the place alone.
+        least_heads, most_heads, layers: numbers, or formulas in the task's letters and in n, the
+            letters of a word.
+        weights: what matrices are.
+        bound: how two words show a lower bound for the class; "" where none do.
+    """
 
     key: str
     name: str
     definition: str
     unit: str
+    family: str = "words"
+    attention: tuple[str, ...] = ()
+    masks: tuple[str, ...] = ()
+    positions: str = ""
+    mlp: str = ""
+    residual: str = ""
+    read: str = ""
+    by_place: tuple[str, ...] = ()
+    least_heads: str = ""
+    most_heads: str = ""
+    layers: str = ""
+    weights: str = ""
+    bound: str = ""
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, str], where: str) -> AtlasClass:
+        """A row of a table of classes; `where` it stands, for errors.
+
+        Raises:
+            UsageError: for a cell with a word that no rule knows.
+
+        >>> row = {"key": "a", "name": "", "definition": "", "unit": "layers", "family": "relu"}
+        >>> AtlasClass.of_row(row | {"weights": "integer"}, "classes.csv, row 2").weights
+        'integer'
+        """
+        rules: dict[str, Any] = dict(row)
+        for column, cell in row.items():
+            known = RULES.get(column)
+            words = tuple(cell.split()) if column in _SEVERAL else (cell,)
+            if column in _SEVERAL:
+                rules[column] = words
+            unknown = [word for word in words if known is not None and word not in known]
+            accepted = ", ".join(word or "nothing" for word in known or ())
+            if column in _NUMBERS and not _NUMBER.fullmatch(cell):
+                unknown, accepted = [cell], "nothing, a number, or a letter such as n or n - 1"
+            if unknown:
+                raise UsageError(
+                    f"{where}, {column}: {quoted(unknown[0])} is not known; accepted are {accepted}"
+                )
+        return cls(**rules)
 
 
-@dataclass(frozen=True)
-class Bound:
+@dataclass(frozen=True, kw_only=True)
+class AtlasBound:
     """A published bound, or one of ours.
 
     Attributes:
         end: "lower": so many are needed; "upper": so many suffice.
-        depth: a formula in the task's letters; `NONE` where no depth suffices.
+        depth: a formula in the task's letters (`formulas`); `NONE` where no depth suffices.
         year: when it was published.
         source: key of the bibliography, "depthlaw" for ours.
         place: where it stands there.
@@ -69,6 +151,7 @@ class Bound:
         checked: what of it is checked, and how.
         superseded: year of the bound that took its place, or None.
         note: conditions, doubts, what is open.
+        argument: of an end of ours why it holds, as far as no claim says it.
     """
 
     task: str
@@ -77,14 +160,26 @@ class Bound:
     depth: str
     year: int
     source: str
-    place: str
-    quote: str
+    place: str = ""
+    quote: str = ""
     mark: str
-    claim: str
-    covers: str
-    checked: str
-    superseded: int | None
-    note: str
+    claim: str = ""
+    covers: str = ""
+    checked: str = ""
+    superseded: int | None = None
+    note: str = ""
+    argument: str = ""
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is depthlaw's own."""
+        return self.source == OURS
+
+    @property
+    def reasons(self) -> str:
+        """What is checked of it and how, and what is argued beside that."""
+        argued = f"argued: {self.argument}" if self.claim and self.argument else self.argument
+        return "; ".join(filter(None, [self.checked, argued]))
 
     @property
     def verdict(self) -> str:
@@ -107,7 +202,7 @@ class Bound:
         """
         if word and not self.covers:
             return word
-        stands = "argued in words" if self.source == "depthlaw" else "published"
+        stands = "argued in words" if self.argument else "published"
         return f"{stands}, in part checked ({word})" if word else stands
 
 
@@ -117,8 +212,8 @@ class AtlasRow:
 
     task: AtlasTask
     class_: AtlasClass
-    lower: Bound | None
-    upper: Bound | None
+    lower: AtlasBound | None
+    upper: AtlasBound | None
 
     @property
     def needed(self) -> str:
@@ -151,17 +246,17 @@ class AtlasRow:
         """
         ends = [end for end in (self.lower, self.upper) if end]
         none = self.lower is not None and self.lower.depth == NONE
-        if not none and (len(ends) < 2 or self.needed != self.suffices):
+        if not none and (len(ends) < 2 or parse(self.needed) != parse(self.suffices)):
             return "open"
         return "closed" if all(end.argued for end in ends) else "ends meet"
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """Both ends in words.
 
-        >>> [row.said for row in atlas_rows("parity-bits")][1:3]
+        >>> [row.summary for row in atlas_rows("parity-bits")][1:3]
         ['1 layer', 'order n steps of thought or more']
-        >>> [row.said for row in atlas_rows("dyck")]
+        >>> [row.summary for row in atlas_rows("dyck")]
         ['at most D + 1 layers', 'D + 1 layers', 'D + 1 layers', 'no depth suffices']
         """
         needed, suffices, unit = formula(self.needed), formula(self.suffices), self.class_.unit
@@ -170,12 +265,12 @@ class AtlasRow:
         if suffices == "some depth":
             return suffices
         if needed == suffices:
-            return f"{needed} {one(unit) if needed == '1' else unit}"
+            return f"{needed} {singular(unit) if needed == '1' else unit}"
         if suffices == "-":
             return f"{needed} {unit} or more"
         if needed == "-":
             return f"at most {suffices} {unit}"
-        if " if " not in needed and " for " not in needed:
+        if not isinstance(parse(self.needed), Conditional | Limited):
             return f"{needed} to {suffices} {unit}"
         least = needed if needed.startswith("no ") else f"at least {needed}"
         return f"{least}; at most {suffices} {unit}"
@@ -189,91 +284,155 @@ class AtlasRow:
         return ", ".join(f"{verdict_} ({end})" for end, verdict_ in stands.items())
 
 
-def one(unit: str) -> str:
+def singular(unit: str) -> str:
     """What depth counts, in the singular.
 
-    >>> one("hidden layers"), one("steps of thought")
+    >>> singular("hidden layers"), singular("steps of thought")
     ('hidden layer', 'step of thought')
     """
     return unit.replace("layers", "layer").replace("steps", "step").replace("counts", "count")
 
 
+@dataclass(frozen=True)
+class Atlas:
+    """The tables: tasks and classes by key, and every bound in order of time; of a user's own the
+    folder."""
+
+    tasks: dict[str, AtlasTask]
+    classes: dict[str, AtlasClass]
+    bounds: tuple[AtlasBound, ...]
+    folder: Path | None = None
+
+    def rows(self, task: str | None = None, known_by: int | None = None) -> Iterator[AtlasRow]:
+        """The rows of the table: of one task or of all, as known by the end of a year.
+
+        Raises:
+            UsageError: for a task that is not in the atlas.
+        """
+        if task is not None and task not in self.tasks:
+            near = self.nearest_tasks(task)
+            hint = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else "`depthlaw tasks` lists them, `depthlaw tasks language REGEX` decides regular "
+                "languages"
+            )
+            raise UsageError(f"unknown task {quoted(task)}; {hint}")
+        best: dict[tuple[str, str], dict[str, AtlasBound]] = {}
+        for bound in self.bounds:
+            if (known_by is None or bound.year <= known_by) and task in (None, bound.task):
+                ends = best.setdefault((bound.task, bound.class_), {})
+                gone = bound.superseded
+                if gone is None or (known_by is not None and gone > known_by):
+                    ends[bound.end] = bound
+        for (key, class_), ends in best.items():
+            yield AtlasRow(
+                self.tasks[key], self.classes[class_], ends.get("lower"), ends.get("upper")
+            )
+
+    def nearest_tasks(self, typed: str) -> list[str]:
+        """The keys of the tasks that were most likely meant: one that is spelt so, or else at most
+        three in which a word begins so.
+
+        >>> near = atlas().nearest_tasks
+        >>> near("maximun"), near("brackets"), near("S5")
+        (['maximum'], ['dyck', 'dyck-prediction'], ['s5-words'])
+        >>> near("knapsack"), near("a")
+        ([], [])
+        """
+        if close := get_close_matches(typed.lower(), self.tasks, n=1, cutoff=0.75):
+            return close
+        begins = re.compile(rf"\b{re.escape(typed.strip())}", re.IGNORECASE)
+        texts = {key: f"{key} {task.name} {task.definition}" for key, task in self.tasks.items()}
+        found = [key for key, text in texts.items() if len(typed) > 1 and begins.search(text)]
+        return found[:3]
+
+
 @cache
+def _shipped() -> Atlas:
+    return _extended(Atlas({}, {}, ()), Path(__file__).parent, None)
+
+
+def atlas(tables: Path | None = None) -> Atlas:
+    """The atlas; with the tables of a folder that extend it: `tasks.csv`, `classes.csv` and
+    `bounds.csv`, as far as there are such. A bound of theirs takes the place of the atlas's.
+
+    Raises:
+        UsageError: for a folder without tables, and what is wrong in them, with file and line.
+    """
+    if tables is None:
+        return _shipped()
+    if not any((tables / f"{name}.csv").is_file() for name in ("tasks", "classes", "bounds")):
+        raise UsageError(
+            f"{tables} holds no tables; give a folder with tasks.csv, classes.csv or bounds.csv"
+        )
+    return _extended(_shipped(), tables, tables)
+
+
+def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
+    tasks, classes, bounds = dict(known.tasks), dict(known.classes), list(known.bounds)
+    for place, task in read_table(folder / "tasks.csv", AtlasTask):
+        _refuse_known(place, task.key, tasks)
+        tasks[task.key] = task
+    for place, class_ in read_table(folder / "classes.csv", AtlasClass):
+        _refuse_known(place, class_.key, classes)
+        classes[class_.key] = class_
+    for place, bound in read_table(folder / "bounds.csv", AtlasBound):
+        refuse_unknown(place, "task", bound.task, tasks)
+        refuse_unknown(place, "class", bound.class_, classes)
+        refuse_unknown(place, "end", bound.end, ("lower", "upper"))
+        refuse_unknown(place, "mark", bound.mark, ("printed", "reported", "recalled", "derived"))
+        refuse_unknown(place, "covers", bound.covers, ("", "part"))
+        _refuse_unsupported(place, bound, own is not None)
+        bounds.append(bound)
+    return Atlas(tasks, classes, tuple(bounds), own)
+
+
+def _refuse_known(place: str, key: str, known: Collection[str]) -> None:
+    if key in known:
+        raise UsageError(f"{place}: the atlas has the key {quoted(key)}; take another")
+
+
+def _refuse_unsupported(place: str, bound: AtlasBound, own: bool) -> None:
+    """A depth that cannot be read, and an end of ours that nothing here supports."""
+    try:
+        parse(bound.depth)
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
+    if bound.claim and (verdict(bound.claim) is None if own else bound.claim.count("/") != 1):
+        raise UsageError(
+            f"{place}: unknown claim {quoted(bound.claim)}; give the key of a claim that `depthlaw "
+            "tasks` names, or leave it empty"
+        )
+    if bound.covers and not bound.claim:
+        raise UsageError(f"{place}: covers is {bound.covers}, and no claim is named")
+    if bound.ours and not bound.argument and (not bound.claim or bound.covers):
+        raise UsageError(
+            f"{place}: an end of the source {OURS} has a claim about all of it, or says in the "
+            "cell argument why it holds; both are empty"
+        )
+
+
 def tasks() -> dict[str, AtlasTask]:
     """Every task by its key."""
-    return {row["key"]: AtlasTask(**row) for row in _rows("tasks")}
+    return atlas().tasks
 
 
-@cache
 def classes() -> dict[str, AtlasClass]:
     """Every class of models by its key."""
-    return {row["key"]: AtlasClass(**row) for row in _rows("classes")}
+    return atlas().classes
 
 
-@cache
-def bounds() -> tuple[Bound, ...]:
+def bounds() -> tuple[AtlasBound, ...]:
     """Every bound, by task and class, in order of time."""
-    found = []
-    for row in _rows("bounds"):
-        year, gone = int(row.pop("year")), row.pop("superseded")
-        found.append(
-            Bound(
-                **row | {"class_": row.pop("class")},
-                year=year,
-                superseded=int(gone) if gone else None,
-            )
-        )
-    return tuple(found)
+    return atlas().bounds
 
 
 def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator[AtlasRow]:
-    """The rows of the table: of one task or of all, as known by the end of a year.
-
-    Raises:
-        UsageError: for a task that is not in the atlas.
-    """
-    if task is not None and task not in tasks():
-        near = nearest_tasks(task)
-        hint = (
-            f"did you mean {' or '.join(near)}?"
-            if near
-            else "`depthlaw tasks` lists them, `depthlaw tasks language REGEX` decides regular "
-            "languages"
-        )
-        raise UsageError(f"unknown task {quoted(task)}; {hint}")
-    seen = [
-        bound
-        for bound in bounds()
-        if (known_by is None or bound.year <= known_by) and task in (None, bound.task)
-    ]
-    for pair in dict.fromkeys((bound.task, bound.class_) for bound in seen):
-        best: dict[str, Bound] = {}
-        for bound in seen:
-            gone = bound.superseded is not None and (
-                known_by is None or bound.superseded <= known_by
-            )
-            if (bound.task, bound.class_) == pair and not gone:
-                best[bound.end] = bound
-        yield AtlasRow(tasks()[pair[0]], classes()[pair[1]], best.get("lower"), best.get("upper"))
+    """`Atlas.rows` of the shipped tables."""
+    return atlas().rows(task, known_by)
 
 
 def nearest_tasks(typed: str) -> list[str]:
-    """The keys of the tasks that were most likely meant: one that is spelt so, or else at most
-    three in which a word begins so.
-
-    >>> nearest_tasks("maximun"), nearest_tasks("brackets"), nearest_tasks("S5")
-    (['maximum'], ['dyck', 'dyck-prediction'], ['s5-words'])
-    >>> nearest_tasks("knapsack"), nearest_tasks("a")
-    ([], [])
-    """
-    if close := get_close_matches(typed.lower(), tasks(), n=1, cutoff=0.75):
-        return close
-    begins = re.compile(rf"\b{re.escape(typed.strip())}", re.IGNORECASE)
-    texts = {task.key: f"{task.key} {task.name} {task.definition}" for task in tasks().values()}
-    found = [key for key, text in texts.items() if len(typed) > 1 and begins.search(text)]
-    return found[:3]
-
-
-def _rows(table: str) -> list[dict[str, str]]:
-    text = Path(__file__).with_name(f"{table}.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    """`Atlas.nearest_tasks` of the shipped tables."""
+    return atlas().nearest_tasks(typed)

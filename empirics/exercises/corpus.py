@@ -12,7 +12,7 @@ import hashlib
 import io
 import os
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.theory.claims.inputs import Input
+from depthlaw.theory.claims.values import Case
 
 # Bytes of a corpus: enough for a million tokens, and read in a blink; less is learned by heart.
 LARGEST, SMALLEST = 4_000_000, 200_000
@@ -275,3 +277,14 @@ def _made(corpus: Corpus, vocabulary: int) -> CorpusTokens:
         )
 
     return CorpusTokens(ids(corpus.training), ids(corpus.validation))
+
+
+def _prepare(corpus: Corpus | None, cases: Sequence[Case], folder: str) -> None:
+    """Store a corpus of the user's, and the tokens that the cases ask for."""
+    if corpus is not None and cases:
+        keep(corpus, folder)
+    for digest, vocabulary in sorted({(case.corpus, case.vocabulary) for case in cases}):
+        encoded(digest, vocabulary, folder)
+
+
+TEXT = Input("corpus", "trains on a text", STANDARD, own, _prepare)

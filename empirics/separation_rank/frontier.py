@@ -13,8 +13,7 @@ the same.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from math import comb, log
@@ -28,18 +27,9 @@ from depthlaw.theory.certificates import recheck
 from depthlaw.theory.claims.budget import ClaimTable, Cost, Plan, TableRow
 from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source, Step, at, claim
 from depthlaw.theory.claims.verdict import Verdict, judge
-from depthlaw.theory.exact.finite_field import elimination_cost, rank
 from depthlaw.theory.separation_rank import rank_certificate
 from depthlaw.theory.separation_rank.count_loss import LOSS, piece_bound
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
-from depthlaw.theory.separation_rank.graded_pieces import (
-    PRIME,
-    catalecticant_part,
-    forms_entries,
-    frontier_forms,
-    piece_shape,
-    selection,
-)
 from depthlaw.theory.separation_rank.lower_bounds import lower_bound_deep, lower_bound_shallow
 from depthlaw.theory.separation_rank.piece_rank import piece_cost, rank_of_piece
 from depthlaw.theory.separation_rank.rank_symbols import (
@@ -69,62 +59,18 @@ def cost_of_piece(case: Case) -> Cost:
     return Cost(one.work, one.prepared, BASE_BYTES + one.least_bytes, BASE_BYTES + one.peak_bytes)
 
 
-def rates() -> dict[str, float]:
-    """What this process does in a second.
-
-    Operations of float64 matrix products at the size of the tiles that an elimination works on.
-    Bytes of the entries of products, as an elimination reduces them: from a matrix of 2048 columns,
-    less its operations and columns. Columns, whatever their length, from a matrix of 256 columns:
-    they make the rate of small matrices fall. Numbers gathered for the entries of a catalecticant,
-    and its lines, whatever their length. Numbers moved to make the forms.
-    """
-
-    def forms() -> None:
-        frontier_forms.cache_clear()
-        frontier_forms(4, 3)
-
-    a = np.random.default_rng(0).integers(0, PRIME, (2048, 2048)).astype(np.float64)
-    tile, cost = a[:1024, :1024], elimination_cost(2048, 2048, PRIME)
-    operations = 2 * 1024**3 / _seconds(lambda: tile @ tile)
-    column = _seconds(lambda: rank(a[:256, :256], PRIME)) / 256
-    multiplying = cost.operations / operations + 2048 * column
-    passes = _left_of(_seconds(lambda: rank(a, PRIME)), multiplying)
-    small, _, lines = _filling(2, 4, 10)
-    large, gathers, more = _filling(10, 2, 2)
-    looking = _left_of(large, more * small / lines)
-    return {
-        "operations": operations,
-        "bytes": cost.bytes_moved / passes,
-        "columns": 1 / column,
-        "gathers": gathers / looking,
-        "lines": lines / small,
-        "numbers": forms_entries(4, 3) / _seconds(forms),
-    }
-
-
-def _filling(width: int, depth: int, order: int) -> tuple[float, float, float]:
-    """Seconds that the matrix of a piece takes, the look-ups and the lines."""
-    forms, work = frontier_forms(width, depth), piece_cost(width, depth, order).work
-    piece = selection(piece_shape(width, depth, order), np.random.default_rng(0))
-    return _seconds(lambda: catalecticant_part(forms, order, piece)), work["gathers"], work["lines"]
-
-
-def _left_of(seconds: float, known: float) -> float:
-    """What is not known yet of a time; a tenth of it at least, as two measurements on a busy
-    machine can disagree."""
-    return max(seconds - known, seconds / 10)
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(3):
-        before = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - before)
-    return max(min(times), 1e-9)
-
-
-PIECES = Plan(cost_of_piece, rates, group=("width", "depth"))
+# Units a second of one process where the shipped records were measured, whose times of a second or
+# more they give up to a factor of two. A time limit needs the order of the entries, which another
+# machine leaves as it is.
+RATES = {
+    "operations": 5e10,
+    "bytes": 5e8,
+    "columns": 2e4,
+    "gathers": 2e8,
+    "lines": 5e6,
+    "numbers": 3e7,
+}
+PIECES = Plan(cost_of_piece, RATES, group=("width", "depth"))
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -134,7 +80,7 @@ BOUNDS = ((lower_bound_shallow, lower_bound_deep), (upper_bound_shallow, upper_b
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundRatio:
     """A bound of the literature at one entry: the verdict on it, and log sep / log bound where that
     has a meaning."""
 
@@ -172,7 +118,7 @@ class RankEntry:
     operations: float = 0.0
     seconds: float = 0.0
     peak_bytes: int = 0
-    bounds: tuple[Bound | None, ...] = (None, None)
+    bounds: tuple[BoundRatio | None, ...] = (None, None)
 
     @property
     def complete(self) -> bool:
@@ -211,7 +157,7 @@ def _entry_of(width: int, depth: int, rows: list[TableRow]) -> RankEntry:
     )
 
 
-def _bound(claims: Sequence[Claim], width: int, depth: int, rank: int) -> Bound | None:
+def _bound(claims: Sequence[Claim], width: int, depth: int, rank: int) -> BoundRatio | None:
     """The bound that applies at this width and depth, judged rigorously."""
     case = Case(width=width, depth=depth, heads=1, tokens=2 * width + 2)
     for theorem in claims:
@@ -222,7 +168,7 @@ def _bound(claims: Sequence[Claim], width: int, depth: int, rank: int) -> Bound 
             if theorem.statement.lhs.is_Symbol:
                 height = log(height) / log(3) if height > 0 else 0.0
             proved = height > 0 and rank > 1
-            return Bound(decision.verdict, log(rank) / log(3) / height if proved else None)
+            return BoundRatio(decision.verdict, log(rank) / log(3) / height if proved else None)
     return None
 
 

@@ -26,7 +26,7 @@ from torch import Tensor
 from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.separation_rank.dimension_count import moments_degree
-from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form
+from depthlaw.theory.separation_rank.linear_attention import LinearAttentionNet, normal_form
 
 from ..nets.net import Net, NetShape
 from ..training import checkpoints
@@ -174,7 +174,7 @@ class Students:
         return rebuilt
 
     def weights(self, step: int | None = None) -> dict[str, NDArray[np.float64]]:
-        """The weights at a marked step, laid out as in `AttentionNet`: embedding (R, V, d), query,
+        """The weights at a marked step, as in `LinearAttentionNet`: embedding (R, V, d), query,
         key, value (R, L, 1, d, d), output (R, L, 1, d, d), read_out (R, d).
 
         Raises:
@@ -283,7 +283,7 @@ def _in_balls(students: Students, replica: int) -> NDArray[np.float64]:
     with flint.ctx.workprec(256):
         # The read-out goes into the last layer, which then writes one coordinate.
         weights["output"][-1, 0, 0] = weights["read_out"] @ weights["output"][-1, 0]
-        net = AttentionNet(
+        net = LinearAttentionNet(
             weights["query"], weights["key"], weights["value"], weights["output"], prime=None
         )
         sums = [np.swapaxes(side, -1, -2) @ side for side in (left, right)]

@@ -17,7 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthlaw.theory.claims.values import Case
-from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form, random_net
+from depthlaw.theory.separation_rank.linear_attention import (
+    LinearAttentionNet,
+    normal_form,
+    random_net,
+)
 
 Array = NDArray[Any]
 
@@ -80,7 +84,7 @@ class Teacher:
         return Case(what=what, **fields).rng(self.seed)
 
 
-def net(teacher: Teacher) -> AttentionNet:
+def net(teacher: Teacher) -> LinearAttentionNet:
     """The weights: whole numbers of size 1 to 3.
 
     >>> net(Teacher(width=2, depth=3)).depth

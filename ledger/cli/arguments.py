@@ -23,8 +23,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.layout import wrapped
 
 from ..running.interrupts import stoppable
 from ..text import never_refuse
@@ -833,11 +833,17 @@ app.add_typer(atlas, name="tasks")
 
 
 _KNOWN_BY: Any = _option(None, "As it was known at the end of a year.", metavar="YEAR")
+_TABLES: Any = _path(
+    "DIR", "A folder with tables of your own (docs/how-to/add-a-task.md).", "--atlas"
+)
 
 
 @atlas.callback()
 def _atlas(
-    context: typer.Context, known_by: int | None = _KNOWN_BY, json_output: bool = _JSON
+    context: typer.Context,
+    known_by: int | None = _KNOWN_BY,
+    tables: Path | None = _TABLES,
+    json_output: bool = _JSON,
 ) -> None:
     """The atlas of least depth: how many layers tasks need.
 
@@ -847,13 +853,15 @@ def _atlas(
     if named is None:
         from .tasks_command import list_tasks
 
-        list_tasks(None, known_by, json_output)
+        list_tasks(None, known_by, tables, json_output)
     elif known_by is not None and named != "list":
         raise UsageError(
             "--known-by belongs to the list: `depthlaw tasks list TASK --known-by YEAR`"
         )
     elif known_by is not None:
         raise UsageError(f"--known-by comes last: `depthlaw tasks {named} --known-by {known_by}`")
+    elif tables is not None:
+        raise UsageError(f"--atlas comes last: `depthlaw tasks {named} --atlas {tables}`")
     elif json_output:
         raise UsageError(f"--json comes last: `depthlaw tasks {named} --json`")
 
@@ -870,6 +878,7 @@ def tasks_list(
         None, "A task, such as dyck; by default all.", offers=completion.atlas_tasks
     ),
     known_by: int | None = _KNOWN_BY,
+    tables: Path | None = _TABLES,
     json_output: bool = _JSON,
 ) -> None:
     """List the depths known to be needed and to suffice.
@@ -893,6 +902,7 @@ def tasks_check(
     length: int | None = _option(
         None, "Longest word that is run; by default, that of 3,000 words in all."
     ),
+    tables: Path | None = _TABLES,
     json_output: bool = _JSON,
 ) -> None:
     """Run explicit weights exactly on all short words, and compare their depth with the table.
@@ -906,6 +916,7 @@ def tasks_check(
 @_command(
     "tasks language '(ab)*'",
     "tasks language 'a*b*' --alphabet abc",
+    "tasks language '(ab)*' --net net.json",
     of=atlas,
     runs="language_command.language",
 )
@@ -916,6 +927,12 @@ def tasks_language(
     alphabet: str | None = _option(
         None, "All letters of words; by default those of the expression.", metavar="LETTERS"
     ),
+    net: Path | None = _path(
+        "FILE",
+        "Write a net of as few layers as are known to be enough, for `tasks check`.",
+        "--net",
+    ),
+    force: bool = _FORCE,
     json_output: bool = _JSON,
 ) -> None:
     """Say whether any depth recognises a regular language of your own, by class of models.

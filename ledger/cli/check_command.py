@@ -3,16 +3,19 @@ apart."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import asdict
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.atlas import NONE, atlas_rows, classes, formula
-from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.advisor.atlas import NONE, atlas, formula, singular
+from depthlaw.advisor.base.quantities import plural, quoted
 
 from .output import dump, tell
-from .tasks_command import Ends, check_net, whose
+
+if TYPE_CHECKING:
+    from depthlaw.theory.atlas.check import BoundRun, Compared, NetRun
+    from depthlaw.theory.atlas.ends import Ends
 
 # Classes of whose nets each has words of its own, and how these are made.
 _MADE = {
@@ -20,144 +23,204 @@ _MADE = {
     "fewest states, and x^-1 is x so often that one x more changes nothing",
     "deltanet": "the letter is read very often in front of both, with product 1",
 }
+_NO_ROW = "the table has no row for this task in this class"
 
 
-def check(file: Path, length: int | None, json_output: bool) -> int:
+def check(file: Path, length: int | None, tables: Path | None, json_output: bool) -> int:
     """Check what the file holds. Exit code 1 where a net is wrong or a bound is not verified."""
-    from depthlaw.theory.nets.json_format import read_body
+    from depthlaw.theory.atlas import check as atlas_check
 
-    body = read_body(file)
-    if body.get("family") != "bound":
-        return check_net(file, length, json_output)
-    if length is not None:
-        raise UsageError("--length belongs to nets; a lower bound is about two words")
-    return _check_bound(file, body, json_output)
-
-
-def _check_bound(file: Path, body: Mapping[str, Any], json_output: bool) -> int:
-    """Verify a lower bound and compare it with the table."""
-    from depthlaw.theory.atlas.certificates import BoundCertificate, read_bound
-
-    bound: BoundCertificate = read_bound(body)
-    parted, same = bound.told_apart(), len(set(bound.answers)) == 1
-    verified = parted is None and not same
-    ends = _of_language(bound) if bound.automaton else _of_task(bound)
-    result, compared = _against(ends, bound.layers + 1) if verified else ("not verified", "")
-    one, other, *more = (_shown(word) for word in bound.words)
-    unit = "step" if bound.function else "layer"
-    if json_output:
-        dump(
-            {
-                "file": str(file),
-                "task": bound.task or None,
-                "language": body.get("language"),
-                "parameters": bound.parameters,
-                "class": bound.kind,
-                "layers": bound.layers,
-                "words": [list(word) for word in bound.words],
-                "answers": list(bound.answers),
-                "verified": verified,
-                "told_apart_by": parted,
-                "lower": NONE if ends.lower == inf else ends.lower,
-                "table": ends.upper,
-                "result": result,
-            }
-        )
-    elif same:
-        which = "all words" if more else f"both words, {one} and {other},"
-        tell(f"NOT VERIFIED: {which} have the answer {bound.answers[0]}")
-    elif parted is not None:
-        what = "answer all these words" if bound.function else f"tell {one} from {other}"
-        tell(f"NOT VERIFIED: {plural(parted, unit)} of the class {bound.kind} can {what}")
-    else:
-        layers, made = plural(bound.layers, unit), _MADE.get(bound.kind)
-        nets = f"of the class {bound.kind} with {layers}, whatever its"
-        if bound.function:
-            says = f"no chain {nets} tables, answers all {len(bound.words)} words"
-        elif made:
-            says = f"every net {nets} weights, says the same of two words made of {one} and {other}"
+    compared = atlas_check.check(file, length=length, tables=tables)
+    found = compared.found
+    class_ = atlas(tables).classes[compared.class_]
+    if isinstance(found, atlas_check.NetRun):
+        if json_output:
+            _dump(file, compared, _net_facts(found))
+        elif found.wrong:
+            tell(_wrong(file, found))
         else:
-            says = f"no net {nets} weights, tells {one} from {other}"
-        answers = "" if more else f", whose answers are {bound.answers[0]} and {bound.answers[1]}"
-        tell(f"verified: {says}{answers}")
-        tell(f"needs more than {layers}; {compared}")
-        if made:
-            tell(f"the words of a net: {made}")
-        tell(f"the class {bound.kind}: {classes()[bound.kind].definition}")
-    return int(not verified)
+            unit = singular(class_.unit) if found.layers == 1 else class_.unit
+            tell(f"{_right(found)}; {found.layers} {unit}: {_net_beside(compared.ends, found)}")
+            if found.sizes:
+                ends = dict.fromkeys((min(found.sizes), max(found.sizes)))
+                tell(
+                    "its states hold numbers (p/q) 2^e with p and q odd: "
+                    + "; ".join(_size(length, found.sizes[length]) for length in ends)
+                )
+            tell(
+                f"its weights break nothing of the class {class_.key}; the rest is for a reader to "
+                f"check: {class_.definition}"
+            )
+    elif json_output:
+        _dump(file, compared, _bound_facts(found))
+    else:
+        for line in _bound_lines(compared, found):
+            tell(line)
+        if compared.right:
+            tell(f"the class {class_.key}: {class_.definition}")
+    return int(not compared.right)
 
 
-def _shown(word: tuple[str, ...]) -> str:
-    return quoted(("" if max(map(len, word)) == 1 else " ").join(word))
-
-
-def _of_task(bound: Any) -> Ends:
-    """What the table says; of a function that is given by its values, its rank."""
-    if bound.task == "boolean-function":
-        from depthlaw.theory.least_depth.chain_of_thought import ranks
-
-        rank = ranks(bound.function)(bound.function.everything)[0]
-        source = "the rank of f, least_depth/steps_are_rank"
-        return Ends(
-            rows=True,
-            lower=rank,
-            upper=rank,
-            source=source,
-            upper_source=source,
-            unread="",
-            note="",
-        )
-    return Ends.of(bound.task, bound.parameters, bound.kind, None)
-
-
-def _of_language(bound: Any) -> Ends:
-    """What `depthlaw tasks language` says of it."""
-    from depthlaw.theory.formal_languages.regular_depth import asked_of_depth
-
-    asked = asked_of_depth(bound.automaton)
-    least = asked.leftmost if bound.kind == "uhat-left" else asked.rightmost
-    if least is not None:
-        search = "found by `depthlaw tasks language`"
-        return Ends(
-            rows=True,
-            lower=least.needed,
-            upper=least.enough,
-            source=search,
-            upper_source=search,
-            unread="",
-            note="",
-        )
-    task = "not-r-trivial" if bound.kind == "uhat-left" else "not-star-free"
-    (known,) = (row.lower for row in atlas_rows(task) if row.class_.key == bound.kind and row.lower)
-    return Ends(
-        rows=True,
-        lower=inf,
-        upper=None,
-        source=whose(known),
-        upper_source="",
-        unread="",
-        note="",
+def _dump(file: Path, compared: Compared, facts: dict[str, Any]) -> None:
+    needed = compared.ends.needed
+    dump(
+        {
+            "file": str(file),
+            "task": compared.task or None,
+            "language": compared.language or None,
+            "parameters": dict(compared.parameters),
+            "class": compared.class_,
+            **facts,
+            "lower": NONE if needed == inf else needed,
+            "table": compared.ends.suffices,
+            "result": compared.result,
+        }
     )
 
 
-def _against(ends: Ends, needed: int) -> tuple[str, str]:
-    """How a bound that was verified compares, in a word or two and in a line."""
-    if not ends.rows:
-        return "no record to compare with", "the table has no row for this task in this class"
-    if ends.upper is not None and needed > ends.upper:
-        return (
-            "contradicts an upper bound",
-            f"this contradicts the upper end, {ends.upper} ({ends.upper_source}); one of the two "
-            "is wrong, or is about other nets or words",
+# --- nets -----------------------------------------------------------------------------------------
+
+
+def _net_facts(run: NetRun) -> dict[str, Any]:
+    facts = {name: getattr(run, name) for name in ("layers", "words", "length", "whole", "states")}
+    wrong = run.wrong and asdict(run.wrong) | {"word": " ".join(run.wrong.word)}
+    return facts | {"wrong": wrong, "sizes": run.sizes}
+
+
+def _asked(run: NetRun, up_to: str = "to") -> str:
+    """What was run, after its number."""
+    if run.listed:
+        return run.listed
+    if run.of_one_length:
+        return f"words of {plural(run.length or 0, 'letter')}"
+    return f"words {up_to} length {run.length}"
+
+
+def _wrong(file: Path, run: NetRun) -> str:
+    assert run.wrong
+    thing, has = ("the word", "which has") if run.words else ("the numbers", "whose maximum is")
+    says = f"WRONG: {file} says {run.wrong.said} of {thing} {' '.join(run.wrong.word)!r}, {has} "
+    if not run.words:
+        return f"{says}{run.wrong.right}"
+    before = "earlier word" if run.thoughts else "shorter or earlier word"
+    verb = "was" if run.words == 2 else "were"
+    return f"{says}{run.wrong.right}; {plural(run.words - 1, before)} {verb} right"
+
+
+def _right(run: NetRun) -> str:
+    how = "each sign decided in balls" if run.in_balls else "exactly"
+    if run.every_length:
+        states = plural(run.states or 0, "state")
+        return f"right on words of every length, {how}: its {states} close up"
+    if run.words is None:
+        return f"right on all of R^{run.inputs}, {how}"
+    return f"right on all {run.words:,} {_asked(run, 'up to')}, {how}"
+
+
+def _net_beside(ends: Ends, run: NetRun) -> str:
+    """How a net that is right compares, in a line."""
+    from depthlaw.theory.atlas.ends import Result
+
+    result = ends.of_net(run.layers, run.whole)
+    if result == Result.NO_ROW:
+        return _NO_ROW
+    words = "on all words" if run.words else "on all numbers"
+    if run.words and not run.whole:
+        words = f"on {_asked(run)}"
+    if result == Result.CONTRADICTS_LOWER:
+        assert ends.lower
+        bound = f"lower bound {ends.needed} ({ends.lower.attribution})"
+        if ends.needed == inf:
+            bound = f"lower bound, that no depth suffices ({ends.lower.attribution}),"
+        either = "; either the bound or the class of the net is wrong"
+        return f"contradicts the table's {bound} {words}" + (
+            either if run.whole else ", which no finite run refutes"
         )
+    if result in (Result.AS_MANY, Result.MORE):
+        return f"{result} ({ends.suffices})"
+    if result == Result.NOT_THE_LEAST:
+        assert ends.upper
+        return f"fewer than the table ({ends.suffices}), which says: {ends.upper.note}"
+    if result == Result.NO_UPPER:
+        return result
+    needed = f"; {ends.needed} needed"
     if ends.lower is None:
-        unread = f": {formula(ends.unread)} is no number here" if ends.unread else ""
-        result = "no lower end is known to the table"
-        return result, f"the table has no lower end for this task in this class{unread}"
-    if ends.lower == inf:
-        return "weaker", f"weaker than the known lower end, that no depth suffices ({ends.source})"
-    known = f"the greatest known lower end is {ends.lower} ({ends.source})"
-    if needed > ends.lower:
-        return "a record", f"{known}: this is better, a record"
-    result = "equal" if needed == ends.lower else "weaker"
-    return result, f"{known}: {'as much as' if result == 'equal' else 'more than'} this"
+        needed = "; no lower bound is known to it"
+    elif ends.needed is None:
+        needed = f"; it needs {formula(ends.lower.depth)}, which is no number here"
+    rest = ": a record, if the net is of the class"
+    if not run.whole:
+        rest = "; a record only if it is right on longer words too, which no run shows"
+    return f"fewer than the table ({ends.suffices}{needed}) {words}{rest}"
+
+
+def _size(length: int, size: tuple[int, int, int] | None) -> str:
+    """How large numbers get in words of a length."""
+    letters = f"in words of {plural(length, 'letter')} "
+    if size is None:
+        return letters + "too long to be counted"
+    p, q, e = size
+    return letters + f"p up to {plural(p, 'bit')}, q up to {plural(q, 'bit')}, |e| up to {e}"
+
+
+# --- lower bounds ---------------------------------------------------------------------------------
+
+
+def _bound_facts(run: BoundRun) -> dict[str, Any]:
+    return {
+        "layers": run.layers,
+        "words": [list(word) for word in run.words],
+        "answers": list(run.answers),
+        "verified": run.verified,
+        "told_apart_by": run.separated_by,
+    }
+
+
+def _bound_lines(compared: Compared, run: BoundRun) -> list[str]:
+    """Whether a bound is verified, and how it compares."""
+    class_, unit = compared.class_, "step" if run.steps else "layer"
+    one, other, *more = (quoted(("" if max(map(len, w)) == 1 else " ").join(w)) for w in run.words)
+    if len(set(run.answers)) == 1:
+        which = "all words" if more else f"both words, {one} and {other},"
+        return [f"NOT VERIFIED: {which} have the answer {run.answers[0]}"]
+    if run.separated_by is not None:
+        what = "answer all these words" if run.steps else f"tell {one} from {other}"
+        return [f"NOT VERIFIED: {plural(run.separated_by, unit)} of the class {class_} can {what}"]
+    layers, made = plural(run.layers, unit), _MADE.get(class_)
+    nets = f"of the class {class_} with {layers}, whatever its"
+    says = f"no net {nets} weights, tells {one} from {other}"
+    if run.steps:
+        says = f"no chain {nets} tables, answers all {len(run.words)} words"
+    elif made:
+        says = f"every net {nets} weights, says the same of two words made of {one} and {other}"
+    answers = "" if more else f", whose answers are {run.answers[0]} and {run.answers[1]}"
+    return [
+        f"verified: {says}{answers}",
+        f"needs more than {layers}; {_bound_beside(compared.ends, run.layers + 1)}",
+        *([f"the words of a net: {made}"] if made else []),
+    ]
+
+
+def _bound_beside(ends: Ends, needed: int) -> str:
+    """How a bound that was verified compares, in a line."""
+    from depthlaw.theory.atlas.ends import Result
+
+    result = ends.of_bound(needed)
+    if result == Result.NO_ROW:
+        return _NO_ROW
+    if result == Result.CONTRADICTS_UPPER:
+        assert ends.upper
+        return (
+            f"this contradicts the upper end, {ends.suffices} ({ends.upper.attribution}); one of "
+            "the two is wrong, or is about other nets or words"
+        )
+    if ends.lower is None or ends.needed is None:
+        unread = f": {formula(ends.lower.depth)} is no number here" if ends.lower else ""
+        return f"the table has no lower end for this task in this class{unread}"
+    whose = ends.lower.attribution
+    if ends.needed == inf:
+        return f"weaker than the known lower end, that no depth suffices ({whose})"
+    known = f"the greatest known lower end is {ends.needed} ({whose})"
+    if result == Result.RECORD:
+        return f"{known}: this is better, a record"
+    return f"{known}: {'as much as' if result == Result.EQUAL else 'more than'} this"

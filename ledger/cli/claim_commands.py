@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
-from depthlaw.theory.claims.readable import readable
 
 from ..records.store import Store, open_store
-from ..running.claims_index import claims_index, described, unknown
+from ..running.claims_index import claims_index, described, mentioning, unknown
 from ..verdicts.citations import bibtex_for, entries, sources
 from ..verdicts.claim_set import claim_set
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
@@ -31,31 +30,28 @@ if TYPE_CHECKING:
 
 
 def claims(words: list[str] | None, json_output: bool, *, everything: bool = False) -> int:
-    """List the cited claims that mention all words in what is printed of them, in source, wording
-    or kind; `everything`: those that support them, too."""
+    """List the cited claims that mention all words, and what a source of that name is known for;
+    `everything`: those that support them, too."""
     text = " ".join(words or ())
     wanted = text.lower().split()
-    fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
-    matching = [
-        row
-        for row in claims_index().values()
-        if all(word in " ".join(row[field] for field in fields).lower() for word in wanted)
-    ]
+    matching, rows = mentioning(wanted)
     if not matching:
         hint = unknown(text, claims_index()).partition("; ")[2]
         raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
-    rows = matching if everything else [row for row in matching if row["tier"] == "cited"]
-    # Where no cited claim mentions it, what others say is the answer.
-    listed(rows or matching, json_output)
-    if not rows:
+    rows = matching if everything else rows
+    listed(rows, json_output)
+    if not any(row["tier"] == "cited" for row in rows):
         note(
             f"no cited claim mentions {quoted(text)}; "
-            f"{'this one supports' if len(matching) == 1 else 'these support'} one"
+            f"{'this one supports' if len(rows) == 1 else 'these support'} one"
         )
     elif left := len(matching) - len(rows):
         more = shlex.join(["depthlaw", "claims", *(words or ()), "--all"])
         rest = "supports" if left == 1 else "support"
-        note(f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`")
+        cited = sum(row["tier"] == "cited" for row in rows)
+        shown = plural(cited, "cited claim")
+        shown += f" and {len(rows) - cited} that support them" if cited < len(rows) else ""
+        note(f"{shown}; {left} more {rest} these or others: `{more}`")
     _note_unchecked(wanted)
     return 0
 
@@ -163,7 +159,10 @@ def show(
     the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of
     one's own."""
     if at:
-        return _stated_at(_found(key, _everything(own)), [*at, *(values or ())], json_output)
+        everything = _everything(own)
+        claim = _found(key, everything)
+        verdict = _verdict(claim, folder, everything)
+        return _stated_at(claim, verdict, [*at, *(values or ())], json_output)
     if values:
         raise UsageError(f"one claim at a time, {quoted(values[0])} too many; values follow --at")
     if not json_output and (answer := _shipped(key, folder, own)):
@@ -204,9 +203,10 @@ def show(
     return 0
 
 
-def _stated_at(claim: Claim, typed: list[str], json_output: bool) -> int:
+def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) -> int:
     """Print what a statement says at values, "name=value" or "name=value,value": a line for each
     combination. The verdict goes with it."""
+    from depthlaw.theory.claims.evaluation import stated
     from depthlaw.theory.claims.printing import text as written
     from depthlaw.theory.claims.values import Case
 
@@ -222,26 +222,18 @@ def _stated_at(claim: Claim, typed: list[str], json_output: bool) -> int:
                 "depth=6,12"
             )
         axes[name] = [int(v) if re.fullmatch(r"-?[0-9]+", v) else v for v in given]
-    released = claim_set().claims
-    verdict = released[claim.key].verdict if claim.key in released else ""
-    rows = []
-    for case in Case.grid(**axes):
-        value = claim.at(**case.fields())
-        try:
-            broken = claim.broken(case)
-        except (AttributeError, TypeError):
-            broken = None  # a condition on what was not given
-        rows.append((case, value, broken))
+    rows = [(case, *stated(claim, case.fields())) for case in Case.grid(**axes)]
     if json_output:
         dump(
             [
-                {
+                case.fields()
+                | {
                     "key": claim.key,
                     "at": case.fields(),
                     "relation": relation(claim),
                     "value": predicted(value),
                     "exact": str(value),
-                    "outside_condition": broken,
+                    "outside_condition": broken or None,
                     "verdict": verdict,
                 }
                 for case, value, broken in rows
@@ -250,10 +242,22 @@ def _stated_at(claim: Claim, typed: list[str], json_output: bool) -> int:
         return 0
     left = written(claim.statement.lhs)
     for case, value, broken in rows:
-        outside = f"; outside its condition {readable(broken)}" if broken else ""
+        outside = f"; outside its condition {broken}" if broken else ""
         say(f"{case}: {left} {relation(claim)} {predicted(value)}{outside}")
     note(f"{claim.key}: {verdict or 'no verdict here'}; `depthlaw show {claim.key}` says more")
     return 0
+
+
+def _verdict(claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None) -> str:
+    """That of the newest claim set; of a claim of the user's own, that of his records."""
+    if not claim.own:
+        released = claim_set().claims
+        return released[claim.key].verdict if claim.key in released else ""
+    from ..verdicts.record_source import evidence
+    from ..verdicts.suite_verdicts import marked
+
+    result = evidence(claim, folder, everything).result
+    return marked(result) if result.measured else ""
 
 
 def why(

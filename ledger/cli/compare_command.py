@@ -11,10 +11,10 @@ from typing import Any
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
-from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError, binary, quoted, size
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
+from depthlaw.advisor.layout import wrapped
 from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rules import rules
 

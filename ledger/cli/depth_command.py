@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor import answer_text
+from depthlaw.advisor import evidence, layout, words
+from depthlaw.advisor.answer import SCHEMA, as_json
 from depthlaw.advisor.base.quantities import UsageError, parse_budget, parse_count, size
 from depthlaw.advisor.grids import NetKind
 from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as question_schema
@@ -43,7 +44,7 @@ def depth(**given: Any) -> int:
             raise UsageError(
                 "--schema prints nothing else; give it alone, and a command to the rest"
             )
-        described = json.loads(answer_text.SCHEMA.read_text(encoding="utf-8"))
+        described = json.loads(SCHEMA.read_text(encoding="utf-8"))
         described["$defs"]["Question"] = question_schema()
         _dump(described, 1)
         return 0
@@ -85,8 +86,8 @@ def depth(**given: Any) -> int:
 
         _dump(
             {
-                "answer": answer and answer_text.as_json(answer),
-                "evidence": answer_text.evidence_json(table(known_by=question.known_by))
+                "answer": answer and as_json(answer),
+                "evidence": evidence.evidence_json(table(known_by=question.known_by))
                 if given["evidence"]
                 else None,
             }
@@ -123,15 +124,15 @@ def _texts(answer: Answer | None, question: Question, given: Given) -> list[str]
     if answer is not None and given["cite"]:
         from importlib.metadata import version
 
-        return [answer_text.citation(answer, version("depthlaw"))]
+        return [words.citation(answer, version("depthlaw"))]
     if answer is not None:
-        texts.append(answer_text.as_text(answer, width))
+        texts.append(words.as_text(answer, width))
         if given["why"]:
-            texts.append(answer_text.explained(answer, width))
+            texts.append(words.explained(answer, width))
     if given["evidence"]:
         from depthlaw.advisor.rule_scores import table
 
-        texts.append(answer_text.evidence(table(known_by=question.known_by), width))
+        texts.append(evidence.evidence(table(known_by=question.known_by), width))
     return texts
 
 
@@ -266,7 +267,7 @@ def sweep(**given: Any) -> int:
         else:
             plain.write_named(file, contents)
     if given["json_output"]:
-        rows = [{"budget": n, "answer": answer_text.as_json(a)} for n, a in answered.items()]
+        rows = [{"budget": n, "answer": as_json(a)} for n, a in answered.items()]
         _dump({"sweep": rows})
     elif not data:
         _print_table(answered)
@@ -304,7 +305,7 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
         within += " *" * bool(row["extrapolated"])
         rows.append((size(row["budget"]), shape, heads, within, built, laws))
     width = plain.columns()
-    print(answer_text.columns(rows, width))
+    print(layout.columns(rows, width))
     for text in (
         "heads: query heads (key-value heads). within 1 %: of the best loss in published "
         "grids; +, -: training ended there, and the loss of deeper (+) or shallower (-) "
@@ -312,7 +313,7 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
         "built: real models near the size. laws: optima and defaults; each of them, "
         "floors and bounds too: --csv FILE, --json, --plot FILE.",
     ):
-        print("\n".join(answer_text.wrapped(text, width)))
+        print("\n".join(layout.wrapped(text, width)))
 
 
 def ends(interval: Interval) -> str:

@@ -17,17 +17,16 @@ from typing import Any
 from rich.text import Text
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
-from depthlaw.empirics.exercises import corpus as corpora
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
 
 from ..publish.drawing.panels import Panel, written
-from ..publish.page_questions import QUESTIONS
+from ..publish.questions import QUESTIONS
 from ..records.environment import cores, installing
 from ..records.run import Run
 from ..running.interrupts import Stopped
 from ..running.options import Options
 from ..running.scheduling import Stage
-from ..suite import prepare, store_corpus
+from ..suite import prepare
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
 from .output import dump, heading, note, report_set_aside, say, stdout, tell
@@ -73,14 +72,12 @@ def exercise(
     }
     for file in pictures.values() or (None,):
         form = picture_format(file, force)
-    text = corpora.own(corpus) if corpus is not None else None
-    digest = text.digest if text is not None else corpora.STANDARD
     work = prepare(
         "exercises",
         folder,
         only=[k for e in chosen for k in e.claims],
         options=Options(processes=cores(), timeout=_LONGEST),
-        corpus=digest,
+        given={"corpus": corpus},
     )
     first = {key for entry in chosen for key in entry.trains}
     work = replace(
@@ -94,7 +91,7 @@ def exercise(
     )
     report_set_aside(work.store)
     cache = work.store.root / "cache"
-    store_corpus(work, digest, text)
+    digest = next(c.corpus for run in work.runs if (c := run.case) is not None and "corpus" in c)
     if not json_output:
         note(
             f"corpus {digest} ({corpus or 'the standard library of this Python'}); "

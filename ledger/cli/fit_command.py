@@ -12,7 +12,7 @@ from typing import Any
 from rich.text import Text
 
 from depthlaw.advisor import laws as advised
-from depthlaw.advisor.answer_text import plain_data
+from depthlaw.advisor.answer import plain_data
 from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted, size
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.rules import rule

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.text import Text
 
-from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.advisor.base.quantities import plural, quoted
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.environment import installing
@@ -22,7 +22,7 @@ from ..running.claims_index import claims_index, select
 from ..running.interrupts import TIME_IS_UP, Stopped
 from ..running.options import Options
 from ..running.scheduling import memory_check
-from ..suite import Work, prepare, store_corpus
+from ..suite import Work, prepare
 from ..text import clean
 from ..verdicts.card import own_tables
 from ..verdicts.display import duration, measured_side, stated
@@ -52,31 +52,20 @@ def verify(
     quiet: bool,
     **typed: Any,
 ) -> int:
-    """Run a suite, or the claims of a file in it, and print the verdicts. Those that train language
-    models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (a decided
-    verdict against a decided one, a failed run, a control that does not fail, a broken proof) or
-    130 (interrupted); out of --minutes it is 0, and a line says what is missing.
+    """Run a suite, or the claims of a file in it, and print the verdicts. The exit code is 0, 1 (a
+    decided verdict against a decided one, a failed run, a control that does not fail, a broken
+    proof) or 130 (interrupted); out of --minutes it is 0, and a line says what is missing.
 
     Args:
+        corpus: a text of the user's, for the claims that train on one.
         typed: the fields of `Options`.
     """
-    given, only, options = only, only or [], Options(**typed)
+    asked = {"suite": suite, "only": only, "json_output": json_output, "quiet": quiet, **typed}
+    only, options = only or [], Options(**typed)
     if own is None:
         select(only, claims_index())  # before anything is imported
-    text = None
-    if corpus is not None:
-        from depthlaw.empirics.exercises import corpus as corpora
-
-        text = corpora.own(corpus)
-    digest = text.digest if text else ""
-    work = prepare(suite, folder, only=only, own=own, options=options, corpus=digest)
-    if text:
-        if not any(run.case is not None and "corpus" in run.case for run in work.runs):
-            raise UsageError(
-                "--corpus: none of the claims asked for trains on a text; try depthlaw "
-                "verify training --only depth_width"
-            )
-        store_corpus(work, digest, text)
+    given = {"corpus": corpus} if corpus is not None else {}
+    work = prepare(suite, folder, only=only, own=own, options=options, given=given)
     report_set_aside(work.store)
     report_unnamed(work.claims.values())
     silent = quiet or json_output
@@ -112,7 +101,6 @@ def verify(
             complete=not only and own is None and corpus is None,
         )
     if not (failures or own or corpus):
-        asked = {"suite": suite, "only": given, "json_output": json_output, "quiet": quiet, **typed}
         answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"])
         keep_answer(work.store, asked, answer)
     return code

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.code_version import read_cache, write_cache
+from depthlaw.theory.claims.known_bounds import KnownBound, known_bounds
 from depthlaw.theory.claims.withdrawn import withdrawn
 
 if TYPE_CHECKING:
@@ -53,6 +54,32 @@ def described(claim: Claim) -> dict[str, str]:
         "bibliography": claim.source.key,
         "portable": "yes" if claim.portable else "",
     }
+
+
+def mentioning(words: Iterable[str]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """The claims that mention all words in what is printed of them, in source, wording or kind, or
+    that hold what a source is known for; and of these the ones that are listed: the cited ones, and
+    what the named source is known for. Where there are none, what others say is the answer.
+
+    >>> [row["key"] for row in mentioning(["merrill", "order", "log"])[1]]
+    ['connectivity/log_depth_uniform']
+    """
+    wanted = [word.lower() for word in words]
+    fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
+    known: dict[str, list[KnownBound]] = {}
+    for bound in known_bounds():
+        known.setdefault(bound.claim, []).append(bound)
+    matching, listed = [], []
+    for key, row in claims_index().items():
+        of_sources = known.get(key, [])
+        texts = [row[field] for field in fields]
+        texts += [f"{bound.source} {bound.known_for}" for bound in of_sources]
+        if all(word in " ".join(texts).lower() for word in wanted):
+            matching.append(row)
+            named = any(word in bound.source for bound in of_sources for word in wanted)
+            if row["tier"] == "cited" or named:
+                listed.append(row)
+    return matching, listed or matching
 
 
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:

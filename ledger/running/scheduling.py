@@ -5,23 +5,18 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
-from depthlaw.theory.claims.budget import Cost, Plan
+from depthlaw.theory.claims.budget import Cost
 
 from ..records.environment import cores, installing
 from ..records.run import Run
 from ..records.store import Record, Store
-from .engines import Engine, Inline, ProcessPool, one_thread
+from .engines import Engine, Inline, ProcessPool
 
 DEFAULT_MEMORY = "8GB"
-
-# (plan) -> kind of work -> units per second of one process, while all cores do the same.
-Rates = Mapping[Plan, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -106,8 +101,7 @@ def budgeted(
     Raises:
         UsageError: when the budget is too small for a run.
     """
-    rates = measured_rates({run.claim.plan for run in runs if _planned(run)})
-    seconds = expected_seconds(runs, rates)
+    seconds = expected_seconds(runs)
     others = [run for run in runs if not _planned(run)]
     work = [*stages(list(seconds), engine, memory), *([Stage(others, engine)] if others else [])]
     by_records = estimate(others, store)
@@ -148,7 +142,7 @@ def _stage(runs: Sequence[Run], engine: Engine, memory: int) -> Stage:
     return Stage(limited, engine, memory)
 
 
-def expected_seconds(runs: Iterable[Run], rates: Rates, processes: int = 0) -> dict[Run, float]:
+def expected_seconds(runs: Iterable[Run], processes: int = 0) -> dict[Run, float]:
     """The runs of claims with a plan, with their expected seconds.
 
     The cheapest group comes first, so that a time limit leaves whole groups behind. The first runs
@@ -161,27 +155,9 @@ def expected_seconds(runs: Iterable[Run], rates: Rates, processes: int = 0) -> d
         group = _group(run)
         started[group] = started.get(group, 0) + 1
         first = started[group] <= (processes or cores())
-        seconds[run] = _cost(run).seconds(rates[run.claim.plan], first=first)
+        seconds[run] = _cost(run).seconds(run.claim.plan.rates, first=first)
         total[group] = total.get(group, 0.0) + seconds[run]
     return dict(sorted(seconds.items(), key=lambda item: (total[_group(item[0])], _group(item[0]))))
-
-
-def measured_rates(plans: Iterable[Plan]) -> Rates:
-    """What one process does in a second while all cores do the same, one thread each.
-
-    Cost: a few seconds for each plan.
-    """
-    rates = {plan: _at_once(plan.rates) for plan in plans}
-    return {
-        plan: {kind: statistics.fmean(rate[kind] for rate in found) for kind in found[0]}
-        for plan, found in rates.items()
-    }
-
-
-def _at_once(measure: Callable[[], Mapping[str, float]]) -> list[Mapping[str, float]]:
-    count, context = cores(), get_context("spawn")
-    with ProcessPoolExecutor(count, context, one_thread, max_tasks_per_child=1) as pool:
-        return [done.result() for done in [pool.submit(measure) for _ in range(count)]]
 
 
 def _planned(run: Run) -> bool:

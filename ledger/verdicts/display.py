@@ -19,6 +19,7 @@ from depthlaw.theory.claims.values import (
     Exact,
     Measured,
     Outside,
+    PowerOfTen,
     Proportion,
     Sample,
     Statistical,
@@ -241,6 +242,10 @@ def predicted(value: Any) -> str:
     """What a claim predicts, in one short piece of text."""
     if isinstance(value, Measured):
         return number(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(predicted, value))}]"
+    if isinstance(value, PowerOfTen | float):
+        return str(value) if isinstance(value, PowerOfTen) else f"{value:.6g}"
     if isinstance(value, sympy.Tuple):
         low, high = (Ball.of(enclose(end)) for end in value)
         return number(Ball(low.low, high.high))

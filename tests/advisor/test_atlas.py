@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from depthlaw.advisor import atlas
+from depthlaw.advisor.atlas import formulas
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.recommendation import recommend
-from depthlaw.ledger.cli import tasks_command
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.site import atlas_pages
 from depthlaw.theory.claims.definition import registry
@@ -51,7 +51,7 @@ def test_a_verdict_on_a_part_is_not_the_verdict_on_an_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for bound in atlas.bounds():
-        stands = "argued in words" if bound.source == "depthlaw" else "published"
+        stands = "argued in words" if bound.argument else "published"
         part = bound.verdict.startswith(f"{stands}, in part checked (")
         assert part == bool(bound.covers), bound
     ends = {(b.task, b.class_, b.end): b for b in atlas.bounds() if b.superseded is None}
@@ -139,8 +139,9 @@ def test_conditions_on_heads_and_groups_are_in_the_depth_or_in_the_class() -> No
 
 def _depths(row: atlas.AtlasRow, **sizes: int) -> tuple[int, ...]:
     ends = [end for end in (row.lower, row.upper) if end]
-    values = [tasks_command._value(end.depth, sizes) for end in ends]
-    return tuple(value for value in values if value is not None)
+    return tuple(
+        int(value) for end in ends if isinstance(value := formulas.value(end.depth, sizes), int)
+    )
 
 
 def test_formulas_read_as_mathematics() -> None:
@@ -154,7 +155,7 @@ def test_formulas_read_as_mathematics() -> None:
         assert ("log" in depth) <= (_signs(line) != _signs(depth)) or "order" in depth
     assert atlas.formula("ceil(log((d + 1) / 2, 6)) + 1") == "ceil(log_6((d + 1)/2)) + 1"
     assert atlas.formula("1 if H >= n, else 2", latex=True) == r"1 if $H \geq n$, else 2"
-    with pytest.raises(ValueError, match="a bracket is open"):
+    with pytest.raises(UsageError, match="a bracket is open"):
         atlas.formula("ceil(log2(k)")
 
 

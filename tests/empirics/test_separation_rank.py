@@ -13,14 +13,6 @@ from depthlaw.theory.separation_rank import piece_rank
 KEYS = ("exact", "exact_below_count")
 CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
 EXACT, BELOW = CLAIMS.values()
-RATES = {
-    "operations": 1e10,
-    "bytes": 1e10,
-    "columns": 1e5,
-    "gathers": 1e9,
-    "lines": 1e6,
-    "numbers": 1e8,
-}
 
 
 def piece(width, depth, order):
@@ -110,11 +102,13 @@ def test_the_memory_of_a_process_decides_what_goes_to_disk(monkeypatch):
 
 
 def seconds(case, **changed):
-    return frontier.cost_of_piece(case).seconds(RATES | changed)
+    return frontier.cost_of_piece(case).seconds(frontier.RATES | changed)
 
 
 def test_every_part_of_the_cost_counts():
     whole = seconds(piece(5, 2, 2))
-    slower = [seconds(piece(5, 2, 2), **{kind: rate / 2}) - whole for kind, rate in RATES.items()]
+    slower = [
+        seconds(piece(5, 2, 2), **{kind: rate / 2}) - whole for kind, rate in frontier.RATES.items()
+    ]
     assert min(slower) > 0
     assert sum(slower) == pytest.approx(whole)

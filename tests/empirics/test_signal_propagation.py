@@ -32,7 +32,8 @@ def test_every_gradient_is_that_of_autograd(pre, attention):
     ours = list(net.backward(upstream, layers, tape, pre=pre, attention=attention))[::-1]
 
     tensors = [
-        net.Layer(*(torch.tensor(m[0], requires_grad=True) for m in layer)) for layer in layers
+        net.LayerMatrices(*(torch.tensor(m[0], requires_grad=True) for m in layer))
+        for layer in layers
     ]
     theirs = torch_loss(
         torch.from_numpy(x[0]), tensors, torch.from_numpy(head[0]), pre=pre, attention=attention
@@ -40,7 +41,7 @@ def test_every_gradient_is_that_of_autograd(pre, attention):
     theirs.backward()
     assert loss[0] == pytest.approx(theirs.item(), rel=1e-12)
     for mine, other in zip(ours, tensors, strict=True):
-        for name in net.Layer._fields:
+        for name in net.LayerMatrices._fields:
             np.testing.assert_allclose(
                 getattr(mine, name)[0], getattr(other, name).grad.numpy(), rtol=1e-9, atol=1e-13
             )

@@ -45,8 +45,8 @@ REFUSED = {
     "verify quik": "accepted: quick",
     "verify --only separation_rank/degre": "did you mean separation_rank/degree",
     "verify --only nothing": "`depthlaw claims --all` lists the claims",
-    f"{LEVINE} width=768": "needs depth; accepted are depth, heads, tokens, weights, width",
-    f"{LEVINE} widht=768 depth=12": "has no 'widht'; accepted are depth, heads",
+    f"{LEVINE} width=768": "needs depth; accepted are depth (L), heads, tokens, weights",
+    f"{LEVINE} widht=768 depth=12": "has no 'widht'; did you mean width? accepted are depth (L)",
     f"{LEVINE} width=768 depth=1.5": "depth=1.5 is outside its domain; accepted is a positive int",
     f"{LEVINE} width=768 depth=0": "depth=0 is outside its domain",
     f"{LEVINE} width": "--at 'width': give each name once with its value",
@@ -56,7 +56,7 @@ REFUSED = {
     "verify --only ''": "the key is empty",
     "show hops/depth_printed_floating --at hops=1/0": "outside its domain",
     "show hops/depth_printed_floating --at hops=1e999999999": "outside its domain",
-    "show separation_rank/dimension_count --at width=768 depth=40": "more than 100,000 terms",
+    "show hops/scored_positions --at N=9999999 k=2 alphabet=4": "more than 100,000 terms",
     "verify --results {tmp}/there.png/x": "--results DIR",
     "verify --results ''": "the name of a file or folder is empty",
     "verify --minutes nan": "--minutes nan is not a number of minutes above 0",
@@ -155,7 +155,6 @@ def test_bad_input_is_one_line_and_2_before_any_work(typed, tmp_path, monkeypatc
 
     for begun in (
         "ledger.cli.appendix_command.write_appendix",
-        "ledger.cli.exercise_command.prepare",
         "ledger.suite.Work.execute",
     ):
         monkeypatch.setattr(f"depthlaw.{begun}", worked)

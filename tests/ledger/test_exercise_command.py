@@ -21,15 +21,15 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.options import Options
-from depthlaw.ledger.suite import Work, on_corpus
+from depthlaw.ledger.suite import Work, on_input
 from depthlaw.theory.claims.definition import Case, find
 
 SIZES = {"width": 8, "replicas": 3, "vocabulary": 300}
 
 
-def tiny(claim, digest, steps):
+def tiny(claim, field, digest, steps):
     """The claim with nets that take a moment, wide ones twice as wide."""
-    moved = on_corpus(claim, digest)
+    moved = on_input(claim, field, digest)
 
     def small(case):
         fields = case.fields() | {name: size for name, size in SIZES.items() if name in case}
@@ -47,7 +47,7 @@ def tiny(claim, digest, steps):
 @pytest.fixture
 def here(monkeypatch):
     """Tiny nets, in this process, with little text to validate on."""
-    monkeypatch.setattr(suite, "on_corpus", partial(tiny, steps=2))
+    monkeypatch.setattr(suite, "on_input", partial(tiny, steps=2))
     monkeypatch.setattr(
         language_model, "validation_losses", partial(language_model.validation_losses, windows=4)
     )
@@ -109,7 +109,7 @@ from pathlib import Path
 sys.path.insert(0, {folder!r})
 import test_exercise_command as tests
 from depthlaw.empirics.training import checkpoints
-tests.suite.on_corpus = partial(tests.tiny, steps=20)
+tests.suite.on_input = partial(tests.tiny, steps=20)
 tests.command.cores = lambda: 1
 write, written = checkpoints.write, []
 def held(*arguments):
@@ -127,7 +127,7 @@ def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
     """The cases that name a corpus move to it; where none does that is said, and stores nothing."""
     digest = corpus.own(text).digest
     trains, counts = (
-        on_corpus(find(key), digest)
+        on_input(find(key), "corpus", digest)
         for key in ("depth_width/losses_by_updates", "depth_choice/threshold_budget")
     )
     assert {case.corpus for case in (*trains.cases("training"), trains.control.case)} == {digest}
@@ -182,7 +182,7 @@ def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch
     assert unfinished
     hold.unlink()
     resumed = json.loads(started().communicate()[0])
-    monkeypatch.setattr(suite, "on_corpus", partial(tiny, steps=20))
+    monkeypatch.setattr(suite, "on_input", partial(tiny, steps=20))
     monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
     main([*run, str(tmp_path / "undisturbed")])
     assert resumed["exercises"] == json.loads(capsys.readouterr().out)["exercises"]

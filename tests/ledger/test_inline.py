@@ -13,6 +13,7 @@ from depthlaw.empirics.depth_width.fixed_budgets import times_smaller_in_all
 from depthlaw.empirics.nets.net import Net
 from depthlaw.empirics.tasks.long_cycles import LongCycles
 from depthlaw.empirics.trained_rank import floors, ranks_in_training
+from depthlaw.ledger.publish.questions import QUESTIONS
 from depthlaw.ledger.publish.site.inline import MarkSource
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
@@ -194,11 +195,9 @@ def _joined(name: str) -> str:
 
 def _figures() -> tuple[str, str]:
     """Titles of the site's figures, and what the appendix says of its own."""
-    publish = files("depthlaw.ledger.publish")
-    return tuple(
-        " ".join((publish / name).read_text().replace("\\\n", "").split())
-        for name in ("questions.toml", "appendix/figures.toml")
-    )
+    captions = files("depthlaw.ledger.publish").joinpath("appendix/figures.toml").read_text()
+    titles = " ".join(question.title for question in QUESTIONS.values())
+    return titles, " ".join(captions.replace("\\\n", "").split())
 
 
 def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.empirics.exercises.exercise import exercises
-from depthlaw.ledger.publish.page_questions import QUESTIONS
+from depthlaw.ledger.publish.questions import QUESTIONS
 from depthlaw.ledger.publish.site import page_blocks
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, Store, encode

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from depthlaw.empirics.depth_width import language_models
 from depthlaw.empirics.trained_depth import wall_nets
-from depthlaw.empirics.trained_rank import students
 from depthlaw.empirics.training import depth_search, trainer
+from depthlaw.empirics.training.permission import NotTrainedError, permission
 from depthlaw.ledger.records.store import open_store
 from depthlaw.ledger.running.plan import plan
 from depthlaw.theory.claims.definition import Case, Claim, find
@@ -30,21 +29,10 @@ def _claim() -> Claim:
     return replace(claim, grid={"long": (first, long)}, control=control)
 
 
-def replaced_by_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is itself again when the test is over."""
-    for module, name in (
-        (trainer, "TrainingRun"),
-        (students, "fit_by_lbfgs"),
-        *((each, "alone") for each in (depth_search, wall_nets, language_models)),
-    ):
-        monkeypatch.setattr(module, name, getattr(module, name))
-
-
 def test_what_is_not_trained_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claim = _claim()
-    replaced_by_the_script(monkeypatch)
     monkeypatch.setattr("depthlaw.theory.claims.definition.registry", lambda: {claim.key: claim})
     main: Any = runpy.run_path(str(SCRIPT))["main"]
     assert main(tmp_path) == 0
@@ -62,9 +50,22 @@ def test_a_run_that_fails_for_another_reason_is_said(
     def broken(*_: Any, **__: Any) -> None:
         raise ArithmeticError("no answer")
 
-    replaced_by_the_script(monkeypatch)
     monkeypatch.setattr(wall_nets, "answers", broken)
     monkeypatch.setattr("depthlaw.theory.claims.definition.registry", lambda: {claim.key: claim})
     main: Any = runpy.run_path(str(SCRIPT))["main"]
     assert main(tmp_path) == 1
     assert "ArithmeticError: no answer" in capsys.readouterr().err
+
+
+def test_permission_ends_with_its_context_and_waits_for_no_other_process(tmp_path: Path) -> None:
+    before = trainer.TrainingRun
+    with depth_search.alone(tmp_path / "net"), permission(5_000):
+        assert trainer.TrainingRun is not before
+        with (
+            pytest.raises(NotTrainedError, match="another process"),
+            depth_search.alone(tmp_path / "net"),
+        ):
+            pass
+    assert trainer.TrainingRun is before
+    with depth_search.alone(tmp_path / "net"):
+        pass

@@ -1,15 +1,12 @@
 """Runs of claims with a plan: what runs where, in which order, how long, and what is refused."""
 
-import os
 import sys
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.ledger.records.environment import cores
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running import scheduling
@@ -27,11 +24,7 @@ def cost(case):
     return Cost(work, {"numbers": 100.0}, size * GB // 4, size * GB)
 
 
-# A test module cannot be imported by the processes that measure; this can be sent to them.
-rates = partial(dict, RATES)
-
-
-PLANNED = Plan(cost, rates, group=("family",))
+PLANNED = Plan(cost, RATES, group=("family",))
 CLAIM = replace(find("separation_rank/exact"), plan=PLANNED)
 RUNS = [Run(CLAIM, Case(family=f, size=n)) for f, n in (("b", 6), ("a", 1), ("b", 2), ("a", 3))]
 UNPLANNED = Run(replace(CLAIM, plan=None), Case(family="c", size=1))
@@ -49,7 +42,7 @@ def test_seconds_are_work_over_rates_with_what_is_prepared():
 
 @pytest.mark.parametrize(("processes", "prepared"), [(1, [2, 0, 2, 0]), (2, [2, 2, 2, 2])])
 def test_the_first_run_of_each_process_prepares_and_cheap_groups_come_first(processes, prepared):
-    expected = scheduling.expected_seconds([*RUNS, UNPLANNED], {PLANNED: RATES}, processes)
+    expected = scheduling.expected_seconds([*RUNS, UNPLANNED], processes)
     assert sizes(expected) == [1, 3, 6, 2], "groups in order of cost, none torn apart"
     made = [s - cost(run.case).seconds(RATES, first=False) for run, s in expected.items()]
     assert made == pytest.approx(prepared)
@@ -70,8 +63,7 @@ def test_a_budget_that_is_too_small_for_a_run_is_refused():
         list(scheduling.stages(RUNS, ProcessPool(2), GB))
 
 
-def test_claims_without_a_plan_come_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(scheduling, "measured_rates", lambda plans: dict.fromkeys(plans, RATES))
+def test_claims_without_a_plan_come_last(tmp_path):
     work, expected = scheduling.budgeted(
         [UNPLANNED, *RUNS], Store(tmp_path), ProcessPool(2), 6 * GB
     )
@@ -79,15 +71,6 @@ def test_claims_without_a_plan_come_last(tmp_path, monkeypatch):
     assert (work[-1].engine, work[-1].memory) == (ProcessPool(2), None)
     assert set(expected.seconds) == {run.id for run in [*RUNS, UNPLANNED]}
     assert expected.known == len(RUNS)
-
-
-@pytest.mark.slow
-def test_rates_are_those_of_all_cores_at_once():
-    """Measured in processes of their own, whose surroundings are as before afterwards."""
-    before = dict(os.environ)
-    assert scheduling.measured_rates([PLANNED]) == {PLANNED: RATES}
-    assert dict(os.environ) == before
-    assert len(scheduling._at_once(rates)) == cores()
 
 
 def record(seconds, peak):

@@ -141,6 +141,16 @@ def test_show_and_gc_know_the_file(file, tmp_path, depthlaw):
     assert (code, err.count("\n")) == (2, 1)
 
 
+def test_a_value_of_ones_own_goes_with_ones_own_verdict(words, tmp_path, depthlaw):
+    at = ["show words/half --at bits=9 --claims", words]
+    before = depthlaw(*at)
+    assert before.out == "bits=9: h <= 9/2\n"
+    assert "words/half: no verdict here" in before.err
+    results = ["--results", tmp_path / "r"]
+    assert depthlaw("verify --claims", words, *results).code == 1
+    assert "words/half: FAILS" in depthlaw(*at, *results).err
+
+
 def test_premises_of_the_file_are_run_along(file, example, tmp_path, depthlaw):
     second = '''
 

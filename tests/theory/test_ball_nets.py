@@ -13,10 +13,9 @@ import pytest
 from flint import arb, fmpz
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.theory.least_depth.lookup_nets import parity_uniform
-from depthlaw.theory.least_depth.uniform_parity import SHARPNESS, counted, output
+from depthlaw.theory.least_depth.uniform_parity import SHARPNESS, counted, output, uniform
 from depthlaw.theory.nets import balls, batched
-from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
@@ -86,12 +85,12 @@ def test_balls_say_what_exact_numbers_say() -> None:
 
 
 def test_a_mask_changes_nothing_but_strict_is_none_of_the_class() -> None:
-    body = parity_uniform()
+    body = uniform().body
     for layer in body["layers"]:
         layer["heads"][0]["mask"] = "none"
     net, causal = net_of(body), net_of(stored())
     assert list(balls.answers(net, words(5))) == list(balls.answers(causal, words(5)))
-    assert breaks(net, KIND) == breaks(causal, KIND) == ""
+    assert in_class(net, KIND) == in_class(causal, KIND) == ""
 
 
 def tied(read: list[int]) -> dict:
@@ -174,17 +173,17 @@ def test_hard_attention_compares_no_balls() -> None:
 )
 def test_what_breaks_the_class(way, to, says) -> None:
     body = stored()
-    assert breaks(net_of(body), KIND) == ""
+    assert in_class(net_of(body), KIND) == ""
     at = body
     for key in way[:-1]:
         at = at[key]
     at[way[-1]] = to
-    assert says in breaks(net_of(body), KIND)
+    assert says in in_class(net_of(body), KIND)
 
 
 def test_weights_of_letter_and_place_at_once_are_no_sum() -> None:
     body = stored("parity-3-heads")
-    assert "attention weights; the class has softmax" in breaks(net_of(body), KIND)
+    assert "attention weights; the class has softmax" in in_class(net_of(body), KIND)
 
 
 def test_so_many_bits_are_enough() -> None:

@@ -18,7 +18,7 @@ from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.nets import batched
 from depthlaw.theory.nets.attention import KINDS, MASKS, AttentionNet
 from depthlaw.theory.nets.batched import answers
-from depthlaw.theory.nets.classes import Net
+from depthlaw.theory.nets.classes import ExactNet
 from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
@@ -28,7 +28,7 @@ def body(name: str) -> dict:
     return json.loads((NETS / f"{name}.json").read_text())
 
 
-def words(net: Net, length: int) -> Iterator[tuple[str, ...]]:
+def words(net: ExactNet, length: int) -> Iterator[tuple[str, ...]]:
     for size in range(1, length + 1):
         yield from itertools.product(net.alphabet, repeat=size)
 
@@ -43,12 +43,12 @@ def told(pairs: Iterable[tuple[Any, Any]]) -> list:
     return given_before
 
 
-def one_by_one(net: Net, length: int) -> Iterator[tuple[tuple[str, ...], Any]]:
+def one_by_one(net: ExactNet, length: int) -> Iterator[tuple[tuple[str, ...], Any]]:
     for word in words(net, length):
         yield word, net.answer(word)
 
 
-def same(net: Net, length: int) -> bool:
+def same(net: ExactNet, length: int) -> bool:
     return told(answers(net, words(net, length))) == told(one_by_one(net, length))
 
 
@@ -99,7 +99,7 @@ def heads(draw, kind: str) -> dict:
 
 
 @st.composite
-def attention_nets(draw, kind: str) -> Net:
+def attention_nets(draw, kind: str) -> ExactNet:
     layers = []
     # Later scores are seldom whole, or large.
     for this in [

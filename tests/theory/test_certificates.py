@@ -25,7 +25,7 @@ from depthlaw.theory.separation_rank.leading_monomial import (
     leading_monomial,
     leading_monomials,
 )
-from depthlaw.theory.separation_rank.linear_attention import AttentionNet, random_net
+from depthlaw.theory.separation_rank.linear_attention import LinearAttentionNet, random_net
 from depthlaw.theory.separation_rank.value_rank import separation_rank
 
 LEAD = "separation_rank-upper_bound_deep.json"
@@ -33,7 +33,7 @@ ALL_HEADS = "separation_rank-upper_bound_deep-all_heads.json"
 HALF_HEADS = "separation_rank-upper_bound_deep-half_heads.json"
 
 
-def product_certificate(net: AttentionNet, tokens: int) -> dict:
+def product_certificate(net: LinearAttentionNet, tokens: int) -> dict:
     """The certificate that a net over Z is a product of linear forms."""
     forms = linear_forms(net)
     distinct = sorted(set(forms))
@@ -43,7 +43,7 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict:
     )
 
 
-def leading_certificate(net: AttentionNet, grading, tokens: int) -> dict:
+def leading_certificate(net: LinearAttentionNet, grading, tokens: int) -> dict:
     """The certificate of the leading monomial of a net over Z without negative weights."""
     column, exponents = leading_monomial(net, grading)
     return _sealed(
@@ -52,7 +52,7 @@ def leading_certificate(net: AttentionNet, grading, tokens: int) -> dict:
     )
 
 
-def _header(kind: str, net: AttentionNet, tokens: int) -> dict:
+def _header(kind: str, net: LinearAttentionNet, tokens: int) -> dict:
     sizes = {name: getattr(net, name) for name in ("width", "depth", "heads")}
     weights = {name: getattr(net, name).tolist() for name in NAMES}
     claim = certificates.KINDS[kind].claim
@@ -179,7 +179,7 @@ def test_leading_monomials_are_those_of_the_polynomials():
         assert sum(exponents) == (3**depth - 1) // 2
 
 
-def plain(net: AttentionNet):
+def plain(net: LinearAttentionNet):
     weights = {name: getattr(net, name).tolist() for name in NAMES}
     return read_net(weights, net.width, net.depth, net.heads)
 
@@ -199,7 +199,7 @@ def test_two_monomials_of_the_same_weight_lead_nowhere():
 
 def test_weights_that_may_cancel_are_refused():
     net = graded_net(2)
-    negative = AttentionNet(net.query, -net.key, net.value, net.output, None)
+    negative = LinearAttentionNet(net.query, -net.key, net.value, net.output, None)
     for broken in (negative, random_net(np.random.default_rng(0), width=4, depth=2, heads=2)):
         with pytest.raises(ArithmeticError, match="not negative"):
             leading_monomials(broken, GRADING)

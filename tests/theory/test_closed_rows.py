@@ -18,7 +18,7 @@ from depthlaw.ledger.publish.site import atlas_pages
 from depthlaw.theory.atlas import certificates, tasks
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.nets import thoughts
-from depthlaw.theory.nets.classes import CHECKED
+from depthlaw.theory.nets.classes import shown
 
 EXAMPLES = Path(__file__).parents[2] / "docs/examples"
 STORED = {
@@ -47,7 +47,7 @@ def runs_nets(row: AtlasRow) -> bool:
         return row.task.key in thoughts.TASKS
     if row.class_.key in ("relu", "relu-integer"):
         return row.task.key in ("maximum", "maximum-large")
-    return row.class_.key in CHECKED and row.task.key in tasks._MADE
+    return row.class_.key in shown() and row.task.key in tasks._MADE
 
 
 def fault(row: AtlasRow, checked: Checked) -> str:

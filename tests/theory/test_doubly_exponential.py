@@ -11,7 +11,7 @@ from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Outside
 from depthlaw.theory.rank_collapse import doubly_exponential as de
 from depthlaw.theory.rank_collapse.softmax_attention import (
-    Head,
+    SoftmaxHead,
     attention,
     ball_norms,
     centred,
@@ -44,7 +44,7 @@ def test_weights_are_a_mask_and_positions():
         ones = de.next_pair(x, R, layer, weights=arb_mat(4, 4, [1] * 16))[1]
         assert ball_norms(free - ones)[0] < 1e-60
         # Causal, equal logits: averages of the tokens so far.
-        none = Head(0 * layer[0].qk, arb_mat(np.eye(3, dtype=int).tolist()))
+        none = SoftmaxHead(0 * layer[0].qk, arb_mat(np.eye(3, dtype=int).tolist()))
         mask = arb_mat(np.tril(np.ones((4, 4), int)).tolist())
         after, moved = de.next_pair(x, R, [none], weights=mask)
         means = np.cumsum([[float(v) for v in row] for row in tokens.tolist()], axis=0)
@@ -56,7 +56,7 @@ def test_weights_are_a_mask_and_positions():
 def test_two_tokens_follow_the_closed_form():
     """rho -> rho tanh(w rho^2), of which w rho^3 is left a thousand digits below 1."""
     x, R = arb_mat([[0]]), arb_mat([["1e-500"], ["-1e-500"]])
-    head = Head(arb_mat([[2]]), arb_mat([[1]]))
+    head = SoftmaxHead(arb_mat([[2]]), arb_mat([[1]]))
     for power in (1500, 4500):
         x, R = de.next_pair(x, R, [head])
         assert abs((R[0, 0].log() / arb(10).log()) + power) < 2

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from depthlaw.advisor.atlas import RULES, AtlasClass, classes
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.atlas.tasks import word_task
-from depthlaw.theory.nets.classes import breaks
+from depthlaw.theory.nets.classes import family_of, in_class
 from depthlaw.theory.nets.json_format import net_of
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
@@ -55,7 +56,7 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> Non
     [
         ({"class": "deltanet"}, "is not of the class deltanet: nets of the class deltanet are"),
         ({"class": "uhat-right"}, "a head has attention softmax; the class has hard-right"),
-        ({"class": "counting"}, "does not show in such a file; accepted are softmax"),
+        ({"class": "counting"}, "does not show in weights; accepted are softmax"),
         ({"generator": {"polynomial": "open(1)"}}, "cannot read the generator"),
         ({"generator": {"polynomial": "x^2 - 2"}, "read": ["exit()"]}, "cannot read the number"),
         ({"class": "fast"}, "unknown class 'fast'; accepted are softmax"),
@@ -73,7 +74,7 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> Non
         ({"positions": ["9^9^9^9", "i"]}, "cannot read the position '9^9^9^9'"),
         ({"labels": [False, True, False], "read": [[0] * 9] * 3}, "each label has one vector"),
         ({"labels": ["False", "True"], "read": [[0] * 9, [1] * 9]}, "are true and false"),
-        ({"language": "a*"}, "nets are checked against tasks"),
+        ({"language": "a*"}, 'or a regular "language": "(ab)*", one of the two'),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:
@@ -109,12 +110,12 @@ def test_so_many_words_are_refused(capsys) -> None:
 def test_weights_that_break_their_class_are_refused() -> None:
     delta = body("d4-deltanet")
     delta["layers"][0]["step"]["0123"]["matrix"] = [["3/2"]]
-    assert "is not I - beta k k^T" in breaks(net_of(delta), "deltanet")
-    assert breaks(net_of(body("d4-deltanet")), "deltanet") == ""
-    assert "is not diagonal" in breaks(net_of(body("d4-deltanet")), "diagonal-ssm")
+    assert "is not I - beta k k^T" in in_class(net_of(delta), "deltanet")
+    assert in_class(net_of(body("d4-deltanet")), "deltanet") == ""
+    assert "is not diagonal" in in_class(net_of(body("d4-deltanet")), "diagonal-ssm")
     residues = body("s3-diagonal")
     residues["layers"][1]["step"][next(iter(residues["layers"][1]["step"]))]["add"] = [1]
-    assert "adds to the state" in breaks(net_of(residues), "diagonal-ssm")
+    assert "adds to the state" in in_class(net_of(residues), "diagonal-ssm")
 
 
 @pytest.mark.parametrize(
@@ -189,3 +190,41 @@ def test_words_and_their_answers() -> None:
     assert s3.answer(("120", "102")) == "021"
     with pytest.raises(UsageError, match="the group 'M11'"):
         word_task("group-words", {"group": "M11"})
+
+
+def test_a_class_added_as_a_row_is_checked_at_once() -> None:
+    row = dict.fromkeys(RULES, "") | {"key": "strict-pair", "name": "", "definition": ""}
+    row |= {"unit": "layers", "family": "attention", "attention": "softmax weights"}
+    parity = net_of(body("parity"))
+    assert in_class(parity, AtlasClass.of_row(row | {"most_heads": "2"}, "row 2")) == ""
+    one = AtlasClass.of_row(row | {"most_heads": "k - 1"}, "row 2")
+    assert "at most 1 head, not 2" in in_class(parity, one, {"k": 2})
+    assert in_class(parity, one, {"k": 3}) == ""
+    no_mlp = AtlasClass.of_row(row | {"mlp": "none"}, "row 2")
+    assert in_class(parity, no_mlp) == "it has no MLP"
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ({"mlp": "some"}, "row 7, mlp: 'some' is not known; accepted are nothing, none, not last"),
+        ({"masks": "causal past"}, "row 7, masks: 'past' is not known; accepted are none, causal"),
+        (
+            {"most_heads": "n + 1"},
+            "row 7, most_heads: 'n + 1' is not known; accepted are nothing, ",
+        ),
+        ({"family": ""}, "row 7, family: '' is not known; accepted are words, attention"),
+    ],
+)
+def test_a_cell_that_no_rule_knows_is_refused(cell, says) -> None:
+    row = {"key": "a", "name": "", "definition": "", "unit": "", "family": "attention"}
+    with pytest.raises(UsageError) as error:
+        AtlasClass.of_row(row | cell, "classes.csv, row 7")
+    assert says in str(error.value)
+
+
+def test_each_class_of_the_table_is_words_or_has_a_net_that_shows_it() -> None:
+    """Of each family that a row names there are stored nets."""
+    nets = [net_of(body(file.stem)) for file in NETS.glob("*.json")]
+    families = {family_of(net) for net in nets}
+    assert families == {row.family for row in classes().values()} - {"words"}

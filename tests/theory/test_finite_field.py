@@ -185,7 +185,7 @@ def test_largest_entries_are_multiplied_exactly_beyond_the_room(p: int) -> None:
 def test_reduction_is_exact_and_bounded(p: int, value: int, halves: bool) -> None:
     if halves:  # next to the half-integers, where the quotient rounds either way
         value = (2 * ((2**53 - 2**28) // (2 * p)) - 2 * (value % 1000) - 1) * p // 2 + value % 2
-    field, x = residues.Field(p, np.empty(0)), np.array([float(value)])
+    field, x = residues.PrimeField(p, np.empty(0)), np.array([float(value)])
     field.reduce(x)
     assert (int(x[0]) - value) % p == 0
     assert abs(x[0]) <= p // 2 + 2
@@ -329,14 +329,14 @@ def test_predicted_operations_are_those_done(
     m: int, n: int, r: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = 0
-    genuine = residues.Field.subtract_product
+    genuine = residues.PrimeField.subtract_product
 
-    def counted(self: residues.Field, c: Any, a: Any, b: Any, *rest: Any) -> int:
+    def counted(self: residues.PrimeField, c: Any, a: Any, b: Any, *rest: Any) -> int:
         nonlocal done
         done += 2 * c.shape[0] * c.shape[1] * b.shape[0]
         return genuine(self, c, a, b, *rest)
 
-    monkeypatch.setattr(residues.Field, "subtract_product", counted)
+    monkeypatch.setattr(residues.PrimeField, "subtract_product", counted)
     rng = np.random.default_rng(2)
     a = matmul(rng.integers(0, PRIME, (m, r)), rng.integers(0, PRIME, (r, n)), PRIME)
     done = 0

@@ -16,7 +16,11 @@ from depthlaw.theory.claims.definition import Case, Exact
 from depthlaw.theory.exact.finite_field import rank
 from depthlaw.theory.separation_rank import graded_pieces as graded, piece_rank
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
-from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form, random_net
+from depthlaw.theory.separation_rank.linear_attention import (
+    LinearAttentionNet,
+    normal_form,
+    random_net,
+)
 from depthlaw.theory.separation_rank.value_rank import rank_mod
 
 SHAPES = [(1, 2, 1), (2, 1, 1), (2, 3, 1), (2, 3, 2), (3, 2, 3)]
@@ -45,7 +49,7 @@ def test_forms_and_ranks_are_those_of_polynomials_and_their_derivatives(width, d
     for (a, b), variable in zip(pairs, ring.gens(), strict=True):
         moment[a, b] = moment[b, a] = variable
     weights = (net.query, net.key, net.value, net.output)
-    lifted = AttentionNet(*(np.array(w.tolist(), dtype=object) for w in weights), prime=None)
+    lifted = LinearAttentionNet(*(np.array(w.tolist(), dtype=object) for w in weights), prime=None)
     units = np.array(np.eye(width, dtype=int).tolist(), dtype=object)
     polynomials = [normal_form(lifted, moment, unit).item() for unit in units]
 

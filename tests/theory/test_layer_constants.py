@@ -12,7 +12,7 @@ from depthlaw.theory.claims.values import Outside
 from depthlaw.theory.rank_collapse import layer_constants as lc
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
 from depthlaw.theory.rank_collapse.softmax_attention import (
-    Head,
+    SoftmaxHead,
     ball_composite_norm,
     ball_norms,
     composite_norm,
@@ -40,7 +40,9 @@ def plain(weights, X):
 def heads(weights):
     exact = [arb_mat(matrix.tolist()) for part in weights for matrix in part]
     return [
-        Head(exact[h] * exact[H + h].transpose(), exact[2 * H + h] * exact[3 * H + h], D // H)
+        SoftmaxHead(
+            exact[h] * exact[H + h].transpose(), exact[2 * H + h] * exact[3 * H + h], D // H
+        )
         for h in range(H)
     ]
 

@@ -70,11 +70,21 @@ def test_a_distance_that_no_pair_has_is_refused() -> None:
         ct.least_thoughts(ct.vertex_thoughts(3, 6), 3, ct.all_graphs(3), 3)
 
 
-@pytest.mark.parametrize("attention", ["hard", "soft"])
-def test_two_heads_find_what_is_out_of_order(attention: str) -> None:
-    for word in product((0, 1), repeat=6):
-        wrong = "10" in "".join(map(str, word))
-        assert two_heads.accepts(word, attention) != wrong
+def test_two_heads_find_what_is_out_of_order() -> None:
+    """The softmax net says what means of positions and letters in floating point say."""
+    n, soft, hard = 6, two_heads.softmax_heads(6), two_heads.hard_heads(6)
+    for word in product((0, 1), repeat=n):
+        scores = np.array([i * n - x * n * n for i, x in enumerate(word, 1)])
+        last, first = (
+            np.array([np.arange(1, n + 1), word])
+            @ (2.0 ** (s - s.max()))
+            / (2.0 ** (s - s.max())).sum()
+            for s in (scores, -scores)
+        )
+        in_order = first[0] - last[0] + n * last[1] + n * (1 - first[1]) > 1 / 2
+        letters = [str(x) for x in word]
+        assert soft.answer(letters) == hard.answer(letters)[0] == in_order
+        assert in_order != ("10" in "".join(letters))
 
 
 @pytest.mark.parametrize("length", [3, 5, 7])

@@ -11,7 +11,7 @@ from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.separation_rank import linear_attention
 from depthlaw.theory.separation_rank.linear_attention import (
     PRIME,
-    AttentionNet,
+    LinearAttentionNet,
     forward,
     measured_degree,
     moments,
@@ -22,7 +22,7 @@ from depthlaw.theory.separation_rank.linear_attention import (
 )
 
 
-def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: int):
+def by_loops(net: LinearAttentionNet, tokens: np.ndarray, position: int, coordinate: int):
     """The layer written out, entry by entry, in Python integers."""
 
     def dot(a, b):
@@ -60,7 +60,9 @@ def test_token_recursion_is_the_layer_written_out(shape, residual):
     exact = random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=residual)
     tokens = random_tokens(rng, exact, 2, n)
     weights = exact.query, exact.key, exact.value, exact.output
-    modular = AttentionNet(*((w % PRIME).astype(np.int64) for w in weights), residual=residual)
+    modular = LinearAttentionNet(
+        *((w % PRIME).astype(np.int64) for w in weights), residual=residual
+    )
     position, coordinate = n - 1, width - 1
     truth = [by_loops(exact, x, position, coordinate) for x in tokens]
     where = {"position": position, "coordinate": coordinate}
@@ -82,8 +84,8 @@ def test_normal_form_is_the_token_recursion(shape):
 
 def test_largest_residues_do_not_overflow():
     shape = 3 * [(2, 1, 16, 16)] + [(2, 1, 16, 16)]
-    net = AttentionNet(*(np.full(s, PRIME - 1) for s in shape))
-    minus_one = AttentionNet(*(np.full(s, -1, dtype=object) for s in shape), prime=None)
+    net = LinearAttentionNet(*(np.full(s, PRIME - 1) for s in shape))
+    minus_one = LinearAttentionNet(*(np.full(s, -1, dtype=object) for s in shape), prime=None)
     tokens = np.full((6, 16), PRIME - 1)
     expected = by_loops(minus_one, np.full((6, 16), -1, dtype=object), 0, 0) % PRIME
     assert int(forward(net, tokens)) == expected

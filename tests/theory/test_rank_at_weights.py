@@ -23,7 +23,7 @@ from depthlaw.theory.separation_rank.value_rank import rank_mod
 
 
 def floats(width, depth, heads=1, seed=0):
-    """Query, key, value and output of shapes as in `AttentionNet`, and a read-out."""
+    """Query, key, value and output of shapes as in `LinearAttentionNet`, and a read-out."""
     rng = np.random.default_rng(seed)
     inward, outward = (depth, heads, width // heads, width), (depth, heads, width, width // heads)
     parts = [rng.normal(size=inward) for _ in range(3)] + [rng.normal(size=outward)]

@@ -176,7 +176,7 @@ def test_a_layer_more_is_worse_and_no_net_is_a_record(checked) -> None:
     ("net", "says"),
     [
         (asked(maximum_of_pairs(), 5), "takes 4 numbers; the task has 5"),
-        (asked(maximum_of_pairs(), 4, "softmax"), "accepted are relu and relu-integer"),
+        (asked(maximum_of_pairs(), 4, "softmax"), "accepted are relu, relu-integer"),
         (asked(maximum_of_pairs(), 4, task="parity"), "for the tasks maximum and maximum-large"),
         (asked(maximum_of_pairs(), 4, task="maximum-large"), "not about the maximum of 4 numbers"),
         (asked(maximum_of_pairs(), 9), "the task maximum is not about the maximum of 9 numbers"),

@@ -43,7 +43,7 @@ def errs(body: dict, k: int, symbols: int) -> bool:
 @pytest.mark.parametrize("symbols", [2, 3])
 @pytest.mark.parametrize("k", ASKED)
 def test_nets_are_right_on_all_short_words_and_wrong_without_a_layer(k: int, symbols: int) -> None:
-    body = hops_self_skipping(k, symbols)
+    body = hops_self_skipping(k, symbols).body
     depth = len(body["layers"])
     assert depth == layers_for_hops_printed(k)
     assert depth == layers_for_hops(k) - (k != 4)
@@ -61,7 +61,7 @@ def test_nets_are_wrong_with_one_score_changed(k: int) -> None:
         (0, "query", 3, 12, 2),
         (1, "key", 0, 10, 1),
     ):
-        body = copy.deepcopy(hops_self_skipping(k, 2))
+        body = copy.deepcopy(hops_self_skipping(k, 2).body)
         matrix = body["layers"][layer]["heads"][0][part]
         assert matrix[row][column] != to
         matrix[row][column] = to
@@ -69,7 +69,8 @@ def test_nets_are_wrong_with_one_score_changed(k: int) -> None:
 
 
 def test_the_width_is_that_of_every_k() -> None:
-    widths = {len(hops_self_skipping(k, s)["read"][0]) for k in (1, 3, 15, 64) for s in (2, 26)}
+    nets = [hops_self_skipping(k, symbols) for k in (1, 3, 15, 64) for symbols in (2, 26)]
+    widths = {len(net.read[0]) for net in nets}
     assert len(widths) == 1
 
 

@@ -9,7 +9,11 @@ from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.separation_rank import heads
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.graded_pieces import PRIME, scaled_forms
-from depthlaw.theory.separation_rank.linear_attention import AttentionNet, random_net, random_tokens
+from depthlaw.theory.separation_rank.linear_attention import (
+    LinearAttentionNet,
+    random_net,
+    random_tokens,
+)
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
@@ -40,7 +44,7 @@ def test_special_weights_stay_below_every_cut(zeros):
     net = random_net(np.random.default_rng(0), width=4, depth=2, heads=2, prime=PRIME)
     weights = {name: getattr(net, name).copy() for name in ("query", "key", "value", "output")}
     weights[zeros][0, 0, 0] = 0
-    forms = scaled_forms(AttentionNet(**weights, prime=PRIME))
+    forms = scaled_forms(LinearAttentionNet(**weights, prime=PRIME))
     for k in range(5):
         found = graded_rank(forms, k)
         assert all(found <= bound for bound in heads.heads_bounds(4, 2, 2, k).values())

@@ -20,7 +20,7 @@ from depthlaw.theory.separation_rank.explicit_weights import (
     linear_forms,
 )
 from depthlaw.theory.separation_rank.linear_attention import (
-    AttentionNet,
+    LinearAttentionNet,
     measured_degree,
     random_net,
     random_tokens,
@@ -106,7 +106,7 @@ def test_a_minor_is_a_form_in_the_weights(depth, heads, size):
 
     def minor(weights):
         parts = zip(np.split(weights, cuts[:-1]), shapes, strict=True)
-        at_weights = AttentionNet(*(part.reshape(shape) for part, shape in parts), prime=None)
+        at_weights = LinearAttentionNet(*(part.reshape(shape) for part, shape in parts), prime=None)
         values = value_matrix(at_weights, left, right)
         return sum(
             Permutation(order).signature() * math.prod(values[range(size), order])
@@ -128,7 +128,7 @@ def test_a_rank_modulo_a_prime_is_no_larger_and_that_of_the_reduced_net(
     values = value_matrix(net, *sides)
     arrays = (*(getattr(net, name) for name in witness._NAMES), *sides)
     *weights, left, right = ((array % prime).astype(np.int64) for array in arrays)
-    reduced = value_matrix(AttentionNet(*weights, prime=prime), left, right)
+    reduced = value_matrix(LinearAttentionNet(*weights, prime=prime), left, right)
     assert (reduced == (values % prime)).all()
     rational = int(flint.fmpz_mat(size, size, [int(value) for value in values.ravel()]).rank())
     found = rank_mod(reduced, prime)

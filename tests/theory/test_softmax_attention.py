@@ -35,7 +35,7 @@ def test_attention_agrees_with_float64():
         P = np.exp((X @ qk @ X.T + np.ones((5, 1)) @ (X @ b).T) / 2)
         expected += P / P.sum(axis=1, keepdims=True) @ X @ value
     balls = [[arb_mat(array.tolist()) for array in head] for head in layer]
-    heads = [sa.Head(qk, value, 4, b) for qk, value, b in balls]
+    heads = [sa.SoftmaxHead(qk, value, 4, b) for qk, value, b in balls]
     found = sa.attention(arb_mat(X.tolist()), heads)
     assert np.abs(np.array(found.tolist(), dtype=float) - expected).max() < 1e-13
 

@@ -11,7 +11,7 @@ from depthlaw.theory.separation_rank import explicit_weights
 from depthlaw.theory.separation_rank.explicit_weights import certified_rank, coordinate_net
 from depthlaw.theory.separation_rank.linear_attention import (
     PRIME,
-    AttentionNet,
+    LinearAttentionNet,
     forward,
     random_net,
     random_tokens,
@@ -20,7 +20,7 @@ from depthlaw.theory.separation_rank.linear_attention import (
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod, separation_rank
 
 
-def coefficient_rank(net: AttentionNet, tokens: int) -> int:
+def coefficient_rank(net: LinearAttentionNet, tokens: int) -> int:
     """Rank over Q of the output's coefficients, monomials of one half against the other's."""
     x = sympy.symbols(f"x:{tokens * net.width}")
     output = forward(net, np.array(x, dtype=object).reshape(tokens, net.width))[()]

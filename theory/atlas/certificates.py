@@ -36,11 +36,12 @@ words is right on these).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+from depthlaw.advisor.atlas import Atlas, atlas
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.automaton import Automaton
@@ -49,7 +50,7 @@ from ..formal_languages.regular_depth import read_language
 from ..formal_languages.temporal_logic import kinds, kinds_both_ways
 from ..least_depth.chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
 from ..least_depth.group_words import universal
-from .tasks import Word, WordTask, word_task
+from .tasks import Word, WordTask, task_of
 
 # Layers times pairs of positions, or of counts and positions: what takes ten seconds.
 MOST_STEPS = 10_000_000
@@ -81,7 +82,7 @@ class BoundCertificate:
 
     Attributes:
         task, parameters: of the atlas; "" and {} for a language.
-        automaton: of the language; else None.
+        language, automaton: of a language; "" and None for a task.
         kind: the class.
         layers: the number that is said not to suffice.
         words: both; of functions all that are named.
@@ -91,6 +92,7 @@ class BoundCertificate:
 
     task: str
     parameters: dict[str, Any]
+    language: str
     automaton: Automaton | None
     kind: str
     layers: int
@@ -98,7 +100,7 @@ class BoundCertificate:
     answers: tuple[Any, ...]
     function: Task | None = None
 
-    def told_apart(self) -> int | None:
+    def separating_layers(self) -> int | None:
         """The least number of layers that tell the words apart; None where `layers` do not.
 
         Cost: layers times the square of the length; where they are told apart, that for each layer.
@@ -180,8 +182,8 @@ def _exponent(word: Word) -> int:
 # --- files ---
 
 
-def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
-    """The certificate of a JSON object.
+def read_bound(body: Mapping[str, Any], known: Atlas | None = None) -> BoundCertificate:
+    """The certificate of a JSON object; about a task of the atlas, or of tables of a user's own.
 
     Raises:
         UsageError: for what is missing, of the wrong form, too long, or not decided here.
@@ -208,13 +210,15 @@ def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
         raise UsageError('the task has the wrong form; give "task": "dyck" and "parameters"')
     if kind == _STEPS:
         return _of_function(name, parameters, layers, words)
-    task = word_task(name, parameters)
-    group = "group" in parameters
-    if not (kind in _GROUPS_ONLY if group else kind in _HEADS and name in _WORDS):
-        fits = ", ".join(_GROUPS_ONLY if group else _HEADS if name in _WORDS else [])
+    known = atlas() if known is None else known
+    task = task_of(known, name, parameters)
+    classes: Collection[str] = _GROUPS_ONLY if "group" in parameters else ()
+    if name in _WORDS or name not in atlas().tasks:
+        classes = _HEADS
+    if kind not in classes:
         raise UsageError(
             f"bounds of the class {kind} for the task {name} are not checked here"
-            + (f"; accepted are the classes {fits}" if fits else "")
+            + (f"; accepted are the classes {', '.join(classes)}" if classes else "")
         )
     if kind == "deltanet" and layers > 1:
         raise UsageError(f"of deltanet bounds on 0 or 1 layers are checked here; got {layers}")
@@ -225,7 +229,7 @@ def read_bound(body: Mapping[str, Any]) -> BoundCertificate:
     if kind == "deltanet" and len({letter.removesuffix(BACK) for letter in one + other}) > 1:
         raise UsageError("for deltanet both words are powers of one letter")
     answers = _answer(task, one), _answer(task, other)
-    return BoundCertificate(name, parameters, None, kind, layers, (one, other), answers)
+    return BoundCertificate(name, parameters, "", None, kind, layers, (one, other), answers)
 
 
 def _of_language(
@@ -243,7 +247,7 @@ def _of_language(
     one, other = (_read_word(word, tuple(alphabet), False) for word in words)
     _refuse_long(layers, one, other)
     answers = automaton.accepts("".join(one)), automaton.accepts("".join(other))
-    return BoundCertificate("", {}, automaton, kind, layers, (one, other), answers)
+    return BoundCertificate("", {}, expression, automaton, kind, layers, (one, other), answers)
 
 
 def _of_function(
@@ -265,7 +269,7 @@ def _of_function(
         raise UsageError("these are too many words to be decided; name fewer, or shorter ones")
     answers = tuple(function(tuple(map(int, word))) for word in read)
     made = function_on_words(function, length, letters)
-    return BoundCertificate(name, dict(parameters), None, _STEPS, layers, read, answers, made)
+    return BoundCertificate(name, dict(parameters), "", None, _STEPS, layers, read, answers, made)
 
 
 def _function(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import runpy
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +12,21 @@ from functools import cache, reduce
 from math import log10
 from typing import Any
 
+from depthlaw.advisor.atlas import Atlas, atlas as shipped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
+from ..formal_languages.regular_depth import read_language
 from ..hops.pointers import hop_k
 from ..least_depth.continuous_thoughts import all_graphs, distances
-from ..least_depth.group_words import GROUPS, Element, closure, exponent, series_length, times
+from ..least_depth.groups import (
+    GROUPS,
+    Element,
+    closure,
+    element_name,
+    exponent,
+    series_length,
+    times,
+)
 
 Word = tuple[str, ...]
 # Parameter.
@@ -100,11 +112,7 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
             + ", ".join(sorted(_MADE))
         )
     made, needed = _MADE[name]
-    if set(parameters) != set(needed):
-        raise UsageError(
-            f"the task {name} takes the parameters {', '.join(needed) or 'none'}; got "
-            f"{', '.join(parameters) or 'none'}"
-        )
+    _refuse_parameters(name, needed, parameters)
     for letter, value in parameters.items():
         if letter == "group" and name in _ADMITTED:
             _admitted(name, value)
@@ -124,11 +132,82 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
     return task
 
 
+def _refuse_parameters(name: str, needed: Sequence[str], given: Mapping[str, Any]) -> None:
+    if set(given) != set(needed):
+        raise UsageError(
+            f"the task {name} takes the parameters {', '.join(needed) or 'none'}; got "
+            f"{', '.join(given) or 'none'}"
+        )
+
+
+def language_task(language: str, alphabet: str) -> WordTask:
+    """Membership in a regular language, over these letters or those of the expression.
+
+    Raises:
+        UsageError: for what is no regular expression.
+
+    >>> task = language_task("(ab)*", "ab")
+    >>> [task.answer(tuple(word)) for word in ("", "ab", "aba")]
+    [True, True, False]
+    """
+    automaton = read_language(language, alphabet or None)
+    moves = dict(zip(automaton.alphabet, automaton.moves, strict=True))
+    machine = Machine(
+        0,
+        lambda state, letter: moves[letter][state],
+        lambda state: state in automaton.accepting,
+    )
+    return _read_by(machine, automaton.alphabet)
+
+
+def task_of(known: Atlas, name: str, parameters: Mapping[str, Any]) -> WordTask:
+    """`word_task`; of a task in tables of a user's own its `language`, or the function of its name
+    (with _ for -) in the file words.py beside them, from a word to its answer.
+
+    Raises:
+        UsageError: as `word_task`, and for a file that cannot be used.
+    """
+    own = known.tasks.get(name)
+    if own is None or known.folder is None or name in shipped().tasks:
+        return word_task(name, parameters)
+    if own.language:
+        if parameters:
+            raise UsageError(f"the task {name} is one language, and takes no parameters")
+        return language_task(own.language, own.alphabet)
+    file, function = known.folder / "words.py", name.replace("-", "_")
+    if not own.alphabet or not file.is_file():
+        raise UsageError(
+            f"the task {name} has no words; fill in language or alphabet in tasks.csv, with an "
+            f"alphabet alone define {function}(word) in {file}"
+        )
+    try:
+        answer = runpy.run_path(str(file))[function]
+        needed = [*inspect.signature(answer).parameters][1:]
+    except Exception as error:  # whatever the file raises
+        raise UsageError(f"cannot use {function} of {file} ({error!r})") from None
+    _refuse_parameters(name, needed, parameters)
+    letters = own.alphabet.split() if " " in own.alphabet else own.alphabet
+
+    def answered(word: Word) -> bool | str:
+        try:
+            given = answer(word, **parameters)
+        except Exception as error:  # whatever the file raises
+            raise UsageError(f"{function} of {file}: {error!r} on {quoted(str(word))}") from None
+        if not isinstance(given, bool | str):
+            raise UsageError(
+                f"{function} of {file} answers {given!r}; return True or False, or a string"
+            )
+        return given
+
+    return WordTask(tuple(letters), answered, least=1)
+
+
 def _parity() -> WordTask:
     return _read_by(Machine(False, lambda odd, letter: odd != (letter == "1")), "01")
 
 
-def _parity_bits(n: int) -> WordTask:
+def parity_bits(n: int) -> WordTask:
+    """Whether n bits have an odd number of ones."""
     return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n, whole=True)
 
 
@@ -175,7 +254,8 @@ def _dyck(k: int, D: int) -> WordTask:
     return _read_by(machine, [letter for pair in pairs for letter in pair])
 
 
-def _ordered(n: int) -> WordTask:
+def ordered(n: int) -> WordTask:
+    """Whether n bits are sorted."""
     if n < 3:
         raise UsageError(f"the task ordered has words of 3 letters or more; got n = {n}")
     return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n, whole=True)
@@ -315,13 +395,11 @@ def _symbols(name: str, symbols: int, least: int) -> Word:
     return tuple("abcdefghijklmnopqrstuvwxyz"[:symbols])
 
 
-def _group_words(group: str) -> WordTask:
+def group_words(group: str) -> WordTask:
     """Words over all elements, each written by the images of 0, 1, ...; the answer is the product
     from left to right."""
     elements = closure(_generators(group))
-    names = {" ".join(map(str, element)): element for element in sorted(elements)}
-    if max(map(len, elements)) <= 10:
-        names = {name.replace(" ", ""): element for name, element in names.items()}
+    names = {element_name(element): element for element in sorted(elements)}
     written = {element: name for name, element in names.items()}
 
     @cache
@@ -333,7 +411,7 @@ def _group_words(group: str) -> WordTask:
 
 
 def _group_product(group: str, N: int) -> WordTask:
-    words = _group_words(group)
+    words = group_words(group)
     return WordTask(words.letters, words.answer, length=N, whole=True)
 
 
@@ -380,7 +458,7 @@ def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
     >>> tasks_of("parity", {}), tasks_of("blocks", {"k": 2})
     (('parity', 'not-r-trivial', 'not-star-free'), ('blocks', 'r-trivial', 'star-free'))
     """
-    if name in _ADMITTED:
+    if name in _ADMITTED and "group" in parameters:
         return tasks_of_group(parameters["group"])
     # Dyck-(k, D) holds Dyck-(1, D), of which the atlas says it.
     kinds = {
@@ -392,6 +470,15 @@ def tasks_of(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
         "stair": ("r-trivial" if parameters.get("k") == 1 else "not-r-trivial", "star-free"),
     }
     return (name, *kinds.get(name, ()))
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """What a task of the atlas takes in files; () for one that has no words here.
+
+    >>> parameters_of("dyck"), parameters_of("maximum")
+    (('k', 'D'), ())
+    """
+    return _MADE[name][1] if name in _MADE else ()
 
 
 def lengths_of(group: str) -> dict[str, int]:
@@ -420,12 +507,12 @@ def derived_length_of(group: str) -> int | None:
 
 _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "parity": (_parity, ()),
-    "parity-bits": (_parity_bits, ("n",)),
+    "parity-bits": (parity_bits, ("n",)),
     "blocks": (_blocks, ("k",)),
     "letters": (_letters, ("k",)),
     "stair": (_stair, ("k",)),
     "dyck": (_dyck, ("k", "D")),
-    "ordered": (_ordered, ("n",)),
+    "ordered": (ordered, ("n",)),
     "kgram": (_kgram, ("k", "symbols")),
     "hops": (_hops, ("k", "symbols")),
     "composition": (_composition, ("k", "N")),
@@ -434,5 +521,5 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "kth-one": (_kth_one, ("k", "n")),
     "iteration": (_iteration, ("l", "n")),
     "group-product": (_group_product, ("group", "N")),
-    **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
+    **dict.fromkeys(_ADMITTED, (group_words, ("group",))),
 }

@@ -46,14 +46,13 @@ class Plan:
 
     Attributes:
         cost: (case) -> what it takes.
-        rates: () -> kind of work -> units per second of this process, measured now, in a few
-            seconds. A function of a module, since it is called in processes of its own.
+        rates: kind of work -> units per second of one process, on some machine.
         group: the fields of a case whose values name its group: the cases that share what is
             prepared, and mean most together.
     """
 
     cost: Callable[[Case], Cost]
-    rates: Callable[[], Mapping[str, float]]
+    rates: Mapping[str, float]
     group: tuple[str, ...]
 
     def group_of(self, case: Case) -> tuple[Any, ...]:

@@ -24,12 +24,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy
 from sympy.core.relational import Relational
 
-from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural
 
+from .evaluation import OutOfDomain, at, summed, value_at
 from .formal import Formal
 from .readable import readable
-from .symbols import term_of
-from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Scalar, Step
+from .values import (
+    Ball,
+    Case,
+    Exact,
+    Measured,
+    Outside,
+    PowerOfTen,
+    Proportion,
+    Sample,
+    Step,
+)
 
 if TYPE_CHECKING:
     from .counterexample_search import Search
@@ -46,7 +56,9 @@ __all__ = [
     "Exact",
     "Formal",
     "Measured",
+    "OutOfDomain",
     "Outside",
+    "PowerOfTen",
     "Proportion",
     "Sample",
     "Source",
@@ -93,8 +105,6 @@ Quantifier = Literal["all", "almost every", "exists", "typical", "these nets"]
 ClaimWeight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
 Tier = Literal["cited", "supporting"]
-# What `Claim.at` takes: numerators and denominators, and terms of a sum, a second's work.
-LARGEST_VALUE, MOST_TERMS = 10**15, 10**5
 # Why verdicts carry a * that were undecided while all claims of a suite shared one budget.
 LEVEL_MOVED = (
     "the false-alarm level, which the claims of a suite used to share, became the "
@@ -232,6 +242,8 @@ class Claim:
         search: families of instances in which the falsifier looks for counterexamples.
         plan: what the runs of an expensive claim take, for suites that work within a budget of
             memory and time.
+        closed: (case) -> what the right side says there, for statements whose sums have too many
+            terms at sizes that people use; `at` asks it, `predict` does not.
         table: (rows of results) -> a table of its own that reports print besides the verdict;
             claims with the same function share one.
     """
@@ -271,6 +283,7 @@ class Claim:
     trained: str = ""
     search: Callable[[], tuple[Search, ...]] | None = None
     plan: Any = None
+    closed: Callable[[Case], Any] | None = None
     table: Callable[..., Any] | None = None
     note: str = ""
 
@@ -383,47 +396,47 @@ class Claim:
         number, or the pair of two, between which the measured quantity is stated to lie."""
         return _predicted(self, case)
 
-    def at(self, **values: Scalar) -> Any:
-        """What the right side says at values of one's own, as `predict` does.
+    def at(self, *, log10: bool = False, **values: Any) -> Any:
+        """What the right side says at values of one's own.
 
         Args:
-            values: of the quantities of the right side, by name; of other fields of the cases,
-                too. Text stands for a number that is not whole, such as "1/3" or "0.1".
+            log10: its decimal logarithm, as a float.
+            values: of the quantities of the right side and of other fields of the cases, by their
+                names or as they are printed (`d_x`, `L`). Numbers of any type, exactly: a float is
+                the decimal it prints as, text stands for fractions ("1/3"). Arrays and lists are
+                broadcast. SymPy's symbols and expressions may stand for some of them.
+
+        Returns:
+            Of numbers what `predict` returns, or a `PowerOfTen` where that has more than 4,300
+            digits; of arrays an array of floats; of symbols SymPy's expression.
 
         Raises:
-            UsageError: for a name that it does not have, for one that is missing, and for a value
-                outside its domain.
+            OutOfDomain: for numbers that break an assumption, which it names.
+            UsageError: for a name that it does not have, with the nearest one; for one that is
+                missing; for a value outside its domain.
 
-        >>> round(float(find("separation_rank/upper_bound_deep").at(width=768, depth=12)))
+        >>> bound = find("separation_rank/upper_bound_deep")
+        >>> round(float(bound.at(width=768, depth=12)))
         12013
+        >>> bound.at(d_x=[768, 1024], L=12).round(1).tolist()
+        [12013.0, 15475.3]
+        >>> print(find("separation_rank/degree").at(depth=10**6))
+        10^(477121.25)
+        >>> find("connectivity/reach").at(depth=sympy.Symbol("L"), diameter=1000)
+        Min(1000, 3**L)
         """
-        needed = {} if self.predicted else {s.name: s for s in self.statement.rhs.free_symbols}
-        fields = {name for case in self.every_case for name in case.fields()}
-        accepted = ", ".join(sorted(fields | set(needed))) or "none"
-        for name, value in values.items():
-            if name not in fields and name not in needed:
-                raise UsageError(f"{self.key} has no {quoted(name)}; accepted are {accepted}")
-            if name in needed and not _within(needed[name], value):
-                domain = term.domain if (term := term_of(needed[name])) else "number"
-                raise UsageError(
-                    f"{name}={value} is outside its domain; accepted is a {domain}, as a fraction "
-                    f"of numbers up to {LARGEST_VALUE:.0e}"
-                )
-        if missing := sorted(set(needed) - set(values)):
-            raise UsageError(f"{self.key} needs {', '.join(missing)}; accepted are {accepted}")
-        for total in self.statement.rhs.atoms(sympy.Sum):
-            _, low, high = total.limits[0]
-            if at(high - low, Case(**values)) > MOST_TERMS:
-                raise UsageError(
-                    f"{self.key} is a sum of more than {MOST_TERMS:,} terms there; accepted are "
-                    "smaller values"
-                )
-        try:
-            return self.predict(Case(**values))
-        except (AttributeError, KeyError) as error:
-            raise UsageError(f"{self.key}: {error.args[0]}; accepted are {accepted}") from None
-        except (ArithmeticError, TypeError, ValueError):
-            raise UsageError(f"the right side of {self.key} has no value there") from None
+        return value_at(self, values, log10=log10)
+
+    @property
+    def symbols(self) -> dict[str, sympy.Symbol]:
+        """The symbols of the right side by name: what `at` needs a value of, and what SymPy's
+        `statement.subs` knows. It passes over symbols of one's own, which are others."""
+        free = () if self.predicted else self.statement.rhs.free_symbols
+        return {symbol.name: symbol for symbol in free}
+
+    def plain_condition(self, name: str | None) -> str:
+        """An assumption as a terminal shows it; nothing where none is broken."""
+        return readable(name) if name else ""
 
     def measure(
         self, case: Case, seed: int = 0, *, control: bool = False, **options: Any
@@ -473,7 +486,7 @@ _TEXTS = (
     "trained",
 )
 # The packages that all topics share.
-_SHARED = ("claims", "certificates", "exact", "formal", "nets", "training")
+_SHARED = ("atlas", "claims", "certificates", "exact", "formal", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.
 _IMPORT = re.compile(r"^from (\.*[\w.]*) import (?:\(([^)]*)\)|(.*))|^import ([\w.]+)", re.M)
 _Steps = Callable[[Relational], Iterable[Step]]
@@ -569,59 +582,12 @@ def claim(
     return made
 
 
-def _within(symbol: sympy.Symbol, value: Scalar) -> bool:
-    """Whether a value is in the domain of a quantity."""
-    text = str(int(value) if isinstance(value, bool) else value)
-    if len(text) > 40 or re.search(r"[eE][+-]?\d{3}", text):  # not worth the work of reading it
-        return False
-    try:
-        number = sympy.Rational(text)
-    except (ArithmeticError, TypeError, ValueError):
-        return False
-    if not number.is_finite or abs(number.p) > LARGEST_VALUE or number.q > LARGEST_VALUE:
-        return False
-    return all(
-        getattr(number, f"is_{domain}") is not False
-        for domain in ("integer", "positive", "nonnegative")
-        if getattr(symbol, f"is_{domain}")
-    )
-
-
 @lru_cache(maxsize=1 << 14)
 def _predicted(claim: Claim, case: Case) -> Any:
     """Judging, printing and drawing ask for the same predictions; sums take milliseconds."""
     if claim.predicted:
         return claim.predicted(claim.statement, case)
-    return at(_summed(claim.statement.rhs, case), case)
-
-
-def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
-    """The expression with every symbol that the case names replaced by the case's exact value."""
-    values = {}
-    for s in expression.free_symbols:
-        if s.name in case:
-            value = case.get(s.name)
-            whole = isinstance(value, int)
-            values[s] = sympy.Integer(int(value)) if whole else sympy.Rational(str(value))
-    # xreplace rebuilds every node with its new arguments, so integer powers of integers become
-    # integers; far faster than subs.
-    replaced = expression.xreplace(values)
-    return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
-
-
-def _summed(expression: sympy.Expr, case: Case) -> sympy.Expr:
-    """The expression with numbers in place of its sums of rational terms. SymPy would first put the
-    case into a term, and compare the terms of its Min with an index that has no value yet."""
-    sums = {}
-    for total in expression.atoms(sympy.Sum):
-        index, low, high = total.limits[0]
-        ends = at(low, case), at(high, case)
-        if len(total.limits) == 1 and all(end.is_Integer for end in ends):
-            places = range(int(ends[0]), int(ends[1]) + 1)
-            terms = [at(total.function, Case(**case.fields() | {index.name: k})) for k in places]
-            if all(term.is_Rational for term in terms):
-                sums[total] = sympy.Add(*terms)
-    return expression.xreplace(sums)
+    return at(summed(claim.statement.rhs, case), case)
 
 
 def measured_symbol(statement: Relational, case: Case) -> sympy.Symbol:

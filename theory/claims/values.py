@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import total_ordering
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -228,6 +229,44 @@ class Outside:
     """
 
     broken: str
+
+
+@total_ordering
+@dataclass(frozen=True)
+class PowerOfTen:
+    """A number with too many digits to be written down, or too close to 0: `sign` 10^`log10`. It
+    compares with all others, and is no float.
+
+    >>> huge = PowerOfTen(1, Fraction(10**6))
+    >>> print(huge), huge > 10**100, PowerOfTen(1, Fraction(3**40)) > huge
+    10^(1000000)
+    (None, True, True)
+    """
+
+    sign: int
+    log10: Fraction
+
+    def __str__(self) -> str:
+        """In eight digits, those of the exponent."""
+        large = abs(self.log10) >= 10**300
+        exponent = str(_power_of(self.log10)) if large else f"{float(self.log10):.8g}"
+        return f"{'-' if self.sign < 0 else ''}10^({exponent})"
+
+    def __lt__(self, other: Any) -> bool:
+        """By signs and logarithms."""
+        if not isinstance(other, PowerOfTen):
+            other = _power_of(other)
+        ours, theirs = ((x.sign, x.sign * x.log10) for x in (self, other))
+        return ours < theirs
+
+
+def _power_of(number: Any) -> PowerOfTen:
+    exact = Fraction(int(number.p), int(number.q)) if hasattr(number, "p") else number
+    exact = Fraction(exact if isinstance(exact, int | Fraction) else float(exact))
+    if not exact:
+        return PowerOfTen(0, Fraction(0))
+    digits = math.log10(abs(exact.numerator)) - math.log10(exact.denominator)
+    return PowerOfTen(1 if exact > 0 else -1, Fraction(digits))
 
 
 # What an interval is estimated for from random observations.

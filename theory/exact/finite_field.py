@@ -23,7 +23,7 @@ from .residues import (
     PANEL,
     TILE,
     Array,
-    Field,
+    PrimeField,
     centred,
     checked_prime,
     default_prime,
@@ -70,7 +70,7 @@ def matmul(a: Array, b: Array, p: int) -> Array:
     arguments as float64, the result and two tiles of 8 MB.
     """
     left, right = matrix_of(a), matrix_of(b)
-    field = Field(p, left)
+    field = PrimeField(p, left)
     if left.shape[1] != right.shape[0]:
         raise ValueError(
             f"shapes {tuple(left.shape)} and {tuple(right.shape)} do not multiply: "
@@ -106,7 +106,7 @@ def triangular_solve(
         raise ValueError(
             f"shapes {tuple(triangle.shape)} and {tuple(x.shape)}: needed are (n, n) and (n, k)"
         )
-    field = Field(p, triangle)
+    field = PrimeField(p, triangle)
     triangle, x = residues(triangle, field), residues(x, field)
     if not unit:
         # Row by row divided by the diagonal: a triangle with ones, and the same solution.
@@ -119,7 +119,7 @@ def triangular_solve(
     return x
 
 
-def _solve_unit(field: Field, t: Array, x: Array, lower: bool, waiting: int = 0) -> None:
+def _solve_unit(field: PrimeField, t: Array, x: Array, lower: bool, waiting: int = 0) -> None:
     """x = t^-1 x in place for a triangle with ones; its diagonal blocks are inverted in stacks."""
     n, b = t.shape[0], field.panel
     if not n or not x.shape[1]:
@@ -134,7 +134,7 @@ def _solve_unit(field: Field, t: Array, x: Array, lower: bool, waiting: int = 0)
 
 
 def _solve_blocks(
-    field: Field, t: Array, x: Array, lower: bool, waiting: int, inverses: list[Array]
+    field: PrimeField, t: Array, x: Array, lower: bool, waiting: int, inverses: list[Array]
 ) -> None:
     """By halves.
 
@@ -214,7 +214,7 @@ def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
     that follows the rank); Dumas, Giorgi, Pernet 2008, arXiv:cs/0601133v3 (delayed reduction).
     """
     matrix = matrix_of(a)
-    field = Field(p, matrix)
+    field = PrimeField(p, matrix)
     if field.host and max(matrix.shape) <= flint_side(int(p)):
         entries = residues(matrix, field, overwrite).astype(np.int64).ravel().tolist()
         # Through a matrix of integers, into which entries are read faster.
@@ -238,7 +238,7 @@ def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
     References: Dumas, Pernet, Sultan 2015, arXiv:1501.05239v2.
     """
     matrix = matrix_of(a)
-    field = Field(p, matrix)
+    field = PrimeField(p, matrix)
     # A matrix that is not tall is finished when its rows are used up, mostly after as many columns.
     tall = matrix.shape[0] > matrix.shape[1] and not overwrite
     work = residues(matrix.T if tall else matrix, field, overwrite)
@@ -261,7 +261,7 @@ def ple(a: Array, p: int) -> PLE:
     References: Jeannerod, Pernet, Storjohann 2013, arXiv:1112.5717v3.
     """
     matrix = matrix_of(a)
-    field = Field(p, matrix)
+    field = PrimeField(p, matrix)
     work = residues(matrix, field)
     order, columns = _eliminate(field, work, whole=True)
     rows, r = np.arange(work.shape[0], dtype=np.int64), len(columns)
@@ -302,7 +302,7 @@ class Relations(NamedTuple):
         the rank grows.
         """
         matrix = matrix_of(more)
-        field, x, r = Field(p, matrix), self.coefficients, len(self.chosen)
+        field, x, r = PrimeField(p, matrix), self.coefficients, len(self.chosen)
         lines = r + len(self.others)
         if matrix.shape[self.axis] != lines:
             raise ValueError(
@@ -347,7 +347,7 @@ def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Re
     ([0, 2], [1], [[2.0], [0.0]])
     """
     matrix = matrix_of(a)
-    field = Field(p, matrix)
+    field = PrimeField(p, matrix)
     work = residues(matrix, field, overwrite)
     # Where rows are used up, they have no relations; else the elimination sees all columns anyway.
     order, columns = _eliminate(field, work, whole=axis == 1)
@@ -375,7 +375,7 @@ def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Re
 
 
 def _eliminate(
-    field: Field, a: Array, whole: bool = False, waiting: int = 0
+    field: PrimeField, a: Array, whole: bool = False, waiting: int = 0
 ) -> tuple[Integers, list[int]]:
     """PLE in place, U on and right of the pivots, L below: (order of the first rows, columns).
 
@@ -409,7 +409,7 @@ def _eliminate(
     return _joined(order, below, r), columns + [half + c for c in more]
 
 
-def _any(field: Field, a: Array) -> bool:
+def _any(field: PrimeField, a: Array) -> bool:
     """Whether an entry is not zero modulo p; reduces the parts up to the first that has one."""
     if bool(field.xp.remainder(a[:1], field.p).any()):
         return True

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .residues import Array, Field, Floats, inverses_of, pieces, unit_inverse
+from .residues import Array, Floats, PrimeField, inverses_of, pieces, unit_inverse
 
 Integers = NDArray[np.int64]
 
 
-def eliminate_panel(field: Field, a: Array) -> tuple[Integers, list[int]]:
+def eliminate_panel(field: PrimeField, a: Array) -> tuple[Integers, list[int]]:
     """PLE of at most `field.panel` columns: (order of the first rows, pivot columns)."""
     m, b = a.shape
     if m >= b:
@@ -58,7 +58,7 @@ def _factor_square(d: Floats, p: int) -> bool:
     return True
 
 
-def _upper_inverse(field: Field, u: Floats) -> Floats:
+def _upper_inverse(field: PrimeField, u: Floats) -> Floats:
     """The inverse of the upper triangle of u: of a triangle with ones, times the diagonal's."""
     scale = inverses_of(u.diagonal(), field)
     unit = u * scale[:, None]
@@ -68,7 +68,7 @@ def _upper_inverse(field: Field, u: Floats) -> Floats:
     return inverse
 
 
-def _factor_pivoting(field: Field, a: Floats) -> tuple[Floats, Integers, list[int]]:
+def _factor_pivoting(field: PrimeField, a: Floats) -> tuple[Floats, Integers, list[int]]:
     """PLE by columns, the pivot the topmost entry that is not zero: (packed, order, columns).
 
     A column is brought up to date by one product when its turn comes, rows stay where they are to
@@ -102,7 +102,7 @@ def _factor_pivoting(field: Field, a: Floats) -> tuple[Floats, Integers, list[in
 
 
 def _packed(
-    field: Field, a: Floats, lower: Floats, upper: Floats, rows: list[int], columns: list[int]
+    field: PrimeField, a: Floats, lower: Floats, upper: Floats, rows: list[int], columns: list[int]
 ) -> tuple[Floats, Integers, list[int]]:
     """In the layout of _eliminate: pivot rows on top, U from the pivots on, a unit L below them."""
     r = len(rows)
@@ -125,7 +125,7 @@ def _packed(
     return packed, order, columns
 
 
-def permute(field: Field, a: Array, order: Integers) -> None:
+def permute(field: PrimeField, a: Array, order: Integers) -> None:
     """a[:len(order)] = a[order] in place, few columns at a time."""
     moved = np.flatnonzero(order != np.arange(len(order)))
     if not len(moved):

@@ -53,7 +53,7 @@ def default_prime(n: int) -> int:
 
 
 def room(p: int) -> int:
-    """How many products of residues may be added to a residue, see Field.reduce: k with
+    """How many products of residues may be added to a residue, see PrimeField.reduce: k with
     k m^2 + m <= 2^53 - p for residues of size at most m = p//2 + 2.
     """
     m = p // 2 + 2
@@ -81,7 +81,7 @@ def checked_prime(p: int) -> int:
 # --- residues -------------------------------------------------------------------------------------
 
 
-class Field:
+class PrimeField:
     """F_p on the arrays of one library: exact reduction, products, and their scratch memory."""
 
     def __init__(self, p: int, like: Array) -> None:
@@ -166,9 +166,9 @@ class Field:
         return self.xp.zeros(shape, dtype=self.xp.float64, **self.device)
 
     @property
-    def on_host(self) -> Field:
+    def on_host(self) -> PrimeField:
         """The same field on NumPy arrays."""
-        return self if self.host else Field(int(self.p), np.empty(0))
+        return self if self.host else PrimeField(int(self.p), np.empty(0))
 
     def to_host(self, x: Array) -> Floats:
         """As a NumPy array, which shares memory where it can."""
@@ -209,10 +209,10 @@ def centred(a: Array, p: int) -> Array:
     [[-1.0, 0.0, 1.0]]
     """
     x = a if _namespace(a) is not np else np.asarray(a)
-    return residues(x, Field(p, x))
+    return residues(x, PrimeField(p, x))
 
 
-def residues(a: Array, field: Field, overwrite: bool = False) -> Array:
+def residues(a: Array, field: PrimeField, overwrite: bool = False) -> Array:
     """Centred residues of any integers, see `centred`; with `overwrite` in the memory of a."""
     xp = field.xp
     if overwrite and a.dtype != xp.float64:
@@ -238,7 +238,7 @@ def residues(a: Array, field: Field, overwrite: bool = False) -> Array:
     return out
 
 
-def _integers(a: Array, field: Field) -> Array:
+def _integers(a: Array, field: PrimeField) -> Array:
     """Entries that float64 holds exactly, of the same residues."""
     kind = str(a.dtype)
     if "float" in kind:
@@ -265,7 +265,7 @@ def matrix_of(a: Array) -> Array:
 # --- triangles ------------------------------------------------------------------------------------
 
 
-def inverses_of(values: Floats, field: Field) -> Floats:
+def inverses_of(values: Floats, field: PrimeField) -> Floats:
     """The inverse of each entry of a diagonal, centred."""
     p, half = int(field.p), int(field.p) // 2
     entries = [int(v) % p for v in values]
@@ -277,7 +277,7 @@ def inverses_of(values: Floats, field: Field) -> Floats:
     return np.array([(pow(v, -1, p) + half) % p - half for v in entries], dtype=np.float64)
 
 
-def unit_inverse(field: Field, t: Array, lower: bool) -> Array:
+def unit_inverse(field: PrimeField, t: Array, lower: bool) -> Array:
     """(1 - s)^-1 = (1 + s)(1 + s^2)(1 + s^4)... for a nilpotent s, or a stack of them."""
     n = t.shape[-1]
     one = field.from_host(np.eye(n))

@@ -10,84 +10,8 @@ from typing import Any
 
 from ..nets.builder import Body
 from ..nets.fields import field_of
-from .group_words import GROUPS, Element, cascade, closure, inverse, power, series, times
-
-
-def element_name(element: Element) -> str:
-    """An element by the images of 0, 1, and so on, of which there are ten at most."""
-    return "".join(map(str, element))
-
-
-def _table(emitted: Mapping[tuple[Any, str], str]) -> Body:
-    """What a layer writes, as a table: state -> letter read -> letter written."""
-    letters = list(dict.fromkeys(letter for _, letter in emitted))
-    states = dict.fromkeys(state for state, _ in emitted)
-    return {
-        "letters": " ".join(letters),
-        "rows": [
-            [list(state), " ".join(emitted.get((state, letter), "-") for letter in letters)]
-            for state in states
-        ],
-    }
-
-
-def by_cascade(group: str, m: int, modulus: int | None) -> Body:
-    """The layers of `group_words.cascade`, over the m-th roots of unity: 1 and -1, or powers of one
-    modulo a prime. A letter names an element of a subgroup and what the layers below stand for."""
-    elements = closure(GROUPS[group])
-    root = 1
-    if modulus is None:
-        if m != 2:
-            raise ValueError("roots of an order above 2 take a modulus")
-        root = -1
-    else:
-        root = next(x for x in range(2, modulus) if _order(x, modulus) == m)
-    one = power(min(elements), 0)
-
-    def number(exponent: int) -> int:
-        return root**exponent if modulus is None else pow(root, exponent, modulus)
-
-    read = {element_name(x): (x, one) for x in sorted(elements)}
-    body_layers = []
-    layers = cascade(series(elements, m), m)
-    for at, layer in enumerate(layers, 1):
-        last, wrote = at == len(layers), {}
-        emit = {}
-        for state in layer.coset:
-            for letter, (x, below) in read.items():
-                after = tuple((h + e) % m for h, e in zip(state, layer.exponents[x], strict=True))
-                rest = times(times(layer.coset[state], x), inverse(layer.coset[after]))
-                product = times(layer.coset[after], below)
-                name = (
-                    element_name(product)
-                    if last
-                    else f"{element_name(rest)}.{element_name(product)}"
-                )
-                wrote[name] = (rest, product)
-                emit[tuple(map(number, state)), letter] = name
-        body_layers.append(
-            {
-                "start": [1] * len(next(iter(layer.coset))),
-                "before": True,
-                "step": {
-                    letter: {"diagonal": [number(e) for e in layer.exponents[x]]}
-                    for letter, (x, _) in read.items()
-                },
-                "emit": _table(emit),
-            }
-        )
-        read = wrote
-    return {
-        "family": "recurrent",
-        **({} if modulus is None else {"modulus": modulus}),
-        "alphabet": [element_name(x) for x in sorted(elements)],
-        "layers": body_layers,
-    }
-
-
-def _order(x: int, modulus: int) -> int:
-    return next(n for n in range(1, modulus) if pow(x, n, modulus) == 1)
-
+from .group_words import table
+from .groups import GROUPS, closure, element_name, power, times
 
 Matrix = tuple[tuple[Any, ...], ...]
 
@@ -183,7 +107,7 @@ def by_reflections(
             "step": {
                 x: {"matrix": [list(map(number_text, row)) for row in m]} for x, m in step.items()
             },
-            "emit": _table(written),
+            "emit": table(written),
         }
 
     return {
@@ -248,7 +172,7 @@ def by_signs(group: str) -> Body:
             {
                 "start": [1] * len(names),
                 "step": {x: {"diagonal": signs} for x, signs in flipped.items()},
-                "emit": _table(emit),
+                "emit": table(emit),
             }
         ],
     }

@@ -19,22 +19,8 @@ from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.formal import Formal
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
-from .group_words import (
-    AS_STATED,
-    GROUPS,
-    LENGTHS,
-    LONGER,
-    Element,
-    cascade,
-    closure,
-    derived_length,
-    inverse,
-    power,
-    products,
-    series,
-    solvable,
-    times,
-)
+from .group_words import AS_STATED, LENGTHS, LONGER, cascade, derived_length, products, solvable
+from .groups import GROUPS, Element, closure, inverse, power, series, times
 
 deltanet_layers = quantity(
     "deltanet_layers",

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import itertools
 
+from ..nets.attention import AttentionNet
 from ..nets.builder import Body, Stream, rows
 from . import continuous_thoughts
 from .continuous_thoughts import most_edges
-from .group_nets import element_name
-from .group_words import GROUPS, closure, power, times
-from .uniform_parity import SHARPNESS
+from .groups import GROUPS, closure, element_name, power, times
 
 _PLACES = {"i": "i", "i^2": "i^2"}
 
 
-def hops_causal(k: int, symbols: int) -> Body:
+def hops_causal(k: int, symbols: int) -> AttentionNet:
     """`hops.network.causal`, repaired: the symbol before, the last place after an equal one, then
     pointers that double; the answer takes one over for each binary digit of k - 1."""
     letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
@@ -70,7 +69,7 @@ def hops_causal(k: int, symbols: int) -> Body:
     )
 
 
-def hops_strict(k: int, symbols: int, longest: int) -> Body:
+def hops_strict(k: int, symbols: int, longest: int) -> AttentionNet:
     """`hops.network.symbol_carrying` under the strict mask: the last equal symbol, then pointers
     that double; the answer takes one over for each binary digit of k. A token that points to itself
     keeps what it holds; its MLPs take integers up to `longest`, the tokens of a word."""
@@ -139,7 +138,7 @@ def hops_strict(k: int, symbols: int, longest: int) -> Body:
     )
 
 
-def hops_self_skipping(k: int, symbols: int) -> Body:
+def hops_self_skipping(k: int, symbols: int) -> AttentionNet:
     """`hops.self_skipping_lookup.self_skipping`: a score whose place is in the exponent finds the
     last earlier copy, then pointers double. Letters are the numbers 1, 2 and so on, and MLPs put
     what was looked up in the place of what was held, so that the width is that of every k."""
@@ -191,7 +190,7 @@ def hops_self_skipping(k: int, symbols: int) -> Body:
     )
 
 
-def kgram(k: int, symbols: int) -> Body:
+def kgram(k: int, symbols: int) -> AttentionNet:
     """As `markov_order.network`, with a head for each of the k symbols before in place of one with
     weights in powers of 3: then the mean over all places behind the same k symbols."""
     letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
@@ -233,7 +232,7 @@ def kgram(k: int, symbols: int) -> Body:
     )
 
 
-def composition(layers: int) -> Body:
+def composition(layers: int) -> AttentionNet:
     """`composition.looked_up`: 2^layers - 1 maps on 0 and 1. A value is a place among the values of
     the map that is applied next, which stand before it."""
     stream = Stream(
@@ -262,7 +261,7 @@ def composition(layers: int) -> Body:
     )
 
 
-def group_product(group: str, layers: int) -> Body:
+def group_product(group: str, layers: int) -> AttentionNet:
     """`fixed_reads`: a head of every layer reads as far back as the letters that its own token has
     multiplied, so that their number doubles; the start stands for 1."""
     elements = {element_name(x): x for x in sorted(closure(GROUPS[group]))}
@@ -300,51 +299,6 @@ def group_product(group: str, layers: int) -> Body:
     )
 
 
-def parity_one_head() -> Body:
-    """`parity.one_head_a_layer`, to the base 4."""
-    stream = Stream(["one", "1", "share", "even"], {"i n": "i*n", "i i": "i^2", "sign": "(-1)^i"})
-    means = stream.head("softmax", "none", [{"1": 1}], [{"1": 0}], {"one": "share"})
-    place = stream.head(
-        "softmax",
-        "none",
-        [{"share": 2}, {"1": -1}],
-        [{"i n": 1}, {"i i": 1}],
-        {"sign": "even"},
-    )
-    return stream.net(
-        "01",
-        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
-        end="?",
-        layers=[{"heads": [head | {"base": 4}]} for head in (means, place)],
-        read=stream.matrix([{"even": -1}])[0],
-    )
-
-
-def ordered(n: int, heads: int = 2) -> Body:
-    """The logits of `two_heads`: one head finds the last zero, the other the first one; both in one
-    layer, or with one head a layer one after the other."""
-    stream = Stream(["1", "one", "zero at", "zero is", "one at", "one is"], {"i": "i"})
-
-    def head(sign: int, at: str, is_one: str) -> Body:
-        return stream.head(
-            "softmax",
-            "strict",
-            [{"1": 1}],
-            [{"i": sign * n, "1": sign * n, "one": -sign * n * n}],
-            {"i+1": at, "one": is_one},
-        ) | {"base": 2}
-
-    found = [head(1, "zero at", "zero is"), head(-1, "one at", "one is")]
-    read = {"one at": 1, "zero at": -1, "zero is": n, "one is": -n, "1": f"{2 * n - 1}/2"}
-    return stream.net(
-        "01",
-        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
-        end="?",
-        layers=[{"heads": found[at : at + heads]} for at in range(0, 2, heads)],
-        read=stream.matrix([read])[0],
-    )
-
-
 def identity_weights(n: int, layers: int) -> Body:
     """X -> X X^T X on A + I, so many times, for n vertices; read where the rows of the first and
     the second one meet."""
@@ -359,47 +313,6 @@ def identity_weights(n: int, layers: int) -> Body:
         "read": rows(n, {1: 1})[0],
         "at": "first",
     }
-
-
-def parity_uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> Body:
-    """`uniform_parity.output` with its sign turned: positive for an odd number of ones."""
-    stream = Stream(
-        ["everywhere", "0", "?", ">", "less", "a", "b", "even"],
-        {
-            "log": "log(i + 1)",
-            "values": "(i + 1)^2",
-            "i": "i",
-            "i^2": "i^2",
-            "sign": "(-1)^i",
-        },
-    )
-    count = stream.head(
-        "softmax",
-        "causal",
-        [{"everywhere": 1}, {"log": 1}],
-        [{"log": -2}, {"0": -zeros, "?": -5}],
-        {"values+less": "a", ">": "b"},
-    )
-    find = stream.head(
-        "softmax",
-        "causal",
-        [{"a": 2 * sharpness}, {"b": -sharpness}],
-        [{"i": 1}, {"i^2": 1}],
-        {"sign": "even"},
-    )
-    return stream.net(
-        "01",
-        {
-            "0": {"everywhere": 1, "0": 1},
-            "1": {"everywhere": 1},
-            ">": {"everywhere": 1, ">": 1, "less": -1},
-            "?": {"everywhere": 1, "?": 1},
-        },
-        start=">",
-        end="?",
-        layers=[{"heads": [count | {"base": "e"}]}, {"heads": [find | {"base": "e"}]}],
-        read=stream.matrix([{"even": -1}])[0],
-    )
 
 
 def vertex_thoughts(vertices: int, steps: int) -> Body:

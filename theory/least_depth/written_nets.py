@@ -7,7 +7,6 @@ what is stored.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -16,14 +15,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..claims.values import Case
 from ..formal_languages.fixed_precision import in_order
 from ..formal_languages.hard_attention import blocks_formula
 from ..formal_languages.temporal_logic import neither, once
 from ..nets.builder import Body
-from ..nets.thoughts import of_iteration, of_kth_one, of_parity, of_sorted
+from ..nets.classes import ExactNet
+from ..nets.json_format import text_of
 from .brackets import climbed
+from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
 from .formula_nets import at_least, brackets_formula, of_formula
-from .group_nets import by_cascade, by_signs, cube, number_text, octagon
+from .group_nets import by_signs, cube, number_text, octagon
+from .group_words import diagonal_net
 from .lookup_nets import (
     composition,
     group_product,
@@ -32,12 +35,12 @@ from .lookup_nets import (
     hops_strict,
     identity_weights,
     kgram,
-    ordered,
-    parity_one_head,
-    parity_uniform,
     vertex_thoughts,
 )
+from .parity import one_head, one_layer, two_layers
 from .relu_maxima import Term, identity, relabellings
+from .two_heads import hard_heads, softmax_heads
+from .uniform_parity import uniform
 
 # --- maxima ---------------------------------------------------------------------------------------
 
@@ -122,7 +125,7 @@ def maximum_of_pairs() -> Body:
 
 
 # Of a file: task, parameters, class, and what writes the net.
-FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
+FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]] = {
     "letters-hard": (
         "letters", {"k": 3}, "uhat-right", lambda: of_formula(at_least(3), "ab", "right")
     ),
@@ -148,9 +151,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
     "d8-deltanet": ("dihedral-words", {"group": "D8"}, "deltanet", octagon),
     "s4-deltanet": ("s4-words", {"group": "S4"}, "deltanet", cube),
     "s4-diagonal": (
-        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: by_cascade("S4", 12, 13)
+        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: diagonal_net("S4", 12)
     ),
-    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
+    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: diagonal_net("D8", 2)),
     "hops-causal": (
         "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: hops_causal(3, 2)
     ),
@@ -173,25 +176,33 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
     "product-of-four": (
         "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
     ),
-    "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "ordered-two-heads": (
+        "ordered", {"n": 5}, "linear-readout-two-heads", lambda: softmax_heads(5)
+    ),
     "ordered-one-head": (
-        "ordered", {"n": 5}, "linear-readout-one-head", lambda: ordered(5, heads=1)
+        "ordered", {"n": 5}, "linear-readout-one-head", lambda: softmax_heads(5, heads=1)
+    ),
+    "parity": ("parity", {}, "softmax", lambda: two_layers(Case(bits=1, attention_base=2))),
+    "parity-3-heads": (
+        "parity-bits", {"n": 3}, "softmax-linear-readout", lambda: one_layer(Case(bits=3))
     ),
     "parity-one-head": (
-        "parity-bits", {"n": 7}, "linear-readout-few-heads", parity_one_head
+        "parity-bits", {"n": 7}, "linear-readout-few-heads", lambda: one_head(Case(bits=7))
     ),
-    "parity-softmax-positions": ("parity", {}, "softmax-positions", parity_uniform),
+    "parity-softmax-positions": ("parity", {}, "softmax-positions", uniform),
     "reachability-thoughts": (
         "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
     ),
     "kth-one-thoughts": (
-        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: of_kth_one(2, 4)
+        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: decoder(task(kth_one(2), 4))
     ),
     "iteration-thoughts": (
-        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: of_iteration(2, 3)
+        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: decoder(task(iterated(2), 3, 3))
     ),
-    "parity-thoughts": ("parity-bits", {"n": 5}, "cot-heads", lambda: of_parity(5, 2)),
-    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: of_sorted(4)),
+    "parity-thoughts": (
+        "parity-bits", {"n": 5}, "cot-heads", lambda: bit_by_bit(Case(word_length=5, heads=2))
+    ),
+    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: hard_heads(4)),
     "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: maximum_of_blocks(5)),
     "maximum-of-four-integer": ("maximum", {"n": 4}, "relu-integer", maximum_of_pairs),
     "connectivity-linear": (
@@ -206,23 +217,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body]]] = {
 def written(name: str) -> str:
     """The text of a file of docs/examples/nets, one of `FILES`."""
     task, parameters, kind, make = FILES[name]
-    return _text({"task": task, "parameters": parameters, "class": kind} | make()) + "\n"
-
-
-def _text(value: Any, indent: int = 0) -> str:
-    """JSON with rows of numbers or letters in one line."""
-    inner = "\n" + " " * (indent + 1)
-    if isinstance(value, dict) and value:
-        items = [f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items()]
-        return "{" + inner + ("," + inner).join(items) + "\n" + " " * indent + "}"
-    line = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, list) or len(line) <= 98 - indent or _flat(value):
-        return line
-    return "[" + inner + ("," + inner).join(_text(each, indent + 1) for each in value) + "]"
-
-
-def _flat(value: list[Any]) -> bool:
-    return not any(isinstance(each, list | dict) for each in value)
+    made = make()
+    body = made if isinstance(made, dict) else made.body
+    return text_of({"task": task, "parameters": parameters, "class": kind, **body}) + "\n"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -50,7 +50,7 @@ class Thoughts:
 
 @dataclass(frozen=True)
 class AttentionNet:
-    """A net over vectors, as in the module's docstring.
+    """A net over vectors, whose form `json_format` says.
 
     Attributes:
         factors: for each position the coordinate of the letter that multiplies it; None for none.
@@ -58,6 +58,7 @@ class AttentionNet:
         polynomial: whether each position is bounded by a polynomial in the place, as its expression
             shows: i is in no exponent but one of 1 or -1.
         in_balls: whether its numbers are no rationals; then `answer` is not for it.
+        body: its JSON.
     """
 
     field: Field
@@ -75,6 +76,7 @@ class AttentionNet:
     labels: tuple[str, ...] | None
     at: str
     thoughts: Thoughts | None = None
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def depth(self) -> int:
@@ -86,15 +88,25 @@ class AttentionNet:
 
         Cost: for each head of each layer n^2 scores, in exact arithmetic; so for each thought.
         """
+        return self.said(self._last_state(word))
+
+    def read_out(self, word: Sequence[str]) -> Vector:
+        """The products that the answer to a word is read off.
+
+        Cost: as of `answer`.
+        """
+        return times(self.read, self._last_state(word))
+
+    def _last_state(self, word: Sequence[str]) -> Vector:
         tokens = [*filter(None, [self.start]), *word, *filter(None, [self.end])]
         vectors = [list(self.embedding[token]) for token in tokens]
         if self.thoughts is None:
-            return self.said(self._states(vectors)[-1 if self.at == "last" else 0])
+            return self._states(vectors)[-1 if self.at == "last" else 0]
         for _ in range(self.thoughts.steps):
             last = self._states(vectors)[-1]
             thought = times(self.thoughts.matrix, last)
             vectors.append([a + b for a, b in zip(thought, self.thoughts.add, strict=True)])
-        return self.said(self._placed(vectors)[-1])
+        return self._placed(vectors)[-1]
 
     def _placed(self, vectors: list[Vector]) -> list[Vector]:
         n, places = len(vectors), list(zip(self.positions, self.factors, strict=True))
@@ -112,7 +124,7 @@ class AttentionNet:
 
     def said(self, state: Vector) -> str | bool:
         """The answer that is read off a state."""
-        read = [dot(row, state) for row in self.read]
+        read = times(self.read, state)
         if self.labels is None:
             return self.field.sign(read[0]) > 0
         best = 0

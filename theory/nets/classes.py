@@ -1,66 +1,126 @@
-"""Classes of models: what of them shows in the weights of a net."""
+"""Classes of models: which rules of a row of `classes.csv` a net breaks.
+
+What weights do not show (that sizes do not grow with the length, how many bits a number has) is
+for a reader to check. A class whose row has the family "words" shows in no weights.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from depthlaw.advisor.atlas import AtlasClass, classes
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .attention import AttentionNet, Head
 from .fields import Field, Vector
 from .recurrent import RecurrentNet
+from .relu import ReluNet
+from .thoughts import ThoughtNet
 
-Net = AttentionNet | RecurrentNet
+ExactNet = AttentionNet | RecurrentNet | ReluNet | ThoughtNet
 
 
-def breaks(
-    net: Net,
-    kind: str,
+def in_class(
+    net: ExactNet,
+    class_: str | AtlasClass,
     parameters: Mapping[str, Any] | None = None,
     letters: int | None = None,
 ) -> str:
     """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
-    `parameters`: of the task; `letters`: of every word, where they have one length.
 
-    What they do not show (that sizes do not grow with the length, how many bits a number has) is
-    for a reader to check.
+    Args:
+        net: a net of any family.
+        class_: key of a class of the atlas, or a row of another table.
+        parameters: of the task, for classes whose numbers are formulas in them.
+        letters: of every word, where all have one length.
 
     Raises:
-        UsageError: for a class of which weights show nothing.
+        UsageError: for a class of which weights show nothing, or a key that is none.
+
+    >>> from depthlaw.theory.nets.json_format import net_of
+    >>> layer = {"matrix": [[1, -1], [0, 1], [0, -1]]}
+    >>> maximum = net_of({"family": "relu", "layers": [layer], "out": [1, 1, -1]})
+    >>> in_class(maximum, "relu-integer"), in_class(maximum, "deltanet")
+    ('', 'nets of the class deltanet are of the family recurrent, not relu; accepted are relu, \
+relu-integer')
     """
-    if kind not in CHECKED:
+    rules = class_ if isinstance(class_, AtlasClass) else classes().get(class_)
+    if rules is None or rules.family == "words":
         raise UsageError(
-            f"whether a net is of the class {kind} does not show in such a file; accepted are "
-            + ", ".join(CHECKED)
+            f"whether a net is of the class {rules.key if rules else class_} does not show in "
+            f"weights; accepted are {', '.join(shown())}"
         )
-    recurrent = kind in _RECURRENT
-    if recurrent != isinstance(net, RecurrentNet):
-        return f"nets of the class {kind} are {'recurrent' if recurrent else 'of attention'}"
+    if family_of(net) != rules.family:
+        thoughts = "continuous thoughts"
+        if family_of(net) == "attention" and rules.family == thoughts:
+            return "its thoughts are vectors (`thoughts`)"
+        if family_of(net) == thoughts and rules.family == "attention":
+            return "it has no thoughts"
+        return (
+            f"nets of the class {rules.key} are of the family {rules.family}, not "
+            f"{family_of(net)}; accepted are {', '.join(shown(family_of(net)))}"
+        )
+    sizes = {**(parameters or {}), **({} if letters is None else {"n": letters})}
+    layers = _number(rules.layers, sizes)
+    if isinstance(net, ReluNet):
+        return "a weight is no integer" if rules.weights == "integer" and not net.whole else ""
+    if isinstance(net, ThoughtNet):
+        return _breaks_heads(net.most_heads, rules, sizes)
+    if layers is not None and len(net.layers) != layers:
+        return f"it has {plural(layers, 'layer')}, not {len(net.layers)}"
     if isinstance(net, RecurrentNet):
         steps = [(letter, *step) for layer in net.layers for letter, step in layer.step.items()]
         for letter, matrix, add in steps:
-            if why := _breaks_step(kind, net.field, matrix, add):
+            if why := _breaks_step(rules.weights, net.field, matrix, add):
                 return f"the step of {quoted(letter)} {why}"
         return ""
-    rules = _ATTENTION[kind]
-    if rules.thoughts != (net.thoughts is not None):
-        return "its thoughts are vectors (`thoughts`)" if rules.thoughts else "it has no thoughts"
-    if rules.thoughts and len(net.layers) != 2:
-        return f"it has two layers, not {len(net.layers)}"
+    return _breaks_attention(net, rules, sizes)
+
+
+def shown(family: str = "") -> tuple[str, ...]:
+    """The classes of the atlas that weights can show, of one family of nets or of all."""
+    return tuple(
+        key
+        for key, row in classes().items()
+        if row.family == family or (not family and row.family != "words")
+    )
+
+
+def family_of(net: ExactNet) -> str:
+    """The family of a net, as rows of classes name it."""
+    if isinstance(net, AttentionNet):
+        return "attention" if net.thoughts is None else "continuous thoughts"
+    return {RecurrentNet: "recurrent", ReluNet: "relu", ThoughtNet: "thoughts"}[type(net)]
+
+
+def _number(formula: str, sizes: Mapping[str, Any]) -> int | None:
+    """A cell such as "2", "k" or "n - 1"; None where it is empty or a letter has no value."""
+    letter, _, less = formula.partition(" - ")
+    given = int(letter) if letter.isdecimal() else sizes.get(letter)
+    return None if given is None else given - int(less or 0)
+
+
+def _breaks_heads(heads: int, rules: AtlasClass, sizes: Mapping[str, Any]) -> str:
+    few, many = _number(rules.least_heads, sizes), _number(rules.most_heads, sizes)
+    if few is not None and heads < few:
+        return f"a layer has at least {plural(few, 'head')}, not {heads}"
+    if many is not None and heads > many:
+        return f"a layer has at most {plural(many, 'head')}, not {heads}"
+    return ""
+
+
+def _breaks_attention(net: AttentionNet, rules: AtlasClass, sizes: Mapping[str, Any]) -> str:
     for head in (head for layer in net.layers for head in layer.heads):
-        if head.kind not in rules.kinds:
-            return f"a head has attention {head.kind}; the class has {' or '.join(rules.kinds)}"
+        if rules.attention and head.kind not in rules.attention:
+            accepted = " or ".join(rules.attention)
+            return f"a head has attention {head.kind}; the class has {accepted}"
         if rules.masks and head.mask not in rules.masks:
             return f"a head has the mask {head.mask}; the class has {' or '.join(rules.masks)}"
-    few, many = _least_heads(kind, letters), _most_heads(kind, letters, parameters or {})
     for layer in net.layers:
-        if few is not None and len(layer.heads) < few:
-            return f"a layer has at least {plural(few, 'head')}, not {len(layer.heads)}"
-        if many is not None and len(layer.heads) > many:
-            return f"a layer has at most {plural(many, 'head')}, not {len(layer.heads)}"
+        if why := _breaks_heads(len(layer.heads), rules, sizes):
+            return why
         if rules.residual and not layer.residual:
             return "the input of a layer is added to what its heads give (`residual`)"
     if rules.read == "mark" and (net.end if net.at == "last" else net.start) is None:
@@ -80,9 +140,9 @@ def breaks(
                 'attention "weights" is softmax only in the first layer, with a query that no '
                 "position enters"
             )
-    if not rules.positions and net.positions:
+    if rules.positions == "none" and net.positions:
         return "it has no positions"
-    if isinstance(rules.positions, str) and (net.by_length or not net.polynomial):
+    if rules.positions in ("one kind", "added") and (net.by_length or not net.polynomial):
         return "no position depends on n, or has i in an exponent but of 1 or -1"
     if rules.positions == "added" and any(factor is not None for factor in net.factors):
         return "what is of the place is added to what is of the letter, not multiplied with it"
@@ -93,7 +153,7 @@ def breaks(
     if rules.by_place:
         return _not_by_place(net, rules.by_place)
     if rules.read == "vertices":
-        return _no_graph_net(net, kind == "linear-attention-graph")
+        return _no_graph_net(net, rules.weights == "identity")
     return ""
 
 
@@ -169,90 +229,14 @@ def _fixed_query(head: Head, net: AttentionNet) -> bool:
     )
 
 
-def _least_heads(kind: str, letters: int | None) -> int | None:
-    if kind == "softmax-linear-readout":
-        return letters
-    return 2 if kind == "linear-readout-two-heads" else None
-
-
-def _most_heads(kind: str, letters: int | None, parameters: Mapping[str, Any]) -> int | None:
-    if kind == "linear-readout-few-heads" and letters is not None:
-        return letters - 1
-    if kind == "softmax-heads":
-        return parameters.get("k")
-    one = ("linear-readout-one-head", "one-causal-head", "one-strict-head", "one-lookup")
-    return 1 if kind in (*one, "one-causal-head-fixed") else None
-
-
-@dataclass(frozen=True)
-class _Attention:
-    """What a class of attention admits.
-
-    Attributes:
-        kinds: of attention. masks: that it may have; () for any. positions: whether it may have
-            some; "of one kind" for those that do not depend on n and that a polynomial in the
-            place bounds, "added" for such without factors of the letter. mlp: "any", "not last" or
-            "none". residual: whether it must have it.
-        read: "mark", at a letter that is none of the word's, "every token", "vertices", where
-            there is no other token, or "any".
-        by_place: which of "key" and "query" are functions of the place alone.
-        thoughts: whether it has two layers, whose thoughts are vectors.
-    """
-
-    kinds: tuple[str, ...]
-    masks: tuple[str, ...] = ()
-    positions: bool | str = True
-    mlp: str = "any"
-    residual: bool = False
-    read: str = "any"
-    by_place: tuple[str, ...] = ()
-    thoughts: bool = False
-
-
-_SOFTMAX = ("softmax", "weights")
-_HARD = ("hard-right", "hard-left")
-_LINEAR_READOUT = (
-    "softmax-linear-readout",
-    "linear-readout-few-heads",
-    "linear-readout-two-heads",
-    "linear-readout-one-head",
-)
-
-_ATTENTION = {
-    "softmax": _Attention(_SOFTMAX),
-    "softmax-positions": _Attention(
-        ("softmax",), ("none", "causal"), positions="added", residual=True
-    ),
-    **dict.fromkeys(_LINEAR_READOUT, _Attention(_SOFTMAX, mlp="none", read="mark")),
-    "softmax-heads": _Attention((*_SOFTMAX, "average"), mlp="not last", residual=True),
-    "one-causal-head": _Attention((*_SOFTMAX, "average", *_HARD), ("causal",), read="every token"),
-    "one-causal-head-fixed": _Attention(
-        (*_SOFTMAX, "average", *_HARD), ("causal",), positions="of one kind", read="every token"
-    ),
-    "one-strict-head": _Attention(_HARD, ("strict",), read="every token"),
-    "one-lookup": _Attention(_HARD, ("causal",), by_place=("key",)),
-    "fixed-positions": _Attention(_HARD, residual=True, by_place=("query", "key")),
-    "continuous-thought": _Attention((*_SOFTMAX, "average"), ("causal",), thoughts=True),
-    "uhat-right": _Attention(("hard-right",), ("strict",), positions=False, read="mark"),
-    "uhat-left": _Attention(("hard-left",), ("strict",), positions=False, read="mark"),
-    "linear-attention": _Attention(("linear",), mlp="none"),
-    **dict.fromkeys(
-        ("linear-attention-graph", "linear-attention-graph-any"),
-        _Attention(("linear",), ("none",), positions=False, mlp="none", read="vertices"),
-    ),
-}
-
-
-_RECURRENT = ("diagonal-ssm", "sign-ssm", "deltanet")
-CHECKED = (*_ATTENTION, *_RECURRENT)
-
-
-def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> str:
+def _breaks_step(weights: str, field: Field, matrix: list[Vector], add: Vector) -> str:
+    """What keeps a step of a recurrent layer from being "diagonal", with "signs" alone, or one of
+    the "reflections" I - beta k k^T."""
     size, one = len(matrix), field.number(1)
-    if kind in ("diagonal-ssm", "sign-ssm"):
+    if weights in ("diagonal", "signs"):
         if any(matrix[i][j] for i in range(size) for j in range(size) if i != j):
             return "is not diagonal"
-        if kind == "sign-ssm" and any(matrix[i][i] not in (one, -one) for i in range(size)):
+        if weights == "signs" and any(matrix[i][i] not in (one, -one) for i in range(size)):
             return "has an eigenvalue that is not 1 or -1"
         # Over residues an additive input makes one layer do what no complex one does.
         if field.domain is not None and field.root is None and any(add):

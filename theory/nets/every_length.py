@@ -18,7 +18,6 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 from ..atlas.tasks import Word, WordTask
 from .attention import AttentionNet, Head
 from .batched import recurrent_step
-from .classes import Net
 from .fields import Vector, times
 from .recurrent import RecurrentNet
 
@@ -27,6 +26,10 @@ from .recurrent import RecurrentNet
 MOST_PAIRS = 200_000
 
 Step = Callable[[Any, str], tuple[Any, Any]]
+
+
+class StatesGrow(UsageError):
+    """A state is reached that the file says nothing of: finitely many states are not shown."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,14 @@ class Automaton:
     wrong: Word | None
 
 
-def automaton(net: Net, task: WordTask) -> Automaton | None:
+def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> Automaton | None:
     """Follow a net's states and the task's together until nothing new is reached; None where there
     are more than `MOST_PAIRS` pairs, or the net is none that this is known of.
 
     Cost: a step of the layers for each pair and letter.
 
     Raises:
-        UsageError: where a state is reached that the file says nothing of.
+        StatesGrow: where a state is reached that the file says nothing of.
     """
     start: Any
     step: Step
@@ -85,7 +88,7 @@ def automaton(net: Net, task: WordTask) -> Automaton | None:
                 try:
                     net.answer(missing)  # which says what is missing
                 except UsageError as error:
-                    raise UsageError(
+                    raise StatesGrow(
                         "its states grow, or the file does not list all that are reached: in a "
                         f"word of {plural(len(missing), 'letter')} {error}"
                     ) from None

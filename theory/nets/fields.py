@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from math import isfinite
 from typing import Any
 
 import sympy
@@ -39,11 +40,18 @@ class Field:
     root: Any = None
 
     def number(self, text: Any) -> Number:
-        """An integer or a string as a number of the field.
+        """An integer, a string or a binary fraction such as 0.5 as a number of the field.
 
         Raises:
             UsageError: for anything else.
         """
+        if isinstance(text, float) and self.domain is None and isfinite(text):
+            if Fraction(text) == Fraction(repr(text)):
+                return Fraction(text)
+            raise UsageError(
+                f"the number {text} is no binary fraction, which a file would round; write the "
+                f'string "{Fraction(repr(text))}"'
+            )
         if isinstance(text, int) and not isinstance(text, bool):
             return Fraction(text) if self.domain is None else self.domain.convert(text)
         if isinstance(text, str) and (self.domain is None or self.root is not None):
@@ -106,6 +114,18 @@ def field_of(body: Mapping[str, Any]) -> Field:
     if not roots:
         raise UsageError(f"the generator {quoted(str(named))} has no real root above {above}")
     return Field(sympy.QQ.algebraic_field(roots[0]), roots[0])
+
+
+def letters_of(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """The alphabet of a file.
+
+    Raises:
+        UsageError: unless it is a list of strings.
+    """
+    alphabet = body["alphabet"]
+    if not isinstance(alphabet, list) or not all(isinstance(letter, str) for letter in alphabet):
+        raise UsageError('the alphabet is a list of letters, each a string: ["a", "b"]')
+    return tuple(alphabet)
 
 
 def dot(one: Vector, other: Vector) -> Number:

@@ -38,6 +38,7 @@ recurrent (`"family": "recurrent"`), a net over letters, layer upon layer:
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -50,9 +51,11 @@ import sympy
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from .attention import KINDS, MASKS, AttentionNet, Head, Layer, Thoughts
-from .classes import Net
-from .fields import Field, Number, Vector, field_of
+from .classes import ExactNet
+from .fields import Field, Number, Vector, field_of, letters_of
 from .recurrent import RecurrentLayer, RecurrentNet
+from .relu import relu_net
+from .thoughts import thought_net
 
 MOST_THOUGHTS = 1_000
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
@@ -63,12 +66,15 @@ _HUGE = re.compile(r"\^\s*\d{3}|\^[^+\-*/]*\^|\^\s*\([\d\s*]{5,}\)|\*\*|\d{20}")
 _WANTED = "give a file of explicit weights, such as docs/examples/nets/parity.json of a checkout"
 
 
-def read_body(file: Path) -> dict[str, Any]:
-    """The JSON object of a file, whatever is in it.
+def read_body(file: Path | Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON object of a file, whatever is in it; or this object, with known fields alone.
 
     Raises:
         UsageError: what is wrong with it, in one line.
     """
+    if isinstance(file, Mapping):
+        _refuse_unknown(file)
+        return dict(file)
     try:
         body = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError as error:
@@ -133,13 +139,15 @@ def _refuse_unknown(body: Mapping[str, Any]) -> None:
             refuse(layer.get("mlp"), "in bias out", f" in the mlp of layer {number}")
 
 
-def net_of(body: Mapping[str, Any]) -> Net:
+def net_of(body: Mapping[str, Any]) -> ExactNet:
     """The net that a JSON object describes.
 
     Raises:
         UsageError: for what is missing, unknown or of the wrong size.
     """
     family = body.get("family")
+    if family in ("relu", "thoughts"):
+        return relu_net(body) if family == "relu" else thought_net(body)
     if family not in ("attention", "recurrent"):
         raise UsageError(
             f"the family of nets {quoted(str(family))} is not known; accepted are attention, "
@@ -154,16 +162,53 @@ def net_of(body: Mapping[str, Any]) -> Net:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
 
-def letters_of(body: Mapping[str, Any]) -> tuple[str, ...]:
-    """The alphabet of a file.
+def recurrent_net(body: Mapping[str, Any]) -> RecurrentNet:
+    """The recurrent net that a JSON object describes.
 
     Raises:
-        UsageError: unless it is a list of strings.
+        UsageError: as of `net_of`.
     """
-    alphabet = body["alphabet"]
-    if not isinstance(alphabet, list) or not all(isinstance(letter, str) for letter in alphabet):
-        raise UsageError('the alphabet is a list of letters, each a string: ["a", "b"]')
-    return tuple(alphabet)
+    net = net_of(body)
+    assert isinstance(net, RecurrentNet)
+    return net
+
+
+def changed(net: ExactNet, *way: str | int, to: Any) -> ExactNet:
+    """The net with one entry of its JSON changed: what a negative control measures.
+
+    Args:
+        net: of any family.
+        way: where the entry stands, such as "layers", 0, "heads", 0, "query", 0, 0.
+        to: what stands there instead.
+
+    Raises:
+        UsageError: for a way that is none, or where `to` stands already.
+    """
+    body: Any = copy.deepcopy(net.body)
+    part = body
+    try:
+        for name in way[:-1]:
+            part = part[name]
+        same = part[way[-1]] == to
+    except (KeyError, IndexError, TypeError):
+        raise UsageError(f"the net has no entry {' '.join(map(str, way))}") from None
+    if same:
+        raise UsageError(f"the entry {' '.join(map(str, way))} of the net is {to} already")
+    part[way[-1]] = to
+    return net_of(body)
+
+
+def text_of(value: Any, indent: int = 0) -> str:
+    """JSON with rows of numbers or letters in one line."""
+    inner = "\n" + " " * (indent + 1)
+    if isinstance(value, dict) and value:
+        items = [f"{json.dumps(key)}: {text_of(each, indent + 1)}" for key, each in value.items()]
+        return "{" + inner + ("," + inner).join(items) + "\n" + " " * indent + "}"
+    line = json.dumps(value, ensure_ascii=False)
+    nested = isinstance(value, list) and any(isinstance(each, list | dict) for each in value)
+    if not nested or len(line) <= 98 - indent:
+        return line
+    return "[" + inner + ("," + inner).join(text_of(each, indent + 1) for each in value) + "]"
 
 
 def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
@@ -231,6 +276,7 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         tuple(labels) if labels else None,
         at,
         _thoughts(field, body["thoughts"], width, len(positions)) if "thoughts" in body else None,
+        body,
     )
 
 
@@ -320,7 +366,7 @@ def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
         if not all(isinstance(written, str) for written in emit.values()):
             raise UsageError("what a layer writes is a letter, which is a string")
         layers.append(RecurrentLayer(start, step, emit, _flag(layer, "before", False)))
-    return RecurrentNet(field, letters_of(body), tuple(layers))
+    return RecurrentNet(field, letters_of(body), tuple(layers), body)
 
 
 def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
@@ -22,11 +23,12 @@ class RecurrentLayer:
 
 @dataclass(frozen=True)
 class RecurrentNet:
-    """A net over letters, as in the module's docstring."""
+    """A net over letters; `body` is its JSON, whose form `json_format` says."""
 
     field: Field
     alphabet: tuple[str, ...]
     layers: tuple[RecurrentLayer, ...]
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def depth(self) -> int:

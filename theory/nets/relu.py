@@ -21,7 +21,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -39,11 +39,20 @@ Point = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
+class Maximum:
+    """The task: the maximum of n numbers."""
+
+    n: int
+
+
+@dataclass(frozen=True)
 class ReluNet:
-    """Hidden layers, each as rows of weights with the bias last, and the read-out likewise."""
+    """Hidden layers, each as rows of weights with the bias last, and the read-out likewise; `body`
+    is its JSON."""
 
     layers: tuple[list[list[Fraction]], ...]
     out: list[Fraction]
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def depth(self) -> int:
@@ -94,7 +103,7 @@ def relu_net(body: Mapping[str, Any]) -> ReluNet:
     for number, (given, rows) in enumerate(zip(sizes[1:], layers, strict=True), 1):
         if not rows or len(sizes[number - 1]) != 1 or given != {len(rows)}:
             raise UsageError(f"the weights do not fit the {len(rows)} units of layer {number}")
-    return ReluNet(tuple(layers), out)
+    return ReluNet(tuple(layers), out, body)
 
 
 def _number(text: Any) -> Fraction:
@@ -122,22 +131,6 @@ def numbers(task: str, parameters: Mapping[str, Any]) -> int:
     if (task == "maximum") != (3 <= n <= 8) or n < 3:
         raise UsageError(f"the task {task} is not about the maximum of {plural(n, 'number')}")
     return n
-
-
-def breaks(net: ReluNet, kind: str) -> str:
-    """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
-
-    Raises:
-        UsageError: for a class of other nets.
-    """
-    if kind not in ("relu", "relu-integer"):
-        raise UsageError(
-            f"whether a net is of the class {kind} does not show in such a file; accepted are "
-            "relu and relu-integer"
-        )
-    if kind == "relu-integer" and not net.whole:
-        return "a weight is no integer"
-    return ""
 
 
 # --- cones ----------------------------------------------------------------------------------------

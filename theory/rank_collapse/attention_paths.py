@@ -18,7 +18,7 @@ from ..claims.relations import Eq, Ge
 from ..claims.symbols import depth as L, heads as H, quantity
 from ..exact.enclosure import from_fraction
 from .rational_matrices import rational_array, row_stochastic
-from .softmax_attention import Head, attention, ball_composite_norm, centred, resolved
+from .softmax_attention import SoftmaxHead, attention, ball_composite_norm, centred, resolved
 
 errors = quantity(
     "path_errors",
@@ -347,10 +347,10 @@ def skip_existence(case: Case) -> Ball | Exact:
             tokens = tokens + attended @ np.zeros((2 * d, 2 * d), int)
         return Exact(int((tokens == start).all()))
 
-    def head(qk: np.ndarray, value: np.ndarray) -> Head:
+    def head(qk: np.ndarray, value: np.ndarray) -> SoftmaxHead:
         scale = from_fraction(Fraction(1, 81 * 81 * d * d))
         small = from_fraction(case.rational("beta"))
-        return Head(
+        return SoftmaxHead(
             arb_mat(np.pad(qk, ((0, d), (0, d))).tolist()) * scale,
             arb_mat(np.pad(value, ((0, d), (d, 0))).tolist()) * small,
         )

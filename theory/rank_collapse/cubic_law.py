@@ -23,7 +23,7 @@ from .cubic_step import chain_steps
 from .rational_matrices import random_matrix
 from .residual_norms import V1, V2, range_steps
 from .softmax_attention import (
-    Head,
+    SoftmaxHead,
     about_best_centre,
     attention,
     ball_composite_norm,
@@ -84,7 +84,7 @@ def _logits(case: Case) -> Fraction:
     return case.rational("qk_norm") * case.rational("residual") ** 2
 
 
-def _after_layer(tokens: arb_mat, head: Head, per_gamma: bool) -> arb:
+def _after_layer(tokens: arb_mat, head: SoftmaxHead, per_gamma: bool) -> arb:
     """The residual after one layer, divided by gamma of its input where asked."""
     norm = residual_norm(attention(tokens, [head]))
     if not per_gamma:
@@ -150,7 +150,7 @@ def _search(case: Case, per_gamma: bool) -> Search:
             R = R * (from_fraction(r) / ball_composite_norm(R))
             qk = qk * (from_fraction(w) / ball_norms(qk)[0])
             value = value * (1 / ball_composite_norm(value))
-            return _after_layer(R, Head(qk, value, case.qk_width), per_gamma)
+            return _after_layer(R, SoftmaxHead(qk, value, case.qk_width), per_gamma)
 
         return Ball.of(resolved(once))
 

@@ -25,7 +25,7 @@ from ..exact.enclosure import from_fraction, sign
 from .rational_matrices import norms, random_matrix, rational_array, root, squared_norm
 from .residual_norms import V2, logits, product_steps, range_steps, ranges
 from .softmax_attention import (
-    Head,
+    SoftmaxHead,
     about_best_centre,
     attention,
     ball_composite_norm,
@@ -103,7 +103,7 @@ def _grid(sizes: Iterable[str], shapes: Iterable[tuple[int, int]]) -> tuple[Case
 _SMALLEST = _grid(("1/1000",), ((2, 1),))[0]
 
 
-def scaled_layer(case: Case) -> tuple[arb_mat, Head]:
+def scaled_layer(case: Case) -> tuple[arb_mat, SoftmaxHead]:
     """Tokens and one head with max |E_ij| = case.logit_max, from an instance of norms one."""
     tokens, [[head]] = instance(case)
     size = largest([abs(entry) for entry in head.perturbation(centred(tokens)).entries()])

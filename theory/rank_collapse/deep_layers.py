@@ -34,7 +34,7 @@ from .cubic_law import SIZES, qk_width
 from .cubic_step import chain_steps
 from .residual_norms import V2
 from .softmax_attention import (
-    Head,
+    SoftmaxHead,
     attention,
     ball_composite_norm,
     ball_norms,
@@ -83,7 +83,7 @@ GAMMA_BOUNDS = "gamma bounds the computed gamma at every layer and head"
 # --- networks ---
 
 
-def _forward(case: Case) -> Iterator[tuple[arb_mat, list[Head]]]:
+def _forward(case: Case) -> Iterator[tuple[arb_mat, list[SoftmaxHead]]]:
     """The residual before each layer with that layer's heads, then the last one with no heads."""
     tokens, layers = instance(case)
     for layer in layers:
@@ -103,7 +103,7 @@ def _forward(case: Case) -> Iterator[tuple[arb_mat, list[Head]]]:
 def largest_over_layers(case: Case, what: str) -> Ball:
     """The largest "gamma" or logit "range" over all layers and heads of the case's network."""
 
-    def measure(residual: arb_mat, head: Head) -> arb:
+    def measure(residual: arb_mat, head: SoftmaxHead) -> arb:
         if what == "range":
             return largest(row_ranges(head.perturbation(residual)))
         one, infinity = head.gammas(residual)

@@ -26,7 +26,7 @@ from ..claims.symbols import depth as L, quantity, residual, tokens as n
 from ..exact.enclosure import enclose, from_fraction
 from .deep_layers import residual_end
 from .softmax_attention import (
-    Head,
+    SoftmaxHead,
     ball_composite_norm,
     ball_norms,
     centred,
@@ -68,7 +68,7 @@ _HERE = "theory/rank_collapse/doubly_exponential.py, "
 def next_pair(
     mean: arb_mat,
     residual: arb_mat,
-    heads: Sequence[Head],
+    heads: Sequence[SoftmaxHead],
     weights: arb_mat | None = None,
     skip: bool = False,
 ) -> tuple[arb_mat, arb_mat]:
@@ -85,7 +85,7 @@ def next_pair(
     Cost: n^2 (d + n) products of balls and n^2 exponentials per head. Without `weights` no
     digits are lost, since P - 1 q^T is never formed as a difference.
 
-    >>> one = Head(arb_mat([[1]]), arb_mat([[1]]))
+    >>> one = SoftmaxHead(arb_mat([[1]]), arb_mat([[1]]))
     >>> _, R = next_pair(arb_mat([[0]]), arb_mat([["1e-1000"], ["-1e-1000"]]), [one])
     >>> abs(R[0, 0] / arb("1e-3000") - 1) < 1e-14
     True
@@ -116,7 +116,7 @@ def next_pair(
     return after + shift, centred(moved)
 
 
-def _shared_logits(head: Head, mean: arb_mat, residual: arb_mat) -> list[arb]:
+def _shared_logits(head: SoftmaxHead, mean: arb_mat, residual: arb_mat) -> list[arb]:
     """r = R (W_QK^T x + b) / sqrt(d_qk): the part of the logits that is the same in every row."""
     towards = head.qk.transpose() * mean.transpose()
     if head.qk_bias is not None:
@@ -126,7 +126,7 @@ def _shared_logits(head: Head, mean: arb_mat, residual: arb_mat) -> list[arb]:
 
 def _pairs(
     tokens: arb_mat,
-    layers: Sequence[Sequence[Head]],
+    layers: Sequence[Sequence[SoftmaxHead]],
     weights: arb_mat | None = None,
     skip: bool = False,
 ) -> Iterator[tuple[arb_mat, arb_mat]]:
@@ -413,7 +413,8 @@ def _decay(case: Case) -> Ball | Outside:
             [[from_fraction(epsilon * int(i == j)) for j in range(count)] for i in range(count)]
         )
         layers = [
-            [Head(arb_mat(qk) * (arb(1) / (9 * count)), arb_mat(value))] for qk, value in drawn
+            [SoftmaxHead(arb_mat(qk) * (arb(1) / (9 * count)), arb_mat(value))]
+            for qk, value in drawn
         ]
         states = list(_pairs(tokens, layers, _position_weights(case, case.logits)))
         for (x, R), [head] in zip(states, layers, strict=False):
@@ -588,7 +589,7 @@ def _last(case: Case, skip: bool) -> Ball | Outside:
     tokens, layers = instance(case)
     most = from_fraction(case.rational("skip_loss"))
 
-    def lost(R: arb_mat, layer: Sequence[Head]) -> arb:
+    def lost(R: arb_mat, layer: Sequence[SoftmaxHead]) -> arb:
         """The sum over heads of 2 e^M (e^M - 1) |W_V|, the larger of the two norms."""
         both = [arb(0), arb(0)]
         for head in layer:

@@ -20,7 +20,7 @@ from ..claims.values import Ball, Case
 from ..exact.enclosure import from_fraction
 
 
-class Head(NamedTuple):
+class SoftmaxHead(NamedTuple):
     """One head.
 
     Attributes:
@@ -81,10 +81,10 @@ def gamma(E: np.ndarray) -> float:
 # --- in balls ---
 
 
-def attention(tokens: arb_mat, heads: Sequence[Head]) -> arb_mat:
+def attention(tokens: arb_mat, heads: Sequence[SoftmaxHead]) -> arb_mat:
     """The attention layer, at the working precision.
 
-    >>> one = Head(arb_mat([[1]]), arb_mat([[1]]))
+    >>> one = SoftmaxHead(arb_mat([[1]]), arb_mat([[1]]))
     >>> abs(attention(arb_mat([[1], [-1]]), [one])[0, 0] - 0.7615941559557649) < 1e-15
     True
     """
@@ -180,7 +180,7 @@ def lies_above(value: Ball, bound: Fraction) -> bool:
 # --- instances ---
 
 
-def instance(case: Case) -> tuple[arb_mat, list[list[Head]]]:
+def instance(case: Case) -> tuple[arb_mat, list[list[SoftmaxHead]]]:
     """Tokens and layers that have exactly the norms the case names, from random integers.
 
     The tokens are centre + R with R a set closed under x -> -x, so the token mean is also a
@@ -208,11 +208,11 @@ def instance(case: Case) -> tuple[arb_mat, list[list[Head]]]:
         drawn = rng.integers(-1, 2, d)
         bias = arb_mat(d, 1, [from_fraction(int(v) / residual) for v in drawn])
 
-    def head() -> Head:
+    def head() -> SoftmaxHead:
         qk, value = arb_mat(integers(d)), arb_mat(integers(d))
         qk = qk * (from_fraction(qk_norm) / ball_norms(qk)[0])
         value = value * (from_fraction(value_norm) / ball_composite_norm(value))
-        return Head(qk, value, case.get("qk_width", 1), bias)
+        return SoftmaxHead(qk, value, case.get("qk_width", 1), bias)
 
     layers = [[head() for _ in range(case.get("heads", 1))] for _ in range(case.get("depth", 1))]
     if bias is not None:

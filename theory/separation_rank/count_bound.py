@@ -5,10 +5,16 @@ With one token on each side the count is smaller: parts by bidegree in place of 
 
 from __future__ import annotations
 
-from sympy import Min, Piecewise, Sum, binomial
+import math
+from fractions import Fraction
+
+from sympy import Integer, Min, Piecewise, Sum, binomial
 
 from ..claims.definition import Case, Control, Exact, Formal, Source, claim
+from ..claims.evaluation import MOST_DIGITS
 from ..claims.symbols import tokens as N
+from ..claims.values import PowerOfTen
+from .dimension_count import dimension_count as count, log3_dimension_count
 from .rank_symbols import ONE_HEAD, C, D, Eq, Le, d, dimension_sum, k
 from .value_rank import measured_rank, sep
 
@@ -45,6 +51,14 @@ _AFTER_LEVINE = Source(
 )
 
 
+def _count(case: Case) -> Integer | PowerOfTen:
+    """S(d, L) by its closed form, at any size."""
+    log10 = log3_dimension_count(case.width, case.depth)[1] * math.log10(3)
+    if log10 > MOST_DIGITS:
+        return PowerOfTen(1, Fraction(log10))
+    return Integer(count(case.width, case.depth))
+
+
 @claim(
     # SymPy compares the sides of a relation that is not told to stay as it is; for S that takes
     # longer than all else that is made here.
@@ -56,6 +70,7 @@ _AFTER_LEVINE = Source(
         "theory": (*LARGER, *RESIDUAL["theory"]),
         "full": LARGEST,
     },
+    closed=_count,
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),
         "one output polynomial in place of $d$",

@@ -16,7 +16,7 @@ from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, Step
 from ..claims.proof_steps import vanish
 from ..claims.symbols import quantity
 from .linear_attention import (
-    AttentionNet,
+    LinearAttentionNet,
     forward,
     layer_matrix,
     measured_degree,
@@ -268,7 +268,7 @@ def _scaled_by(term: Expr, array: str, degree: int) -> Expr:
     return term.xreplace({x: t * x for x in entries}) - t**degree * term
 
 
-def _at_indices(term: Expr, net: AttentionNet, **values: Any) -> Expr:
+def _at_indices(term: Expr, net: LinearAttentionNet, **values: Any) -> Expr:
     """The term at the net's first layer, and at arrays and indices given by name."""
     arrays = {"q": net.query[0], "k": net.key[0], "v": net.value[0], "o": net.output[0]} | values
     return math.prod(
@@ -288,11 +288,11 @@ def _induction(
     )
 
 
-def positive_net() -> AttentionNet:
+def positive_net() -> LinearAttentionNet:
     """One layer of positive symbols, width 2, two heads: with two tokens, every kind of sum."""
     shapes = 3 * [(1, 2, 1, 2)] + [(1, 2, 2, 1)]
     query, key, value, output = map(positive_symbols, "qkvo", shapes)
-    return AttentionNet(query, key, value, output, prime=None)
+    return LinearAttentionNet(query, key, value, output, prime=None)
 
 
 def positive_symbols(name: str, shape: tuple[int, ...]) -> Array:

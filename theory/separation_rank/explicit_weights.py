@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..claims.values import Exact
-from .linear_attention import PRIME, AttentionNet, forward, moments, random_tokens
+from .linear_attention import PRIME, LinearAttentionNet, forward, moments, random_tokens
 
 Array = NDArray[Any]
 
 
 def coordinate_net(
     width: int, depth: int, prime: int | None = None, heads: int | None = None
-) -> AttentionNet:
+) -> LinearAttentionNet:
     """A net whose layers each multiply by one moment, on as many coordinates as there are heads.
 
     Head h of layer l has one row or column that is not zero in each matrix: W^O = e_h, W^Q = e_h^T,
@@ -36,10 +36,10 @@ def coordinate_net(
         a, b = pairs[min(layer, len(pairs) - 1)]
         query[layer, range(heads), 0, range(heads)] = 1
         value[layer, :, 0, a] = key[layer, :, 0, b] = 1
-    return AttentionNet(query, key, value, np.swapaxes(query, -1, -2), prime)
+    return LinearAttentionNet(query, key, value, np.swapaxes(query, -1, -2), prime)
 
 
-def certified_rank(net: AttentionNet) -> Exact:
+def certified_rank(net: LinearAttentionNet) -> Exact:
     """The separation rank of a net whose layers each multiply by a linear form, N >= 2 (d_x + 1).
 
     If T_l(M) = f_l(M) P for every l, with P the projection on some coordinates, p among them, and
@@ -68,7 +68,7 @@ def certified_rank(net: AttentionNet) -> Exact:
     return Exact(math.prod(e + 1 for e in exponents), misses=1.0)
 
 
-def linear_forms(net: AttentionNet) -> list[tuple[int, ...]]:
+def linear_forms(net: LinearAttentionNet) -> list[tuple[int, ...]]:
     """f_1, ..., f_L with T_l(M) = f_l(M) P for all M: coefficients of M_ab, a <= b, row by row.
 
     Raises:
@@ -91,7 +91,7 @@ def linear_forms(net: AttentionNet) -> list[tuple[int, ...]]:
     return forms
 
 
-def _images(net: AttentionNet, layer: int) -> Array:
+def _images(net: LinearAttentionNet, layer: int) -> Array:
     """T_l, which is linear in M, at each symmetric basis matrix: array (D, d_x, d_x)."""
     weights = [w[layer] for w in (net.output, net.value, net.key, net.query)]
     sizes = [max(1, int(abs(w).max())) for w in weights]
@@ -118,11 +118,13 @@ def form_exponents(forms: list[tuple[int, ...]], distinct: list[tuple[int, ...]]
     return product
 
 
-def _require_values(net: AttentionNet, forms: list[tuple[int, ...]], exponents: list[int]) -> None:
+def _require_values(
+    net: LinearAttentionNet, forms: list[tuple[int, ...]], exponents: list[int]
+) -> None:
     """Raise unless the token recursion gives x_p prod f^e at four random inputs modulo PRIME."""
     weights = (net.query, net.key, net.value, net.output)
     query, key, value, output = ((w % PRIME).astype(np.int64) for w in weights)
-    reduced = AttentionNet(query, key, value, output, PRIME, net.residual)
+    reduced = LinearAttentionNet(query, key, value, output, PRIME, net.residual)
     tokens = random_tokens(np.random.default_rng(0), reduced, 4, 2 * net.width + 2)
     outputs, seen = forward(reduced, tokens), moments(reduced, tokens)
     upper = np.triu_indices(net.width)

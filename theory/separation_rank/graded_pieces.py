@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..exact.finite_field import matmul
 from ..exact.residues import default_prime, pieces
-from .linear_attention import AttentionNet, random_net
+from .linear_attention import LinearAttentionNet, random_net
 
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
@@ -147,7 +147,7 @@ class Forms:
         return self.width * (self.width + 1) // 2
 
 
-def dense_forms(net: AttentionNet) -> Floats:
+def dense_forms(net: LinearAttentionNet) -> Floats:
     """The coefficients of P_1, ..., P_d, with y_1 = sum_a x_a P_a(M), in M_ab, a <= b row by row.
 
     Returns:
@@ -232,7 +232,7 @@ def _centred(x: Floats, prime: int) -> Floats:
     return x
 
 
-def scaled_forms(net: AttentionNet) -> Forms:
+def scaled_forms(net: LinearAttentionNet) -> Forms:
     """`dense_forms`, each coefficient times the factorials of its exponents.
 
     Raises:
@@ -254,7 +254,7 @@ def scaled_forms(net: AttentionNet) -> Forms:
     return Forms(coefficients, degree, net.prime)
 
 
-def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0) -> AttentionNet:
+def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0) -> LinearAttentionNet:
     """The random net modulo PRIME that a shape and a seed determine."""
     rng = np.random.default_rng([width, depth, heads, seed])
     return random_net(rng, width=width, depth=depth, heads=heads, prime=PRIME)

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..claims.values import Exact
-from .linear_attention import AttentionNet
+from .linear_attention import LinearAttentionNet
 
 # Found by simulated annealing over weights 0 and 1 and the grading, at width 4 with two heads and
 # all layers alike: all ten moments lead.
@@ -38,7 +38,7 @@ _Entry = tuple[int, tuple[int, ...] | None] | None
 _Matrix = list[list[_Entry]]
 
 
-def graded_net(depth: int) -> AttentionNet:
+def graded_net(depth: int) -> LinearAttentionNet:
     """The net of width 4 with two heads, over Z, that has all ten moments in its leading monomial.
 
     >>> graded_net(34).query.shape
@@ -47,10 +47,10 @@ def graded_net(depth: int) -> AttentionNet:
     query, key, value, output = (
         np.array([part] * depth, dtype=object) for part in (_QUERY, _KEY, _VALUE, _OUTPUT)
     )
-    return AttentionNet(query, key, value, np.swapaxes(output, -1, -2), prime=None)
+    return LinearAttentionNet(query, key, value, np.swapaxes(output, -1, -2), prime=None)
 
 
-def leading_rank(net: AttentionNet, grading: Sequence[int]) -> Exact:
+def leading_rank(net: LinearAttentionNet, grading: Sequence[int]) -> Exact:
     """prod (e_j + 1) over a leading monomial: a lower bound for almost all weights of the shape.
 
     >>> leading_rank(graded_net(2), GRADING).value
@@ -59,7 +59,9 @@ def leading_rank(net: AttentionNet, grading: Sequence[int]) -> Exact:
     return Exact(_splits(leading_monomial(net, grading)), misses=1.0)
 
 
-def leading_monomial(net: AttentionNet, grading: Sequence[int]) -> tuple[int, tuple[int, ...]]:
+def leading_monomial(
+    net: LinearAttentionNet, grading: Sequence[int]
+) -> tuple[int, tuple[int, ...]]:
     """Of the `leading_monomials`, the one of the largest rank."""
     return max(leading_monomials(net, grading), key=_splits)
 
@@ -69,7 +71,7 @@ def _splits(found: tuple[int, tuple[int, ...]]) -> int:
 
 
 def leading_monomials(
-    net: AttentionNet, grading: Sequence[int]
+    net: LinearAttentionNet, grading: Sequence[int]
 ) -> list[tuple[int, tuple[int, ...]]]:
     """(a, exponents) for every P_a that has one leading monomial, where y_1 = sum_a x_a P_a(M).
 
@@ -106,7 +108,7 @@ def leading_monomials(
     return monomials
 
 
-def _layer(net: AttentionNet, layer: int, M: _Matrix) -> _Matrix:
+def _layer(net: LinearAttentionNet, layer: int, M: _Matrix) -> _Matrix:
     """The leading terms of T(M) = sum_h W^O W^V M (W^K)^T W^Q."""
     every = range(net.width)
     heads = [

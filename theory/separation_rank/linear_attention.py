@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class AttentionNet:
+class LinearAttentionNet:
     """The weights of a linearised attention net, over Z (Python integers) or modulo a prime.
 
     Attributes:
@@ -71,7 +71,7 @@ def random_net(
     heads: int = 1,
     prime: int | None = PRIME,
     residual: bool = False,
-) -> AttentionNet:
+) -> LinearAttentionNet:
     """Uniform weights: residues modulo the prime, or over Z non-zero integers of at most 3 in size.
 
     Raises:
@@ -93,15 +93,17 @@ def random_net(
     head = width // heads
     shapes = 3 * [(depth, heads, head, width)] + [(depth, heads, width, head)]
     query, key, value, output = (_draw(rng, shape, prime) for shape in shapes)
-    return AttentionNet(query, key, value, output, prime, residual)
+    return LinearAttentionNet(query, key, value, output, prime, residual)
 
 
-def random_tokens(rng: np.random.Generator, net: AttentionNet, *shape: int) -> Array:
+def random_tokens(rng: np.random.Generator, net: LinearAttentionNet, *shape: int) -> Array:
     """Tokens drawn like the weights: an array of shape (*shape, width)."""
     return _draw(rng, (*shape, net.width), net.prime)
 
 
-def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: int = 0) -> Array:
+def forward(
+    net: LinearAttentionNet, tokens: Array, *, position: int = 0, coordinate: int = 0
+) -> Array:
     """Entry `coordinate` of the output at `position` for each input, by the recursion over tokens.
 
     y^{l+1,i} = sum_h W^O_h sum_j <W^Q_h y^{l,i}, W^K_h y^{l,j}> W^V_h y^{l,j}, with y^{0,i} = x^i;
@@ -129,7 +131,7 @@ def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: 
     return _layer(net, net.depth - 1, y[..., position : position + 1, :], y)[..., 0, coordinate]
 
 
-def _layer(net: AttentionNet, layer: int, asking: Array, tokens: Array) -> Array:
+def _layer(net: LinearAttentionNet, layer: int, asking: Array, tokens: Array) -> Array:
     query = _by_head(net, asking, net.query[layer])
     key = _by_head(net, tokens, net.key[layer])
     value = _by_head(net, tokens, net.value[layer])
@@ -143,13 +145,13 @@ def _layer(net: AttentionNet, layer: int, asking: Array, tokens: Array) -> Array
     return total if net.prime is None else total % net.prime
 
 
-def _by_head(net: AttentionNet, tokens: Array, weights: Array) -> Array:
+def _by_head(net: LinearAttentionNet, tokens: Array, weights: Array) -> Array:
     """W_h y for every head h: an array (..., heads, N, rows of W_h), by one product."""
     mapped = _product(net, tokens, np.concatenate(list(weights)).T)
     return np.swapaxes(mapped.reshape(*mapped.shape[:-1], *weights.shape[:2]), -2, -3)
 
 
-def _product(net: AttentionNet, a: Array, b: Array) -> Array:
+def _product(net: LinearAttentionNet, a: Array, b: Array) -> Array:
     p, inner = net.prime, a.shape[-1]
     if p is None:
         return np.matmul(a, b)
@@ -184,12 +186,12 @@ def _draw(rng: np.random.Generator, shape: tuple[int, ...], prime: int | None) -
 # --- the normal form ------------------------------------------------------------------------------
 
 
-def moments(net: AttentionNet, tokens: Array) -> Array:
+def moments(net: LinearAttentionNet, tokens: Array) -> Array:
     """M = sum_j x^j (x^j)^T, all that the output sees of the other tokens: array (..., d, d)."""
     return _product(net, np.swapaxes(tokens, -1, -2), tokens)
 
 
-def layer_matrix(net: AttentionNet, layer: int, moment: Array) -> Array:
+def layer_matrix(net: LinearAttentionNet, layer: int, moment: Array) -> Array:
     """T_l(M) = sum_h W^O W^V M (W^K)^T W^Q, which maps every token of layer l to its output."""
     parts = []
     for h in range(net.heads):
@@ -200,7 +202,9 @@ def layer_matrix(net: AttentionNet, layer: int, moment: Array) -> Array:
     return total if net.prime is None else total % net.prime
 
 
-def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: int = 0) -> Array:
+def normal_form(
+    net: LinearAttentionNet, moment: Array, token: Array, *, coordinate: int = 0
+) -> Array:
     """The same output e_p^T T_L(M_L) ... T_1(M_1) x; M_1 = M, M_{l+1} = T_l(M_l) M_l T_l(M_l)^T.
 
     Args:
@@ -267,7 +271,7 @@ def measured_degree(
     return Exact(degree)
 
 
-def value_matrix(net: AttentionNet, left: Array, right: Array) -> Array:
+def value_matrix(net: LinearAttentionNet, left: Array, right: Array) -> Array:
     """The values y_1(left_r, right_s) at position 0: the rank never exceeds the separation rank.
 
     Args:

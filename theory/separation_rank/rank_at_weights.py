@@ -20,7 +20,7 @@ from sympy import primepi
 
 from ..claims.values import Exact
 from .graded_pieces import piece_shape, scaled_forms
-from .linear_attention import AttentionNet, normal_form
+from .linear_attention import LinearAttentionNet, normal_form
 from .piece_rank import graded_rank
 
 Array = NDArray[Any]
@@ -57,11 +57,11 @@ def whole_numbers(weights: Array) -> Array:
 
 def integer_net(
     query: Array, key: Array, value: Array, output: Array, read_out: Array | None = None
-) -> AttentionNet:
+) -> LinearAttentionNet:
     """The net over Z whose output is that of floating-point weights times a constant.
 
     Args:
-        query, key, value, output: see `AttentionNet`; each matrix of each layer is scaled by a
+        query, key, value, output: see `LinearAttentionNet`; each matrix of a layer is scaled by a
             power of two of its own.
         read_out: shape (d_x,), a linear map of what leaves the last layer, which becomes the
             coordinate that is read; None reads the first coordinate.
@@ -83,10 +83,10 @@ def integer_net(
         row = whole_numbers(read_out) @ output[-1]
         output[-1] = 0
         output[-1, :, 0] = row
-    return AttentionNet(query, key, value, output, None)
+    return LinearAttentionNet(query, key, value, output, None)
 
 
-def modulo(net: AttentionNet, prime: int) -> AttentionNet:
+def modulo(net: LinearAttentionNet, prime: int) -> LinearAttentionNet:
     """A net over Z modulo a prime.
 
     >>> from .linear_attention import random_net
@@ -96,10 +96,10 @@ def modulo(net: AttentionNet, prime: int) -> AttentionNet:
     query, key, value, output = (
         (part % prime).astype(np.int64) for part in (net.query, net.key, net.value, net.output)
     )
-    return AttentionNet(query, key, value, output, prime, net.residual)
+    return LinearAttentionNet(query, key, value, output, prime, net.residual)
 
 
-def rank_at(net: AttentionNet, rng: np.random.Generator) -> Exact:
+def rank_at(net: LinearAttentionNet, rng: np.random.Generator) -> Exact:
     """The separation rank of a net over Z at its very weights, with N >= 2 (d_x + 1) tokens.
 
     It is the sum of the ranks of the graded pieces (separation_rank/graded_rank), and the rank of
@@ -145,13 +145,13 @@ def rank_at(net: AttentionNet, rng: np.random.Generator) -> Exact:
     return Exact(sum(best), misses=min(1.0, misses))
 
 
-def _one_miss(net: AttentionNet, size: int) -> float:
+def _one_miss(net: LinearAttentionNet, size: int) -> float:
     """The chance at most that a random prime divides a minor of this size that is not zero."""
     bits = size * _entry_bits(net) + size * math.log2(size) / 2
     return min(1.0, bits / (_BITS - 1) / _primes())
 
 
-def _entry_bits(net: AttentionNet) -> int:
+def _entry_bits(net: LinearAttentionNet) -> int:
     """Bits of an entry of a catalecticant at most: of a coefficient times C(L)!.
 
     The absolute values of the weights bound all coefficients, and with ones in place of the
@@ -159,7 +159,7 @@ def _entry_bits(net: AttentionNet) -> int:
     """
     query, key, value, output = map(np.abs, (net.query, net.key, net.value, net.output))
     ones = np.full((net.width, net.width), 1, dtype=object)
-    total = int(normal_form(AttentionNet(query, key, value, output, None), ones, ones[0])[()])
+    total = int(normal_form(LinearAttentionNet(query, key, value, output, None), ones, ones[0])[()])
     return (total * math.factorial((3**net.depth - 1) // 2)).bit_length()
 
 

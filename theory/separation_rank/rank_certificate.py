@@ -37,7 +37,7 @@ from .graded_pieces import (
     scaled_forms,
     selection,
 )
-from .linear_attention import AttentionNet, normal_form
+from .linear_attention import LinearAttentionNet, normal_form
 
 __all__ = [
     "KIND",
@@ -266,14 +266,14 @@ def _parts(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts
 
 
-def _reduced(data: Mapping[str, Any], prime: int) -> AttentionNet:
+def _reduced(data: Mapping[str, Any], prime: int) -> LinearAttentionNet:
     query, key, value, output = (
         (np.array(data["weights"][name], dtype=object) % prime).astype(np.int64) for name in NAMES
     )
-    return AttentionNet(query, key, value, output, prime)
+    return LinearAttentionNet(query, key, value, output, prime)
 
 
-def _forms_agree(net: AttentionNet, coefficients: NDArray[np.float64]) -> bool:
+def _forms_agree(net: LinearAttentionNet, coefficients: NDArray[np.float64]) -> bool:
     """Forms of degree C that differ agree at a random point with chance at most C/p."""
     assert net.prime is not None
     p, d = net.prime, net.width

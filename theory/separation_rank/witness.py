@@ -17,7 +17,7 @@ from flint import nmod_mat
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Le
 from ..claims.symbols import quantity
-from .linear_attention import AttentionNet, random_net, value_matrix
+from .linear_attention import LinearAttentionNet, random_net, value_matrix
 from .rank_symbols import L
 
 p = quantity("prime", "p", "a prime")
@@ -85,16 +85,18 @@ def one_witness(case: Case, seed: int) -> Exact:
     return Exact(Fraction(zeros, total))
 
 
-def _weights(net: AttentionNet, prime: int, rng: np.random.Generator) -> Iterator[AttentionNet]:
+def _weights(
+    net: LinearAttentionNet, prime: int, rng: np.random.Generator
+) -> Iterator[LinearAttentionNet]:
     """All weights at width 1, otherwise all of a random line through those of the net."""
     if net.width == 1 and net.depth == 1:
         for entries in itertools.product(range(prime), repeat=4):
             query, key, value, output = (np.array(e).reshape(1, 1, 1, 1) for e in entries)
-            yield AttentionNet(query, key, value, output, prime)
+            yield LinearAttentionNet(query, key, value, output, prime)
         return
     direction = random_net(rng, width=net.width, depth=net.depth, heads=net.heads, prime=prime)
     for t in range(prime):
         query, key, value, output = (
             (getattr(net, name) + t * getattr(direction, name)) % prime for name in _NAMES
         )
-        yield AttentionNet(query, key, value, output, prime)
+        yield LinearAttentionNet(query, key, value, output, prime)

@@ -15,7 +15,7 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
-class Layer(NamedTuple):
+class LayerMatrices(NamedTuple):
     """The matrices of a layer, W_V and the feed-forward W^1 and W^2, or their gradients."""
 
     value: Array
@@ -49,7 +49,7 @@ def layer_norm_backward(upstream: Array, normed: Array, scale: Array) -> Array:
     return np.asarray((upstream - upstream.mean(-1, keepdims=True) - normed * along) / scale)
 
 
-def branch(h: Array, layer: Layer, attention: float | None) -> tuple[Array, Array]:
+def branch(h: Array, layer: LayerMatrices, attention: float | None) -> tuple[Array, Array]:
     """(output, inner value) of attention with its factor, or (None) of the feed-forward branch."""
     if attention is not None:
         mean = attention * h.mean(-2, keepdims=True)
@@ -59,7 +59,7 @@ def branch(h: Array, layer: Layer, attention: float | None) -> tuple[Array, Arra
 
 
 def forward(
-    x: Array, layers: Sequence[Layer], *, pre: bool, attention: float = 1.0
+    x: Array, layers: Sequence[LayerMatrices], *, pre: bool, attention: float = 1.0
 ) -> tuple[Array, list[Sublayer]]:
     """The output, LayerNormed at the end in both orders, and what the reverse mode needs.
 
@@ -83,12 +83,12 @@ def forward(
 
 def backward(
     upstream: Array,
-    layers: Sequence[Layer],
+    layers: Sequence[LayerMatrices],
     tape: Sequence[Sublayer],
     *,
     pre: bool,
     attention: float = 1.0,
-) -> Iterator[Layer]:
+) -> Iterator[LayerMatrices]:
     """The gradients of all matrices, layer by layer from the last to the first.
 
     `upstream` is the derivative of the loss by the output of `forward`, which returned `tape`.
@@ -115,7 +115,7 @@ def backward(
                 back = total @ layer.value.swapaxes(-1, -2)
                 into = factor / g.shape[-2] * np.broadcast_to(back, g.shape)
             g = g + (layer_norm_backward(into, place.normed, place.scale) if pre else into)
-        yield Layer(**gradients)
+        yield LayerMatrices(**gradients)
 
 
 def cross_entropy(output: Array, head: Array) -> tuple[Array, Array]:
@@ -129,7 +129,7 @@ def cross_entropy(output: Array, head: Array) -> tuple[Array, Array]:
     return -np.log(chances[..., 0, 0]), upstream
 
 
-def draw(rng: np.random.Generator, depth: int, width: int, replicas: int) -> list[Layer]:
+def draw(rng: np.random.Generator, depth: int, width: int, replicas: int) -> list[LayerMatrices]:
     """Xavier's Gaussian weights, variance 1/d, for so many nets at once."""
     shape, std = (replicas, width, width), 1 / math.sqrt(width)
-    return [Layer(*(rng.normal(0, std, shape) for _ in range(3))) for _ in range(depth)]
+    return [LayerMatrices(*(rng.normal(0, std, shape) for _ in range(3))) for _ in range(depth)]

@@ -19,8 +19,8 @@ from ...verdicts.suite_verdicts import marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
-from ..page_questions import QUESTIONS
 from ..printed_intervals import CONFIDENCE
+from ..questions import QUESTIONS
 from .typesetting import listed, verdict
 
 # Panels of the first figure: widths below, at and above those that a bound says something of.

@@ -9,8 +9,8 @@ from pathlib import Path
 from depthlaw.advisor.atlas import (
     GAPS,
     NONE,
+    AtlasBound,
     AtlasRow,
-    Bound,
     atlas_rows,
     bounds,
     classes,
@@ -104,7 +104,7 @@ def _task(key: str, judged: Judged) -> str:
             f"{prose(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
             pipe_table(
                 "year | bound | depth | who, and where | checked here",
-                ((str(b.year), *_told(b, judged)) for b in sorted(own, key=lambda b: b.year)),
+                ((str(b.year), *_bound(b, judged)) for b in sorted(own, key=lambda b: b.year)),
             ),
             *dict.fromkeys(_quoted(b) for b in own if b.quote),
         ]
@@ -114,7 +114,7 @@ def _task(key: str, judged: Judged) -> str:
             if row.gap == "open"
             else f"*{row.gap.capitalize()}*: {GAPS[row.gap]}."
         )
-    if any(b.task == key and b.source != "depthlaw" for b in bounds()):
+    if any(b.task == key and not b.ours for b in bounds()):
         parts.append(
             "Quotations are the words of the source, formulas in plain text. Of a published bound "
             "without one no sentence is quoted here."
@@ -122,10 +122,10 @@ def _task(key: str, judged: Judged) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _told(bound: Bound, judged: Judged) -> tuple[str, str, str, str]:
+def _bound(bound: AtlasBound, judged: Judged) -> tuple[str, str, str, str]:
     gone = f" (until {bound.superseded})" if bound.superseded else ""
-    who = "ours" if bound.source == "depthlaw" else f"{{cite:t}}`{bound.source}`"
-    what = "; ".join(filter(None, [bound.checked, bound.note]))
+    who = "ours" if bound.ours else f"{{cite:t}}`{bound.source}`"
+    what = "; ".join(filter(None, [bound.reasons, bound.note]))
     return (
         bound.end + gone,
         "no depth suffices" if bound.depth == NONE else _depth(bound.depth),
@@ -134,7 +134,7 @@ def _told(bound: Bound, judged: Judged) -> tuple[str, str, str, str]:
     )
 
 
-def _quoted(bound: Bound) -> str:
+def _quoted(bound: AtlasBound) -> str:
     return f"> “{md(bound.quote)}” ({{cite:t}}`{bound.source}`, {md(bound.place)})"
 
 
@@ -142,7 +142,7 @@ def _depth(depth: str) -> str:
     return depth if depth == "-" else prose(formula(depth, latex=True))
 
 
-def _check(bound: Bound | None, judged: Judged) -> str:
+def _check(bound: AtlasBound | None, judged: Judged) -> str:
     if bound is None:
         return "-"
     if not bound.claim:

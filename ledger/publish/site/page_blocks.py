@@ -11,9 +11,11 @@ from pathlib import Path
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim
+from depthlaw.theory.claims.known_bounds import known_bounds
+from depthlaw.theory.claims.symbols import term_of
 from depthlaw.theory.claims.values import Ball, Proportion, Sample
 
-from ...verdicts.display import measured_side, prediction, statement_latex
+from ...verdicts.display import measured_side, predicted, prediction, relation, statement_latex
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
@@ -21,8 +23,8 @@ from ..appendix.data import Row, results_csv, rows as data_rows
 from ..appendix.typesetting import code, maths, md, pipe_table, prose, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
-from ..page_questions import QUESTIONS, PageQuestion
 from ..printed_intervals import CONFIDENCE, estimate, written
+from ..questions import QUESTIONS, PageQuestion
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.
@@ -189,6 +191,45 @@ def values(keys: Sequence[str], recorded: Recorded) -> str:
     return (
         pipe_table("claim | case | measured | stated | verdict", _values(judged)) if judged else ""
     )
+
+
+def bounds(recorded: Recorded) -> str:
+    """A row for each bound that a source is known for: what states it, how it is evaluated, and an
+    example of that."""
+    rows = []
+    for bound in known_bounds():
+        claim = recorded.claims.get(bound.claim)
+        if claim is None:
+            continue
+        result = recorded.judged(bound.claim)
+        given = " ".join(f"{name}={value}" for name, value in bound.at.items())
+        stated = claim.at(**bound.at)
+        shown = f"{float(stated):.6g}" if getattr(stated, "is_Rational", False) else ""
+        shown = shown if shown and not stated.is_Integer else predicted(stated)
+        who = "ours" if bound.source == "depthlaw" else f"{{cite:t}}`{bound.source}`"
+        rows.append(
+            (
+                who,
+                f"[{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
+                f"{code(claim.key)} {code(given)}",
+                md(bound.unit),
+                _range(claim),
+                f"{prose(relation(claim))} {value(shown)}",
+                verdict(marked(result)) if result else "not recorded",
+            )
+        )
+    listed = pipe_table("source | states | function, at | counts | range | example | verdict", rows)
+    return f":::{{container}} compact\n\n{listed}\n:::" if rows else ""
+
+
+def _range(claim: Claim) -> str:
+    """The domains of the quantities of a right side, then the assumptions."""
+    domains: dict[str, list[str]] = {}
+    for name, symbol in sorted(claim.symbols.items()):
+        term = term_of(symbol)
+        domains.setdefault(term.domain if term else "number", []).append(name)
+    parts = [f"{md(', '.join(names))}: {domain}" for domain, names in domains.items()]
+    return "; ".join([*parts, *map(prose, claim.assumes)])
 
 
 def _rows(result: ClaimResult) -> list[CaseResult]:

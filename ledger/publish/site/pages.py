@@ -7,8 +7,8 @@ of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by ho
 on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
-checked, `<!-- verdicts: KEY,KEY -->` and
-`<!-- values: KEY,KEY -->` by claims and their cases,
+checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
+and `<!-- values: KEY,KEY -->` by claims and their cases,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so. The line below the title that says so
 is left out. `*words*<!-- page: /claims/index.md -->` becomes a link to a page that no hand wrote:
@@ -42,7 +42,7 @@ from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
-from ..page_questions import QUESTIONS
+from ..questions import QUESTIONS
 from . import (
     atlas_pages,
     claim_pages,
@@ -241,6 +241,8 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
             return page_blocks.settings()
         if kind == "trained":
             return page_blocks.trained(recorded)
+        if kind == "bounds":
+            return page_blocks.bounds(recorded)
         if kind == "proofs":
             return formal_proofs.proofs(recorded)
         if kind == "data":
@@ -274,6 +276,7 @@ _KINDS = "|".join(
         "settings",
         "trained",
         "proofs",
+        "bounds",
         "measured",
         *_OF_FILES,
         *_OF_CLAIMS,

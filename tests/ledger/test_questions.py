@@ -14,7 +14,8 @@ from depthlaw.empirics.depth_width.fixed_budgets import width_of
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.ledger.publish.drawing.panels import Found, written
-from depthlaw.ledger.publish.page_questions import HOP_UPDATES, QUESTIONS
+from depthlaw.ledger.publish.questions import QUESTIONS
+from depthlaw.ledger.publish.questions.hops import HOP_UPDATES
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.values import Ball, Case, Exact, Sample
 

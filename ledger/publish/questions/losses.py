@@ -1,0 +1,182 @@
+"""Losses of language models by depth, width and number of updates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from depthlaw.advisor.rules import rule
+from depthlaw.empirics.depth_width.by_updates import SIZE, points
+from depthlaw.empirics.depth_width.fits import optimum
+from depthlaw.empirics.depth_width.fixed_budgets import times_smaller_in_all
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.rounding import LEVEL
+from depthlaw.theory.claims.values import Exact, Sample
+
+from ..drawing.panels import Found, Panel, Rows, Series, Table, curves, rows, split, stated
+from ..printed_intervals import CONFIDENCE
+from .question import keys, question
+
+_LEARN = "depth_width/losses_by_updates"
+
+
+def size_name(parameters: int) -> str:
+    """A size as texts write it.
+
+    >>> size_name(36_000), size_name(5_320_000)
+    ('36k', '5.32M')
+    """
+    return f"{parameters / 1e6:g}M" if parameters >= 10**6 else f"{parameters // 1000}k"
+
+
+def _is_made(case: Case) -> bool:
+    return "brackets" in case.corpus
+
+
+def _best_depths(results: Found) -> Iterator[str]:
+    """How far two layers lie from one; which depth has the lowest mean loss after each number of
+    updates, which others cannot be told from it, seed by seed, and what the worst loses."""
+    part = rows(results, _LEARN, parameters=SIZE)
+    gaps = _two_from_one([(case, value) for case, value in part if not _is_made(case)])
+    ends = {case.depth for case, _ in part}
+    if len(ends) > 1:
+        smaller = times_smaller_in_all(SIZE, min(ends), max(ends))
+        yield (
+            f"Weights are equal in the layers; in all, the net of {_layers(max(ends))} is "
+            f"{smaller} times smaller than that of {_layers(min(ends))}."
+        )
+    if gaps:
+        listed = ", ".join(f"{gap:+.1f} % after {steps:,}" for steps, gap in gaps.items())
+        yield f"Mean loss of two layers beside that of one: {listed} updates."
+    for (corpus, steps), there in split(part, "corpus", "steps"):
+        losses = {c.depth: value.values for c, value in there if isinstance(value, Sample)}
+        if len(losses) > 1:
+            means = {depth: math.fsum(of) / len(of) for depth, of in losses.items()}
+            best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+            alike = [d for d, of in losses.items() if d != best and _alike(of, losses[best])]
+            text = f"On {corpus}, after" if _is_made(there[0][0]) else "After"
+            yield (
+                f"{text} {steps:,} updates {_layers(best)} had the lowest mean loss of depths "
+                f"{', '.join(map(str, sorted(losses)))}: {means[best]:.2f} nats a token"
+                + (f", not distinguishable from {_either(alike)}" if alike else "")
+                + f"; that of {_layers(worst)} was {100 * (means[worst] / means[best] - 1):.1f} % "
+                "higher."
+            )
+
+
+def _two_from_one(part: Rows) -> dict[int, float]:
+    """By number of updates, in per cent of the mean loss of one layer."""
+    means = {
+        (case.steps, case.depth): value.mean for case, value in part if isinstance(value, Sample)
+    }
+    ends = sorted({steps for steps, _ in means})
+    return {
+        steps: 100 * (means[steps, 2] / means[steps, 1] - 1)
+        for steps in ends
+        if {(steps, 1), (steps, 2)} <= set(means)
+    }
+
+
+def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether the 95 % interval of the mean difference of two depths, seed by seed, holds 0."""
+    difference = Sample(tuple(a - b for a, b in zip(one, other, strict=True)))
+    low, high = difference.interval(LEVEL)
+    return low <= 0 <= high
+
+
+def _either(depths: Sequence[int]) -> str:
+    return " or ".join(map(str, depths))
+
+
+def _layers(number: float) -> str:
+    return f"{number:g} layer{'s' * (number != 1)}"
+
+
+def _rates_table(results: Found) -> Table:
+    """Every loss, with the learning rate that was chosen."""
+    chosen = dict(rows(results, "depth_width/chosen_rate"))
+    listed = []
+    for case, value in rows(results, _LEARN):
+        rate = chosen.get(case)
+        listed.append(
+            (
+                size_name(case.parameters),
+                "made here" if _is_made(case) else "Python's library",
+                case.steps,
+                case.depth,
+                round(value.mean, 4) if isinstance(value, Sample) else None,
+                f"2^{rate.value}" if isinstance(rate, Exact) else None,
+            )
+        )
+    return Table(
+        ("12 L d^2", "text", "updates", "layers", "mean loss", "learning rate"), tuple(listed)
+    )
+
+
+@question(
+    "depth-by-updates",
+    (
+        "Loss against depth at equal weights in the layers, the deeper net up to 2.3 times "
+        "smaller in all"
+    ),
+    keys(
+        "depth_width",
+        "losses_by_updates chosen_rate depth_gains_by_updates "
+        "depth_gains_more_when_trained_longer "
+        "depth_gains_at_equal_operations depth_gains_where_text_needs_it "
+        "depth_gains_more_when_larger shape_costs_three_per_cent "
+        "depth_is_neutral_from_threshold depth_harms_beyond_largest",
+    ),
+    table=_rates_table,
+    says=_best_depths,
+    below=(
+        f"Bands: {CONFIDENCE} intervals over seeds, on the same 64 windows for all nets; what "
+        "another text would change they do not say. Claims correct for sizes that lie up to "
+        "four per cent from the one named; the figure and its sentences do not."
+    ),
+)
+def _depth_by_updates(results: Found) -> Iterator[Panel]:
+    for (made, parameters), part in split(
+        [
+            (Case(**case.fields() | {"made": _is_made(case)}), value)
+            for case, value in rows(results, _LEARN)
+        ],
+        "made",
+        "parameters",
+    ):
+        text = "chains and brackets" if made else "Python's library"
+        several = {case.steps for case, _ in part}
+        # One curve has no legend.
+        text += f", {min(several):,} updates" if len(several) == 1 else ""
+        yield Panel(
+            f"12 L d^2 = {size_name(parameters)}, {text}",
+            "layers",
+            "validation loss, nats per token",
+            curves(part, "depth", "steps", "{:,} updates".format),
+            x_scale="log",
+        )
+    best: dict[int, list[tuple[int, Any]]] = {}
+    for (parameters, steps), there in points(results.get(_LEARN, {})).items():
+        if len({p.depth for p in there}) > 2 and (fitted := optimum(there)).depth:
+            best.setdefault(parameters, []).append((steps, fitted))
+    lines = [
+        Series(
+            f"12 L d^2 = {size_name(parameters)}",
+            tuple(steps for steps, _ in found),
+            tuple(o.depth for _, o in found),
+            tuple(max(o.low, o.depths[0]) for _, o in found),
+            tuple(min(o.high, o.depths[-1]) for _, o in found),
+        )
+        for parameters, found in best.items()
+    ]
+    ends = sorted({x for line in lines for x in line.x})
+    if len(ends) < 2:
+        return
+    rules = [
+        stated(f"{rule(key).name}, {size_name(SIZE)}", dict.fromkeys(ends, rule(key).depth(SIZE)))
+        for key in ("threshold", "knee", "levine", "nanochat", "delusion")
+    ]
+    yield Panel(
+        "The best depth", "updates", "layers", (*lines, *rules), x_scale="log", y_scale="log"
+    )

@@ -1,0 +1,218 @@
+"""Separation ranks and their floors while nets are trained."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
+from depthlaw.theory.claims.definition import Case, find
+from depthlaw.theory.claims.values import Ball, Exact, Outside, Sample
+from depthlaw.theory.claims.verdict import judge
+
+from ..drawing.panels import Found, Panel, Table, curve, curves, rows, split, stated
+from .question import keys, question
+from .walls import LAYERS
+
+
+def _floors_say(results: Found) -> Iterator[str]:
+    drawn = [
+        float(value.low) / floor
+        for case, value in rows(results, "trained_rank/floor_holds")
+        if isinstance(value, Ball) and (floor := _floor(case)) > _NO_FLOOR
+    ]
+    asked = rows(results, "trained_rank/floor_attained")
+    means = [value.mean for _, value in asked if isinstance(value, Sample)]
+    widest = ", ".join(
+        f"{max(case.width for case, _ in part)} ({LAYERS[layers]})"
+        for (layers,), part in split(asked, "depth")
+    )
+    starts = [
+        float(value.low)
+        for _, value in rows(results, "trained_rank/best_of_many_stays_above_floor")
+        if isinstance(value, Ball)
+    ]
+    for text, ratios in (
+        ("Of the students drawn, all of one teacher, the best seed of Adam ends at", drawn),
+        (f"Of widths up to {widest}, the mean over seeds ends at", means),
+        ("The best of 64 starts of L-BFGS, for the smallest student, ends at", starts),
+    ):
+        if ratios:
+            low, high = f"{min(ratios):.3g}", f"{max(ratios):.3g}"
+            yield f"{text} {low if low == high else f'{low} to {high}'} times the floor."
+
+
+# A logarithmic scale has no 0.
+_NO_FLOOR = 1e-6
+
+
+def _floor(case: Case) -> float:
+    return float(find("trained_rank/floor_holds").predict(case).low)
+
+
+@question(
+    "rank-floor",
+    "Trained error and rank floor against the student's width, for one teacher",
+    keys(
+        "trained_rank",
+        "floor_holds floor_attained width_forecast "
+        "two_layers_beat_every_shallow best_of_many_stays_above_floor "
+        "more_starts_find_no_more",
+    ),
+    says=_floors_say,
+    below="The best of sixteen seeds; floors of 0 are not drawn.",
+)
+def _floors(results: Found) -> Iterator[Panel]:
+    # Enclosed is the rounding of an evaluation, which no picture shows.
+    part = [
+        (case, Exact((value.low + value.high) / 2))
+        for case, value in rows(results, "trained_rank/floor_holds")
+        if isinstance(value, Ball)
+    ]
+    floors = [
+        stated(
+            f"L = {layers}, floor",
+            {width: y for width in widths if (y := _floor(widths[width])) > _NO_FLOOR},
+            f"L = {layers}, trained",
+        )
+        for (layers,), own in split(part, "depth")
+        for widths in [{case.width: case for case, _ in own}]
+    ]
+    yield Panel(
+        "Error of the best student, and the floor of its rank",
+        "width of the student",
+        "relative error",
+        (
+            *curves(part, "width", "depth", "L = {}, trained".format),
+            *(series for series in floors if series.x),
+        ),
+        x_scale="log",
+        y_scale="log",
+    )
+
+
+@question(
+    "rank-in-training",
+    "Separation ranks while nets are trained",
+    keys(
+        "trained_rank",
+        "rank_stays_generic part_of_rank_shows half_of_rank_matters "
+        "training_raises_rank training_approaches_teacher "
+        "wide_nets_gain_more_by_layers",
+    ),
+)
+def _ranks(results: Found) -> Iterator[Panel]:
+    kinds = {
+        "rank_stays_generic": "exact",
+        "part_of_rank_shows": "above 1/1000",
+        "half_of_rank_matters": "effective",
+    }
+    shapes = split(rows(results, *keys("trained_rank", " ".join(kinds))), "width", "depth")
+    for (width, layers), _ in shapes:
+        drawn = tuple(
+            series
+            for name, label in kinds.items()
+            for series in curves(
+                rows(results, f"trained_rank/{name}", width=width, depth=layers),
+                # A logarithmic axis has no 0.
+                lambda case: case.step + 1,
+                "attention",
+                f"{label}, {{}}".format,
+            )
+        )
+        if len(drawn) > 1:
+            yield Panel(
+                f"d = {width}, L = {layers} (3^L {'<' if 3**layers < width else '>='} d)",
+                "updates + 1",
+                "rank",
+                drawn,
+                x_scale="log",
+                y_scale="log",
+            )
+
+
+# A prediction of the linearised theory, and the claim that asks it of linearised and of softmax
+# nets.
+_TRANSFER = {
+    "no error below the floor of rank S": ("trained_rank/students_respect_floor",),
+    "the rank is S, and never more": (
+        "trained_rank/rank_stays_generic",
+        "trained_rank/softmax_exceeds_count",
+    ),
+    "effective rank below half of min(S, side)": ("trained_rank/half_of_rank_matters",),
+    "a layer adds more rank where 3^L < d": ("trained_rank/wide_nets_gain_more_by_layers",),
+    "L layers see 3^L steps": ("trained_depth/wall_within",),
+    "no more than 3^L steps": ("trained_depth/wall_beyond",),
+    "ceil(log_3 D) layers are enough and needed": ("trained_depth/connectivity_least_depth",),
+    "ceil(log_2 k) + 2 layers are enough": ("trained_depth/hops_enough",),
+}
+# Chance of a false alarm of each verdict: no more than that of the verdicts on the page.
+_ALPHA = 1e-7
+
+
+def _transfer_table(results: Found) -> Table:
+    """Where the linearised theory transfers to softmax nets, and where not: of each prediction the
+    verdicts of a claim on cases of one kind of attention alone. A claim may state the opposite of
+    the prediction, as its title says."""
+    listed = []
+    for prediction, asked in _TRANSFER.items():
+        cells = [
+            _of_attention(results, key, attention)
+            for key, attention in zip((asked * 2)[:2], ATTENTIONS, strict=True)
+        ]
+        if any(cells):
+            listed.append((prediction, *(part for cell in cells for part in cell or (None,) * 3)))
+    heads = [f"{head}, {kind}" for kind in ATTENTIONS for head in ("asked", "verdicts", "measured")]
+    return Table(("prediction of the linearised theory", *heads), tuple(listed))
+
+
+def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, str] | None:
+    """Title of the claim, verdicts by how many cases, and the range of what was measured; None
+    where nothing is recorded of such nets."""
+    # Cases that do not say are linearised where the floors of linearised students are asked about.
+    silent = "linearised" if key.startswith("trained_rank/") else "softmax"
+    cases = {
+        case: value
+        for case, value in rows(results, key)
+        if case.get("attention", case.get("net", silent)) == attention
+    }
+    if not cases:
+        return None
+    asked = find(key)
+    counts = Counter(
+        str(judge(asked, case, value, alpha=_ALPHA).verdict) for case, value in cases.items()
+    )
+    line = curve("", {n: v for n, v in enumerate(cases.values()) if not isinstance(v, Outside)})
+    span = dict.fromkeys(f"{end:.3g}" for end in (min(line.y), max(line.y))) if line else ()
+    return (
+        asked.plain.title,
+        ", ".join(f"{verdict} {count}" for verdict, count in counts.items()),
+        " to ".join(span),
+    )
+
+
+@question(
+    "linearised-against-softmax",
+    "Where the linearised theory transfers to softmax nets",
+    keys("trained_rank", "softmax_exceeds_count students_respect_floor softmax_fits_worse"),
+    beside=(
+        keys(
+            "trained_rank", "rank_stays_generic half_of_rank_matters wide_nets_gain_more_by_layers"
+        )
+        + keys("trained_depth", "wall_within wall_beyond connectivity_least_depth hops_enough")
+    ),
+    table=_transfer_table,
+)
+def _softmax(results: Found) -> Iterator[Panel]:
+    part = rows(results, "trained_rank/softmax_fits_worse")
+    widths = sorted({case.width for case, _ in part}) or [1]
+    yield Panel(
+        "Softmax minus linearised error on a linearised teacher",
+        "width of the students",
+        "difference of relative errors",
+        (
+            *curves(part, "width", "depth", "L = {}".format),
+            stated("equal errors", {widths[0]: 0.0, widths[-1]: 0.0}),
+        ),
+        x_scale="log",
+    )
