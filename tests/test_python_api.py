@@ -246,7 +246,7 @@ def test_verify_judges_and_resumes(tmp_path):
 def test_verify_stops_in_time_and_says_what_it_has(tmp_path, monkeypatch):
     """The alarm goes off while the first record is written."""
 
-    def put(store, record):
+    def put(store, record, **more):
         kept(store, record)
         signal.raise_signal(signal.SIGALRM)
 

@@ -124,13 +124,13 @@ class Ledger(Store):
         """The ledger's file, which holds every record."""
         return self.root
 
-    def put(self, record: Record) -> None:
+    def put(self, record: Record, *, settle: bool = True) -> None:
         """Refused: a ledger is written as a whole."""
         raise StoreError(
             f"{self.root} is a ledger, which is read-only; records go to a results folder"
         )
 
-    def write(self, path: Path, data: bytes) -> None:
+    def write(self, path: Path, data: bytes, *, settle: bool = True) -> None:
         """Refused, as by a read-only disk."""
         raise OSError(errno.EROFS, "a ledger is read-only")
 
