@@ -40,6 +40,7 @@ from .shapes import (
     Measure,
     Shape,
     Target,
+    demands_of,
     depth_at_aspect,
     legal_depths,
     measure,
@@ -51,6 +52,7 @@ from .shapes import (
     squares,
     template,
     width_steps,
+    without,
 )
 from .trades import Trade, layers_of, trade
 
@@ -75,8 +77,6 @@ _PER_E = 16
 _LADDERS = 256
 # The limits of a budget, as they are named.
 LIMITS = {"milliseconds": "latency", "memory": "memory", "kv_bytes": "kv-cache"}
-
-_USUAL = Constraints()
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Case:
             kind, t = net_kind(other), template(target, other)
             built = default_rule(kind, self.known_by), best_rule(kind, self.known_by)
             ladders = (Ladder(other, rule.depth, target.of) for rule in built)
-            return tuple(math.log(ladder.wanted(target)) for ladder in ladders), t.step
+            return tuple(math.log(ladder.rule_depth(target)) for ladder in ladders), t.step
 
         depths, step = rules_and_step()
         acts: dict[str, Literal["net", "steps", "depth"]] = {}
@@ -190,16 +190,6 @@ class Case:
 def net_kind(c: Constraints) -> NetKind:
     """For which nets evidence is asked under constraints."""
     return NetKind(c.parametrisation, c.norm, c.residual)
-
-
-def demands_of(c: Constraints) -> tuple[str, ...]:
-    """The fields that are not what they are where nothing is demanded."""
-    return tuple(f.name for f in fields(c) if getattr(c, f.name) != f.default)
-
-
-def without(c: Constraints, *names: str) -> Constraints:
-    """The same without some demands."""
-    return replace(c, **{name: getattr(_USUAL, name) for name in names})
 
 
 @lru_cache(_LADDERS)
@@ -331,8 +321,8 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
         _refuse(case)
     free = a = rung.architecture
     if limits := broken_limits(case, a):
-        a = _limited(case, a)
-        reason = _priced(case, a, Reason("limit", limits[0], limits), free)
+        a = _nearest_within_limits(case, a)
+        reason = _with_price(case, a, Reason("limit", limits[0], limits), free)
     else:
         reason = _reason(case, a, rung.on_rule)
     moving = sorted(
@@ -370,7 +360,7 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
     steps, on_depth = case.demands_on("steps"), case.demands_on("depth")
     if not on_rule:
         reason = Reason("step", "coarse-widths", steps)
-        return _priced(case, a, reason, case.choice(*steps)) if steps else reason
+        return _with_price(case, a, reason, case.choice(*steps)) if steps else reason
     # What fixes the depth decides it, whatever else is demanded.
     fixed = tuple(name for name in on_depth if _fixes(case.constraints, name))
     groups = [fixed] if fixed else [*((name,) for name in on_depth), *([steps] if steps else [])]
@@ -398,7 +388,7 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
         reason = replace(reason, bound=bound)
         if free is None or free.layers == a.layers:
             return reason
-    return _priced(case, a, reason, free)
+    return _with_price(case, a, reason, free)
 
 
 def _code(names: tuple[str, ...]) -> str:
@@ -435,7 +425,7 @@ def _shape(a: Architecture) -> tuple[int, int]:
     return a.layers, a.width
 
 
-def _priced(case: Case, a: Architecture, reason: Reason, free: Architecture | None) -> Reason:
+def _with_price(case: Case, a: Architecture, reason: Reason, free: Architecture | None) -> Reason:
     """A reason with what would be chosen without it, and what the net costs against that."""
     names = () if reason.kind == "limit" else reason.demands
     other, dropped = _free(case, names)
@@ -445,7 +435,7 @@ def _priced(case: Case, a: Architecture, reason: Reason, free: Architecture | No
     return replace(reason, dropped=dropped, against=_shape(other), cost=case.trade(other, a))
 
 
-def _limited(case: Case, free: Architecture) -> Architecture:
+def _nearest_within_limits(case: Case, free: Architecture) -> Architecture:
     """The shape that keeps the limits whose depth is nearest to that of the free choice.
 
     Which shapes are looked at, and their order, do not depend on the limits: so a looser limit
@@ -474,14 +464,12 @@ def _limited(case: Case, free: Architecture) -> Architecture:
 
 def broken_limits(case: Case, a: Architecture) -> tuple[str, ...]:
     """The limits that a shape breaks, by name."""
-    b = case.resolved.budget
-    return tuple(
-        code
-        for name, code in LIMITS.items()
-        if not replace(
-            case.resolved, budget=replace(b, **dict.fromkeys(LIMITS.keys() - {name}))
-        ).keeps(a)
-    )
+    broken = []
+    for name, code in LIMITS.items():
+        others: dict[str, Any] = dict.fromkeys(LIMITS.keys() - {name})
+        if not replace(case.resolved, budget=replace(case.resolved.budget, **others)).keeps(a):
+            broken.append(code)
+    return tuple(broken)
 
 
 def _refuse(case: Case) -> NoReturn:
@@ -671,7 +659,7 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
                 f"a configuration and a demand on its shape ({name}); give one of them; "
                 f"accepted beside a configuration are {', '.join(_BESIDE)}"
             )
-    if c.context != _USUAL.context:
+    if "context" in demands_of(c):
         a = a.with_(context=c.context)
     counts = count(a)
     sized = replace(have, active=float(counts.active))

@@ -15,7 +15,7 @@ _LEAST = 14
 Row = tuple[str, str]
 
 
-def labelled(rows: Iterable[Row | str], width: int, bullet: str = "") -> list[str]:
+def label_rows(rows: Iterable[Row | str], width: int, bullet: str = "") -> list[str]:
     """Labels in a column of their own where there is room. What has none starts with the bullet, or
     stands below the text of the row before."""
     lines: list[str] = []

@@ -12,7 +12,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
 from .base.quantities import UsageError, plural, shown
@@ -117,6 +117,25 @@ class Constraints:
     norm: Norm = "pre"
     residual: Residual = "plain"
     latency_matters: bool = False
+
+
+def demands_of(c: Constraints) -> tuple[str, ...]:
+    """The fields that are not what they are where nothing is demanded.
+
+    >>> demands_of(Constraints(pipeline=4, tied=False))
+    ('tied', 'pipeline')
+    """
+    return tuple(f.name for f in fields(c) if getattr(c, f.name) != f.default)
+
+
+def without(c: Constraints, *names: str) -> Constraints:
+    """The same without some demands.
+
+    >>> without(Constraints(pipeline=4, layers=30), "layers") == Constraints(pipeline=4)
+    True
+    """
+    usual: dict[str, Any] = {name: getattr(Constraints, name) for name in names}
+    return replace(c, **usual)
 
 
 @dataclass(frozen=True)
@@ -334,11 +353,9 @@ def _check_depths(c: Constraints) -> None:
     """Raises where no depth obeys all demands, and names those without one of which some does."""
     if legal_depths(c, 1, DEEPEST):
         return
-    demands = [f for f in fields(c) if getattr(c, f.name) != f.default]
-    excluding = [
-        f for f in demands if legal_depths(replace(c, **{f.name: f.default}), 1, DEEPEST)
-    ] or demands
-    names = [f"{f.name.replace('_', ' ')} {getattr(c, f.name)}" for f in excluding]
+    demands = demands_of(c)
+    excluding = [name for name in demands if legal_depths(without(c, name), 1, DEEPEST)] or demands
+    names = (f"{name.replace('_', ' ')} {getattr(c, name)}" for name in excluding)
     raise UsageError(
         f"{' and '.join(names)} exclude each other: no depth up to {DEEPEST:,} obeys all demands; "
         "leave out one of them"
@@ -685,7 +702,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     for width in sorted(widths, key=lambda w: (abs(w - real), w)):
         heads = width // a.head_size if bound else a.heads
         keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
-        shape = _filled(
+        shape = _with_inner_width(
             deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
             width / a.width,
             goal,
@@ -698,7 +715,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     return best[1]
 
 
-def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
+def _with_inner_width(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
     """The architecture with the inner width at which a size is reached, within the usual range
     around what it is, `wider` times that of a net with other layers."""
     was = a.experts.width if a.experts else a.d_ff

@@ -19,7 +19,7 @@ from .grids import NetKind
 from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
-from .layout import Row, columns, labelled, wrapped
+from .layout import Row, columns, label_rows, wrapped
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
@@ -97,6 +97,10 @@ _SPECIAL = {
 }
 
 
+# What a sentence is about, and the sentence.
+Coded = tuple[str, str]
+
+
 # --- from a decision to an answer -----------------------------------------------------------------
 
 
@@ -107,6 +111,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
     note = serving_note(resolved.budget, c, costed)
     built = _built(d)
     given = case.model is not None
+    warnings, doubts = tuple(_warnings(d)), tuple(_doubts(d, built))
     answer = Answer(
         _asked_of(a) if given else _question(resolved),
         _candidate(d, a, d.reason, "the configuration" if given else _why(d, d.reason)),
@@ -118,8 +123,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         next((law for law in d.laws if law.key == "threshold"), None),
         d.laws,
         built,
-        warnings=tuple(_warnings(d)),
-        doubts=tuple(_doubts(d, built)),
+        warnings=_texts(warnings),
+        doubts=_texts(doubts),
         initialisation=tuple(map(str, _advice(d))),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
@@ -132,6 +137,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_brief=_rule_brief(d),
         together=_together(a.layers, tasks),
         rule_layers=d.leaning and d.leaning.layers,
+        warning_codes=_codes(warnings),
+        doubt_codes=_codes(doubts),
     )
     if not given:
         return answer
@@ -140,12 +147,22 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         r = d.instead_reason
         cost = f"; against the given net: {_cost(r.cost)}" if r.cost else ""
         instead = _candidate(d, d.instead, r, _why(d, replace(r, against=None, cost=None)) + cost)
+    verdicts = tuple(_verdicts(d, built))
     return replace(
         answer,
         given=answer.shape,
         instead=instead,
-        verdicts=tuple(_verdicts(d, built)),
+        verdicts=_texts(verdicts),
+        verdict_codes=_codes(verdicts),
     )
+
+
+def _codes(said: tuple[Coded, ...]) -> tuple[str, ...]:
+    return tuple(code for code, _ in said)
+
+
+def _texts(said: tuple[Coded, ...]) -> tuple[str, ...]:
+    return tuple(text for _, text in said)
 
 
 def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candidate:
@@ -163,7 +180,7 @@ def _why(d: Decision, r: Reason) -> str:
         layers, width = r.against
         return (
             f"the depth that the evidence chooses for the {size(count(d.net).nonembedding)} "
-            f"parameters that {_named(d, r.demands)} leaves to the layers; otherwise "
+            f"parameters that {_demand_names(d, r.demands)} leaves to the layers; otherwise "
             f"{layers:,} x {width:,}{_also(r)}"
         )
     if r.code == "coarse-widths":
@@ -184,7 +201,7 @@ def _why(d: Decision, r: Reason) -> str:
             if c.layers is not None
             else f"the depth that spends the size at the demanded width {c.width:,}"
             if c.width is not None
-            else f"{_named(d, r.demands)} leave{'s' * (len(r.demands) < 2)} one depth"
+            else f"{_demand_names(d, r.demands)} leave{'s' * (len(r.demands) < 2)} one depth"
         )
     else:
         if r.kind == "limit":
@@ -192,12 +209,12 @@ def _why(d: Decision, r: Reason) -> str:
         elif r.kind == "step":
             forcing = f"widths in steps of {width_steps(template(target, c))}"
         else:
-            forcing = _named(d, r.demands[:1])
+            forcing = _demand_names(d, r.demands[:1])
         why = f"forced by {forcing}"
     return f"{why}{_against(r)}{_also(r)}"
 
 
-def _named(d: Decision, demands: tuple[str, ...]) -> str:
+def _demand_names(d: Decision, demands: tuple[str, ...]) -> str:
     """Demands as they are called."""
     names = []
     for name in demands:
@@ -365,7 +382,7 @@ def _leaning(d: Decision, name: str) -> str:
     return f"{which} within {100 * UNTOLD:g} % of that of the {d.leaning.layers} layers of {name}"
 
 
-def _preferred(d: Decision, within: Interval) -> str:
+def _better_depths(d: Decision, within: Interval) -> str:
     """What the grids nearest in size hold best, in words, where one of them loses more than half a
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
@@ -430,46 +447,60 @@ def _advice(d: Decision) -> tuple[Advice, ...]:
     return advice(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
 
 
-def _warnings(d: Decision) -> Iterator[str]:
+def _warnings(d: Decision) -> Iterator[Coded]:
     case, a = d.case, d.net
     seen, target, c = layers_of(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         larger = "larger" if off > 0 else "smaller"
-        yield f"the nearest shape that can be built is {abs(off):.0%} {larger} than the budget"
+        yield (
+            "size",
+            f"the nearest shape that can be built is {abs(off):.0%} {larger} than the budget",
+        )
     if e := a.experts:
         yield (
-            f"a mixture of experts: laws and grids are of dense nets, and are read at the "
-            f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
-            "experts); memory follows from all of them"
+            "experts",
+            (
+                f"a mixture of experts: laws and grids are of dense nets, and are read at the "
+                f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
+                "experts); memory follows from all of them"
+            ),
         )
     elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12 and (
         case.model or not c.gated or c.ff_factor or c.kv_ratio
     ):
         yield (
-            f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
-            "read at equal L d^2"
+            "layer-weights",
+            (
+                f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
+                "read at equal L d^2"
+            ),
         )
     if a.own_layers < a.layers:
         yield (
-            f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
-            f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
-            "laws are read at the layers passed"
+            "loops",
+            (
+                f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
+                f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
+                "laws are read at the layers passed"
+            ),
         )
     if a.kind != "decoder":
-        yield f"the grids of losses are of decoders, this is an {a.kind}"
+        yield "kind", f"the grids of losses are of decoders, this is an {a.kind}"
     yield from _untrainable(d)
-    yield from (f"{each.says} ({each.source})" for each in _advice(d) if each.warns)
+    for each in _advice(d):
+        if each.warns:
+            yield "training", f"{each.says} ({each.source})"
     fit = case.resolved.budget.latency
     if fit and (far := fit.outside(a, REACH)):
-        yield f"no time is given, as the measured points are too far: {far}"
+        yield "no-time", f"no time is given, as the measured points are too far: {far}"
     elif fit and (far := fit.outside(a)):
-        yield f"the time is EXTRAPOLATED from the measured points: {far}"
+        yield "time-extrapolated", f"the time is EXTRAPOLATED from the measured points: {far}"
     yield from _other_defaults(d)
-    yield from a.remarks
+    yield from (("configuration", remark) for remark in a.remarks)
 
 
-def _other_defaults(d: Decision) -> Iterator[str]:
+def _other_defaults(d: Decision) -> Iterator[Coded]:
     """Where the class of a size has other defaults than the one below, so that its layers have
     fewer weights than those of a smaller net: why range and depth do not grow."""
     case, a = d.case, d.net
@@ -499,13 +530,16 @@ def _other_defaults(d: Decision) -> Iterator[str]:
         changed.append(f"d_ff {now.ff_factor:.3g} d, below {before.ff_factor:.3g} d")
     waits = rung.architecture.layers == a.layers
     yield (
-        f"from {size(before.below)} parameters on the defaults are others "
-        f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
-        f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}"
+        "defaults",
+        (
+            f"from {size(before.below)} parameters on the defaults are others "
+            f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
+            f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}"
+        ),
     )
 
 
-def _untrainable(d: Decision) -> Iterator[str]:
+def _untrainable(d: Decision) -> Iterator[Coded]:
     """Where the GPUs that train a net cannot hold what training keeps of each weight."""
     case, a = d.case, d.net
     b, needed = case.resolved.budget, memory(a)
@@ -517,48 +551,63 @@ def _untrainable(d: Decision) -> Iterator[str]:
     state = needed.weights + needed.gradients + sum(needed.optimiser.values())
     if device.memory is not None and state > b.gpus * device.memory:
         yield (
-            f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
-            f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
-            f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
-            "or a smaller net"
+            "training-memory",
+            (
+                f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
+                f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
+                f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
+                "or a smaller net"
+            ),
         )
 
 
-def _doubts(d: Decision, built: Built | None) -> Iterator[str]:
+def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     case, a, within = d.case, d.net, d.case.interval(d.net)
     outside = built.among if built is not None and built.outside else ""
     if case.model is None and within is not None and not within.low <= a.layers <= within.high:
-        yield _misplaced(a, within)
+        yield "outside-range", _range_doubt(a, within)
     if within is None:
-        yield "no published grid of losses says anything about this size"
+        yield "no-grid", "no published grid of losses says anything about this size"
     elif within.extrapolated:
         doubt = "no grid has nets of this size"
         if d.leaning:
             doubt += f"; the rule's {d.leaning.layers} layers do as well ({100 * UNTOLD:g} %)"
         else:
             doubt += ": depth and interval are extrapolated"
-        yield "; ".join(filter(None, (doubt, _preferred(d, within), outside)))
+        yield "extrapolated", "; ".join(filter(None, (doubt, _better_depths(d, within), outside)))
     seen = layers_of(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
-        yield f"some comparisons of this size point elsewhere: {'; '.join(map(str, against))}"
+        yield (
+            "contradicted",
+            f"some comparisons of this size point elsewhere: {'; '.join(map(str, against))}",
+        )
     if outside and not (within and within.extrapolated):
-        yield outside
+        yield "unlike-models", outside
     choices = [law for law in d.laws if law.meaning in ("optimum", "default")]
     if choices:
         least, most = choices[0], choices[-1]
         yield (
-            f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
-            f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})"
+            "laws-disagree",
+            (
+                f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
+                f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})"
+            ),
         )
     if case.kind.parametrisation != "standard" or case.kind.residual != "plain":
-        yield "what is known of this parametrisation is one paper's optimum, not a grid"
+        yield (
+            "one-source",
+            "what is known of this parametrisation is one paper's optimum, not a grid",
+        )
     yield (
-        "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
-        "another depth"
+        "one-run",
+        (
+            "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
+            "another depth"
+        ),
     )
 
 
-def _misplaced(a: Architecture, within: Interval) -> str:
+def _range_doubt(a: Architecture, within: Interval) -> str:
     """What the range says of a recommended depth outside it, as it would of a configuration."""
     place = within.place(a.layers)
     deep = plural(a.layers, "layer")
@@ -587,41 +636,50 @@ def _asked_of(a: Architecture) -> str:
     )
 
 
-def _verdicts(d: Decision, built: Built | None) -> Iterator[str]:
+def _verdicts(d: Decision, built: Built | None) -> Iterator[Coded]:
     """On a configuration, most important first."""
     case, a, deep = d.case, d.net, plural(d.net.layers, "layer")
-    yield f"{deep}: {_depth_verdict(d)}"
+    yield "depth", f"{deep}: {_depth_verdict(d)}"
     if excluded := case.resolved.excludes(a):
         # Weights of equal size take the same memory at any depth.
         stuck = "; no other depth tried at its size keeps the limit, so there is no Instead"
-        yield f"it {excluded}{stuck if d.instead is None and not case.shares else ''}"
+        yield "limit", f"it {excluded}{stuck if d.instead is None and not case.shares else ''}"
     c = case.constraints
     if c.pipeline > a.own_layers:
-        yield f"{deep} are too few for {c.pipeline} pipeline stages"
+        yield "stages", f"{deep} are too few for {c.pipeline} pipeline stages"
     elif a.own_layers % c.pipeline:
         below = a.own_layers // c.pipeline * c.pipeline
         split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
         yield (
-            f"{deep} do not divide among {c.pipeline} pipeline stages: "
-            + " and ".join(f"{times} with {n}" for n, times in split)
-            + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
-            f"ones; {below} or {below + c.pipeline} would"
+            "stages",
+            (
+                f"{deep} do not divide among {c.pipeline} pipeline stages: "
+                + " and ".join(f"{times} with {n}" for n, times in split)
+                + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
+                f"ones; {below} or {below + c.pipeline} would"
+            ),
         )
     if a.heads % c.tensor:
-        yield f"{a.heads} heads do not divide among {c.tensor} devices"
+        yield "tensor", f"{a.heads} heads do not divide among {c.tensor} devices"
     if built:
         names = ", ".join(f"{name} ({n} x {d:,})" for name, n, d in built.nearest)
         which = "dense models of about its active size" if a.experts else "real models of this size"
         yield (
-            f"{which} have {built.low} to {built.high} layers; "
-            f"{built.among}; nearest in size: {names}"
+            "models",
+            (
+                f"{which} have {built.low} to {built.high} layers; "
+                f"{built.among}; nearest in size: {names}"
+            ),
         )
     floor = next((law for law in d.laws if law.key == "threshold"), None)
     if floor:
         least = floor.layers
         bound = "below it" if a.layers >= least else "which it does not reach"
         far = "far " if a.layers > 2 * least else ""
-        yield f"the floor of theory, L >= log_3(d), is {plural(least, 'layer')}, {far}{bound}"
+        yield (
+            "floor",
+            f"the floor of theory, L >= log_3(d), is {plural(least, 'layer')}, {far}{bound}",
+        )
 
 
 def _depth_verdict(d: Decision) -> str:
@@ -643,14 +701,14 @@ def _depth_verdict(d: Decision) -> str:
             f"{_beyond(a, within)} than any net of its size that was trained for a published "
             f"grid: not known; {lose} ({sources}{outside})"
         )
-    traded = d.advised and case.trade(d.advised, a)
-    compared = _compared(d, traded)
+    traded = None if d.advised is None else case.trade(d.advised, a)
+    compared = _loss_verdict(d, traded)
     if traded is None or not set(within.sources) <= set(traded.sources):
         lose += f" ({sources}{outside})"
     return f"{compared}; {lose}" if place == "inside" else f"{place}; {compared}; {lose}"
 
 
-def _compared(d: Decision, t: Trade | None) -> str:
+def _loss_verdict(d: Decision, t: Trade | None) -> str:
     """The loss of a net against that of the advised depth at equal parameters, and the compute that
     the difference is worth."""
     goal, a = d.advised, d.net
@@ -726,14 +784,14 @@ def as_text(answer: Answer, width: int = 80) -> str:
         answer: of `recommend`.
         width: columns; no line is longer unless a single word is.
     """
-    return "\n".join(labelled(_short(answer), width))
+    return "\n".join(label_rows(_short(answer), width))
 
 
 def explained(answer: Answer, width: int = 80) -> str:
     """Everything else there is to say, with sources: what `--why` adds to `as_text`."""
     parts = []
     for heading, rows in _sections(answer):
-        if lines := labelled(rows, width, "- "):
+        if lines := label_rows(rows, width, "- "):
             parts.append("\n".join([*wrapped(heading, width), *lines]))
     if answer.neighbours:
         parts.insert(1, _around(answer.neighbours, width))
@@ -756,7 +814,7 @@ def as_html(answer: Answer) -> str:
 
 def _short(answer: Answer) -> Iterator[Row]:
     yield "", answer.question
-    given, proposed = answer.given, _proposed(answer)
+    given, proposed = answer.given, _proposal(answer)
     if given:
         yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
         if (f := answer.flops) and (m := answer.memory):
@@ -791,7 +849,7 @@ def _short(answer: Answer) -> Iterator[Row]:
             yield "Task", f"{task.question.removeprefix('Task: ')} {task.headline}."
         else:
             yield "Answer", task.headline
-            yield from ((label, _task_number(number, label)) for label, number in _labelled(task))
+            yield from ((label, _task_number(number, label)) for label, number in _labels(task))
             yield from (("Note", remark) for remark in task.remarks)
     if answer.together:
         yield "Together", answer.together
@@ -804,7 +862,7 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Floor", f"{least}: below log_3(width), theory without softmax wants more depth"
 
 
-def _proposed(answer: Answer) -> Candidate | None:
+def _proposal(answer: Answer) -> Candidate | None:
     """The shape to build: the recommended one, or what stands in for a configuration."""
     return answer.instead if answer.given else answer.shape
 
@@ -862,7 +920,7 @@ def _speed(candidate: Candidate) -> str:
 
 def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     """Headings and what stands under each, with a label or without."""
-    given, proposed = answer.given, _proposed(answer)
+    given, proposed = answer.given, _proposal(answer)
     if given:
         yield "Counts of the configuration:", _costs(given, answer)
     if proposed:
@@ -888,7 +946,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
-        numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labelled(task)]
+        numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
         yield task.question, [*numbers, *task.remarks]
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
@@ -984,11 +1042,11 @@ def _law(law: LawNumber) -> str:
     return (
         f"{law.meaning}{wide}: {law.name}, {law.formula}, L = {law.depth:.1f}{error}.{outside}"
         f"{where}{remark} "
-        f"{_sourced(law.source, law.wording, law.claim, law.verdict, law.claim_about)}"
+        f"{_source_note(law.source, law.wording, law.claim, law.verdict, law.claim_about)}"
     )
 
 
-def _labelled(task: TaskAnswer) -> Iterator[tuple[str, TaskNumber]]:
+def _labels(task: TaskAnswer) -> Iterator[tuple[str, TaskNumber]]:
     labels = task.labels or tuple(str(number.layers) for number in task.numbers)
     return zip(labels, task.numbers, strict=True)
 
@@ -997,7 +1055,7 @@ def _task_number(number: TaskNumber, label: str, certainty: str = "") -> str:
     name, regime = number.name.removeprefix(label).strip(), number.regime
     outside = " EXTRAPOLATED." if number.extrapolated else ""
     certainty = f"; {certainty}" if certainty else ""
-    known = _sourced(
+    known = _source_note(
         number.source, number.wording, number.claim, verdict(number.claim), about(number.claim)
     )
     return (
@@ -1006,7 +1064,9 @@ def _task_number(number: TaskNumber, label: str, certainty: str = "") -> str:
     )
 
 
-def _sourced(source: str, wording: str, claim: str | None, value: str | None, of: str = "") -> str:
+def _source_note(
+    source: str, wording: str, claim: str | None, value: str | None, of: str = ""
+) -> str:
     """Where a number is from, how that is known, and the verdict on the claim about it, after what
     of the number that claim checks."""
     if not claim:
@@ -1072,7 +1132,7 @@ def citation(answer: Answer, version: str) -> str:
     """One sentence that says what was recommended, by what, and from which sources."""
     known = {rule.read_off: rule.source for rule in rules() if rule.read_off}
     parts = []
-    if proposed := _proposed(answer):
+    if proposed := _proposal(answer):
         a = proposed.architecture
         parts.append(
             f"recommends {layers(a.layers)} of width {a.width:,} "
@@ -1113,7 +1173,7 @@ def in_brief(answer: Answer) -> str:
     >>> in_brief(recommend(task="hops", hops=16))
     '<Answer: 6 layers suffice for 16 hops: ceil(log_2 k) + 2>'
     """
-    proposed = _proposed(answer) or answer.given
+    proposed = _proposal(answer) or answer.given
     parts = (
         [f"{proposed.architecture.layers:,} x {proposed.architecture.width:,}"] if proposed else []
     )

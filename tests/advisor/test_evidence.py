@@ -24,7 +24,7 @@ def forget() -> None:
         grids.grids,
         rules.rules,
         rules.family,
-        evidence._scored,
+        evidence._grids_to_score,
         evidence.score,
         evidence._candidates,
         evidence.best_rule,

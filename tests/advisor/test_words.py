@@ -407,6 +407,42 @@ def test_what_breaks_the_schema_is_seen(broken: Any) -> None:
     assert not valid(broken)
 
 
+@pytest.mark.parametrize(
+    ("asked", "kind", "code", "doubt"),
+    [
+        ({"budget": "3B"}, "rule", "rule", "extrapolated"),
+        ({"budget": "1B"}, "rule", "rule", "contradicted"),
+        ({"budget": "3B", "most_layers": 20}, "demand", "most-layers", "extrapolated"),
+        ({"budget": "3B", "latency_matters": True}, "demand", "latency-matters", "extrapolated"),
+        ({"budget": "8B", "kv_cache": "500MB"}, "limit", "kv-cache", "extrapolated"),
+        ({"budget": "3B", "head_width": 100}, "step", "coarse-widths", "extrapolated"),
+        ({"budget": "30M", "vocabulary": 256}, "rule", "rest-of-size", "contradicted"),
+        (
+            {"config": Architecture(6, 4096, 32, 8192, 32000)},
+            "given",
+            "configuration",
+            "contradicted",
+        ),
+    ],
+)
+def test_reasons_are_data_beside_their_sentences(
+    asked: dict[str, Any], kind: str, code: str, doubt: str
+) -> None:
+    found = recommend(**asked)
+    data = answers.as_json(found)
+    assert (data["shape"]["reason"]["kind"], data["shape"]["reason"]["code"]) == (kind, code)
+    for name in ("verdict", "warning", "doubt"):
+        assert len(data[f"{name}s"]) == len(data[f"{name}_codes"])
+    assert doubt in found.doubt_codes
+    assert found.doubt_codes[-1] == "one-run"
+    if kind in ("demand", "limit"):
+        reason = found.shape.reason
+        free = recommend(asked["budget"]).shape.architecture
+        assert reason.against == (free.layers, free.width)
+        assert reason.cost.loss is None or reason.cost.sources
+    assert all(c.reason.kind == "trade" for c in found.runners_up)
+
+
 # --- the advisor decides, then speaks -------------------------------------------------------------
 
 PROSE = {"why", "rule_why", "rule_brief", "loss_source", "among", "together", "headline", "remark"}
