@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 from depthlaw.theory.least_depth.chain_of_thought import (
-    Task,
+    WordFunction,
     decoder,
     iterated,
     kth_one,
@@ -37,7 +37,7 @@ from depthlaw.theory.least_depth.in_context_regression import (
 RNG = random.Random(7)
 
 
-def tabled(table: tuple[int, ...], length: int) -> Task:
+def tabled(table: tuple[int, ...], length: int) -> WordFunction:
     answers = dict(zip(product((0, 1), repeat=length), table, strict=True))
     return task(answers.__getitem__, length)
 
@@ -51,7 +51,7 @@ def test_functions_of_each_rank() -> None:
     assert [rank(task(lambda word: sum(word) % 2, n)) for n in range(5)] == [0, 1, 2, 3, 4]
 
 
-def rank(the: Task) -> int:
+def rank(the: WordFunction) -> int:
     return ranks(the)(the.everything)[0]
 
 

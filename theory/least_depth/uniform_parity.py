@@ -133,7 +133,7 @@ def _least(case: Case, sharpness: int = SHARPNESS) -> Ball:
     net that is not of the class."""
     net, task = uniform(sharpness), parity_bits(case.bits)
     if in_class(net, "softmax-positions"):
-        return Ball(-1, -1)
+        return Ball(Fraction(-1), Fraction(-1))
     if case.bits <= SHORT:
         outputs = [
             read_out(net, word)[0] * (1 if task.answer(word) else -1) for word in task.words(0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -76,7 +77,7 @@ class AttentionNet:
     labels: tuple[str, ...] | None
     at: str
     thoughts: Thoughts | None = None
-    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    body: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     @property
     def depth(self) -> int:

@@ -44,7 +44,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sympy
 
@@ -54,8 +54,10 @@ from .attention import KINDS, MASKS, AttentionNet, Head, Layer, Thoughts
 from .classes import ExactNet
 from .fields import Field, Number, Vector, field_of, letters_of
 from .recurrent import RecurrentLayer, RecurrentNet
-from .relu import relu_net
-from .thoughts import thought_net
+from .relu import ReluNet, relu_net
+from .thoughts import ThoughtNet, thought_net
+
+Some = TypeVar("Some", AttentionNet, RecurrentNet, ReluNet, ThoughtNet)
 
 MOST_THOUGHTS = 1_000
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
@@ -175,7 +177,7 @@ def recurrent_net(body: Mapping[str, Any]) -> RecurrentNet:
     return net
 
 
-def changed(net: ExactNet, *way: str | int, to: Any) -> ExactNet:
+def changed(net: Some, *way: str | int, to: Any) -> Some:
     """The net with one entry of its JSON changed: what a negative control measures.
 
     Args:
@@ -197,7 +199,9 @@ def changed(net: ExactNet, *way: str | int, to: Any) -> ExactNet:
     if same:
         raise UsageError(f"the entry {' '.join(map(str, way))} of the net is {to} already")
     part[way[-1]] = to
-    return net_of(body)
+    made = net_of(body)
+    assert type(made) is type(net)
+    return made
 
 
 def text_of(value: Any, indent: int = 0) -> str:

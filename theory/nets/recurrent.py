@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
@@ -28,7 +29,7 @@ class RecurrentNet:
     field: Field
     alphabet: tuple[str, ...]
     layers: tuple[RecurrentLayer, ...]
-    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    body: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     @property
     def depth(self) -> int:

@@ -126,5 +126,7 @@ def _on_numbers(net: ReluNet, task: Maximum) -> Correctness:
     if net.inputs != task.n:
         raise UsageError(f"the net takes {plural(net.inputs, 'number')}; the task has {task.n}")
     point = where_no_maximum(net)
-    mistake = point and Mistake(tuple(map(str, point)), str(net.value(point)), str(max(point)))
+    if point is None:
+        return Correctness(0, None, net.depth)
+    mistake = Mistake(tuple(map(str, point)), str(net.value(point)), str(max(point)))
     return Correctness(0, mistake, net.depth)
