@@ -295,6 +295,7 @@ def some_depth(case: Case) -> Exact:
 def in_order(first: str, k: int) -> Formula:
     """An alternation of k letters that begins with this one occurs as a subsequence.
 
+    >>> from depthlaw.theory.formal_languages.temporal_logic import depth
     >>> depth(in_order("a", 3))
     3
     """

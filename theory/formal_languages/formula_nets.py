@@ -37,6 +37,7 @@ def cubes(formula: Formula, letters: Sequence[str]) -> tuple[Cube, ...]:
 
     Cost: exponential in the number of formulas of `since` of which it is made.
 
+    >>> from depthlaw.theory.formal_languages.temporal_logic import once
     >>> cubes(("or", "a", once("b")), "ab") == (
     ...     (frozenset("a"), ()),
     ...     (frozenset("b"), ((once("b"), True),)),
