@@ -162,6 +162,26 @@ class Answer:
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
 
+    if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
+
+        def rows(self) -> list[dict[str, Any]]: ...  # noqa: D102
+        def to_json(self) -> dict[str, Any]: ...  # noqa: D102
+
+    @property
+    def layers(self) -> int | None:
+        """The depth of `shape`; None if only a task is asked."""
+        return None if self.shape is None else self.shape.architecture.layers
+
+    @property
+    def width(self) -> int | None:
+        """The width of `shape`."""
+        return None if self.shape is None else self.shape.architecture.width
+
+    @property
+    def heads(self) -> int | None:
+        """The query heads of `shape`."""
+        return None if self.shape is None else self.shape.architecture.heads
+
 
 # --- for machines --------------------------------------------------------------------------------
 

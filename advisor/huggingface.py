@@ -218,6 +218,8 @@ def _contents(path: str) -> bytes:
     except FileNotFoundError:
         why = "the folder has no config.json" if os.path.isdir(path) else "there is no such file"
         raise UsageError(f"cannot read {name}: {why}; {accepted}") from None
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:
         why = "no file has such a name"
         if isinstance(error, OSError):
@@ -264,6 +266,8 @@ def _json_object(data: bytes, name: str) -> dict[str, Any]:
             f"{name} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
             f"{error.colno}); give a config.json"
         ) from None
+    except UsageError:
+        raise
     except ValueError:  # Python limits the digits of an integer.
         raise UsageError(
             f"{name} holds a number of thousands of digits; give a config.json"

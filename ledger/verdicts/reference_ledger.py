@@ -213,6 +213,19 @@ def shipped() -> Ledger | None:
     return Ledger(SHIPPED) if SHIPPED.is_file() else None
 
 
+def collection(place: Path | None) -> Store:
+    """The records of a results folder, of a ledger file, or (the word "reference") of the ledger
+    that comes with depthlaw; read-only."""
+    if place is None:
+        return open_store(None, read_only=True)
+    if str(place) == "reference" and not place.exists():
+        ledger = shipped()
+        if ledger is None:
+            raise UsageError("this installation holds no reference ledger")
+        return ledger
+    return Ledger(place) if place.is_file() else open_store(place, read_only=True)
+
+
 def run_key(record: Record) -> RunKey:
     """Which run a record belongs to, whatever code and device did it."""
     return (

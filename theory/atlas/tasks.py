@@ -17,7 +17,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.regular_depth import read_language
 from ..hops.pointers import hop_k
-from ..least_depth.continuous_thoughts import all_graphs, distances
+from ..least_depth.graphs import all_graphs, distances
 from ..least_depth.groups import (
     GROUPS,
     Element,
@@ -285,7 +285,7 @@ def _hops(k: int, symbols: int) -> WordTask:
     return WordTask(letters, lambda word: hop_k(word, k, missing="none")[-1], least=1)
 
 
-def _composition(k: int, N: int) -> WordTask:
+def composition(k: int, N: int) -> WordTask:
     """The values of k maps on 0 to N - 1, of the map that is applied last at first, and the start.
 
     In this order what a value leads to stands before it, as a causal mask asks.
@@ -353,7 +353,7 @@ def _connectivity(n: int, D: int) -> WordTask:
     )
 
 
-def _reachability(n: int, D: int) -> WordTask:
+def reachability(n: int, D: int) -> WordTask:
     """Whether a path leads from the last letter's vertex to the first one, where none leads or one
     of at most D edges, in all labelled graphs of n vertices. An edge is three letters."""
     if not 2 <= n <= 4:
@@ -410,7 +410,8 @@ def group_words(group: str) -> WordTask:
     return _read_by(Machine(one, product), tuple(names), least=1)
 
 
-def _group_product(group: str, N: int) -> WordTask:
+def group_product(group: str, N: int) -> WordTask:
+    """The product of N elements of a group."""
     words = group_words(group)
     return WordTask(words.letters, words.answer, length=N, whole=True)
 
@@ -515,11 +516,11 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "ordered": (ordered, ("n",)),
     "kgram": (_kgram, ("k", "symbols")),
     "hops": (_hops, ("k", "symbols")),
-    "composition": (_composition, ("k", "N")),
+    "composition": (composition, ("k", "N")),
     "connectivity": (_connectivity, ("n", "D")),
-    "reachability": (_reachability, ("n", "D")),
+    "reachability": (reachability, ("n", "D")),
     "kth-one": (_kth_one, ("k", "n")),
     "iteration": (_iteration, ("l", "n")),
-    "group-product": (_group_product, ("group", "N")),
+    "group-product": (group_product, ("group", "N")),
     **dict.fromkeys(_ADMITTED, (group_words, ("group",))),
 }

@@ -54,7 +54,7 @@ Word = tuple[int, ...]
 Pair = tuple[int, int]
 
 
-class Task(NamedTuple):
+class WordFunction(NamedTuple):
     """A function on words, as sets of words.
 
     words: all of them; tests: pair -> the words that have this letter at this position; classes:
@@ -75,7 +75,7 @@ class Task(NamedTuple):
         return any(not some & ~same for same in self.classes.values())
 
 
-def task(function: Callable[[Word], Any], length: int, letters: int = 2) -> Task:
+def task(function: Callable[[Word], Any], length: int, letters: int = 2) -> WordFunction:
     """The task of computing a function on all words of a length over the letters 0, 1, ...
 
     Cost: the function is called letters^length times.
@@ -89,13 +89,13 @@ def task(function: Callable[[Word], Any], length: int, letters: int = 2) -> Task
         (i, letter): sum(1 << j for j, word in enumerate(words) if word[i] == letter)
         for i, letter in product(range(length), range(letters))
     }
-    return Task(words, tests, classes)
+    return WordFunction(words, tests, classes)
 
 
 # --- the rank ---
 
 
-def ranks(the: Task) -> Callable[[int], tuple[int, Pair | None]]:
+def ranks(the: WordFunction) -> Callable[[int], tuple[int, Pair | None]]:
     """Set of words -> its rank, and the query at the root of a tree of that rank.
 
     The rank of a tree whose inner nodes ask whether a letter stands at a position: 0 for a leaf,
@@ -122,7 +122,7 @@ def ranks(the: Task) -> Callable[[int], tuple[int, Pair | None]]:
     return rank
 
 
-def decoder(the: Task) -> ThoughtNet:
+def decoder(the: WordFunction) -> ThoughtNet:
     """The net that follows a tree of least rank, with as many steps as the rank; thoughts are sets
     of words.
 
@@ -196,7 +196,7 @@ def thoughts_by_tables(
 Orders = tuple[tuple[Pair, ...], ...]
 
 
-def least_steps(the: Task, heads: int = 1, sees_letters: bool = True) -> int:
+def least_steps(the: WordFunction, heads: int = 1, sees_letters: bool = True) -> int:
     """The least number of steps over all decoders with so many heads, by search.
 
     What a head attends to depends on the order of its scores alone: it returns the first pair of
@@ -273,7 +273,7 @@ def least_steps(the: Task, heads: int = 1, sees_letters: bool = True) -> int:
     return steps
 
 
-def split(the: Task, parts: Iterable[int], order: Iterable[Pair]) -> frozenset[int]:
+def split(the: WordFunction, parts: Iterable[int], order: Iterable[Pair]) -> frozenset[int]:
     """The parts cut by which pair of an order comes first; words that have none are left out."""
     cut, rest = [], the.everything
     for pair in order:
@@ -282,7 +282,9 @@ def split(the: Task, parts: Iterable[int], order: Iterable[Pair]) -> frozenset[i
     return frozenset(part & taken for part in parts for taken in cut if part & taken)
 
 
-def run(the: Task, word: Word, steps: int, orders: Callable[[int, int], Orders | None]) -> bool:
+def run(
+    the: WordFunction, word: Word, steps: int, orders: Callable[[int, int], Orders | None]
+) -> bool:
     """Whether heads with given orders of scores, by thought and steps left, answer a word."""
     thought = the.everything
     for left in range(steps, 0, -1):
@@ -344,7 +346,7 @@ def truth_tables(length: int) -> Iterator[tuple[int, ...]]:
 # --- claims ---
 
 
-def _agrees(the: Task, sees_letters: bool = True) -> bool:
+def _agrees(the: WordFunction, sees_letters: bool = True) -> bool:
     """Whether the least number of steps is the rank, and the decoder of the tree right with it."""
     rank, net = ranks(the)(the.everything)[0], decoder(the)
     if least_steps(the, sees_letters=sees_letters) != rank or in_class(net, "cot-one-head"):
@@ -370,7 +372,7 @@ def _disagreements(case: Case, seed: int, sees_letters: bool = True) -> Exact:
     return Exact(sum(not _agrees(tabled(t, case), sees_letters) for t in tables))
 
 
-def tabled(table: Iterable[int], case: Case) -> Task:
+def tabled(table: Iterable[int], case: Case) -> WordFunction:
     """The task of a list of answers, by words in their order."""
     values = iter(table)
     return task(lambda _: next(values), case.word_length, case.letters)

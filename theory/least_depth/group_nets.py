@@ -1,4 +1,4 @@
-"""Words of groups by recurrent layers, in the format of `nets.json_format`."""
+"""Words of groups by DeltaNet layers of reflections, as nets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 from ..nets.builder import Body
 from ..nets.fields import field_of
+from ..nets.json_format import recurrent_net
+from ..nets.recurrent import RecurrentNet
 from .group_words import table
 from .groups import GROUPS, closure, element_name, power, times
 
@@ -36,7 +38,7 @@ def by_reflections(
     figure: Sequence[Sequence[Any]],
     start: Sequence[Any],
     generator: Body | None = None,
-) -> Body:
+) -> RecurrentNet:
     """The two layers of `householder.read`: a letter is f, then h, for reflections f and h, or 1;
     layer 1 multiplies by h, layer 2 by f turned by the state of layer 1.
 
@@ -110,15 +112,17 @@ def by_reflections(
             "emit": table(written),
         }
 
-    return {
-        "family": "recurrent",
-        **({"generator": generator} if generator else {}),
-        "alphabet": list(letters),
-        "layers": [
-            layer({x: h for x, (_, h) in letters.items()}, first_emits, True),
-            layer(turned, second_emits, False),
-        ],
-    }
+    return recurrent_net(
+        {
+            "family": "recurrent",
+            **({"generator": generator} if generator else {}),
+            "alphabet": list(letters),
+            "layers": [
+                layer({x: h for x, (_, h) in letters.items()}, first_emits, True),
+                layer(turned, second_emits, False),
+            ],
+        }
+    )
 
 
 def number_text(value: Any) -> Any:
@@ -131,7 +135,7 @@ def number_text(value: Any) -> Any:
     return " + ".join(f"{c}*x^{i}" for i, c in enumerate(reversed(rest)) if c).replace("*x^0", "")
 
 
-def cube() -> Body:
+def cube() -> RecurrentNet:
     """The rotations of the cube, S4, by their permutations of its diagonals. Layer 1 uses five
     mirrors, of which each rotation axis is on one."""
     faces = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -141,7 +145,7 @@ def cube() -> Body:
     return by_reflections(mirrors, first, diagonals, (1, 2, 3))
 
 
-def octagon() -> Body:
+def octagon() -> RecurrentNet:
     """The symmetries of the regular octagon, D8. Layer 1 uses one mirror."""
     half = "1/2*x"
     corners = [(1, 0), (half, half), (0, 1), (f"-{half}", half)]
@@ -154,7 +158,7 @@ def octagon() -> Body:
     return by_reflections(mirrors, mirrors[:1], corners, (1, 2), generator)
 
 
-def by_signs(group: str) -> Body:
+def by_signs(group: str) -> RecurrentNet:
     """A sign for each letter, of which `householder.tracked_by_signs` flips that of the letter."""
     elements = sorted(closure(GROUPS[group]))
     one, names = power(elements[0], 0), [element_name(x) for x in elements]
@@ -165,14 +169,16 @@ def by_signs(group: str) -> Body:
             ((signs, name) for name in names), element_name(reduce(times, read, one))
         )
     flipped = {x: [1 - 2 * (x == y) for y in names] for x in names}
-    return {
-        "family": "recurrent",
-        "alphabet": names,
-        "layers": [
-            {
-                "start": [1] * len(names),
-                "step": {x: {"diagonal": signs} for x, signs in flipped.items()},
-                "emit": table(emit),
-            }
-        ],
-    }
+    return recurrent_net(
+        {
+            "family": "recurrent",
+            "alphabet": names,
+            "layers": [
+                {
+                    "start": [1] * len(names),
+                    "step": {x: {"diagonal": signs} for x, signs in flipped.items()},
+                    "emit": table(emit),
+                }
+            ],
+        }
+    )

@@ -7,9 +7,6 @@ import itertools
 
 from ..nets.attention import AttentionNet
 from ..nets.builder import Body, Stream, rows
-from . import continuous_thoughts
-from .continuous_thoughts import most_edges
-from .groups import GROUPS, closure, element_name, power, times
 
 _PLACES = {"i": "i", "i^2": "i^2"}
 
@@ -190,115 +187,6 @@ def hops_self_skipping(k: int, symbols: int) -> AttentionNet:
     )
 
 
-def kgram(k: int, symbols: int) -> AttentionNet:
-    """As `markov_order.network`, with a head for each of the k symbols before in place of one with
-    weights in powers of 3: then the mean over all places behind the same k symbols."""
-    letters = "abcdefghijklmnopqrstuvwxyz"[:symbols]
-    back = range(1, k + 1)
-    stream = Stream(
-        [
-            *letters,
-            "start",
-            *(f"{x} {r}" for r in back for x in letters),
-            *(f"{x}?" for x in letters),
-        ],
-        _PLACES,
-    )
-    everywhere = dict.fromkeys([*letters, "start"], 1)
-    first = [
-        stream.head(
-            "average",
-            "causal",
-            [{"i": 1}, everywhere],
-            [{"i": 2}, {"i": -2 * r, "i^2": -1}],
-            {x: f"{x} {r}" for x in letters},
-        )
-        for r in back
-    ]
-    second = stream.head(
-        "average",
-        "causal",
-        [{x if r == 1 else f"{x} {r - 1}": 1} for r in back for x in letters],
-        [{f"{x} {r}": 1} for r in back for x in letters],
-        {x: f"{x}?" for x in letters},
-    )
-    return stream.net(
-        letters,
-        {x: {x: 1} for x in letters} | {"^": {"start": 1}},
-        start="^",
-        layers=[{"heads": first}, {"heads": [second]}],
-        labels=list(letters),
-        read=stream.matrix([{f"{x}?": 1} for x in letters]),
-    )
-
-
-def composition(layers: int) -> AttentionNet:
-    """`composition.looked_up`: 2^layers - 1 maps on 0 and 1. A value is a place among the values of
-    the map that is applied next, which stand before it."""
-    stream = Stream(
-        ["1", "value", *(f"place {t}" for t in range(1, layers + 1))],
-        _PLACES | {"next": "i - (1 - (-1)^i)/2 - 2"},
-    )
-    heads = []
-    for t in range(1, layers + 1):
-        at = {"next": 1, "value": 1} if t == 1 else {f"place {t - 1}": 1}
-        heads.append(
-            stream.head(
-                "hard-right",
-                "causal",
-                [at, {"1": 1}],
-                [{"i": 2}, {"i^2": -1}],
-                {"+".join(at): f"place {t}"},
-            )
-        )
-    return stream.net(
-        "01",
-        {"0": {"1": 1}, "1": {"1": 1, "value": 1}},
-        layers=[{"heads": [head]} for head in heads],
-        labels=["0", "1"],
-        # The values of the last map are at the places -2 and -1.
-        read=stream.matrix([{}, {f"place {layers}": 2, "1": 3}]),
-    )
-
-
-def group_product(group: str, layers: int) -> AttentionNet:
-    """`fixed_reads`: a head of every layer reads as far back as the letters that its own token has
-    multiplied, so that their number doubles; the start stands for 1."""
-    elements = {element_name(x): x for x in sorted(closure(GROUPS[group]))}
-    one = next(name for name, x in elements.items() if x == power(x, 0))
-    held = itertools.product(range(1, layers + 1), ("read", "now"), elements)
-    stream = Stream(["1", *elements, *(f"{x} {what} {t}" for t, what, x in held)], _PLACES)
-    everywhere = {"1": 1}
-    made = []
-    for t in range(1, layers + 1):
-        own = {x: x if t == 1 else f"{x} now {t - 1}" for x in elements}
-        back = 2 ** (t - 1)
-        head = stream.head(
-            "hard-right",
-            "causal",
-            [{"i": 1}, everywhere],
-            [{"i": 2}, {"i": -2 * back, "i^2": -1}],
-            {own[x]: f"{x} read {t}" for x in elements},
-        )
-        units = [
-            (
-                {f"{x} read {t}": 1, own[y]: 1},
-                -1,
-                f"{element_name(times(elements[x], elements[y]))} now {t}",
-            )
-            for x, y in itertools.product(elements, repeat=2)
-        ]
-        made.append({"heads": [head], "mlp": stream.mlp(units)})
-    return stream.net(
-        list(elements),
-        {x: {"1": 1, x: 1} for x in elements} | {"^": {"1": 1, one: 1}},
-        start="^",
-        layers=made,
-        labels=list(elements),
-        read=stream.matrix([{f"{x} now {layers}": 1} for x in elements]),
-    )
-
-
 def identity_weights(n: int, layers: int) -> Body:
     """X -> X X^T X on A + I, so many times, for n vertices; read where the rows of the first and
     the second one meet."""
@@ -312,59 +200,4 @@ def identity_weights(n: int, layers: int) -> Body:
         "layers": [{"heads": [head], "residual": False}] * layers,
         "read": rows(n, {1: 1})[0],
         "at": "first",
-    }
-
-
-def vertex_thoughts(vertices: int, steps: int) -> Body:
-    """`continuous_thoughts.vertex_thoughts`, for all graphs of so many vertices; read whether the
-    first one has been reached."""
-    net = continuous_thoughts.vertex_thoughts(vertices, most_edges(vertices))
-    blocks, width = net.blocks, net.width
-
-    def token(**at: int) -> list[int]:
-        vector = [0] * (width - 2)
-        for block, place in at.items():
-            vector[blocks[block].start + place] = 1
-        return vector
-
-    names = [str(vertex + 1) for vertex in range(vertices)]
-    embedding = {".": token(one=0, sink=0), "|": token(one=0, edge=0)}
-    embedding |= {name: token(one=0, name=v) for v, name in enumerate(names)}
-    embedding |= {f">{name}": token(one=0, thought=v) for v, name in enumerate(names)}
-    thought = {blocks["thought"].start + v: blocks["next"].start + v for v in range(vertices)}
-    return {
-        "family": "attention",
-        "alphabet": [*names, "|", *(f">{name}" for name in names)],
-        "start": ".",
-        "embedding": embedding,
-        "positions": list(_PLACES.values()),
-        "layers": [
-            {
-                "heads": [
-                    {
-                        "attention": "average",
-                        "mask": "causal",
-                        **{
-                            name: getattr(head, name).T.tolist()
-                            for name in ("query", "key", "value", "output")
-                        },
-                    }
-                    for head in layer.heads
-                ],
-                "mlp": {
-                    "in": layer.inward.T.tolist(),
-                    "bias": layer.bias.tolist(),
-                    "out": layer.outward.T.tolist(),
-                },
-            }
-            for layer in net.layers
-        ],
-        "thoughts": {
-            "steps": steps,
-            "matrix": rows(
-                width, *({thought[i]: 1} if i in thought else {} for i in range(width - 2))
-            ),
-            "add": token(one=0),
-        },
-        "read": rows(width, {blocks["thought"].start: 1})[0],
     }

@@ -6,11 +6,8 @@ what is stored.
 
 from __future__ import annotations
 
-import itertools
-import math
 import sys
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,80 +21,25 @@ from ..nets.classes import ExactNet
 from ..nets.json_format import text_of
 from .brackets import climbed
 from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
+from .composition import lookups
+from .continuous_thoughts import vertex_net
+from .fixed_reads import doubling_net
 from .formula_nets import at_least, brackets_formula, of_formula
-from .group_nets import by_signs, cube, number_text, octagon
+from .group_nets import by_signs, cube, octagon
 from .group_words import diagonal_net
 from .lookup_nets import (
-    composition,
-    group_product,
     hops_causal,
     hops_self_skipping,
     hops_strict,
     identity_weights,
-    kgram,
-    vertex_thoughts,
 )
+from .markov_order import heads_net
 from .parity import one_head, one_layer, two_layers
-from .relu_maxima import Term, identity, relabellings
+from .relu_maxima import blocks
 from .two_heads import hard_heads, softmax_heads
 from .uniform_parity import uniform
 
 # --- maxima ---------------------------------------------------------------------------------------
-
-
-def maximum_of_blocks(n: int) -> Body:
-    """`relu_maxima.net`: ReLU(x_i - x_j) for all pairs, then ReLU(h - h') for each block.
-
-    Numbers pass a layer as ReLU(t) - ReLU(-t): in the first one the sum of all inputs, in the
-    second what is not under a ReLU there. So the net stays itself when its inputs are permuted.
-    """
-    units = {pair: i for i, pair in enumerate(itertools.permutations(range(n), 2))}
-    width = len(units) + 2
-    first = [[(k == i) - (k == j) for k in range(n)] for i, j in units]
-    first += [[1] * n, [-1] * n]
-
-    def form(terms: Sequence[Term]) -> list[int]:
-        """2 n times a sum of terms max(x_i, x_j), over the first layer's units.
-
-        n x_i is the sum of all inputs and of all x_i - x_k; the larger of two numbers is half their
-        sum and half their distance; and |t| = ReLU(t) + ReLU(-t), t = ReLU(t) - ReLU(-t).
-        """
-        total = [0] * width
-        for i, j in terms:
-            total[-2] += 2
-            total[-1] -= 2
-            for place, k in itertools.product((i, j), range(n)):
-                if k != place:
-                    total[units[place, k]] += 1
-                    total[units[k, place]] -= 1
-            if i != j:
-                total[units[i, j]] += n
-                total[units[j, i]] += n
-        return total
-
-    weights: dict[tuple[int, ...], Fraction] = {}
-    straight = [Fraction(0)] * width
-    names = relabellings(n).tolist()
-    for weight, block in identity(n):
-        for new in names:
-            h, below = (form([(new[i], new[j]) for i, j in side]) for side in block)
-            share = weight / (2 * n * len(names))
-            unit = [x - y for x, y in zip(h, below, strict=True)]
-            factor = math.gcd(*unit)
-            small = tuple(x // factor for x in unit)
-            weights[small] = weights.get(small, Fraction(0)) + factor * share
-            straight = [x + share * y for x, y in zip(straight, below, strict=True)]
-    # The second layer's straight unit in whole numbers.
-    bottom = math.lcm(*(entry.denominator for entry in straight))
-    passed = [int(entry * bottom) for entry in straight]
-    return {
-        "family": "relu",
-        "layers": [
-            {"matrix": first},
-            {"matrix": [*map(list, weights), passed, [-entry for entry in passed]]},
-        ],
-        "out": [*map(number_text, weights.values()), f"1/{bottom}", f"-1/{bottom}"],
-    }
 
 
 def maximum_of_pairs() -> Body:
@@ -169,12 +111,17 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     "hops-strict": (
         "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: hops_strict(3, 2, 64)
     ),
-    "kgram": ("kgram", {"k": 2, "symbols": 3}, "softmax-heads", lambda: kgram(2, 3)),
+    "kgram": (
+        "kgram",
+        {"k": 2, "symbols": 3},
+        "softmax-heads",
+        lambda: heads_net(Case(context=2, symbols=3)),
+    ),
     "composition-lookups": (
-        "composition", {"k": 3, "N": 2}, "one-lookup", lambda: composition(2)
+        "composition", {"k": 3, "N": 2}, "one-lookup", lambda: lookups(Case(depth=2))
     ),
     "product-of-four": (
-        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
+        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: doubling_net("S3", 2)
     ),
     "ordered-two-heads": (
         "ordered", {"n": 5}, "linear-readout-two-heads", lambda: softmax_heads(5)
@@ -191,7 +138,10 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     ),
     "parity-softmax-positions": ("parity", {}, "softmax-positions", uniform),
     "reachability-thoughts": (
-        "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
+        "reachability",
+        {"n": 3, "D": 2},
+        "continuous-thought",
+        lambda: vertex_net(Case(vertices=3, distance=2)),
     ),
     "kth-one-thoughts": (
         "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: decoder(task(kth_one(2), 4))
@@ -203,7 +153,7 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
         "parity-bits", {"n": 5}, "cot-heads", lambda: bit_by_bit(Case(word_length=5, heads=2))
     ),
     "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: hard_heads(4)),
-    "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: maximum_of_blocks(5)),
+    "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: blocks(Case(maximands=5))),
     "maximum-of-four-integer": ("maximum", {"n": 4}, "relu-integer", maximum_of_pairs),
     "connectivity-linear": (
         "connectivity",

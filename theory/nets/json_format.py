@@ -158,6 +158,8 @@ def net_of(body: Mapping[str, Any]) -> ExactNet:
         return (_attention if family == "attention" else _recurrent)(body, field)
     except KeyError as missing:
         raise UsageError(f"the file lacks {missing} where it is needed") from None
+    except UsageError:
+        raise
     except (TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
