@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from .architecture import Architecture
     from .counting import Count, Flops, Memory
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
+    from .trades import Trade
+
+SCHEMA = Path(__file__).with_name("schema.json")
+
+
+class Bound(NamedTuple):
+    """What bounds the depth from below where latency matters."""
+
+    # The rule's own depth, or that where no grid says more; the range within 1 %; the shallowest of
+    # published models; comparisons of sources.
+    code: Literal["rule", "no-grid", "interval", "models", "comparisons"]
+    layers: int | None = None  # of the models
+    sources: tuple[str, ...] = ()  # of the comparisons
+
+
+class Otherwise(NamedTuple):
+    """The choice without one demand."""
+
+    demand: str  # its keyword
+    option: str  # that makes it
+    layers: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a net has its depth, as data."""
+
+    kind: Literal["rule", "demand", "step", "limit", "trade", "given"]
+    # Of a rule: "rule", or "rest-of-size" where a demand leaves the layers another number of
+    # parameters. Of a demand its name. Of steps of the width: "width-steps", or
+    # "coarse-widths" where none near the rule can be built. Of a limit: latency, memory, kv-cache.
+    # Of another shape: why it is shown.
+    code: str
+    demands: tuple[str, ...] = ()  # the demands or limits that decided, by their keywords
+    dropped: tuple[str, ...] = ()  # all demands without which `against` is the choice
+    against: tuple[int, int] | None = None  # layers and width of that choice
+    cost: Trade | None = None  # of the net against it; of another shape against the recommended
+    also: tuple[Otherwise, ...] = ()  # other demands without one of which the depth would differ
+    bound: Bound | None = None  # where latency matters
 
 
 @dataclass(frozen=True)
@@ -20,6 +62,7 @@ class Candidate:
     counts: Count
     why: str  # of the recommended shape: why this one; of a runner-up: what it trades
     milliseconds: tuple[float, float, float] | None = None  # per token: low, middle, high
+    reason: Reason | None = None  # the same as `why`, as data
 
 
 @dataclass(frozen=True)
@@ -76,6 +119,7 @@ class Built:
     wording: str  # how their shapes are known
     among: str = ""  # where the depth stands among them, in words
     outside: bool = False  # it is deeper or shallower, or so for its width, than all of them
+    place: str = ""  # the same: deeper, shallower, narrower, wider, among
 
 
 @dataclass(frozen=True)
@@ -113,17 +157,54 @@ class Answer:
     together: str = ""  # what the size and the tasks ask for together
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
+    # What each verdict, warning and doubt is about, in their order.
+    verdict_codes: tuple[str, ...] = ()
+    warning_codes: tuple[str, ...] = ()
+    doubt_codes: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
+
+        def rows(self) -> list[dict[str, Any]]: ...  # noqa: D102
+        def to_json(self) -> dict[str, Any]: ...  # noqa: D102
+
+    @property
+    def layers(self) -> int | None:
+        """The depth of `shape`; None if only a task is asked."""
+        return None if self.shape is None else self.shape.architecture.layers
+
+    @property
+    def width(self) -> int | None:
+        """The width of `shape`."""
+        return None if self.shape is None else self.shape.architecture.width
+
+    @property
+    def heads(self) -> int | None:
+        """The query heads of `shape`."""
+        return None if self.shape is None else self.shape.architecture.heads
 
 
-def percents(change: tuple[float, float]) -> str:
-    """A relative change as an interval. Below 0.1 % the sign is that of an interpolation, and no
-    source tells such shapes apart.
+# --- for machines --------------------------------------------------------------------------------
 
-    >>> percents((-0.001, 0.0034)), percents((0.002, 0.002)), percents((-1e-6, 1e-4))
-    ('-0.1 to +0.3 %', '+0.2 %', 'within 0.1 %')
-    """
-    if max(map(abs, change)) < 0.001:
-        return "within 0.1 %"
-    low, high = (f"{round(100 * x, 1) + 0.0:+.1f}" for x in change)
-    low, high = (x.lstrip("+") if float(x) == 0 else x for x in (low, high))
-    return f"{low} %" if low == high else f"{low} to {high} %"
+
+def as_json(answer: Answer) -> dict[str, Any]:
+    """The answer as plain data, as schema.json describes it."""
+    data: dict[str, Any] = plain_data(answer)
+    if answer.flops:
+        data["flops"] |= {"forward": answer.flops.forward, "training": answer.flops.training}
+    if answer.memory:
+        data["memory"] |= {"training": answer.memory.training, "serving": answer.memory.serving}
+    return data
+
+
+def plain_data(value: Any) -> Any:
+    """Dataclasses and named tuples as dictionaries without what starts with an underscore; no
+    infinities."""
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "_asdict"):  # a named tuple
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {name: plain_data(item) for name, item in value.items() if name[:1] != "_"}
+    if isinstance(value, tuple | list):
+        return [plain_data(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

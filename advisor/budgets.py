@@ -77,6 +77,10 @@ class Resolved:
     hours: float | None = None  # on all GPUs together, where a GPU is named
     notes: tuple[str, ...] = ()  # how the numbers follow, in words
 
+    def keeps(self, a: Architecture) -> bool:
+        """Whether an architecture keeps all limits."""
+        return self.excludes(a) is None
+
     def excludes(self, a: Architecture) -> str | None:
         """Which limit an architecture breaks, in words; None where it keeps all of them."""
         b = self.budget
@@ -160,7 +164,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
     """
     _check(budget)
     notes: list[str] = []
-    budget = b = _served(budget, notes)
+    budget = b = _serving_budget(budget, notes)
     if b.layer_milliseconds is not None:
         if b.latency:
             raise UsageError(
@@ -172,7 +176,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
         if missing:
             raise UsageError(f"--ms-per-layer needs {' and '.join(missing)} too")
     have = _training_flops(budget, notes)
-    target = _size(budget) or _implied(budget, constraints, have, notes)
+    target = _size(budget) or _size_of_means(budget, constraints, have, notes)
     if not LEAST <= target.value <= MOST:
         raise UsageError(
             f"the budget comes to {target.value:.3g} parameters; accepted are "
@@ -264,7 +268,7 @@ def _check(b: Budget) -> None:
         raise UsageError(f"{b.gpus:,} GPUs of which type? name it, such as H100")
 
 
-def _served(b: Budget, notes: list[str]) -> Budget:
+def _serving_budget(b: Budget, notes: list[str]) -> Budget:
     """A GPU with a limit of milliseconds, nothing to train with, is what the net is served on."""
     training = b.hours or b.flops or b.tokens
     if b.gpu is None or b.milliseconds is None or training or b.bandwidth or b.latency:
@@ -324,7 +328,7 @@ def _size(b: Budget) -> Target | None:
     return next((Target(value, of) for of, value in sizes.items() if value is not None), None)
 
 
-def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
+def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
     of: Measure = "active" if c.experts else "total"
     per_token, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.tokens is not None:
@@ -375,7 +379,7 @@ def _at_aspect(target: Target, c: Constraints, aspect: float) -> Shape | None:
     t = template(target, c)
     layers = round(depth_at_aspect(target, t, aspect))
     depths = legal_depths(c, layers, layers + c.loops * c.pipeline + c.dense_layers)
-    return nearest(target, t, depths[0])
+    return nearest(target, t, depths[0]) if depths else None
 
 
 def _share(target: Target, c: Constraints, of: Measure) -> float:
@@ -388,7 +392,7 @@ def _share(target: Target, c: Constraints, of: Measure) -> float:
 
 def _keeps(done: Resolved, c: Constraints, aspects: tuple[float, ...]) -> bool:
     kept_shapes = (_at_aspect(done.target, c, aspect) for aspect in aspects)
-    return any(s and not done.excludes(s.architecture) for s in kept_shapes)
+    return any(s and done.keeps(s.architecture) for s in kept_shapes)
 
 
 def _largest(b: Budget, c: Constraints, aspects: tuple[float, ...]) -> float | None:
@@ -419,7 +423,7 @@ def _feasible(done: Resolved, c: Constraints) -> None:
     if not limited or _keeps(done, c, (_ASPECT, 2 * _ASPECT)):
         return
     nets = [shape.architecture for shape in shapes(done.target, c)]
-    if any(done.excludes(a) is None for a in nets):
+    if any(done.keeps(a) for a in nets):
         return
     if timed := b.latency:
         # The least time, of those that have one.
@@ -442,7 +446,7 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
     of its cache, are read for every token. Or what measured points say of it. None without such a
     limit."""
     if b.latency:
-        return _measured(b, b.latency, a.context)
+        return _fit_note(b, b.latency, a.context)
     if b.milliseconds is None:
         return None
     weights = read_bytes(a, b.bytes_per_weight)
@@ -496,7 +500,7 @@ def _longest(b: Budget, a: Architecture) -> int:
     return max(0, tokens // step * step)
 
 
-def _measured(b: Budget, fit: Fit, context: int) -> str:
+def _fit_note(b: Budget, fit: Fit, context: int) -> str:
     """The fit of measured points in words, and what it rests on."""
     token, layer, inside, output, cache = fit.coefficients
     parts = [f"{milliseconds(token)} ms"] * (token > 0)

@@ -288,8 +288,8 @@ def flops(a: Architecture, context: int | None = None, causal: bool = False) -> 
     products = sum(w.passes * math.prod(w.shape) for w in weights(a) if len(w.shape) == 2)
     masked = causal and a.kind != "encoder"
     windows = _windows(a)
-    attended = (a.layers - windows) * _attended(n, None, masked)
-    attended += windows * _attended(n, a.window, masked)
+    attended = (a.layers - windows) * _attending_pairs(n, None, masked)
+    attended += windows * _attending_pairs(n, a.window, masked)
     # The encoder's own layers, and the decoder's attention to the encoder.
     attended += (a.encoder_layers + a.layers) * n * n if a.encoder_layers else 0
     pair = 2 * a.heads * (a.head_size + a.value_size)
@@ -301,7 +301,7 @@ def _windows(a: Architecture) -> int:
     return min(a.window_layers, a.layers)
 
 
-def _attended(n: int, window: int | None, causal: bool) -> int:
+def _attending_pairs(n: int, window: int | None, causal: bool) -> int:
     """Pairs of tokens of which one attends to the other, in a sequence of n."""
     reach = min(n, window or n)
     if causal:

@@ -36,7 +36,7 @@ def read_config(path: str | os.PathLike[str]) -> Architecture:
             contradicts itself or lacks a size, and for an architecture that is not known here.
     """
     text = os.fspath(path)
-    values = _parsed(_contents(text), quoted(text))
+    values = _json_object(_contents(text), quoted(text))
     return architecture_of(values).with_(name=_name(Path(text)))
 
 
@@ -218,6 +218,8 @@ def _contents(path: str) -> bytes:
     except FileNotFoundError:
         why = "the folder has no config.json" if os.path.isdir(path) else "there is no such file"
         raise UsageError(f"cannot read {name}: {why}; {accepted}") from None
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:
         why = "no file has such a name"
         if isinstance(error, OSError):
@@ -231,7 +233,7 @@ def _contents(path: str) -> bytes:
     return data
 
 
-def _parsed(data: bytes, name: str) -> dict[str, Any]:
+def _json_object(data: bytes, name: str) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key, value in pairs:
@@ -264,6 +266,8 @@ def _parsed(data: bytes, name: str) -> dict[str, Any]:
             f"{name} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
             f"{error.colno}); give a config.json"
         ) from None
+    except UsageError:
+        raise
     except ValueError:  # Python limits the digits of an integer.
         raise UsageError(
             f"{name} holds a number of thousands of digits; give a config.json"

@@ -86,7 +86,7 @@ def _norm(layers: int, key: NetKind, encoder_layers: int, loops: int) -> Iterato
             "derived",
         )
     elif key.parametrisation != "completep" and loops > 1:
-        yield from _looped(layers // loops, loops)
+        yield from _loop_advice(layers // loops, loops)
     elif key.parametrisation != "completep":
         yield Advice(
             "initialisation",
@@ -106,7 +106,7 @@ def _norm(layers: int, key: NetKind, encoder_layers: int, loops: int) -> Iterato
         )
 
 
-def _looped(own_layers: int, loops: int) -> Iterator[Advice]:
+def _loop_advice(own_layers: int, loops: int) -> Iterator[Advice]:
     """Passes share weights, so that the writes of one branch add up."""
     claim = "signal_propagation/looped_stream"
     yield Advice(

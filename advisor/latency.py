@@ -325,7 +325,7 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
     tried: list[tuple[tuple[int, ...], list[Fraction], list[list[Fraction]], Fraction]] = []
     for number in range(1, len(_TERMS) + 1):
         for terms in combinations(_TERMS, number):
-            inverse = _inverted([[matrix[i][j] for j in terms] for i in terms])
+            inverse = _inverse([[matrix[i][j] for j in terms] for i in terms])
             if inverse is not None:
                 chosen = [right[i] for i in terms]
                 solved = [product(row, chosen) for row in inverse]
@@ -367,7 +367,7 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
     )
 
 
-def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
+def _inverse(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
     """The inverse of a positive semi-definite matrix, None where it is singular."""
     n = len(matrix)
     rows = [[*row, *(Fraction(int(i == j)) for j in range(n))] for i, row in enumerate(matrix)]

@@ -616,12 +616,12 @@ def _modernbert(c: Config) -> dict[str, Any]:
 def _write_modernbert(a: Architecture) -> dict[str, Any]:
     return {
         "classifier_bias": a.mlp_bias,
-        **_unpadded(a),
+        **_without_padding(a),
         **({"local_attention": a.window} if a.window else {"global_attn_every_n_layers": 1}),
     }
 
 
-def _unpadded(_: Architecture) -> dict[str, Any]:
+def _without_padding(_: Architecture) -> dict[str, Any]:
     """The padding token that is the default of the class is no token of a smaller vocabulary."""
     return {"pad_token_id": None}
 
@@ -878,8 +878,8 @@ CLASSES: dict[str, Class] = {
         ),
         write=_write_windows,
     ),
-    "glm4": _class("Glm4ForCausalLM", _GLM, norms_per_layer=4, write=_unpadded),
-    "glm": _class("GlmForCausalLM", _GLM, write=_unpadded),
+    "glm4": _class("Glm4ForCausalLM", _GLM, norms_per_layer=4, write=_without_padding),
+    "glm": _class("GlmForCausalLM", _GLM, write=_without_padding),
     "roberta": _class("RobertaForMaskedLM", _BERT, read=_roberta),
     "distilbert": _class(
         "DistilBertForMaskedLM",

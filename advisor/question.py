@@ -7,11 +7,14 @@ it stands in `Budget` and `Constraints`, which a question is turned into.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
+from difflib import get_close_matches
 from functools import partial
+from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .base.quantities import (
     UsageError,
@@ -33,7 +36,13 @@ if TYPE_CHECKING:
     from .architecture import Architecture
     from .latency import Fit
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+# What else a range of sizes can have.
+_OF_SIZES = ("count", "known_by", "kind", "ff_multiple")
 HAVE, TASK = "What you have (at least one, or a task)", "A task instead of a size, or beside it"
+SPLIT, USED = "Parallel training", "How it is trained and used"
 
 
 def _option(
@@ -99,8 +108,8 @@ def _year(text: str) -> int:
 _have, _task = partial(_option, HAVE), partial(_option, TASK)
 _shape = partial(_option, "What the shape must obey")
 _experts = partial(_option, "Mixture of experts")
-_split = partial(_option, "Parallel training")
-_trained = partial(_option, "How it is trained and used")
+_split = partial(_option, SPLIT)
+_trained = partial(_option, USED)
 _TIMED = ("ms_per_token", "tokens_per_second")
 _STORED = (*_TIMED, "memory", "hf")
 
@@ -191,6 +200,8 @@ class Question:
     vocabulary: int | None = _shape("Size of the vocabulary.", "SIZE", example=32000)
     context: int | None = _shape("Context length.", "TOKENS", example=4096)
     layers: int | None = _shape("Fix the depth.", "LAYERS", example=32)
+    least_layers: int | None = _shape("The fewest layers it may have.", "LAYERS", example=16)
+    most_layers: int | None = _shape("The most layers it may have.", "LAYERS", example=32)
     width: int | None = _shape("Fix the width.", "WIDTH", example=4096)
     loops: int | None = _shape(
         "Passes through the same layers; BUDGET counts them once.", "TIMES", example=2
@@ -253,9 +264,11 @@ class Question:
         names: dict[str, str] = {}
         for name, value in options.items():
             if name not in BY_NAME:
+                near = get_close_matches(name, BY_NAME, n=1)
                 raise UsageError(
-                    f"no option {quoted(name)}; accepted are the fields of Budget and "
-                    "Constraints, such as gpus=64 or pipeline=4; try tokens=3e11"
+                    f"no option {quoted(name)}; "
+                    + (f"did you mean {near[0]}? " if near else "")
+                    + "Accepted are the fields of Question, such as gpus=64 or pipeline=4"
                 )
             if value is None:
                 continue
@@ -289,6 +302,19 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def typed(keyword: str, value: Any) -> str:
+    """A demand as the option that makes it, without its value.
+
+    >>> typed("kv_ratio", 4), typed("gated", False), typed("kind", "encoder-decoder")
+    ('--gqa', '--plain', '--encoder-decoder')
+    """
+    if keyword == "kind":
+        return flag(value)
+    option = BY_NAME[keyword]
+    names = option.metadata.get("flags", flag(option.name)).split("/")
+    return str(names[-1] if value is False else names[0])
+
+
 def schema() -> dict[str, Any]:
     """The JSON schema of a question: the keywords of `depthlaw.recommend`."""
     properties = {}
@@ -310,6 +336,35 @@ def schema() -> dict[str, Any]:
     }
 
 
+def completed(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Function]:
+    """Decorator: the signature of a function that hands its `**options` to a Question names those
+    that are wanted, so that prompts complete them."""
+
+    def named(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        own = {p.name: p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD}
+        names = (name for option in OPTIONS for name in (option.name, _keyword_of(option)))
+        for name in names:
+            option = BY_NAME[name]
+            if wanted(option):
+                choices = option.metadata.get("choices")
+                kind = Literal[choices] | None if choices else option.type
+                parameter = inspect.Parameter(name, _KEYWORD, default=None, annotation=kind)
+                own.setdefault(name, parameter)
+        function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=list(own.values())
+        )
+        return function
+
+    return named
+
+
+def of_sizes(option: Field[Any]) -> bool:
+    """Whether a range of sizes can have it: it is about the shape or its training, not about what
+    there is to spend."""
+    return option.metadata.get("heading") not in (HAVE, TASK, None) or option.name in _OF_SIZES
+
+
 def _keyword_of(option: Field[Any]) -> str:
     """Under which name programs give an option: that of a field of Budget or Constraints."""
     return option.metadata.get("of") or option.name
@@ -325,12 +380,9 @@ BY_NAME = {_keyword_of(option): option for option in reversed(OPTIONS)} | {
 def _value(option: Field[Any], name: str, value: Any) -> Any:
     """What was given for an option, read if it is text. A number under a name of the command line
     is in the unit of what is typed there, such as bits."""
-    facts = option.metadata
-    if isinstance(value, Path) or (
-        name != _keyword_of(option)
-        and isinstance(value, int | float)
-        and not isinstance(value, bool)
-    ):
+    facts, value = option.metadata, _number(option, name, value)
+    typed = name != _keyword_of(option) and isinstance(value, int | float)
+    if isinstance(value, Path) or (typed and not isinstance(value, bool)):
         value = str(value)
     if not isinstance(value, str):
         return value
@@ -348,3 +400,22 @@ def _value(option: Field[Any], name: str, value: Any) -> Any:
     if not (read := facts["read"]):
         return value
     return float(read(value)) if option.type.startswith("float") else read(value)
+
+
+def _number(option: Field[Any], name: str, value: Any) -> Any:
+    """A number as notebooks have it (4.0, a fraction, a decimal, a scalar of NumPy) as Python's own
+    of the option's kind; anything else as it is."""
+    # Scalars of NumPy and of torch.
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, Number) or isinstance(value, bool | complex):
+        return value
+    try:
+        whole = int(value) == value  # type: ignore[call-overload]
+    except (ValueError, OverflowError):
+        whole = False
+    # A whole number, whatever it is typed for: 4.0 layers, a ratio of 4.0.
+    if whole and ("int" in option.type or name != _keyword_of(option)):
+        return int(value)  # type: ignore[call-overload]
+    if option.type.startswith("int"):
+        raise UsageError(f"{name} is a whole number; got {value}")
+    return float(value)  # type: ignore[arg-type]

@@ -128,12 +128,16 @@ class Interval:
     ]:
         """Where a depth lies. Outside an end where training ended, nothing is known of it."""
         if layers < self.low:
-            known = self.too_shallow is not None and layers <= self.too_shallow
-            return "too shallow" if known else "shallower than trained"
+            return "too shallow" if self.trained(layers) else "shallower than trained"
         if layers > self.high:
-            known = self.too_deep is not None and layers >= self.too_deep
-            return "too deep" if known else "deeper than trained"
+            return "too deep" if self.trained(layers) else "deeper than trained"
         return "inside"
+
+    def trained(self, layers: int) -> bool:
+        """Whether grids of this size reach a depth, so that something is known of its loss."""
+        if layers < self.low:
+            return self.too_shallow is not None and layers <= self.too_shallow
+        return layers <= self.high or (self.too_deep is not None and layers >= self.too_deep)
 
 
 class Gain(NamedTuple):
@@ -225,7 +229,7 @@ class EvidenceTable:
 
 
 @cache
-def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
+def _grids_to_score(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
     return tuple(
         g for g in grids(how.size_exponent) if g.scored and (known_by is None or g.year <= known_by)
     )
@@ -235,7 +239,7 @@ def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
 def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None) -> Scores:
     """A rule scored by every source, on every scored grid, those that it was read off included."""
     rows = []
-    for grid in _scored(how, known_by):
+    for grid in _grids_to_score(how, known_by):
         depth = rule.depth(grid.volume, per_layer=1)
         cell = grid.nearest(depth)
         place = cell.layers if how.nearest else depth
@@ -323,7 +327,7 @@ def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
 
 def _winner(how: Comparison, known_by: int | None, pool: Pool) -> Rule:
     """Without any grid: the oldest rule, or today's default."""
-    if not _scored(how, known_by):
+    if not _grids_to_score(how, known_by):
         return next((r for r in rules(known_by) if r.recommends), rule("nanochat"))
     return _chosen(_candidates(how, known_by, pool))
 
@@ -463,10 +467,10 @@ def table(
     columns = published if best.rule in rules(known_by) else [*published, best]
     default = score(rule("nanochat"), how, known_by)
     rows = []
-    for source in dict.fromkeys(g.source for g in _scored(how, known_by)):
+    for source in dict.fromkeys(g.source for g in _grids_to_score(how, known_by)):
         chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), source)
         scores = score(chosen, how, known_by)
-        own = [g for g in _scored(how, known_by) if g.source == source]
+        own = [g for g in _grids_to_score(how, known_by) if g.source == source]
         rows.append(
             SourceRow(
                 source,
@@ -477,7 +481,7 @@ def table(
                 scores.losses.get(source),
                 best.sources.get(source, math.nan),
                 default.sources.get(source, math.nan),
-                *_covered(own, source, known_by),
+                *_coverage(own, source, known_by),
             )
         )
     columns = [scores for scores in columns if scores.sources]
@@ -490,7 +494,7 @@ def table(
     )
 
 
-def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int, int]:
+def _coverage(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int, int]:
     """On how many grids of a source the interval of the others holds a best depth, on how many a
     worst one, of how many that have an interval: one that is wide holds both."""
     covering = [
@@ -642,19 +646,30 @@ def interval(
     )
 
 
+class Contradiction(NamedTuple):
+    """What a source has against a depth: its best net beat the one nearest to that depth."""
+
+    source: str
+    best: int  # layers
+    beaten: int
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.best} layers beat {self.beaten}"
+
+
 def contradicting(
     parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None
-) -> tuple[str, ...]:
+) -> tuple[Contradiction, ...]:
     """What scored grids at most a factor 4 away in size have against a depth: those that put it in
     the worse half of their range.
 
-    >>> contradicting(3.1e8, 12, 32 / 3)[-1]
-    'MobileLLM: 32 layers beat 12'
+    >>> print(contradicting(3.1e8, 12, 32 / 3)[-1])
+    MobileLLM: 32 layers beat 12
     """
     volume = parameters / per_layer
     sources = (
-        f"{grid.source}: {grid.best.layers} layers beat {grid.nearest(layers).layers}"
-        for grid in _scored(COMPARISON, known_by)
+        Contradiction(grid.source, grid.best.layers, grid.nearest(layers).layers)
+        for grid in _grids_to_score(COMPARISON, known_by)
         if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5
     )
     return tuple(dict.fromkeys(sources))

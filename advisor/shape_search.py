@@ -28,7 +28,9 @@ from .shapes import (
     Template,
     depth_at_aspect,
     legal_depths,
+    middle,
     nearest,
+    nearest_depth,
     real_width,
     size_class,
     squares,
@@ -121,7 +123,7 @@ class Ladder:
     def _rung(self, k: int, on_rule: bool = True) -> Rung | None:
         if (k, on_rule) not in self._rungs:
             target = Target(math.exp(k / _STEPS), self.of)
-            self._rungs[k, on_rule] = (self._aimed if on_rule else self._elsewhere)(target)
+            self._rungs[k, on_rule] = (self._nearest_rung if on_rule else self._elsewhere)(target)
         return self._rungs[k, on_rule]
 
     def _template(self, target: Target) -> Template:
@@ -130,14 +132,14 @@ class Ladder:
             self._templates[below] = template(target, self.constraints)
         return self._templates[below]
 
-    def _aimed(self, target: Target) -> Rung | None:
+    def _nearest_rung(self, target: Target) -> Rung | None:
         t = self._template(target)
         depths = legal_depths(self.constraints, 1, DEEPEST)
-        wanted = max(self._wanted(target, t, depths[0]), self._held(target, depths[0]))
+        wanted = max(self._crossing_depth(target, t, depths[0]), self._held(target, depths[0]))
         place = (
             min(bisect_left(depths, wanted), len(depths) - 1)
             if self.at_least
-            else _nearest(depths, wanted)
+            else depths.index(nearest_depth(self.constraints, wanted))
         )
         shape = nearest(target, t, depths[place])
         if shape is None:
@@ -161,7 +163,7 @@ class Ladder:
             return None
         least, most = (depth_at_aspect(target, t, d) for d in (MOST_ASPECT, LEAST_ASPECT))
         depths = legal_depths(self.constraints, math.ceil(least), math.floor(most))
-        wanted = self._wanted(target, t, legal_depths(self.constraints, 1, DEEPEST)[0])
+        wanted = self._crossing_depth(target, t, legal_depths(self.constraints, 1, DEEPEST)[0])
         rung, outside = None, set()
         # Of thousands every so many is enough.
         depths = depths[:: 1 + len(depths) // _MOST_DEPTHS]
@@ -178,7 +180,11 @@ class Ladder:
                     break
         return rung
 
-    def _wanted(self, target: Target, t: Template, least: int) -> float:
+    def rule_depth(self, target: Target) -> float:
+        """The depth where the rule meets a size, whatever loops and stages divide."""
+        return self._crossing_depth(target, self._template(target), 1)
+
+    def _crossing_depth(self, target: Target, t: Template, least: int) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
         c = self.constraints
         once = unlooped(t)
@@ -209,7 +215,7 @@ class Ladder:
         if start not in self._starts:
             end = target._replace(value=math.nextafter(start, 0))
             self._starts[start] = max(
-                self._wanted(end, self._template(end), least), self._held(end, least)
+                self._crossing_depth(end, self._template(end), least), self._held(end, least)
             )
         return self._starts[start]
 
@@ -255,17 +261,6 @@ def _closest(rungs: Sequence[Rung], size: float, reach: float) -> Rung | None:
     middles = [middle(a.size, b.size) for a, b in pairwise(rungs)]
     rung = rungs[bisect_left(middles, size)] if rungs else None
     return rung if rung and abs(math.log(rung.size / size)) <= reach else None
-
-
-def middle(below: float, above: float) -> float:
-    """The size that is equally far from two, by the ratio."""
-    return math.sqrt(float(below) * float(above))
-
-
-def _nearest(depths: range, wanted: float) -> int:
-    """The place of the depth nearest by the ratio; of equally near ones the lower."""
-    place = min(bisect_left(depths, wanted), len(depths) - 1)
-    return place - (place > 0 and wanted <= middle(depths[place - 1], depths[place]))
 
 
 def _crossing(beyond: Callable[[float], bool], low: float) -> float:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
 from .base.quantities import UsageError, plural, shown
@@ -110,11 +110,32 @@ class Constraints:
     tensor: int = 1  # devices that share a layer
     pipeline: int = 1  # stages
     layers: int | None = None
+    least_layers: int = 1
+    most_layers: int = DEEPEST
     width: int | None = None
     parametrisation: Parametrisation = "standard"
     norm: Norm = "pre"
     residual: Residual = "plain"
     latency_matters: bool = False
+
+
+def demands_of(c: Constraints) -> tuple[str, ...]:
+    """The fields that are not what they are where nothing is demanded.
+
+    >>> demands_of(Constraints(pipeline=4, tied=False))
+    ('tied', 'pipeline')
+    """
+    return tuple(f.name for f in fields(c) if getattr(c, f.name) != f.default)
+
+
+def without(c: Constraints, *names: str) -> Constraints:
+    """The same without some demands.
+
+    >>> without(Constraints(pipeline=4, layers=30), "layers") == Constraints(pipeline=4)
+    True
+    """
+    usual: dict[str, Any] = {name: getattr(Constraints, name) for name in names}
+    return replace(c, **usual)
 
 
 @dataclass(frozen=True)
@@ -181,6 +202,7 @@ def template(target: Target, c: Constraints) -> Template:
     if c.width is not None and c.head_width is None:
         head = next((h for h in (head, *_HEAD_WIDTHS) if c.width % h == 0), head)
     _check_layers(c)
+    _check_depths(c)
     _check_width(c, head)
     # An encoder has no cache to save.
     ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
@@ -224,6 +246,8 @@ def _check_numbers(c: Constraints) -> None:
         ("tensor-parallel size", c.tensor, 1, 1024),
         ("number of pipeline stages", c.pipeline, 1, 1024),
         ("number of layers", c.layers, 1, DEEPEST),
+        ("least number of layers", c.least_layers, 1, DEEPEST),
+        ("largest number of layers", c.most_layers, 1, DEEPEST),
         ("width", c.width, 1, 10**7),
     ):
         if value is None:
@@ -325,6 +349,19 @@ def _check_layers(c: Constraints) -> None:
         )
 
 
+def _check_depths(c: Constraints) -> None:
+    """Raises where no depth obeys all demands, and names those without one of which some does."""
+    if legal_depths(c, 1, DEEPEST):
+        return
+    demands = demands_of(c)
+    excluding = [name for name in demands if legal_depths(without(c, name), 1, DEEPEST)] or demands
+    names = (f"{name.replace('_', ' ')} {getattr(c, name)}" for name in excluding)
+    raise UsageError(
+        f"{' and '.join(names)} exclude each other: no depth up to {DEEPEST:,} obeys all demands; "
+        "leave out one of them"
+    )
+
+
 def _check_width(c: Constraints, head: int) -> None:
     if c.width is None:
         return
@@ -364,19 +401,38 @@ def key_heads(t: Template, heads: int) -> int:
 
 
 def legal_depths(c: Constraints, least: int, most: int) -> range:
-    """The depths from `least` to `most` that loops and pipeline stages divide; the demanded depth
-    alone where there is one (`stages` then says how it is split).
+    """The depths from `least` to `most` that loops and pipeline stages divide and the demanded ends
+    allow, which may be none; the demanded depth alone where there is one (`stages` then says how it
+    is split).
 
     >>> list(legal_depths(Constraints(pipeline=4), 22, 33))
     [24, 28, 32]
     >>> list(legal_depths(Constraints(pipeline=4, layers=30), 1, 99))
     [30]
+    >>> list(legal_depths(Constraints(pipeline=4), 22, 23))
+    []
     """
     if c.layers is not None:
-        return range(c.layers, c.layers + 1)
+        return range(max(c.layers, c.least_layers), min(c.layers, c.most_layers) + 1)
     step = c.loops * c.pipeline
-    first = -(-max(least, step, c.dense_layers + 1) // step) * step
-    return range(first, most + 1, step)
+    first = -(-max(least, step, c.dense_layers + 1, c.least_layers) // step) * step
+    return range(first, min(most, c.most_layers) + 1, step)
+
+
+def nearest_depth(c: Constraints, depth: float) -> int:
+    """The legal depth nearest by the ratio; of equally near ones the lower.
+
+    >>> nearest_depth(Constraints(pipeline=4), 29.5), nearest_depth(Constraints(), 0.1)
+    (28, 1)
+    """
+    depths = legal_depths(c, 1, DEEPEST)
+    place = min(bisect_left(depths, depth), len(depths) - 1)
+    return depths[place - (place > 0 and depth <= middle(depths[place - 1], depths[place]))]
+
+
+def middle(below: float, above: float) -> float:
+    """The number that is equally far from two, by the ratio."""
+    return math.sqrt(float(below) * float(above))
 
 
 def stages(layers: int, pipeline: int) -> tuple[int, ...]:
@@ -646,7 +702,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     for width in sorted(widths, key=lambda w: (abs(w - real), w)):
         heads = width // a.head_size if bound else a.heads
         keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
-        shape = _filled(
+        shape = _with_inner_width(
             deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
             width / a.width,
             goal,
@@ -659,7 +715,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     return best[1]
 
 
-def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
+def _with_inner_width(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
     """The architecture with the inner width at which a size is reached, within the usual range
     around what it is, `wider` times that of a net with other layers."""
     was = a.experts.width if a.experts else a.d_ff

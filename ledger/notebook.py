@@ -7,8 +7,9 @@ part of the code that records are known by.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
@@ -20,12 +21,17 @@ _MOST = 12
 
 
 def show_answers() -> None:
-    """Let notebooks show answers of the advisor as tables, `print` what the command prints, and a
-    prompt one line. Light to call: loads no SymPy."""
-    from depthlaw.advisor.answer import Answer
-    from depthlaw.advisor.answer_text import as_html, as_text, in_brief
+    """Let notebooks show answers of the advisor as tables, `print` what the command prints, a
+    prompt one line, and pandas a row. Light to call: loads no SymPy."""
+    from depthlaw.advisor.answer import Answer, as_json
+    from depthlaw.advisor.words import as_html, as_text, in_brief
 
-    for name, method in (("_repr_html_", as_html), ("__str__", as_text), ("__repr__", in_brief)):
+    from .functions.sweep import flat
+
+    methods: dict[str, Callable[[Answer], Any]] = {"_repr_html_": as_html, "to_json": as_json}
+    methods |= {"__str__": as_text, "__repr__": in_brief}
+    methods["rows"] = lambda answer: flat([None], [answer])
+    for name, method in methods.items():
         setattr(Answer, name, method)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,7 +210,9 @@ def _check_input(name: str, claims: Iterable[Claim], suite: str) -> None:
 def check_suite(name: str) -> str:
     """The name of a suite, if it is one."""
     if name not in SUITES:
-        raise UsageError(f"unknown suite {name!r}; accepted: {', '.join(SUITES)}")
+        near = get_close_matches(name, SUITES, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(f"unknown suite {name!r}; {hint}accepted: {', '.join(SUITES)}")
     return name
 
 

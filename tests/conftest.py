@@ -3,13 +3,15 @@ no silent skip."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -111,3 +113,18 @@ class _NoSilentSkip:
                 "reason and an exit condition",
                 red=True,
             )
+
+
+@pytest.fixture
+def checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, Any]]:
+    """`depthlaw tasks check` of a net or a bound: its exit code and its output."""
+    from depthlaw.ledger.cli.arguments import main
+
+    def run(net: dict[str, Any], *options: str) -> tuple[int, Any]:
+        file = tmp_path / "net.json"
+        file.write_text(json.dumps(net))
+        code = main(["tasks", "check", str(file), *options])
+        out = capsys.readouterr()
+        return code, json.loads(out.out) if "--json" in options else out.out + out.err
+
+    return run

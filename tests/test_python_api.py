@@ -1,20 +1,215 @@
 """`import depthlaw` and `python -m depthlaw`: the answers of the command line as data."""
 
+import doctest
+import inspect
+import json
+import re
 import signal
+from decimal import Decimal
+from fractions import Fraction
 from importlib.metadata import version
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Literal
 
+import numpy as np
 import pytest
+import typer
 
 import depthlaw
 from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.question import OPTIONS
+from depthlaw.ledger.cli.arguments import app, main
 from depthlaw.ledger.records.store import Store
+
+LOSSES = Path(__file__).parents[1] / "docs/examples/gemstones.csv"
 
 
 def test_only_what_is_promised_is_there():
     assert depthlaw.__version__ == version("depthlaw")
-    assert {"__version__", "claims", "recommend", "verify"} <= set(dir(depthlaw))
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+    assert set(depthlaw.__all__) <= set(dir(depthlaw))
+    assert depthlaw.UsageError is UsageError
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'$"):
         _ = depthlaw.nothing
+    with pytest.raises(AttributeError, match=r"did you mean verify\?"):
+        _ = depthlaw.verfy
+
+
+@pytest.fixture
+def printed(capsys):
+    """What a command prints with --json."""
+
+    def run(*words):
+        assert main([*map(str, words), "--json"]) in (0, 1)
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def same(value, data):
+    """Whether a value is the command's JSON, is one short line, and has flat rows alike."""
+    assert json.loads(json.dumps(value.to_json())) == data
+    assert "\n" not in repr(value)
+    assert len(repr(value)) < 300
+    rows = value.rows()
+    assert all(not isinstance(cell, dict | list) for row in rows for cell in row.values())
+    assert value._repr_html_().startswith(("<table>", "<div>"))
+    return rows
+
+
+def test_each_function_returns_what_its_command_prints(printed, tmp_path):
+    sizes = ("--from", "100M", "--to", "10B", "--points", "3")
+    rows = same(depthlaw.sweep(1e8, "10B", 3, gqa=4.0), printed("sweep", *sizes, "--gqa", "4"))
+    assert [row["budget"] for row in rows] == [10**8, 10**9, 10**10]
+    assert depthlaw.sweep(1e8, "10B", 3) != depthlaw.sweep(1e8, "10B", 3, layers=12)
+    nets = ["llama-3-8b", "qwen3-8b"]
+    assert len(same(depthlaw.compare(nets), printed("compare", *nets))) == 2
+    assert depthlaw.compare(*nets) == depthlaw.compare(nets)
+    same(depthlaw.tasks("dyck"), printed("tasks", "list", "dyck"))
+    assert same(depthlaw.tasks(known_by=2023), printed("tasks", "list", "--known-by", 2023))
+    same(depthlaw.cite("dong2021", "hops/doubling"), printed("cite", "dong2021", "hops/doubling"))
+    assert same(depthlaw.claims(), printed("claims", "--all"))[0]["verdict"]
+    card = depthlaw.show("hops/doubling", results=tmp_path)
+    same(card, printed("show", "hops/doubling", "--results", tmp_path))
+    assert card.why() == printed("why", "hops/doubling", "--results", tmp_path)
+    answer = depthlaw.recommend("3B", pipeline=4)
+    assert answer.to_json() == printed("depth", "3B", "--pipeline", 4)["answer"]
+    (row,) = answer.rows()
+    assert (row["layers"], row["width"]) == (answer.layers, answer.width)
+
+
+def test_fit_is_the_answer_of_fit(printed, tmp_path):
+    fitted = depthlaw.fit(LOSSES, tolerance=0.1)
+    rows = same(fitted, printed("fit", LOSSES))
+    assert [row["depth"] for row in rows] == [o.depth for o in fitted.optima]
+    assert depthlaw.fit(LOSSES, budget="flops").budget == "flops"
+    picture = fitted.plot().save(tmp_path / "fit.svg")
+    assert main(["fit", str(LOSSES), "--plot", str(tmp_path / "cli.svg")]) == 0
+    assert picture.read_bytes() == (tmp_path / "cli.svg").read_bytes()
+    assert fitted.plot()._repr_svg_().encode() == picture.read_bytes()
+
+
+def test_what_tries_to_break_claims_is_what_the_commands_do(printed, tmp_path):
+    key, folder = "rank_collapse/one_layer_cubic", ("--results", tmp_path)
+    found = depthlaw.falsify(key, 0.1, "4=0.4", results=tmp_path)
+    data = printed("falsify", key, "--minutes", 0.1, "--weaken", "4=0.4", *folder)
+    assert found.verdict.value == data["verdict"] == "FAILS"
+    assert found.unexpected
+    same(found, found.to_json())
+    # The search stops at the first counterexample: the same one, by the same certificate.
+    assert found.to_json() == data
+    depthlaw.verify(only="separation_rank/degree", results=tmp_path)
+    mutants = depthlaw.mutate("separation_rank/degree", "quick", results=tmp_path)
+    same(mutants, printed("mutate", "separation_rank/degree", "--suite", "quick", *folder))
+    assert mutants.alarms == 0
+    assert {row["fate"] for row in mutants.rows()} <= {"data", "proof", "undecided", "survives"}
+
+
+def test_verify_is_the_answer_of_verify(printed, tmp_path):
+    found = depthlaw.verify(only="hops/depth_corrected", results=tmp_path)
+    words = ("verify", "quick", "--only", "hops/depth_corrected", "--results", tmp_path)
+    assert same(found, printed(*words)["claims"])[0]["verdict"] == "PROVED"
+    with pytest.raises(KeyError, match="did you mean hops/depth_corrected"):
+        found["hops/depth_correcte"]
+
+
+def test_appendix_writes_what_the_command_writes(monkeypatch, tmp_path):
+    """Of what is written, and not of the minutes that typesetting takes."""
+    asked = []
+
+    def written(directory, claims, store, **options):
+        asked.append({**options, "doing": None, "repeated": None})
+        return [directory / "appendix.md"]
+
+    monkeypatch.setattr("depthlaw.ledger.functions.appendix.check_programs", lambda: None)
+    monkeypatch.setattr("depthlaw.ledger.functions.appendix.write_appendix", written)
+    keys = ["hops/doubling", "separation_rank/exact"]
+    made = depthlaw.appendix(tmp_path / "a", keys)
+    assert made.to_json() == {"written": [str(tmp_path / "a" / "appendix.md")]}
+    assert main(["appendix", str(tmp_path / "a"), "--claims", ",".join(keys)]) == 0
+    assert asked[0] == asked[1]
+    assert asked[0]["keys"] == keys
+    with pytest.raises(UsageError, match="did you mean hops/doubling"):
+        depthlaw.appendix(tmp_path / "a", "hops/doublin")
+
+
+def test_every_command_has_a_twin_or_a_reason():
+    """The table of the page on Python use."""
+    page = Path(__file__).parents[1].joinpath("docs/api.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `depthlaw ([a-z ]+)` \| (.+) \|$", page, re.M))
+    group = typer.main.get_command(app)
+    commands = {
+        " ".join([name, *below])
+        for name, command in group.commands.items()
+        for below in ([(word,) for word in getattr(command, "commands", ())] or [()])
+    }
+    assert set(listed) == commands
+    for twin in listed.values():
+        function = re.match(r"`(depthlaw\.[\w.]+)\(", twin)
+        assert function or twin.startswith("none: ")
+        if function:
+            assert callable(resolve_name(function[1]))
+    named = {name for twin in listed.values() for name in re.findall(r"depthlaw\.(\w+)", twin)}
+    assert {*depthlaw.__all__} - named == {"UsageError", "__version__"}
+
+
+def test_the_examples_of_the_page():
+    page = str(Path(__file__).parents[1] / "docs/api.md")
+    done = doctest.testfile(page, module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert done.attempted >= 3
+    assert done.failed == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"layers": np.int64(12)},
+        {"layers": np.float32(12)},
+        {"layers": 12.0},
+        {"layers": Fraction(12)},
+        {"layers": Decimal(12)},
+        {"layers": np.array(12)},
+    ],
+)
+def test_numbers_are_read_as_notebooks_have_them(options):
+    assert depthlaw.recommend("1.3B", **options) == depthlaw.recommend("1.3B", layers=12)
+
+
+def test_factors_and_sizes_are_read_as_notebooks_have_them():
+    third = depthlaw.recommend("1.3B", ff="8/3")
+    assert third == depthlaw.recommend(np.int64(1_300_000_000), ff=8 / 3)
+    assert third == depthlaw.recommend(Decimal("1.3e9"), ff=Fraction(8, 3))
+    assert third != depthlaw.recommend("1.3B", ff=4.0) == depthlaw.recommend("1.3B", ff="4")
+    assert depthlaw.recommend("1.3B", gated=np.True_) == depthlaw.recommend("1.3B", gated=True)
+    for wrong in (12.5, float("nan"), float("inf"), Fraction(1, 2)):
+        with pytest.raises(ValueError, match="layers is a whole number"):
+            depthlaw.recommend("1.3B", layers=wrong)
+
+
+def test_slips_are_answered_with_what_was_meant():
+    for wrong, meant in (
+        (lambda: depthlaw.recommend("1.3B", pipelin=4), "pipeline"),
+        (lambda: depthlaw.sweep("1B", "2B", pipelin=4), "pipeline"),
+        (lambda: depthlaw.show("hops/doublin"), "hops/doubling"),
+        (lambda: depthlaw.cite("levine2021"), "levine2020"),
+        (lambda: depthlaw.falsify("hops/doublin"), "hops/doubling"),
+        (lambda: depthlaw.verify("quik"), "quick"),
+        (lambda: depthlaw.tasks("pariti"), "parity"),
+        (lambda: depthlaw.compare("llama-3-9b"), "Llama-3-8B"),
+    ):
+        with pytest.raises(depthlaw.UsageError, match=meant):
+            wrong()
+    with pytest.raises(UsageError, match="takes no gpu"):
+        depthlaw.sweep("1B", "2B", gpu="H100")
+
+
+def test_prompts_complete_the_options_of_a_question():
+    names = {option.name for option in OPTIONS}
+    assert names <= set(inspect.signature(depthlaw.recommend).parameters)
+    swept = inspect.signature(depthlaw.sweep).parameters
+    assert {"pipeline", "norm", "count"} <= set(swept)
+    assert not {"gpu", "task", "budget"} & set(swept)
+    assert swept["norm"].annotation == Literal["pre", "post", "lns"] | None
 
 
 def test_recommend_is_the_answer_of_depth():
@@ -29,8 +224,6 @@ def test_recommend_is_the_answer_of_depth():
 
 
 def test_an_answer_prints_what_the_command_prints_and_is_one_line_at_a_prompt(capsys):
-    from depthlaw.ledger.cli.arguments import main
-
     answer = depthlaw.recommend("3B", pipeline=4)
     assert main(["depth", "3B", "--pipeline", "4"]) == 0
     assert capsys.readouterr().out == f"{answer}\n"
@@ -53,7 +246,7 @@ def test_verify_judges_and_resumes(tmp_path):
 def test_verify_stops_in_time_and_says_what_it_has(tmp_path, monkeypatch):
     """The alarm goes off while the first record is written."""
 
-    def put(store, record):
+    def put(store, record, **more):
         kept(store, record)
         signal.raise_signal(signal.SIGALRM)
 

@@ -9,7 +9,7 @@ of a user's own extend them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -18,7 +18,7 @@ from typing import Any
 
 from ..base.quantities import UsageError, quoted
 from ..claim_verdicts import verdict
-from .formulas import NONE, Conditional, Limited, formula, parse
+from .formulas import NONE as NONE, Conditional, Limited, formula as formula, parse
 from .reading import read_table, refuse_unknown
 
 # The source of bounds that are ours.
@@ -349,6 +349,10 @@ class Atlas:
 
 
 @cache
+def _shipped() -> Atlas:
+    return _extended(Atlas({}, {}, ()), Path(__file__).parent, None)
+
+
 def atlas(tables: Path | None = None) -> Atlas:
     """The atlas; with the tables of a folder that extend it: `tasks.csv`, `classes.csv` and
     `bounds.csv`, as far as there are such. A bound of theirs takes the place of the atlas's.
@@ -357,27 +361,23 @@ def atlas(tables: Path | None = None) -> Atlas:
         UsageError: for a folder without tables, and what is wrong in them, with file and line.
     """
     if tables is None:
-        return _extended(Atlas({}, {}, ()), Path(__file__).parent, None)
+        return _shipped()
     if not any((tables / f"{name}.csv").is_file() for name in ("tasks", "classes", "bounds")):
         raise UsageError(
             f"{tables} holds no tables; give a folder with tasks.csv, classes.csv or bounds.csv"
         )
-    return _extended(atlas(), tables, tables)
+    return _extended(_shipped(), tables, tables)
 
 
 def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
-    def of(name: str) -> Path | None:
-        file = folder / f"{name}.csv"
-        return file if file.is_file() else None
-
-    tasks, classes = dict(known.tasks), dict(known.classes)
-    for table, name, of_rows in ((tasks, "tasks", AtlasTask), (classes, "classes", AtlasClass)):
-        for place, row in read_table(of(name), of_rows) if of(name) else ():
-            if row.key in table:
-                raise UsageError(f"{place}: the atlas has the key {quoted(row.key)}; take another")
-            table[row.key] = row
-    bounds = list(known.bounds)
-    for place, bound in read_table(file, AtlasBound) if (file := of("bounds")) else ():
+    tasks, classes, bounds = dict(known.tasks), dict(known.classes), list(known.bounds)
+    for place, task in read_table(folder / "tasks.csv", AtlasTask):
+        _refuse_known(place, task.key, tasks)
+        tasks[task.key] = task
+    for place, class_ in read_table(folder / "classes.csv", AtlasClass):
+        _refuse_known(place, class_.key, classes)
+        classes[class_.key] = class_
+    for place, bound in read_table(folder / "bounds.csv", AtlasBound):
         refuse_unknown(place, "task", bound.task, tasks)
         refuse_unknown(place, "class", bound.class_, classes)
         refuse_unknown(place, "end", bound.end, ("lower", "upper"))
@@ -386,6 +386,11 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
         _refuse_unsupported(place, bound, own is not None)
         bounds.append(bound)
     return Atlas(tasks, classes, tuple(bounds), own)
+
+
+def _refuse_known(place: str, key: str, known: Collection[str]) -> None:
+    if key in known:
+        raise UsageError(f"{place}: the atlas has the key {quoted(key)}; take another")
 
 
 def _refuse_unsupported(place: str, bound: AtlasBound, own: bool) -> None:

@@ -31,7 +31,7 @@ from ..base.quantities import UsageError, quoted
 # A lower bound that no depth meets.
 NONE = "none"
 _WORDS = re.compile(r"[A-Za-z]\w*(?: \w+)+")
-_ORDER = re.compile(r"an element has order (\d+) or more")
+_ELEMENT = re.compile(r"an element has order (\d+) or more")
 _RELATIONS: dict[str, tuple[str, Callable[[Fraction, Fraction], bool]]] = {
     "<=": (r"\leq", operator.le),
     ">=": (r"\geq", operator.ge),
@@ -117,7 +117,7 @@ class Limited:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A condition on letters."""
+    """A condition on letters; `ORDER` stands for the largest order of an element."""
 
     sign: str
     left: Maths
@@ -125,23 +125,17 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class ElementOfOrder:
-    """Of a group: whether it has an element of this order or more."""
-
-    least: int
-
-
-@dataclass(frozen=True)
 class Conditional:
     """A clause under a condition, and what else; `comma` stands before the condition."""
 
     then: Words | Growth | Limited | Maths
-    condition: Comparison | ElementOfOrder | Words
+    condition: Comparison | Words
     otherwise: Depth | None
     comma: bool
 
 
 Maths = Number | Letter | Operation | Call | Log
+ORDER = Letter("order")
 Depth = Words | Growth | Limited | Conditional | Maths
 
 
@@ -184,9 +178,9 @@ def _clause(text: str) -> Words | Growth | Limited | Maths:
     return Limited(_maths(of), sizes) if for_ else _maths(text)
 
 
-def _condition(text: str) -> Comparison | ElementOfOrder | Words:
-    if order := _ORDER.fullmatch(text):
-        return ElementOfOrder(int(order[1]))
+def _condition(text: str) -> Comparison | Words:
+    if order := _ELEMENT.fullmatch(text):
+        return Comparison(">=", ORDER, Number(int(order[1])))
     if parts := _COMPARISON.fullmatch(text):
         return Comparison(parts[2], _maths(parts[1]), _maths(parts[3]))
     if not _WORDS.fullmatch(text):
@@ -299,7 +293,7 @@ def formula(depth: str, *, latex: bool = False) -> str:
     return printed(parse(depth), latex)
 
 
-def printed(tree: Depth | Comparison | ElementOfOrder, latex: bool) -> str:
+def printed(tree: Depth | Comparison, latex: bool) -> str:
     """A tree in ASCII, or in words with LaTeX between dollars.
 
     >>> printed(parse("(k + 1)/2"), False), printed(parse("rank of f"), True)
@@ -312,12 +306,12 @@ def printed(tree: Depth | Comparison | ElementOfOrder, latex: bool) -> str:
             return f"order {printed(of, latex)}"
         case Limited(of, sizes):
             return f"{printed(of, latex)} for {printed(Words(sizes), latex)}"
+        case Comparison(">=", left, Number(least)) if left == ORDER:
+            return f"an element has order {least} or more"
         case Comparison(sign, left, right):
             shown = _RELATIONS[sign][0] if latex else sign
             whole = f"{_written(left, latex)} {shown} {_written(right, latex)}"
             return f"${whole}$" if latex else whole
-        case ElementOfOrder(least):
-            return f"an element has order {least} or more"
         case Conditional(then, condition, otherwise, comma):
             under = f"{printed(then, latex)}{',' * comma} if {printed(condition, latex)}"
             return under + (f", else {printed(otherwise, latex)}" if otherwise else "")
@@ -417,13 +411,11 @@ def _value(tree: Depth, numbers: Mapping[str, int]) -> Fraction | float:
     return _number(tree, numbers)
 
 
-def _holds(condition: Comparison | ElementOfOrder | Words, numbers: Mapping[str, int]) -> bool:
-    match condition:
-        case Comparison(sign, left, right):
-            return _RELATIONS[sign][1](_number(left, numbers), _number(right, numbers))
-        case ElementOfOrder(least):
-            return _number(Letter("order"), numbers) >= least
-    raise _Undefined("words", condition.text)
+def _holds(condition: Comparison | Words, numbers: Mapping[str, int]) -> bool:
+    if isinstance(condition, Words):
+        raise _Undefined("words", condition.text)
+    sides = (_number(side, numbers) for side in (condition.left, condition.right))
+    return _RELATIONS[condition.sign][1](*sides)
 
 
 def _number(tree: Maths, numbers: Mapping[str, int]) -> Fraction:

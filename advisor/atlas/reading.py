@@ -15,7 +15,7 @@ Row = TypeVar("Row")
 
 
 def read_table(file: Path, of: type[Row]) -> Iterator[tuple[str, Row]]:
-    """Each row of a CSV file with its place, such as "bounds.csv, line 7".
+    """Each row of a CSV file, if there is one, with its place, such as "bounds.csv, line 7".
 
     A column is a field of `of`, `class` for `class_`. Columns with a default may be missing, cells
     of all others must be filled in; `int` and `int | None` are read as such. What `of.of_row` says
@@ -24,6 +24,8 @@ def read_table(file: Path, of: type[Row]) -> Iterator[tuple[str, Row]]:
     Raises:
         UsageError: for a file, a row or a cell that is not of this form.
     """
+    if not file.exists():
+        return
     columns = {field.name.rstrip("_"): field for field in fields(of)}  # type: ignore[arg-type]
     needed = [name for name, field in columns.items() if field.default is MISSING]
     try:

@@ -23,7 +23,7 @@ _MEASURE = re.compile(
 _ACCEPTED = "give a number from 1K to 1000T, such as 1.3B, 350M or 7e9"
 
 
-class UsageError(Exception):
+class UsageError(ValueError):
     """Something the user can mend: what was wrong, what is accepted, what to try. Exit code 2."""
 
 
@@ -177,7 +177,7 @@ def parse_factor(text: str) -> Fraction:
     >>> float(parse_factor("4")), float(parse_factor("2.5")), parse_factor("8/3")
     (4.0, 2.5, Fraction(8, 3))
     """
-    match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,12})?)\s*(?:/\s*(\d{1,6})\s*)?", text, re.ASCII)
+    match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,17})?)\s*(?:/\s*(\d{1,6})\s*)?", text, re.ASCII)
     above, below = (Fraction(match[1]), int(match[2] or 1)) if match else (Fraction(), 1)
     if not above or not below:
         raise UsageError(

@@ -62,7 +62,7 @@ def _products(group: str) -> Callable[[torch.Generator, int, int, int], Drawn]:
 @lru_cache
 def _table(group: str) -> Tensor:
     """The products of elements: first the row, then the column; the identity is 0."""
-    from depthlaw.theory.least_depth.group_words import GROUPS, closure, times
+    from depthlaw.theory.least_depth.groups import GROUPS, closure, times
 
     elements = sorted(closure(GROUPS[group]))
     number = {element: i for i, element in enumerate(elements)}

@@ -23,8 +23,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from depthlaw.advisor.base.paragraphs import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.layout import wrapped
 
 from ..running.interrupts import stoppable
 from ..text import never_refuse
@@ -181,16 +181,20 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+class _NoPlaceError(Exception):
+    """What `main` says of a path; the parser would say something else of a ValueError."""
+
+
 def _place(text: str) -> Path:
     """A file or folder as it was typed; an empty name would be the current folder."""
     if not text.strip():
-        raise UsageError(
+        raise _NoPlaceError(
             "the name of a file or folder is empty; give its path, or . for the folder you are in"
         )
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise UsageError(
+        raise _NoPlaceError(
             f"{quoted(text)} names the home folder of nobody known here; give the whole path"
         ) from None
 
@@ -292,7 +296,7 @@ _ASKS: dict[str, bool] = {"depth": True, "sweep": False}
 
 def _with_options(function: Callable[..., Any], whole: bool) -> None:
     """Give a command the options of a Question, which every other command starts without."""
-    from depthlaw.advisor.question import HAVE, OPTIONS, TASK
+    from depthlaw.advisor.question import OPTIONS, of_sizes
 
     signature = inspect.signature(function, eval_str=True)
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
@@ -300,8 +304,7 @@ def _with_options(function: Callable[..., Any], whole: bool) -> None:
     own[place:place] = [
         _parameter(option)
         for option in OPTIONS
-        if (heading := option.metadata.get("heading"))
-        and (whole or heading not in (HAVE, TASK) or option.name == "count")
+        if "heading" in option.metadata and (whole or of_sizes(option))
     ]
     function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
 
@@ -1076,7 +1079,7 @@ def main(arguments: list[str] | None = None) -> int:
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
-    except UsageError as error:
+    except (UsageError, _NoPlaceError) as error:
         return _complain(str(error))
     except _ParserError as error:
         return _complain(_parser_message(error))

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from depthlaw.theory.atlas.check import BoundRun, Compared, NetRun
     from depthlaw.theory.atlas.ends import Ends
 
-# Classes of whose nets each has words of its own, and how these are made.
+# Kinds of bounds for which each net has words of its own, and how these are made.
 _MADE = {
-    "diagonal-ssm": "each letter stands between words of product 1 that bring the net to its "
+    "flows": "each letter stands between words of product 1 that bring the net to its "
     "fewest states, and x^-1 is x so often that one x more changes nothing",
-    "deltanet": "the letter is read very often in front of both, with product 1",
+    "powers": "the letter is read very often in front of both, with product 1",
 }
 _NO_ROW = "the table has no row for this task in this class"
 
@@ -54,7 +54,7 @@ def check(file: Path, length: int | None, tables: Path | None, json_output: bool
     elif json_output:
         _dump(file, compared, _bound_facts(found))
     else:
-        for line in _bound_lines(compared, found):
+        for line in _bound_lines(compared, found, class_.bound):
             tell(line)
         if compared.right:
             tell(f"the class {class_.key}: {class_.definition}")
@@ -176,8 +176,8 @@ def _bound_facts(run: BoundRun) -> dict[str, Any]:
     }
 
 
-def _bound_lines(compared: Compared, run: BoundRun) -> list[str]:
-    """Whether a bound is verified, and how it compares."""
+def _bound_lines(compared: Compared, run: BoundRun, kind: str) -> list[str]:
+    """Whether a bound is verified, and how it compares; `kind`: of bounds, as the class has it."""
     class_, unit = compared.class_, "step" if run.steps else "layer"
     one, other, *more = (quoted(("" if max(map(len, w)) == 1 else " ").join(w)) for w in run.words)
     if len(set(run.answers)) == 1:
@@ -186,7 +186,7 @@ def _bound_lines(compared: Compared, run: BoundRun) -> list[str]:
     if run.separated_by is not None:
         what = "answer all these words" if run.steps else f"tell {one} from {other}"
         return [f"NOT VERIFIED: {plural(run.separated_by, unit)} of the class {class_} can {what}"]
-    layers, made = plural(run.layers, unit), _MADE.get(class_)
+    layers, made = plural(run.layers, unit), _MADE.get(kind)
     nets = f"of the class {class_} with {layers}, whatever its"
     says = f"no net {nets} weights, tells {one} from {other}"
     if run.steps:

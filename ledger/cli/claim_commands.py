@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
+from ..functions.cite import cite as cited
+from ..functions.show import ClaimCard, claim_of, known_claims, of_topic
 from ..records.store import Store, open_store
-from ..running.claims_index import claims_index, described, mentioning, unknown
-from ..verdicts.citations import bibtex_for, entries, sources
-from ..verdicts.claim_set import claim_set
+from ..running.claims_index import claims_index, mentioning, unknown
+from ..verdicts.citations import entries, sources
+from ..verdicts.claim_set import claim_set, listing
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
 from .output import dump, note, report_set_aside, say, stdout
@@ -77,19 +79,12 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
     """Print a list of claims, the cited ones first, each followed by what supports it, with the
     verdicts of the newest claim set, where they are in it."""
     # A test holds them to the shipped ledger.
-    rows, released = list(rows), claim_set().claims
-    verdicts = {
-        row["key"]: released[row["key"]].verdict if row["key"] in released else "" for row in rows
-    }
+    rows = list(rows)
+    listed_rows = listing(rows)
     if json_output:
-        fields = "key title wording kind holds_for source statement post_hoc tier cited supports"
-        dump(
-            [
-                {field: row[field] for field in fields.split()} | {"verdict": verdicts[row["key"]]}
-                for row in rows
-            ]
-        )
+        dump(listed_rows)
         return 0
+    verdicts = {row["key"]: row["verdict"] for row in listed_rows}
     console = stdout()
     # What comes with depthlaw is ours where nobody is named; a claim of a user's file is not.
     rows = [
@@ -133,14 +128,11 @@ def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mappi
 
 def cite(keys: list[str], json_output: bool) -> int:
     """Print the BibTeX entries behind claims or bibliography keys."""
-    try:
-        entries = bibtex_for(keys)
-    except KeyError as unknown_key:
-        raise UsageError(unknown_key.args[0]) from None
+    found = cited(*keys)
     if json_output:
-        dump(entries)
+        dump(found.to_json())
     else:
-        print("\n\n".join(entries.values()))
+        print(found)
     return 0
 
 
@@ -160,7 +152,7 @@ def show(
     one's own."""
     if at:
         everything = _everything(own)
-        claim = _found(key, everything)
+        claim = claim_of(key, everything)
         verdict = _verdict(claim, folder, everything)
         return _stated_at(claim, verdict, [*at, *(values or ())], json_output)
     if values:
@@ -169,34 +161,19 @@ def show(
         terminal.show(stdout(), answer.card)
         return 0
     everything = _everything(own)
-    known = claims_index() | {k: described(c) for k, c in (everything or {}).items() if c.own}
-    if of_topic := _of_topic(key, known) or _of_source(key, known):
-        return listed([known[k] for k in of_topic], json_output)
+    known = known_claims(everything)
+    if keys := of_topic(key, known) or _of_source(key, known):
+        return listed([known[k] for k in keys], json_output)
     # Before SymPy is loaded, which an answer needs and a slip of the keys does not.
     if key not in known:
         raise UsageError(unknown(key, known))
-    from depthlaw.theory.claims.symbols import plain
-
-    from ..verdicts.card import card, supporting
-    from ..verdicts.display import judged, statement_latex
-    from ..verdicts.suite_verdicts import as_json
+    from ..verdicts.card import card
 
     place = _evidence(key, folder, everything)
-    result, claim = place.result, place.result.claim
     if json_output:
-        dump(
-            as_json(result)
-            | {"supported_by": [row["key"] for row in supporting(claim.key, known)]}
-            | {
-                "statement": plain(claim.statement),
-                "latex": statement_latex(claim),
-                "judged": judged(claim),
-                "text": claim.plain.text,
-                "assumes": list(claim.plain.assumes),
-                "note": claim.plain.note,
-            }
-        )
+        dump(ClaimCard(place, known).to_json())
         return 0
+    result = place.result
     terminal.show(stdout(), card(result, known))
     if not result.records:
         _hint(place)
@@ -275,13 +252,13 @@ def why(
         _go_on(key, " --results reference", "", whole=whole)
         return 0
     place = _evidence(key, folder, _everything(own))
-    from ..verdicts.evidence_tree import as_json, grounds
-
     root = place.store.root
-    tree = grounds(place.result, place.judged, root if root.is_dir() else None)
     if json_output:
-        dump({"records_in": str(root), "suite": place.result.suite} | as_json(tree))
+        dump(ClaimCard(place, {}).why())
         return 0
+    from ..verdicts.evidence_tree import grounds
+
+    tree = grounds(place.result, place.judged, root if root.is_dir() else None)
     terminal.grounds(stdout(), tree, whole=whole)
     named = " --results reference" if root.is_file() else ""
     named = named or (f" --results {shlex.quote(str(folder))}" if folder else "")
@@ -311,7 +288,7 @@ def _evidence(
     key: str, folder: Path | None, everything: Mapping[str, Claim] | None
 ) -> RecordSource:
     """A claim with its evidence; whose it is is said."""
-    claim = _found(key, everything)
+    claim = claim_of(key, everything)
     from ..verdicts.record_source import evidence
 
     place = evidence(claim, folder, everything)
@@ -352,32 +329,8 @@ def _everything(own: Path | None) -> Mapping[str, Claim] | None:
     return all_claims(own)
 
 
-def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
-    """The claim of a key.
-
-    Raises:
-        UsageError: for a topic, and for what is no key, with the nearest one.
-    """
-    known = claims_index() if everything is None else everything
-    if of_topic := _of_topic(key, known):
-        raise UsageError(
-            f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
-            f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}"
-        )
-    if key not in known:
-        raise UsageError(unknown(key, known))
-    from depthlaw.theory.claims.definition import find
-
-    return find(key) if everything is None else everything[key]
-
-
 def _of_source(key: str, known: Mapping[str, Mapping[str, str]]) -> list[str]:
     """The keys of the claims whose source is, or names, an entry of the bibliography."""
     if key not in entries():
         return []
     return [k for k, row in known.items() if key in sources(row["source"])]
-
-
-def _of_topic(key: str, known: Iterable[str]) -> list[str]:
-    """The keys of a topic; none where there is no topic of that name."""
-    return [k for k in known if k.startswith(f"{key.rstrip('/')}/")]

@@ -8,18 +8,17 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor import answer_text
-from depthlaw.advisor.base.quantities import UsageError, parse_budget, parse_count, size
-from depthlaw.advisor.grids import NetKind
+from depthlaw.advisor import evidence, layout, words
+from depthlaw.advisor.answer import SCHEMA, as_json
+from depthlaw.advisor.base.quantities import UsageError, size
 from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as question_schema
 from depthlaw.advisor.recommendation import answer_to
-from depthlaw.advisor.shapes import Constraints
 from depthlaw.advisor.task_depths import OPTIONS as TASK_OPTIONS, refuse_options
 
+from ..functions.sweep import Sweep, sweep as sizes_swept
 from . import plain
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 Given = Mapping[str, Any]
 
 _STDOUT = Path("-")
-_MOST_POINTS = 1000
-# Sizes at which a plot is drawn, at least.
-_PLOTTED = 81
 
 
 def depth(**given: Any) -> int:
@@ -43,13 +39,13 @@ def depth(**given: Any) -> int:
             raise UsageError(
                 "--schema prints nothing else; give it alone, and a command to the rest"
             )
-        described = json.loads(answer_text.SCHEMA.read_text(encoding="utf-8"))
+        described = json.loads(SCHEMA.read_text(encoding="utf-8"))
         described["$defs"]["Question"] = question_schema()
         _dump(described, 1)
         return 0
     _refuse_idle_output(given)
     _refuse_idle_options(given)
-    question = _question(given)
+    question = Question.read(**_typed(given))
     asked = any(
         given[option.name] is not None
         for option in OPTIONS
@@ -85,8 +81,8 @@ def depth(**given: Any) -> int:
 
         _dump(
             {
-                "answer": answer and answer_text.as_json(answer),
-                "evidence": answer_text.evidence_json(table(known_by=question.known_by))
+                "answer": answer and as_json(answer),
+                "evidence": evidence.evidence_json(table(known_by=question.known_by))
                 if given["evidence"]
                 else None,
             }
@@ -123,21 +119,21 @@ def _texts(answer: Answer | None, question: Question, given: Given) -> list[str]
     if answer is not None and given["cite"]:
         from importlib.metadata import version
 
-        return [answer_text.citation(answer, version("depthlaw"))]
+        return [words.citation(answer, version("depthlaw"))]
     if answer is not None:
-        texts.append(answer_text.as_text(answer, width))
+        texts.append(words.as_text(answer, width))
         if given["why"]:
-            texts.append(answer_text.explained(answer, width))
+            texts.append(words.explained(answer, width))
     if given["evidence"]:
         from depthlaw.advisor.rule_scores import table
 
-        texts.append(answer_text.evidence(table(known_by=question.known_by), width))
+        texts.append(evidence.evidence(table(known_by=question.known_by), width))
     return texts
 
 
-def _question(given: Given, **more: str) -> Question:
-    typed = {option.name: given[option.name] for option in OPTIONS if option.name in given}
-    return Question.read(**more, **typed)
+def _typed(given: Given) -> dict[str, Any]:
+    """The options of a Question among what was typed."""
+    return {option.name: given[option.name] for option in OPTIONS if option.name in given}
 
 
 def _refuse_idle_options(given: Given) -> None:
@@ -222,14 +218,6 @@ def _dump(value: object, indent: int = 2) -> None:
 
 def sweep(**given: Any) -> int:
     """Answer `depthlaw sweep`: recommendations over a range of sizes."""
-    least, most = parse_budget(given["least"]), parse_budget(given["most"])
-    if least >= most:
-        raise UsageError(
-            f"--from {given['least']} is not below --to {given['most']}; try --from 100M --to 1T"
-        )
-    points = parse_count(given["points"], "number of points", "--points 9", least=2)
-    if points > _MOST_POINTS:
-        raise UsageError(f"{points} points are too many; accepted are 2 to {_MOST_POINTS}")
     _refuse_idle_force(given, "csv", "plot")
     files = [file for file in (given["csv"], given["plot"]) if file not in (None, _STDOUT)]
     for file in files:
@@ -239,64 +227,34 @@ def sweep(**given: Any) -> int:
     if given["csv"] == _STDOUT and given["json_output"]:
         raise UsageError("--csv - prints nothing else: leave out --json, or give --csv a file")
     if given["plot"] is not None:
-        from ..publish.drawing.sweep_plot import depth_plot, plot_format
+        from ..publish.drawing.sweep_plot import plot_format
 
         form = plot_format(given["plot"].suffix)
-    question = _question(given, budget=given["least"])
-
-    def answers(points: int) -> dict[int, Answer]:
-        sizes = (round(least * (most / least) ** (i / (points - 1))) for i in range(points))
-        return {n: answer_to(replace(question, budget=float(n))) for n in sizes}
-
-    answered, data = answers(points), {}
+    sizes = {name: given[name] for name in ("least", "most", "points")}
+    answered, data = sizes_swept(**sizes, **_typed(given)), {}
     if given["csv"] is not None:
-        text, rows = io.StringIO(), _rows(answered)
+        text, rows = io.StringIO(), answered.rows()
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
         data[given["csv"]] = text.getvalue().encode()
     if given["plot"] is not None:
-        drawn = list(answers(max(points, _PLOTTED)).values())
-        demanded = Constraints(**question.of(Constraints))
-        key = NetKind(demanded.parametrisation, demanded.norm, demanded.residual)
-        data[given["plot"]] = depth_plot(drawn, form, key, question.known_by)
+        data[given["plot"]] = answered.plot().drawn(form)
     for file, contents in data.items():
         if file == _STDOUT:
             sys.stdout.write(contents.decode())
         else:
             plain.write_named(file, contents)
     if given["json_output"]:
-        rows = [{"budget": n, "answer": answer_text.as_json(a)} for n, a in answered.items()]
-        _dump({"sweep": rows})
+        _dump(answered.to_json())
     elif not data:
         _print_table(answered)
     return 0
 
 
-_ENDS = ("low", "high", "started", "ended", "extrapolated")
-
-
-def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
-    """One row for each size; the number of every law under its key, empty where it has none."""
-    keys = list(dict.fromkeys(law.key for a in answers.values() for law in a.laws))
-    rows = []
-    for budget, answer in answers.items():
-        assert answer.shape is not None
-        shape, counts, interval = answer.shape.architecture, answer.shape.counts, answer.interval
-        layers = {law.key: law.layers for law in answer.laws}
-        rows.append(
-            {"budget": budget, "layers": shape.layers, "width": shape.width, "heads": shape.heads}
-            | {"kv_heads": shape.key_heads, "d_ff": shape.d_ff}
-            | {name: getattr(counts, name) for name in ("total", "nonembedding", "active")}
-            | {name: getattr(interval, name) if interval else "" for name in _ENDS}
-            | {f"law {key}": layers.get(key, "") for key in keys}
-        )
-    return rows
-
-
-def _print_table(answers: Mapping[int, Answer]) -> None:
+def _print_table(answered: Sweep) -> None:
     rows = [("budget", "layers x width", "heads", "within 1 %", "built", "laws")]
-    for row, answer in zip(_rows(answers), answers.values(), strict=True):
+    for row, answer in zip(answered.rows(), answered.answers, strict=True):
         within = ends(answer.interval) if answer.interval else ""
         shape, heads = f"{row['layers']} x {row['width']:,}", f"{row['heads']} ({row['kv_heads']})"
         built = _span([answer.built.low, answer.built.high] if answer.built else [])
@@ -304,7 +262,7 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
         within += " *" * bool(row["extrapolated"])
         rows.append((size(row["budget"]), shape, heads, within, built, laws))
     width = plain.columns()
-    print(answer_text.columns(rows, width))
+    print(layout.columns(rows, width))
     for text in (
         "heads: query heads (key-value heads). within 1 %: of the best loss in published "
         "grids; +, -: training ended there, and the loss of deeper (+) or shallower (-) "
@@ -312,7 +270,7 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
         "built: real models near the size. laws: optima and defaults; each of them, "
         "floors and bounds too: --csv FILE, --json, --plot FILE.",
     ):
-        print("\n".join(answer_text.wrapped(text, width)))
+        print("\n".join(layout.wrapped(text, width)))
 
 
 def ends(interval: Interval) -> str:

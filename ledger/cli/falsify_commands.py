@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural
-from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.printing import text as written
-from depthlaw.theory.claims.verdict import Verdict
 
-from ..records.store import open_store, write_file
-from ..running.claims_index import claims_index, select
-from ..running.user_claims import all_claims, placed
-from ..suite import check_suite
+from ..functions.falsify import attacked, falsify as counterexample
+from ..functions.mutate import mutate as mutations
+from ..records.store import write_file
+from ..running.user_claims import all_claims
 from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
-from ..verdicts.mutation import mutate as mutants_of, unexplained
-from ..verdicts.suite_verdicts import results
 from .output import dump, note, notes, report_set_aside, say, tell
 from .plain import refuse_place
-from .records_commands import collection
 from .terminal import waiting
 
 # Seconds between two lines on a search that is not watched in a terminal.
@@ -42,15 +36,7 @@ def falsify(
 ) -> int:
     """Search for a counterexample of one claim. Returns 1 when one is found that nobody
     expected."""
-    if not 0 < minutes < 10**6:
-        raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
-    if own is None:
-        claim = find(select([key], claims_index())[0])
-    else:
-        everything = all_claims(own)
-        claim = everything[select([key], everything)[0]]
-        if claim.own:
-            claim = placed(claim)
+    claim = attacked(key, own)
     doing = f"searching {claim.key} for a counterexample, {minutes:g} min at most (--minutes)"
     watched, started, last = notes().is_terminal, time.monotonic(), 0.0
     # Of what cannot be searched one line is said, why.
@@ -69,29 +55,22 @@ def falsify(
                 last = passed
                 note(f"{tried:,} instances tried in {passed:.0f} of {60 * minutes:.0f} s")
 
-        nearest = search.falsify(
+        found = counterexample(
             claim,
             minutes,
-            changes or [],
-            lambda line: None if json_output else note(line),
-            progress,
+            changes or (),
+            results=folder,
+            closer=lambda line: None if json_output else note(line),
+            progress=progress,
         )
-    refuted = nearest.decision.verdict is Verdict.FAILS
-    path = search.store(nearest, open_store(folder).root) if refuted else None
+    nearest, path = found.nearest, found.certificate
     if json_output:
-        dump(
-            nearest.certificate()
-            | {
-                "slack_log10": nearest.decision.slack,
-                "tried": nearest.tried,
-                "certificate": str(path) if path else None,
-            }
-        )
+        dump(found.to_json())
     else:
         tell(f"statement  {written(nearest.claim.statement)}")
         far = slack(nearest.decision.slack)
         # Where one side is not positive, or equality is stated, none is closer than another.
-        which = "the last one" if refuted else "the closest to a counterexample" if far else ""
+        which = "the last one" if path else "the closest to a counterexample" if far else ""
         tell(
             f"{plural(nearest.tried, 'instance')} tried"
             + (
@@ -100,7 +79,7 @@ def falsify(
                 else ""
             )
         )
-        outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"
+        outcome = "a counterexample, judged rigorously" if path else "no counterexample"
         distance = f"; the sides are apart by {far} there" if far else ""
         tell(f"{nearest.decision.verdict.value}: {outcome}{distance}")
         if path:
@@ -108,7 +87,7 @@ def falsify(
             if own:
                 file = quote(str(own))
                 say(f"`depthlaw recheck {quote(str(path))} --claims {file}` measures it again")
-    return 1 if refuted and claim.awaited != "FAILS" else 0
+    return int(found.unexpected)
 
 
 def recheck(path: Path, json_output: bool, own: Path | None = None) -> int:
@@ -178,58 +157,29 @@ def mutate(
 
     Returns 1 when an exact or argued claim has a survivor without a reason.
     """
-    everything, store = all_claims(own), collection(folder)
-    report_set_aside(store)
-    mine = [key for key, claim in everything.items() if claim.own]
-    chosen = {key: everything[key] for key in select(keys or mine, everything)}
-    with waiting(notes(), f"judging {plural(len(chosen), 'claim')}", json_output):
-        judged = results(chosen, check_suite(suite), store)
-    if not any(result.decided for result in judged):
-        raise UsageError(
-            f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
-            f"verify {suite}{f' --claims {quote(str(own))}' if own else ''}"
-            f"{''.join(f' --only {key}' for key in keys or ())}` first, or name your "
-            "folder with --results"
-        )
-    rows: list[dict[str, Any]] = []
-    for result in judged:
-        mutants = mutants_of(result)
-        fates = Counter(m.fate for m in mutants)
-        alive = [m for m in mutants if not m.turned]
-        rows.append(
-            {
-                "key": result.claim.key,
-                "mutants": len(mutants),
-                "turned": fates["data"] + fates["proof"],
-                "by_data": fates["data"],
-                "by_proof": fates["proof"],
-                "turn_undecided": fates["undecided"],
-                "forms": sum(m.form for m in mutants),
-                "forms_turned": sum(m.form and m.turned for m in mutants),
-                "unexplained": len(unexplained(result, mutants)),
-                "survivors": [[m.change, m.reason] for m in alive if m.fate == "survives"],
-                "undecided": [[m.change, m.reason] for m in alive if m.fate == "undecided"],
-            }
-        )
-        if not json_output:
-            tell(f"{result.claim.key}: {_fates(rows[-1])}")
-            for m in alive:
-                survives = "survives: " if m.fate == "survives" else ""
-                tell(f"{survives}{m.change} ({m.reason})", "    ")
-    alarms = sum(row["unexplained"] for row in rows)
+    with waiting(notes(), "judging claims and their mutants", json_output):
+        found = mutations(keys, suite, file=own, results=folder)
+    report_set_aside(found.store)
+    rows = found.to_json()
     if json_output:
         dump(rows)
     else:
+        for row, (result, mutants) in zip(rows, found.mutants, strict=True):
+            tell(f"{result.claim.key}: {_fates(row)}")
+            for m in mutants:
+                if not m.turned:
+                    survives = "survives: " if m.fate == "survives" else ""
+                    tell(f"{survives}{m.change} ({m.reason})", "    ")
         names = ("mutants", "by_data", "by_proof", "turn_undecided", "forms", "forms_turned")
         total = {name: sum(row[name] for row in rows) for name in names}
         meaning = "a mutant is the statement with one constant or its form changed"
         # Of one claim its own line says the same.
         tell(
             (f"{_fates(total)} ({meaning})" if len(rows) > 1 else meaning)
-            + f"; {plural(alarms, 'mutant')} of exact or argued claims survived without a known "
-            "reason"
+            + f"; {plural(found.alarms, 'mutant')} of exact or argued claims survived without a "
+            "known reason"
         )
-    return 1 if alarms else 0
+    return int(found.alarms > 0)
 
 
 def _fates(counts: Mapping[str, Any]) -> str:

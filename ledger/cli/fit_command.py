@@ -5,25 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.text import Text
 
 from depthlaw.advisor import laws as advised
-from depthlaw.advisor.answer_text import plain_data
-from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted, size
-from depthlaw.advisor.grids import SIZE_EXPONENT
+from depthlaw.advisor.base.quantities import plural, size
 from depthlaw.advisor.rules import rule
 from depthlaw.empirics.depth_width import fits
-from depthlaw.empirics.depth_width.additive import Additive, additive
-from depthlaw.empirics.depth_width.comparison import NEAR, PredictionRow, compare, levine_distance
-from depthlaw.empirics.depth_width.surface import Surface, read
+from depthlaw.empirics.depth_width.comparison import NEAR, PredictionRow, levine_distance
 from depthlaw.theory.claims.verdict import Verdict
 
+from ..functions.fit import LossFit, fit as fitted_to
 from .output import dump, heading, stdout
-from .plain import draw, paragraph, picture_format
+from .plain import paragraph, picture_format, write_named
 from .tables import plain_table, print_table, text_table
 from .terminal import STYLES
 
@@ -32,22 +28,10 @@ _ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
 _MOST = 8
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """All that is fitted to a file."""
-
-    optima: tuple[fits.Optimum, ...]  # of each size the budget with the most tokens
-    left_out: int  # budgets of fewer tokens
-    laws: tuple[fits.Law, ...]
-    transitions: tuple[fits.Transition, ...]
-    additive: Additive | None
-    rows: tuple[PredictionRow, ...]
-
-
 def fit(
     path: Path,
     *,
-    budget: str,
+    budget: Literal["parameters", "flops"],
     tolerance: str,
     seed_column: str,
     plot: Path | None,
@@ -59,75 +43,23 @@ def fit(
     Raises:
         UsageError: for anything that cannot be used, before anything is written.
     """
-    if budget not in ("parameters", "flops"):
-        raise UsageError(f"unknown --budget {quoted(budget)}; accepted are parameters and flops")
-    share = float(parse_share(tolerance, "--tolerance"))
     form = picture_format(plot, force)
-    surface = read(path, seed_column)
-    fitted = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
+    fitted = fitted_to(path, budget=budget, tolerance=tolerance, seed_column=seed_column)
     if plot is not None:
-        from ..publish.drawing import fit_figures
-
-        draw(plot, fit_figures.panels(fitted.optima, fitted.laws), form)
+        write_named(plot, fitted.plot().drawn(form))
     if json_output:
-        dump(_as_data(surface, fitted, budget, share))
+        dump(fitted.to_json())
     else:
-        _print(path, surface, fitted, budget, share)
+        _print(path, fitted)
     return 0
-
-
-def _fitted(surface: Surface, budget: fits.BudgetKind, tolerance: float) -> _Fitted:
-    groups = fits.groups(surface.points, budget, tolerance)
-    # At equal FLOPs a smaller net saw more tokens; its loss is what it is.
-    exponent = 0.0 if budget == "flops" else SIZE_EXPONENT
-    used = groups if budget == "flops" else fits.longest(groups)
-    optima = tuple(fits.optimum(group, size_exponent=exponent) for group in used)
-    return _Fitted(
-        optima,
-        len(groups) - len(used),
-        fits.depth_laws(optima),
-        fits.transitions(used) if budget == "parameters" else (),
-        additive(surface.points),
-        compare(optima),
-    )
-
-
-# --- as data --------------------------------------------------------------------------------------
-
-
-def _as_data(surface: Surface, fitted: _Fitted, budget: str, tolerance: float) -> dict[str, Any]:
-    law = fitted.additive
-    return {
-        "rows": len(surface.points),
-        "columns": dict(surface.columns),
-        "ignored": list(surface.ignored),
-        "notes": list(surface.notes),
-        "budget": budget,
-        "tolerance": tolerance,
-        "level": 1 - fits.LEVEL,
-        "budgets": [plain_data(row) for row in fitted.optima],
-        "left_out": fitted.left_out,
-        "laws": [plain_data(row) | {"formula": row.formula} for row in fitted.laws],
-        "levine": {
-            "a": advised.FIT_A,
-            "b": advised.FIT_B,
-            "wording": rule("levine").wording,
-            "chance": levine_distance(fitted.laws[0]) if fitted.laws else None,
-        },
-        "transitions": [plain_data(row) for row in fitted.transitions],
-        "additive": None
-        if law is None
-        else plain_data(law)
-        | {"best_depths": [plain_data(law.depth(row.volume)) for row in fitted.optima]},
-        "comparison": [plain_data(row) for row in fitted.rows],
-    }
 
 
 # --- in words -------------------------------------------------------------------------------------
 
 
-def _print(path: Path, surface: Surface, fitted: _Fitted, budget: str, tolerance: float) -> None:
+def _print(path: Path, fitted: LossFit) -> None:
     heading(f"Loss surface {' '.join(path.name.split())}")
+    surface = fitted.surface
     points = surface.points
     shapes = {(p.width, p.depth) for p in points}
     paragraph(
@@ -139,17 +71,17 @@ def _print(path: Path, surface: Surface, fitted: _Fitted, budget: str, tolerance
     )
     if surface.ignored:
         paragraph(f"Ignored: {', '.join(surface.ignored)}.")
-    _print_budgets(fitted, budget, tolerance)
+    _print_budgets(fitted)
     _print_laws(fitted)
     _print_transitions(fitted.transitions)
     _print_additive(fitted)
-    _print_rows(fitted.rows)
-    _print_limits(surface, fitted)
+    _print_rows(fitted.predictions)
+    _print_limits(fitted)
 
 
-def _print_budgets(fitted: _Fitted, budget: str, tolerance: float) -> None:
-    what = "FLOPs" if budget == "flops" else "parameters and tokens"
-    heading(f"\nBest depth at equal {what} (within {tolerance:.0%})")
+def _print_budgets(fitted: LossFit) -> None:
+    what = "FLOPs" if fitted.budget == "flops" else "parameters and tokens"
+    heading(f"\nBest depth at equal {what} (within {fitted.tolerance:.0%})")
     headings = ("parameters", "tokens", "depths", "best", "interval", "width", "seeds")
     rows = []
     for o in fitted.optima:
@@ -190,7 +122,7 @@ def _interval(optimum: fits.Optimum) -> str:
     return f"at most {optimum.high:.1f}" if optimum.high < math.inf else "unbounded"
 
 
-def _print_laws(fitted: _Fitted) -> None:
+def _print_laws(fitted: LossFit) -> None:
     heading("\nWidth against best depth")
     if not fitted.laws:
         paragraph(
@@ -261,7 +193,7 @@ def _print_transitions(fitted: Sequence[fits.Transition]) -> None:
     )
 
 
-def _print_additive(fitted: _Fitted) -> None:
+def _print_additive(fitted: LossFit) -> None:
     law = fitted.additive
     heading("\nAdditive law E + A width^-a + B depth^-b + C tokens^-c")
     if law is None:
@@ -331,9 +263,9 @@ def _print_rows(rows: Sequence[PredictionRow]) -> None:
         paragraph(f"- {reason}: {'; '.join(names)}.", rest="  ")
 
 
-def _print_limits(surface: Surface, fitted: _Fitted) -> None:
+def _print_limits(fitted: LossFit) -> None:
     heading("\nWhat this file cannot tell")
-    for note in surface.notes:
+    for note in fitted.surface.notes:
         paragraph(f"- {note}.", rest="  ")
     seen: dict[str, list[str]] = {}
     for optimum in fitted.optima:

@@ -39,26 +39,13 @@ from ..suite import check_suite
 from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.record_source import wanted
-from ..verdicts.reference_ledger import Ledger, RunKey, agree, by_run, run_key, run_name, shipped
+from ..verdicts.reference_ledger import Ledger, RunKey, agree, by_run, collection, run_key, run_name
 from .output import dump, report_set_aside, say, stdout
 from .plain import refuse_place
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
 STALE = 24 * 3600.0
 _TEMPORARY = re.compile(r"\d+-[0-9a-f]{32}")
-
-
-def collection(place: Path | None) -> Store:
-    """The records of a results folder, of a ledger file, or (the word "reference") of the ledger
-    that comes with depthlaw; read-only."""
-    if place is None:
-        return open_store(None, read_only=True)
-    if str(place) == "reference" and not place.exists():
-        ledger = shipped()
-        if ledger is None:
-            raise UsageError("this installation holds no reference ledger")
-        return ledger
-    return Ledger(place) if place.is_file() else open_store(place, read_only=True)
 
 
 def _opened(place: Path | None) -> Store:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from depthlaw.advisor.atlas import GAPS, NONE, Atlas, AtlasBound, AtlasRow, atlas, formula
-from depthlaw.advisor.base.quantities import UsageError
 
+from ..functions.tasks import tasks as known_tasks
 from .output import dump, heading, note, say, stdout, tell
 from .tables import plain_table, print_table
 
@@ -21,13 +19,11 @@ def list_tasks(
     task: str | None, known_by: int | None, tables: Path | None, json_output: bool
 ) -> int:
     """The table, or with a task its rows with sources."""
-    known = atlas(tables)
-    rows = list(known.rows(task, known_by))
-    if not rows:
-        raise UsageError(f"nothing was known of that by {known_by}; try a later year")
+    table_of = known_tasks(task, known_by=known_by, tables=tables)
     if json_output:
-        dump([_as_json(row) for row in rows])
+        dump(table_of.to_json())
         return 0
+    known, rows = atlas(tables), table_of.known
     if task is None:
         _overview(known, rows)
         return 0
@@ -85,20 +81,3 @@ def bound_line(end: AtlasBound) -> str:
     if not end.ours and not end.quote:
         check += "; no sentence quoted"
     return f"{says}: {who}, {end.year}, {end.place} ({end.mark}); {check}{rest}"
-
-
-def _as_json(row: AtlasRow) -> dict[str, Any]:
-    def end(bound: AtlasBound | None) -> dict[str, Any] | None:
-        if bound is None:
-            return None
-        return {
-            name: value for name, value in asdict(bound).items() if name not in ("task", "class_")
-        } | {"verdict": bound.verdict, "quote": bound.quote or None}
-
-    return {
-        "task": row.task.key,
-        "class": row.class_.key,
-        "lower": end(row.lower),
-        "upper": end(row.upper),
-        "gap": row.gap,
-    }

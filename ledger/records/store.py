@@ -297,6 +297,7 @@ class Store:
         self.read_only = read_only
         self.set_aside: list[SetAside] = []
         self._records: dict[str, Record] = {}
+        self._unsettled: list[Path] = []
         self._check_ownership()
         if not read_only:
             self._prepare()
@@ -350,9 +351,14 @@ class Store:
         """Where the record of a run lies."""
         return self.root / "runs" / run_id[:2] / f"{run_id}.json"
 
-    def put(self, record: Record) -> None:
+    def put(self, record: Record, *, settle: bool = True) -> None:
         """Write a record whole: temporary file, fsync, rename. A run that is already recorded keeps
         its first record.
+
+        Args:
+            settle: wait for the disk; otherwise `settle` does, later and for many at once. Until
+                then the record survives whatever ends this process, and no power cut: a file that
+                one damages is set aside, and its run done again.
 
         Raises:
             StoreError: when the disk is full or the folder has become unwritable; nothing
@@ -364,7 +370,7 @@ class Store:
         safe = "; the records already there are safe"
         with _told(f"cannot write a record to {self.root}", safe):
             path.parent.mkdir(exist_ok=True)
-            self.write(path, record.to_bytes())
+            self.write(path, record.to_bytes(), settle=settle)
         self._records[record.id] = record
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> Path:
@@ -374,15 +380,26 @@ class Store:
             self.write(path, canonical(manifest) + b"\n")
         return path
 
-    def write(self, path: Path, data: bytes) -> None:
+    def write(self, path: Path, data: bytes, *, settle: bool = True) -> None:
         """Write a file of this folder whole: temporary file, fsync, rename, fsync of the folder."""
-        _write_whole(path, self.root / "tmp" / f"{os.getpid()}-{uuid.uuid4().hex}", data)
-        # Without syncing the folder a power cut can lose the new name although the content is safe.
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        temporary = self.root / "tmp" / f"{os.getpid()}-{uuid.uuid4().hex}"
+        _write_whole(path, temporary, data, settle=settle)
+        if settle:
+            # Without it a power cut can lose the new name although the content is safe.
+            _sync(path.parent)
+        else:
+            self._unsettled.append(path)
+
+    def settle(self) -> None:
+        """Wait until all that was written is on the disk.
+
+        Raises:
+            StoreError: when the disk turns out to be full or to fail.
+        """
+        unsettled, self._unsettled = self._unsettled, []
+        with _told(f"cannot write records to {self.root}"):
+            for path in (*unsettled, *sorted({path.parent for path in unsettled})):
+                _sync(path)
 
     def _load(self) -> None:
         self._read(_files_below(str(self.root / "runs")))
@@ -483,12 +500,22 @@ def write_file(file: Path, data: bytes) -> None:
         _write_whole(file, file.with_name(f".{file.name}.{uuid.uuid4().hex}"), data)
 
 
-def _write_whole(file: Path, temporary: Path, data: bytes) -> None:
+def _sync(path: Path) -> None:
+    """Wait until a file or a folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_whole(file: Path, temporary: Path, data: bytes, *, settle: bool = True) -> None:
     try:
         with temporary.open("xb") as stream:
             stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
+            if settle:
+                stream.flush()
+                os.fsync(stream.fileno())
         temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)

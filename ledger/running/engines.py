@@ -49,6 +49,10 @@ THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 STARTING = 120.0
 
 
+# Seconds between two times that the disk is waited for: most runs take less time than it does.
+SETTLING = 0.5
+
+
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so
 # that it can travel.
 TaskAnswer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
@@ -555,17 +559,29 @@ def execute(
     todo = [replace(run, options={**run.options, **folder}) for run in runs if run.id not in store]
     if not todo:
         return []
-    failures = []
+    failures, due = [], time.monotonic()
     seconds = 60 * minutes if minutes is not None else None
     deadline = time.monotonic() + seconds if seconds is not None else None
-    with stoppable(seconds), closing(engine.outcomes(todo)) as outcomes:
+    with stoppable(seconds), _settled(store), closing(engine.outcomes(todo)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
                 with whole():
-                    store.put(outcome)
+                    store.put(outcome, settle=False)
+                    if (now := time.monotonic()) > due:
+                        store.settle()
+                        due = now + SETTLING
             finished(run)
             if deadline is not None and time.monotonic() > deadline:
                 raise Stopped(TIME_IS_UP)
     return failures
+
+
+@contextmanager
+def _settled(store: Store) -> Iterator[None]:
+    """What is recorded inside is on the disk afterwards, however it ends."""
+    try:
+        yield
+    finally:
+        store.settle()

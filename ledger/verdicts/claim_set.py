@@ -124,6 +124,18 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
     return loaded
 
 
+def listing(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Rows of the index for machines, with the verdicts of the newest claim set, empty where a
+    claim is not in it."""
+    released = claim_set().claims
+    fields = "key title wording kind holds_for source statement post_hoc tier cited supports"
+    return [
+        {field: row[field] for field in fields.split()}
+        | {"verdict": released[row["key"]].verdict if row["key"] in released else ""}
+        for row in rows
+    ]
+
+
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
     claim = claim.plain

@@ -291,6 +291,8 @@ def _instances(
             point = tuple(Fraction(round(float(x) * 2**16), 2**16) for x in vector)
             try:
                 value = family.measured(point)
+            except UsageError:
+                raise
             except (ValueError, ArithmeticError):
                 continue
             where = {"search": place, "point": [str(x) for x in point]}
@@ -369,6 +371,8 @@ def recheck(
         if not ours:
             return data, certificates.recheck(data)
         return data, _recheck_falsification(data, registry() if known is None else known)
+    except UsageError:
+        raise
     except (*_NO_VALUE, IndexError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         if str(path) not in why:

@@ -336,7 +336,7 @@ def _proof_breaks(mutated: Claim) -> bool:
         return True
 
 
-def unexplained(result: ClaimResult, mutants: list[Mutant]) -> list[Mutant]:
+def unexplained(result: ClaimResult, mutants: Iterable[Mutant]) -> list[Mutant]:
     """The survivors that should not exist: mutants of an exact equality, or of a statement that is
     PROVED or ARGUED, which no verdict notices (UNDECIDED would be noticed) and which are not simply
     weaker.

@@ -124,13 +124,13 @@ class Ledger(Store):
         """The ledger's file, which holds every record."""
         return self.root
 
-    def put(self, record: Record) -> None:
+    def put(self, record: Record, *, settle: bool = True) -> None:
         """Refused: a ledger is written as a whole."""
         raise StoreError(
             f"{self.root} is a ledger, which is read-only; records go to a results folder"
         )
 
-    def write(self, path: Path, data: bytes) -> None:
+    def write(self, path: Path, data: bytes, *, settle: bool = True) -> None:
         """Refused, as by a read-only disk."""
         raise OSError(errno.EROFS, "a ledger is read-only")
 
@@ -211,6 +211,19 @@ def shipped() -> Ledger | None:
         StoreError: when it does not verify.
     """
     return Ledger(SHIPPED) if SHIPPED.is_file() else None
+
+
+def collection(place: Path | None) -> Store:
+    """The records of a results folder, of a ledger file, or (the word "reference") of the ledger
+    that comes with depthlaw; read-only."""
+    if place is None:
+        return open_store(None, read_only=True)
+    if str(place) == "reference" and not place.exists():
+        ledger = shipped()
+        if ledger is None:
+            raise UsageError("this installation holds no reference ledger")
+        return ledger
+    return Ledger(place) if place.is_file() else open_store(place, read_only=True)
 
 
 def run_key(record: Record) -> RunKey:

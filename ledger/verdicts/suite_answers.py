@@ -14,11 +14,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..records.environment import installing, packages
 from ..records.store import Store, StoreError, canonical, digest, open_store
+from . import reference_ledger
 from .shipped_answers import sources
 
 _FILE = "verify.json"
@@ -115,7 +117,10 @@ def _ground(asked: Mapping[str, Any]) -> str:
     printed."""
     form = [sys.stdout.isatty(), sys.stdout.encoding, *shutil.get_terminal_size()]
     form += [os.environ.get(name) for name in _FORM]
-    return digest([dict(asked), sources(_CODE), sys.version, packages(), installing(), form])
+    reference = reference_ledger.SHIPPED
+    compared = sha256(reference.read_bytes()).hexdigest() if reference.is_file() else ""
+    code = [sources(_CODE), compared, sys.version, packages()]
+    return digest([dict(asked), code, installing(), form])
 
 
 def _state(store: Store) -> str:

@@ -24,7 +24,7 @@ def forget() -> None:
         grids.grids,
         rules.rules,
         rules.family,
-        evidence._scored,
+        evidence._grids_to_score,
         evidence.score,
         evidence._candidates,
         evidence.best_rule,
@@ -120,14 +120,16 @@ def test_a_depth_between_two_cells_is_charged_between_them_by_hand() -> None:
 
 
 def test_what_speaks_against_a_depth() -> None:
-    assert "MobileLLM: 30 layers beat 12" in evidence.contradicting(1.06e8, 12, 10.667)
+    assert "MobileLLM: 30 layers beat 12" in map(str, evidence.contradicting(1.06e8, 12, 10.667))
     assert not any("MobileLLM" in each for each in evidence.contradicting(1.06e8, 28, 10.667))
     assert evidence.contradicting(1e13, 12) == ()
     assert evidence.contradicting(1.06e8, 12, 10.667, known_by=2019) == ()
     for g in SCORED:
         for cell in g.cells:
             said = f"{g.source}: {g.best.layers} layers beat {cell.layers}"
-            assert g.share(cell) <= 0.5 or said in evidence.contradicting(g.volume, cell.layers, 1)
+            assert g.share(cell) <= 0.5 or said in map(
+                str, evidence.contradicting(g.volume, cell.layers, 1)
+            )
     deepest = max((g for g in SCORED if g.source == "MobileLLM"), key=lambda g: g.volume)
     for factor, near in ((3.9, True), (4.1, False)):
         against = evidence.contradicting(factor * deepest.volume, 4, 1)

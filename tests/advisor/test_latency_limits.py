@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from depthlaw.advisor import recommend
-from depthlaw.advisor.answer_text import as_text
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.latency import Fit, LatencyPoint, fit
+from depthlaw.advisor.words import as_text
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARK = runpy.run_path(str(ROOT / "benchmarks" / "latency_limits.py"))
@@ -101,7 +101,7 @@ SERVED = {"bandwidth": 3.35e12, "layer_milliseconds": 0.05}
         (
             "3B",
             {"layers": 19, "tensor": 8, "kv_ratio": 4, "vocabulary": 32000},
-            "; without --layers, --tensor and --gqa",
+            "; without --layers, --gqa and --tensor",
         ),
     ],
 )

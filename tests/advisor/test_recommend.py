@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
+import typing
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from depthlaw.advisor import counting, laws, recommend
+from depthlaw.advisor import counting, decide, laws, question, recommend
 from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError, parse_budget
 from depthlaw.advisor.budgets import Budget
+from depthlaw.advisor.decide import depths_within, ladder_for
 from depthlaw.advisor.grids import NetKind, grids, loss_grids, price as evidence_price
 from depthlaw.advisor.models import architecture, model, models
-from depthlaw.advisor.recommendation import depths_within, ladder_for
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
 from depthlaw.advisor.shapes import Constraints
+from depthlaw.advisor.words import as_text
 
 # A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
 SIZES = st.floats(math.log(1e8), math.log(2e12)).map(math.exp)
@@ -161,38 +164,76 @@ def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
     assert found == sorted(found)
 
 
-@settings(max_examples=15, deadline=None)
-@given(
-    st.floats(math.log(1e3), math.log(1e15)).map(math.exp),
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "kv_ratio": st.sampled_from([8, 1024]),
-            "head_width": st.sampled_from([2, 100, 4096]),
-            "tensor": st.sampled_from([2, 1024]),
-            "pipeline": st.sampled_from([8, 1024]),
-            "loops": st.sampled_from([2, 64]),
-            "vocabulary": st.sampled_from([2, 10**8]),
-            "layers": st.sampled_from([1, 64, 10**4]),
-            "width": st.sampled_from([128, 10**7]),
-            "multiple": st.sampled_from([1, 65536]),
-            "context": st.sampled_from([1, 10**9]),
-            "experts": st.sampled_from([1, 8, 10**5]),
-            "active_experts": st.just(1),
-            "dense_layers": st.sampled_from([60, 1000]),
-            "latency_matters": st.just(True),
-            "kind": st.sampled_from(["encoder", "encoder-decoder"]),
-        },
-    ),
+# What every field of Constraints may be asked for, legal or not, from its type: a new one too.
+def values_of(field: dataclasses.Field) -> tuple:
+    kind = typing.get_type_hints(Constraints)[field.name]
+    options = [each for each in typing.get_args(kind) or (kind,) if each is not type(None)]
+    if not isinstance(options[0], type):  # of a literal
+        return tuple(options)
+    numbers = {int: (1, 2, 8, 20, 64, 128, 10**4), float: (0.5, 2.67, 8.0), bool: (False, True)}
+    return numbers[options[0]]
+
+
+DEMANDS = {field.name: values_of(field) for field in dataclasses.fields(Constraints)}
+SOME_DEMANDS = st.lists(st.sampled_from(sorted(DEMANDS)), min_size=2, max_size=4, unique=True)
+ANY_DEMANDS = SOME_DEMANDS.flatmap(
+    lambda names: st.fixed_dictionaries({name: st.sampled_from(DEMANDS[name]) for name in names})
 )
-def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) -> None:
-    said = ""
+
+
+def asked(size: float, demands: dict) -> Answer | None:
+    """The answer, or None where the demands are refused, which takes one line."""
     try:
-        assert recommend(Budget(total=size, tokens=1e9), **demands).shape is not None
+        return recommend(Budget(total=size, tokens=1e9), constraints=Constraints(**demands))
     except UsageError as error:
-        said = str(error)
-    assert said.isprintable()
-    assert len(said) < 400
+        refused = str(error)
+    assert refused.isprintable()
+    assert len(refused) < 400
+    return None
+
+
+def unnamed(size: float, demands: dict) -> list[str]:
+    """The demands without one of which the depth would be another by more than a tenth, and that
+    neither the words nor the data of the reason name."""
+    found, missing = asked(size, demands), []
+    for name in demands if found else ():
+        free = asked(size, {each: demands[each] for each in demands if each != name})
+        if free is None:
+            continue
+        depths = (answer.shape.architecture.layers for answer in (found, free))
+        if abs(math.log(next(depths) / next(depths))) <= 0.1:
+            continue
+        why = re.search("\nWhy +(.*?)\n[A-Z]", as_text(found, 10**4), re.DOTALL)[1]
+        typed = question.typed(name, demands[name])
+        reason = found.shape.reason
+        said = {*reason.demands, *reason.dropped, *(other.demand for other in reason.also)}
+        if name not in said or not (typed in why or name.replace("_", " ").rstrip("s") in why):
+            missing.append(name)
+    return missing
+
+
+@pytest.mark.parametrize("name", DEMANDS)
+def test_a_demand_that_moves_the_depth_is_named(name: str) -> None:
+    for value in DEMANDS[name]:
+        assert unnamed(3e9, {name: value}) == [], value
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.sampled_from([1e6, 1e8, 3e9]), ANY_DEMANDS)
+def test_of_many_demands_those_that_move_the_depth_are_named(size: float, demands: dict) -> None:
+    assert unnamed(size, demands) == []
+
+
+def test_a_demand_that_is_not_named_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "_MOVED", 10.0)
+    assert unnamed(3e9, {"most_layers": 20}) == ["most_layers"]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(math.log(1e3), math.log(1e15)).map(math.exp), ANY_DEMANDS)
+def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) -> None:
+    found = asked(size, demands)
+    assert found is None or found.shape is not None
 
 
 @pytest.mark.parametrize(
@@ -295,9 +336,7 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
     one = counting.per_layer(a)
 
     def sources(layers: int) -> set[str]:
-        return {
-            said.split(":")[0] for said in contradicting(one * a.layers, layers, one / a.width**2)
-        }
+        return {said.source for said in contradicting(one * a.layers, layers, one / a.width**2)}
 
     assert all(
         len(sources(layers)) >= len(sources(a.layers))

@@ -176,6 +176,25 @@ def test_depths_of_loops_and_pipelines() -> None:
 
 
 @pytest.mark.parametrize(
+    ("demands", "names"),
+    [
+        ({"layers": 20, "most_layers": 10}, "layers 20 and most layers 10 exclude"),
+        ({"layers": 4, "least_layers": 5, "width": 64}, "layers 4 and least layers 5 exclude"),
+        ({"pipeline": 16, "most_layers": 10}, "pipeline 16 and most layers 10 exclude"),
+        ({"loops": 2, "least_layers": 11, "most_layers": 11}, "loops 2 and least layers 11 and "),
+    ],
+)
+def test_demands_that_exclude_each_other_are_named_in_one_line(demands: dict, names: str) -> None:
+    with pytest.raises(UsageError, match=names) as caught:
+        shapes(Target(1e9), Constraints(**demands))
+    assert "\n" not in str(caught.value)
+    for name in demands:  # of the others alone no demand excludes another
+        some = {each: demands[each] for each in demands if each != name}
+        if name in names.replace(" layers", "_layers").split():
+            assert legal_depths(Constraints(**some), 1, 99)
+
+
+@pytest.mark.parametrize(
     ("demands", "why"),
     [
         ({"head_width": 0}, "head width '0' is out of range"),

@@ -11,7 +11,7 @@ from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.empirics.tasks.words import Words
 from depthlaw.empirics.trained_depth.learnt_layers import _LARGER, _TASKS
 from depthlaw.theory.atlas.tasks import word_task
-from depthlaw.theory.least_depth.group_words import GROUPS, closure, times
+from depthlaw.theory.least_depth.groups import GROUPS, closure, times
 
 TASKS = [
     Words("parity", 9),

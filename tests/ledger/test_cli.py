@@ -154,8 +154,7 @@ def test_bad_input_is_one_line_and_2_before_any_work(typed, tmp_path, monkeypatc
         raise AssertionError("work was begun")
 
     for begun in (
-        "ledger.cli.appendix_command.write_appendix",
-        "ledger.cli.exercise_command.prepare",
+        "ledger.functions.appendix.write_appendix",
         "ledger.suite.Work.execute",
     ):
         monkeypatch.setattr(f"depthlaw.{begun}", worked)

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from depthlaw.ledger.cli import depth_command
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.functions import sweep
 from depthlaw.ledger.publish.site import transcripts
 
 LLAMA = {
@@ -304,7 +304,7 @@ def test_a_name_with_control_characters_stays_one_line(
 def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(depth_command, "_PLOTTED", 2)
+    monkeypatch.setattr(sweep, "_PLOTTED", 2)
     sizes = ["sweep", "--from", "100M", "--to", "10B", "--points", "3"]
     table = run(capsys, *sizes)
     assert [line.split()[0] for line in table.splitlines()[1:4]] == ["100M", "1B", "10B"]

@@ -120,9 +120,9 @@ def test_a_record_is_written_whole_before_a_signal_stops(
 ):
     """Only a second signal cuts off what hangs."""
 
-    def put(store, record):
+    def put(store, record, **more):
         signal.raise_signal(signal.SIGTERM)
-        kept(store, record)
+        kept(store, record, **more)
         if twice:
             signal.raise_signal(signal.SIGINT)
             pytest.fail("a second signal does not wait")
@@ -132,6 +132,29 @@ def test_a_record_is_written_whole_before_a_signal_stops(
     with pytest.raises(Stopped, match=word):
         execute(plan(faulty.claims(), "quick"), Store(tmp_path), Inline())
     assert len(Store(tmp_path)) == 1
+
+
+def test_whatever_ends_it_what_was_recorded_is_on_the_disk(faulty, tmp_path, monkeypatch):
+    """Files and folders that were waited for, by their numbers in the file system."""
+    real, waited = os.fsync, set()
+
+    def fsync(descriptor):
+        waited.add(os.fstat(descriptor).st_ino)
+        real(descriptor)
+
+    def stop(run):
+        if run.id == runs[9].id:
+            signal.raise_signal(signal.SIGTERM)
+
+    runs, store = plan(faulty.claims(), "quick"), Store(tmp_path)
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(Stopped):
+        execute(runs, store, Inline(), finished=stop)
+    files = [store.file_of(record.id) for record in store]
+    assert len(files) == 10
+    assert {path.stat().st_ino for file in files for path in (file, file.parent)} <= waited
+    store.put(runs[20].execute(), settle=False)
+    assert store.file_of(runs[20].id).stat().st_ino not in waited
 
 
 def test_a_signal_while_a_process_starts_leaves_none_behind(faulty, tmp_path, monkeypatch):

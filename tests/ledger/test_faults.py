@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.records.store import Store, StoreError, canonical, digest, manifest
+from depthlaw.ledger.running import engines
 from depthlaw.ledger.running.engines import Inline, ProcessPool, execute
 from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.plan import plan
@@ -285,6 +286,7 @@ def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number
             return real(*arguments, **options)
 
         monkeypatch.setattr(os, where, fails)
+        monkeypatch.setattr(engines, "SETTLING", 0.0)
         with pytest.raises(StoreError) as error:
             execute(runs, store, Inline())
         monkeypatch.undo()
@@ -327,8 +329,8 @@ def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
 def test_two_drivers_share_a_folder(faulty, tmp_path, monkeypatch, fault):
     monkeypatch.setenv("FAULTY_MILLISECONDS", "5")
     counted = fault("two drivers on one folder", "started together")
-    for n, engines in enumerate((("pool", "pool"), ("pool", "inline"), ("inline", "inline"))):
-        both = [start(faulty, tmp_path / str(n), engine) for engine in engines]
+    for n, named in enumerate((("pool", "pool"), ("pool", "inline"), ("inline", "inline"))):
+        both = [start(faulty, tmp_path / str(n), engine) for engine in named]
         assert [driver.communicate()[1] for driver in both] == ["", ""]
         assert [driver.returncode for driver in both] == [0, 0]
         assert Store(tmp_path / str(n)).set_aside == []

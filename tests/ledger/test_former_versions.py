@@ -1,4 +1,5 @@
-"""What 0.2.0 wrote is read: its records, a manifest that a paper cites, scripts that read its JSON.
+"""What 0.2.0 wrote is read: its records, a manifest that a paper cites, scripts that read its JSON;
+and what was written for 0.5.0: a file of claims, scripts that read its JSON; and the first net.
 
 `version_0_2_0/records.zip` is the folder, without its cache, that 0.2.0 left after `verify quick
 --only hops/doubling`; `json_fields.json` holds, by command, the fields of what it printed.
@@ -79,3 +80,72 @@ def test_every_json_field_of_then_is_there(
     assert main([*command.split(), *place]) == 0
     printed = set(_fields(json.loads(capsys.readouterr().out)))
     assert not set(FIELDS[command]) - printed
+
+
+# --- 0.5.0 ----------------------------------------------------------------------------------------
+
+LATER = HERE.parent / "version_0_5_0"
+LATER_FIELDS: dict[str, list[str]] = json.loads((LATER / "json_fields.json").read_text())
+_OF_RECORDS = ("verify", "show", "why", "records")
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `verify` leaves for `show`, `why` and `records`."""
+    folder = tmp_path_factory.mktemp("later") / "records"
+    assert main(["verify", "--only", "hops/doubling", "--results", str(folder), "--quiet"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("command", LATER_FIELDS)
+def test_a_script_that_reads_json_of_0_5_0_finds_every_field(
+    command: str, records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--results", str(records)] if command.split()[0] in _OF_RECORDS else []
+    assert main([*command.split(), *place]) == 0
+    printed = set(_fields(json.loads(capsys.readouterr().out)))
+    assert not set(LATER_FIELDS[command]) - printed
+
+
+def test_a_file_of_claims_of_0_5_0_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--claims", str(LATER / "walks.py"), "--results", str(tmp_path / "r")]
+    assert main(["verify", *given, "--json"]) == 0
+    (claim,) = json.loads(capsys.readouterr().out)["claims"]
+    assert (claim["key"], claim["verdict"]) == ("walks/complete_graph", "HOLDS")
+    assert main(["show", "walks/complete_graph", *given, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decided"] == claim["decided"] > 0
+
+
+def test_what_0_5_0_took_and_is_gone_gets_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tier of checks of one's own code, and the modules that were gone by then."""
+    text = (LATER / "walks.py").read_text()
+    changed = {
+        'checks="the walks",\n    control=Control(': "checks",
+        "supports='hops/none',\n    control=Control(": "supports 'hops/none'",
+    }
+    for new, said in changed.items():
+        (tmp_path / "walks.py").write_text(text.replace("control=Control(", new, 1))
+        assert main(["verify", "--claims", str(tmp_path / "walks.py")]) == 2
+        line = capsys.readouterr().err
+        assert line.count("\n") == 1
+        assert said in line
+    (tmp_path / "walks.py").write_text(text.replace("theory.claims import", "theory.claim import"))
+    assert main(["verify", "--claims", str(tmp_path / "walks.py")]) == 2
+    assert "since 0.3 it is depthlaw.theory.claims" in capsys.readouterr().err
+
+
+def test_the_first_file_of_a_net_is_right_and_a_changed_one_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `tasks check` first read them, after 0.5.0, which had none."""
+    assert main(["tasks", "check", str(LATER / "net.json"), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["task"], printed["layers"], printed["wrong"]) == ("parity", 2, None)
+    assert {"file", "parameters", "class", "words", "length", "table", "result"} <= set(printed)
+    text = (LATER / "net.json").read_text()
+    (tmp_path / "net.json").write_text(text.replace('"1": [1, 0', '"1": [0, 0', 1))
+    assert main(["tasks", "check", str(tmp_path / "net.json"), "--json"]) == 1

@@ -16,6 +16,7 @@ from depthlaw.ledger.cli import falsify_commands
 from depthlaw.ledger.notebook import claim_html
 from depthlaw.ledger.running.user_claims import own_claims, own_file
 from depthlaw.ledger.verdicts.claim_set import claim_set
+from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.symbols import TERMS, term_of
 
 WORDS = '''"""Two random words differ in at most half of their places."""
@@ -42,6 +43,7 @@ def half(case: Case, seed: int) -> Exact:
     first, second = case.rng(seed).integers(0, 2, size=(2, case.bits))
     return Exact(int((first != second).sum()))
 '''
+USED = "depthlaw.theory.claims import Case, Control, Exact, Source, claim, quantity"
 PRINTED = Path(__file__).parents[2] / "docs/how-to/add-a-theorem.md"
 KEY = "walks/complete_graph"
 
@@ -513,3 +515,41 @@ def test_a_source_lists_its_claims_and_a_wrong_key_the_nearest(depthlaw):
     assert "hops/doubling" not in out
     with pytest.raises(KeyError, match="did you mean hops/doubling"):
         library.claims()["hops/doublin"]
+
+
+def test_every_word_of_depthlaw_is_free_in_a_file(tmp_path, depthlaw):
+    """A file declares every name that depthlaw has for a quantity, with another meaning, LaTeX and
+    domain, and states something of each pair."""
+    registry()
+    ours = dict(TERMS)
+    names = sorted(ours)
+    head = ["from fractions import Fraction", "from sympy import Eq", f"from {USED}", ""]
+    quantities = [
+        f'{name} = quantity("{name}", "q_{{{place}}}", "my {name}", "positive real")'
+        for place, name in enumerate(names)
+    ]
+    pairs = list(zip(names[::2], names[1::2], strict=False))
+    claims = [
+        f"""
+@claim(Eq({left}, 2 * {right}), source=Source.own("Jane Doe", 2026),
+       cases={{"quick": Case.grid({right}="3/2")}},
+       control=Control(Case({right}=1), "not doubled", statement=Eq({left}, {right})))
+def doubles_{right}(case):
+    "It doubles.\\n\\nIt doubles."
+    return Exact(2 * Fraction(case.{right}))
+"""
+        for left, right in pairs
+    ]
+    file = tmp_path / "every_word.py"
+    file.write_text("\n".join([*head, *quantities, *claims]))
+    results = library.verify(file=file, results=tmp_path / "r")
+    assert len(results) == len(pairs) > 190
+    for (left, right), (key, result) in zip(pairs, results.items(), strict=True):
+        assert key == f"every_word/doubles_{right}"
+        assert (result.verdict.value, result.unexpected) == ("HOLDS", ""), key
+        meanings = {term_of(s).meaning for s in result.claim.statement.free_symbols}
+        assert meanings == {f"my {left}", f"my {right}"}
+    assert ours == TERMS
+    shown = depthlaw("show", key, "--claims", file, "--results", tmp_path / "r").out
+    assert f"my {right}" in shown
+    assert ours[right].meaning not in shown

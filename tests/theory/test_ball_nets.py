@@ -13,8 +13,7 @@ import pytest
 from flint import arb, fmpz
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.theory.least_depth.lookup_nets import parity_uniform
-from depthlaw.theory.least_depth.uniform_parity import SHARPNESS, counted, output
+from depthlaw.theory.least_depth.uniform_parity import SHARPNESS, counted, output, uniform
 from depthlaw.theory.nets import balls, batched
 from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
@@ -86,7 +85,7 @@ def test_balls_say_what_exact_numbers_say() -> None:
 
 
 def test_a_mask_changes_nothing_but_strict_is_none_of_the_class() -> None:
-    body = parity_uniform().body
+    body = uniform().body
     for layer in body["layers"]:
         layer["heads"][0]["mask"] = "none"
     net, causal = net_of(body), net_of(stored())

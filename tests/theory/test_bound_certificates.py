@@ -9,6 +9,7 @@ import json
 import random
 from functools import cache
 from itertools import product
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.atlas import check as check_module
 from depthlaw.theory.atlas.certificates import BACK, flows, read_bound
+from depthlaw.theory.atlas.check import check
+from depthlaw.theory.atlas.ends import Result
+from depthlaw.theory.atlas.languages import SEARCH
 from depthlaw.theory.least_depth.chain_of_thought import least_steps
-from depthlaw.theory.least_depth.group_words import GROUPS, closure, inverse, power, times
+from depthlaw.theory.least_depth.groups import GROUPS, closure, inverse, power, times
 
 BOUNDS = Path(__file__).parents[2] / "docs/examples/bounds"
 ALL = {file.stem: json.loads(file.read_text()) for file in sorted(BOUNDS.glob("*.json"))}
@@ -31,25 +35,16 @@ STORED = {name: bound for name, bound in ALL.items() if name not in THOUGHTS}
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_each_stored_bound_is_verified_and_no_better_than_the_table(name, checked) -> None:
-    code, said = checked(ALL[name])
-    assert code == 0
-    assert said.startswith("verified: ")
-    assert "record" not in said
-    assert "contradicts" not in said
+def test_each_stored_bound_is_verified_and_no_better_than_the_table(name) -> None:
     weaker = name in ("parity", "a5-diagonal")
-    assert checked(ALL[name], "--json")[1]["result"] == ("weaker" if weaker else "equal")
+    assert check(ALL[name]).result == (Result.WEAKER if weaker else Result.EQUAL)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "s3-deltanet"])
-def test_one_layer_more_tells_the_words_apart(name, checked) -> None:
+def test_one_layer_more_tells_the_words_apart(name) -> None:
     bound = ALL[name] | {"layers": ALL[name]["layers"] + 1}
-    code, said = checked(bound, "--json")
-    assert (code, said["verified"], said["told_apart_by"]) == (1, False, bound["layers"])
-    code, said = checked(bound)
-    assert code == 1
-    assert said.startswith("NOT VERIFIED: ")
-    assert said.count("\n") == 1
+    found = check(bound)
+    assert (found.result, found.found.separated_by) == (Result.NOT_VERIFIED, bound["layers"])
 
 
 # Of the same task words that fewer layers tell apart, by so many.
@@ -74,26 +69,25 @@ APART = {
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_other_words_are_no_certificate(name, checked) -> None:
+def test_other_words_are_no_certificate(name) -> None:
     words, parted = APART[name]
-    code, said = checked(STORED[name] | {"words": words}, "--json")
-    assert (code, said["verified"], said["told_apart_by"]) == (1, False, parted)
+    found = check(STORED[name] | {"words": words})
+    assert (found.result, found.found.separated_by) == (Result.NOT_VERIFIED, parted)
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_a_word_beside_itself_shows_nothing(name, checked) -> None:
+def test_a_word_beside_itself_shows_nothing(name) -> None:
     one, _ = STORED[name]["words"]
-    code, said = checked(STORED[name] | {"words": [one, one]})
-    assert code == 1
-    assert said.startswith("NOT VERIFIED: both words, ")
+    found = check(STORED[name] | {"words": [one, one]})
+    assert (found.right, found.found.separated_by) == (False, None)
 
 
 @pytest.mark.parametrize("name", THOUGHTS)
-def test_of_thoughts_every_word_is_needed(name, checked) -> None:
+def test_of_thoughts_every_word_is_needed(name) -> None:
     for word in (bound := THOUGHTS[name])["words"]:
         fewer = [other for other in bound["words"] if other != word]
-        code, said = checked(bound | {"words": fewer}, "--json")
-        assert (code, said["told_apart_by"]) == (1, bound["layers"])
+        found = check(bound | {"words": fewer})
+        assert (found.right, found.found.separated_by) == (False, bound["layers"])
 
 
 @pytest.mark.parametrize("name", THOUGHTS)
@@ -283,31 +277,26 @@ def table_of(monkeypatch, lower: str, upper: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper", "says"),
+    ("lower", "upper", "result"),
     [
-        ("2", "5", "lower end is 2 (yao2021, reported): this is better, a record"),
-        ("D + 1", "", "lower end is 3 (yao2021, reported): as much as this"),
-        ("4", "5", "lower end is 4 (yao2021, reported): more than this"),
-        ("none", "", "weaker than the known lower end, that no depth suffices (yao2021, reported)"),
-        ("", "5", "the table has no lower end for this task in this class"),
-        (
-            "order log n",
-            "",
-            "this task in this class: order log n is no number here",
-        ),
-        ("1", "D", "contradicts the upper end, 2 (yao2021, reported); one of the two is wrong"),
-        ("", "2", "contradicts the upper end, 2 (yao2021, reported)"),
+        ("2", "5", Result.RECORD),
+        ("D + 1", "", Result.EQUAL),
+        ("4", "5", Result.WEAKER),
+        ("none", "", Result.WEAKER),
+        ("", "5", Result.NO_LOWER),
+        ("order log n", "", Result.NO_LOWER),
+        ("1", "D", Result.CONTRADICTS_UPPER),
+        ("", "2", Result.CONTRADICTS_UPPER),
     ],
 )
-def test_a_bound_is_compared_with_both_ends(lower, upper, says, checked, monkeypatch) -> None:
+def test_a_bound_is_compared_with_both_ends(lower, upper, result, monkeypatch) -> None:
     table_of(monkeypatch, lower, upper)
-    code, said = checked(STORED["dyck"])
-    assert code == 0
-    assert says in said
-    assert ("record" in said) == (lower == "2")
+    found = check(STORED["dyck"])
+    assert found.right
+    assert found.result == result
 
 
-def test_without_a_row_there_is_nothing_to_compare_with(checked) -> None:
+def test_without_a_row_there_is_nothing_to_compare_with() -> None:
     bound = {
         "family": "bound",
         "task": "stair",
@@ -316,20 +305,34 @@ def test_without_a_row_there_is_nothing_to_compare_with(checked) -> None:
         "layers": 0,
         "words": ["b", "aa"],
     }
-    assert "lower end is 2 (ours, derived): more than this" in checked(bound)[1]
+    found = check(bound)
+    assert (found.result, found.ends.needed, found.ends.lower.attribution) == (
+        Result.WEAKER,
+        2,
+        "ours, derived",
+    )
     # Of the row of languages that are not R-trivial.
-    assert "no depth suffices (jerad2025" in checked(bound | {"class": "uhat-left"})[1]
+    found = check(bound | {"class": "uhat-left"})
+    assert (found.result, found.ends.needed, found.ends.lower.source) == (
+        Result.WEAKER,
+        inf,
+        "jerad2025",
+    )
 
 
-def test_a_language_is_compared_with_what_is_decided_of_it(checked) -> None:
+def test_a_language_is_compared_with_what_is_decided_of_it() -> None:
+    def compared(given: dict) -> tuple[str, float, str]:
+        found = check(given)
+        return found.result, found.ends.needed, found.ends.lower.attribution
+
     bound = STORED["sorted"]
-    assert "2 (found by `depthlaw tasks language`): as much as this" in checked(bound)[1]
+    assert compared(bound) == (Result.EQUAL, 2, SEARCH)
     cycle = bound | {"language": "(ab)*", "words": ["abab", "ababa"]}
-    assert "weaker than the known lower end, that no depth" in checked(cycle)[1]
+    assert compared(cycle) == (Result.WEAKER, inf, "jerad2025, printed")
     right = cycle | {"class": "uhat-right", "words": ["ab", "aab"]}
-    assert "2 (found by `depthlaw tasks language`): as much as this" in checked(right)[1]
+    assert compared(right) == (Result.EQUAL, 2, SEARCH)
     odd = right | {"language": "(aa)*", "alphabet": "a", "words": ["a", "aa"]}
-    assert "no depth suffices (yang2024masked, printed)" in checked(odd)[1]
+    assert compared(odd) == (Result.WEAKER, inf, "yang2024masked, printed")
 
 
 # --- reading ---
@@ -361,11 +364,11 @@ def test_a_language_is_compared_with_what_is_decided_of_it(checked) -> None:
         ({"parameters": {}}, "the task dyck takes the parameters k, D"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_one_line(changed, says, checked) -> None:
-    code, said = checked(STORED["dyck"] | changed)
-    assert code == 2
-    assert says in said
-    assert said.count("\n") == 1
+def test_what_is_wrong_with_a_file_is_one_line(changed, says) -> None:
+    with pytest.raises(UsageError) as error:
+        check(STORED["dyck"] | changed)
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -388,21 +391,23 @@ def test_what_is_wrong_with_a_file_is_one_line(changed, says, checked) -> None:
         ("s3-deltanet", {"layers": 2}, "bounds on 0 or 1 layers are checked here; got 2"),
     ],
 )
-def test_each_class_has_its_words(name, changed, says, checked) -> None:
-    code, said = checked(ALL[name] | changed)
-    assert code == 2
-    assert says in said
+def test_each_class_has_its_words(name, changed, says) -> None:
+    with pytest.raises(UsageError) as error:
+        check(ALL[name] | changed)
+    assert says in str(error.value)
 
 
-def test_words_that_take_too_long_are_refused(checked) -> None:
+def test_words_that_take_too_long_are_refused() -> None:
     words = ["".join(map(str, word)) for word in product(range(5), repeat=5)]
     bound = ALL["iteration-thoughts"] | {"parameters": {"l": 2, "n": 5}}
-    assert "too many words to be decided; name fewer" in checked(bound | {"words": words})[1]
-    assert checked(bound | {"words": ["11200", "12100", "21200", "22100"]})[0] == 0
+    with pytest.raises(UsageError, match="too many words to be decided; name fewer"):
+        check(bound | {"words": words})
+    assert check(bound | {"words": ["11200", "12100", "21200", "22100"]}).right
 
 
-def test_a_length_belongs_to_nets(checked) -> None:
-    assert checked(STORED["dyck"], "--length", "3")[0] == 2
+def test_a_length_belongs_to_nets() -> None:
+    with pytest.raises(UsageError, match="--length belongs to nets"):
+        check(STORED["dyck"], length=3)
 
 
 def test_letters_may_be_listed_or_written_in_one_string() -> None:

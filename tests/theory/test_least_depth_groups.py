@@ -13,19 +13,15 @@ from sympy.algebras import Quaternion
 from sympy.combinatorics import Permutation, PermutationGroup
 
 from depthlaw.theory.least_depth.fixed_reads import block_reads, readable
-from depthlaw.theory.least_depth.group_words import (
+from depthlaw.theory.least_depth.group_words import cascade, diagonal_net, look_alike, value
+from depthlaw.theory.least_depth.groups import (
     GROUPS,
-    cascade,
     closure,
-    decode,
+    element_name,
     exponent,
-    look_alike,
     power,
-    read,
     series,
-    start,
     times,
-    value,
 )
 from depthlaw.theory.least_depth.householder import (
     factors,
@@ -69,11 +65,11 @@ def test_two_layers_of_complex_numbers_track_s3() -> None:
 
 def test_cascade_decodes_random_words() -> None:
     group, rng = closure(GROUPS["S4"]), random.Random(1)
-    layers = cascade(series(group, 12), 12)
-    states, x = start(layers), power(min(group), 0)
-    for letter in rng.choices(sorted(group), k=200):
-        states, x = read(layers, 12, states, letter), times(x, letter)
-        assert decode(layers, states) == x
+    net, word = diagonal_net("S4", 12), tuple(rng.choices(sorted(group), k=200))
+    assert net.depth == 3
+    for n in range(1, len(word) + 1):
+        letters = [element_name(x) for x in word[:n]]
+        assert net.answer(letters) == element_name(value(word[:n], power(min(group), 0)))
 
 
 def test_layers_of_m_need_roots_of_the_right_order() -> None:

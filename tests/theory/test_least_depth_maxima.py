@@ -28,12 +28,12 @@ def test_identity_and_net_at_random_points_of_all_chambers(size, points):
     for _ in range(points):
         x = [draw.randint(-9, 9) for _ in range(size)]
         assert by_definition(maxima.identity(size), x) == max(x)
-        assert maxima.net(size, np.array(x)) == (max(x), 2)
+        assert maxima.output(size, np.array(x)) == (max(x), 2)
 
 
 def test_net_for_eight():
     for x in np.random.default_rng(8).integers(-99, 100, (5, 8)):
-        assert maxima.net(8, x) == (x.max(), 2)
+        assert maxima.output(8, x) == (x.max(), 2)
 
 
 @pytest.mark.parametrize("size", [5, 6, 7])

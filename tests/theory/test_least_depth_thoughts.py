@@ -10,15 +10,16 @@ import pytest
 
 from depthlaw.theory.least_depth import continuous_thoughts as ct, two_heads
 from depthlaw.theory.least_depth.chain_of_thought import least_steps, task
+from depthlaw.theory.least_depth.graphs import Edge, all_graphs
 
 
-def run(net: ct.Net, edges: list[ct.Edge], count: int) -> list[np.ndarray]:
+def run(net: ct.IntegerNet, edges: list[Edge], count: int) -> list[np.ndarray]:
     """The start and so many thoughts, from every start."""
     tokens = ct.prompts(net, np.array([edges], dtype=np.int64).reshape(1, -1, 2))
     return list(islice(ct.thoughts(net, tokens), count + 1))
 
 
-def balls(vertices: int, edges: list[ct.Edge], radius: int) -> np.ndarray:
+def balls(vertices: int, edges: list[Edge], radius: int) -> np.ndarray:
     """Which vertices are within a radius of which, by networkx."""
     graph = networkx.DiGraph(edges)
     graph.add_nodes_from(range(vertices))
@@ -44,7 +45,7 @@ def test_no_part_of_the_net_is_idle() -> None:
     assert (run(ct.vertex_thoughts(n, 12, copying=False), edges, 3)[3] == np.eye(4)).all()
     for far in (1, 2):
         loose = ct.vertex_thoughts(3, 6, threshold=False)
-        assert ct.least_thoughts(loose, 3, ct.all_graphs(3), far) == far
+        assert ct.least_thoughts(loose, 3, all_graphs(3), far) == far
 
 
 def test_without_the_second_relu_the_lighter_vertices_are_forgotten() -> None:
@@ -57,7 +58,7 @@ def test_without_the_second_relu_the_lighter_vertices_are_forgotten() -> None:
 
 
 def test_there_are_as_many_graphs_as_there_are_sets_of_edges() -> None:
-    assert len({tuple(graph) for graph in ct.all_graphs(4)}) == 2**12
+    assert len({tuple(graph) for graph in all_graphs(4)}) == 2**12
 
 
 def test_a_mean_that_is_not_whole_is_refused() -> None:
@@ -67,14 +68,24 @@ def test_a_mean_that_is_not_whole_is_refused() -> None:
 
 def test_a_distance_that_no_pair_has_is_refused() -> None:
     with pytest.raises(ValueError, match="no two vertices are 3 apart"):
-        ct.least_thoughts(ct.vertex_thoughts(3, 6), 3, ct.all_graphs(3), 3)
+        ct.least_thoughts(ct.vertex_thoughts(3, 6), 3, all_graphs(3), 3)
 
 
-@pytest.mark.parametrize("attention", ["hard", "soft"])
-def test_two_heads_find_what_is_out_of_order(attention: str) -> None:
-    for word in product((0, 1), repeat=6):
-        wrong = "10" in "".join(map(str, word))
-        assert two_heads.accepts(word, attention) != wrong
+def test_two_heads_find_what_is_out_of_order() -> None:
+    """The softmax net says what means of positions and letters in floating point say."""
+    n, soft, hard = 6, two_heads.softmax_heads(6), two_heads.hard_heads(6)
+    for word in product((0, 1), repeat=n):
+        scores = np.array([i * n - x * n * n for i, x in enumerate(word, 1)])
+        last, first = (
+            np.array([np.arange(1, n + 1), word])
+            @ (2.0 ** (s - s.max()))
+            / (2.0 ** (s - s.max())).sum()
+            for s in (scores, -scores)
+        )
+        in_order = first[0] - last[0] + n * last[1] + n * (1 - first[1]) > 1 / 2
+        letters = [str(x) for x in word]
+        assert soft.answer(letters) == hard.answer(letters)[0] == in_order
+        assert in_order != ("10" in "".join(letters))
 
 
 @pytest.mark.parametrize("length", [3, 5, 7])

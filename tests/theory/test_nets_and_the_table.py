@@ -5,20 +5,22 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-import sys
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.atlas import check as check_module, tasks as word_tasks
+from depthlaw.theory.atlas.check import check
+from depthlaw.theory.atlas.ends import Result
 from depthlaw.theory.atlas.tasks import lengths_of, word_task
-from depthlaw.theory.least_depth.group_words import GROUPS, closure
+from depthlaw.theory.least_depth.groups import GROUPS, closure
 from depthlaw.theory.nets import batched, every_length
 from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
+from depthlaw.theory.nets.right import Mistake
 
 NETS = Path(__file__).parents[2] / "docs/examples/nets"
 
@@ -89,72 +91,59 @@ def last_letter(kind: str, attention: dict) -> dict:
 
 
 @pytest.mark.parametrize("task", ["a5-words", "s4-words", "s5-words", "dihedral-words"])
-def test_a_task_is_about_its_groups_alone(task, checked) -> None:
-    code, said = checked(C2 | {"task": task})
-    assert code == 2
-    assert f"the task {task} is not about the group 'C2'; accepted are" in said
-    assert "try the task elementary-words or two-group-words or group-words" in said
-    assert said.count("\n") == 1
+def test_a_task_is_about_its_groups_alone(task) -> None:
+    with pytest.raises(UsageError) as error:
+        check(C2 | {"task": task})
+    assert f"the task {task} is not about the group 'C2'; accepted are" in str(error.value)
+    assert "try the task elementary-words or two-group-words or group-words" in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("task", ["group-words", "elementary-words"])
-def test_one_reflection_for_c2_is_as_many_as_the_table(task, checked) -> None:
-    code, said = checked(C2 | {"task": task})
-    assert code == 0
-    assert said.startswith("right on words of every length, exactly: its 2 states close up;")
-    assert "1 layer: as many as the table (1)" in said
+def test_one_reflection_for_c2_is_as_many_as_the_table(task) -> None:
+    found = check(C2 | {"task": task})
+    assert (found.result, found.ends.suffices) == (Result.AS_MANY, 1)
+    assert (found.found.every_length, found.found.states, found.found.layers) == (True, 2, 1)
 
 
 @pytest.mark.parametrize("longest", [2, 4, 9])
-def test_states_that_grow_are_not_of_the_finite_class(longest, checked) -> None:
-    code, said = checked(growing(longest))
-    assert code == 2
+def test_states_that_grow_are_not_of_the_finite_class(longest) -> None:
+    with pytest.raises(UsageError) as error:
+        check(growing(longest))
+    said = str(error.value)
     assert "is not of the class diagonal-ssm: its states grow, or the file does not list" in said
     assert "layer 1 writes nothing in the state" in said
-    assert said.count("\n") == 1
-    assert "fewer" not in said
+    assert "\n" not in said
 
 
-def test_one_softmax_layer_on_one_letter_is_no_record(checked) -> None:
+def test_one_softmax_layer_on_one_letter_is_no_record() -> None:
     net = last_letter("softmax", {"attention": "softmax", "base": 2})
-    code, said = checked(net, "--length", "1")
-    assert code == 0
-    assert (
-        "contradicts the table's lower bound 2 (kozachinskiy2026, printed) on words to length 1, "
-        "which no finite run refutes" in said
-    )
-    assert "fewer" not in said
-    code, said = checked(net, "--length", "1", "--json")
-    assert (said["result"], said["lower"], said["whole"]) == ("contradicts a lower bound", 2, False)
-    assert checked(net)[0] == 1
+    found = check(net, length=1)
+    assert (found.result, found.ends.needed) == (Result.CONTRADICTS_LOWER, 2)
+    assert (found.right, found.found.whole, found.found.length) == (True, False, 1)
+    assert check(net).result == Result.WRONG
 
 
 @pytest.mark.parametrize(
     ("kind", "side", "source"),
     [("uhat-right", "hard-right", "yang2024masked"), ("uhat-left", "hard-left", "jerad2025")],
 )
-def test_where_no_depth_suffices_the_bound_is_named(
-    kind, side, source, checked, monkeypatch
-) -> None:
+def test_where_no_depth_suffices_the_bound_is_named(kind, side, source, monkeypatch) -> None:
     net = last_letter(kind, {"attention": side, "mask": "strict"})
     # Its states close up, and show a longer word on which it is wrong.
-    code, said = checked(net, "--length", "1")
-    assert code == 1
-    assert "of the word '" in said
+    found = check(net, length=1)
+    assert found.result == Result.WRONG
+    assert len(found.found.wrong.word) > 1
     monkeypatch.setattr(every_length, "MOST_PAIRS", 0)
-    code, said = checked(net, "--length", "1")
-    assert code == 0
-    assert (
-        f"contradicts the table's lower bound, that no depth suffices ({source}, printed), on "
-        "words to length 1, which no finite run refutes" in said
-    )
-    assert checked(net, "--length", "1", "--json")[1]["lower"] == "none"
+    found = check(net, length=1)
+    assert (found.result, found.ends.needed) == (Result.CONTRADICTS_LOWER, inf)
+    assert found.ends.lower.attribution == f"{source}, printed"
 
 
 # --- what is right at every length ---
 
 
-def test_the_end_of_a_run_is_no_end_of_a_recurrent_net(checked) -> None:
+def test_the_end_of_a_run_is_no_end_of_a_recurrent_net() -> None:
     """The powers of 2 modulo 7 have period 3: right on words of two letters."""
     layer = {
         "start": [1],
@@ -166,12 +155,9 @@ def test_the_end_of_a_run_is_no_end_of_a_recurrent_net(checked) -> None:
         ],
     }
     loop = C2 | {"task": "group-words", "class": "diagonal-ssm", "modulus": 7, "layers": [layer]}
-    code, said = checked(loop, "--length", "2", "--json")
-    assert code == 1
-    assert said["wrong"] == {"word": "10 10 10", "said": "01", "right": "10"}
-    assert not said["whole"]
-    code, said = checked(loop, "--length", "2")
-    assert said.startswith("WRONG: ")
+    found = check(loop, length=2)
+    assert found.found.wrong == Mistake(("10", "10", "10"), "01", "10")
+    assert (found.result, found.found.whole) == (Result.WRONG, False)
 
 
 def test_shortest_wrong_word_of_the_automaton_is_that_of_the_run() -> None:
@@ -187,11 +173,11 @@ def test_shortest_wrong_word_of_the_automaton_is_that_of_the_run() -> None:
     assert found.wrong == next(run)
 
 
-def test_too_many_states_show_no_more_than_the_run(checked, monkeypatch) -> None:
+def test_too_many_states_show_no_more_than_the_run(monkeypatch) -> None:
     monkeypatch.setattr(every_length, "MOST_PAIRS", 3)
-    code, said = checked(stored("s3-diagonal"))
-    assert code == 0
-    assert said.startswith("right on all 1,554 words up to length 4, exactly; 2 layers: as many")
+    found = check(stored("s3-diagonal"))
+    assert (found.result, found.found.every_length) == (Result.AS_MANY, False)
+    assert (found.found.words, found.found.length) == (1_554, 4)
 
 
 # --- a net with fewer layers than a table, made up or real ---
@@ -208,55 +194,37 @@ def table_of(monkeypatch, lower: str, upper: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper", "says"),
+    ("lower", "upper", "result"),
     [
-        (
-            "2",
-            "3",
-            "contradicts the table's lower bound 2 (siems2025, reported) on all words; either",
-        ),
-        ("none", "", "no depth suffices (siems2025, reported), on all words; either the bound or"),
-        ("1", "2", "fewer than the table (2; 1 needed) on all words: a record, if the net is of"),
-        ("", "2", "fewer than the table (2; no lower bound is known to it) on all words"),
-        ("none if TC0 is not NC1", "2", "it needs none if TC0 is not NC1, which is no number here"),
-        ("1", "order log n", "no number of layers that suffice is known to the table"),
-        ("1", "", "no number of layers that suffice is known to the table"),
-        ("2 if an element has order 3 or more, else 1", "Min(d, 4)", "as many as the table (1)"),
+        ("2", "3", Result.CONTRADICTS_LOWER),
+        ("none", "", Result.CONTRADICTS_LOWER),
+        ("1", "2", Result.FEWER),
+        ("", "2", Result.FEWER),
+        ("none if TC0 is not NC1", "2", Result.FEWER),
+        ("1", "order log n", Result.NO_UPPER),
+        ("1", "", Result.NO_UPPER),
+        ("2 if an element has order 3 or more, else 1", "Min(d, 4)", Result.AS_MANY),
+        ("1", "1", Result.AS_MANY),
+        ("", "0", Result.MORE),
     ],
 )
-def test_each_answer_at_every_length(lower, upper, says, checked, monkeypatch) -> None:
+def test_each_answer_at_every_length(lower, upper, result, monkeypatch) -> None:
     table_of(monkeypatch, lower, upper)
-    code, said = checked(C2 | {"task": "elementary-words"})
-    assert code == 0
-    assert says in said
+    found = check(C2 | {"task": "elementary-words"})
+    assert found.right
+    assert found.result == result
 
 
-def test_fewer_on_short_words_is_not_said_to_be_a_record(monkeypatch, checked) -> None:
+def test_fewer_on_short_words_is_not_said_to_be_a_record(monkeypatch) -> None:
     table_of(monkeypatch, "1", "2")
     monkeypatch.setattr(every_length, "MOST_PAIRS", 1)
-    code, said = checked(C2 | {"task": "elementary-words"})
-    assert code == 0
-    assert "(2; 1 needed) on words to length 10; a record only if it is right on longer" in said
+    found = check(C2 | {"task": "elementary-words"})
+    assert (found.result, found.found.length) == (Result.FEWER_ON_SHORT_WORDS, 10)
 
 
-@pytest.mark.parametrize("file", ["nets/letters-hard.json", "bounds/letters.json"])
-@pytest.mark.parametrize("columns", [40, 80])
-def test_the_answer_ends_with_the_class_and_keeps_within_the_terminal(
-    file, columns, capsys, monkeypatch
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(["tasks", "check", str(NETS.parent / file)]) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert max(map(len, said.out.splitlines())) <= columns
-    assert " ".join(said.out.split()).endswith(classes()["uhat-right"].definition)
-
-
-def test_no_row_is_no_record(checked) -> None:
-    net = stored("parity") | {"task": "parity-bits", "parameters": {"n": 4}}
-    assert "of 4 letters, exactly; 2 layers: the table has no row for this" in checked(net)[1]
+def test_no_row_is_no_record() -> None:
+    found = check(stored("parity") | {"task": "parity-bits", "parameters": {"n": 4}})
+    assert (found.right, found.result) == (True, Result.NO_ROW)
 
 
 # --- groups, parameters, classes ---
@@ -295,10 +263,10 @@ def test_parameters_that_a_task_does_not_take(task, parameters, says) -> None:
     assert says in str(error.value)
 
 
-@pytest.mark.parametrize("length", ["0", "-1"])
-def test_no_words_show_nothing(length, checked) -> None:
-    code, said = checked(stored("parity"), "--length", length)
-    assert (code, said) == (2, f"error: --length is 1 or more; got {length}\n")
+@pytest.mark.parametrize("length", [0, -1])
+def test_no_words_show_nothing(length) -> None:
+    with pytest.raises(UsageError, match=f"^--length is 1 or more; got {length}$"):
+        check(stored("parity"), length=length)
 
 
 def test_hard_attention_is_read_at_a_letter_after_the_word() -> None:
@@ -310,7 +278,7 @@ def test_hard_attention_is_read_at_a_letter_after_the_word() -> None:
     )
 
 
-def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zero(checked) -> None:
+def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zero() -> None:
     net = stored("parity-3-heads")
     assert in_class(net_of(net), "softmax-linear-readout") == ""
     twice = net | {"layers": net["layers"] * 2}
@@ -324,9 +292,8 @@ def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zer
     asked["layers"][0]["heads"][0]["query"][0][-1] = 1
     assert "a query that no position enters" in in_class(net_of(asked), "softmax-linear-readout")
     net["layers"][0]["heads"][0]["key"][0][2] = 0
-    code, said = checked(net)
-    assert code == 2
-    assert 'attention "weights" takes scores above 0' in said
+    with pytest.raises(UsageError, match='attention "weights" takes scores above 0'):
+        check(net)
 
 
 @pytest.mark.parametrize(
@@ -348,24 +315,3 @@ def test_heads_of_a_layer_are_those_of_the_class(kind, heads, says) -> None:
     why = in_class(net_of(net), kind, letters=3)
     assert why.endswith(says)
     assert bool(why) == bool(says)
-
-
-# --- the group of commands ---
-
-
-def test_a_year_after_tasks_is_that_of_the_list(capsys) -> None:
-    assert main(["tasks", "--known-by", "2023", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert main(["tasks", "list", "--known-by", "2023", "--json"]) == 0
-    assert rows == json.loads(capsys.readouterr().out)
-    assert main(["tasks", "--known-by", "1066"]) == 2
-    assert "nothing was known of that by 1066" in capsys.readouterr().err
-    assert main(["tasks", "--known-by", "2023", "list"]) == 2
-    assert "`depthlaw tasks list --known-by 2023`" in capsys.readouterr().err
-    assert main(["tasks", "--known-by", "2023", "check", "net.json"]) == 2
-    assert "--known-by belongs to the list" in capsys.readouterr().err
-
-
-def test_help_of_a_task_says_where_the_atlas_lists_them(capsys) -> None:
-    assert main(["depth", "--help"]) == 0
-    assert "`depthlaw tasks`" in " ".join(capsys.readouterr().out.split())

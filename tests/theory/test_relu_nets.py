@@ -9,8 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from depthlaw.theory.least_depth.written_nets import maximum_of_blocks, maximum_of_pairs
+from depthlaw.theory.claims.values import Case
+from depthlaw.theory.least_depth import relu_maxima
+from depthlaw.theory.least_depth.written_nets import maximum_of_pairs
 from depthlaw.theory.nets.relu import relu_net, symmetric, where_no_maximum
+
+
+def maximum_of_blocks(n: int) -> dict:
+    return copy.deepcopy(dict(relu_maxima.blocks(Case(maximands=n)).body))
 
 
 def shifted(n: int) -> dict:

@@ -8,44 +8,42 @@ import itertools
 import pytest
 
 from depthlaw.theory.atlas.tasks import word_task
-from depthlaw.theory.least_depth import chain_of_thought, two_heads
-from depthlaw.theory.least_depth.written_nets import of_iteration, of_kth_one, of_parity, of_sorted
-from depthlaw.theory.nets.thoughts import thought_net
+from depthlaw.theory.claims.values import Case
+from depthlaw.theory.least_depth import chain_of_thought
+from depthlaw.theory.least_depth.chain_of_thought import bit_by_bit, decoder, iterated, kth_one
+from depthlaw.theory.least_depth.two_heads import hard_heads
+from depthlaw.theory.nets.right import right_on
 
 
 def asked(body: dict, task: str, kind: str = "cot-one-head", **parameters: int) -> dict:
     return {"task": task, "parameters": parameters, "class": kind} | body
 
 
-KTH_ONE = asked(of_kth_one(2, 4), "kth-one", k=2, n=4)
+KTH_ONE = asked(dict(decoder(chain_of_thought.task(kth_one(2), 4)).body), "kth-one", k=2, n=4)
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_decoders_think_as_their_tables(k, n) -> None:
-    net, task = thought_net(of_kth_one(k, n)), word_task("kth-one", {"k": k, "n": n})
-    the = chain_of_thought.task(chain_of_thought.kth_one(k), n)
-    made = chain_of_thought.decoder(the)
-    for word in itertools.product((0, 1), repeat=n):
-        said = net.answer([str(bit) for bit in word])
-        answer, steps = chain_of_thought.think(made, the.everything, word)
-        assert said == (str(answer), steps)
-        assert said[0] == task.answer(tuple(map(str, word)))
+def test_decoders_take_the_least_number_of_steps(k, n) -> None:
+    the = chain_of_thought.task(kth_one(k), n)
+    found = right_on(decoder(the), word_task("kth-one", {"k": k, "n": n}))
+    assert found
+    assert (found.words, found.depth) == (2**n, chain_of_thought.least_steps(the))
 
 
 def test_iterations_parities_and_sorted_words() -> None:
-    iteration, task = thought_net(of_iteration(2, 3)), word_task("iteration", {"l": 2, "n": 3})
-    assert all(iteration.answer(word)[0] == task.answer(word) for word in task.words(0))
-    parity, ordered = thought_net(of_parity(5, 2)), thought_net(of_sorted(5))
+    iteration = decoder(chain_of_thought.task(iterated(2), 3, 3))
+    assert right_on(iteration, word_task("iteration", {"l": 2, "n": 3}))
+    parity, ordered = bit_by_bit(Case(word_length=5, heads=2)), hard_heads(5)
     for word in itertools.product((0, 1), repeat=5):
         assert parity.answer([str(bit) for bit in word]) == (sum(word) % 2 == 1, 3)
-        accepted = two_heads.accepts(word, "hard")
-        assert ordered.answer([str(bit) for bit in word]) == (accepted, 1)
+        assert ordered.answer([str(bit) for bit in word]) == (list(word) == sorted(word), 1)
 
 
 def test_a_table_changed_is_wrong_and_a_step_more_is_worse(checked) -> None:
     wrong = copy.deepcopy(KTH_ONE)
-    wrong["answers"]["t9"] = "1"
+    # The thought of words that begin with 0 1 1.
+    wrong["answers"]["t4"] = "1"
     code, said = checked(wrong)
     assert code == 1
     assert "of the word '0 1 1 0', which has 3; 6 earlier words were right" in said

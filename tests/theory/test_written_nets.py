@@ -13,23 +13,20 @@ import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.atlas.tasks import word_task
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.connectivity.graph_attention import integer_states
 from depthlaw.theory.formal_languages.automaton import block_language, minimal
 from depthlaw.theory.formal_languages.fixed_precision import stair
 from depthlaw.theory.hops import network as hop_network
 from depthlaw.theory.hops.self_skipping_lookup import self_skipping
-from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order, two_heads
-from depthlaw.theory.least_depth.composition import composed
+from depthlaw.theory.least_depth import brackets, continuous_thoughts, markov_order
+from depthlaw.theory.least_depth.composition import composed, lookups
+from depthlaw.theory.least_depth.fixed_reads import doubling_net
 from depthlaw.theory.least_depth.lookup_nets import (
-    composition,
-    group_product,
     hops_causal,
     hops_self_skipping,
     hops_strict,
     identity_weights,
-    kgram,
-    ordered,
-    vertex_thoughts,
 )
 from depthlaw.theory.least_depth.written_nets import FILES, written
 from depthlaw.theory.nets.batched import answers
@@ -190,7 +187,7 @@ def test_hops_are_those_of_the_networks(k, symbols) -> None:
 
 @pytest.mark.parametrize(("k", "symbols"), [(1, 3), (2, 3), (3, 2)])
 def test_kgrams_are_those_of_the_network(k, symbols) -> None:
-    net = kgram(k, symbols)
+    net = markov_order.heads_net(Case(context=k, symbols=symbols))
     words = itertools.product("abc"[:symbols], repeat=k + 4)
     for word, said in answers(net, words):
         numbers = tuple(map("abc".index, word))
@@ -202,29 +199,22 @@ def test_kgrams_are_those_of_the_network(k, symbols) -> None:
 
 
 def test_three_layers_compose_seven_maps() -> None:
-    net, task = composition(3), word_task("composition", {"k": 7, "N": 2})
+    net, task = lookups(Case(depth=3)), word_task("composition", {"k": 7, "N": 2})
     words = list(itertools.islice(task.words(0), 0, None, 37))
     assert all(said == task.answer(word) for word, said in answers(net, words))
-    short = net_of(composition(2).body | {"alphabet": ["0", "1"]})
+    short = net_of(lookups(Case(depth=2)).body | {"alphabet": ["0", "1"]})
     assert any(said != task.answer(word) for word, said in answers(short, words))
 
 
 @pytest.mark.parametrize(("group", "layers", "letters"), [("C2", 3, 8), ("C3", 2, 3), ("S3", 1, 2)])
 def test_products_are_those_of_the_elements(group, layers, letters) -> None:
     """Two to the number of layers letters are multiplied, and one more is too much."""
-    net = group_product(group, layers)
+    net = doubling_net(group, layers)
     for N in (letters, 2**layers + 1):
         task = word_task("group-product", {"group": group, "N": N})
         words = itertools.islice(task.words(0), 0, None, 1 + len(task.letters) ** N // 500)
         right = all(said == task.answer(word) for word, said in answers(net, words))
         assert right == (letters == N)
-
-
-@pytest.mark.parametrize("n", [3, 4, 6])
-def test_sorted_words_are_those_of_the_two_heads(n) -> None:
-    net = ordered(n)
-    for word in itertools.product((0, 1), repeat=n):
-        assert net.answer(list(map(str, word))) == two_heads.accepts(word, "soft")
 
 
 def test_linear_layers_are_those_of_the_matrices() -> None:
@@ -238,7 +228,7 @@ def test_linear_layers_are_those_of_the_matrices() -> None:
 
 
 def test_thoughts_are_those_of_the_net() -> None:
-    net = net_of(vertex_thoughts(3, 2))
+    net = continuous_thoughts.vertex_net(Case(vertices=3, distance=2))
     made = continuous_thoughts.vertex_thoughts(3, 6)
     words = list(word_task("reachability", {"n": 3, "D": 2}).words(0))[::7]
     for word, said in answers(net, words):

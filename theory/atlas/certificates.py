@@ -41,14 +41,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from depthlaw.advisor.atlas import Atlas, atlas
+from depthlaw.advisor.atlas import RULES, Atlas, atlas
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.automaton import Automaton
 from ..formal_languages.fixed_precision import leftmost_kinds
 from ..formal_languages.regular_depth import read_language
 from ..formal_languages.temporal_logic import kinds, kinds_both_ways
-from ..least_depth.chain_of_thought import Task, iterated, kth_one, ranks, task as function_on_words
+from ..least_depth.chain_of_thought import (
+    WordFunction,
+    iterated,
+    kth_one,
+    ranks,
+    task as function_on_words,
+)
 from ..least_depth.group_words import universal
 from .tasks import Word, WordTask, task_of
 
@@ -60,11 +66,11 @@ MOST_WORDS = 5_000
 MOST_SETS = 100_000
 BACK = "^-1"
 
-_ONE_WAY = {"uhat-right": kinds, "uhat-left": leftmost_kinds}
-_HEADS = {**_ONE_WAY, "uhat-two-way": kinds_both_ways}
-_GROUPS_ONLY = ("diagonal-ssm", "sign-ssm", "deltanet")
-_STEPS = "cot-one-head"
-CLASSES = (*_HEADS, *_GROUPS_ONLY, _STEPS)
+# What the column `bound` of a class says.
+_ONE_WAY = {"rightmost": kinds, "leftmost": leftmost_kinds}
+_HEADS = {**_ONE_WAY, "both ways": kinds_both_ways}
+_GROUPS_ONLY = ("flows", "signs", "powers")
+_STEPS = "rank"
 # Tasks on words of every length over a few letters.
 _WORDS = ("parity", "blocks", "letters", "stair", "dyck")
 # Functions of words of one length over the letters 0, 1, ..., and their parameters.
@@ -83,7 +89,7 @@ class BoundCertificate:
     Attributes:
         task, parameters: of the atlas; "" and {} for a language.
         language, automaton: of a language; "" and None for a task.
-        kind: the class.
+        kind: the class; bound: how words show a bound for it, as its row says.
         layers: the number that is said not to suffice.
         words: both; of functions all that are named.
         answers: to each.
@@ -95,10 +101,11 @@ class BoundCertificate:
     language: str
     automaton: Automaton | None
     kind: str
+    bound: str
     layers: int
     words: tuple[Word, ...]
     answers: tuple[Any, ...]
-    function: Task | None = None
+    function: WordFunction | None = None
 
     def separating_layers(self) -> int | None:
         """The least number of layers that tell the words apart; None where `layers` do not.
@@ -110,17 +117,17 @@ class BoundCertificate:
             some = sum(1 << j for j, word in enumerate(self.function.words) if word in named)
             rank = ranks(self.function)(some)[0]
             return rank if rank <= self.layers else None
-        if self.kind == "deltanet":
+        if self.bound == "powers":
             one, other = (_exponent(word) for word in self.words)
             return 1 if self.layers and (one - other) % 2 else None
-        if self.kind == "sign-ssm":
+        if self.bound == "signs":
             if self.words[0][-1] != self.words[1][-1]:
                 return 0
             # To it letters are names: elements or strings.
             return _first_difference(*universal(cast(Any, self.words), 2, self.layers))
-        if self.kind == "diagonal-ssm":
+        if self.bound == "flows":
             return _first_difference(*flows(self.words, self.layers))
-        seen = partial(_seen, _HEADS[self.kind], self.words)
+        seen = partial(_seen, _HEADS[self.bound], self.words)
         if not seen(self.layers):
             return None
         return next(layers for layers in range(self.layers + 1) if seen(layers))
@@ -182,6 +189,17 @@ def _exponent(word: Word) -> int:
 # --- files ---
 
 
+def certified_classes(known: Atlas, bounds: Collection[str] = ()) -> tuple[str, ...]:
+    """The classes of an atlas for which words show bounds, of some kinds or of all.
+
+    >>> certified_classes(atlas(), ["flows", "powers"])
+    ('diagonal-ssm', 'deltanet')
+    """
+    return tuple(
+        key for key, row in known.classes.items() if row.bound in (bounds or RULES["bound"][1:])
+    )
+
+
 def read_bound(body: Mapping[str, Any], known: Atlas | None = None) -> BoundCertificate:
     """The certificate of a JSON object; about a task of the atlas, or of tables of a user's own.
 
@@ -189,73 +207,78 @@ def read_bound(body: Mapping[str, Any], known: Atlas | None = None) -> BoundCert
         UsageError: for what is missing, of the wrong form, too long, or not decided here.
     """
     kind, layers, words = (body.get(name) for name in ("class", "layers", "words"))
-    if kind not in CLASSES:
+    known = atlas() if known is None else known
+    if kind not in certified_classes(known):
         raise UsageError(
             f"bounds of the class {quoted(str(kind))} cannot be checked from words; accepted are "
-            + ", ".join(CLASSES)
+            + ", ".join(certified_classes(known))
         )
+    bound = known.classes[kind].bound
     if not isinstance(layers, int) or isinstance(layers, bool) or layers < 0:
         raise UsageError(
             f"the field layers is {quoted(str(layers))}; give the number of layers that do not "
             "suffice, 0 or more"
         )
-    if not isinstance(words, list) or len(words) < 2 or (kind != _STEPS and len(words) > 2):
+    if not isinstance(words, list) or len(words) < 2 or (bound != _STEPS and len(words) > 2):
         raise UsageError('the file names no two words; give "words": ["ab", "ba"]')
     if ("language" in body) == ("task" in body):
         raise UsageError('give either "task" and "parameters", or "language" and "alphabet"')
     if "language" in body:
-        return _of_language(body, kind, layers, words)
+        return _of_language(body, known, kind, layers, words)
     name, parameters = body["task"], body.get("parameters", {})
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise UsageError('the task has the wrong form; give "task": "dyck" and "parameters"')
-    if kind == _STEPS:
-        return _of_function(name, parameters, layers, words)
-    known = atlas() if known is None else known
+    if bound == _STEPS:
+        return _of_function(name, parameters, kind, layers, words)
     task = task_of(known, name, parameters)
-    classes: Collection[str] = _GROUPS_ONLY if "group" in parameters else ()
+    fits: Collection[str] = _GROUPS_ONLY if "group" in parameters else ()
     if name in _WORDS or name not in atlas().tasks:
-        classes = _HEADS
-    if kind not in classes:
+        fits = _HEADS
+    if bound not in fits:
+        classes = certified_classes(known, fits) if fits else ()
         raise UsageError(
             f"bounds of the class {kind} for the task {name} are not checked here"
             + (f"; accepted are the classes {', '.join(classes)}" if classes else "")
         )
-    if kind == "deltanet" and layers > 1:
-        raise UsageError(f"of deltanet bounds on 0 or 1 layers are checked here; got {layers}")
+    if bound == "powers" and layers > 1:
+        raise UsageError(f"of {kind} bounds on 0 or 1 layers are checked here; got {layers}")
     letters = task.letters
-    back = kind in ("diagonal-ssm", "deltanet")
+    back = bound in ("flows", "powers")
     one, other = (_read_word(word, letters, back) for word in words)
     _refuse_long(layers, one, other)
-    if kind == "deltanet" and len({letter.removesuffix(BACK) for letter in one + other}) > 1:
-        raise UsageError("for deltanet both words are powers of one letter")
+    if bound == "powers" and len({letter.removesuffix(BACK) for letter in one + other}) > 1:
+        raise UsageError(f"for {kind} both words are powers of one letter")
     answers = _answer(task, one), _answer(task, other)
-    return BoundCertificate(name, parameters, "", None, kind, layers, (one, other), answers)
+    return BoundCertificate(name, parameters, "", None, kind, bound, layers, (one, other), answers)
 
 
 def _of_language(
-    body: Mapping[str, Any], kind: str, layers: int, words: Sequence[Any]
+    body: Mapping[str, Any], known: Atlas, kind: str, layers: int, words: Sequence[Any]
 ) -> BoundCertificate:
     expression, alphabet = body["language"], body.get("alphabet")
     if not isinstance(expression, str) or not isinstance(alphabet, str):
         raise UsageError('give "language": "(ab)*" and "alphabet": "ab"')
-    if kind not in _ONE_WAY:
+    bound = known.classes[kind].bound
+    if bound not in _ONE_WAY:
         raise UsageError(
             f"bounds of the class {kind} for a language are not checked here; accepted are "
-            + ", ".join(_ONE_WAY)
+            + ", ".join(certified_classes(known, _ONE_WAY))
         )
     automaton = read_language(expression, alphabet)
     one, other = (_read_word(word, tuple(alphabet), False) for word in words)
     _refuse_long(layers, one, other)
     answers = automaton.accepts("".join(one)), automaton.accepts("".join(other))
-    return BoundCertificate("", {}, expression, automaton, kind, layers, (one, other), answers)
+    return BoundCertificate(
+        "", {}, expression, automaton, kind, bound, layers, (one, other), answers
+    )
 
 
 def _of_function(
-    name: str, parameters: Mapping[str, Any], layers: int, words: Sequence[Any]
+    name: str, parameters: Mapping[str, Any], kind: str, layers: int, words: Sequence[Any]
 ) -> BoundCertificate:
     if name not in _FUNCTIONS:
         raise UsageError(
-            f"bounds of the class {_STEPS} for the task {quoted(name)} are not checked here; "
+            f"bounds of the class {kind} for the task {quoted(name)} are not checked here; "
             f"accepted are {', '.join(_FUNCTIONS)}"
         )
     if set(parameters) != set(_FUNCTIONS[name]):
@@ -269,7 +292,9 @@ def _of_function(
         raise UsageError("these are too many words to be decided; name fewer, or shorter ones")
     answers = tuple(function(tuple(map(int, word))) for word in read)
     made = function_on_words(function, length, letters)
-    return BoundCertificate(name, dict(parameters), "", None, _STEPS, layers, read, answers, made)
+    return BoundCertificate(
+        name, dict(parameters), "", None, kind, _STEPS, layers, read, answers, made
+    )
 
 
 def _function(

@@ -19,7 +19,7 @@ from ..nets.relu import Maximum, ReluNet, numbers
 from ..nets.right import Mistake, right_on
 from ..nets.thoughts import TASKS, ThoughtNet
 from .certificates import BoundCertificate, read_bound
-from .ends import End, Ends, Result, ends_of_task, refuse_unknown_class
+from .ends import End, Ends, Result, class_of, ends_of_task
 from .languages import ends_of_language
 from .tasks import Word, WordTask, language_task, task_of
 
@@ -149,8 +149,12 @@ def check(
     (True, 1, 'as many as the table')
     """
     known = atlas(None if tables is None else Path(tables))
-    given_net = isinstance(given, ExactNet)
-    body = {} if given_net else read_body(Path(given) if isinstance(given, str) else given)
+    net: ExactNet | None = None
+    body: dict[str, Any] = {}
+    if isinstance(given, ExactNet):
+        net = given
+    else:
+        body = read_body(Path(given) if isinstance(given, str) else given)
     if task is not None:
         body = {name: value for name, value in body.items() if name != "language"}
         body |= {"task": task, "parameters": parameters}
@@ -163,7 +167,7 @@ def check(
             raise UsageError("--length belongs to nets; a lower bound is about two words")
         return _bound(body, known)
     name = str(given) if isinstance(given, str | Path) else "the net"
-    return _net(name, given if given_net else None, body, length, known)
+    return _net(name, net, body, length, known)
 
 
 # --- nets -----------------------------------------------------------------------------------------
@@ -175,7 +179,7 @@ def _net(
     if length is not None and length < 1:
         raise UsageError(f"--length is 1 or more; got {length}")
     task, parameters = body.get("task", ""), body.get("parameters", {})
-    language, class_ = body.get("language", ""), body.get("class")
+    language = body.get("language", "")
     if (
         not isinstance(task, str)
         or not isinstance(parameters, dict)
@@ -185,7 +189,8 @@ def _net(
             f'{name} names no task; give "task": "parity" and "parameters": {{}}, or a regular '
             '"language": "(ab)*", one of the two'
         )
-    refuse_unknown_class(class_, known)
+    rules = class_of(body.get("class"), known)
+    class_ = rules.key
     net = net_of(body) if net is None else net
     words: WordTask | Maximum
     if language:
@@ -199,10 +204,10 @@ def _net(
     else:
         words = task_of(known, task, parameters)
     letters = words.length if isinstance(words, WordTask) else None
-    if why := in_class(net, known.classes[class_], parameters, letters):
+    if why := in_class(net, rules, parameters, letters):
         raise UsageError(f"{name} is not of the class {class_}: {why}")
     try:
-        run = _run(net, words, length, "bits" in known.classes[class_].definition)
+        run = _run(net, words, length, "bits" in rules.definition)
     except StatesGrow as error:
         raise UsageError(f"{name} is not of the class {class_}: {error}") from None
     if language:

@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.atlas import OURS, Atlas, AtlasBound, AtlasRow, atlas
+from depthlaw.advisor.atlas import OURS, Atlas, AtlasBound, AtlasClass, AtlasRow, atlas
 from depthlaw.advisor.atlas.formulas import NoNumber, letters, parse, value
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
@@ -172,7 +172,7 @@ def rows_at(
     """
     known = atlas(None if tables is None else Path(tables))
     if class_ is not None:
-        refuse_unknown_class(class_, known)
+        class_of(class_, known)
     if numbers and task is None:
         raise UsageError("letters have a meaning in a task; name the task, too")
     names = [*known.tasks] if task is None else list(tasks_of(task, numbers))
@@ -184,12 +184,17 @@ def rows_at(
     return [ends_of_task(task, key, whole, known) for key in keys]
 
 
-def refuse_unknown_class(class_: Any, known: Atlas) -> None:
-    """Raises for what is no class, with the nearest one."""
-    if not isinstance(class_, str) or class_ not in known.classes:
-        near = get_close_matches(str(class_), known.classes, n=1)
+def class_of(key: Any, known: Atlas) -> AtlasClass:
+    """A class by its key.
+
+    Raises:
+        UsageError: for what is none, with the nearest one.
+    """
+    if not isinstance(key, str) or key not in known.classes:
+        near = get_close_matches(str(key), known.classes, n=1)
         hint = f"did you mean {near[0]}?" if near else f"accepted are {', '.join(known.classes)}"
-        raise UsageError(f"unknown class {quoted(str(class_))}; {hint}")
+        raise UsageError(f"unknown class {quoted(str(key))}; {hint}")
+    return known.classes[key]
 
 
 def _whole_numbers(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 
@@ -26,8 +26,8 @@ from .languages import LanguageDepth
 WIDEST = 2_000
 _END = "$"
 
-# A letter; or a kind of one layer less with the order of kinds before the position.
-Kind = str | tuple["Kind", "Order"]
+# A letter; or a pair, a kind of one layer less and the order of kinds before the position.
+Kind = Any
 Order = tuple[Kind, ...]
 
 
@@ -97,13 +97,18 @@ def net_of_language(found: LanguageDepth) -> Body:
     return {"language": found.language, "class": class_, **net}
 
 
-def _net(automaton: Automaton, layers: int, leftmost: bool) -> Body:
+def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
+    # Letters that move all states alike are one letter to the net.
+    alike = dict(reversed([*zip(of_all.moves, of_all.alphabet, strict=True)]))
+    read_as = {x: alike[move] for x, move in zip(of_all.alphabet, of_all.moves, strict=True)}
+    automaton = of_all._replace(alphabet="".join(alike.values()), moves=tuple(alike))
     if layers == 0:
         # All words of one letter or more are in the language, or none is.
         accepted = automaton.moves[0][0] in automaton.accepting
-        kinds, ends, last = [dict.fromkeys(automaton.alphabet)], {}, int(accepted) or -1
+        found, last = _Words([dict.fromkeys(automaton.alphabet)], {}), int(accepted) or -1
     else:
-        (kinds, ends), last = _words(automaton, layers, leftmost), 0
+        found, last = _words(automaton, layers, leftmost), 0
+    kinds, ends = found
     place: dict[object, int] = {letter: i for i, letter in enumerate([*automaton.alphabet, _END])}
 
     def coordinate(name: object) -> int:
@@ -119,6 +124,7 @@ def _net(automaton: Automaton, layers: int, leftmost: bool) -> Body:
         pairs = dict.fromkeys(
             tuple(sorted(pair, key=repr)) for _, order in of_level for pair in pairwise(order)
         )
+        heads: list[tuple[list[Kind], dict[int, Kind]]]
         heads = [([kind], {coordinate(("occurs", kind)): kind}) for kind in level]
         heads += [(list(pair), {coordinate((pair, kind)): kind for kind in pair}) for pair in pairs]
         for target in of_level:
@@ -159,10 +165,11 @@ def _net(automaton: Automaton, layers: int, leftmost: bool) -> Body:
         layers_.append(layer)
     return {
         "family": "attention",
-        "alphabet": list(automaton.alphabet),
+        "alphabet": list(of_all.alphabet),
         "end": _END,
         "embedding": {
-            letter: rows(width, {place[letter]: 1})[0] for letter in [*automaton.alphabet, _END]
+            letter: rows(width, {place[kind]: 1})[0]
+            for letter, kind in (read_as | {_END: _END}).items()
         },
         "layers": layers_,
         "read": rows(width, {answer: 1} if layers else {place[_END]: last})[0],

@@ -17,8 +17,16 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.regular_depth import read_language
 from ..hops.pointers import hop_k
-from ..least_depth.continuous_thoughts import all_graphs, distances
-from ..least_depth.group_words import GROUPS, Element, closure, exponent, series_length, times
+from ..least_depth.graphs import all_graphs, distances
+from ..least_depth.groups import (
+    GROUPS,
+    Element,
+    closure,
+    element_name,
+    exponent,
+    series_length,
+    times,
+)
 
 Word = tuple[str, ...]
 # Parameter.
@@ -179,7 +187,19 @@ def task_of(known: Atlas, name: str, parameters: Mapping[str, Any]) -> WordTask:
         raise UsageError(f"cannot use {function} of {file} ({error!r})") from None
     _refuse_parameters(name, needed, parameters)
     letters = own.alphabet.split() if " " in own.alphabet else own.alphabet
-    return WordTask(tuple(letters), lambda word: answer(word, **parameters), least=1)
+
+    def answered(word: Word) -> bool | str:
+        try:
+            given = answer(word, **parameters)
+        except Exception as error:  # whatever the file raises
+            raise UsageError(f"{function} of {file}: {error!r} on {quoted(str(word))}") from None
+        if not isinstance(given, bool | str):
+            raise UsageError(
+                f"{function} of {file} answers {given!r}; return True or False, or a string"
+            )
+        return given
+
+    return WordTask(tuple(letters), answered, least=1)
 
 
 def _parity() -> WordTask:
@@ -234,7 +254,8 @@ def _dyck(k: int, D: int) -> WordTask:
     return _read_by(machine, [letter for pair in pairs for letter in pair])
 
 
-def _ordered(n: int) -> WordTask:
+def ordered(n: int) -> WordTask:
+    """Whether n bits are sorted."""
     if n < 3:
         raise UsageError(f"the task ordered has words of 3 letters or more; got n = {n}")
     return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n, whole=True)
@@ -264,7 +285,7 @@ def _hops(k: int, symbols: int) -> WordTask:
     return WordTask(letters, lambda word: hop_k(word, k, missing="none")[-1], least=1)
 
 
-def _composition(k: int, N: int) -> WordTask:
+def composition(k: int, N: int) -> WordTask:
     """The values of k maps on 0 to N - 1, of the map that is applied last at first, and the start.
 
     In this order what a value leads to stands before it, as a causal mask asks.
@@ -332,7 +353,7 @@ def _connectivity(n: int, D: int) -> WordTask:
     )
 
 
-def _reachability(n: int, D: int) -> WordTask:
+def reachability(n: int, D: int) -> WordTask:
     """Whether a path leads from the last letter's vertex to the first one, where none leads or one
     of at most D edges, in all labelled graphs of n vertices. An edge is three letters."""
     if not 2 <= n <= 4:
@@ -374,13 +395,11 @@ def _symbols(name: str, symbols: int, least: int) -> Word:
     return tuple("abcdefghijklmnopqrstuvwxyz"[:symbols])
 
 
-def _group_words(group: str) -> WordTask:
+def group_words(group: str) -> WordTask:
     """Words over all elements, each written by the images of 0, 1, ...; the answer is the product
     from left to right."""
     elements = closure(_generators(group))
-    names = {" ".join(map(str, element)): element for element in sorted(elements)}
-    if max(map(len, elements)) <= 10:
-        names = {name.replace(" ", ""): element for name, element in names.items()}
+    names = {element_name(element): element for element in sorted(elements)}
     written = {element: name for name, element in names.items()}
 
     @cache
@@ -391,8 +410,9 @@ def _group_words(group: str) -> WordTask:
     return _read_by(Machine(one, product), tuple(names), least=1)
 
 
-def _group_product(group: str, N: int) -> WordTask:
-    words = _group_words(group)
+def group_product(group: str, N: int) -> WordTask:
+    """The product of N elements of a group."""
+    words = group_words(group)
     return WordTask(words.letters, words.answer, length=N, whole=True)
 
 
@@ -493,14 +513,14 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "letters": (_letters, ("k",)),
     "stair": (_stair, ("k",)),
     "dyck": (_dyck, ("k", "D")),
-    "ordered": (_ordered, ("n",)),
+    "ordered": (ordered, ("n",)),
     "kgram": (_kgram, ("k", "symbols")),
     "hops": (_hops, ("k", "symbols")),
-    "composition": (_composition, ("k", "N")),
+    "composition": (composition, ("k", "N")),
     "connectivity": (_connectivity, ("n", "D")),
-    "reachability": (_reachability, ("n", "D")),
+    "reachability": (reachability, ("n", "D")),
     "kth-one": (_kth_one, ("k", "n")),
     "iteration": (_iteration, ("l", "n")),
-    "group-product": (_group_product, ("group", "N")),
-    **dict.fromkeys(_ADMITTED, (_group_words, ("group",))),
+    "group-product": (group_product, ("group", "N")),
+    **dict.fromkeys(_ADMITTED, (group_words, ("group",))),
 }

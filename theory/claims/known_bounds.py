@@ -27,7 +27,10 @@ def known_bounds() -> tuple[KnownBound, ...]:
     """
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
-    return tuple(KnownBound(*texts, _values(at)) for *texts, at in rows)
+    return tuple(
+        KnownBound(claim, source, known_for, unit, _values(at))
+        for claim, source, known_for, unit, at in rows
+    )
 
 
 def _values(text: str) -> dict[str, int | str]:

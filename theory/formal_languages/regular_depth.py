@@ -70,6 +70,8 @@ def read_language(expression: str, letters: str | None = None) -> Automaton:
     try:
         _bounded(expression, alphabet)
         return minimal(expression, alphabet)
+    except UsageError:
+        raise
     except (ValueError, RecursionError) as error:
         why = "it is nested too deep" if isinstance(error, RecursionError) else _why(error)
         raise UsageError(f"cannot read {quoted(expression)}: {why}; {_ACCEPTED}") from None

@@ -11,7 +11,7 @@ Sets of words are integers: bit j stands for word j.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, reduce
 from itertools import permutations, product
 from operator import or_
@@ -20,9 +20,13 @@ from typing import Any, NamedTuple
 from sympy import Min, Symbol, ceiling
 from sympy.core.relational import Relational
 
+from ..atlas.tasks import parity_bits
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import heads, quantity, stated
+from ..nets.classes import in_class
+from ..nets.right import right_on
+from ..nets.thoughts import ThoughtNet, thought_net
 
 thought_steps = quantity(
     "thought_steps",
@@ -50,7 +54,7 @@ Word = tuple[int, ...]
 Pair = tuple[int, int]
 
 
-class Task(NamedTuple):
+class WordFunction(NamedTuple):
     """A function on words, as sets of words.
 
     words: all of them; tests: pair -> the words that have this letter at this position; classes:
@@ -71,7 +75,7 @@ class Task(NamedTuple):
         return any(not some & ~same for same in self.classes.values())
 
 
-def task(function: Callable[[Word], Any], length: int, letters: int = 2) -> Task:
+def task(function: Callable[[Word], Any], length: int, letters: int = 2) -> WordFunction:
     """The task of computing a function on all words of a length over the letters 0, 1, ...
 
     Cost: the function is called letters^length times.
@@ -85,13 +89,13 @@ def task(function: Callable[[Word], Any], length: int, letters: int = 2) -> Task
         (i, letter): sum(1 << j for j, word in enumerate(words) if word[i] == letter)
         for i, letter in product(range(length), range(letters))
     }
-    return Task(words, tests, classes)
+    return WordFunction(words, tests, classes)
 
 
 # --- the rank ---
 
 
-def ranks(the: Task) -> Callable[[int], tuple[int, Pair | None]]:
+def ranks(the: WordFunction) -> Callable[[int], tuple[int, Pair | None]]:
     """Set of words -> its rank, and the query at the root of a tree of that rank.
 
     The rank of a tree whose inner nodes ask whether a letter stands at a position: 0 for a leaf,
@@ -118,34 +122,28 @@ def ranks(the: Task) -> Callable[[int], tuple[int, Pair | None]]:
     return rank
 
 
-class Decoder(NamedTuple):
-    """One layer of hard attention with one head, as tables; a thought is a set of words.
-
-    scores[thought][pair]: the score of a position with a letter; after[thought][pair]: the next
-    thought; answers[thought]: what is said after the last step.
-    """
-
-    scores: dict[int, dict[Pair, int]]
-    after: dict[int, dict[Pair, int]]
-    answers: dict[int, Any]
-
-
-def decoder(the: Task) -> Decoder:
-    """The decoder that follows a tree of least rank, with as many steps as the rank.
+def decoder(the: WordFunction) -> ThoughtNet:
+    """The net that follows a tree of least rank, with as many steps as the rank; thoughts are sets
+    of words.
 
     From a node of rank r one child at a time has rank r, until none has. The queries on this path
     are scored in their order, each by the letters that lead off the path; so attention finds where
     a word leaves it, to a node of smaller rank.
+
+    >>> decoder(task(sum, 2)).answer(("1", "1"))
+    ('2', 2)
     """
-    rank, made = ranks(the), Decoder({}, {}, {})
+    rank, names = ranks(the), {the.everything: "begin"}
+    thoughts: dict[str, Any] = {}
+    answers: dict[str, str] = {}
     waiting = [the.everything]
     while waiting:
         thought = waiting.pop()
-        level = rank(thought)[0]
+        level, name = rank(thought)[0], names[thought]
         if level == 0:
-            made.answers[thought] = next(a for a, same in the.classes.items() if thought & same)
+            answers[name] = str(next(a for a, same in the.classes.items() if thought & same))
             continue
-        scores, after = made.scores.setdefault(thought, {}), made.after.setdefault(thought, {})
+        after: dict[Pair, int] = {}
         path = thought
         while rank(path)[0] == level:
             position, letter = rank(path)[1] or (0, 0)
@@ -155,28 +153,40 @@ def decoder(the: Task) -> Decoder:
             if not leaves:
                 exit_to, path_on = path_on, exit_to
             for pair in the.tests:
-                if pair[0] == position and (pair[1] == letter) == leaves and pair not in scores:
-                    scores[pair], after[pair] = -len(scores), exit_to
+                if pair[0] == position and (pair[1] == letter) == leaves:
+                    after.setdefault(pair, exit_to)
             path = path_on
-        for pair in the.tests.keys() - scores.keys():
-            scores[pair], after[pair] = -len(the.tests), path
-        waiting.extend(set(after.values()) - made.scores.keys() - made.answers.keys())
-    return made
+        for pair in sorted(the.tests.keys() - after.keys()):
+            after[pair] = path
+        for following in after.values():
+            if following not in names:
+                names[following] = f"t{len(names)}"
+                waiting.append(following)
+        thoughts[name] = {
+            "heads": [pairs_text(after)],
+            "next": {pairs_text([pair]): names[following] for pair, following in after.items()},
+        }
+    return thoughts_by_tables({str(letter) for _, letter in the.tests}, "begin", thoughts, answers)
 
 
-def think(made: Decoder, start: int, word: Word) -> tuple[Any, int]:
-    """The answer of a decoder to a word, and its number of steps.
+def pairs_text(pairs: Iterable[Pair]) -> str:
+    """Pairs as a file of the family `thoughts` has them."""
+    return " ".join(f"{position}:{letter}" for position, letter in pairs)
 
-    >>> the = task(sum, 2)
-    >>> think(decoder(the), the.everything, (1, 1))
-    (2, 2)
-    """
-    thought, steps = start, 0
-    while thought not in made.answers:
-        scores = made.scores[thought]
-        attended = max(enumerate(word), key=scores.__getitem__)
-        thought, steps = made.after[thought][attended], steps + 1
-    return made.answers[thought], steps
+
+def thoughts_by_tables(
+    letters: Iterable[str], begin: str, thoughts: Mapping[str, Any], answers: Mapping[str, Any]
+) -> ThoughtNet:
+    """A chain of thought by its tables, as a file has them (`nets.thoughts`)."""
+    return thought_net(
+        {
+            "family": "thoughts",
+            "alphabet": sorted(letters),
+            "begin": begin,
+            "thoughts": thoughts,
+            "answers": answers,
+        }
+    )
 
 
 # --- the least number of steps, over all scores ---
@@ -186,7 +196,7 @@ def think(made: Decoder, start: int, word: Word) -> tuple[Any, int]:
 Orders = tuple[tuple[Pair, ...], ...]
 
 
-def least_steps(the: Task, heads: int = 1, sees_letters: bool = True) -> int:
+def least_steps(the: WordFunction, heads: int = 1, sees_letters: bool = True) -> int:
     """The least number of steps over all decoders with so many heads, by search.
 
     What a head attends to depends on the order of its scores alone: it returns the first pair of
@@ -263,7 +273,7 @@ def least_steps(the: Task, heads: int = 1, sees_letters: bool = True) -> int:
     return steps
 
 
-def split(the: Task, parts: Iterable[int], order: Iterable[Pair]) -> frozenset[int]:
+def split(the: WordFunction, parts: Iterable[int], order: Iterable[Pair]) -> frozenset[int]:
     """The parts cut by which pair of an order comes first; words that have none are left out."""
     cut, rest = [], the.everything
     for pair in order:
@@ -272,7 +282,9 @@ def split(the: Task, parts: Iterable[int], order: Iterable[Pair]) -> frozenset[i
     return frozenset(part & taken for part in parts for taken in cut if part & taken)
 
 
-def run(the: Task, word: Word, steps: int, orders: Callable[[int, int], Orders | None]) -> bool:
+def run(
+    the: WordFunction, word: Word, steps: int, orders: Callable[[int, int], Orders | None]
+) -> bool:
     """Whether heads with given orders of scores, by thought and steps left, answer a word."""
     thought = the.everything
     for left in range(steps, 0, -1):
@@ -334,16 +346,16 @@ def truth_tables(length: int) -> Iterator[tuple[int, ...]]:
 # --- claims ---
 
 
-def _agrees(the: Task, sees_letters: bool = True) -> bool:
+def _agrees(the: WordFunction, sees_letters: bool = True) -> bool:
     """Whether the least number of steps is the rank, and the decoder of the tree right with it."""
-    rank, made = ranks(the)(the.everything)[0], decoder(the)
-    if least_steps(the, sees_letters=sees_letters) != rank:
+    rank, net = ranks(the)(the.everything)[0], decoder(the)
+    if least_steps(the, sees_letters=sees_letters) != rank or in_class(net, "cot-one-head"):
         return False
-    said = {word: think(made, the.everything, word) for word in the.words}
+    said = [net.answer(tuple(map(str, word))) for word in the.words]
     return all(
-        said[word][0] == answer and said[word][1] <= rank
+        said[j][0] == str(answer) and said[j][1] <= rank
         for answer, same in the.classes.items()
-        for j, word in enumerate(the.words)
+        for j in range(len(the.words))
         if same >> j & 1
     )
 
@@ -360,7 +372,7 @@ def _disagreements(case: Case, seed: int, sees_letters: bool = True) -> Exact:
     return Exact(sum(not _agrees(tabled(t, case), sees_letters) for t in tables))
 
 
-def tabled(table: Iterable[int], case: Case) -> Task:
+def tabled(table: Iterable[int], case: Case) -> WordFunction:
     """The task of a list of answers, by words in their order."""
     values = iter(table)
     return task(lambda _: next(values), case.word_length, case.letters)
@@ -601,6 +613,24 @@ def _(statement: Relational) -> Iterator[Step]:
         yield Step("an element less", (law(hops, elements - 1) - here + 1).is_nonnegative is True)
 
 
+def bit_by_bit(case: Case) -> ThoughtNet:
+    """Each head reads one bit more in each step, and the thought is the parity so far."""
+    n, step = case.word_length, case.heads
+    thoughts = {}
+    for at, odd in product(range(0, n, step), (0, 1)):
+        read = range(at, min(at + step, n))
+        thoughts[f"{at} {odd}"] = {
+            "heads": [pairs_text([(position, 0), (position, 1)]) for position in read],
+            "next": {
+                pairs_text(zip(read, bits, strict=True)): (
+                    f"{min(at + step, n)} {(odd + sum(bits)) % 2}"
+                )
+                for bits in product((0, 1), repeat=len(read))
+            },
+        }
+    return thoughts_by_tables("01", "0 0", thoughts, {f"{n} 0": False, f"{n} 1": True})
+
+
 @claim(
     Eq(thought_steps, ceiling(word_length / heads)),
     source=Source("depthlaw", f"after barcelo2025, {BARCELO}, and dahiya2021: PARITY has rank $n$"),
@@ -630,12 +660,16 @@ def parity_steps(case: Case) -> Exact:
     For all $n$ and $H$ the least number of steps in which one layer of hard attention with $H$
     heads computes the parity of $n$ bits is $\lceil n/H \rceil$.
 
-    Over all decoders, by search. So hard attention does no better than to read $H$ bits a step.
+    Over all decoders, by search; and by a net that reads $H$ bits a step, on all words. So hard
+    attention does no better than that.
     Lower bound: an adversary makes the pair that each head scores highest, among those still
     possible, true; this fixes at most $H$ bits, the step tells nothing else, and the rest is a
     parity or its complement.
     """
-    return Exact(least_steps(task(lambda word: sum(word) % 2, case.word_length), case.heads))
+    steps = least_steps(task(lambda word: sum(word) % 2, case.word_length), case.heads)
+    net = bit_by_bit(case)
+    right = right_on(net, parity_bits(case.word_length))
+    return Exact(steps if right and right.depth == steps and not in_class(net, "cot-heads") else -1)
 
 
 @parity_steps.argument(

@@ -7,16 +7,21 @@ that stand in the weights between the maps change nothing, since every map is an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import count, product
 
 from sympy import simplify
 from sympy.core.relational import Relational
 
+from ..atlas.tasks import composition
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth, quantity
+from ..nets.attention import AttentionNet
+from ..nets.builder import Stream
+from ..nets.classes import in_class
+from ..nets.right import right_on
 from .chain_of_thought import BARCELO, Word, least_steps, task, thought_steps
 
 most_maps = quantity(
@@ -59,6 +64,36 @@ def looked_up(all_maps: Maps, start: int, layers: int) -> int | None:
     return reader[1] if reader[0] == many else None
 
 
+def lookups(case: Case) -> AttentionNet:
+    """The net that composes 2^L - 1 maps on 0 and 1, the one that is applied last written first. A
+    value is a place among the values of the map that is applied next, which stand before it."""
+    layers = case.depth
+    stream = Stream(
+        ["1", "value", *(f"place {t}" for t in range(1, layers + 1))],
+        {"i": "i", "i^2": "i^2"} | {"next": "i - (1 - (-1)^i)/2 - 2"},
+    )
+    heads = []
+    for t in range(1, layers + 1):
+        at = {"next": 1, "value": 1} if t == 1 else {f"place {t - 1}": 1}
+        heads.append(
+            stream.head(
+                "hard-right",
+                "causal",
+                [at, {"1": 1}],
+                [{"i": 2}, {"i^2": -1}],
+                {"+".join(at): f"place {t}"},
+            )
+        )
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "value": 1}},
+        layers=[{"heads": [head]} for head in heads],
+        labels=["0", "1"],
+        # The values of the last map are at the places -2 and -1.
+        read=stream.matrix([{}, {f"place {layers}": 2, "1": 3}]),
+    )
+
+
 def sensitive_maps(many: int, size: int) -> int:
     """Maps of a word of identities whose replacement alone changes what is composed.
 
@@ -88,6 +123,17 @@ def cells_read(layers: int, reads: int = 1) -> int:
 # --- claims ---
 
 
+def _net_right(case: Case, many: int, words: Iterable[Maps]) -> bool:
+    """Whether the net composes so many maps on 0 and 1, and is of its class."""
+    net = lookups(case)
+    texts = (
+        (*(str(value) for one in reversed(word) for value in one), str(start))
+        for word in words
+        for start in range(2)
+    )
+    return bool(right_on(net, composition(many, 2), texts)) and not in_class(net, "one-lookup")
+
+
 def _most_maps(case: Case, seed: int) -> Exact:
     """The most maps that the lookups compose, or -1 where one map more is not shown to be too
     much for every other network of the kind."""
@@ -106,9 +152,10 @@ def _most_maps(case: Case, seed: int) -> Exact:
             for start in range(case.size)
         )
         if not right:
-            return Exact(
-                many - 1 if sensitive_maps(many, case.size) > cells_read(case.depth) else -1
-            )
+            known = sensitive_maps(many, case.size) > cells_read(case.depth)
+            if case.size == 2 and case.depth:
+                known &= _net_right(case, many - 1, words(many - 1))
+            return Exact(many - 1 if known else -1)
     raise AssertionError("every network fails on more maps than it reads cells")
 
 
@@ -152,7 +199,9 @@ def composition_layers(case: Case, seed: int) -> Exact:
     $\log_2 k + 1$ where $k$ is a power of two, and a layer less than its ceiling for
     $k = 3, 5, 6, 7, ...$ .
 
-    The lookups are run on all maps where these are few, and on random ones. That more maps cannot
+    The lookups are run on all maps where these are few, and on random ones; on domains of two
+    elements by a net of the class too. On others the class is words, since no position of such a
+    net counts modulo more than 2. That more maps cannot
     be done: the reader's state depends on at most $2^L - 1$ cells, and replacing any one of the
     $k$ maps by another may change the answer. Attention whose choice depends on scores that several
     tokens set, as in least_depth/steps_are_rank, is not covered: a head may then learn from what it

@@ -12,7 +12,7 @@ whole numbers, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, permutations
+from itertools import permutations
 from math import lcm
 from typing import NamedTuple
 
@@ -20,9 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import ceiling, log
 
+from ..atlas.tasks import reachability
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
+from ..nets.attention import AttentionNet
+from ..nets.builder import rows
+from ..nets.classes import in_class
+from ..nets.json_format import net_of
+from ..nets.right import right_on
+from .graphs import Edge, all_graphs, distances
 
 thoughts_needed = quantity(
     "thoughts_needed",
@@ -33,13 +40,14 @@ thoughts_needed = quantity(
 distance = quantity("distance", "D", "largest distance of two vertices that is asked for")
 
 Integers = NDArray[np.int64]
-Edge = tuple[int, int]
 
+# Up to so many vertices a net of the class is run on all graphs as well.
+WRITTEN = 3
 # Drawn graphs have no more edges, so that all numbers stay below 2^63.
 MOST_EDGES = 24
 
 
-class Head(NamedTuple):
+class IntegerHead(NamedTuple):
     """Matrices of one head, applied to row vectors; the score of a pair is (x query) . (y key)."""
 
     query: Integers
@@ -48,22 +56,22 @@ class Head(NamedTuple):
     output: Integers
 
 
-class Layer(NamedTuple):
+class IntegerLayer(NamedTuple):
     """Heads side by side, then x + ReLU(x inward + bias) outward."""
 
-    heads: tuple[Head, ...]
+    heads: tuple[IntegerHead, ...]
     inward: Integers
     bias: Integers
     outward: Integers
 
 
-class Net(NamedTuple):
+class IntegerNet(NamedTuple):
     """blocks: where the parts of a token stand; start: what the thoughts start from, one row for
     each start; layers; the next thought is the block "next", put where the block "thought" is."""
 
     blocks: dict[str, slice]
     start: Integers
-    layers: tuple[Layer, ...]
+    layers: tuple[IntegerLayer, ...]
 
     @property
     def width(self) -> int:
@@ -85,7 +93,7 @@ def _zeros(*shape: int) -> Integers:
     return np.zeros(shape, dtype=np.int64)
 
 
-def _copies(blocks: dict[str, slice], width: int) -> tuple[Head, Head]:
+def _copies(blocks: dict[str, slice], width: int) -> tuple[IntegerHead, IntegerHead]:
     """Two heads that copy names from two tokens before and from the one before.
 
     The score of the token at j for one at i is 2 (i - back) j - j^2, largest at j = i - back.
@@ -98,13 +106,13 @@ def _copies(blocks: dict[str, slice], width: int) -> tuple[Head, Head]:
         key[blocks["place"], 0], key[blocks["square"], 1] = 1, 1
         value, output = _zeros(width, names), _zeros(names, width)
         value[blocks["name"]] = output[:, blocks[block]] = np.eye(names)
-        heads.append(Head(query, key, value, output))
+        heads.append(IntegerHead(query, key, value, output))
     return heads[0], heads[1]
 
 
 def vertex_thoughts(
     vertices: int, edges: int, *, sink: bool = True, threshold: bool = True, copying: bool = True
-) -> Net:
+) -> IntegerNet:
     """The net whose thoughts have one number for each vertex: 1 where it has been reached.
 
     Layer 1: the mark of an edge copies its source and its target; ReLUs keep both at marks alone.
@@ -125,7 +133,7 @@ def vertex_thoughts(
         inward[each + blocks["seen " + end].start, half] = 1
         inward[blocks["edge"], half] = 1
         outward[half, each + blocks[end].start] = 1
-    copy = Layer(_copies(blocks, width), inward, -np.ones(2 * n, dtype=np.int64), outward)
+    copy = IntegerLayer(_copies(blocks, width), inward, -np.ones(2 * n, dtype=np.int64), outward)
 
     query, key = _zeros(width, n + 1), _zeros(width, n + 1)
     query[blocks["thought"], :n] = 2 * np.eye(n)
@@ -140,11 +148,13 @@ def vertex_thoughts(
         inward[each + blocks["thought"].start, half] = 1
         inward[each + blocks["found"].start, half] = 1
         outward[half, each + blocks["next"].start] = sign
-    follow = Layer((Head(query, key, value, output),), inward, -np.repeat(np.arange(2), n), outward)
-    return Net(blocks, np.eye(n, dtype=np.int64), (copy, follow) if copying else (follow,))
+    follow = IntegerLayer(
+        (IntegerHead(query, key, value, output),), inward, -np.repeat(np.arange(2), n), outward
+    )
+    return IntegerNet(blocks, np.eye(n, dtype=np.int64), (copy, follow) if copying else (follow,))
 
 
-def pair_thoughts(vertices: int, edges: int) -> Net:
+def pair_thoughts(vertices: int, edges: int) -> IntegerNet:
     """The net whose thoughts have one number for each pair: 1 where a path is known.
 
     Layer 1: the mark of an edge copies its source and its target, and ReLUs make the pair of both;
@@ -177,7 +187,7 @@ def pair_thoughts(vertices: int, edges: int) -> Net:
     np.add.at(of_paths, (at("thought", first, middle), unit3), 1)
     np.add.at(of_paths, (at("thought", middle, last), unit3), 1)
     to_paths[unit3, at("joined", first, last)] = 1
-    join = Layer(
+    join = IntegerLayer(
         _copies(blocks, width),
         np.hstack([of_pairs, of_paths]),
         np.concatenate([pair_bias, np.full(n**3, -1)]),
@@ -194,16 +204,16 @@ def pair_thoughts(vertices: int, edges: int) -> Net:
         for block in ("thought", "joined", "found"):
             inward[at(block, i, j), half] = 1
         outward[half, at("next", i, j)] = sign
-    gather = Layer(
-        (Head(query, key, value, output),), inward, -np.repeat(np.arange(2), n * n), outward
+    gather = IntegerLayer(
+        (IntegerHead(query, key, value, output),), inward, -np.repeat(np.arange(2), n * n), outward
     )
-    return Net(blocks, np.eye(n, dtype=np.int64).reshape(1, -1), (join, gather))
+    return IntegerNet(blocks, np.eye(n, dtype=np.int64).reshape(1, -1), (join, gather))
 
 
 # --- running a net ---
 
 
-def prompts(net: Net, graphs: Integers) -> Integers:
+def prompts(net: IntegerNet, graphs: Integers) -> Integers:
     """The tokens of graphs with equally many edges, each with every start.
 
     Args:
@@ -224,14 +234,14 @@ def prompts(net: Net, graphs: Integers) -> Integers:
     return _placed(net, tokens, 0)
 
 
-def _placed(net: Net, tokens: Integers, first: int) -> Integers:
+def _placed(net: IntegerNet, tokens: Integers, first: int) -> Integers:
     place = np.arange(first, first + tokens.shape[1])
     for block, number in (("one", place**0), ("place", place), ("square", place**2)):
         tokens[..., net.blocks[block].start] = number
     return tokens
 
 
-def applied(layer: Layer, context: Integers, fresh: int) -> Integers:
+def applied(layer: IntegerLayer, context: Integers, fresh: int) -> Integers:
     """What a layer makes of the last tokens, so many of them; each sees itself and those before.
 
     Raises:
@@ -263,7 +273,7 @@ def _times(tokens: Integers, weights: Integers) -> Integers:
     return (some.astype(float) @ weights.astype(float)).astype(np.int64)
 
 
-def thoughts(net: Net, tokens: Integers) -> Iterator[Integers]:
+def thoughts(net: IntegerNet, tokens: Integers) -> Iterator[Integers]:
     """The start and the thoughts after it, one after the other, for each prompt.
 
     Layers below the last are run once for each token, since none sees a later one; the last layer
@@ -288,14 +298,6 @@ def thoughts(net: Net, tokens: Integers) -> Iterator[Integers]:
 # --- graphs ---
 
 
-def all_graphs(vertices: int) -> Iterator[list[Edge]]:
-    """Every directed graph without loops."""
-    pairs = list(permutations(range(vertices), 2))
-    for many in range(len(pairs) + 1):
-        for some in combinations(pairs, many):
-            yield list(some)
-
-
 def drawn_graphs(
     rng: np.random.Generator, vertices: int, far: int, many: int
 ) -> Iterator[list[Edge]]:
@@ -318,29 +320,9 @@ def drawn_graphs(
         yield [edges[k] for k in rng.permutation(len(edges))]
 
 
-def distances(vertices: int, edges: Iterable[Edge]) -> list[list[int]]:
-    """The distance from each vertex to each, by breadth-first search; -1 where no path leads.
-
-    >>> distances(3, [(0, 1), (1, 2)])
-    [[0, 1, 2], [-1, 0, 1], [-1, -1, 0]]
-    """
-    after: list[list[int]] = [[] for _ in range(vertices)]
-    for source, target in edges:
-        after[source].append(target)
-    rows = []
-    for root in range(vertices):
-        row = [-1] * vertices
-        row[root], queue = 0, [root]
-        for vertex in queue:
-            for target in after[vertex]:
-                if row[target] < 0:
-                    row[target] = row[vertex] + 1
-                    queue.append(target)
-        rows.append(row)
-    return rows
-
-
-def least_thoughts(net: Net, vertices: int, graphs: Iterable[Sequence[Edge]], far: int) -> int:
+def least_thoughts(
+    net: IntegerNet, vertices: int, graphs: Iterable[Sequence[Edge]], far: int
+) -> int:
     """The least number of thoughts after which a positive number says, of every pair of vertices at
     most so far apart, that a path leads there, and of no pair without a path; -1 if not after
     far + 1 thoughts.
@@ -373,7 +355,66 @@ def most_edges(vertices: int) -> int:
     return min(vertices * (vertices - 1), MOST_EDGES)
 
 
-def _thoughts(case: Case, seed: int, net: Net) -> Exact:
+def vertex_net(case: Case) -> AttentionNet:
+    """`vertex_thoughts` with as many thoughts as the distance, read at the first vertex."""
+    vertices, steps = case.vertices, case.distance
+    net = vertex_thoughts(vertices, most_edges(vertices))
+    blocks, width = net.blocks, net.width
+
+    def token(**at: int) -> list[int]:
+        vector = [0] * (width - 2)
+        for block, place in at.items():
+            vector[blocks[block].start + place] = 1
+        return vector
+
+    names = [str(vertex + 1) for vertex in range(vertices)]
+    embedding = {".": token(one=0, sink=0), "|": token(one=0, edge=0)}
+    embedding |= {name: token(one=0, name=v) for v, name in enumerate(names)}
+    embedding |= {f">{name}": token(one=0, thought=v) for v, name in enumerate(names)}
+    thought = {blocks["thought"].start + v: blocks["next"].start + v for v in range(vertices)}
+    made = net_of(
+        {
+            "family": "attention",
+            "alphabet": [*names, "|", *(f">{name}" for name in names)],
+            "start": ".",
+            "embedding": embedding,
+            "positions": ["i", "i^2"],
+            "layers": [
+                {
+                    "heads": [
+                        {
+                            "attention": "average",
+                            "mask": "causal",
+                            **{
+                                name: getattr(head, name).T.tolist()
+                                for name in ("query", "key", "value", "output")
+                            },
+                        }
+                        for head in layer.heads
+                    ],
+                    "mlp": {
+                        "in": layer.inward.T.tolist(),
+                        "bias": layer.bias.tolist(),
+                        "out": layer.outward.T.tolist(),
+                    },
+                }
+                for layer in net.layers
+            ],
+            "thoughts": {
+                "steps": steps,
+                "matrix": rows(
+                    width, *({thought[i]: 1} if i in thought else {} for i in range(width - 2))
+                ),
+                "add": token(one=0),
+            },
+            "read": rows(width, {blocks["thought"].start: 1})[0],
+        }
+    )
+    assert isinstance(made, AttentionNet)
+    return made
+
+
+def _thoughts(case: Case, seed: int, net: IntegerNet) -> Exact:
     if case.drawn:
         graphs = drawn_graphs(case.rng(seed), case.vertices, case.distance, case.drawn)
     else:
@@ -427,7 +468,9 @@ def thoughts_of_vertices(case: Case, seed: int) -> Exact:
 
     One net for all graphs of $n$ vertices and all starts, with whole numbers as weights, run token
     by token on a sink, three tokens for an edge, and a start; the read-out asks whether the number
-    of the target is positive. All graphs of up to four vertices (4,096 of four), and drawn ones of
+    of the target is positive. For up to three vertices the net of the class is
+    run on all graphs; beyond, the class is words, since a net that is run whole for each thought
+    takes too long. All graphs of up to four vertices (4,096 of four), and drawn ones of
     at most 24 edges in a drawn order. A factor as large as the least common multiple of $1, \dots,
     |E|$ keeps means whole; with rational means the number of edges would do. The weights are ours:
     the theorem of zhu2025 was not read; its abstract says that $D$ steps suffice, $D$ the diameter,
@@ -437,6 +480,11 @@ def thoughts_of_vertices(case: Case, seed: int) -> Exact:
     (tests/theory/test_least_depth_thoughts.py). Without the second ReLU the net still does all
     graphs of three vertices, but not those of four.
     """
+    if not case.drawn and case.vertices <= WRITTEN:
+        net = vertex_net(case)
+        right = right_on(net, reachability(case.vertices, case.distance))
+        if not right or in_class(net, "continuous-thought"):
+            return Exact(-1)
     return _thoughts(case, seed, vertex_thoughts(case.vertices, most_edges(case.vertices)))
 
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+
 from sympy import ceiling, log
 
+from ..atlas.tasks import group_product
 from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import heads, quantity, tokens
+from ..nets.attention import AttentionNet
+from ..nets.builder import Stream
+from ..nets.classes import in_class
+from ..nets.right import right_on
+from .groups import GROUPS, closure, element_name, power, times
 
 reading_layers = quantity(
     "reading_layers",
@@ -14,6 +22,9 @@ reading_layers = quantity(
     "least number of layers of attention to fixed positions for a product; -1 if not shown",
     "integer",
 )
+
+# Up to so many letters a net is run on all words over S3.
+RUN = 4
 
 
 def block_reads(length: int, readers: int, layers: int) -> tuple[int, ...]:
@@ -34,6 +45,45 @@ def block_reads(length: int, readers: int, layers: int) -> tuple[int, ...]:
             for i in range(length)
         ]
     return held[-1]
+
+
+def doubling_net(group: str, layers: int) -> AttentionNet:
+    """`block_reads` of one head, for the products of a group; the start stands for 1."""
+    elements = {element_name(x): x for x in sorted(closure(GROUPS[group]))}
+    one = next(name for name, x in elements.items() if x == power(x, 0))
+    held = itertools.product(range(1, layers + 1), ("read", "now"), elements)
+    stream = Stream(
+        ["1", *elements, *(f"{x} {what} {t}" for t, what, x in held)], {"i": "i", "i^2": "i^2"}
+    )
+    everywhere = {"1": 1}
+    made = []
+    for t in range(1, layers + 1):
+        own = {x: x if t == 1 else f"{x} now {t - 1}" for x in elements}
+        back = 2 ** (t - 1)
+        head = stream.head(
+            "hard-right",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2 * back, "i^2": -1}],
+            {own[x]: f"{x} read {t}" for x in elements},
+        )
+        units = [
+            (
+                {f"{x} read {t}": 1, own[y]: 1},
+                -1,
+                f"{element_name(times(elements[x], elements[y]))} now {t}",
+            )
+            for x, y in itertools.product(elements, repeat=2)
+        ]
+        made.append({"heads": [head], "mlp": stream.mlp(units)})
+    return stream.net(
+        list(elements),
+        {x: {"1": 1, x: 1} for x in elements} | {"^": {"1": 1, one: 1}},
+        start="^",
+        layers=made,
+        labels=list(elements),
+        read=stream.matrix([{f"{x} now {layers}": 1} for x in elements]),
+    )
 
 
 def readable(length: int, readers: int, layers: int) -> list[set[int]]:
@@ -57,6 +107,10 @@ def _reading_layers(case: Case) -> Exact:
     while everything not in readable(case.tokens, case.heads, layers)[-1]:
         layers += 1
     ordered = block_reads(case.tokens, case.heads, layers) == tuple(range(case.tokens))
+    if case.heads == 1 and 1 < case.tokens <= RUN:
+        net = doubling_net("S3", layers)
+        ordered &= bool(right_on(net, group_product("S3", case.tokens)))
+        ordered &= not in_class(net, "fixed-positions")
     return Exact(layers if ordered else -1)
 
 
@@ -89,10 +143,12 @@ def fixed_reads(case: Case) -> Exact:
     product of $N$ elements at the last position is $\lceil \log_{H+1} N \rceil$.
 
     Upper side: blocks of length $(H+1)^l$, run on letters without relations, so the factors and
-    their order are right in every group. Lower side: all choices of positions are searched for one
-    that lets the last position depend on all $N$ letters; a product changes with each of its
-    factors. Where heads choose positions by content the lower side is not claimed: the choice
-    itself tells something about the letters that are not read. Solvable groups take a depth that
+    their order are right in every group. The class is words there, since the weights of a net are
+    for one group; with one head a net is run on all words of up to four elements of $S_3$. Lower
+    side: all choices of positions are searched for one that lets the last position depend on all
+    $N$ letters; a product changes with each of its factors. Where heads choose positions by content
+    the lower side is not claimed: the choice itself tells something about the letters that are not
+    read. Solvable groups take a depth that
     does not grow with $N$ by wide soft attention, as reported of liu2022.
     """
     return _reading_layers(case)

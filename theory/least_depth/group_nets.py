@@ -1,4 +1,4 @@
-"""Words of groups by recurrent layers, in the format of `nets.json_format`."""
+"""Words of groups by DeltaNet layers of reflections, as nets."""
 
 from __future__ import annotations
 
@@ -10,84 +10,10 @@ from typing import Any
 
 from ..nets.builder import Body
 from ..nets.fields import field_of
-from .group_words import GROUPS, Element, cascade, closure, inverse, power, series, times
-
-
-def element_name(element: Element) -> str:
-    """An element by the images of 0, 1, and so on, of which there are ten at most."""
-    return "".join(map(str, element))
-
-
-def _table(emitted: Mapping[tuple[Any, str], str]) -> Body:
-    """What a layer writes, as a table: state -> letter read -> letter written."""
-    letters = list(dict.fromkeys(letter for _, letter in emitted))
-    states = dict.fromkeys(state for state, _ in emitted)
-    return {
-        "letters": " ".join(letters),
-        "rows": [
-            [list(state), " ".join(emitted.get((state, letter), "-") for letter in letters)]
-            for state in states
-        ],
-    }
-
-
-def by_cascade(group: str, m: int, modulus: int | None) -> Body:
-    """The layers of `group_words.cascade`, over the m-th roots of unity: 1 and -1, or powers of one
-    modulo a prime. A letter names an element of a subgroup and what the layers below stand for."""
-    elements = closure(GROUPS[group])
-    root = 1
-    if modulus is None:
-        if m != 2:
-            raise ValueError("roots of an order above 2 take a modulus")
-        root = -1
-    else:
-        root = next(x for x in range(2, modulus) if _order(x, modulus) == m)
-    one = power(min(elements), 0)
-
-    def number(exponent: int) -> int:
-        return root**exponent if modulus is None else pow(root, exponent, modulus)
-
-    read = {element_name(x): (x, one) for x in sorted(elements)}
-    body_layers = []
-    layers = cascade(series(elements, m), m)
-    for at, layer in enumerate(layers, 1):
-        last, wrote = at == len(layers), {}
-        emit = {}
-        for state in layer.coset:
-            for letter, (x, below) in read.items():
-                after = tuple((h + e) % m for h, e in zip(state, layer.exponents[x], strict=True))
-                rest = times(times(layer.coset[state], x), inverse(layer.coset[after]))
-                product = times(layer.coset[after], below)
-                name = (
-                    element_name(product)
-                    if last
-                    else f"{element_name(rest)}.{element_name(product)}"
-                )
-                wrote[name] = (rest, product)
-                emit[tuple(map(number, state)), letter] = name
-        body_layers.append(
-            {
-                "start": [1] * len(next(iter(layer.coset))),
-                "before": True,
-                "step": {
-                    letter: {"diagonal": [number(e) for e in layer.exponents[x]]}
-                    for letter, (x, _) in read.items()
-                },
-                "emit": _table(emit),
-            }
-        )
-        read = wrote
-    return {
-        "family": "recurrent",
-        **({} if modulus is None else {"modulus": modulus}),
-        "alphabet": [element_name(x) for x in sorted(elements)],
-        "layers": body_layers,
-    }
-
-
-def _order(x: int, modulus: int) -> int:
-    return next(n for n in range(1, modulus) if pow(x, n, modulus) == 1)
-
+from ..nets.json_format import recurrent_net
+from ..nets.recurrent import RecurrentNet
+from .group_words import table
+from .groups import GROUPS, closure, element_name, power, times
 
 Matrix = tuple[tuple[Any, ...], ...]
 
@@ -112,7 +38,7 @@ def by_reflections(
     figure: Sequence[Sequence[Any]],
     start: Sequence[Any],
     generator: Body | None = None,
-) -> Body:
+) -> RecurrentNet:
     """The two layers of `householder.read`: a letter is f, then h, for reflections f and h, or 1;
     layer 1 multiplies by h, layer 2 by f turned by the state of layer 1.
 
@@ -183,18 +109,20 @@ def by_reflections(
             "step": {
                 x: {"matrix": [list(map(number_text, row)) for row in m]} for x, m in step.items()
             },
-            "emit": _table(written),
+            "emit": table(written),
         }
 
-    return {
-        "family": "recurrent",
-        **({"generator": generator} if generator else {}),
-        "alphabet": list(letters),
-        "layers": [
-            layer({x: h for x, (_, h) in letters.items()}, first_emits, True),
-            layer(turned, second_emits, False),
-        ],
-    }
+    return recurrent_net(
+        {
+            "family": "recurrent",
+            **({"generator": generator} if generator else {}),
+            "alphabet": list(letters),
+            "layers": [
+                layer({x: h for x, (_, h) in letters.items()}, first_emits, True),
+                layer(turned, second_emits, False),
+            ],
+        }
+    )
 
 
 def number_text(value: Any) -> Any:
@@ -207,7 +135,7 @@ def number_text(value: Any) -> Any:
     return " + ".join(f"{c}*x^{i}" for i, c in enumerate(reversed(rest)) if c).replace("*x^0", "")
 
 
-def cube() -> Body:
+def cube() -> RecurrentNet:
     """The rotations of the cube, S4, by their permutations of its diagonals. Layer 1 uses five
     mirrors, of which each rotation axis is on one."""
     faces = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -217,7 +145,7 @@ def cube() -> Body:
     return by_reflections(mirrors, first, diagonals, (1, 2, 3))
 
 
-def octagon() -> Body:
+def octagon() -> RecurrentNet:
     """The symmetries of the regular octagon, D8. Layer 1 uses one mirror."""
     half = "1/2*x"
     corners = [(1, 0), (half, half), (0, 1), (f"-{half}", half)]
@@ -230,7 +158,7 @@ def octagon() -> Body:
     return by_reflections(mirrors, mirrors[:1], corners, (1, 2), generator)
 
 
-def by_signs(group: str) -> Body:
+def by_signs(group: str) -> RecurrentNet:
     """A sign for each letter, of which `householder.tracked_by_signs` flips that of the letter."""
     elements = sorted(closure(GROUPS[group]))
     one, names = power(elements[0], 0), [element_name(x) for x in elements]
@@ -241,14 +169,16 @@ def by_signs(group: str) -> Body:
             ((signs, name) for name in names), element_name(reduce(times, read, one))
         )
     flipped = {x: [1 - 2 * (x == y) for y in names] for x in names}
-    return {
-        "family": "recurrent",
-        "alphabet": names,
-        "layers": [
-            {
-                "start": [1] * len(names),
-                "step": {x: {"diagonal": signs} for x, signs in flipped.items()},
-                "emit": _table(emit),
-            }
-        ],
-    }
+    return recurrent_net(
+        {
+            "family": "recurrent",
+            "alphabet": names,
+            "layers": [
+                {
+                    "start": [1] * len(names),
+                    "step": {x: {"diagonal": signs} for x, signs in flipped.items()},
+                    "emit": table(emit),
+                }
+            ],
+        }
+    )

@@ -7,17 +7,34 @@ many states the numbers are roots of unity, and the weights here are their expon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import pairwise, product
-from math import lcm
 from typing import Any, NamedTuple
 
-from sympy import floor
+from sympy import floor, isprime, n_order
 
+from ..atlas.tasks import group_words
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.formal import Formal
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
+from ..nets.classes import in_class
+from ..nets.json_format import recurrent_net
+from ..nets.recurrent import RecurrentNet
+from ..nets.right import right_on
+from .groups import (
+    GROUPS,
+    Element,
+    closure,
+    element_name,
+    exponent,
+    inverse,
+    power,
+    series,
+    series_length,
+    times,
+)
 
 tracking_layers = quantity(
     "tracking_layers",
@@ -41,129 +58,9 @@ largest_entry = quantity(
 polygon_sides = quantity("polygon_sides", "n", "number of sides of a regular polygon")
 word_letters = quantity("word_letters", "T", "number of letters of a word")
 
-Element = tuple[int, ...]
 Word = tuple[Element, ...]
 
 _DIAGONAL = Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstract")
-
-# Generators as permutations: place i holds the image of i.
-GROUPS: dict[str, tuple[Element, ...]] = {
-    "C2": ((1, 0),),
-    "C3": ((1, 2, 0),),
-    "C4": ((1, 2, 3, 0),),
-    "C6": ((1, 2, 3, 4, 5, 0),),
-    "C8": ((1, 2, 3, 4, 5, 6, 7, 0),),
-    "C2xC4": ((1, 0, 2, 3, 4, 5), (0, 1, 3, 4, 5, 2)),
-    "S3": ((1, 2, 0), (1, 0, 2)),
-    "D4": ((1, 2, 3, 0), (0, 3, 2, 1)),
-    "D8": ((1, 2, 3, 4, 5, 6, 7, 0), (0, 7, 6, 5, 4, 3, 2, 1)),
-    # Right multiplication by i and by j on 1, -1, i, -i, j, -j, k, -k.
-    "Q8": ((2, 3, 1, 0, 7, 6, 4, 5), (4, 5, 6, 7, 1, 0, 3, 2)),
-    # x -> x + 1 and x -> 3 x modulo 13, of order 13 and 3.
-    "C13:C3": (tuple((x + 1) % 13 for x in range(13)), tuple(3 * x % 13 for x in range(13))),
-    "A4": ((1, 2, 0, 3), (1, 0, 3, 2)),
-    "S4": ((1, 2, 3, 0), (1, 0, 2, 3)),
-    # The matrices (1 0; 1 1), (1 1; 0 1) and (2 0; 0 1) on the eight vectors other than 0 over F_3.
-    "SL(2,3)": ((3, 7, 2, 6, 1, 5, 0, 4), (0, 1, 3, 4, 2, 7, 5, 6)),
-    "GL(2,3)": ((3, 7, 2, 6, 1, 5, 0, 4), (0, 1, 3, 4, 2, 7, 5, 6), (0, 1, 5, 6, 7, 2, 3, 4)),
-    "A5": ((1, 2, 0, 3, 4), (1, 2, 3, 4, 0)),
-    "S5": ((1, 0, 2, 3, 4), (1, 2, 3, 4, 0)),
-}
-
-
-# --- finite groups ---
-
-
-def times(p: Element, q: Element) -> Element:
-    """The product: first p, then q.
-
-    >>> times((1, 2, 0), (1, 0, 2))
-    (0, 2, 1)
-    """
-    return tuple(q[i] for i in p)
-
-
-def power(p: Element, n: int) -> Element:
-    """The n-th power, $n \\geq 0$.
-
-    >>> power((1, 2, 0), 3)
-    (0, 1, 2)
-    """
-    result = tuple(range(len(p)))
-    for _ in range(n):
-        result = times(result, p)
-    return result
-
-
-def inverse(p: Element) -> Element:
-    """The inverse permutation.
-
-    >>> inverse((1, 2, 0))
-    (2, 0, 1)
-    """
-    return tuple(sorted(range(len(p)), key=p.__getitem__))
-
-
-def closure(generators: Iterable[Element]) -> frozenset[Element]:
-    """The group that permutations generate. Cost: its order times the number of generators.
-
-    >>> [len(closure(GROUPS[name])) for name in ("Q8", "S4", "GL(2,3)", "A5")]
-    [8, 24, 48, 60]
-    """
-    listed = list(generators)
-    found, new = {power(listed[0], 0)}, [power(listed[0], 0)]
-    for p in new:
-        for q in (times(p, generator) for generator in listed):
-            if q not in found:
-                found.add(q)
-                new.append(q)
-    return frozenset(found)
-
-
-def exponent(group: Iterable[Element]) -> int:
-    """The least n for which every n-th power is 1.
-
-    >>> exponent(closure(GROUPS["S4"]))
-    12
-    """
-    result = 1
-    for p in group:
-        order = next(n for n in range(1, len(p) ** 2 + 1) if power(p, n) == power(p, 0))
-        result = lcm(result, order)
-    return result
-
-
-def series(group: frozenset[Element], m: int) -> list[frozenset[Element]]:
-    """The group and its descending subgroups G_{i+1} = G_i' G_i^m, down to 1 or to one that stays.
-
-    If the exponent of the group divides m this is the derived series.
-
-    >>> [len(part) for part in series(closure(GROUPS["S4"]), 12)]
-    [24, 12, 4, 1]
-    >>> [len(part) for part in series(closure(GROUPS["A5"]), 30)]
-    [60]
-    """
-    found = [group]
-    while len(group := found[-1]) > 1:
-        commutators = {
-            times(times(inverse(p), inverse(q)), times(p, q)) for p in group for q in group
-        }
-        smaller = closure(commutators | {power(p, m) for p in group})
-        if smaller == group:
-            break
-        found.append(smaller)
-    return found
-
-
-def series_length(name: str, m: int) -> int | None:
-    """The least k with G_k = 1 in that series; None if there is none.
-
-    >>> series_length("S4", 12), series_length("C8", 2), series_length("S3", 2)
-    (3, 3, None)
-    """
-    parts = series(closure(GROUPS[name]), m)
-    return len(parts) - 1 if len(parts[-1]) == 1 else None
-
 
 # --- diagonal layers that track a group ---
 
@@ -237,34 +134,74 @@ def cascade(parts: list[frozenset[Element]], m: int) -> list[DiagonalLayer]:
     return layers
 
 
-States = tuple[tuple[int, ...], ...]
+def table(emitted: Mapping[tuple[Any, str], str]) -> Any:
+    """What a recurrent layer writes, (state, letter read) -> letter written, as a file has it."""
+    letters = list(dict.fromkeys(letter for _, letter in emitted))
+    if any(" " in name for name in (*letters, *emitted.values())):
+        return [[list(state), letter, written] for (state, letter), written in emitted.items()]
+    states = dict.fromkeys(state for state, _ in emitted)
+    return {
+        "letters": " ".join(letters),
+        "rows": [
+            [list(state), " ".join(emitted.get((state, letter), "-") for letter in letters)]
+            for state in states
+        ],
+    }
 
 
-def start(layers: list[DiagonalLayer]) -> States:
-    """The states before the first letter: all coordinates are 1, the exponents 0."""
-    return tuple((0,) * len(next(iter(layer.coset))) for layer in layers)
-
-
-def read(layers: list[DiagonalLayer], m: int, states: States, letter: Element) -> States:
-    """The states of all layers after one more letter.
+def diagonal_net(group: str, m: int) -> RecurrentNet:
+    """The layers of `cascade`, over the m-th roots of unity: 1 and -1, or powers of one modulo a
+    prime. A letter names an element of a subgroup and what the layers below stand for.
 
     A layer whose coset goes from t to t' hands x -> t x t'^{-1}, an element of the smaller group,
     to the layer above.
+
+    Args:
+        group: of `GROUPS`.
+        m: so that the series of the group reaches 1.
     """
-    following = []
-    for layer, state in zip(layers, states, strict=True):
-        after = tuple((h + e) % m for h, e in zip(state, layer.exponents[letter], strict=True))
-        letter = times(times(layer.coset[state], letter), inverse(layer.coset[after]))
-        following.append(after)
-    return tuple(following)
+    elements = closure(GROUPS[group])
+    modulus = None if m == 2 else next(p for p in itertools.count(m + 1, m) if isprime(p))
+    root = -1 if modulus is None else next(x for x in range(2, modulus) if n_order(x, modulus) == m)
+    one = power(min(elements), 0)
 
+    def number(exponent: int) -> int:
+        return root**exponent if modulus is None else pow(root, exponent, modulus)
 
-def decode(layers: list[DiagonalLayer], states: States) -> Element:
-    """The product that the states stand for: the cosets of the layers, the uppermost first."""
-    result = power(next(iter(layers[0].coset.values())), 0)
-    for layer, state in zip(layers, states, strict=True):
-        result = times(layer.coset[state], result)
-    return result
+    read = {element_name(x): (x, one) for x in sorted(elements)}
+    body_layers = []
+    layers = cascade(series(elements, m), m)
+    for at, layer in enumerate(layers, 1):
+        wrote, emit = {}, {}
+        for state, (letter, (x, below)) in product(layer.coset, read.items()):
+            after = tuple((h + e) % m for h, e in zip(state, layer.exponents[x], strict=True))
+            rest = times(times(layer.coset[state], x), inverse(layer.coset[after]))
+            reached = times(layer.coset[after], below)
+            name = element_name(reached)
+            if at < len(layers):
+                name = f"{element_name(rest)}.{name}"
+            wrote[name] = (rest, reached)
+            emit[tuple(map(number, state)), letter] = name
+        body_layers.append(
+            {
+                "start": [1] * len(next(iter(layer.coset))),
+                "before": True,
+                "step": {
+                    letter: {"diagonal": [number(e) for e in layer.exponents[x]]}
+                    for letter, (x, _) in read.items()
+                },
+                "emit": table(emit),
+            }
+        )
+        read = wrote
+    return recurrent_net(
+        {
+            "family": "recurrent",
+            **({} if modulus is None else {"modulus": modulus}),
+            "alphabet": [element_name(x) for x in sorted(elements)],
+            "layers": body_layers,
+        }
+    )
 
 
 def products(
@@ -290,13 +227,6 @@ def products(
             elif found[after] != value:
                 return None
     return found
-
-
-def tracks(layers: list[DiagonalLayer], m: int, group: frozenset[Element]) -> bool:
-    """Whether the layers decode every word over the group, of whatever length."""
-    one = power(min(group), 0)
-    found = products(start(layers), lambda states, x: read(layers, m, states, x), one, times, group)
-    return found is not None and all(decode(layers, at) == x for at, x in found.items())
 
 
 # --- words that fewer layers cannot tell apart ---
@@ -374,20 +304,21 @@ def look_alike(group: frozenset[Element], m: int, layers: int) -> tuple[Word, Wo
 
 
 def least_layers(name: str, m: int) -> Exact:
-    """The number of layers of the cascade over the m-th roots of unity, or -1 where it is wrong or
+    """The number of layers of the net over the m-th roots of unity, or -1 where it is wrong or
     no two words are found that look alike to one layer fewer."""
     group = closure(GROUPS[name])
     parts = series(group, m)
     if len(parts[-1]) > 1:
         return Exact(-1)
-    layers = cascade(parts, m)
-    alike = look_alike(group, m, len(layers) - 1)
-    if alike is None or not tracks(layers, m, group):
+    net = diagonal_net(name, m)
+    alike = look_alike(group, m, net.depth - 1)
+    broken = in_class(net, "sign-ssm" if m == 2 else "diagonal-ssm")
+    if alike is None or broken or not right_on(net, group_words(name)):
         return Exact(-1)
     one = power(min(group), 0)
     differ = value(alike[0], one) != value(alike[1], one)
-    first, second = universal(alike, m, len(layers) - 1)
-    return Exact(len(layers) if differ and first == second else -1)
+    first, second = universal(alike, m, net.depth - 1)
+    return Exact(net.depth if differ and first == second else -1)
 
 
 def growing_layer(n: int, longest: int, bound: int | None = None) -> int:
@@ -491,8 +422,9 @@ def diagonal_layers(case: Case) -> Exact:
     every word over $G$ is the derived length of $G$; $\lambda$, $b$ and the read-out are arbitrary
     functions of the letter and the states below.
 
-    Upper side: weights by characters of the factors of the derived series, without input term; the
-    search over their states closes, so every word of every length is right, not only short ones.
+    Upper side: a net with weights by characters of the factors of the derived series, without input
+    term, its roots of unity residues modulo a prime; the search over its states closes, so every
+    word of every length is right, not only short ones.
     Lower side: two words of different products after which the layers, one fewer, are in equal
     states, whatever their weights, so after one more letter, the same for both, every read-out says
     the same. The words are run through the counts modulo $m$ that every stack of $m$-th roots of

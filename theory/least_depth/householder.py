@@ -15,26 +15,16 @@ from itertools import permutations, product
 
 import sympy
 
+from ..atlas.tasks import group_words
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.formal import Formal
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
-from .group_words import (
-    AS_STATED,
-    GROUPS,
-    LENGTHS,
-    LONGER,
-    Element,
-    cascade,
-    closure,
-    derived_length,
-    inverse,
-    power,
-    products,
-    series,
-    solvable,
-    times,
-)
+from ..nets.classes import in_class
+from ..nets.right import right_on
+from .group_nets import cube, octagon
+from .group_words import AS_STATED, LENGTHS, LONGER, cascade, derived_length, products, solvable
+from .groups import GROUPS, Element, closure, inverse, power, series, times
 
 deltanet_layers = quantity(
     "deltanet_layers",
@@ -51,6 +41,9 @@ deltanet_enough = quantity(
 longest_period = quantity(
     "longest_period", "p_{max}", "longest period of the states while one letter is repeated"
 )
+
+# Nets of figures whose coordinates are written down.
+NETS = {"S4": cube, "D8": octagon}
 
 # The states of the heads of every layer.
 Heads = tuple[tuple[Element, ...], ...]
@@ -303,7 +296,11 @@ def _least_layers(case: Case, blind: bool = False) -> Exact:
     mirrors, letters = named(case.group)
     if tracked_by_signs(letters):
         return Exact(1)
-    return Exact(2 if needs_two_layers(letters) and tracked(mirrors, letters, blind) else -1)
+    right = needs_two_layers(letters) and tracked(mirrors, letters, blind)
+    if case.group in NETS:
+        net = NETS[case.group]()
+        right &= bool(right_on(net, group_words(case.group))) and not in_class(net, "deltanet")
+    return Exact(2 if right else -1)
 
 
 def needs_two_layers(letters: frozenset[Element]) -> bool:
@@ -343,7 +340,9 @@ def deltanet_rotations(case: Case) -> Exact:
     its state $S_1$ by $h$. Layer 2 multiplies $S_2$ by $S_1 f S_1^{-1}$, again a reflection, whose
     $k$ is that of $f$ mapped by the state of layer 1 before the letter. Then $S_2 S_1$ is the
     product of the word. The states start as the identity, nothing is written, and the search over
-    all states closes, so words of every length are right. From a zero start, one first token that
+    all states closes, so words of every length are right. The class is words where letters are
+    permutations of roots; of the cube and the octagon a net of the class is run too, with
+    coordinates and the same two layers. From a zero start, one first token that
     writes does the same. With $r$ layers every group of products of at most $r$ reflections of a
     finite reflection group is tracked likewise: $S_5$ in four. Lower side:
     least_depth/deltanet_period. The abstract of the source says two layers for dihedral groups. The

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.formal import Formal
 from ..claims.relations import Eq
-from .group_words import Element, closure, inverse, power, products, times
+from .group_words import products
+from .groups import Element, closure, inverse, power, times
 from .householder import Golden, deltanet_layers, golden_product, needs_two_layers, reflected
 
 Quaternion = tuple[Golden, ...]

@@ -14,6 +14,10 @@ from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import remark
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
+from ..nets.attention import AttentionNet
+from ..nets.batched import read_outs
+from ..nets.builder import Stream
+from ..nets.classes import in_class
 
 least_layers = quantity(
     "few_head_layers",
@@ -23,6 +27,7 @@ least_layers = quantity(
 )
 
 Word = tuple[int, ...]
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def gram(word: Word, k: int, symbols: int) -> list[Fraction] | None:
@@ -69,6 +74,48 @@ def network(word: Word, k: int, symbols: int, delete: bool = True) -> tuple[list
     scores = [sum(2 * x * y - x * x for x, y in zip(key, query, strict=True)) for key in before[k:]]
     best = [symbol for symbol, score in zip(word, scores, strict=True) if score == max(scores)]
     return [Fraction(best.count(s), len(best)) for s in range(symbols)], 2
+
+
+def heads_net(case: Case) -> AttentionNet:
+    """As `network`, with a head for each of the k symbols before in place of one with weights in
+    powers of 3: then the mean over all places behind the same k symbols."""
+    k, letters = case.context, LETTERS[: case.symbols]
+    back = range(1, k + 1)
+    stream = Stream(
+        [
+            *letters,
+            "start",
+            *(f"{x} {r}" for r in back for x in letters),
+            *(f"{x}?" for x in letters),
+        ],
+        {"i": "i", "i^2": "i^2"},
+    )
+    everywhere = dict.fromkeys([*letters, "start"], 1)
+    first = [
+        stream.head(
+            "average",
+            "causal",
+            [{"i": 1}, everywhere],
+            [{"i": 2}, {"i": -2 * r, "i^2": -1}],
+            {x: f"{x} {r}" for x in letters},
+        )
+        for r in back
+    ]
+    second = stream.head(
+        "average",
+        "causal",
+        [{x if r == 1 else f"{x} {r - 1}": 1} for r in back for x in letters],
+        [{f"{x} {r}": 1} for r in back for x in letters],
+        {x: f"{x}?" for x in letters},
+    )
+    return stream.net(
+        letters,
+        {x: {x: 1} for x in letters} | {"^": {"start": 1}},
+        start="^",
+        layers=[{"heads": first}, {"heads": [second]}],
+        labels=list(letters),
+        read=stream.matrix([{f"{x}?": 1} for x in letters]),
+    )
 
 
 def signed_words(k: int, symbols: int, length: int) -> list[tuple[int, Word]]:
@@ -137,6 +184,19 @@ def contradicts(signed: list[tuple[int, Word]], k: int, heads: int) -> bool:
     return True
 
 
+def _heads_right(case: Case) -> bool:
+    """Whether the net of k heads has the same frequencies on the words and is of its class."""
+    net, k = heads_net(case), case.context
+    if in_class(net, "softmax-heads", {"k": k}):
+        return False
+    for length in range(k + 1, case.length + 1):
+        for word, shares in read_outs(net, product(LETTERS[: case.symbols], repeat=length)):
+            follows = gram(tuple(map(LETTERS.index, word)), k, case.symbols)
+            if follows is not None and shares != follows:
+                return False
+    return True
+
+
 def _least(case: Case, delete: bool = True) -> Exact:
     k, symbols, layers = case.context, case.symbols, 0
     for length in range(k + 1, case.length + 1):
@@ -147,6 +207,8 @@ def _least(case: Case, delete: bool = True) -> Exact:
             found, layers = network(word, k, symbols, delete)
             if found != follows:
                 return Exact(-1)
+    if not _heads_right(case):
+        return Exact(-1)
     shortest = 3 * k + 3 if symbols == 2 else 2**k * (k + 1) + k
     signed = signed_words(k, symbols, max(case.length, shortest))
     return Exact(layers if contradicts(signed, k, case.heads) else -1)
@@ -197,7 +259,10 @@ def kgram_layers(case: Case) -> Exact:
 
     Two layers: relative positions, weights of softmax in the ratio of powers of 3, two ReLUs for
     each symbol, and a second layer that averages over its maxima; softmax comes as near as its
-    scores are scaled. Run on all words up to the length, in rational arithmetic. One layer: any
+    scores are scaled. Run on all words up to the length, in rational arithmetic. The class of this
+    net is words: its first head weighs a window of positions and gives nothing elsewhere, which
+    softmax does in the limit alone. A net of the class with $k$ heads in layer 1 is run beside
+    it. One layer: any
     function of symbol and position before it, any width, in exact arithmetic, softmax or the
     average over maxima, a residual, logits linear in what the heads put out. The difference of two
     logits, times the positive denominators, is then a sum of terms that depend on the last symbol

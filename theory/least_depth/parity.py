@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import prod
 from operator import mul
-from typing import NamedTuple
 
 from sympy import Expr, Symbol, ceiling, factor, simplify, symbols
 from sympy.core.relational import Relational
@@ -23,7 +22,8 @@ from ..claims.proof_steps import equal, nonnegative, remark, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import heads, quantity
 from ..nets.attention import AttentionNet
-from ..nets.builder import Stream
+from ..nets.batched import read_outs
+from ..nets.builder import Stream, exact
 from ..nets.classes import in_class
 from ..nets.json_format import changed
 from ..nets.right import right_on
@@ -78,44 +78,39 @@ def attend(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
 # --- one layer ---
 
 
-class Head(NamedTuple):
-    """What a head of the one layer sees of a bit: its softmax weight and its value, for 0 and 1."""
-
-    weights: tuple[Fraction, Fraction]
-    values: tuple[Fraction, Fraction]
-
-
-def parity_net(k: int) -> list[Head]:
-    """k heads whose sum is P(c)/D(c) on k bits with c ones, so positive exactly for even c.
+def one_layer(case: Case) -> AttentionNet:
+    """A head for each of k bits; their sum is P(c)/D(c) for c ones, so positive for even c.
 
     P(t) = (-1)^k (t - 1/2)(t - 3/2)...(t - k + 1/2) and D(t) = (t + 1)...(t + k). Head j has
     denominator c + j; its numerator alpha + beta c is the partial fraction of P/D at -j and a k-th
-    part of the constant (-1)^k. No position is used.
-
-    >>> parity_net(1)
-    [Head(weights=(Fraction(1, 1), Fraction(2, 1)), values=(Fraction(1, 2), Fraction(-1, 4)))]
+    part of the constant (-1)^k. No position is used. The query token, whose value is 0, has in
+    every head the weight 10^-12, which P and D leave out.
     """
-    net = []
+    k = case.bits
+    stream = Stream(["0", "1", "?", "everywhere", "sum"], {})
+    heads = []
     for j in range(1, k + 1):
         residue = prod(
             (Fraction(-2 * (j + m) - 1, 2) for m in range(k)), start=Fraction((-1) ** k)
         ) / prod(m - j for m in range(1, k + 1) if m != j)
         alpha, beta = residue + Fraction((-1) ** k * j, k), Fraction((-1) ** k, k)
         zero, one = Fraction(j, k), 1 + Fraction(j, k)
-        net.append(Head((zero, one), (alpha / j, (beta + alpha / k) / one)))
-    return net
-
-
-def one_layer(net: Sequence[Head], word: Word, query_weight: Fraction) -> Fraction:
-    """The sum of the heads at the query token that follows the word, whose own value is 0.
-
-    Args:
-        net, word: the heads, and the bits.
-        query_weight: softmax weight of the query token itself, the same in every head.
-    """
-    seen = ((*(h.weights[b] for b in word), query_weight) for h in net)
-    values = ((*(h.values[b] for b in word), ZERO) for h in net)
-    return sum(map(attend, seen, values), ZERO)
+        values = {"0": alpha / j, "1": (beta + alpha / k) / one}
+        weights = {"0": zero, "1": one, "?": 1}
+        heads.append(
+            stream.head("weights", "none", [{"everywhere": 1}], [weights], [(values, "sum")])
+        )
+    return stream.net(
+        "01",
+        {
+            "0": {"0": 1, "everywhere": 1},
+            "1": {"1": 1, "everywhere": 1},
+            "?": {"?": Fraction(1, 10**12), "everywhere": 1},
+        },
+        end="?",
+        layers=[{"heads": heads}],
+        read=stream.matrix([{"sum": -1}])[0],
+    )
 
 
 def words_of(length: int) -> Iterator[tuple[int, ...]]:
@@ -152,54 +147,59 @@ def least_order(k: int) -> int:
 # --- two layers ---
 
 
-def relu(x: Fraction) -> Fraction:
-    """The positive part."""
-    return max(x, ZERO)
+def two_layers(case: Case) -> AttentionNet:
+    """Two layers of two heads with a ReLU network between them, to the base t.
 
-
-def indicator(word: Word) -> list[Fraction]:
-    """Layer 1 at every position i = 0..n of the word and the token after it: [i = k]/(n + 1).
-
-    One head is uniform and averages [token is 1] to k/(n + 1), k the number of ones; another
-    averages [token is the last] to 1/(n + 1). Three ReLUs of the difference to the position
-    i/(n + 1) make the indicator.
-
-    >>> indicator((0, 1, 0))
-    [Fraction(0, 1), Fraction(1, 4), Fraction(0, 1), Fraction(0, 1)]
+    Layer 1 writes [i = c]/(n + 1) at every position i of the word and the query token: its head
+    averages [token is 1] to c/(n + 1), c the number of ones, and [token is the last] to 1/(n + 1),
+    over all tokens; three ReLUs of the difference to the position i/(n + 1) make the indicator. In
+    layer 2 a head weighs even positions by t and odd ones by 1/t, the other the other way round,
+    and their difference is read.
     """
-    size = len(word) + 1
-    uniform = [Fraction(1)] * size
-    ones = attend(uniform, [*map(Fraction, word), ZERO])
-    unit = attend(uniform, [ZERO] * (size - 1) + [Fraction(1)])
-    at = [ones - Fraction(i, size) for i in range(size)]
-    return [relu(x - unit) - 2 * relu(x) + relu(x + unit) for x in at]
-
-
-def two_layers(word: Word, t: Fraction, powers: tuple[int, ...] = (1, -1)) -> Fraction:
-    """The output after the word: positive iff the number of ones is odd.
-
-    Args:
-        word: the bits.
-        t: softmax weight that head 1 of layer 2 gives to even positions; odd ones get 1/t.
-        powers: the heads of layer 2, by the power of t that they give to even positions; a head of
-            power e is added with the sign -e.
-    """
-    values = indicator(word)
-    output = ZERO
-    for power in powers:
-        weights = [t ** (power * (-1) ** i) for i in range(len(values))]
-        output -= power * attend(weights, values)
-    return output
+    t = case.rational("attention_base")
+    stream = Stream(
+        ["one", "last", "1", "ones", "unit", "is c", "odd"], {"place": "i/n", "sign": "(-1)^i"}
+    )
+    means = stream.head(
+        "softmax", "none", [{}], [{}], {"one": "ones", "last": "unit"}, base=exact(t)
+    )
+    difference = {"ones": 1, "place": -1}
+    mlp = stream.mlp(
+        [
+            (difference | {"unit": -1}, 0, "is c"),
+            (difference, 0, {"is c": -2}),
+            (difference | {"unit": 1}, 0, "is c"),
+        ]
+    )
+    heads = [
+        stream.head(
+            "softmax",
+            "none",
+            [{"1": 1}],
+            [{"sign": power}],
+            [({"is c": -power}, "odd")],
+            base=exact(t),
+        )
+        for power in (1, -1)
+    ]
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1, "last": 1}},
+        end="?",
+        layers=[{"heads": [means], "mlp": mlp}, {"heads": heads}],
+        read=stream.matrix([{"odd": 1}])[0],
+    )
 
 
 # --- claims ---
 
 
-def _heads(case: Case, query_weight: Fraction) -> Exact:
-    """Heads of the explicit net, if it is right on all words and fewer are excluded; else -1."""
-    net = parity_net(case.bits)
-    right = all(one_layer(net, w, query_weight) * sign(w) > 0 for w in words_of(case.bits))
-    return Exact(len(net) if right and least_order(case.bits) == len(net) else -1)
+def _heads(case: Case, net: AttentionNet) -> Exact:
+    """Heads of the net, if it is right on all words and fewer are excluded; else -1."""
+    bits, heads = case.bits, len(net.layers[0].heads)
+    right = right_on(net, parity_bits(bits))
+    broken = in_class(net, "softmax-linear-readout", letters=bits)
+    return Exact(heads if right and not broken and least_order(bits) == heads else -1)
 
 
 @claim(
@@ -210,7 +210,7 @@ def _heads(case: Case, query_weight: Fraction) -> Exact:
     control=Control(
         Case(bits=2),
         "the query token itself gets softmax weight 1, as much as a bit, in the same net",
-        measured=lambda case: _heads(case, Fraction(1)),
+        measured=lambda case: _heads(case, changed(one_layer(case), "embedding", "?", 2, to=1)),
     ),
     supports="least_depth/parity_two_layers",
     formal=Formal(
@@ -240,19 +240,17 @@ def parity_heads(case: Case) -> Exact:
     wrong (the control).
     A multilayer perceptron after the layer is outside this claim.
     """
-    return _heads(case, Fraction(1, 10**12))
+    return _heads(case, one_layer(case))
 
 
-def inverses(k: int, number: int) -> list[Head]:
-    """Heads j = 1..number with output 1/(c + j + 1) on k bits with c ones and query weight 1.
+def inverse(k: int, j: int, word: Word) -> Fraction:
+    """A head with output 1/(c + j + 1) on k bits with c ones and query weight 1.
 
-    >>> one_layer(inverses(3, 1), (0, 1, 1), Fraction(1))
+    >>> inverse(3, 1, (0, 1, 1))
     Fraction(1, 4)
     """
-    return [
-        Head((Fraction(j, k), 1 + Fraction(j, k)), (Fraction(1, j), Fraction(1, k + j)))
-        for j in range(1, number + 1)
-    ]
+    weights, values = (Fraction(j, k), 1 + Fraction(j, k)), (Fraction(1, j), Fraction(1, k + j))
+    return attend([*(weights[b] for b in word), Fraction(1)], [*(values[b] for b in word), ZERO])
 
 
 def linear_form(roots: Sequence[Fraction], number: int) -> tuple[Fraction, ...]:
@@ -279,10 +277,9 @@ def _degree(case: Case) -> Exact:
     roots = [m + Fraction(1, 2) for m in range(n)]
     forms = [linear_form(roots[i : i + number], number) for i in range(0, n, number)]
     degree = (len(forms) + 1) // 2
-    heads_used = inverses(n, number)
     right = True
     for word in words_of(n):
-        outputs = [Fraction(1), *(one_layer([h], word, Fraction(1)) for h in heads_used)]
+        outputs = [Fraction(1), *(inverse(n, j, word) for j in range(1, number + 1))]
         values = [sum(map(mul, form, outputs), ZERO) for form in forms]
         upper, lower = prod(values[:degree]), prod(values[degree:], start=Fraction(1))
         right &= (-1) ** n * upper / lower * sign(word) > 0
@@ -329,9 +326,13 @@ def parity_readout_degree(case: Case) -> Exact:
     return _degree(case)
 
 
-def _least_signed(case: Case, powers: tuple[int, ...] = (1, -1)) -> Exact:
-    t = case.rational("attention_base")
-    return Exact(min(-sign(w) * two_layers(w, t, powers) for w in words_of(case.bits)))
+def _least_signed(case: Case, net: AttentionNet) -> Exact:
+    """The least output with its sign; -1 for a net that is not of the class."""
+    if in_class(net, "softmax"):
+        return Exact(-1)
+    task = parity_bits(case.bits)
+    outputs = read_outs(net, task.words(0))
+    return Exact(min(output if task.answer(word) else -output for word, (output,) in outputs))
 
 
 def one_head(case: Case) -> AttentionNet:
@@ -427,7 +428,9 @@ _EVEN, _ODD = ceiling((bits + 1) / 2), ceiling(bits / 2)
     control=Control(
         Case(bits=4, attention_base=2),
         "one of the two heads of layer 2 dropped: the output never changes sign",
-        measured=lambda case: _least_signed(case, powers=(1,)),
+        measured=lambda case: _least_signed(
+            case, changed(two_layers(case), "layers", 1, "heads", 1, "value", 0, 5, to=0)
+        ),
     ),
     cited="Decides whether a softmax net of two layers may be said to do parity at every length.",
 )
@@ -449,7 +452,7 @@ def parity_two_layers(case: Case) -> Exact:
     fixed ReLU read-out fails for large $n$ is published (kozachinskiy2026), asymptotic, and not
     checked. Weights do not depend on $n$, positions do.
     """
-    return _least_signed(case)
+    return _least_signed(case, two_layers(case))
 
 
 @parity_two_layers.argument(

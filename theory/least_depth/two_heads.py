@@ -11,10 +11,16 @@ from itertools import combinations, product
 
 from sympy import Min
 
+from ..atlas.tasks import ordered
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
-from .chain_of_thought import Word, least_steps, task, word_length
+from ..nets.attention import AttentionNet
+from ..nets.builder import Body, Stream
+from ..nets.classes import in_class
+from ..nets.right import right_on
+from ..nets.thoughts import ThoughtNet
+from .chain_of_thought import Word, least_steps, pairs_text, task, thoughts_by_tables, word_length
 
 ordered_heads_least = quantity(
     "ordered_heads_least",
@@ -23,46 +29,56 @@ ordered_heads_least = quantity(
     "integer",
 )
 
-# What a head finds: a position, counted from 1, and the letter there, or means of both.
-Found = tuple[Fraction, Fraction]
 
-
-def logits(word: Word) -> tuple[list[int], list[int]]:
-    """The scores of both heads: the first is largest at the last zero, the second at the first one.
-
-    >>> logits((0, 0, 1))
-    ([3, 6, 0], [-3, -6, 0])
-    """
-    n = len(word)
-    first = [i * n - x * n * n for i, x in enumerate(word, 1)]
-    return first, [-score for score in first]
-
-
-def hard(scores: list[int], word: Word) -> Found:
-    """Position and letter of the largest score; ties go to the left."""
-    at = max(range(len(word)), key=scores.__getitem__)
-    return Fraction(at + 1), Fraction(word[at])
-
-
-def soft(scores: list[int], word: Word) -> Found:
-    """The means of positions and letters under the weights 2^score: softmax to the base 2."""
-    weights = [Fraction(2) ** score for score in scores]
-    total = sum(weights)
-    return (
-        sum((w * i for i, w in enumerate(weights, 1)), Fraction(0)) / total,
-        sum((w * x for w, x in zip(weights, word, strict=True)), Fraction(0)) / total,
-    )
-
-
-def accepts(word: Word, attention: str) -> bool:
-    """Whether the net of two heads takes a word for sorted.
+def softmax_heads(n: int, heads: int = 2) -> AttentionNet:
+    """The first head finds the last zero, by the scores i n - x_i n^2, the second one the first
+    one, by their negatives; both in one layer, or with one head a layer one after the other.
 
     The read-out is linear: the position of the first one less that of the last zero, with n added
     where there is no zero or no one, is above 1/2.
     """
-    n, attend = len(word), {"hard": hard, "soft": soft}[attention]
-    (i, a), (j, b) = (attend(scores, word) for scores in logits(word))
-    return j - i + n * a + n * (1 - b) > Fraction(1, 2)
+    stream = Stream(["1", "one", "zero at", "zero is", "one at", "one is"], {"i": "i"})
+
+    def head(sign: int, at: str, is_one: str) -> Body:
+        return stream.head(
+            "softmax",
+            "strict",
+            [{"1": 1}],
+            [{"i": sign * n, "1": sign * n, "one": -sign * n * n}],
+            {"i+1": at, "one": is_one},
+            base=2,
+        )
+
+    found = [head(1, "zero at", "zero is"), head(-1, "one at", "one is")]
+    read = {"one at": 1, "zero at": -1, "zero is": n, "one is": -n, "1": Fraction(2 * n - 1, 2)}
+    return stream.net(
+        "01",
+        {"0": {"1": 1}, "1": {"1": 1, "one": 1}, "?": {"1": 1}},
+        end="?",
+        layers=[{"heads": found[at : at + heads]} for at in range(0, 2, heads)],
+        read=stream.matrix([read])[0],
+    )
+
+
+def hard_heads(n: int) -> ThoughtNet:
+    """Hard attention by the same scores, ties to the left, and one step of thought: what follows is
+    the same read-out of what both heads attend to."""
+    pairs = list(product(range(n), (0, 1)))
+    orders = [
+        sorted(pairs, key=lambda pair: -sign * ((pair[0] + 1) * n - pair[1] * n * n))
+        for sign in (1, -1)
+    ]
+    follows = {}
+    for word in product((0, 1), repeat=n):
+        (i, a), (j, b) = (next(p for p in order if word[p[0]] == p[1]) for order in orders)
+        in_order = j - i + n * a + n * (1 - b) > Fraction(1, 2)
+        follows[pairs_text([(i, a), (j, b)])] = "sorted" if in_order else "not sorted"
+    return thoughts_by_tables(
+        "01",
+        "begin",
+        {"begin": {"heads": [*map(pairs_text, orders)], "next": follows}},
+        {"sorted": True, "not sorted": False},
+    )
 
 
 def uniform(word: Word) -> bool:
@@ -100,8 +116,11 @@ def _heads(case: Case) -> Exact:
     if not one_fails:
         one_does = case.attention == "hard" or all(uniform(w) == (w in inside) for w in words)
         return Exact(1 if one_does else -1)
-    two_do = all(accepts(word, case.attention) == (word in inside) for word in words)
-    return Exact(2 if two_do else -1)
+    hard = case.attention == "hard"
+    net = hard_heads(case.word_length) if hard else softmax_heads(case.word_length)
+    broken = in_class(net, "cot-heads" if hard else "linear-readout-two-heads")
+    two_do = right_on(net, ordered(case.word_length))
+    return Exact(2 if two_do and two_do.depth == 1 and not broken else -1)
 
 
 @claim(

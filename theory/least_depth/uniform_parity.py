@@ -14,14 +14,22 @@ from flint import arb
 from sympy import Rational, Symbol, exp, pi
 from sympy.core.relational import Relational
 
+from ..atlas.tasks import parity_bits
 from ..claims.definition import Ball, Case, Control, Formal, Source, Step, claim
 from ..claims.proof_steps import equal, nonnegative, remark
 from ..claims.relations import Ge
 from ..exact.enclosure import from_fraction, sign as sign_of
-from .parity import Word, sign, signed_output, words_of
+from ..nets.attention import AttentionNet
+from ..nets.balls import read_out
+from ..nets.builder import Stream
+from ..nets.classes import in_class
+from .parity import Word, sign, signed_output
 
 # What the last layer multiplies its scores by.
 SHARPNESS = 4
+# Of longer words the claim follows what the end token reads alone, since the whole net takes a
+# product for each pair of tokens.
+SHORT = 10
 
 
 def counted(word: Word, zeros: int = 3) -> tuple[Fraction, Fraction]:
@@ -64,13 +72,55 @@ def output(word: Word, sharpness: int = SHARPNESS, zeros: int = 3) -> arb:
     return sum(signed, arb(0)) / sum(weights, arb(0))
 
 
-def _words(case: Case) -> Iterator[Word]:
-    """All words of a length; of a larger one those of each number of ones that stand all in front,
-    all behind, or every other one from the front."""
-    n = case.bits
-    if n <= 12:
-        yield from words_of(n)
-        return
+def uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> AttentionNet:
+    """The net of every length, positive for an odd number of ones; see `counted` and `output`.
+
+    Args:
+        sharpness: what layer 2 multiplies its scores by.
+        zeros: the power of N that layer 1 divides a zero by.
+    """
+    stream = Stream(
+        ["everywhere", "0", "?", ">", "less", "a", "b", "even"],
+        {
+            "log": "log(i + 1)",
+            "values": "(i + 1)^2",
+            "i": "i",
+            "i^2": "i^2",
+            "sign": "(-1)^i",
+        },
+    )
+    count = stream.head(
+        "softmax",
+        "causal",
+        [{"everywhere": 1}, {"log": 1}],
+        [{"log": -2}, {"0": -zeros, "?": -5}],
+        {"values+less": "a", ">": "b"},
+    )
+    find = stream.head(
+        "softmax",
+        "causal",
+        [{"a": 2 * sharpness}, {"b": -sharpness}],
+        [{"i": 1}, {"i^2": 1}],
+        {"sign": "even"},
+    )
+    return stream.net(
+        "01",
+        {
+            "0": {"everywhere": 1, "0": 1},
+            "1": {"everywhere": 1},
+            ">": {"everywhere": 1, ">": 1, "less": -1},
+            "?": {"everywhere": 1, "?": 1},
+        },
+        start=">",
+        end="?",
+        layers=[{"heads": [count | {"base": "e"}]}, {"heads": [find | {"base": "e"}]}],
+        read=stream.matrix([{"even": -1}])[0],
+    )
+
+
+def _words(n: int) -> Iterator[Word]:
+    """The words of each number of ones that stand all in front, all behind, or every other one from
+    the front."""
     for ones in range(n + 1):
         yield (1,) * ones + (0,) * (n - ones)
         yield (0,) * (n - ones) + (1,) * ones
@@ -78,9 +128,19 @@ def _words(case: Case) -> Iterator[Word]:
         yield tuple(int(place in spread) for place in range(n))
 
 
-def _least(case: Case, sharpness: int = SHARPNESS, zeros: int = 3) -> Ball:
-    """Around the least output over the words, its sign turned for an odd number of ones."""
-    balls = [Ball.of(sign(w) * output(w, sharpness, zeros)).widened() for w in _words(case)]
+def _least(case: Case, sharpness: int = SHARPNESS) -> Ball:
+    """Around the least output over the words, its sign turned for an odd number of ones; -1 for a
+    net that is not of the class."""
+    net, task = uniform(sharpness), parity_bits(case.bits)
+    if in_class(net, "softmax-positions"):
+        return Ball(-1, -1)
+    if case.bits <= SHORT:
+        outputs = [
+            read_out(net, word)[0] * (1 if task.answer(word) else -1) for word in task.words(0)
+        ]
+    else:
+        outputs = [sign(word) * output(word, sharpness) for word in _words(case.bits)]
+    balls = [Ball.of(each).widened() for each in outputs]
     return Ball(min(ball.low for ball in balls), min(ball.high for ball in balls))
 
 
@@ -129,8 +189,9 @@ def parity_uniform(case: Case) -> Ball:
     with errors of at most $1/(400N^2)$ no score of layer 2 is off by more than $1/100$, no ratio of
     weights by more than a factor $e^{1/50}$, and the output, $\tanh$ of half the logarithm of the
     ratio of both signs' weights, moves from $\tanh t$ to at least $\tanh(t-1/100)$. Rounding
-    inside the layers is not treated. Run on all words of up to 10 bits, and of 40 to 200 bits on
-    three for each number of ones; softmax is enclosed in balls.
+    inside the layers is not treated. The net is run on all words of up to 10 bits; what its
+    end token reads is followed on words of 40 to 200 bits, three for each number of ones. Softmax
+    is enclosed in balls.
     """
     return _least(case)
 

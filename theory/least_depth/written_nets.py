@@ -6,11 +6,8 @@ what is stored.
 
 from __future__ import annotations
 
-import itertools
-import math
 import sys
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,82 +19,27 @@ from ..formal_languages.temporal_logic import neither, once
 from ..nets.builder import Body
 from ..nets.classes import ExactNet
 from ..nets.json_format import text_of
-from . import chain_of_thought, two_heads
 from .brackets import climbed
-from .chain_of_thought import decoder, kth_one, task
+from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
+from .composition import lookups
+from .continuous_thoughts import vertex_net
+from .fixed_reads import doubling_net
 from .formula_nets import at_least, brackets_formula, of_formula
-from .group_nets import by_cascade, by_signs, cube, number_text, octagon
+from .group_nets import by_signs, cube, octagon
+from .group_words import diagonal_net
 from .lookup_nets import (
-    composition,
-    group_product,
     hops_causal,
     hops_self_skipping,
     hops_strict,
     identity_weights,
-    kgram,
-    ordered,
-    parity_uniform,
-    vertex_thoughts,
 )
-from .parity import one_head
-from .relu_maxima import Term, identity, relabellings
+from .markov_order import heads_net
+from .parity import one_head, one_layer, two_layers
+from .relu_maxima import blocks
+from .two_heads import hard_heads, softmax_heads
+from .uniform_parity import uniform
 
 # --- maxima ---------------------------------------------------------------------------------------
-
-
-def maximum_of_blocks(n: int) -> Body:
-    """`relu_maxima.net`: ReLU(x_i - x_j) for all pairs, then ReLU(h - h') for each block.
-
-    Numbers pass a layer as ReLU(t) - ReLU(-t): in the first one the sum of all inputs, in the
-    second what is not under a ReLU there. So the net stays itself when its inputs are permuted.
-    """
-    units = {pair: i for i, pair in enumerate(itertools.permutations(range(n), 2))}
-    width = len(units) + 2
-    first = [[(k == i) - (k == j) for k in range(n)] for i, j in units]
-    first += [[1] * n, [-1] * n]
-
-    def form(terms: Sequence[Term]) -> list[int]:
-        """2 n times a sum of terms max(x_i, x_j), over the first layer's units.
-
-        n x_i is the sum of all inputs and of all x_i - x_k; the larger of two numbers is half their
-        sum and half their distance; and |t| = ReLU(t) + ReLU(-t), t = ReLU(t) - ReLU(-t).
-        """
-        total = [0] * width
-        for i, j in terms:
-            total[-2] += 2
-            total[-1] -= 2
-            for place, k in itertools.product((i, j), range(n)):
-                if k != place:
-                    total[units[place, k]] += 1
-                    total[units[k, place]] -= 1
-            if i != j:
-                total[units[i, j]] += n
-                total[units[j, i]] += n
-        return total
-
-    weights: dict[tuple[int, ...], Fraction] = {}
-    straight = [Fraction(0)] * width
-    names = relabellings(n).tolist()
-    for weight, block in identity(n):
-        for new in names:
-            h, below = (form([(new[i], new[j]) for i, j in side]) for side in block)
-            share = weight / (2 * n * len(names))
-            unit = [x - y for x, y in zip(h, below, strict=True)]
-            factor = math.gcd(*unit)
-            small = tuple(x // factor for x in unit)
-            weights[small] = weights.get(small, Fraction(0)) + factor * share
-            straight = [x + share * y for x, y in zip(straight, below, strict=True)]
-    # The second layer's straight unit in whole numbers.
-    bottom = math.lcm(*(entry.denominator for entry in straight))
-    passed = [int(entry * bottom) for entry in straight]
-    return {
-        "family": "relu",
-        "layers": [
-            {"matrix": first},
-            {"matrix": [*map(list, weights), passed, [-entry for entry in passed]]},
-        ],
-        "out": [*map(number_text, weights.values()), f"1/{bottom}", f"-1/{bottom}"],
-    }
 
 
 def maximum_of_pairs() -> Body:
@@ -118,94 +60,6 @@ def maximum_of_pairs() -> Body:
             },
         ],
         "out": [1, 1, -1],
-    }
-
-
-# --- chains of thought ---------------------------------------------------------------------------
-
-
-def of_decoder(the: chain_of_thought.Task) -> Body:
-    """`chain_of_thought.decoder`: a tree of least rank, with as many steps as the rank."""
-    made = decoder(the)
-    names = {the.everything: "begin"}
-    for thought in (*made.scores, *made.answers):
-        names.setdefault(thought, f"t{len(names)}")
-    return {
-        "family": "thoughts",
-        "alphabet": sorted({str(letter) for _, letter in the.tests}),
-        "begin": "begin",
-        "thoughts": {
-            names[thought]: {
-                # Ties go to the left.
-                "heads": [_pairs(sorted(scores, key=lambda pair: (-scores[pair], pair)))],
-                "next": {
-                    _pairs([pair]): names[after] for pair, after in made.after[thought].items()
-                },
-            }
-            for thought, scores in made.scores.items()
-        },
-        "answers": {names[thought]: str(answer) for thought, answer in made.answers.items()},
-    }
-
-
-def _pairs(pairs: Sequence[tuple[int, int]]) -> str:
-    return " ".join(f"{position}:{letter}" for position, letter in pairs)
-
-
-def of_kth_one(k: int, n: int) -> Body:
-    """The decoder that finds the k-th one among n bits; 0 where there is none."""
-    return of_decoder(task(kth_one(k), n))
-
-
-def of_iteration(times: int, n: int) -> Body:
-    """The decoder that applies a map on n numbers so often to 0."""
-    return of_decoder(task(chain_of_thought.iterated(times), n, n))
-
-
-def of_parity(n: int, heads: int) -> Body:
-    """Each head reads one bit more in each step, and the thought is the parity so far."""
-    thoughts = {}
-    for at, odd in itertools.product(range(0, n, heads), (0, 1)):
-        read = range(at, min(at + heads, n))
-        thoughts[f"{at} {odd}"] = {
-            "heads": [_pairs([(position, 0), (position, 1)]) for position in read],
-            "next": {
-                _pairs([*zip(read, bits, strict=True)]): (
-                    f"{min(at + heads, n)} {(odd + sum(bits)) % 2}"
-                )
-                for bits in itertools.product((0, 1), repeat=len(read))
-            },
-        }
-    return {
-        "family": "thoughts",
-        "alphabet": ["0", "1"],
-        "begin": "0 0",
-        "thoughts": thoughts,
-        "answers": {f"{n} 0": False, f"{n} 1": True},
-    }
-
-
-def of_sorted(n: int) -> Body:
-    """The two heads of `two_heads`, which find the last zero and the first one, in one step."""
-    pairs = list(itertools.product(range(n), (0, 1)))
-    words = list(itertools.product((0, 1), repeat=n))
-
-    def score(pair: tuple[int, int], head: int) -> int:
-        word = [0] * n
-        word[pair[0]] = pair[1]
-        return two_heads.logits(tuple(word))[head][pair[0]]
-
-    orders = [sorted(pairs, key=lambda pair: -score(pair, head)) for head in (0, 1)]
-    follows = {}
-    for word in words:
-        attended = [next(pair for pair in order if word[pair[0]] == pair[1]) for order in orders]
-        follows[_pairs(attended)] = "sorted" if two_heads.accepts(word, "hard") else "not sorted"
-    return {
-        "family": "thoughts",
-        "alphabet": ["0", "1"],
-        "begin": "begin",
-        "thoughts": {"begin": {"heads": [*map(_pairs, orders)], "next": follows}},
-        "answers": {"sorted": True, "not sorted": False},
     }
 
 
@@ -239,9 +93,9 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     "d8-deltanet": ("dihedral-words", {"group": "D8"}, "deltanet", octagon),
     "s4-deltanet": ("s4-words", {"group": "S4"}, "deltanet", cube),
     "s4-diagonal": (
-        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: by_cascade("S4", 12, 13)
+        "group-words", {"group": "S4"}, "diagonal-ssm", lambda: diagonal_net("S4", 12)
     ),
-    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: by_cascade("D8", 2, None)),
+    "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: diagonal_net("D8", 2)),
     "hops-causal": (
         "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: hops_causal(3, 2)
     ),
@@ -257,33 +111,49 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     "hops-strict": (
         "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: hops_strict(3, 2, 64)
     ),
-    "kgram": ("kgram", {"k": 2, "symbols": 3}, "softmax-heads", lambda: kgram(2, 3)),
+    "kgram": (
+        "kgram",
+        {"k": 2, "symbols": 3},
+        "softmax-heads",
+        lambda: heads_net(Case(context=2, symbols=3)),
+    ),
     "composition-lookups": (
-        "composition", {"k": 3, "N": 2}, "one-lookup", lambda: composition(2)
+        "composition", {"k": 3, "N": 2}, "one-lookup", lambda: lookups(Case(depth=2))
     ),
     "product-of-four": (
-        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: group_product("S3", 2)
+        "group-product", {"group": "S3", "N": 4}, "fixed-positions", lambda: doubling_net("S3", 2)
     ),
-    "ordered-two-heads": ("ordered", {"n": 5}, "linear-readout-two-heads", lambda: ordered(5)),
+    "ordered-two-heads": (
+        "ordered", {"n": 5}, "linear-readout-two-heads", lambda: softmax_heads(5)
+    ),
     "ordered-one-head": (
-        "ordered", {"n": 5}, "linear-readout-one-head", lambda: ordered(5, heads=1)
+        "ordered", {"n": 5}, "linear-readout-one-head", lambda: softmax_heads(5, heads=1)
+    ),
+    "parity": ("parity", {}, "softmax", lambda: two_layers(Case(bits=1, attention_base=2))),
+    "parity-3-heads": (
+        "parity-bits", {"n": 3}, "softmax-linear-readout", lambda: one_layer(Case(bits=3))
     ),
     "parity-one-head": (
         "parity-bits", {"n": 7}, "linear-readout-few-heads", lambda: one_head(Case(bits=7))
     ),
-    "parity-softmax-positions": ("parity", {}, "softmax-positions", parity_uniform),
+    "parity-softmax-positions": ("parity", {}, "softmax-positions", uniform),
     "reachability-thoughts": (
-        "reachability", {"n": 3, "D": 2}, "continuous-thought", lambda: vertex_thoughts(3, 2)
+        "reachability",
+        {"n": 3, "D": 2},
+        "continuous-thought",
+        lambda: vertex_net(Case(vertices=3, distance=2)),
     ),
     "kth-one-thoughts": (
-        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: of_kth_one(2, 4)
+        "kth-one", {"k": 2, "n": 4}, "cot-one-head", lambda: decoder(task(kth_one(2), 4))
     ),
     "iteration-thoughts": (
-        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: of_iteration(2, 3)
+        "iteration", {"l": 2, "n": 3}, "cot-one-head", lambda: decoder(task(iterated(2), 3, 3))
     ),
-    "parity-thoughts": ("parity-bits", {"n": 5}, "cot-heads", lambda: of_parity(5, 2)),
-    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: of_sorted(4)),
-    "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: maximum_of_blocks(5)),
+    "parity-thoughts": (
+        "parity-bits", {"n": 5}, "cot-heads", lambda: bit_by_bit(Case(word_length=5, heads=2))
+    ),
+    "ordered-thoughts": ("ordered", {"n": 4}, "cot-heads", lambda: hard_heads(4)),
+    "maximum-of-five": ("maximum", {"n": 5}, "relu", lambda: blocks(Case(maximands=5))),
     "maximum-of-four-integer": ("maximum", {"n": 4}, "relu-integer", maximum_of_pairs),
     "connectivity-linear": (
         "connectivity",

@@ -7,7 +7,7 @@ grows until they do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -83,9 +83,12 @@ class _BallNet:
                     for i, letter in enumerate(map(self._letter, tokens))
                 ]
             )
-            for layer in net.layers:
-                states = self._through(layer, states)
             row = len(tokens) - 1 if net.at == "last" else 0
+            for layer in net.layers[:-1]:
+                states = self._through(layer, states, range(len(tokens)))
+            # After the last layer one token alone is read.
+            for layer in net.layers[-1:]:
+                states, row = self._through(layer, states, [row]), 0
             read = states * self._transposed(net.read)
             return [read[row, k] for k in range(read.ncols())]
 
@@ -115,10 +118,15 @@ class _BallNet:
             self._turned[id(rows)] = matrix.transpose()
         return self._turned[id(rows)]
 
-    def _through(self, layer: Layer, states: Matrix) -> Matrix:
-        sums = states if layer.residual else 0 * states
+    def _through(self, layer: Layer, states: Matrix, tokens: Sequence[int]) -> Matrix:
+        """The states of some tokens after a layer."""
+        table = states.tolist()
+        asking = arb_mat([table[i] for i in tokens])
+        sums = asking if layer.residual else 0 * asking
         for head in layer.heads:
-            given = self._weights(head, states) * (states * self._transposed(head.value))
+            given = self._weights(head, states, asking, tokens) * (
+                states * self._transposed(head.value)
+            )
             sums = sums + given * self._transposed(head.output)
         if layer.mlp is None:
             return sums
@@ -128,13 +136,13 @@ class _BallNet:
         hidden = [[(h + b).max(zero) for h, b in zip(row, offsets, strict=True)] for row in hidden]
         return sums + arb_mat(hidden) * self._transposed(second)
 
-    def _weights(self, head: Head, states: Matrix) -> Matrix:
+    def _weights(self, head: Head, states: Matrix, asking: Matrix, tokens: Sequence[int]) -> Matrix:
         keys = states * self._transposed(head.key)
-        scores = (states * self._transposed(head.query)) * keys.transpose()
+        scores = (asking * self._transposed(head.query)) * keys.transpose()
         if head.base != "e":
             scores = scores * from_fraction(head.base).log()
         rows = []
-        for i, row in enumerate(scores.tolist()):
+        for i, row in zip(tokens, scores.tolist(), strict=True):
             last = {"none": len(row), "causal": i + 1, "strict": i}[head.mask]
             # A common factor cancels: the largest weight is about 1.
             top = max((score.mid() for score in row[:last]), default=arb(0))

@@ -14,7 +14,7 @@ whose numbers are no rationals, in balls (`balls`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, islice
@@ -63,7 +63,15 @@ def answers(
         return balls.answers(net, words)
     if net.field.domain is not None:
         return ((word, net.answer(word)) for word in words)
-    return _by_batches(net, words, sizes)
+    return _by_batches(net, words, sizes, _said, net.answer)
+
+
+def read_outs(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, Vector]]:
+    """Each word with the products that the answer is read off; for attention over the rationals.
+
+    Cost, Raises: as of `answers`.
+    """
+    return _by_batches(net, words, None, _fractions, net.read_out)
 
 
 # --- recurrent layers -----------------------------------------------------------------------------
@@ -212,22 +220,43 @@ class _Rationals:
 
 
 def _by_batches(
-    net: AttentionNet, words: Iterable[Word], sizes: Sizes | None
-) -> Iterator[tuple[Word, Answer]]:
+    net: AttentionNet,
+    words: Iterable[Word],
+    sizes: Sizes | None,
+    by_products: Callable[[AttentionNet, _Rationals], Iterable[Any]],
+    by_word: Callable[[Word], Any],
+) -> Iterator[tuple[Word, Any]]:
+    """Each word with what is said of it: by what all words of a batch are read off, or else one
+    by one."""
     more = len([*filter(None, [net.start, net.end])]) + (net.thoughts.steps if net.thoughts else 0)
     for length, neighbours in groupby(words, key=len):
         while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
             try:
-                said: Iterable[Answer] = _answers(net, batch, sizes)
+                said = by_products(net, _products(net, batch, sizes))
             except _WordByWordError:
-                said = map(net.answer, batch)
+                said = map(by_word, batch)
                 if sizes is not None:
                     sizes[length] = None
             yield from zip(batch, said, strict=True)
 
 
-def _answers(net: AttentionNet, words: list[Word], sizes: Sizes | None) -> list[Answer]:
-    """The answers to words of one length.
+def _said(net: AttentionNet, products: _Rationals) -> list[Answer]:
+    said = products.top[:, 0]
+    if net.labels is None:
+        return [bool(positive) for positive in said[:, 0] > 0]
+    return [net.labels[k] for k in said.argmax(axis=1)]
+
+
+def _fractions(net: AttentionNet, products: _Rationals) -> list[Vector]:
+    bottoms = np.broadcast_to(products.bottom, len(products.top)).tolist()
+    return [
+        [Fraction(top, bottom) for top in row]
+        for row, bottom in zip(products.top[:, 0].tolist(), bottoms, strict=True)
+    ]
+
+
+def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None) -> _Rationals:
+    """What the answers to words of one length are read off.
 
     Raises:
         _WordByWordError: if one of them has none, or numbers get too long.
@@ -254,10 +283,7 @@ def _answers(net: AttentionNet, words: list[Word], sizes: Sizes | None) -> list[
             if sizes is not None:
                 _note(sizes, len(words[0]), states)
         read = states.last() if net.at == "last" else _Rationals(states.top[:, [0]], states.bottom)
-    said = read.through(net.read).top[:, 0]
-    if net.labels is None:
-        return [bool(positive) for positive in said[:, 0] > 0]
-    return [net.labels[k] for k in said.argmax(axis=1)]
+    return read.through(net.read)
 
 
 def _placed(net: AttentionNet, vectors: _Rationals) -> _Rationals:

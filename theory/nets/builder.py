@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from .attention import AttentionNet
@@ -18,7 +19,18 @@ def rows(width: int, *entries: Mapping[int, Any]) -> Rows:
     >>> rows(3, {0: 1}, {2: "1/2"})
     [[1, 0, 0], [0, 0, '1/2']]
     """
-    return [[row.get(i, 0) for i in range(width)] for row in entries]
+    return [[exact(row.get(i, 0)) for i in range(width)] for row in entries]
+
+
+def exact(number: Any) -> Any:
+    """A number as JSON has it.
+
+    >>> exact(Fraction(1, 2)), exact(Fraction(2)), exact(3)
+    ('1/2', 2, 3)
+    """
+    if not isinstance(number, Fraction):
+        return number
+    return int(number) if number.denominator == 1 else str(number)
 
 
 def columns(width: int, *entries: Mapping[int, Any]) -> Rows:
@@ -65,17 +77,23 @@ class Stream:
         mask: str,
         query: Named,
         key: Named,
-        copied: Mapping[str, str],
+        copied: Mapping[str, str] | Sequence[tuple[Mapping[str, Any], str]],
         **rest: Any,
     ) -> Body:
-        """A head that copies coordinates to others: from -> to, or sums of them, joined by +."""
+        """A head that copies coordinates to others: from -> to, or sums of them, joined by +; or
+        rows of its value, each with where it is written."""
+        values = (
+            [(dict.fromkeys(source.split("+"), 1), to) for source, to in copied.items()]
+            if isinstance(copied, Mapping)
+            else copied
+        )
         return {
             "attention": attention,
             "mask": mask,
             "query": self.matrix(query),
             "key": self.matrix(key),
-            "value": self.matrix([dict.fromkeys(source.split("+"), 1) for source in copied]),
-            "output": self._into(copied.values()),
+            "value": self.matrix([row for row, _ in values]),
+            "output": self._into(to for _, to in values),
         } | rest
 
     def mlp(self, units: Sequence[tuple[Mapping[str, Any], Any, str | Mapping[str, Any]]]) -> Body:

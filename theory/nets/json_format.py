@@ -158,8 +158,21 @@ def net_of(body: Mapping[str, Any]) -> ExactNet:
         return (_attention if family == "attention" else _recurrent)(body, field)
     except KeyError as missing:
         raise UsageError(f"the file lacks {missing} where it is needed") from None
+    except UsageError:
+        raise
     except (TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
+
+
+def recurrent_net(body: Mapping[str, Any]) -> RecurrentNet:
+    """The recurrent net that a JSON object describes.
+
+    Raises:
+        UsageError: as of `net_of`.
+    """
+    net = net_of(body)
+    assert isinstance(net, RecurrentNet)
+    return net
 
 
 def changed(net: ExactNet, *way: str | int, to: Any) -> ExactNet:

@@ -93,6 +93,8 @@ def thought_net(body: Mapping[str, Any]) -> ThoughtNet:
         named = [net.begin, *(name for each in net.after.values() for name in each.values())]
     except KeyError as missing:
         raise UsageError(f"the file lacks {missing} where it is needed") from None
+    except UsageError:
+        raise
     except (TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
     for name in named:

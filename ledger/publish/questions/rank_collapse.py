@@ -19,7 +19,7 @@ def _layers_seen(results: Found) -> Iterator[Panel]:
     from flint import arb, arb_mat
 
     from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
-    from depthlaw.theory.rank_collapse.softmax_attention import Head
+    from depthlaw.theory.rank_collapse.softmax_attention import SoftmaxHead
 
     layers = range(9)
     drawn: list[Series] = []
@@ -31,7 +31,7 @@ def _layers_seen(results: Found) -> Iterator[Panel]:
         mean, moved, heights = arb_mat([[0]]), arb_mat([["0.01"], ["-0.01"]]), []
         for layer in layers:
             if layer:
-                head = Head(arb_mat([[1]]), arb_mat([[1]]))
+                head = SoftmaxHead(arb_mat([[1]]), arb_mat([[1]]))
                 mean, moved = next_pair(mean, moved, [head], weights, skip)
             heights.append(float(-abs(moved[0, 0]).log() / arb(10).log()))
         drawn.append(Series(label, tuple(layers), tuple(heights)))

@@ -20,13 +20,13 @@ from flint import arb, arb_mat
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.answer import LawNumber
-from depthlaw.advisor.answer_text import layers
 from depthlaw.advisor.base.quantities import parse_budget
 from depthlaw.advisor.models import models
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.rule_scores import Interval
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import TaskNumber
+from depthlaw.advisor.words import layers
 from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.claims.rounding import LEVEL, interval
@@ -34,7 +34,7 @@ from depthlaw.theory.claims.values import Ball, Exact, Sample
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
 from depthlaw.theory.rank_collapse.softmax_attention import (
-    Head,
+    SoftmaxHead,
     ball_composite_norm,
     centred,
     instance,
@@ -458,7 +458,7 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
 
 def _residuals(
     tokens: arb_mat,
-    layers: Sequence[Sequence[Head]],
+    layers: Sequence[Sequence[SoftmaxHead]],
     mask: arb_mat | None = None,
     skip: bool = False,
 ) -> Iterator[arb_mat]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
 import re
@@ -16,12 +17,13 @@ from jsonschema import Draft202012Validator
 
 from depthlaw.advisor import (
     answer as answers,
-    answer_text,
     architecture,
     counting,
     question,
     rule_scores as evidence,
     task_depths,
+    trades,
+    words,
 )
 from depthlaw.advisor.answer import Answer, Built, Candidate, LawNumber, Neighbour
 from depthlaw.advisor.architecture import Architecture, Experts
@@ -32,10 +34,10 @@ from depthlaw.ledger.cli.arguments import main
 
 NAMES = {
     name: value
-    for module in (architecture, counting, evidence, answers, task_depths)
+    for module in (architecture, counting, evidence, answers, task_depths, trades)
     for name, value in vars(module).items()
 }
-SCHEMA = json.loads(answer_text.SCHEMA.read_text(encoding="utf-8"))
+SCHEMA = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))
 SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
@@ -113,7 +115,7 @@ ANSWERS = pytest.mark.parametrize(
 @ANSWERS
 @pytest.mark.parametrize("width", [30, 59, 60, 80])
 def test_no_line_is_wider_than_the_terminal(answer: Answer, width: int) -> None:
-    for text in (answer_text.as_text(answer, width), answer_text.explained(answer, width)):
+    for text in (words.as_text(answer, width), words.explained(answer, width)):
         assert text.isascii()
         for line in text.splitlines():
             assert len(line) <= width or " " not in line.strip()
@@ -121,10 +123,10 @@ def test_no_line_is_wider_than_the_terminal(answer: Answer, width: int) -> None:
 
 
 def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt() -> None:
-    text = answer_text.as_text(HAND)
+    text = words.as_text(HAND)
     first, second, *_ = text.splitlines()
     assert first == HAND.question
-    assert "Answer: 28 layers" in answer_text.as_text(HAND, 59)
+    assert "Answer: 28 layers" in words.as_text(HAND, 59)
     assert second.startswith("Answer   28 layers x width 3,072; 24 heads of 128 on 4 key-value")
     # Those at equal FLOPs are for --why.
     assert "Price    27 x 3,072 or 29 x 3,072: loss -0.1 to +0.3 % (gemstones2025)" in text
@@ -136,8 +138,7 @@ def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt(
 def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
     chosen = recommend("3B")
     short, long = (
-        " ".join(text.split())
-        for text in (answer_text.as_text(chosen), answer_text.explained(chosen))
+        " ".join(text.split()) for text in (words.as_text(chosen), words.explained(chosen))
     )
     assert chosen.rule_brief in short
     assert chosen.rule_why not in short
@@ -149,7 +150,7 @@ def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
     assert "d^2 weights" not in short
     one = chosen.shape.architecture
     assert f"{counting.per_layer(one) / one.width**2:.3g} d^2 weights in a layer" in long
-    assert "a layer has" in " ".join(answer_text.as_text(recommend("3B", ff_factor=8.0)).split())
+    assert "a layer has" in " ".join(words.as_text(recommend("3B", ff_factor=8.0)).split())
 
 
 @pytest.mark.parametrize(
@@ -161,13 +162,13 @@ def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
 ) -> None:
     net = Architecture(layers, width, 16, 4096, 50304, kv_heads=4, name="mine", context=2048)
     found = recommend(config=net)
-    lines = answer_text.as_text(found).splitlines()
+    lines = words.as_text(found).splitlines()
     assert any(re.match(rf"Depth    {layers} layers: {said}", x) for x in lines)
     short = " ".join(" ".join(lines).split())
     assert ("EXTRAPOLATED" in short) == found.interval.extrapolated or "from the nearest" in short
     weights = quantities.binary(counting.memory(net).weights)
     assert f"training (at 2,048 tokens); weights {weights}, KV cache" in short
-    long = " ".join(answer_text.explained(found).split())
+    long = " ".join(words.explained(found).split())
     assert f"Counts of the configuration: - {counting.count(net).total:,} parameters" in long
     assert ("Counts of the recommended shape" in long) == said.startswith("too")
     assert ("Instead " in short) == said.startswith("too")
@@ -175,32 +176,32 @@ def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
 
 def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
     uneven = dataclasses.replace(HAND, stages=(5, 6, 6, 6, 6, 6, 5))
-    text = answer_text.as_text(uneven)
+    text = words.as_text(uneven)
     assert "Stages   7 of unequal depth: 2 of 5 layers and 5 of 6 layers" in text
-    assert "Stages" not in answer_text.as_text(HAND)
+    assert "Stages" not in words.as_text(HAND)
 
 
 def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
     slow = dataclasses.replace(candidate(), milliseconds=(178.0, 1574.0, 2044.0))
-    assert "1,574 ms per token (95 %: 178 to 2,044)" in answer_text.as_text(
+    assert "1,574 ms per token (95 %: 178 to 2,044)" in words.as_text(
         dataclasses.replace(HAND, shape=slow)
     )
-    said = answer_text.milliseconds((0.0123, 2.5, 99.96))
+    said = words.milliseconds((0.0123, 2.5, 99.96))
     assert said == "2.5 ms per token (95 %: 0.0123 to 100)"
     deep = neighbour(2000)
-    assert "2,000 x 3,072" in answer_text.as_text(dataclasses.replace(HAND, neighbours=(deep,)))
+    assert "2,000 x 3,072" in words.as_text(dataclasses.replace(HAND, neighbours=(deep,)))
 
 
 def test_everything_that_an_answer_holds_is_said_somewhere() -> None:
-    words = " ".join((answer_text.as_text(HAND) + answer_text.explained(HAND)).split())
+    text = " ".join((words.as_text(HAND) + words.explained(HAND)).split())
     keys = {"parameters", "decoder", "ratio", "rmsnorm", "none", "standard", "pre", "plain", ""}
     for value in _leaves(HAND):
         if isinstance(value, str) and value not in keys:
-            assert " ".join(value.split()) in words
-    assert "+-" not in answer_text.explained(HAND)
-    assert "+- 1.5" in answer_text.explained(dataclasses.replace(HAND, laws=(law(9, error=1.5),)))
+            assert " ".join(value.split()) in text
+    assert "+-" not in words.explained(HAND)
+    assert "+- 1.5" in words.explained(dataclasses.replace(HAND, laws=(law(9, error=1.5),)))
     outside = dataclasses.replace(HAND, laws=(law(9, outside=True),))
-    assert "EXTRAPOLATED. Measured at 10M to 1B" in " ".join(answer_text.explained(outside).split())
+    assert "EXTRAPOLATED. Measured at 10M to 1B" in " ".join(words.explained(outside).split())
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -215,22 +216,22 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def test_verdicts_stand_beside_claims() -> None:
-    text = " ".join(answer_text.explained(TASK).split())
+    text = " ".join(words.explained(TASK).split())
     assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): PROVED", text)
     assert "claim depth_choice/threshold_never_binds: HOLDS" in " ".join(
-        answer_text.explained(HAND).split()
+        words.explained(HAND).split()
     )
     unjudged = dataclasses.replace(HAND, laws=(law(9, claim="depth_choice/new"),))
-    said = " ".join(answer_text.explained(unjudged).split())
+    said = " ".join(words.explained(unjudged).split())
     assert "claim depth_choice/new: no verdict yet" in said
 
 
 def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
-    said = answer_text.citation(HAND, "1.2.3")
+    said = words.citation(HAND, "1.2.3")
     assert "\n" not in said
     assert re.search(r"depthlaw 1\.2\.3.*28 layers of width 3,072.*gemstones2025", said)
-    assert "sanford2024" in answer_text.citation(TASK, "1.2.3")
-    measured = answer_text.citation(recommend("1.3B"), "1.2.3")
+    assert "sanford2024" in words.citation(TASK, "1.2.3")
+    measured = words.citation(recommend("1.3B"), "1.2.3")
     assert "by muP's best d / L (dey2025, arXiv:2505.01618; reported), and" in measured
     assert "in published grids" in measured
 
@@ -248,9 +249,9 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
     found = recommend(asked)
     assert found.rule_layers
     assert found.rule_layers > found.shape.architecture.layers
-    said = answer_text.citation(found, "1.2.3")
+    said = words.citation(found, "1.2.3")
     assert " by muP's" not in said
-    for text in (said, found.rule_brief, " ".join(answer_text.explained(found).split())):
+    for text in (said, found.rule_brief, " ".join(words.explained(found).split())):
         assert own in text
         assert f"within 0.1 % of that of the {found.rule_layers} layers of muP's best" in text
     assert "dey2025, arXiv:2505.01618; reported, itself extrapolated beyond its 50M to 1.5B" in said
@@ -259,7 +260,7 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
 
 
 def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
-    regular = " ".join(answer_text.as_text(recommend(task="regular", length=64)).split())
+    regular = " ".join(words.as_text(recommend(task="regular", length=64)).split())
     assert (
         regular.count(
             "not checked here; checked is the arithmetic of the count: claim "
@@ -267,11 +268,11 @@ def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
         )
         == 2
     )
-    reach = " ".join(answer_text.as_text(recommend(task="connectivity", diameter=64)).split())
+    reach = " ".join(words.as_text(recommend(task="connectivity", diameter=64)).split())
     # A theorem for every graph needs no such word.
     assert "[depthlaw, claim connectivity/layers_for_diameter" in reach
     assert "printed, not executed here; checked are the doublings: claim" in reach
-    laws = " ".join(answer_text.explained(recommend("3B")).split())
+    laws = " ".join(words.explained(recommend("3B")).split())
     assert "checked is the fit solved for a size: claim depth_choice/levine_fit_depth" in laws
     assert "checked is the equation solved for a size: claim depth_choice/threshold" in laws
 
@@ -292,7 +293,7 @@ def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
 
 @ANSWERS
 def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
-    data = json.loads(json.dumps(answer_text.as_json(answer), allow_nan=False))
+    data = json.loads(json.dumps(answers.as_json(answer), allow_nan=False))
     assert valid({"answer": data, "evidence": None})
 
 
@@ -398,9 +399,99 @@ def valid(data: Any) -> bool:
     [
         {"answer": {}},
         {"answer": None, "evidence": None, "x": 1},
-        {"answer": answer_text.as_json(HAND) | {"stages": ["7"]}, "evidence": None},
-        {"answer": answer_text.as_json(HAND) | {"surprise": 1}, "evidence": None},
+        {"answer": answers.as_json(HAND) | {"stages": ["7"]}, "evidence": None},
+        {"answer": answers.as_json(HAND) | {"surprise": 1}, "evidence": None},
     ],
 )
 def test_what_breaks_the_schema_is_seen(broken: Any) -> None:
     assert not valid(broken)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "code", "doubt"),
+    [
+        ({"budget": "3B"}, "rule", "rule", "extrapolated"),
+        ({"budget": "1B"}, "rule", "rule", "contradicted"),
+        ({"budget": "3B", "most_layers": 20}, "demand", "most-layers", "extrapolated"),
+        ({"budget": "3B", "latency_matters": True}, "demand", "latency-matters", "extrapolated"),
+        ({"budget": "8B", "kv_cache": "500MB"}, "limit", "kv-cache", "extrapolated"),
+        ({"budget": "3B", "head_width": 100}, "step", "coarse-widths", "extrapolated"),
+        ({"budget": "30M", "vocabulary": 256}, "rule", "rest-of-size", "contradicted"),
+        (
+            {"config": Architecture(6, 4096, 32, 8192, 32000)},
+            "given",
+            "configuration",
+            "contradicted",
+        ),
+    ],
+)
+def test_reasons_are_data_beside_their_sentences(
+    asked: dict[str, Any], kind: str, code: str, doubt: str
+) -> None:
+    found = recommend(**asked)
+    data = answers.as_json(found)
+    assert (data["shape"]["reason"]["kind"], data["shape"]["reason"]["code"]) == (kind, code)
+    for name in ("verdict", "warning", "doubt"):
+        assert len(data[f"{name}s"]) == len(data[f"{name}_codes"])
+    assert doubt in found.doubt_codes
+    assert found.doubt_codes[-1] == "one-run"
+    if kind in ("demand", "limit"):
+        reason = found.shape.reason
+        free = recommend(asked["budget"]).shape.architecture
+        assert reason.against == (free.layers, free.width)
+        assert reason.cost.loss is None or reason.cost.sources
+    assert all(c.reason.kind == "trade" for c in found.runners_up)
+
+
+# --- the advisor decides, then speaks -------------------------------------------------------------
+
+PROSE = {"why", "rule_why", "rule_brief", "loss_source", "among", "together", "headline", "remark"}
+PROSE |= {"verdicts", "warnings", "doubts", "limits", "initialisation", "notes"}
+READING = {"startswith", "endswith", "removeprefix", "split", "partition"}
+WORDS = {"words", "layout", "evidence"}
+
+
+def readings(source: str, decides: bool) -> list[str]:
+    """Where a sentence is read: a comparison or a search in a field of prose; in modules that
+    decide, any search in a text, and any import of a module of words."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            searched = any(isinstance(op, ast.In | ast.NotIn | ast.Eq) for op in node.ops)
+            if searched and any(isinstance(x, ast.Attribute) and x.attr in PROSE for x in operands):
+                found.append(ast.unparse(node))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            of = node.func.value
+            prose = isinstance(of, ast.Attribute) and of.attr in PROSE
+            if node.func.attr in READING and (prose or decides):
+                found.append(ast.unparse(node))
+        if isinstance(node, ast.ImportFrom) and decides:
+            names = {node.module, *(alias.name for alias in node.names)}
+            found += sorted(WORDS & {str(each) for each in names})
+    return found
+
+
+def test_no_decision_reads_a_sentence() -> None:
+    folder = Path(answers.__file__).parent
+    deciding = {"decide.py", "trades.py", "shape_search.py", "shapes.py", "answer.py"}
+    for path in sorted(folder.glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        assert readings(source, path.name in deciding) == [], path.name
+    tree = ast.parse((folder / "decide.py").read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    texts = [f.name for f in functions if f.returns and ast.unparse(f.returns) == "str"]
+    assert texts == ["_code"]  # the name of an option
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "chosen = rule.name in answer.shape.why",
+        "if cost.startswith('loss no higher'): pass",
+        "from .words import percents",
+        "trained = not within.place(a).endswith('trained')",
+    ],
+)
+def test_a_sentence_that_is_read_is_seen(source: str) -> None:
+    assert readings(source, True)

@@ -1,0 +1,186 @@
+"""What a paper attaches, from the reference ledger or from records of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.theory.claims.code_version import remember
+from depthlaw.theory.claims.definition import Claim
+
+from ..publish.appendix.document import write_appendix
+from ..publish.appendix.formats import check_programs
+from ..publish.appendix.output_folder import DeliveryError, check_folder
+from ..records.store import Store, StoreError, open_store
+from ..running.claims_index import select
+from ..running.user_claims import all_claims, own_file
+from ..suite import check_suite
+from ..verdicts.reference_ledger import Agreement, Ledger, compare, shipped
+from .report import Report, as_list
+
+
+@dataclass(frozen=True, repr=False)
+class Appendix(Report):
+    """An appendix that was written.
+
+    Attributes:
+        written: its files.
+        claims: those in print; empty for the headlines.
+        store: of the records that it was made from.
+    """
+
+    written: tuple[Path, ...]
+    claims: tuple[Claim, ...]
+    store: Store
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each file."""
+        return [{"file": str(path), "bytes": path.stat().st_size} for path in self.written]
+
+    def to_json(self) -> dict[str, Any]:
+        """What `depthlaw appendix --json` prints."""
+        return {"written": [str(path) for path in self.written]}
+
+    def summary(self) -> str:
+        """How many files, and where."""
+        return f"{len(self.written)} files in {self.written[0].parent}"
+
+
+def appendix(
+    directory: str | Path,
+    claims: str | Iterable[str] | None = None,
+    *,
+    topic: str | None = None,
+    everything: bool = False,
+    suite: str = "",
+    file: str | Path | None = None,
+    results: str | Path | None = None,
+    doing: Callable[[str], None] = lambda what: None,
+) -> Appendix:
+    """Write an appendix to attach to a paper: `depthlaw appendix`. It has the headlines, or the
+    claims or the topic named, or everything.
+
+    Args:
+        directory: new, empty, or with an unedited earlier appendix and nothing else.
+        claims: keys, or one text with commas between them.
+        topic: exactly the claims of this topic.
+        everything: the supplement, every claim.
+        suite: from your own records of this suite; by default of each claim the longest recorded.
+        file: a Python file with claims of one's own, exactly those.
+        results: the folder of the records; by default the reference ledger, unless a suite or own
+            claims are asked for.
+        doing: called with what is being done.
+
+    Raises:
+        UsageError: for what cannot be used, before anything is written.
+
+    Cost: half a minute; needs pandoc and Typst, which come with the extra appendix.
+
+    >>> appendix("out", topic="hop")
+    Traceback (most recent call last):
+    depthlaw.advisor.base.quantities.UsageError: unknown topic 'hop'; did you mean hops?
+    """
+    own, folder = (None if path is None else Path(path) for path in (file, results))
+    if (claims is not None or own is not None) + (topic is not None) + everything > 1:
+        raise UsageError("--claims, --topic and --all exclude each other; name one")
+    check_programs()
+    try:
+        check_folder(Path(directory))
+    except DeliveryError as error:
+        raise UsageError(str(error)) from None
+    known = all_claims(own)
+    asked = None if claims is None else _parts(claims)
+    keys = list(known) if everything else _keys(asked, topic, own, known)
+    if suite:
+        check_suite(suite)
+    store = _store(folder, suite, own)
+    # Whoever reads it has the file elsewhere.
+    which = own.name if own else ",".join(asked or ())
+    options = {
+        f"--claims {quote(which)}": which,
+        f"--topic {quote(topic or '')}": topic,
+        "--all": everything,
+        f"--suite {suite}": suite,
+        # Who has the file has its records in a folder of their own.
+        "--results DIR": folder or own,
+    }
+    written = write_appendix(
+        Path(directory),
+        known,
+        store,
+        keys=[] if everything else keys,
+        everything=everything,
+        suite=suite,
+        repeated=_repeated(store, known),
+        command=" ".join(
+            ["depthlaw appendix FOLDER", *(o for o, given in options.items() if given)]
+        ),
+        file=own_file(own) if own else None,
+        doing=doing,
+    )
+    remember()
+    return Appendix(tuple(written), tuple(known[key] for key in keys), store)
+
+
+def _repeated(store: Store, claims: Mapping[str, Claim]) -> Agreement | None:
+    """How the user's own records agree with the reference ledger, where that is what is printed."""
+    if not isinstance(store, Ledger):
+        return None
+    try:
+        own = open_store(None, read_only=True)
+    except StoreError:
+        # A folder that cannot be read repeats nothing.
+        return compare((), store)
+    return compare(own, store, lambda key: key in claims and claims[key].portable)
+
+
+def _keys(
+    asked: list[str] | None, topic: str | None, own: Path | None, claims: Mapping[str, Claim]
+) -> list[str]:
+    if own is not None:
+        return [key for key in claims if key.startswith(f"{own.stem}/")]
+    if topic is not None:
+        return _of_topic(topic, claims)
+    if asked is None:
+        return []
+    if not asked:
+        raise UsageError(
+            "--claims names no claim; give keys with commas between them or a Python file, or "
+            "leave it out for the headlines"
+        )
+    return select(asked, claims)
+
+
+def _parts(named: str | Iterable[str]) -> list[str]:
+    texts = (part for text in as_list(named) for part in text.split(","))
+    return [part for part in map(str.strip, texts) if part]
+
+
+def _of_topic(topic: str, claims: Mapping[str, Claim]) -> list[str]:
+    topics = list(dict.fromkeys(key.partition("/")[0] for key in claims))
+    if topic in topics:
+        return [key for key in claims if key.startswith(f"{topic}/")]
+    if topic in claims:
+        raise UsageError(f"--topic {quoted(topic)} is no topic; say --claims {topic}")
+    close = get_close_matches(topic, topics, n=1)
+    raise UsageError(
+        f"unknown topic {quoted(topic)}; "
+        + (f"did you mean {close[0]}?" if close else f"topics are {', '.join(topics)}")
+    )
+
+
+def _store(folder: Path | None, suite: str, own: Path | None) -> Store:
+    if folder is not None or suite or own is not None:
+        return open_store(folder, read_only=True)
+    known = shipped()
+    if known is None:
+        raise UsageError(
+            "this installation holds no reference ledger; run `depthlaw verify "
+            "quick`, then `depthlaw appendix DIR --suite quick`"
+        )
+    return known

@@ -1,0 +1,146 @@
+"""Listed models and configurations side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from depthlaw.advisor import rule_scores
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.counting import count, flops, kv_numbers, memory
+from depthlaw.advisor.huggingface import read_config
+from depthlaw.advisor.models import architecture, model, models as listed_models
+from depthlaw.advisor.rules import rules
+
+from .report import Report, as_list
+
+# Tokens at which all are compared, unless one of them takes fewer.
+_CONTEXT = 4096
+_MOST = 50
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Report):
+    """Nets, counted side by side.
+
+    Attributes:
+        context: tokens attended to, in FLOPs.
+        nets: what is known of each: shape, parameters, FLOPs, memory, the depths that the evidence
+            and each law ask for at its own L d^2.
+    """
+
+    context: int
+    nets: tuple[dict[str, Any], ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each net; the depth of each law under its key."""
+        return [
+            {name: v for name, v in net.items() if not isinstance(v, dict | list | tuple)}
+            | {f"experts_{name}": number for name, number in (net["experts"] or {}).items()}
+            | {end: (net["interval"] or {}).get(end) for end in ("low", "high")}
+            | {f"law {law['key']}": law["depth"] for law in net["laws"]}
+            for net in self.nets
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """What `depthlaw compare --json` prints."""
+        return {"context": self.context, "nets": list(self.nets)}
+
+    def summary(self) -> str:
+        """Names and depths."""
+        return ", ".join(f"{net['name']} {net['layers']} x {net['width']:,}" for net in self.nets)
+
+
+def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
+    """Count models or configurations side by side: `depthlaw compare`.
+
+    Args:
+        models: names of published models in any spelling, or paths of a config.json or its folder;
+            one by one or in a list.
+
+    Raises:
+        UsageError: for none or more than 50, an unknown name, with the nearest ones, and a
+            configuration that cannot be read.
+
+    Cost: milliseconds; loads neither NumPy nor SymPy.
+
+    >>> both = compare("llama-3-8b", "qwen3-8b")
+    >>> both
+    <Comparison: Llama-3-8B 32 x 4,096, Qwen3-8B 36 x 4,096>
+    >>> [(row["name"], row["total"]) for row in both.rows()]
+    [('Llama-3-8B', 8030261248), ('Qwen3-8B', 8190735360)]
+    """
+    names = [name for given in models for name in as_list(given)]
+    if not 1 <= len(names) <= _MOST:
+        raise UsageError(
+            f"{len(names)} nets to compare; give 1 to {_MOST} names of models or "
+            "paths of a config.json, such as: compare llama-3-8b qwen3-8b"
+        )
+    nets = [_net(str(name)) for name in names]
+    context = min(_CONTEXT, *(net.context for net, _, _ in nets))
+    return Comparison(context, tuple(_facts(*net, context) for net in nets))
+
+
+def _net(name: str) -> tuple[Architecture, str, str]:
+    """A net, where its shape was read, and how that is known."""
+    path = os.path.expanduser(name)
+    # A path that exists comes first: a folder may be named as a listed model is. Of os.path, which
+    # takes a name that is too long for one that does not exist.
+    if name.strip() and (os.path.exists(path) or path.endswith(".json")):
+        return read_config(Path(path)), name, "read"
+    try:
+        listed = model(name)
+    except UsageError as error:
+        nearest = str(error).rpartition("; try ")[2]
+        raise UsageError(
+            f"no model {quoted(name)} among the {len(listed_models())} listed; nearest are "
+            f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
+            "a config.json is accepted too"
+        ) from None
+    return architecture(listed), listed.source, listed.status
+
+
+def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str, Any]:
+    counts, operations = count(a), flops(a, context)
+    volume = a.layers * a.width**2
+    within = rule_scores.interval(volume, per_layer=1)
+    of_interval = "low high started ended why sources"
+    interval = within and {
+        **{name: getattr(within, name) for name in of_interval.split()},
+        # Without its sources.
+        "ends": within.ends.rpartition(" ")[0],
+        "place": within.place(a.layers),
+        "inside": within.low <= a.layers <= within.high,
+        "extrapolated": within.extrapolated,
+    }
+    same = "kind layers encoder_layers own_layers width aspect heads d_ff gated"
+    return {
+        "name": a.name,
+        "source": source,
+        "status": status,
+        **{name: getattr(a, name) for name in same.split()},
+        **{name: getattr(a, name) for name in ("vocabulary", "tied", "context")},
+        "kv_heads": a.key_heads,
+        "head_width": a.head_size,
+        "experts": a.experts
+        and {name: getattr(a.experts, name) for name in ("count", "active", "shared", "width")},
+        "latent_attention": a.latent is not None,
+        **{name: getattr(counts, name) for name in ("total", "nonembedding", "active")},
+        "flops_forward": operations.forward,
+        "flops_training": operations.training,
+        "weights_bytes": memory(a).weights,
+        "kv_bytes_per_token": 2 * kv_numbers(a, 1),
+        "kv_bytes": 2 * kv_numbers(a, a.context),
+        "interval": interval,
+        "laws": [
+            {name: getattr(r, name) for name in ("key", "name", "meaning", "source", "wording")}
+            | {"depth": r.depth(volume, per_layer=1)}
+            | {"extrapolated": r.extrapolates(volume, per_layer=1)}
+            for r in rules()
+        ],
+        "remarks": a.remarks,
+    }

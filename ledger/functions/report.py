@@ -1,0 +1,88 @@
+"""What functions of depthlaw return: values with rows, JSON, one line at a prompt, and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+# Rows that a notebook shows.
+_MOST = 50
+
+
+class Report:
+    """A value with `rows()`, flat dictionaries such as `pandas.DataFrame` takes, and `to_json()`,
+    what its command prints with `--json`. A notebook shows the rows, a prompt one line."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat dictionaries, one for each row of a table."""
+        raise NotImplementedError
+
+    def to_json(self) -> Any:
+        """What the command prints with `--json`: by default the rows."""
+        return self.rows()
+
+    def summary(self) -> str:
+        """What it holds, in a few words."""
+        return f"{len(self.rows())} rows"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.removeprefix('_')}: {self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        lines = [names, *([row.get(name, "") for name in names] for row in rows[:_MOST])]
+        table = "".join(
+            f"<tr>{''.join(f'<{cell}>{escape(_text(value))}</{cell}>' for value in line)}</tr>"
+            for line, cell in zip(lines, ["th"] + ["td"] * len(lines), strict=False)
+        )
+        more = len(rows) - _MOST
+        return f"<table>{table}</table>" + (f"<p>and {more} more</p>" if more > 0 else "")
+
+
+def _text(value: Any) -> str:
+    """A cell."""
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is drawn when it is looked at.
+
+    Attributes:
+        drawn: the bytes of a format: png, svg or pdf.
+    """
+
+    drawn: Callable[[str], bytes]
+
+    def save(self, file: str | Path) -> Path:
+        """Write it, in the format of the name's end (.png, .svg or .pdf).
+
+        Raises:
+            UsageError: for another end.
+        """
+        from ..publish.drawing.sweep_plot import plot_format
+        from ..records.store import write_file
+
+        place = Path(file)
+        write_file(place, self.drawn(plot_format(place.suffix)))
+        return place
+
+    def _repr_svg_(self) -> str:
+        return self.drawn("svg").decode()
+
+
+def as_list(given: Any) -> list[Any]:
+    """Several things, or one: a text or path stands for the list of it.
+
+    >>> as_list("hops"), as_list(["hops", "connectivity"]), as_list(None)
+    (['hops'], ['hops', 'connectivity'], [])
+    """
+    if given is None:
+        return []
+    return [given] if isinstance(given, str | Path) else list(given)

@@ -1,0 +1,117 @@
+"""The page on a task of one's own, run as it is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from depthlaw.ledger.cli.arguments import main
+
+PAGE = (Path(__file__).parents[2] / "docs/how-to/add-a-task.md").read_text()
+
+
+def blocks(kind: str) -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.M | re.S)
+    return [text for info, text in found if info == kind]
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the page, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name, text in zip(("tasks", "bounds"), blocks("csv"), strict=True):
+        (folder / f"{name}.csv").write_text(text)
+    (folder / "words.py").write_text(blocks("python")[0])
+    return folder
+
+
+def test_the_page_runs_as_it_is_printed(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = {}
+    for line in "".join(blocks("")).splitlines():
+        if line.startswith("depthlaw tasks check"):
+            net = json.loads(Path("net.json").read_text())
+            del net["language"]
+            Path("net.json").write_text(json.dumps(net | {"task": "alternating"}))
+        assert main(shlex.split(line)[1:]) == 0, line
+        said[line] = " ".join(capsys.readouterr().out.split())
+    assert len(said) == 4
+    assert (
+        "alternating, uhat-right: at most 3 layers; published"
+        in said["depthlaw tasks --atlas mine"]
+    )
+    assert (
+        "right on words of every length, exactly: its"
+        in said["depthlaw tasks check net.json --atlas mine"]
+    )
+    assert "fewer than the table (3;" in said["depthlaw tasks check net.json --atlas mine"]
+    exec(compile(blocks("python")[1], "page", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == [
+        "counting None 1 open",
+        "True 2 fewer than the table",
+    ]
+
+
+def counting_net(bias: int) -> dict:
+    """One layer that averages a's against b's and compares with nothing: more a than b."""
+    head = {
+        "attention": "linear",
+        "divide": 1,
+        "query": [[1, 1]],
+        "key": [[1, 1]],
+        "value": [[1, -1]],
+        "output": [[1], [0]],
+    }
+    return {
+        "family": "attention",
+        "task": "majority",
+        "parameters": {"k": 0},
+        "class": "linear-attention",
+        "alphabet": ["a", "b"],
+        "embedding": {"a": [1, 0], "b": [0, 1]},
+        "layers": [{"heads": [head], "residual": False}],
+        "read": [1 + bias, 0],
+    }
+
+
+def test_words_of_a_function_are_asked(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = mine / "net.json"
+    for net, code in ((counting_net(0), 0), (counting_net(-2), 1)):
+        file.write_text(json.dumps(net))
+        assert main(["tasks", "check", str(file), "--atlas", str(mine), "--json"]) == code
+        said = json.loads(capsys.readouterr().out)
+        assert (said["wrong"] is None) == (code == 0)
+        assert said["words"] > 1000 or code
+    # Without the folder nobody knows the task.
+    assert main(["tasks", "check", str(file)]) == 2
+    assert "the task 'majority' cannot be checked" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "cannot use majority of"),
+        ("def majority(word): return True", "the task majority takes the parameters none; got k"),
+        ("def majority(word, k): return 1", "answers 1; return True or False, or a string"),
+        ("def majority(word, k): return word.index(k)", "ValueError('tuple.index(x): x not in"),
+        ("1/0", "ZeroDivisionError"),
+        (None, "the task majority has no words; fill in language or alphabet in tasks.csv"),
+    ],
+)
+def test_a_file_of_words_that_cannot_be_used_is_one_line(
+    text: str | None, says: str, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (mine / "words.py").unlink()
+    if text is not None:
+        (mine / "words.py").write_text(text)
+    file = mine / "net.json"
+    file.write_text(json.dumps(counting_net(0)))
+    assert main(["tasks", "check", str(file), "--atlas", str(mine)]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
