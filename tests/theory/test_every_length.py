@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.atlas.tasks import Machine, WordTask, word_task
 from depthlaw.theory.formal_languages.temporal_logic import means, neither, once, previous
-from depthlaw.theory.least_depth.formula_nets import at_least, of_formula
+from depthlaw.theory.formal_languages.formula_nets import of_formula
+from depthlaw.theory.formal_languages.hard_attention import at_least
 from depthlaw.theory.nets import every_length
 from depthlaw.theory.nets.every_length import automaton
 from depthlaw.theory.nets.json_format import net_of
@@ -68,7 +69,7 @@ def test_the_first_wrong_word_is_that_of_the_plain_loop(body, ones) -> None:
 def test_a_net_that_is_wrong_on_long_words_alone_is_found_wrong() -> None:
     """Twelve layers see twelve letters a; thirteen are asked for. No word to the default length
     shows it."""
-    net = net_of(of_formula(at_least(12), "ab", "right"))
+    net = of_formula(at_least(12, "a"), "ab", "right")
     found = automaton(net, word_task("letters", {"k": 13}))
     assert found is not None
     assert found.wrong == ("a",) * 12
@@ -76,7 +77,7 @@ def test_a_net_that_is_wrong_on_long_words_alone_is_found_wrong() -> None:
 
 @pytest.mark.parametrize("change", [{"positions": ["i"]}, {"at": "first"}, {"mask": "none"}])
 def test_nets_whose_states_do_not_close_up_are_left_to_the_run(change) -> None:
-    body = of_formula(at_least(1), "ab", "right")
+    body = of_formula(at_least(1, "a"), "ab", "right").body
     if "positions" in change:
         for head in body["layers"][0]["heads"]:
             for name in ("query", "key", "value"):
@@ -92,7 +93,7 @@ def test_nets_whose_states_do_not_close_up_are_left_to_the_run(change) -> None:
 
 
 def test_too_many_states_are_given_up(monkeypatch) -> None:
-    net = net_of(of_formula(at_least(3), "ab", "right"))
+    net = of_formula(at_least(3, "a"), "ab", "right")
     monkeypatch.setattr(every_length, "MOST_PAIRS", 2)
     assert automaton(net, word_task("letters", {"k": 3})) is None
 
@@ -108,7 +109,7 @@ FORMULAS = [
 
 @pytest.mark.parametrize("formula", FORMULAS[:-1])
 def test_the_net_of_a_formula_says_what_it_means(formula) -> None:
-    net = net_of(of_formula(formula, "ab", "right"))
+    net = of_formula(formula, "ab", "right")
     words = [word for n in range(7) for word in itertools.product("ab", repeat=n)]
     assert all(net.answer(word) == means(formula, "".join(word)) for word in words if word)
     # Of a machine that is the net itself on all words, and on no other.

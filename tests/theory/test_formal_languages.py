@@ -9,9 +9,13 @@ import pytest
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import hard_attention, star_free
+from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
-from depthlaw.theory.formal_languages.temporal_logic import kinds
+from depthlaw.theory.formal_languages.formula_nets import of_formula
+from depthlaw.theory.formal_languages.temporal_logic import kinds, once
+from depthlaw.theory.nets.json_format import changed
 
 
 def test_a_clash_is_a_pair_that_the_depth_cannot_tell_apart() -> None:
@@ -27,9 +31,22 @@ def test_a_wrong_network_and_a_wasteful_one_are_not_certified() -> None:
     _, expression, right = hard_attention.LANGUAGES["ends in b"]
     two = at_least(2)
     formulas = (at_least(1), ("and", right, at_least(1)), ("and", right, ("or", two, ("not", two))))
-    accepts = minimal(expression).accepts
-    found = [hard_attention.least_layers(accepts, formula, 4).value for formula in formulas]
+    task = language_task(expression, "ab")
+    found = [
+        hard_attention.least_layers(of_formula(formula, "ab", "right"), task, 4).value
+        for formula in formulas
+    ]
     assert found == [-1, 1, -1]
+
+
+def test_a_net_with_one_weight_changed_is_not_certified() -> None:
+    net, task = hard_attention.blocks_net(Case(blocks=3)), language_task(block_language(3), "ab")
+    assert hard_attention.least_layers(net, task, 5).value == 2
+    wrong = changed(net, "layers", 1, "mlp", "bias", 0, to=1)
+    assert hard_attention.least_layers(wrong, task, 5).value == -1
+    # Heads to the left are of another class.
+    left = of_formula(once("a"), "ab", "left")
+    assert hard_attention.least_layers(left, language_task("b*a(a|b)*", "ab"), 5).value == -1
 
 
 # A star-free expression: a letter, ("cat" | "or" | "and", x, y), ("not", x), or "0" for no word.

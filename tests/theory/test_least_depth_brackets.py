@@ -12,12 +12,19 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.formal_languages import fixed_precision
-from depthlaw.theory.formal_languages.automaton import Automaton, block_language, minimal, words
+from depthlaw.theory.formal_languages.automaton import (
+    Automaton,
+    block_language,
+    cycle,
+    minimal,
+    words,
+)
 from depthlaw.theory.formal_languages.temporal_logic import (
     END,
     attend,
     kinds,
     kinds_both_ways,
+    leftmost_kinds,
     means,
 )
 from depthlaw.theory.least_depth import brackets, markov_order
@@ -92,7 +99,7 @@ def test_both_ways_tell_apart_what_one_way_does_and_more() -> None:
     assert len(set(one_way.values())) < len(set(both.values()))
     assert len({(one_way[w], both[w]) for w in listed}) == len(set(both.values()))
     # In one layer the end sees what leftmost and rightmost heads see of the past together.
-    left = fixed_precision.leftmost_kinds
+    left = leftmost_kinds
     pairs = {(kinds(w, 1), left(w, 1), kinds_both_ways(w, 1)) for w in listed}
     assert len(pairs) == len({(a, b) for a, b, _ in pairs}) == len({c for *_, c in pairs})
 
@@ -153,7 +160,7 @@ def test_both_routes_agree_on_every_automaton_of_three_states() -> None:
     agreed = {True: 0, False: 0}
     for moves in product(product(range(3), repeat=3), repeat=2):
         automaton = Automaton("ab", moves, accepting)
-        ordered = fixed_precision.cycle(automaton) is None
+        ordered = cycle(automaton) is None
         assert ordered == (fixed_precision.largest_r_class(automaton) == 1)
         agreed[ordered] += 1
     assert min(agreed.values()) > 50

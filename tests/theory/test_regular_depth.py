@@ -21,7 +21,6 @@ from depthlaw.theory.formal_languages.automaton import (
 from depthlaw.theory.formal_languages.fixed_precision import (
     LANGUAGES,
     largest_r_class,
-    leftmost_kinds,
     nested,
     pair_around_a_cycle,
     past_formula,
@@ -44,7 +43,7 @@ from depthlaw.theory.formal_languages.regular_depth import (
     solvable,
 )
 from depthlaw.theory.formal_languages.star_free import STARRED, modular
-from depthlaw.theory.formal_languages.temporal_logic import depth, kinds
+from depthlaw.theory.formal_languages.temporal_logic import depth, kinds, leftmost_kinds
 
 
 def drawn(seed: int) -> str:

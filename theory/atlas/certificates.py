@@ -45,9 +45,8 @@ from depthlaw.advisor.atlas import RULES, Atlas, atlas
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.automaton import Automaton
-from ..formal_languages.fixed_precision import leftmost_kinds
 from ..formal_languages.regular_depth import read_language
-from ..formal_languages.temporal_logic import kinds, kinds_both_ways
+from ..formal_languages.temporal_logic import kinds, kinds_both_ways, leftmost_kinds
 from ..least_depth.chain_of_thought import (
     WordFunction,
     iterated,

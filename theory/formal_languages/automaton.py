@@ -136,6 +136,22 @@ def counter(automaton: Automaton) -> tuple[str, Map] | None:
     return None
 
 
+def cycle(automaton: Automaton) -> tuple[int, int] | None:
+    """Two states that reach each other, or None for a partially ordered automaton.
+
+    >>> cycle(minimal("a*b*")), cycle(minimal("(ab)*"))
+    (None, (0, 1))
+    """
+    import networkx as nx
+
+    graph = nx.DiGraph(pair for move in automaton.moves for pair in enumerate(move))
+    for component in nx.strongly_connected_components(graph):
+        if len(component) > 1:
+            first, second, *_ = sorted(component)
+            return first, second
+    return None
+
+
 def words(longest: int) -> Iterator[str]:
     """Every word over a, b up to a length, shortest first.
 

@@ -9,19 +9,21 @@ monoid is R-trivial: no two of its elements generate the same right ideal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache, reduce
 from itertools import product
 
 from sympy import floor
 
+from ..atlas.tasks import language_task
 from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity, stated
-from .automaton import Automaton, Map, block_language, images, minimal, words
-from .hard_attention import blocks, clash
+from ..nets.attention import AttentionNet
+from .automaton import Automaton, Map, block_language, cycle, images, minimal
+from .formula_nets import of_formula
+from .hard_attention import blocks, least_layers
 from .star_free import modular
-from .temporal_logic import END, Formula, depth, neither, once, refined, run
+from .temporal_logic import END, Formula, leftmost_kinds, neither, once, run
 
 r_class = quantity(
     "r_class",
@@ -69,22 +71,6 @@ def largest_r_class(automaton: Automaton) -> int:
         for move in automaton.moves
     )
     return max(map(len, nx.strongly_connected_components(cayley)))
-
-
-def cycle(automaton: Automaton) -> tuple[int, int] | None:
-    """Two states that reach each other, or None for a partially ordered automaton.
-
-    >>> cycle(minimal("a*b*")), cycle(minimal("(ab)*"))
-    (None, (0, 1))
-    """
-    import networkx as nx
-
-    graph = nx.DiGraph(pair for move in automaton.moves for pair in enumerate(move))
-    for component in nx.strongly_connected_components(graph):
-        if len(component) > 1:
-            first, second, *_ = sorted(component)
-            return first, second
-    return None
 
 
 def some_depth_suffices(automaton: Automaton) -> bool:
@@ -184,20 +170,6 @@ def same_language(formula: Formula, automaton: Automaton) -> bool:
                 seen.add((after, move[state]))
                 queue.append((after, move[state]))
     return True
-
-
-def leftmost_kinds(word: str, layers: int) -> object:
-    """What so many layers of leftmost unique hard attention can tell of a word.
-
-    The kind of a position after one more layer is its kind before, and the kinds of the earlier
-    positions in the order of their first occurrence: it fixes what a head attends to, whatever its
-    scores. It also fixes the set of kinds, and so the truth of every formula of `once`.
-    """
-
-    def first(now: list[object]) -> Iterable[Iterable[object]]:
-        return (dict.fromkeys(now[:i]) for i in range(len(now)))
-
-    return refined(word + END, layers, first)
 
 
 def pair_around_a_cycle(automaton: Automaton, layers: int) -> tuple[str, str]:
@@ -332,6 +304,12 @@ def in_order(first: str, k: int) -> Formula:
     return formula
 
 
+def leftmost_net(case: Case) -> AttentionNet:
+    """Exactly k blocks, with heads of `once` alone."""
+    k = case.blocks
+    return of_formula(("and", in_order("a", k), neither(in_order("b", k))), "ab", "left")
+
+
 @claim(
     Eq(leftmost_layers, blocks),
     source=Source(
@@ -367,11 +345,5 @@ def blocks_leftmost(case: Case) -> Exact:
     $k$ by the kernel. How many layers fixed-precision soft attention needs follows from neither
     side alone: the theorem that has its languages was not read layer by layer.
     """
-    k = case.blocks
-    formula = ("and", in_order("a", k), neither(in_order("b", k)))
-    automaton, layers, listed = minimal(block_language(k)), depth(formula), [*words(case.longest)]
-    right = same_language(formula, automaton) and all(
-        run(formula, word, ties=-1) == (automaton.accepts(word), layers) for word in listed
-    )
-    fewer = clash(automaton.accepts, lambda word: leftmost_kinds(word, layers - 1), listed)
-    return Exact(layers if right and fewer else -1)
+    task = language_task(block_language(case.blocks), "ab")
+    return least_layers(leftmost_net(case), task, case.longest, leftmost_kinds)

@@ -7,10 +7,15 @@ from typing import Any
 
 from sympy import floor
 
+from ..atlas.tasks import WordTask, language_task
 from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity, stated
-from .automaton import block_language, minimal, words
+from ..nets.attention import AttentionNet
+from ..nets.classes import in_class
+from ..nets.right import right_on
+from .automaton import block_language, words
+from .formula_nets import of_formula
 from .temporal_logic import Formula, depth, every, kinds, means, neither, once, previous, run
 
 wrong_words = quantity(
@@ -100,16 +105,32 @@ def network(case: Case, seed: int) -> Exact:
 # --- least numbers of layers ---
 
 
-def least_layers(accepts: Callable[[str], bool], formula: Formula, longest: int) -> Exact:
-    """The least number of layers for a language, or -1 where that is not shown.
+def least_layers(
+    net: AttentionNet,
+    task: WordTask,
+    longest: int,
+    seen: Callable[[str, int], Any] = kinds,
+) -> Exact:
+    """The layers of a net if they are the least for a task, or -1 where that is not shown.
 
-    The network of the formula must be right on every word up to the length, and below its depth two
-    words must look alike.
+    The net must be of unique hard attention, and right on every word up to the length and, by its
+    states, on those of every length; and one layer earlier two words must look alike.
+
+    Args:
+        net, task, longest: what is run, on which words.
+        seen: what so many layers of the class tell of a word: `kinds` to the right,
+            `leftmost_kinds` to the left.
     """
-    listed, layers = list(words(longest)), depth(formula)
-    right = all(run(formula, word) == (accepts(word), layers) for word in listed)
-    shallower = layers == 0 or clash(accepts, lambda word: kinds(word, layers - 1), listed)
-    return Exact(layers if right and shallower else -1)
+    class_ = "uhat-right" if seen is kinds else "uhat-left"
+    correct = right_on(net, task, task.words(longest))
+    right = correct and correct.every_length
+
+    def accepts(word: str) -> bool:
+        return bool(task.answer(tuple(word)))
+
+    listed = map("".join, task.words(longest))
+    shallower = clash(accepts, lambda word: seen(word, net.depth - 1), listed)
+    return Exact(net.depth if right and shallower and not in_class(net, class_) else -1)
 
 
 def clash(
@@ -124,9 +145,21 @@ def clash(
     return None
 
 
-def at_least(k: int) -> Formula:
-    """The word has at least k letters: `once` nested k times."""
-    return once(at_least(k - 1)) if k else "1"
+def at_least(k: int, letter: str = "1") -> Formula:
+    """The word has at least k letters, or so many that are the one given: k times `once`.
+
+    >>> at_least(2) == once(once("1")), depth(at_least(3, "a"))
+    (True, 3)
+    """
+    if k == 1:
+        return once(letter)
+    inner = at_least(k - 1, letter)
+    return once(inner if letter == "1" else ("and", letter, inner))
+
+
+def letters_net(case: Case) -> AttentionNet:
+    """At least k letters."""
+    return of_formula(at_least(case.letters), "ab", "right")
 
 
 @claim(
@@ -164,7 +197,7 @@ def strict_hierarchy(case: Case) -> Exact:
     """
     k = case.letters
     apart = {kinds("a" * n, k) for n in range(2 * k + 4)}
-    least = least_layers(lambda word: len(word) >= k, at_least(k), k + 1)
+    least = least_layers(letters_net(case), language_task("(a|b)" * k + "(a|b)*", "ab"), k + 1)
     return least if len(apart) == k + 1 else Exact(-1)
 
 
@@ -201,6 +234,11 @@ LANGUAGES: dict[str, tuple[int, str, Formula]] = {
 }
 
 
+def language_net(case: Case) -> AttentionNet:
+    """The net of the formula listed for a language."""
+    return of_formula(LANGUAGES[case.language][2], "ab", "right")
+
+
 def _listed(longest: int) -> tuple[Case, ...]:
     return tuple(
         Case(language=name, longest=longest, stated=layers)
@@ -227,14 +265,16 @@ def listed_layers(case: Case) -> Exact:
     words of length $\leq 9$. Lower bound: two words that fewer layers cannot tell apart, valid
     without limit.
     """
-    _, expression, formula = LANGUAGES[case.language]
-    return least_layers(minimal(expression).accepts, formula, case.longest)
+    task = language_task(LANGUAGES[case.language][1], "ab")
+    return least_layers(language_net(case), task, case.longest)
 
 
-def blocks_formula(k: int) -> Formula:
+def blocks_net(case: Case) -> AttentionNet:
     """Exactly k blocks: an alternation of k letters begins with a, and none with b."""
+    k = case.blocks
     last, other = ("a", "b") if k % 2 else ("b", "a")
-    return ("and", once(alternation(k, last)), neither(once(alternation(k, other))))
+    formula = ("and", once(alternation(k, last)), neither(once(alternation(k, other))))
+    return of_formula(formula, "ab", "right")
 
 
 @claim(
@@ -274,8 +314,8 @@ def blocks_hard_attention(case: Case) -> Exact:
     decide the same languages, and none of $k - 1$ letters do, which a test confirms for
     $k \leq 5$.
     """
-    accepts = minimal(block_language(case.blocks)).accepts
-    return least_layers(accepts, blocks_formula(case.blocks), case.longest)
+    task = language_task(block_language(case.blocks), "ab")
+    return least_layers(blocks_net(case), task, case.longest)
 
 
 def _separated_pairs(case: Case, strict: bool) -> Exact:

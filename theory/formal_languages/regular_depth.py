@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
-from .automaton import Automaton, Map, images, minimal, period
-from .fixed_precision import cycle, leftmost_kinds
-from .temporal_logic import kinds
+from .automaton import Automaton, Map, cycle, images, minimal, period
+from .temporal_logic import kinds, leftmost_kinds
 
 # Beyond these a language is refused: it would take minutes, or all memory.
 LONGEST_EXPRESSION = 500

@@ -167,6 +167,20 @@ def refined(text: str, layers: int, seen: Callable[[list[Any]], Iterable[Iterabl
     return now[-1] if now else None
 
 
+def leftmost_kinds(word: str, layers: int) -> object:
+    """What so many layers of leftmost unique hard attention can tell of a word.
+
+    The kind of a position after one more layer is its kind before, and the kinds of the earlier
+    positions in the order of their first occurrence: it fixes what a head attends to, whatever its
+    scores. It also fixes the set of kinds, and so the truth of every formula of `once`.
+    """
+
+    def first(now: list[object]) -> Iterable[Iterable[object]]:
+        return (dict.fromkeys(now[:i]) for i in range(len(now)))
+
+    return refined(word + END, layers, first)
+
+
 def kinds_both_ways(word: str, layers: int) -> Any:
     """What so many layers of unique hard attention can tell of a word if heads look both ways.
 

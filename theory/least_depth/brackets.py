@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import permutations, product
 from typing import Any
 
 from sympy import Min, ceiling, floor, symbols
 
+from ..atlas.tasks import word_task
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..formal_languages.automaton import block_language, minimal
-from ..formal_languages.fixed_precision import same_language, stair
+from ..formal_languages.formula_nets import of_formula
 from ..formal_languages.hard_attention import (
     at_least,
     attention_layers,
@@ -27,9 +29,12 @@ from ..formal_languages.temporal_logic import (
     depth,
     kinds,
     kinds_both_ways,
+    neither,
     once,
-    run,
 )
+from ..nets.attention import AttentionNet
+from ..nets.classes import in_class
+from ..nets.right import right_on
 
 nesting = quantity("nesting", "D", "how deep brackets may be nested")
 types = quantity("bracket_types", "k", "number of types of brackets")
@@ -98,6 +103,41 @@ def network(word: str, cells: int) -> tuple[bool, int]:
     return not (failed[-1] or left_open), layers + 1
 
 
+def brackets_formula(types: int, deepest: int) -> Formula:
+    """Brackets are matched and nested at most so deep: the stack of `network`, whose cells each
+    copy what the last event of their level pushed.
+
+    >>> depth(brackets_formula(2, 3))
+    4
+    """
+
+    def either(formulas: Sequence[Formula]) -> Formula:
+        return reduce(lambda x, y: ("or", x, y), formulas)
+
+    push: list[Formula] = list(OPENING[:types])
+    pop: list[Formula] = list(CLOSING[:types])
+    wrong: list[Formula] = []
+    left_open: list[Formula] = []
+    for _ in range(deepest):
+        event = either([*push, *pop])
+        cell = [("since", neither(event), pushed) for pushed in push]
+        pairs = permutations(range(types), 2)
+        wrong += [("and", pop[one], cell[other]) for one, other in pairs]
+        left_open += cell
+        opening, full = either(push), either(cell)
+        push = [("and", opening, held) for held in cell]
+        pop = [("and", closing, neither(full)) for closing in pop]
+    failed = once(either([*wrong, *push, *pop]))
+    return neither(either([failed, *left_open]))
+
+
+def brackets_net(case: Case) -> AttentionNet:
+    """Brackets are matched and nested at most so deep, one head a layer."""
+    k = case.bracket_types
+    letters = OPENING[:k] + CLOSING[:k]
+    return of_formula(brackets_formula(k, case.nesting), letters, "right")
+
+
 def moved(cells: tuple[int, ...], letter: str) -> tuple[int, ...] | None:
     """The cells after one more letter, or None where the network notes that it is wrong there.
 
@@ -146,16 +186,29 @@ def alike(deepest: int, layers: int) -> bool:
     return bool(kinds(allowed, layers) == kinds(too_many, layers))
 
 
+# States of the cells from which on formulas get too long: `network` simulates their nets.
+_SIMULATED = 64
+
+
 def layers_that_do(case: Case) -> int:
-    """Layers of the network; 0 where it is wrong on a word up to the length, or from some state."""
+    """Layers of the net; 0 where it is wrong on a word up to the length, or from some state.
+
+    Cost: exponential in the types and the nesting, so that the largest nets are simulated.
+    """
     k, deepest = case.bracket_types, case.nesting
-    letters = OPENING[:k] + CLOSING[:k]
-    right, layers = cells_are_a_stack(k, deepest), 0
-    for length in range(case.longest + 1):
-        for word in map("".join, product(letters, repeat=length)):
-            accepted, layers = network(word, deepest)
-            right = right and accepted == well_nested(word, deepest)
-    return layers if right else 0
+    if not cells_are_a_stack(k, deepest):
+        return 0
+    task = word_task("dyck", {"k": k, "D": deepest})
+    if (k + 1) ** deepest < _SIMULATED:
+        net = brackets_net(case)
+        one_head = all(len(layer.heads) == 1 for layer in net.layers)
+        right = right_on(net, task, task.words(case.longest))
+        return net.depth if right and one_head and not in_class(net, "uhat-right") else 0
+    right_everywhere, layers = True, 0
+    for word in map("".join, task.words(case.longest)):
+        accepted, layers = network(word, deepest)
+        right_everywhere = right_everywhere and accepted == well_nested(word, deepest)
+    return layers if right_everywhere else 0
 
 
 @claim(
@@ -333,6 +386,11 @@ def climbed(k: int) -> Formula:
     return ("and", "a", ("since", "c", climbed(k - 1))) if k > 1 else "a"
 
 
+def stair_net(case: Case) -> AttentionNet:
+    """k letters a in a row, the c's left out."""
+    return of_formula(once(climbed(case.in_a_row)), "abc", "right")
+
+
 @claim(
     Eq(attention_layers, in_a_row),
     source=Source(
@@ -368,17 +426,11 @@ def stair_layers(case: Case) -> Exact:
     At fixed precision no depth of soft attention recognises it for $k \geq 2$, by the theorem
     quoted in formal_languages/some_depth.
     """
-    k, formula = case.in_a_row, once(climbed(case.in_a_row))
-    automaton, layers = minimal(stair(k), "abc"), depth(formula)
-    right = same_language(formula, automaton) and all(
-        run(formula, word, 1) == (automaton.accepts(word), layers)
-        for length in range(case.longest + 1)
-        for word in map("".join, product("abc", repeat=length))
-    )
-    one_short, enough = "a" * (k - 1), "a" * k
-    assert automaton.accepts(enough) > automaton.accepts(one_short)
-    same = kinds(one_short, layers - 1) == kinds(enough, layers - 1)
-    return Exact(layers if right and same else -1)
+    k, net, task = case.in_a_row, stair_net(case), word_task("stair", {"k": case.in_a_row})
+    right = right_on(net, task, task.words(case.longest))
+    same = kinds("a" * (k - 1), net.depth - 1) == kinds("a" * k, net.depth - 1)
+    shown = right and right.every_length and not in_class(net, "uhat-right") and same
+    return Exact(net.depth if shown else -1)
 
 
 @stair_layers.argument(
@@ -422,6 +474,11 @@ def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
     return bool(attend(found, found)[-1]), layers + 1
 
 
+def looking_back(case: Case) -> AttentionNet:
+    """At least k letters a, by heads that look back."""
+    return of_formula(at_least(case.letters, "a"), "ab", "right")
+
+
 @claim(
     Eq(layers_both_ways, floor(letters / 2) + 1),
     source=Source("depthlaw", "after yang2024masked, arXiv:2310.13897v4, overview figure"),
@@ -432,8 +489,8 @@ def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
     control=Control(
         Case(letters=5),
         "heads that look back only, which take a layer for each letter",
-        measured=lambda case, seed: least_layers(
-            lambda word: len(word) >= case.letters, at_least(case.letters), case.letters + 1
+        measured=lambda case: least_layers(
+            looking_back(case), word_task("letters", {"k": case.letters}), case.letters + 1
         ),
     ),
     cited="Decides whether attention that looks both ways needs a layer for each letter counted.",

@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from ..claims.values import Case
-from ..formal_languages.fixed_precision import in_order
-from ..formal_languages.hard_attention import blocks_formula
-from ..formal_languages.temporal_logic import neither, once
+from ..formal_languages.fixed_precision import leftmost_net
+from ..formal_languages.hard_attention import blocks_net
 from ..nets.builder import Body
 from ..nets.classes import ExactNet
 from ..nets.json_format import text_of
-from .brackets import climbed
+from .brackets import brackets_net, looking_back, stair_net
 from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
 from .composition import lookups
 from .continuous_thoughts import vertex_net
 from .fixed_reads import doubling_net
-from .formula_nets import at_least, brackets_formula, of_formula
 from .group_nets import by_signs, cube, octagon
 from .group_words import diagonal_net
 from .lookup_nets import (
@@ -68,26 +66,15 @@ def maximum_of_pairs() -> Body:
 
 # Of a file: task, parameters, class, and what writes the net.
 FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]] = {
-    "letters-hard": (
-        "letters", {"k": 3}, "uhat-right", lambda: of_formula(at_least(3), "ab", "right")
-    ),
-    "stair-hard": (
-        "stair", {"k": 3}, "uhat-right", lambda: of_formula(once(climbed(3)), "abc", "right")
-    ),
-    "blocks-hard": (
-        "blocks", {"k": 3}, "uhat-right", lambda: of_formula(blocks_formula(3), "ab", "right")
-    ),
-    "blocks-hard-left": (
-        "blocks",
-        {"k": 3},
-        "uhat-left",
-        lambda: of_formula(("and", in_order("a", 3), neither(in_order("b", 3))), "ab", "left"),
-    ),
+    "letters-hard": ("letters", {"k": 3}, "uhat-right", lambda: looking_back(Case(letters=3))),
+    "stair-hard": ("stair", {"k": 3}, "uhat-right", lambda: stair_net(Case(in_a_row=3))),
+    "blocks-hard": ("blocks", {"k": 3}, "uhat-right", lambda: blocks_net(Case(blocks=3))),
+    "blocks-hard-left": ("blocks", {"k": 3}, "uhat-left", lambda: leftmost_net(Case(blocks=3))),
     "dyck-hard": (
         "dyck",
         {"k": 2, "D": 2},
         "uhat-right",
-        lambda: of_formula(brackets_formula(2, 2), "([)]", "right"),
+        lambda: brackets_net(Case(bracket_types=2, nesting=2)),
     ),
     "c2-deltanet": ("elementary-words", {"group": "C2"}, "deltanet", lambda: by_signs("C2")),
     "d8-deltanet": ("dihedral-words", {"group": "D8"}, "deltanet", octagon),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
 from typing import Any
 
-from ..formal_languages.temporal_logic import END, Formula, depth, neither, once
+from ..nets.attention import AttentionNet
 from ..nets.builder import Body, columns, rows
-from .brackets import CLOSING, OPENING
+from ..nets.json_format import net_of
+from .temporal_logic import END, Formula, depth, neither
 
 # Letters of which one stands here, or None for any; formulas of `since`, each with its truth.
 Cube = tuple[frozenset[str] | None, tuple[tuple[Formula, bool], ...]]
@@ -71,7 +71,7 @@ def cubes(formula: Formula, letters: Sequence[str]) -> tuple[Cube, ...]:
     )
 
 
-def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Body:
+def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> AttentionNet:
     """The net of a formula: a layer of hard attention for each nesting of `since`.
 
     x since y copies y from the last earlier position where y holds or x does not: of the largest
@@ -106,26 +106,33 @@ def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Body:
         written[depth(part)][sum_of] = None
         return place.setdefault(sum_of, len(place))
 
-    layers: list[dict[int | None, list[tuple[int | None, int]]]] = [
+    everywhere = dict.fromkeys(range(len(letters)), 1)
+
+    def copied_from(part: Formula) -> dict[int, int]:
+        at = coordinate(part)
+        if at is None:
+            return everywhere if cubes(part, letters) else {}
+        return {at: 1}
+
+    layers: list[dict[int | None, list[tuple[dict[int, int], int]]]] = [
         {} for _ in range(depth(formula))
     ]
     for part in found:
         x, y = part[1:]
         score = coordinate(("or", y, neither(x)) if x != "1" else y)
-        layers[depth(part) - 1].setdefault(score, []).append((coordinate(y), place[part]))
+        layers[depth(part) - 1].setdefault(score, []).append((copied_from(y), place[part]))
     answer = coordinate(formula)
     if answer is None:
         raise ValueError("the formula says the same of every word")
     width = len(place)
-    everywhere = dict.fromkeys(range(len(letters)), 1)
 
-    def head(score: int | None, copied: list[tuple[int | None, int]]) -> Body:
+    def head(score: int | None, copied: list[tuple[dict[int, int], int]]) -> Body:
         return {
             "attention": f"hard-{side}",
             "mask": "strict",
             "query": rows(width, everywhere),
             "key": rows(width, {} if score is None else {score: 1}),
-            "value": rows(width, *({} if y is None else {y: 1} for y, _ in copied)),
+            "value": rows(width, *(row for row, _ in copied)),
             "output": columns(width, *({to: 1} for _, to in copied)),
         }
 
@@ -144,7 +151,7 @@ def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Body:
             "out": columns(width, *({to: 1} for _, to in units)),
         }
 
-    return {
+    body = {
         "family": "attention",
         "alphabet": list(alphabet),
         "end": END,
@@ -161,44 +168,10 @@ def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Body:
         ],
         "read": rows(width, {answer: 1})[0],
     }
+    net = net_of(body)
+    assert isinstance(net, AttentionNet)
+    return net
 
 
 def _any_of(sum_of: tuple[Cube, ...], letter: str) -> bool:
     return any(group is None or letter in group for group, _ in sum_of)
-
-
-def brackets_formula(types: int, deepest: int) -> Formula:
-    """Brackets are matched and nested at most so deep: the stack of `brackets.network`, whose cells
-    each copy what the last event of their level pushed.
-
-    >>> depth(brackets_formula(2, 3))
-    4
-    """
-
-    def either(formulas: Sequence[Formula]) -> Formula:
-        return reduce(lambda x, y: ("or", x, y), formulas)
-
-    push: list[Formula] = list(OPENING[:types])
-    pop: list[Formula] = list(CLOSING[:types])
-    wrong: list[Formula] = []
-    left_open: list[Formula] = []
-    for _ in range(deepest):
-        event = either([*push, *pop])
-        cell = [("since", neither(event), pushed) for pushed in push]
-        pairs = itertools.permutations(range(types), 2)
-        wrong += [("and", pop[one], cell[other]) for one, other in pairs]
-        left_open += cell
-        opening, full = either(push), either(cell)
-        push = [("and", opening, held) for held in cell]
-        pop = [("and", closing, neither(full)) for closing in pop]
-    failed = once(either([*wrong, *push, *pop]))
-    return neither(either([failed, *left_open]))
-
-
-def at_least(k: int) -> Formula:
-    """At least k letters a.
-
-    >>> depth(at_least(3))
-    3
-    """
-    return once(("and", "a", at_least(k - 1)) if k > 1 else "a")
