@@ -420,12 +420,9 @@ def tasks() -> dict[str, AtlasTask]:
 
 @cache
 def classes() -> dict[str, AtlasClass]:
-    """Every class of models by its key, without the rest of the atlas.
-
-    The table's name is put together, so that it is no part of the code version of claims that ask
-    for a class: a class more would void the records of all constructions.
-    """
-    table = Path(__file__).with_name("classes").with_suffix(".csv")
+    """Every class of models by its key, without the rest of the atlas: claims of constructions rest
+    on this table, and not on that of bounds."""
+    table = Path(__file__).with_name("classes.csv")
     return {row.key: row for _, row in read_table(table, AtlasClass)}
 
 

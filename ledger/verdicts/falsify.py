@@ -104,7 +104,7 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
                 f"{plain(right)}; choose one that does"
             )
         swap = {number: sympy.Rational(b.numerator, b.denominator)}
-        if not _bits(right, Case(), swap) <= _MOST_BITS:
+        if not _bits(right, None, swap) <= _MOST_BITS:
             raise UsageError(
                 f"with {quoted(change)} the right side is too large to evaluate; "
                 "choose another number"
@@ -144,13 +144,16 @@ def _constant(text: str) -> Fraction | None:
 
 
 def _bits(
-    node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic] | None = None
+    node: sympy.Basic, case: Case | None, swap: Mapping[sympy.Basic, sympy.Basic] | None = None
 ) -> float:
-    """A bound on log2 of the size of an expression and of its parts; inf: too large."""
+    """A bound on log2 of the size of an expression and of its parts; inf: too large. Without a case
+    symbols stay, and of what holds one only a power with a number as exponent is evaluated."""
     node = (swap or {}).get(node, node)
     if isinstance(node, sympy.Rational):
         return float(max(abs(int(node.p)), int(node.q)).bit_length())
     if isinstance(node, sympy.Symbol):
+        if case is None:
+            return 1.0
         value = case.get(node.name)
         if value is None or isinstance(value, bool):
             return 8.0
@@ -159,6 +162,9 @@ def _bits(
     largest = max(parts, default=8.0)
     if largest > _MOST_BITS:
         return math.inf
+    raised = isinstance(node, sympy.Pow) and node.args[1].is_Rational
+    if case is None and not raised and node.atoms(sympy.Symbol):
+        return largest
     if isinstance(node, sympy.Add):
         return largest + len(parts)
     if isinstance(node, sympy.Mul):

@@ -105,7 +105,7 @@ def copied() -> Iterator[io.StringIO]:
 
 def keep_answer(store: Store, asked: Mapping[str, Any], answer: SuiteAnswer) -> None:
     """Keep what was printed. A folder that cannot be written costs only time."""
-    kept = {"asked": _ground(asked), "records": _state(store)}
+    kept: dict[str, Any] = {"asked": _ground(asked), "records": _state(store)}
     kept |= {"answer": asdict(answer), "seal": digest(asdict(answer))}
     with suppress(OSError):
         (store.root / "cache").mkdir(exist_ok=True)

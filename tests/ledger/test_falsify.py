@@ -8,6 +8,7 @@ from itertools import count
 from types import SimpleNamespace
 
 import pytest
+import sympy
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
@@ -225,3 +226,13 @@ def test_a_logarithm_to_base_zero_does_not_vanish():
     """3=0 made every logarithm to base 3 disappear from the bound, which then was refuted."""
     with pytest.raises(UsageError, match="no real value"):
         weaken(registry()["separation_rank/upper_bound_deep"], ["3=0"])
+
+
+def test_powers_in_what_is_measured_are_no_reason_to_refuse_a_change():
+    """Without a case a symbol has no size; numbers that are evaluated are bounded as before."""
+    doubling = registry()["connectivity/log_depth_lengths"]
+    assert 3 in weaken(doubling, ["2=3"])[0].statement.rhs.atoms(sympy.Integer)
+    x = sympy.Symbol("x", positive=True)
+    claim = replace(doubling, statement=sympy.Eq(x, (5 * x + 1) ** 7, evaluate=False))
+    with pytest.raises(UsageError, match="too large to evaluate"):
+        weaken(claim, ["7=1e30"])

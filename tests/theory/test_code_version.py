@@ -506,7 +506,7 @@ def test_every_table_of_the_project_belongs_to_a_claim():
     # which are read off the claims. Pages alone read the settings of trainings, which a test
     # compares with the recipes, and what became of withdrawn claims.
     assert {name for name, content in tables.items() if content not in reached} == {
-        *("bounds.csv", "caveats.csv", "classes.csv", "hardware.csv", "tasks.csv"),
+        *("bounds.csv", "caveats.csv", "hardware.csv", "tasks.csv"),
         *("training_table.csv", "verdicts.csv", "withdrawn.csv"),
     }
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.atlas.tasks import Machine, WordTask, word_task
-from depthlaw.theory.formal_languages.temporal_logic import means, neither, once, previous
 from depthlaw.theory.formal_languages.formula_nets import of_formula
 from depthlaw.theory.formal_languages.hard_attention import at_least
+from depthlaw.theory.formal_languages.temporal_logic import means, neither, once, previous
 from depthlaw.theory.nets import every_length
 from depthlaw.theory.nets.every_length import automaton
 from depthlaw.theory.nets.json_format import net_of

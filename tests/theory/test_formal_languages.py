@@ -9,9 +9,9 @@ import pytest
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
+from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import hard_attention, star_free
-from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
 from depthlaw.theory.formal_languages.formula_nets import of_formula
 from depthlaw.theory.formal_languages.temporal_logic import kinds, once
