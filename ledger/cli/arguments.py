@@ -18,7 +18,7 @@ from dataclasses import Field
 from functools import cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -1111,7 +1111,7 @@ def parser(word: str = "") -> Any:
         one = app
     for it in one.registered_commands:
         if it.name in _ASKS and not hasattr(it.callback, "__signature__"):
-            _with_options(it.callback, _ASKS[it.name])
+            _with_options(cast(Callable[..., Any], it.callback), _ASKS[it.name])
     return typer.main.get_command(one)
 
 

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
@@ -203,7 +203,7 @@ def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) 
     if json_output:
         dump(
             [
-                case.fields()
+                dict[str, Any](case.fields())
                 | {
                     "key": claim.key,
                     "at": case.fields(),

@@ -120,6 +120,8 @@ def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
         broken = claim.broken(case)
     try:
         return _value(claim, case), claim.plain_condition(broken)
+    except UsageError:
+        raise
     except (AttributeError, KeyError) as error:
         raise UsageError(f"{claim.key}: {error.args[0]}; accepted are {_accepted(claim)}") from None
     except (ArithmeticError, TypeError, ValueError, RecursionError):

@@ -4,7 +4,7 @@ an example."""
 import csv
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class KnownBound(NamedTuple):
@@ -15,7 +15,7 @@ class KnownBound(NamedTuple):
     source: str
     known_for: str
     unit: str
-    at: dict[str, int | str]
+    at: dict[str, Any]
 
 
 @cache

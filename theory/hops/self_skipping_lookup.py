@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 from sympy import Rational, Symbol, exp, floor, log
 from sympy.core.relational import Relational
@@ -86,7 +87,7 @@ def attended(scored: Numbers) -> Array:
 
 
 @cache
-def _causal(tokens: int) -> Array:
+def _causal(tokens: int) -> npt.NDArray[np.bool_]:
     """Whether token i sees token j <= i."""
     return np.tri(tokens, dtype=bool)
 
