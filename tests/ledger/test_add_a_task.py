@@ -25,7 +25,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "mine"
     folder.mkdir()
-    for name, text in zip(("tasks", "bounds"), blocks("csv"), strict=True):
+    for name, text in zip(("tasks", "bounds"), blocks("text"), strict=True):
         (folder / f"{name}.csv").write_text(text)
     (folder / "words.py").write_text(blocks("python")[0])
     return folder
