@@ -65,7 +65,8 @@ class Price(NamedTuple):
 @dataclass(frozen=True)
 class Grid:
     """Nets of one budget, shallowest first. `volume` is L d^2: the weights of the layers over c in
-    N = c L d^2, which is what rules of depth depend on.
+    N = c L d^2, which is what rules of depth depend on; `cooled`: the learning rate was let down
+    before the loss was taken.
     """
 
     source: str
@@ -79,6 +80,7 @@ class Grid:
     cells: tuple[Cell, ...]
     wording: str
     place: str
+    cooled: bool
 
     @property
     def scored(self) -> bool:
@@ -225,6 +227,7 @@ def _grid(group: Sequence[dict[str, str]], exponent: float) -> Grid:
         tuple(sorted(cells, key=lambda cell: cell.layers)),
         first["wording"],
         first["place"],
+        first["schedule"] == "cooldown",
     )
 
 

@@ -119,7 +119,7 @@ def gemstones_ratios() -> tuple[tuple[float, float], ...]:
         sorted(
             (12 * grid.volume, (grid.best.width or 0) / grid.best.layers)
             for grid in grids()
-            if grid.source == "Gemstones" and grid.name.endswith("without embeddings")
+            if grid.source == "Gemstones" and grid.cooled
         )
     )
 

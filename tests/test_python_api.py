@@ -144,12 +144,16 @@ def test_every_command_has_a_twin_or_a_reason():
         for below in ([(word,) for word in getattr(command, "commands", ())] or [()])
     }
     assert set(listed) == commands
-    for twin in listed.values():
-        function = re.match(r"`(depthlaw\.[\w.]+)\(", twin)
-        assert function or twin.startswith("none: ")
+    for counterpart in listed.values():
+        function = re.match(r"`(depthlaw\.[\w.]+)\(", counterpart)
+        assert function or counterpart.startswith("none: ")
         if function:
             assert callable(resolve_name(function[1]))
-    named = {name for twin in listed.values() for name in re.findall(r"depthlaw\.(\w+)", twin)}
+    named = {
+        name
+        for counterpart in listed.values()
+        for name in re.findall(r"depthlaw\.(\w+)", counterpart)
+    }
     assert {*depthlaw.__all__} - named == {"UsageError", "__version__"}
 
 

@@ -152,6 +152,7 @@ class AtlasBound:
         superseded: year of the bound that took its place, or None.
         note: conditions, doubts, what is open.
         argument: of an end of ours why it holds, as far as no claim says it.
+        least: "no" where fewer layers are known to suffice for some cases; the note says which.
     """
 
     task: str
@@ -169,6 +170,7 @@ class AtlasBound:
     superseded: int | None = None
     note: str = ""
     argument: str = ""
+    least: str = ""
 
     @property
     def ours(self) -> bool:
@@ -383,6 +385,7 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
         refuse_unknown(place, "end", bound.end, ("lower", "upper"))
         refuse_unknown(place, "mark", bound.mark, ("printed", "reported", "recalled", "derived"))
         refuse_unknown(place, "covers", bound.covers, ("", "part"))
+        refuse_unknown(place, "least", bound.least, ("", "no"))
         _refuse_unsupported(place, bound, own is not None)
         bounds.append(bound)
     return Atlas(tasks, classes, tuple(bounds), own)

@@ -59,8 +59,8 @@ class Decisions:
             [[r.result_hash for r in records], _statement_hash(claim), alpha, _rule_hash()]
         )
         if key in self._known:
-            index, verdict, slack, certain, reason, defect = self._known[key]
-            return index, Decision(Verdict(verdict), slack, certain, reason, defect)
+            index, verdict, *rest = self._known[key]
+            return index, Decision(Verdict(verdict), *rest)
         index, decision = decide()
         self._known[key] = [index, *astuple(decision)]
         self._new = True

@@ -213,8 +213,7 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
     parts = []
     if row.measured is not None:
         parts.append(f"measured {measured_side(result.claim, row)}")
-        # Where the statement has no value there is no stated side either.
-        if not decision.reason.startswith("cannot be judged"):
+        if not decision.no_value:
             parts.append(f"stated {stated(result.claim, row)}")
     if decision.slack is not None:
         parts.append(f"slack {slack(decision.slack)}")

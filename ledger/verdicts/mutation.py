@@ -44,6 +44,7 @@ class Mutant:
 
     Attributes:
         form: whether the form was changed, such as 3^L to 2 L + 1, and not only a constant.
+        weaker: it survives since it allows on every case what the original allows.
     """
 
     change: str
@@ -51,6 +52,7 @@ class Mutant:
     fate: Fate
     reason: str = ""
     form: bool = False
+    weaker: bool = False
 
     @property
     def turned(self) -> bool:
@@ -257,7 +259,8 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         return Mutant(change, statement, "undecided", undecided)
     equal = weaker and _equal(result, mutated)
     why = _why_alive(decisions, weaker=weaker, breaks=breaks, equal=equal)
-    return Mutant(change, statement, "survives", why)
+    fails = any(decision.verdict is Verdict.FAILS for decision in decisions)
+    return Mutant(change, statement, "survives", why, weaker=weaker and not fails)
 
 
 def _counts_whole_things(statement: Relational, case: Case) -> None:
@@ -346,6 +349,5 @@ def unexplained(result: ClaimResult, mutants: Iterable[Mutant]) -> list[Mutant]:
         result.claim.statement.rel_op == "==" and not sampled and result.verdict is Verdict.HOLDS
     )
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
-    explained = ("a weaker", "gives the same")
-    alive = [m for m in mutants if m.fate == "survives" and not m.reason.startswith(explained)]
+    alive = [m for m in mutants if m.fate == "survives" and not m.weaker]
     return alive if strict else []

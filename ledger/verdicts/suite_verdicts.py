@@ -461,7 +461,7 @@ def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decis
 def _not_judged(error: Exception) -> Decision:
     """The statement has no value here, a defect of the claim; other verdicts stay."""
     why = f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0]
-    return Decision(Verdict.UNDECIDED, reason=why, defect=True)
+    return Decision(Verdict.UNDECIDED, reason=why, defect=True, no_value=True)
 
 
 @dataclass(frozen=True)

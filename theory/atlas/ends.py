@@ -52,6 +52,7 @@ class End:
         verdict: what it stands on.
         note: conditions, doubts.
         argued: whether a claim about all of it is proved or argued for all sizes.
+        improvable: whether fewer are known to suffice in some cases.
     """
 
     value: int | float | NoNumber
@@ -61,6 +62,7 @@ class End:
     verdict: str
     note: str
     argued: bool
+    improvable: bool = False
 
     @property
     def number(self) -> int | float | None:
@@ -123,7 +125,7 @@ class Ends:
             return Result.NO_UPPER
         if layers >= self.suffices:
             return Result.AS_MANY if layers == self.suffices else Result.MORE
-        if self.upper.note.startswith("not the least"):
+        if self.upper.improvable:
             return Result.NOT_THE_LEAST
         return Result.FEWER if whole else Result.FEWER_ON_SHORT_WORDS
 
@@ -258,4 +260,5 @@ def end_at(bound: AtlasBound, numbers: Mapping[str, int]) -> End:
         bound.verdict,
         bound.note,
         bound.argued,
+        bound.least == "no",
     )

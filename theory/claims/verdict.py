@@ -70,6 +70,7 @@ class Decision:
         reason: one line for people.
         defect: it is undecided for another reason than what was measured: the statement has no
             value at the case, or too few seeds are there for an interval.
+        no_value: the statement has no value at the case.
     """
 
     verdict: Verdict
@@ -77,6 +78,7 @@ class Decision:
     certain: bool = False
     reason: str = ""
     defect: bool = False
+    no_value: bool = False
 
 
 def level(claim: Claim, case: Case) -> float:
