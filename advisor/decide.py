@@ -338,7 +338,11 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
     if reason.kind == "rule":
         for name, other in moving:
             left, before = (count(net).nonembedding for net in (free, other))
-            if abs(math.log(left / before)) > _LEFT:
+            # A net of two stacks or of experts has more left, and is shallower all the same; of
+            # another kind of net the rule is another.
+            explains = (left > before) == (free.layers > other.layers)
+            explains &= net_kind(without(c, name)) == case.kind
+            if explains and abs(math.log(left / before)) > _LEFT:
                 reason = Reason("rule", "rest-of-size", (name,), (name,), _shape(other))
                 break
     also = tuple(
@@ -364,14 +368,16 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
     # What fixes the depth decides it, whatever else is demanded.
     fixed = tuple(name for name in on_depth if _fixes(case.constraints, name))
     groups = [fixed] if fixed else [*((name,) for name in on_depth), *([steps] if steps else [])]
-    if len(on_depth) > 1 and not fixed and not case.near_rule(a):
-        groups.append(on_depth)  # none of them may move it alone
     moved = [
         (_apart(other, a), names)
         for names in groups
         if (other := _free(case, names)[0] if fixed else case.choice(*names))
     ]
     most, names = max(moved, key=lambda pair: pair[0], default=(0.0, fixed))
+    if most <= _MOVED and len(on_depth) > 1 and not fixed and not case.near_rule(a):
+        # None of them moves it alone.
+        names, together = on_depth, case.choice(*on_depth)
+        most = _apart(together, a) if together else 0.0
     free = _free(case, names)[0] if fixed else case.choice(*names)
     if most <= _MOVED:
         if fixed:
@@ -685,7 +691,8 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
     # Stages of unequal length are legal; those of equal length are among the other shapes.
     if worse or (not case.shares and (not resolved.keeps(a) or a.own_layers < c.pipeline)):
         better = _instead(case, a, wanted if worse else a.layers)
-    if not worse:
+    # Stages may leave no legal depth at the bound, and one below it is not what that supports.
+    if not worse or (reason.bound is not None and better.layers < math.floor(wanted)):
         reason = Reason("demand", "nearest-legal-depth")
     depth = nearest_depth(c, seen.depth(case.chosen))
     return replace(

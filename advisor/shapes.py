@@ -87,6 +87,10 @@ _EXPERT_MULTIPLE = 32
 _HEAD_WIDTHS = (128, 64, 96, 80, 72, 256, 32)
 
 
+# What can be said of experts alone.
+OF_EXPERTS = ("active_experts", "shared_experts", "expert_width", "dense_layers")
+
+
 @dataclass(frozen=True)
 class Constraints:
     """What a shape must satisfy; None: not demanded, the default of its size class."""
@@ -129,11 +133,14 @@ def demands_of(c: Constraints) -> tuple[str, ...]:
 
 
 def without(c: Constraints, *names: str) -> Constraints:
-    """The same without some demands.
+    """The same without some demands; without experts also without what is said of them.
 
     >>> without(Constraints(pipeline=4, layers=30), "layers") == Constraints(pipeline=4)
     True
+    >>> without(Constraints(experts=8, active_experts=2), "experts") == Constraints()
+    True
     """
+    names += OF_EXPERTS if "experts" in names else ()
     usual: dict[str, Any] = {name: getattr(Constraints, name) for name in names}
     return replace(c, **usual)
 

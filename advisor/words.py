@@ -66,6 +66,7 @@ _DEMANDS = {
     "width": "the demanded width {0:,}",
     "pipeline": "{0:,} pipeline stage{1}",
     "vocabulary": "a vocabulary of {0:,}",
+    "kind": "--{0}",
 }
 _LIMITS = {"latency": "latency", "memory": "memory", "kv-cache": "the KV cache"}
 # Why another shape is shown.

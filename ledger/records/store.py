@@ -398,7 +398,8 @@ class Store:
         """
         unsettled, self._unsettled = self._unsettled, []
         with _told(f"cannot write records to {self.root}"):
-            for path in (*unsettled, *sorted({path.parent for path in unsettled})):
+            folders = {folder for path in unsettled for folder in list(path.parents)[:2]}
+            for path in (*unsettled, *sorted(folders)):
                 _sync(path)
 
     def _load(self) -> None:

@@ -569,7 +569,9 @@ def execute(
             else:
                 with whole():
                     store.put(outcome, settle=False)
-                    if (now := time.monotonic()) > due:
+                    # What took long is not lost for what comes next, which may take hours.
+                    long = outcome.facts.get("timing", {}).get("wall_s", 0) >= SETTLING
+                    if (now := time.monotonic()) > due or long:
                         store.settle()
                         due = now + SETTLING
             finished(run)

@@ -23,7 +23,7 @@ from ..records.store import write_file
 FILE = Path(__file__).with_name("answers.jsonl.gz")
 # What an answer follows from, and the kinds of files that it is read from there.
 _ROOTS = ("advisor", "theory", "empirics", "ledger.records", "ledger.running", "ledger.verdicts")
-_KINDS = (".py", ".csv", ".json", ".jsonl", ".gz", ".bib")
+_KINDS = (".py", ".csv", ".json", ".jsonl", ".gz", ".bib", ".v")
 # So much of a run's id tells whether it may be recorded.
 _DIGITS = 8
 

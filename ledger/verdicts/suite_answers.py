@@ -60,7 +60,7 @@ def recorded_answer(folder: Path | None, asked: Mapping[str, Any]) -> SuiteAnswe
     try:
         store = open_store(folder, read_only=True, lazy=True)
         kept = json.loads((store.root / "cache" / _FILE).read_bytes())
-        if kept["seal"] != digest(kept["answer"]) or kept["asked"] != _ground(asked):
+        if kept["seal"] != digest(kept["answer"]) or kept["asked"] != _ground(asked, store):
             return None
         answer = SuiteAnswer(**kept["answer"])
         store = open_store(folder, read_only=True)
@@ -104,23 +104,26 @@ def copied() -> Iterator[io.StringIO]:
 
 
 def keep_answer(store: Store, asked: Mapping[str, Any], answer: SuiteAnswer) -> None:
-    """Keep what was printed. A folder that cannot be written costs only time."""
-    kept: dict[str, Any] = {"asked": _ground(asked), "records": _state(store)}
+    """Keep what was printed, but for what is said once: which files are not trusted. A folder that
+    cannot be written costs only time."""
+    if store.set_aside:
+        return
+    kept: dict[str, Any] = {"asked": _ground(asked, store), "records": _state(store)}
     kept |= {"answer": asdict(answer), "seal": digest(asdict(answer))}
     with suppress(OSError):
         (store.root / "cache").mkdir(exist_ok=True)
         store.write(store.root / "cache" / _FILE, canonical(kept))
 
 
-def _ground(asked: Mapping[str, Any]) -> str:
-    """A hash over what the answer rests on besides records: code, libraries, and how it is
-    printed."""
+def _ground(asked: Mapping[str, Any], store: Store) -> str:
+    """A hash over what the answer rests on besides records: code, libraries, the place of the
+    folder, and how it is printed."""
     form = [sys.stdout.isatty(), sys.stdout.encoding, *shutil.get_terminal_size()]
     form += [os.environ.get(name) for name in _FORM]
     reference = reference_ledger.SHIPPED
     compared = sha256(reference.read_bytes()).hexdigest() if reference.is_file() else ""
     code = [sources(_CODE), compared, sys.version, packages()]
-    return digest([dict(asked), code, installing(), form])
+    return digest([dict(asked), str(store.root), code, installing(), form])
 
 
 def _state(store: Store) -> str:

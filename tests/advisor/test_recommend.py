@@ -7,6 +7,7 @@ import math
 import re
 import typing
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -20,7 +21,7 @@ from depthlaw.advisor.decide import depths_within, ladder_for
 from depthlaw.advisor.grids import NetKind, grids, loss_grids, price as evidence_price
 from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
-from depthlaw.advisor.shapes import Constraints
+from depthlaw.advisor.shapes import OF_EXPERTS, Constraints
 from depthlaw.advisor.words import as_text
 
 # A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
@@ -197,7 +198,8 @@ def unnamed(size: float, demands: dict) -> list[str]:
     neither the words nor the data of the reason name."""
     found, missing = asked(size, demands), []
     for name in demands if found else ():
-        free = asked(size, {each: demands[each] for each in demands if each != name})
+        dropped = {name, *(OF_EXPERTS if name == "experts" else ())}
+        free = asked(size, {each: demands[each] for each in demands if each not in dropped})
         if free is None:
             continue
         depths = (answer.shape.architecture.layers for answer in (found, free))
@@ -222,6 +224,50 @@ def test_a_demand_that_moves_the_depth_is_named(name: str) -> None:
 @given(st.sampled_from([1e6, 1e8, 3e9]), ANY_DEMANDS)
 def test_of_many_demands_those_that_move_the_depth_are_named(size: float, demands: dict) -> None:
     assert unnamed(size, demands) == []
+
+
+def test_experts_that_move_the_depth_are_named() -> None:
+    for size in (1e8, 3e9):
+        assert unnamed(size, {"experts": 64, "active_experts": 2}) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "demands", "code"),
+    [
+        ("1.3B", {"most_layers": 8}, "most-layers"),
+        ("7B", {"most_layers": 20, "pipeline": 4}, "most-layers"),
+        ("7B", {"pipeline": 32}, "pipeline"),
+    ],
+)
+def test_a_bound_that_was_not_reached_is_no_reason(size: str, demands: dict, code: str) -> None:
+    """Without the other demand latency would have another depth."""
+    found = recommend(size, latency_matters=True, **demands).shape
+    assert (found.reason.code, found.reason.bound) == (code, None)
+    assert "as shallow as" not in found.why
+
+
+def test_a_configuration_below_the_bound_is_not_explained_by_it() -> None:
+    """Eleven layers are the bound; five stages leave ten or fifteen."""
+    config = Path(__file__).parent / "configs" / "bert-base-uncased.json"
+    whole, staged = (
+        recommend(config=config, latency_matters=True, pipeline=stages).instead for stages in (1, 5)
+    )
+    assert (whole.architecture.layers, staged.architecture.layers) == (11, 10)
+    assert (whole.reason.code, staged.reason.code) == ("latency-matters", "nearest-legal-depth")
+
+
+@pytest.mark.parametrize(
+    ("size", "demands", "also"),
+    [
+        ("60M", {"kind": "encoder-decoder", "ff_factor": 2.0}, ["kind"]),
+        ("10M", {"residual": "attnres", "tied": True}, ["residual"]),
+        ("125M", {"experts": 64, "active_experts": 2}, ["experts"]),
+    ],
+)
+def test_another_net_is_not_explained_by_what_is_left(size: str, demands: dict, also: list) -> None:
+    """More parameters for fewer layers, or another rule."""
+    found = recommend(size, **demands).shape.reason
+    assert (found.code, [other.demand for other in found.also]) == ("rule", also)
 
 
 def test_a_demand_that_is_not_named_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

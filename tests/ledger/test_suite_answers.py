@@ -2,12 +2,13 @@
 
 import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Record, Store, encode
-from depthlaw.ledger.verdicts import suite_answers
+from depthlaw.ledger.verdicts import shipped_answers, suite_answers
 from depthlaw.theory.claims.values import Exact
 
 VERIFY = ["verify", "quick", "--only", "hops/doubling", "--engine", "inline", "--results"]
@@ -81,3 +82,30 @@ def test_an_edited_answer_is_not_printed(verified, monkeypatch):
     assert judged_again(monkeypatch, [*VERIFY, str(folder)])
     file.write_bytes(b"{")
     assert judged_again(monkeypatch, [*VERIFY, str(folder)])
+
+
+def test_another_place_is_judged(verified, tmp_path, monkeypatch):
+    """`--json` names the folder."""
+    moved = verified[0].rename(tmp_path / "moved")
+    assert judged_again(monkeypatch, [*VERIFY, str(moved)])
+
+
+def test_what_was_set_aside_is_said_once(verified, capsys):
+    folder = verified[0]
+    file = next((folder / "runs").glob("*/*"))
+    file.write_bytes(b"{")
+    said = []
+    for _ in range(2):
+        assert main([*VERIFY, str(folder), "--json"]) == 0
+        said.append(json.loads(capsys.readouterr().out)["set_aside"])
+    assert [len(each) for each in said] == [1, 0]
+
+
+def test_an_answer_follows_from_the_formal_proofs(tmp_path, monkeypatch):
+    """A proof that was edited is void."""
+    (tmp_path / "Hops.v").write_text("one")
+    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(shipped_answers, "find_spec", lambda name: spec)
+    before = shipped_answers.sources(["theory"])
+    (tmp_path / "Hops.v").write_text("other")
+    assert shipped_answers.sources(["theory"]) != before
