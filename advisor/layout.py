@@ -48,6 +48,16 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]
     )
 
 
+def listed(parts: Sequence[object]) -> str:
+    """Several things as a sentence names them.
+
+    >>> listed([1, 2, 3]), listed(["one"]), listed([])
+    ('1, 2 and 3', 'one', '')
+    """
+    names = [str(part) for part in parts]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     """A table, columns of numbers to the right. Where it does not fit, its widest column of words
     wraps; where that column would be too narrow, each row becomes a block of named values.

@@ -19,7 +19,7 @@ from .grids import NetKind
 from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
-from .layout import Row, columns, label_rows, wrapped
+from .layout import Row, columns, label_rows, listed, wrapped
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
@@ -192,9 +192,7 @@ def _why(d: Decision, r: Reason) -> str:
     elif r.code == "nearest-legal-depth":
         return "the nearest legal depth that keeps the demands"
     elif r.bound is not None:
-        bound = _BOUNDS[r.bound.code].format(
-            layers=r.bound.layers, sources=" and ".join(r.bound.sources)
-        )
+        bound = _BOUNDS[r.bound.code].format(layers=r.bound.layers, sources=listed(r.bound.sources))
         why = f"as shallow as the evidence supports, as latency matters: {bound}"
     elif r.kind == "demand" and r.against is None:
         why = (
@@ -223,7 +221,7 @@ def _demand_names(d: Decision, demands: tuple[str, ...]) -> str:
         s = "" if value == 1 else "s"
         option = typed(name, value) + ("" if isinstance(value, bool) else f" {value}")
         names.append(_DEMANDS.get(name, option).format(value, s))
-    return " and ".join(names)
+    return listed(names)
 
 
 def _against(r: Reason) -> str:
@@ -694,7 +692,7 @@ def _depth_verdict(d: Decision) -> str:
     if within is None:
         return "not known; no published grid says which depths are good at this size"
     outside = ", EXTRAPOLATED" if within.extrapolated else ""
-    sources = " and ".join(within.sources)
+    sources = listed(within.sources)
     place = within.place(a.layers)
     lose = f"{within.ends} lose at most 1 %"
     if not within.trained(a.layers):

@@ -16,7 +16,7 @@ import re
 import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -400,7 +400,8 @@ class Store:
         with _told(f"cannot write records to {self.root}"):
             folders = {folder for path in unsettled for folder in list(path.parents)[:2]}
             for path in (*unsettled, *sorted(folders)):
-                _sync(path)
+                with suppress(FileNotFoundError):  # set aside meanwhile
+                    _sync(path)
 
     def _load(self) -> None:
         self._read(_files_below(str(self.root / "runs")))

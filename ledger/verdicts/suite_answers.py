@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,8 @@ def _ground(asked: Mapping[str, Any], store: Store) -> str:
     form += [os.environ.get(name) for name in _FORM]
     reference = reference_ledger.SHIPPED
     compared = sha256(reference.read_bytes()).hexdigest() if reference.is_file() else ""
-    code = [sources(_CODE), compared, sys.version, packages()]
+    printing = [version(name) for name in ("automata-lib", "mpmath", "rich")]
+    code = [sources(_CODE), compared, sys.version, packages(), printing]
     return digest([dict(asked), str(store.root), code, installing(), form])
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from depthlaw.advisor.layout import listed
 from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
 from depthlaw.theory.claims.values import Case, Measured
 from depthlaw.theory.claims.verdict import Verdict
@@ -21,7 +22,7 @@ from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
 from ..printed_intervals import CONFIDENCE
 from ..questions import QUESTIONS
-from .typesetting import listed, verdict
+from .typesetting import verdict
 
 # Panels of the first figure: widths below, at and above those that a bound says something of.
 _WIDTHS = (2, 4, 10, 16)

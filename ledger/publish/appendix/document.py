@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.advisor.layout import listed
 from depthlaw.theory.claims.definition import SUITES, Claim
 from depthlaw.theory.claims.printing import symbols
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Sample
@@ -47,7 +48,7 @@ from .appendix_figures import Plate, plates
 from .formats import Document
 from .output_folder import DeliveryError, deliver
 from .printed_claims import Statement, explained, told as told_text
-from .typesetting import code, factor, listed, macro, prose, template, tex, value
+from .typesetting import code, factor, macro, prose, template, tex, value
 
 if TYPE_CHECKING:
     from sympy import Symbol

@@ -74,16 +74,6 @@ def sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?" else text + "."
 
 
-def listed(parts: Sequence[object]) -> str:
-    """Several things as a sentence names them.
-
-    >>> listed([1, 2, 3]), listed(["one"])
-    ('1, 2 and 3', 'one')
-    """
-    *most, last = map(str, parts)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def md(text: str) -> str:
     """Plain text as Markdown: every character that a renderer could read as markup is escaped,
     pipes included.
