@@ -11,6 +11,7 @@ from math import prod
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.formal_languages import fixed_precision
 from depthlaw.theory.formal_languages.automaton import (
     Automaton,
@@ -19,6 +20,7 @@ from depthlaw.theory.formal_languages.automaton import (
     minimal,
     words,
 )
+from depthlaw.theory.formal_languages.formula_nets import of_formula
 from depthlaw.theory.formal_languages.temporal_logic import (
     END,
     attend,
@@ -28,6 +30,7 @@ from depthlaw.theory.formal_languages.temporal_logic import (
     means,
 )
 from depthlaw.theory.least_depth import brackets, markov_order
+from depthlaw.theory.nets.right import right_on
 
 BRACKETS = st.text("([)]", max_size=14)
 
@@ -197,13 +200,12 @@ def test_the_formula_of_an_automaton_means_its_language(expression: str) -> None
     automaton = minimal(expression)
     formula = fixed_precision.past_formula(automaton)
     assert all(means(formula, word) == automaton.accepts(word) for word in words(6))
-    assert fixed_precision.same_language(formula, automaton)
-    assert not fixed_precision.same_language(formula, minimal("(ab)*"))
+    net = of_formula(formula, "ab", "left")
+    assert right_on(net, language_task(expression, "ab")).every_length
+    assert not right_on(net, language_task("(ab)*", "ab"))
 
 
-def test_without_a_cycle_there_is_no_pair_and_with_one_no_formula() -> None:
-    with pytest.raises(ValueError, match="no cycle"):
-        fixed_precision.pair_around_a_cycle(minimal("a*b*"), 1)
+def test_with_a_cycle_there_is_no_formula() -> None:
     with pytest.raises(ValueError, match="partially ordered"):
         fixed_precision.past_formula(minimal("(ab)*"))
 

@@ -22,7 +22,6 @@ from depthlaw.theory.formal_languages.fixed_precision import (
     LANGUAGES,
     largest_r_class,
     nested,
-    pair_around_a_cycle,
     past_formula,
     stair,
 )
@@ -95,7 +94,6 @@ def test_where_no_depth_does_the_words_deceive_every_depth_tried() -> None:
     seen = 0
     for automaton in AUTOMATA:
         if around := around_a_cycle(automaton):
-            assert around.pair(2) == pair_around_a_cycle(automaton, 2)
             assert all(deceived(automaton, around, True, layers) for layers in range(4))
         if pumped := counted(automaton, monoid(automaton)):
             loop, step = pumped[0].loop, pumped[0].step
