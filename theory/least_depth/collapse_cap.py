@@ -12,16 +12,8 @@ from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
-from .counting_both_ways import (
-    Formula,
-    alike,
-    depth,
-    exact_blocks,
-    one_inside,
-    positions_apart,
-    truths,
-    within,
-)
+from ..formal_languages.counting_logic import Formula, depth, truths, within
+from .counting_both_ways import alike, exact_blocks, one_inside, positions_apart
 
 most_blocks = quantity(
     "blocks_above_collapse",

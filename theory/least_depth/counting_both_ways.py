@@ -1,16 +1,11 @@
-"""Counting logic with counts to both sides, TL[count-left, count-right], by nesting depth.
-
-At a position i a formula may compare sums of counts to the left, |{j <= i : x holds at j}|, and to
-the right, |{j >= i : x holds at j}|, with integers. With counts to the left alone this is C-RASP
-(formal_languages/crasp_blocks). A word is read at its last position.
-"""
+"""Counting logic with counts to both sides, TL[count-left, count-right], by nesting depth. With
+counts to the left alone it is C-RASP (formal_languages/crasp_blocks)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, product
-from typing import Any, Literal
+from itertools import product
 
 from sympy import expand, floor, symbols
 from sympy.core.relational import Relational
@@ -20,7 +15,16 @@ from ..claims.proof_steps import equal, nonnegative
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
-from ..formal_languages.counting_logic import KNEE, count_depth
+from ..formal_languages.counting_logic import (
+    KNEE,
+    Formula,
+    Side,
+    count_depth,
+    counts,
+    depth,
+    truths,
+    within,
+)
 from ..formal_languages.hard_attention import blocks, clash
 
 weight_bound = quantity(
@@ -42,51 +46,6 @@ told_apart = quantity(
     "positions of one word without a position of the same kind in the other",
     "integer",
 )
-
-Side = Literal["<", ">"]
-# A formula: a letter, ("not", x), ("and", x, y, ...), or ("counts", ((c, side, x), ...), n): the
-# counts of the x, each to its side ("<": up to here, ">": from here on) and times c, add up to n or
-# more.
-Formula = str | tuple[Any, ...]
-
-
-def depth(formula: Formula) -> int:
-    """Nesting depth of counts.
-
-    >>> depth(within(("and", "a", within("b", ">"))))
-    2
-    """
-    if isinstance(formula, str):
-        return 0
-    if formula[0] == "counts":
-        return 1 + max(depth(x) for _, _, x in formula[1])
-    return max(map(depth, formula[1:]))
-
-
-def truths(formula: Formula, word: str) -> list[bool]:
-    """Truth at every position of a word, left to right.
-
-    >>> truths(("counts", ((1, "<", "a"), (-1, ">", "a")), 0), "aba")
-    [False, True, True]
-    """
-    if isinstance(formula, str):
-        return [letter == formula for letter in word]
-    if formula[0] == "counts":
-        _, terms, least = formula
-        sums = [0] * len(word)
-        for factor, side, x in terms:
-            found = truths(x, word)
-            counts = accumulate(found) if side == "<" else [*accumulate(found[::-1])][::-1]
-            sums = [s + factor * count for s, count in zip(sums, counts, strict=True)]
-        return [s >= least for s in sums]
-    points = zip(*(truths(part, word) for part in formula[1:]), strict=True)
-    return [all(point) != (formula[0] == "not") for point in points]
-
-
-def within(x: Formula, side: Side = "<") -> Formula:
-    """x holds at this position or at one to that side."""
-    return ("counts", ((1, side, x),), 1)
-
 
 # --- formulas ---
 
@@ -150,12 +109,6 @@ def odd_number(letter: str, right: Side = ">") -> Formula:
 # --- what a depth can see ---
 
 
-def seen_at_depth_one(word: str) -> tuple[int, int, str]:
-    """All that formulas of depth 1 read at the last position: counts to the left, and its letter,
-    which is what counts to the right see there."""
-    return word.count("a"), word.count("b"), word[-1]
-
-
 def kinds(length: int, depth: int, bound: int) -> list[int]:
     """Kinds of the positions 1..length of 1^n (n >= length): equal iff no formula of a depth of
     counts to the left tells two positions apart.
@@ -171,16 +124,16 @@ def kinds(length: int, depth: int, bound: int) -> list[int]:
     """
     now = [0] * length
     for _ in range(depth):
-        counts: list[Counter[int]] = []
+        so_far: list[Counter[int]] = []
         for kind in now:
-            counts.append((counts[-1] if counts else Counter()) + Counter((kind,)))
+            so_far.append((so_far[-1] if so_far else Counter()) + Counter((kind,)))
         found: list[int] = []  # one position for each kind
         after = []
         for i in range(length):
             same = (
                 number
                 for number, j in enumerate(found)
-                if not _told_apart(counts[i], counts[j], bound)
+                if not _told_apart(so_far[i], so_far[j], bound)
             )
             number = next(same, len(found))
             if number == len(found):
@@ -222,7 +175,7 @@ def _exact_blocks(case: Case, formula: Formula) -> Exact:
 
     def apart() -> bool:
         """Depth 1 is not enough from two blocks on, and depth 0 reads the last letter alone."""
-        seen = seen_at_depth_one if case.blocks > 1 else lambda word: word[-1]
+        seen = counts if case.blocks > 1 else lambda word: word[-1]
         return clash(accepts, seen, listed) is not None
 
     return _least(formula, accepts, listed, apart)
