@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, quantity, vertices
+from ..least_depth.graphs import all_graphs
 from .graph_attention import Array, with_loops
 
 if TYPE_CHECKING:
@@ -62,11 +62,10 @@ def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> lis
         return [build[family]()]
     if family != "all":
         raise ValueError(f"family={family!r}: accepted are all, {', '.join(build)}")
-    pairs, graphs = list(permutations(range(vertices), 2)), []
-    for chosen in range(2 ** len(pairs)):
-        g = nx.empty_graph(vertices, create_using=nx.DiGraph)
-        g.add_edges_from(pair for bit, pair in enumerate(pairs) if chosen >> bit & 1)
-        graphs.append(g)
+    graphs = []
+    for edges in all_graphs(vertices):
+        graphs.append(nx.empty_graph(vertices, create_using=nx.DiGraph))
+        graphs[-1].add_edges_from(edges)
     return graphs
 
 

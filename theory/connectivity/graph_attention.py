@@ -114,12 +114,9 @@ def _largest_finite(far: Array) -> int:
 
 def with_loops(g: nx.Graph) -> Array:
     """A + I, in integers."""
-    matrix = np.eye(len(g), dtype=int)
-    for u, v in g.edges:
-        matrix[u, v] = 1
-        if not g.is_directed():
-            matrix[v, u] = 1
-    return matrix
+    import networkx as nx
+
+    return nx.to_numpy_array(g, range(len(g)), dtype=int) + np.eye(len(g), dtype=int)
 
 
 def integer_states(g: nx.Graph, *, residual: bool = False) -> Iterator[Array]:

@@ -501,15 +501,6 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-def _shortest(case: Case) -> Exact:
-    """The first length at which the least number of steps is k; it stays k for longer words, since
-    zeros at the end change nothing, and k steps are enough."""
-    length = case.ones
-    while least_steps(task(kth_one(case.ones), length), case.heads) < case.ones:
-        length += 1
-    return Exact(length)
-
-
 @claim(
     Eq(shortest_length, stated),
     source=Source("depthlaw", f"after barcelo2025, {BARCELO}, abstract: multi-head rank"),
@@ -540,7 +531,11 @@ def kth_one_heads(case: Case) -> Exact:
     bits take three is searched in suite full), and a
     small experiment would see heads replace steps. No formula is known to us.
     """
-    return _shortest(case)
+    # It stays k for longer words: zeros at the end change nothing, and k steps are enough.
+    length = case.ones
+    while least_steps(task(kth_one(case.ones), length), case.heads) < case.ones:
+        length += 1
+    return Exact(length)
 
 
 @claim(

@@ -107,14 +107,6 @@ def _decided(formula: Formula, case: Case, number: int, exceptions: int = 0) -> 
     return True
 
 
-def _most(case: Case) -> Exact:
-    """The largest number that is decided, if every one that is tried is decided or excluded."""
-    tried = _tried(case)
-    decided = [number for number in tried if _decided(exact_blocks(number), case, number)]
-    settled = sorted([*decided, *_excluded(case)]) == list(tried)
-    return Exact(max(decided) if settled else -1)
-
-
 def _with_an_exception(case: Case) -> Exact:
     """The largest number of blocks that one layer decides by the first b, which sees whether an a
     stands before it and after it."""
@@ -172,4 +164,7 @@ def collapse_caps_depth(case: Case) -> Exact:
     side the common state is that of the first position, which has seen one letter
     (rank_collapse/causal_amnesia).
     """
-    return _most(case)
+    tried = _tried(case)
+    decided = [number for number in tried if _decided(exact_blocks(number), case, number)]
+    settled = sorted([*decided, *_excluded(case)]) == list(tried)
+    return Exact(max(decided) if settled else -1)

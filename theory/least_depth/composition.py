@@ -7,7 +7,7 @@ that stand in the weights between the maps change nothing, since every map is an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import count, product
 
@@ -134,31 +134,6 @@ def _net_right(case: Case, many: int, words: Iterable[Maps]) -> bool:
     return bool(right_on(net, composition(many, 2), texts)) and not in_class(net, "one-lookup")
 
 
-def _most_maps(case: Case, seed: int) -> Exact:
-    """The most maps that the lookups compose, or -1 where one map more is not shown to be too
-    much for every other network of the kind."""
-    rng = case.rng(seed)
-
-    def words(many: int) -> Iterator[Maps]:
-        if case.size ** (case.size * many) <= case.listed:
-            yield from product(product(range(case.size), repeat=case.size), repeat=many)
-        else:
-            yield from rng.integers(0, case.size, (case.listed, many, case.size)).tolist()
-
-    for many in count(1):
-        right = all(
-            looked_up(word, start, case.depth) == composed(word, start)
-            for word in words(many)
-            for start in range(case.size)
-        )
-        if not right:
-            known = sensitive_maps(many, case.size) > cells_read(case.depth)
-            if case.size == 2 and case.depth:
-                known &= _net_right(case, many - 1, words(many - 1))
-            return Exact(many - 1 if known else -1)
-    raise AssertionError("every network fails on more maps than it reads cells")
-
-
 @claim(
     Eq(most_maps, 2**depth - 1),
     source=Source(
@@ -208,7 +183,27 @@ def composition_layers(case: Case, seed: int) -> Exact:
     does not attend to. Nor is more than one head, which may read several guesses at once. Of the
     source a report was read, not the theorem; there, softmax attention has width of order $N k$.
     """
-    return _most_maps(case, seed)
+    rng = case.rng(seed)
+
+    def words(many: int) -> Iterator[Maps]:
+        if case.size ** (case.size * many) <= case.listed:
+            yield from product(product(range(case.size), repeat=case.size), repeat=many)
+        else:
+            yield from rng.integers(0, case.size, (case.listed, many, case.size)).tolist()
+
+    for many in count(1):
+        right = all(
+            looked_up(word, start, case.depth) == composed(word, start)
+            for word in words(many)
+            for start in range(case.size)
+        )
+        if not right:
+            # No other network of the kind does: it does not read a cell of each map.
+            known = sensitive_maps(many, case.size) > cells_read(case.depth)
+            if case.size == 2 and case.depth:
+                known &= _net_right(case, many - 1, words(many - 1))
+            return Exact(many - 1 if known else -1)
+    raise AssertionError("every network fails on more maps than it reads cells")
 
 
 @composition_layers.argument(
@@ -223,11 +218,6 @@ def _(statement: Relational) -> Iterator[Step]:
         "a layer adds 2^L cells to the reader: what a cell knows that doubles from 1",
         simplify(right.subs(depth, depth + 1) - right - 2**depth) == 0,
     )
-
-
-def _of_cells(many: int, size: int) -> Callable[[Word], int]:
-    """The composition as a function of a word of cells, map by map, from the start 0."""
-    return lambda word: composed([word[a * size :][:size] for a in range(many)], 0)
 
 
 @claim(
@@ -285,5 +275,9 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 def _composition_steps(case: Case, heads: int = 1) -> Exact:
-    cells = task(_of_cells(case.maps, case.size), case.maps * case.size, case.size)
-    return Exact(least_steps(cells, heads))
+    many, size = case.maps, case.size
+
+    def of_cells(word: Word) -> int:
+        return composed([word[a * size :][:size] for a in range(many)], 0)
+
+    return Exact(least_steps(task(of_cells, many * size, size), heads))

@@ -387,11 +387,6 @@ AS_STATED: dict[str, Callable[[Case], bool]] = {
 }
 
 
-def _one_growing_layer(case: Case) -> Exact:
-    """One layer with an integer that may grow: right on all words of up to 12 letters."""
-    return Exact(1 if growing_layer(case.polygon_sides, 12) >= 0 else -1)
-
-
 @claim(
     Eq(tracking_layers, derived_length),
     source=_DIAGONAL,
@@ -403,7 +398,7 @@ def _one_growing_layer(case: Case) -> Exact:
     control=Control(
         Case(group="S3", derived_length=2, roots=6, polygon_sides=3),
         "one layer of the same kind whose state is an integer that grows with the length",
-        measured=_one_growing_layer,
+        measured=lambda case: Exact(1 if growing_layer(case.polygon_sides, 12) >= 0 else -1),
     ),
     cited="Decides how many diagonal layers with finitely many exact states a group needs at every "
     "length.",

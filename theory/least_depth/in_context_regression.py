@@ -251,23 +251,6 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-def _regression_depth(case: Case) -> Exact:
-    """The first depth whose degree is not excluded, if the net that holds powers learns with it, or
-    else -1."""
-    layers = 0
-    while excluded((3**layers - 1) // 2, case.condition_number, case.digits):
-        layers += 1
-    error = residual(first_steps(case.condition_number, case.digits))
-    read_out = [-Fraction(str(part)) for part in reversed(error.all_coeffs())]
-
-    def says(tokens: Sequence[Token]) -> Fraction:
-        held = powers(layers, tokens)
-        return _inner(read_out, held[: len(read_out)])
-
-    enough = error.degree() <= (3**layers - 1) // 2
-    return Exact(layers if enough and errs_as(error, says) else -1)
-
-
 @claim(
     Eq(regression_depth, ceiling(log(2 * _STEPS + 1) / log(3))),
     source=Source("depthlaw", r"after gatmiry2024, arXiv:2410.21698, abstract: $\log \kappa$"),
@@ -311,7 +294,17 @@ def regression_layers(case: Case) -> Exact:
     GD++, with one head, has the degree but not every polynomial. That weights of such size are
     learnt, or stand noise and rounding, is not said.
     """
-    return _regression_depth(case)
+    layers = 0
+    while excluded((3**layers - 1) // 2, case.condition_number, case.digits):
+        layers += 1
+    error = residual(first_steps(case.condition_number, case.digits))
+    read_out = [-Fraction(str(part)) for part in reversed(error.all_coeffs())]
+
+    def says(tokens: Sequence[Token]) -> Fraction:
+        return _inner(read_out, powers(layers, tokens)[: len(read_out)])
+
+    enough = error.degree() <= (3**layers - 1) // 2
+    return Exact(layers if enough and errs_as(error, says) else -1)
 
 
 @regression_layers.argument(
