@@ -16,11 +16,7 @@ from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import counting_logic
 from depthlaw.theory.formal_languages.automaton import words
 from depthlaw.theory.formal_languages.counting_logic import depth, truths
-from depthlaw.theory.least_depth.collapse_cap import (
-    common_states,
-    excluded,
-    kinds_of_one_layer,
-)
+from depthlaw.theory.least_depth.collapse_cap import common_states, excluded, kinds_of_one_layer
 from depthlaw.theory.least_depth.counting_both_ways import alike, exact_blocks, kinds
 from depthlaw.theory.least_depth.parity import (
     least_order,

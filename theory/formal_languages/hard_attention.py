@@ -115,10 +115,7 @@ def network(case: Case, seed: int) -> Exact:
 
 
 def least_layers(
-    net: AttentionNet,
-    task: WordTask,
-    longest: int,
-    seen: Callable[[str, int], Any] = kinds,
+    net: AttentionNet, task: WordTask, longest: int, seen: Callable[[str, int], Any] = kinds
 ) -> Exact:
     """The layers of a net if they are the least for a task, or -1 where that is not shown.
 

@@ -427,10 +427,7 @@ def looking_back(case: Case) -> AttentionNet:
 @claim(
     Eq(layers_both_ways, floor(letters / 2) + 1),
     source=Source("depthlaw", "after yang2024masked, arXiv:2310.13897v4, overview figure"),
-    cases={
-        "quick": Case.grid(letters=range(1, 7)),
-        "theory": Case.grid(letters=(7, 8, 9)),
-    },
+    cases={"quick": Case.grid(letters=range(1, 7)), "theory": Case.grid(letters=(7, 8, 9))},
     control=Control(
         Case(letters=5),
         "heads that look back only, which take a layer for each letter",

@@ -226,10 +226,7 @@ def _(statement: Relational) -> Iterator[Step]:
     kind="two-sided",
     cases={
         "quick": (*Case.grid(maps=(1, 2, 3, 4), size=2), *Case.grid(maps=(1, 2), size=3)),
-        "theory": (
-            Case(maps=5, size=2),
-            Case(maps=3, size=3),
-        ),
+        "theory": (Case(maps=5, size=2), Case(maps=3, size=3)),
         "full": (Case(maps=6, size=2), Case(maps=2, size=4)),
     },
     control=Control(

@@ -186,10 +186,7 @@ def _exact_blocks(case: Case, formula: Formula) -> Exact:
     source=Source("depthlaw", f"after yang2025knee, {KNEE}v3, Appendix D: odd numbers of blocks"),
     kind="threshold",
     cases={
-        "quick": (
-            *Case.grid(blocks=range(1, 6), longest=7),
-            *Case.grid(blocks=(6, 7), longest=8),
-        ),
+        "quick": (*Case.grid(blocks=range(1, 6), longest=7), *Case.grid(blocks=(6, 7), longest=8)),
         "theory": Case.grid(blocks=(7, 8, 9), longest=11),
         "full": (Case(blocks=11, longest=13),),
     },
@@ -248,10 +245,7 @@ def _depth_one_constant() -> bool:
     Eq(count_depth, 2),
     source=Source("depthlaw", f"after yang2025knee, {KNEE}v3, section 3 (in its source)"),
     kind="construction",
-    cases={
-        "quick": (Case(longest=9),),
-        "theory": (Case(longest=13),),
-    },
+    cases={"quick": (Case(longest=9),), "theory": (Case(longest=13),)},
     control=Control(
         Case(longest=9),
         "both counts to the left: then they always agree",
@@ -359,12 +353,10 @@ def _(statement: Relational) -> Iterator[Step]:
     yield equal("weights C before T and -1 from T on: -C just before", C * (T - 1) - (n - T), -C)
     yield equal("and below -C at (C + 1) T", C * (T - 1) - (n - T + 1), -C - 1)
     yield nonnegative(
-        "later a weight of 1 or more from T on gives at least C",
-        -C * (T - 1) + (n + m - T + 1) - C,
+        "later a weight of 1 or more from T on gives at least C", -C * (T - 1) + (n + m - T + 1) - C
     )
     yield nonnegative(
-        "and a weight of -1 or less gives less than -C",
-        -C - 1 - (C * (T - 1) - (n + m - T + 1)),
+        "and a weight of -1 or less gives less than -C", -C - 1 - (C * (T - 1) - (n + m - T + 1))
     )
 
 

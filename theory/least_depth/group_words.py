@@ -450,8 +450,7 @@ _SIGNS = {"C2": 1, "C4": 2, "C8": 3, "C2xC4": 2, "D4": 2, "Q8": 2, "D8": 3}
         ),
     },
     control=Control(
-        Case(group="C8", square_length=3, roots=8),
-        "complex eigenvalues do it in one layer",
+        Case(group="C8", square_length=3, roots=8), "complex eigenvalues do it in one layer"
     ),
     supports="least_depth/diagonal_layers",
     formal=Formal(

@@ -390,10 +390,7 @@ def deltanet_solvable(case: Case) -> Exact:
 @claim(
     Eq(longest_period, 2),
     source=Source("depthlaw", "after siems2025, arXiv:2502.10297v4"),
-    cases={
-        "quick": Case.grid(returns=(2, 4, 6, 12)),
-        "theory": Case.grid(returns=(24, 36, 60)),
-    },
+    cases={"quick": Case.grid(returns=(2, 4, 6, 12)), "theory": Case.grid(returns=(24, 36, 60))},
     assumes={"an even number of steps": lambda case: case.returns % 2 == 0},
     control=Control(
         Case(returns=12),

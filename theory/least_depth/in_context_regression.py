@@ -319,8 +319,7 @@ def _(statement: Relational) -> Iterator[Step]:
     yield Step("the statement is an equation", statement.rel_op == "==")
     yield Step("it depends on the number of steps alone", right.free_symbols == {n})
     yield Step(
-        "the largest degree of L layers takes L layers",
-        expand_log(right.subs(n, most)) == depth,
+        "the largest degree of L layers takes L layers", expand_log(right.subs(n, most)) == depth
     )
     # 3^L = 1 + e.
     above = exp(right.args[0] * log(3)).subs(n, n + 1) if right.args else right

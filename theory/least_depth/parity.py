@@ -267,10 +267,7 @@ def linear_form(roots: Sequence[Fraction], number: int) -> tuple[Fraction, ...]:
     Eq(readout_degree, ceiling(bits / (2 * heads))),
     source=Source("depthlaw", "after hsu2026, arXiv:2605.12171, abstract"),
     cases={
-        "quick": (
-            *Case.grid(bits=range(1, 8), heads=(1, 2, 3)),
-            *Case.grid(bits=(7, 8), heads=4),
-        ),
+        "quick": (*Case.grid(bits=range(1, 8), heads=(1, 2, 3)), *Case.grid(bits=(7, 8), heads=4)),
         "theory": Case.grid(bits=9, heads=(1, 2, 3, 5)),
         "full": Case.grid(bits=10, heads=(1, 2, 3, 5)),
     },
