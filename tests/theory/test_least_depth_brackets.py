@@ -24,7 +24,6 @@ from depthlaw.theory.formal_languages.automaton import (
 )
 from depthlaw.theory.formal_languages.formula_nets import of_formula
 from depthlaw.theory.formal_languages.temporal_logic import (
-    END,
     depth,
     kinds,
     kinds_both_ways,
@@ -64,26 +63,6 @@ def test_one_cell_too_few_or_a_weaker_closing_letter_is_noticed(deepest: int) ->
     assert brackets_net(deepest).answer(word)
     assert not brackets_net(deepest - 1).answer(word)
     assert not brackets_net(deepest).answer(word[:-1] + "]")
-
-
-def test_cells_after_a_word_are_what_heads_at_the_next_position_see() -> None:
-    """The registers of the proof for all lengths are the heads of the network."""
-    for word in map("".join, product("([)]", repeat=5)):
-        cells: tuple[int, ...] | None = (0, 0, 0)
-        push = [brackets.OPENING.find(c) + 1 for c in word + END]
-        pop = [brackets.CLOSING.find(c) + 1 for c in word + END]
-        levels = []
-        for _ in range(3):
-            events = [i for i, pair in enumerate(zip(push, pop, strict=True)) if any(pair)]
-            held = [push[max((j for j in events if j < i), default=-1)] for i in range(len(push))]
-            levels.append(held)
-            push = [h if a else 0 for a, h in zip(push, held, strict=True)]
-            pop = [0 if h else b for b, h in zip(pop, held, strict=True)]
-        for position, letter in enumerate(word):
-            assert cells == tuple(level[position] for level in levels)
-            cells = brackets.moved(cells, letter)
-            if cells is None:
-                break
 
 
 def test_the_pair_is_told_apart_by_the_last_layer_only() -> None:

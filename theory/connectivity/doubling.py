@@ -14,7 +14,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, quantity, vertices
-from ..least_depth.graphs import all_graphs
+from ..least_depth.graphs import all_graphs, distances
 from .graph_attention import Array, with_loops
 
 if TYPE_CHECKING:
@@ -75,11 +75,7 @@ def doubling_layers(g: nx.DiGraph) -> int:
     The first layer of the block sets C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, the second
     B(i,j) = or_k C(i,k,j).
     """
-    import networkx as nx
-
-    truth = np.eye(len(g), dtype=bool)
-    for source in g:
-        truth[source, list(nx.descendants(g, source))] = True
+    truth = np.array(distances(len(g), g.edges)) >= 0
     known: Array = with_loops(g) > 0
     layers = 0
     while (known != truth).any() and layers <= 2 * len(g):

@@ -168,15 +168,15 @@ def crasp_blocks(case: Case) -> Exact:
     $k \geq 3$, on a word of $k$ blocks a formula of depth $k - 2$ says at each position whether the
     prefix has $k$ blocks.
 
-    Formulas derived here, run on all words up to the length. Depth 1 sees the numbers of a and $b$
-    and the last letter of a word only, which is the reading of its definition and not measured: two
-    words of equal counts and last letter, one of $k$ blocks and one not, are found for every
-    $k \geq 2$, and none for $k = 1$. That depth $k - 1$ does not suffice is shown here for $k = 2$,
-    and for $k = 3$ by least_depth/blocks_beyond_depth_two, whose words grow with the constants: two
-    fixed words are told apart at depth 2 by large enough ones. That $k - 3$ does not for prediction
-    is shown there for $k = 5$, and else as reported. For prediction inputs are words of the
-    language: we read it so since $k - 2$ is right then, the first letter and the letter read saving
-    a layer each. On arbitrary words prefix membership is as deep as membership.
+    The class is words: formulas derived here, run on all words up to the length. Depth 1 sees the
+    numbers of a and $b$ and the last letter of a word only, which is the reading of its definition
+    and not measured: two words of equal counts and last letter, one of $k$ blocks and one not, are
+    found for every $k \geq 2$, and none for $k = 1$. That depth $k - 1$ does not suffice is shown
+    here for $k = 2$, and for $k = 3$ by least_depth/blocks_beyond_depth_two, whose words grow with
+    the constants: two fixed words are told apart at depth 2 by large enough ones. That $k - 3$ does
+    not for prediction is shown there for $k = 5$, and else as reported. For prediction inputs are
+    words of the language: we read it so since $k - 2$ is right then, the first letter and the
+    letter read saving a layer each. On arbitrary words prefix membership is as deep as membership.
     """
     return _prediction(case) if case.saved else _recognition(case)
 

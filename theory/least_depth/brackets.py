@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import permutations, product
+from itertools import permutations
 from typing import Any
 
 from sympy import Min, ceiling, floor, symbols
@@ -113,45 +113,6 @@ def brackets_net(case: Case) -> AttentionNet:
     )
 
 
-def moved(cells: tuple[int, ...], letter: str) -> tuple[int, ...] | None:
-    """The cells after one more letter, or None where the network notes that it is wrong there.
-
-    >>> moved((1, 0), "["), moved((0, 1), ")"), moved((2, 1), "(")
-    ((2, 1), (0, 0), None)
-    """
-    after = list(cells)
-    pushed, popped = OPENING.find(letter) + 1, CLOSING.find(letter) + 1
-    for level, held in enumerate(cells):
-        after[level] = pushed
-        if popped and held:
-            return tuple(after) if held == popped else None
-        if pushed and not held:
-            return tuple(after)
-        pushed = held
-    return None
-
-
-def cells_are_a_stack(kinds_of_brackets: int, cells: int) -> bool:
-    """Whether the cells do what a stack does, from each of their states, at each letter.
-
-    Cost: (types + 1)^cells states.
-    """
-    letters = OPENING[:kinds_of_brackets] + CLOSING[:kinds_of_brackets]
-    for state in product(range(kinds_of_brackets + 1), repeat=cells):
-        stack = [held for held in reversed(state) if held]
-        for letter in letters:
-            after = moved(state, letter)
-            if letter in OPENING:
-                new = [*stack, OPENING.index(letter) + 1]
-                wanted = new if len(new) <= cells else None
-            else:
-                right = stack[-1:] == [CLOSING.index(letter) + 1]
-                wanted = stack[:-1] if right else None
-            if (None if after is None else [held for held in reversed(after) if held]) != wanted:
-                return False
-    return True
-
-
 def alike(deepest: int, layers: int) -> bool:
     """Whether so many layers cannot tell brackets nested as deep as allowed from one too many."""
     closing = CLOSING[0] * deepest
@@ -250,9 +211,11 @@ def _(statement: Any) -> Iterator[Step]:
     """For every depth of nesting and number of types."""
     layers = statement.rhs
     yield Step("the network has a layer for every cell and one more", layers == nesting + 1)
-    # A cell asks of types only whether two are equal, and three of them come in all patterns.
-    yield Step("one cell is a stack of height 1", cells_are_a_stack(3, 1))
-    yield Step("a cell before a stack is a stack, one higher", cells_are_a_stack(3, 2))
+    # In words of every length. A cell asks of types only whether two are equal, and three of them
+    # come in all patterns.
+    one, two = (layers_that_do(Case(bracket_types=3, nesting=D, longest=0)) for D in (1, 2))
+    yield Step("one cell is a stack of height 1", one == 2)
+    yield Step("a cell before a stack is a stack, one higher", two == 3)
     yield from same_start_steps(nesting + 1, layers - 1)
 
 

@@ -13,7 +13,14 @@ from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.counting_logic import Formula, depth, truths, within
-from .counting_both_ways import alike, exact_blocks, one_inside, positions_apart
+from .counting_both_ways import (
+    Kind,
+    alike,
+    exact_blocks,
+    kinds_of_one_layer,
+    one_inside,
+    positions_apart,
+)
 
 most_blocks = quantity(
     "blocks_above_collapse",
@@ -21,23 +28,6 @@ most_blocks = quantity(
     "largest number of blocks that a net decides whose positions all agree after $L$ layers",
     "integer",
 )
-
-# What a position sees: its letter, and counts.
-Kind = tuple[str | int, ...]
-
-
-def kinds_of_one_layer(word: str) -> list[Kind]:
-    """All that comparisons of one layer see at each position, with any weights: the letter, and the
-    numbers of each letter up to here and in all.
-
-    >>> kinds_of_one_layer("ba")
-    [('b', 0, 1, 1, 1), ('a', 1, 1, 1, 1)]
-    """
-    total = word.count("a"), word.count("b")
-    return [
-        (letter, word[: i + 1].count("a"), word[: i + 1].count("b"), *total)
-        for i, letter in enumerate(word)
-    ]
 
 
 def common_states(listed: list[str], kinds: Callable[[str], list[Kind]]) -> list[list[str]]:

@@ -249,12 +249,12 @@ def composition_steps(case: Case) -> Exact:
     attention with one head applies $k$ maps of $N$ elements, given by their cells, one after the
     other to a fixed start, is $k$.
 
-    Over all decoders, by search. The printed number of steps thus holds without a condition on the
-    domain where the maps differ (not for one map applied again: least_depth/iteration_steps).
-    Lower bound: where each map swaps 0 and 1 or does not, a cell tells one bit, and the answer is a
-    parity of $k$ bits. The composition from a start in the input takes $\lceil \log_2(k + 1)
-    \rceil$ layers of one lookup and no thought (least_depth/composition_layers): a layer doubles,
-    a step adds one.
+    Over all decoders, by search: the class is words. The printed number of steps thus holds without
+    a condition on the domain where the maps differ (not for one map applied again:
+    least_depth/iteration_steps). Lower bound: where each map swaps 0 and 1 or does not, a cell
+    tells one bit, and the answer is a parity of $k$ bits. The composition from a start in the input
+    takes $\lceil \log_2(k + 1) \rceil$ layers of one lookup and no thought
+    (least_depth/composition_layers): a layer doubles, a step adds one.
     """
     return _composition_steps(case)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
+from typing import Any
 
 from sympy import expand, floor, symbols
 from sympy.core.relational import Relational
@@ -212,9 +213,9 @@ def blocks_counted_both_ways(case: Case) -> Exact:
     the words a+ b+ a+ ... with exactly $k$ blocks, read at the last position, is
     $\lfloor k/2 \rfloor + 1$.
 
-    The formulas are run on all words up to the length: an alternation of $k$ letters is read off
-    its middle, $\lfloor k/2 \rfloor$ nested counts to the left, at most as many to the right, and
-    one for the middle itself. With counts to the left alone depth $k$ is enough
+    The class is words: formulas, which are run on all words up to the length. An alternation of $k$
+    letters is read off its middle, $\lfloor k/2 \rfloor$ nested counts to the left, at most as many
+    to the right, and one for the middle itself. With counts to the left alone depth $k$ is enough
     (formal_languages/crasp_blocks); a second direction of the mask about halves the depth if $k$ is
     needed there (shown for 2 and 3 blocks). That less is not enough is measured for up to 3 blocks:
     depth 1 sees at the last position the number of each letter and the letter there, and two words
@@ -259,13 +260,13 @@ def parity_counted_both_ways(case: Case) -> Exact:
     The words over a, $b$ with an odd number of a are defined by a formula of depth 2 with counts to
     the left and to the right, and by none of depth 1.
 
-    The formula: at some a, as many a lie up to it as from it on, both counts with the a itself. It
-    is run on all words up to the length. Lower bound: on the word of $n$ letters a, depth 1 sees
-    at the last position $n$ to the left and 1 to the right, so it is a Boolean combination of
-    conditions $v n + w \geq b$, each of which changes once at most, and not beyond $2 C + 1$ if
-    $|v|, |w|, |b| \leq C$; run for $C = 4$. With counts to the left alone no depth is enough
-    (least_depth/unary_reach). That it is in this logic is said in a remark of the paper's source,
-    as reported by a Lean formalisation, which has this formula as well.
+    The class is words. The formula: at some a, as many a lie up to it as from it on, both counts
+    with the a itself. It is run on all words up to the length. Lower bound: on the word of $n$
+    letters a, depth 1 sees at the last position $n$ to the left and 1 to the right, so it is a
+    Boolean combination of conditions $v n + w \geq b$, each of which changes once at most, and not
+    beyond $2 C + 1$ if $|v|, |w|, |b| \leq C$; run for $C = 4$. With counts to the left alone no
+    depth is enough (least_depth/unary_reach). That it is in this logic is said in a remark of the
+    paper's source, as reported by a Lean formalisation, which has this formula as well.
     """
     return _parity(case, odd_number("a"))
 
@@ -399,6 +400,22 @@ def alike(bound: int, number: int, sides: int = 2, first: int = 1) -> tuple[str,
     return before + "bbaa" + after, before + "baba" + after
 
 
+# What a position sees: its letter, and counts.
+Kind = tuple[Any, ...]
+
+
+def kinds_of_one_layer(word: str) -> list[Kind]:
+    """All that comparisons of one layer see at each position, with any weights: the letter, and the
+    numbers of each letter up to here and from here on.
+
+    >>> kinds_of_one_layer("ba")
+    [('b', 0, 1, 1, 1), ('a', 1, 1, 1, 0)]
+    """
+    sides = ((word[: i + 1], word[i:]) for i in range(len(word)))
+    counted = ([side.count(x) for side in both for x in "ab"] for both in sides)
+    return [(letter, *counts) for letter, counts in zip(word, counted, strict=True)]
+
+
 def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
     """By how many positions the kinds of depth 1 of two words of one length differ; comparisons
     have weights and thresholds up to the bound.
@@ -407,16 +424,8 @@ def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
     (2, 0)
     """
 
-    def seen(word: str) -> Counter[tuple[str, tuple[int, ...]]]:
-        """The letter and the counts that each position compares."""
-        found: Counter[tuple[str, tuple[int, ...]]] = Counter()
-        left, total = Counter(""), Counter(word)
-        for letter in word:
-            left[letter] += 1
-            right = total - left + Counter(letter)
-            counts = (left["a"], left["b"], right["a"], right["b"])
-            found[letter, counts[: 2 * sides]] += 1
-        return found
+    def seen(word: str) -> Counter[Kind]:
+        return Counter(kind[: 1 + 2 * sides] for kind in kinds_of_one_layer(word))
 
     def kind(counts: Sequence[int]) -> tuple[int, ...]:
         """How every weighted sum of the counts lies to every threshold."""
@@ -427,7 +436,7 @@ def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
     # Positions with the same letter and counts in both words are of the same kind.
     first_only, second_only = (seen(a) - seen(b) for a, b in (both, both[::-1]))
     of_first, of_second = (
-        Counter((letter, kind(counts)) for letter, counts in only.elements())
+        Counter((letter, kind(counts)) for letter, *counts in only.elements())
         for only in (first_only, second_only)
     )
     return sum((of_first - of_second).values())

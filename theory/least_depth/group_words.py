@@ -556,8 +556,9 @@ def growing_state(case: Case) -> Exact:
 
     So logarithmically many bits replace a layer, and the necessity of the second
     (least_depth/diagonal_layers) says nothing about words of a length that the integers of the
-    number format cover: for $S_3$ in single precision, about $2^{24}$ letters. All words of the
-    length are run, as sets of states. The layer stores the inverse of the product, since the sign
-    that a new letter brings then acts on what is stored, and not the other way round.
+    number format cover: for $S_3$ in single precision, about $2^{24}$ letters. The class is words,
+    since a net lists its states: all words of the length are run, as sets of states. The layer
+    stores the inverse of the product, since the sign that a new letter brings then acts on what is
+    stored, and not the other way round.
     """
     return Exact(growing_layer(case.polygon_sides, case.word_letters))

@@ -219,12 +219,12 @@ def regression_steps(case: Case) -> Exact:
     error $10^{-j}$ is $\lceil \mathrm{arcosh}(10^j) / \mathrm{arcosh}((\kappa + 1)/(\kappa - 1))
     \rceil$, of order $j \sqrt{\kappa}$.
 
-    Two certificates for each case, in rational numbers: step sizes whose error stays within the
-    bound, by a count of roots, in a net that is executed; and weights by which no polynomial of
-    smaller degree can be 1 at 0. The error is measured against $|w| |x_q|$. The abstract has the
-    order, for "restricted" attention, which was not read; the constant is Chebyshev's. Layers that
-    do more than a step need to be fewer (least_depth/regression_layers); a loop of equal layers
-    takes of order $j \kappa$.
+    The class is words, since tokens are numbers and no letters. Two certificates for each case, in
+    rational numbers: step sizes whose error stays within the bound, by a count of roots, in a net
+    that is executed; and weights by which no polynomial of smaller degree can be 1 at 0. The error
+    is measured against $|w| |x_q|$. The abstract has the order, for "restricted" attention, which
+    was not read; the constant is Chebyshev's. Layers that do more than a step need to be fewer
+    (least_depth/regression_layers); a loop of equal layers takes of order $j \kappa$.
     """
     return _step_layers(case)
 
@@ -282,17 +282,18 @@ def regression_layers(case: Case) -> Exact:
     $\lceil \log_3(2 n + 1) \rceil$, where $n$ is the number of gradient steps of
     least_depth/regression_steps.
 
-    Without softmax, MLPs or normalisation; with residual connections. Lower bound: on one example
-    of dimension 1 the output, of degree at most $3^L$ in the tokens, must be a function of the
-    example $x$ times $w x_q$, which leaves degree $3^L - 1$ in $x$ and, averaged over $x$ and $-x$,
-    even powers alone; so the relative error is a polynomial in the eigenvalue $x^2$ of degree at
-    most $(3^L - 1)/2$ that is 1 at 0; in $d$ dimensions take $d$ orthogonal examples of equal
-    length. Such polynomials are excluded by weights. Upper bound: with $2 C + 1$ heads a layer
-    brings the powers of the covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$
-    layers the read-out may be any polynomial of that degree; the net is executed, and its width is
-    $(3^L + 1)/2$ times that of a token. So depth is of order $\log \kappa$, with this constant.
-    GD++, with one head, has the degree but not every polynomial. That weights of such size are
-    learnt, or stand noise and rounding, is not said.
+    Without softmax, MLPs or normalisation; with residual connections. The class is words, since
+    tokens are numbers and no letters. Lower bound: on one example of dimension 1 the output, of
+    degree at most $3^L$ in the tokens, must be a function of the example $x$ times $w x_q$, which
+    leaves degree $3^L - 1$ in $x$ and, averaged over $x$ and $-x$, even powers alone; so the
+    relative error is a polynomial in the eigenvalue $x^2$ of degree at most $(3^L - 1)/2$ that is 1
+    at 0; in $d$ dimensions take $d$ orthogonal examples of equal length. Such polynomials are
+    excluded by weights. Upper bound: with $2 C + 1$ heads a layer brings the powers of the
+    covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$ layers the read-out may be
+    any polynomial of that degree; the net is executed, and its width is $(3^L + 1)/2$ times that of
+    a token. So depth is of order $\log \kappa$, with this constant. GD++, with one head, has the
+    degree but not every polynomial. That weights of such size are learnt, or stand noise and
+    rounding, is not said.
     """
     layers = 0
     while excluded((3**layers - 1) // 2, case.condition_number, case.digits):
