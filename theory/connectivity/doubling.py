@@ -137,23 +137,9 @@ def log_depth_uniform(case: Case, seed: int) -> Exact:
     return Exact(max(doubling_layers(g) for g in tried))
 
 
-def largest(fits: Callable[[int], bool]) -> int:
-    """The largest whole number that fits, by doubling and bisection; 1 does.
-
-    >>> largest(lambda n: n * n < 50)
-    7
-    """
-    low, high = 1, 2
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
 def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
-    """The largest n for which r layers per doubling of a length and s fixed ones fit into L."""
+    """The largest n for which r layers per doubling of a length and s fixed ones fit into L, by
+    doubling and bisection; 1 does."""
 
     def fits(n: int) -> bool:
         layers, covered = fixed, 1
@@ -161,7 +147,13 @@ def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
             layers, covered = layers + per_doubling, 2 * covered
         return layers <= depth
 
-    return Exact(largest(fits))
+    low, high = 1, 2
+    while fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return Exact(low)
 
 
 def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:

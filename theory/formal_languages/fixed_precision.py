@@ -25,7 +25,7 @@ from .formula_nets import of_formula
 from .hard_attention import blocks, least_layers
 from .regular_depth import around_a_cycle, deceived
 from .star_free import modular
-from .temporal_logic import Formula, leftmost_kinds, neither, once
+from .temporal_logic import Formula, in_order, leftmost_kinds, neither, once
 
 r_class = quantity(
     "r_class",
@@ -75,18 +75,6 @@ def largest_r_class(automaton: Automaton) -> int:
     return max(map(len, nx.strongly_connected_components(cayley)))
 
 
-def some_depth_suffices(automaton: Automaton) -> bool:
-    """Whether some depth of fixed-precision soft attention recognises the language of a minimal
-    automaton, under a strict future mask and without positions (li2025precision).
-
-    >>> some_depth_suffices(minimal("(a|b)*a(a|b)*b(a|b)*"))
-    True
-    >>> some_depth_suffices(minimal("(a|b)*aa(a|b)*"))
-    False
-    """
-    return cycle(automaton) is None
-
-
 # --- what shows it: a formula of `once`, or words that no depth tells apart ---
 
 
@@ -99,7 +87,7 @@ def past_formula(automaton: Automaton) -> Formula:
     Raises:
         ValueError: for an automaton with a cycle.
     """
-    if not some_depth_suffices(automaton):
+    if cycle(automaton):
         raise ValueError("only a partially ordered automaton has a formula of `once` alone")
     never = neither("1")
     letters = [*zip(automaton.alphabet, automaton.moves, strict=True)]
@@ -165,7 +153,7 @@ def _shown(expression: str, alphabet: str) -> bool:
 def _decided(expression: str, alphabet: str = "ab") -> Exact:
     automaton = minimal(expression, alphabet)
     size = largest_r_class(automaton)
-    agree = (size == 1) == some_depth_suffices(automaton)
+    agree = (size == 1) == (cycle(automaton) is None)
     return Exact(size if agree and _shown(expression, alphabet) else -1)
 
 
@@ -210,23 +198,11 @@ def some_depth(case: Case) -> Exact:
     return _decided(expression, alphabet)
 
 
-def in_order(first: str, k: int) -> Formula:
-    """An alternation of k letters that begins with this one occurs as a subsequence.
-
-    >>> from depthlaw.theory.formal_languages.temporal_logic import depth
-    >>> depth(in_order("a", 3))
-    3
-    """
-    formula: Formula = "1"
-    for letter in (("ab" if first == "a" else "ba")[i % 2] for i in range(k)):
-        formula = once(letter if formula == "1" else ("and", letter, formula))
-    return formula
-
-
 def leftmost_net(case: Case) -> AttentionNet:
     """Exactly k blocks, with heads of `once` alone."""
     k = case.blocks
-    return of_formula(("and", in_order("a", k), neither(in_order("b", k))), "ab", "left")
+    first, second = (in_order(("ab" * k)[i : k + i]) for i in (0, 1))
+    return of_formula(("and", first, neither(second)), "ab", "left")
 
 
 @claim(

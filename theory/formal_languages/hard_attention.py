@@ -17,7 +17,7 @@ from ..nets.classes import in_class
 from ..nets.right import right_on
 from .automaton import block_language, words
 from .formula_nets import of_formula
-from .temporal_logic import Formula, depth, every, kinds, means, neither, once, previous
+from .temporal_logic import Formula, depth, every, in_order, kinds, means, neither, once, previous
 
 wrong_words = quantity(
     "wrong_words",
@@ -151,21 +151,9 @@ def clash(
     return None
 
 
-def at_least(k: int, letter: str = "1") -> Formula:
-    """The word has at least k letters, or so many that are the one given: k times `once`.
-
-    >>> at_least(2) == once(once("1")), depth(at_least(3, "a"))
-    (True, 3)
-    """
-    if k == 1:
-        return once(letter)
-    inner = at_least(k - 1, letter)
-    return once(inner if letter == "1" else ("and", letter, inner))
-
-
 def letters_net(case: Case) -> AttentionNet:
     """At least k letters."""
-    return of_formula(at_least(case.letters), "ab", "right")
+    return of_formula(in_order("1" * case.letters), "ab", "right")
 
 
 @claim(

@@ -30,6 +30,19 @@ def once(x: Formula) -> Formula:
     return ("since", "1", x)
 
 
+def in_order(letters: str) -> Formula:
+    """The letters, 1 for any, occur in this order, one `once` for each.
+
+    >>> in_order("11") == once(once("1")), depth(in_order("aba"))
+    (True, 3)
+    """
+    first, *rest = letters
+    formula = once(first)
+    for letter in rest:
+        formula = once(formula if letter == "1" else ("and", letter, formula))
+    return formula
+
+
 def previous(x: Formula) -> Formula:
     """x held at the position just before: false since x."""
     return ("since", ("not", "1"), x)

@@ -15,7 +15,6 @@ from ..claims.symbols import quantity
 from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.formula_nets import of_formula
 from ..formal_languages.hard_attention import (
-    at_least,
     attention_layers,
     blocks,
     least_layers,
@@ -26,6 +25,7 @@ from ..formal_languages.temporal_logic import (
     Formula,
     depth,
     every,
+    in_order,
     kinds,
     kinds_both_ways,
     means,
@@ -384,7 +384,7 @@ def from_both_sides(k: int) -> Formula:
 
 def looking_back(case: Case) -> AttentionNet:
     """At least k letters a, by heads that look back."""
-    return of_formula(at_least(case.letters, "a"), "ab", "right")
+    return of_formula(in_order("a" * case.letters), "ab", "right")
 
 
 @claim(
