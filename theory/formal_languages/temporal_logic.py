@@ -36,9 +36,8 @@ def in_order(letters: str) -> Formula:
     >>> in_order("11") == once(once("1")), depth(in_order("aba"))
     (True, 3)
     """
-    first, *rest = letters
-    formula = once(first)
-    for letter in rest:
+    formula = once(letters[0])
+    for letter in letters[1:]:
         formula = once(formula if letter == "1" else ("and", letter, formula))
     return formula
 

@@ -450,8 +450,9 @@ def blocks_from_both_sides(k: int) -> Formula:
     before = k - 2 * layers
 
     def somewhere(own: str, other: str) -> Formula:
-        first, early = ("and", own, previous(other)), own
-        last, late = ("and", other, ("until", ("not", "1"), own)), other
+        early: Formula = own
+        late: Formula = other
+        first, last = ("and", own, previous(other)), ("and", other, ("until", ("not", "1"), own))
         for step in range((before + 1) // 2):
             early = first if before % 2 and step == 0 else ("and", first, once(early))
         for _ in range(layers - 1):

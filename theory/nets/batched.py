@@ -207,7 +207,7 @@ class _Rationals:
     top: Whole
     bottom: Whole
 
-    def through(self, matrix: tuple[Whole, Whole]) -> _Rationals:
+    def through(self, matrix: Any) -> _Rationals:
         """Every vector through a matrix, as `_whole` has it."""
         top, bottom = matrix
         return _Rationals(matmul(self.top, top.T), _times(self.bottom, bottom))
@@ -242,8 +242,9 @@ def _in_whole_numbers(net: AttentionNet) -> AttentionNet:
     """The net with what `_whole` makes of its matrices in their place."""
 
     def head(given: Head) -> Any:
-        matrices = {name: getattr(given, name) for name in ("query", "key", "value", "output")}
-        return replace(given, **{name: _whole(matrix) for name, matrix in matrices.items()})
+        names = ("query", "key", "value", "output")
+        matrices: dict[str, Any] = {name: _whole(getattr(given, name)) for name in names}
+        return replace(given, **matrices)
 
     layers: list[Any] = []
     for layer in net.layers:
