@@ -20,6 +20,7 @@ from sympy import Expr, Integer, Matrix, Piecewise, Sum, Symbol, binomial, floor
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
+from ..claims.evaluation import summed
 from ..claims.proof_steps import equal, nonnegative, vanish
 from .dimension_count import moments_degree
 from .graded_pieces import piece_shape
@@ -175,7 +176,8 @@ def _(statement: Relational) -> Iterator[Step]:
 
     def agrees(width: int, depth: int, order: int) -> bool:
         middle, first = _forbidden(depth)
-        fewer = at(COLUMNS - _BOUND, Case(width=width, depth=depth, order=order))
+        case = Case(width=width, depth=depth, order=order)
+        fewer = at(summed(COLUMNS - _BOUND, case), case)
         degree = 3**depth - 1 - 2 * order
         return bool(fewer == ideal_codimension(width, len(middle), int(first), degree))
 

@@ -283,11 +283,11 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     )
     yield Step(
         "the gain of the bound minus the next share falls with n",
-        bool(simplify(-simplify(gap.diff(x))).together().is_positive),
+        bool(sympy.factor(-gap.diff(x)).is_positive),
     )
     yield Step(
         "and tends to 0, so it is positive for every n",
-        sympy.limit(simplify(expand_log(gap, force=True)), x, sympy.oo) == 0,
+        sympy.limit(sympy.logcombine(gap, force=True), x, sympy.oo) == 0,
     )
 
 
