@@ -148,10 +148,7 @@ def test_the_best_depth_without_noise_is_that_of_the_formula() -> None:
         assert found.width**2 * found.depth == pytest.approx(found.parameters / 12, rel=0.01)
 
 
-@pytest.mark.parametrize(
-    ("seeds", "noise", "depths"),
-    [(3, 0.005, DEPTHS), (1, 0.002, DEPTHS)],
-)
+@pytest.mark.parametrize(("seeds", "noise", "depths"), [(3, 0.005, DEPTHS), (1, 0.002, DEPTHS)])
 def test_intervals_cover_the_best_depth_of_a_skewed_curve(
     seeds: int, noise: float, depths: tuple[int, ...]
 ) -> None:

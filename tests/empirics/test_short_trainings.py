@@ -108,11 +108,7 @@ def _stop_search(recipe: Any, seed: int, iterations: int) -> None:
     raise _Started(recipe, (seed, iterations))
 
 
-_MAKES: dict[int, Any] = {
-    1: _fitted,
-    2: lambda recipe, more: _searched(recipe, *more),
-    3: _updates,
-}
+_MAKES: dict[int, Any] = {1: _fitted, 2: lambda recipe, more: _searched(recipe, *more), 3: _updates}
 
 
 def _rows(topic: str) -> Iterator[tuple[str, Row]]:
