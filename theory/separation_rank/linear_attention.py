@@ -312,6 +312,7 @@ def value_matrix(net: LinearAttentionNet, left: Array, right: Array) -> Array:
     # What the first layer makes of a token does not depend on the other side.
     sides = [[side, *_mapped(net, 0, side, side)] for side in (left, right)]
     for start in range(0, rows, step):
+        rows_of = [part[start : start + step] for part in sides[0]]
         tokens, *mapped = (
             np.concatenate(
                 (
@@ -320,7 +321,7 @@ def value_matrix(net: LinearAttentionNet, left: Array, right: Array) -> Array:
                 ),
                 axis=-2,
             )
-            for a, b in zip([part[start : start + step] for part in sides[0]], sides[1])
+            for a, b in zip(rows_of, sides[1], strict=True)
         )
         values[start : start + step] = _behind(net, tokens, mapped, 0)[..., 0]
     return values
