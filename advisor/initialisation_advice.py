@@ -64,9 +64,16 @@ def advice(
     else:
         alpha, beta = alpha_d, beta_d = laws.deepnorm_scales(layers)
     numbers = {
-        **{"alpha": alpha, "beta": beta, "alpha_d": alpha_d, "beta_d": beta_d},
-        **{"loops": loops, "own": own, "branches": 2 * own, "variance": 2 * own * loops**2},
-        **{"deviation": 0.02 * laws.residual_scale(own, loops), "last": layers**-0.5},
+        "alpha": alpha,
+        "beta": beta,
+        "alpha_d": alpha_d,
+        "beta_d": beta_d,
+        "loops": loops,
+        "own": own,
+        "branches": 2 * own,
+        "variance": 2 * own * loops**2,
+        "deviation": 0.02 * laws.residual_scale(own, loops),
+        "last": layers**-0.5,
     }
     situations = []
     if key.norm == "post":

@@ -468,30 +468,24 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     if e := a.experts:
         yield (
             "experts",
-            (
-                f"a mixture of experts: laws and grids are of dense nets, and are read at the "
-                f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
-                "experts); memory follows from all of them"
-            ),
+            f"a mixture of experts: laws and grids are of dense nets, and are read at the "
+            f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
+            "experts); memory follows from all of them",
         )
     elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12 and (
         case.model or not c.gated or c.ff_factor or c.kv_ratio
     ):
         yield (
             "layer-weights",
-            (
-                f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
-                "read at equal L d^2"
-            ),
+            f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
+            "read at equal L d^2",
         )
     if a.own_layers < a.layers:
         yield (
             "loops",
-            (
-                f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
-                f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
-                "laws are read at the layers passed"
-            ),
+            f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
+            f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
+            "laws are read at the layers passed",
         )
     if a.kind != "decoder":
         yield "kind", f"the grids of losses are of decoders; this is an {a.kind}"
@@ -539,11 +533,9 @@ def _other_defaults(d: Decision) -> Iterator[Coded]:
     waits = rung.architecture.layers == a.layers
     yield (
         "defaults",
-        (
-            f"from {size(before.below)} parameters on, other defaults apply "
-            f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
-            f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}"
-        ),
+        f"from {size(before.below)} parameters on, other defaults apply "
+        f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
+        f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}",
     )
 
 
@@ -560,12 +552,10 @@ def _untrainable(d: Decision) -> Iterator[Coded]:
     if device.memory is not None and state > b.gpus * device.memory:
         yield (
             "training-memory",
-            (
-                f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
-                f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
-                f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
-                "or a smaller net"
-            ),
+            f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
+            f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
+            f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
+            "or a smaller net",
         )
 
 
@@ -596,10 +586,8 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         least, most = choices[0], choices[-1]
         yield (
             "laws-disagree",
-            (
-                f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
-                f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})"
-            ),
+            f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
+            f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})",
         )
     if case.kind.parametrisation != "standard" or case.kind.residual != "plain":
         yield (
@@ -608,10 +596,8 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         )
     yield (
         "one-run",
-        (
-            "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
-            "another depth"
-        ),
+        "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
+        "another depth",
     )
 
 
@@ -660,12 +646,10 @@ def _verdicts(d: Decision, built: Built | None) -> Iterator[Coded]:
         split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
         yield (
             "stages",
-            (
-                f"{deep} do not divide among {c.pipeline} pipeline stages: "
-                + " and ".join(f"{times} with {n}" for n, times in split)
-                + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
-                f"ones; {below} or {below + c.pipeline} would"
-            ),
+            f"{deep} do not divide among {c.pipeline} pipeline stages: "
+            + " and ".join(f"{times} with {n}" for n, times in split)
+            + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
+            f"ones; {below} or {below + c.pipeline} would",
         )
     if a.heads % c.tensor:
         yield (
@@ -677,10 +661,8 @@ def _verdicts(d: Decision, built: Built | None) -> Iterator[Coded]:
         which = "dense models of about its active size" if a.experts else "real models of this size"
         yield (
             "models",
-            (
-                f"{which} have {built.low} to {built.high} layers; "
-                f"{built.among}; nearest in size: {names}"
-            ),
+            f"{which} have {built.low} to {built.high} layers; "
+            f"{built.among}; nearest in size: {names}",
         )
     floor = next((law for law in d.laws if law.key == "threshold"), None)
     if floor:
