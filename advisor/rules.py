@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+from ast import literal_eval
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -159,12 +160,13 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
     for row in _rows():
         kind: dict[str, Any] = {name: row[name] for name in ("parametrisation", "residual")}
         key, applies = row["key"], NetKind(**kind)
-        domain = (float(row["least"]), float(row["most"])) if row["least"] else domains.get(key)
+        sizes = [literal_eval(row[end]) for end in ("least", "most") if row[end]]
         made: dict[str, Any] = {name: row[name] for name in _TEXTS}
         made |= {"formula": row["formula"].format(least=least.get(applies))}
         made |= {"year": int(row["year"]), "claim": row["claim"] or None}
+        made |= {"domain": tuple(sizes) or domains.get(key)}
         made |= {"error": laws.transition_depth_error if key == "levine" else None}
-        published.append(Rule(law=depths[key], domain=domain, applies=applies, **made))
+        published.append(Rule(law=depths[key], applies=applies, **made))
     known = [r for r in published if known_by is None or r.year <= known_by]
     return tuple(sorted(known, key=lambda r: r.year))
 

@@ -83,7 +83,7 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
         return _from_atlas(known, known_by)
     if known not in TASKS:
         spelt = get_close_matches(known, {**TASKS, **atlas.tasks()}, n=1)
-        nearest, *_ = spelt or atlas.nearest_tasks(known) or ["connectivity"]
+        nearest, *_ = spelt or atlas.atlas().nearest_tasks(known) or ["connectivity"]
         raise UsageError(
             f"unknown task {quoted(task)}; accepted are connectivity, hops, regular and those that "
             f"`depthlaw tasks` lists; try --task {TASKS.get(nearest, nearest)}"

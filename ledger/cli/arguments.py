@@ -1143,9 +1143,9 @@ def _parser_message(error: Any) -> str:
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
-        from depthlaw.advisor.atlas import nearest_tasks
+        from depthlaw.advisor.atlas import atlas
 
-        if near := nearest_tasks(word[1]):
+        if near := atlas().nearest_tasks(word[1]):
             return f"no such command {word[1]!r}; try `depthlaw tasks list {near[0]}`"
     if command in ("depthlaw depth", "depthlaw sweep"):
         message = re.sub(
