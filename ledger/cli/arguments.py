@@ -1072,17 +1072,19 @@ def main(arguments: list[str] | None = None) -> int:
     # The parser believes that no terminal is narrower than this.
     columns = shutil.get_terminal_size().columns
     narrow = {"terminal_width": max(columns, 20)} if columns < 52 else {}
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         with stoppable(None):
-            word = (sys.argv[1:] if arguments is None else arguments)[:1]
-            code = int(parser(*word)(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
+            code = int(
+                parser(*words[:1])(arguments, "depthlaw", standalone_mode=False, **narrow) or 0
+            )
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
     except (UsageError, _NoPlaceError) as error:
         return _complain(str(error))
     except _ParserError as error:
-        return _complain(_parser_message(error))
+        return _complain(_parser_message(error, words))
     except (typer.Abort, KeyboardInterrupt) as stop:
         return _complain(str(stop) or "interrupted", 130)
     except BrokenPipeError:
@@ -1124,8 +1126,8 @@ def _abandon_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser_message(error: Any) -> str:
-    """The parser's complaint as one line of our form."""
+def _parser_message(error: Any, words: list[str]) -> str:
+    """The parser's complaint of what was typed as one line of our form."""
     message = " ".join(error.format_message().split()).rstrip(".")
     message = re.sub(
         r"Input should be a valid (integer|number).*",
@@ -1136,7 +1138,7 @@ def _parser_message(error: Any) -> str:
     message = re.sub(
         r"^Missing argument '(\w+)", lambda it: f"Missing argument '{it[1].upper()}", message
     )
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
+    command = error.ctx.command_path if getattr(error, "ctx", None) else _command_of(words)
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
         from depthlaw.advisor.atlas import nearest_tasks
 
@@ -1155,6 +1157,20 @@ def _parser_message(error: Any) -> str:
         message = "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE"
     end = "" if message.endswith("?") else ";"
     return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
+
+
+def _command_of(words: list[str]) -> str:
+    """The command that was typed, with what stands before it.
+
+    >>> _command_of(["tasks", "list", "--atlas"]), _command_of(["--nothing"])
+    ('depthlaw tasks list', 'depthlaw')
+    """
+    command, path = parser(*words[:1]), ["depthlaw"]
+    for word in words:
+        if (command := getattr(command, "commands", {}).get(word)) is None:
+            break
+        path.append(word)
+    return " ".join(path)
 
 
 def _complain(message: str, code: int = 2) -> int:

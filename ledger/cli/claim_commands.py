@@ -18,7 +18,7 @@ from ..functions.show import ClaimCard, claim_of, known_claims, of_topic
 from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, mentioning, unknown
 from ..verdicts.citations import entries, sources
-from ..verdicts.claim_set import claim_set, listing
+from ..verdicts.claim_set import claim_set, listing, plain_verdict
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
 from .output import dump, note, report_set_aside, say, stdout
@@ -41,7 +41,7 @@ def claims(words: list[str] | None, json_output: bool, *, everything: bool = Fal
         hint = unknown(text, claims_index()).partition("; ")[2]
         raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
     rows = matching if everything else rows
-    listed(rows, json_output)
+    listed(rows, json_output, at=bool(words))
     if not any(row["tier"] == "cited" for row in rows):
         note(
             f"no cited claim mentions {quoted(text)}; "
@@ -75,16 +75,16 @@ def _note_unchecked(words: Sequence[str]) -> None:
         note(f"published, checked by no claim: {task}: {depths}; `depthlaw tasks list {task}`")
 
 
-def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
+def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, at: bool = True) -> int:
     """Print a list of claims, the cited ones first, each followed by what supports it, with the
-    verdicts of the newest claim set, where they are in it."""
+    verdicts of the newest claim set, where they are in it; `at`: and with what --at takes."""
     # A test holds them to the shipped ledger.
     rows = list(rows)
     listed_rows = listing(rows)
     if json_output:
         dump(listed_rows)
         return 0
-    verdicts = {row["key"]: row["verdict"] for row in listed_rows}
+    verdicts = {row["key"]: row["outcome"] for row in listed_rows}
     console = stdout()
     # What comes with depthlaw is ours where nobody is named; a claim of a user's file is not.
     rows = [
@@ -93,7 +93,7 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
         else {**row, "title": f"{row['title']} ({row['bibliography']})"}
         for row in rows
     ]
-    table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
+    table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts, at=at)
     print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
         console.print(CHANGED, style="dim", soft_wrap=not console.is_terminal)
@@ -154,7 +154,7 @@ def show(
         everything = _everything(own)
         claim = claim_of(key, everything)
         verdict = _verdict(claim, folder, everything)
-        return _stated_at(claim, verdict, [*at, *(values or ())], json_output)
+        return _stated_at(claim, verdict, [*at, *(values or ())], own, json_output)
     if values:
         raise UsageError(f"one claim at a time, {quoted(values[0])} too many; values follow --at")
     if not json_output and (answer := _shipped(key, folder, own)):
@@ -180,7 +180,9 @@ def show(
     return 0
 
 
-def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) -> int:
+def _stated_at(
+    claim: Claim, verdict: str, typed: list[str], own: Path | None, json_output: bool
+) -> int:
     """Print what a statement says at values, "name=value" or "name=value,value": a line for each
     combination. The verdict goes with it."""
     from depthlaw.theory.claims.evaluation import stated
@@ -211,7 +213,8 @@ def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) 
                     "value": predicted(value),
                     "exact": str(value),
                     "outside_condition": broken or None,
-                    "verdict": verdict,
+                    "verdict": plain_verdict(verdict),
+                    "outcome": verdict,
                 }
                 for case, value, broken in rows
             ]
@@ -221,7 +224,8 @@ def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) 
     for case, value, broken in rows:
         outside = f"; outside its condition {broken}" if broken else ""
         say(f"{case}: {left} {relation(claim)} {predicted(value)}{outside}")
-    note(f"{claim.key}: {verdict or 'no verdict here'}; `depthlaw show {claim.key}` says more")
+    more = f"depthlaw show {claim.key}{_of_file(own)}"
+    note(f"{claim.key}: {verdict or 'no verdict here'}; `{more}` says more")
     return 0
 
 
@@ -263,7 +267,7 @@ def why(
     named = " --results reference" if root.is_file() else ""
     named = named or (f" --results {shlex.quote(str(folder))}" if folder else "")
     if place.result.records:
-        mine = f" --claims {shlex.quote(str(own))}" if own else ""
+        mine = _of_file(own)
         mine += f" --results {shlex.quote(str(folder))}" if folder else ""
         _go_on(place.result.claim.key, named, mine, whole=whole)
     else:
@@ -318,6 +322,11 @@ def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
 def _go_on(key: str, place: str, more: str, *, whole: bool) -> None:
     rest = "" if whole else f"\n`depthlaw why {key} --all{more}`: every case and step"
     terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
+
+
+def _of_file(own: Path | None) -> str:
+    """The option that names a file of claims again."""
+    return f" --claims {shlex.quote(str(own))}" if own else ""
 
 
 def _everything(own: Path | None) -> Mapping[str, Claim] | None:

@@ -20,7 +20,7 @@ from ..records.environment import THREAD_VARIABLES, cores, environment, installi
 from ..records.store import broken_manifests, open_store
 from ..text import clean
 from .output import dump
-from .plain import paragraph
+from .plain import columns, paragraph
 
 # What each extra is for; those of developers are left out.
 _EXTRAS = {
@@ -32,6 +32,8 @@ _EXTRAS = {
 }
 # Less room than this on the disk of the records is worth a word.
 _LITTLE = 2**30
+# In fewer columns, lines go on below the state, and not beside the name.
+_NARROW = 60
 # Of the claims that were changed, so many are named.
 _NAMED = 5
 
@@ -89,7 +91,7 @@ def _print(checks: list[tuple[str, Check]]) -> None:
         before, start = group, f"  {check.state:8}{check.name:14}"
         text = "; ".join(filter(None, (check.says, check.remedy)))
         if sys.stdout.isatty():
-            paragraph(text, start, " " * len(start))
+            paragraph(text, start, " " * (len(start) if columns() >= _NARROW else 4))
         else:
             print(start + clean(text))
 
@@ -140,7 +142,10 @@ def _packages() -> Iterator[Check]:
     asked = [Requirement(text) for text in metadata("depthlaw").get_all("Requires-Dist") or ()]
 
     def needed(extra: str) -> list[Requirement]:
-        return [r for r in asked if r.marker is None or r.marker.evaluate({"extra": extra})]
+        own = [r for r in asked if r.marker is None or r.marker.evaluate({"extra": extra})]
+        # An extra may ask for another one.
+        more = [m for r in own if r.name == "depthlaw" for other in r.extras for m in needed(other)]
+        return [r for r in own if r.name != "depthlaw"] + more
 
     installed = {name: _version(name) for name in {requirement.name for requirement in asked}}
     base = needed("")
@@ -149,7 +154,7 @@ def _packages() -> Iterator[Check]:
     else:
         yield Check("base", _listed(base, installed))
     for extra, use in _EXTRAS.items():
-        own = [r for r in needed(extra) if r not in base and r.name != "depthlaw"]
+        own = [r for r in needed(extra) if r not in base]
         if wrong := _wrong(own, installed):
             yield Check(extra, f"for {use}: {wrong}", "note", installing(extra))
         else:

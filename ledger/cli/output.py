@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..text import clean, is_unicode
-from .plain import paragraph
+from .plain import note, paragraph
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,13 +44,6 @@ def tell(text: str, before: str = "") -> None:
         paragraph(text, before, f"{before}  ")
     else:
         say(before + text)
-
-
-def note(message: str, *, wrap: bool = False) -> None:
-    """The same, beside the answer; `wrap` for what nobody copies: lines as wide as a terminal."""
-    console = notes()
-    whole = not (wrap and console.is_terminal)
-    console.print(clean(message), soft_wrap=whole, markup=False, emoji=False)
 
 
 def heading(text: str) -> None:

@@ -32,6 +32,13 @@ def paragraph(text: str, before: str = "", rest: str | None = None) -> None:
     print("\n".join(wrapped(clean(text), columns(), before, rest)))
 
 
+def note(message: str) -> None:
+    """Say something beside the answer: as wide as a terminal, piped in one line."""
+    width = shutil.get_terminal_size().columns
+    lines = wrapped(clean(message), width) if sys.stderr.isatty() else [clean(message)]
+    sys.stderr.write("\n".join([*lines, ""]))
+
+
 def picture_format(plot: Path | None, force: bool) -> str:
     """The format of the picture that --plot names, if it can be written; empty where it names
     none."""
@@ -60,7 +67,7 @@ def write_named(file: Path, data: bytes) -> None:
     from ..records.store import write_file
 
     write_file(file, data)
-    sys.stderr.write(f"{_named(file)} written\n")
+    note(f"{_named(file)} written")
 
 
 def refuse_place(file: Path, force: bool, instead: str = "") -> None:

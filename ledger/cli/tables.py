@@ -49,14 +49,19 @@ def names_table(name: str, what: str, rows: Mapping[str, str]) -> Table:
     return table
 
 
-def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str]) -> Table:
-    """Every claim with its verdict, how we know its wording, and its title. A * marks a verdict of
-    a claim that was changed after data were seen. Keys may be indented."""
+def claims_table(
+    rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str], *, at: bool = False
+) -> Table:
+    """Every claim with its verdict, how we know its wording, and its title; `at`: and the names
+    that --at takes. A * marks a verdict of a claim that was changed after data were seen. Keys may
+    be indented."""
     table = plain_table()
     table.add_column("key", overflow="fold", min_width=40)
     table.add_column("verdict", no_wrap=True)
     table.add_column("wording", no_wrap=True)
     table.add_column("title", overflow="fold", min_width=20)
+    if at:
+        table.add_column("--at", overflow="fold", min_width=12)
     for row in rows:
         verdict = verdicts[row["key"].strip()] or "-"
         changed = row["post_hoc"] and verdict not in _NO_VERDICT
@@ -65,6 +70,7 @@ def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str])
             verdict + "*" * bool(changed),
             row["wording"],
             Text(clean(row["title"])),
+            *([row["at"]] if at else []),
         )
     return table
 

@@ -36,7 +36,7 @@ def list_tasks(
         table.add_row(*cells)
     print_table(stdout(), table)
     for word in dict.fromkeys(row.gap for row in rows):
-        note(f"{word}: {GAPS[word]}", wrap=True)
+        note(f"{word}: {GAPS[word]}")
     for row in rows:
         say("")
         tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
@@ -63,8 +63,7 @@ def _overview(known: Atlas, rows: Sequence[AtlasRow]) -> None:
             tell(says, f"{task.key}, " if piped else "  ")
     note(
         "Letters are those of the task or the class: `depthlaw tasks list TASK` defines both, and "
-        "says who found each bound",
-        wrap=True,
+        "says who found each bound"
     )
 
 

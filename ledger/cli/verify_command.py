@@ -89,6 +89,9 @@ def verify(
         return 0 if str(stop) == TIME_IS_UP else 130
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
+    agreement, said = _agreement(work)
+    for line in said:
+        note(line)
     with copied() as printed:
         judged = work.judged(failures)
         code = _report(
@@ -96,12 +99,13 @@ def verify(
             judged,
             failures,
             listed,
+            agreement,
             own=own,
             json_output=json_output,
             complete=not only and own is None and corpus is None,
         )
     if not (failures or own or corpus):
-        answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"])
+        answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"], said)
         keep_answer(work.store, asked, answer)
     return code
 
@@ -111,13 +115,13 @@ def _report(
     judged: list[ClaimResult],
     failures: list[Failure],
     listed: Mapping[str, Any],
+    agreement: Agreement | None,
     *,
     own: Path | None,
     json_output: bool,
     complete: bool,
 ) -> int:
     """Print the verdicts. Returns the exit code."""
-    agreement = _agreement(work)
     if json_output:
         dump(
             {
@@ -228,13 +232,12 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
         console.print(Text(clean(line)), soft_wrap=not console.is_terminal)
 
 
-def _agreement(work: Work) -> Agreement | None:
-    """How the records compare with the ledger that comes with depthlaw; None where it holds
-    none."""
+def _agreement(work: Work) -> tuple[Agreement | None, tuple[str, ...]]:
+    """How the records compare with the ledger that comes with depthlaw, None where it holds none;
+    and what is said where it cannot be read."""
     try:
         reference = shipped()
     except StoreError as error:
-        note(f"no comparison: {error}")
-        return None
+        return None, (f"no comparison: {error}",)
     agreement = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
-    return agreement if agreement.compared + agreement.by_verdict else None
+    return agreement if agreement.compared + agreement.by_verdict else None, ()

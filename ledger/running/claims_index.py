@@ -29,7 +29,8 @@ _WORD = 4
 @cache
 def claims_index() -> dict[str, dict[str, str]]:
     """Of every claim that comes with depthlaw, by key: what `depthlaw claims --json` prints but
-    the verdict, its text, its bibliography key, and whether its values are the same everywhere.
+    the verdict, its text, its bibliography key, and whether its values are the same everywhere;
+    `at`: the names of what its statement is evaluated at.
 
     Cost: milliseconds; two seconds for the first time after a change of the code.
     """
@@ -44,6 +45,7 @@ def claims_index() -> dict[str, dict[str, str]]:
 
 def described(claim: Claim) -> dict[str, str]:
     """What `claims_index` says of a claim."""
+    from depthlaw.theory.claims.evaluation import accepted
     from depthlaw.theory.claims.symbols import plain
 
     claim = claim.plain
@@ -53,6 +55,7 @@ def described(claim: Claim) -> dict[str, str]:
         "statement": plain(claim.statement),
         "bibliography": claim.source.key,
         "portable": "yes" if claim.portable else "",
+        "at": accepted(claim, claim.symbols),
     }
 
 

@@ -185,3 +185,29 @@ def test_a_legend_explains_what_stands_in_the_table_and_no_more() -> None:
     table.add_row("PROVED", "HOLDS*", "3/3", "x2~", "ye2025 printed")
     said = [line.partition(":")[0] for line in terminal.legend(table).split("\n")]
     assert said == ["cases", "slack", "HOLDS", "~", "*", "printed"]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_notes_are_as_wide_as_a_terminal_and_piped_one_line(width, monkeypatch, capsys):
+    said = "8 cited claims and 4 that support them; 25 more support these or others: `depthlaw "
+    assert main(["claims", "levine"]) == 0
+    piped = capsys.readouterr().err
+    assert piped.startswith(said)
+    assert piped.count("\n") == 1
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["claims", "levine"]) == 0
+    wrapped = capsys.readouterr().err
+    assert max(map(len, wrapped.splitlines())) <= width
+    assert " ".join(wrapped.split()) == piped.strip()
+
+
+def test_doctor_keeps_within_a_narrow_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    main(["doctor"])
+    lines = capsys.readouterr().out.splitlines()
+    rest = [line for line in lines if line.startswith("    ")]
+    assert len(rest) > 10
+    # What goes on stands below the name, where there is room for words.
+    assert not any(line.startswith(" " * 5) for line in rest)
