@@ -322,7 +322,7 @@ def _parameter(option: Field[Any]) -> inspect.Parameter:
     more = {"help": facts["text"], "metavar": facts["unit"], "rich_help_panel": facts["heading"]}
     if option.name in _OFFERED:
         more["autocompletion"] = _OFFERED[option.name]
-    if facts["unit"] in ("FILE", "PATH"):
+    if facts["unit"] in ("FILE", "PATH", "DIR"):
         kind, more["parser"] = Path | None, _place
     elif facts["unit"] is None:
         kind, default = bool | None, None if "flags" in facts else False
