@@ -21,12 +21,8 @@ def appendix(
     *,
     everything: bool,
 ) -> int:
-    """Write the appendix: of the headlines, of the claims or the topic named, or of everything.
-
-    Args:
-        named: keys with commas between them, or a Python file with claims of one's own; None: not
-            asked.
-    """
+    """Write the appendix: of the headlines, of the claims or the topic named (keys with commas
+    between them, or a Python file of one's own), or of everything."""
     own = named if named and named.endswith(".py") else None
     with waiting(notes(), "reading claims and records", json_output) as doing:
         made = written(

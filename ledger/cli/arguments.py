@@ -861,12 +861,10 @@ def _atlas(
         raise UsageError(
             "--known-by belongs to the list: `depthlaw tasks list TASK --known-by YEAR`"
         )
-    elif known_by is not None:
-        raise UsageError(f"--known-by comes last: `depthlaw tasks {named} --known-by {known_by}`")
-    elif tables is not None:
-        raise UsageError(f"--atlas comes last: `depthlaw tasks {named} --atlas {tables}`")
-    elif json_output:
-        raise UsageError(f"--json comes last: `depthlaw tasks {named} --json`")
+    for option, value in (("--known-by", known_by), ("--atlas", tables), ("--json", json_output)):
+        if named and value not in (None, False):
+            typed = option if value is True else f"{option} {value}"
+            raise UsageError(f"{option} comes last: `depthlaw tasks {named} {typed}`")
 
 
 @_command(
@@ -1126,35 +1124,38 @@ def _abandon_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+# What the parser says, by the commands that it says it of, and what is said instead.
+_REWORDED: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
+    ("", "Input should be a valid integer.*", "it is no whole number"),
+    ("", "Input should be a valid number.*", "it is no number"),
+    # As help names it.
+    ("", r"^Missing argument '\w+", lambda it: it[0][:18] + it[0][18:].upper()),
+    ("depthlaw depth", r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)"),
+    (
+        "depthlaw depth",
+        r"(No such option: --(?:params|parameters|size)\b).*",
+        r"\1 (a size stands alone, as in depthlaw depth 7e9)",
+    ),
+    (
+        "depthlaw certify",
+        r"^No such option: -\d.*",
+        "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE",
+    ),
+)
+
+
 def _parser_message(error: Any, words: list[str]) -> str:
     """The parser's complaint of what was typed as one line of our form."""
     message = " ".join(error.format_message().split()).rstrip(".")
-    message = re.sub(
-        r"Input should be a valid (integer|number).*",
-        lambda kind: f"it is no {'whole ' * (kind[1] == 'integer')}number",
-        message,
-    )
-    # As help names it.
-    message = re.sub(
-        r"^Missing argument '(\w+)", lambda it: f"Missing argument '{it[1].upper()}", message
-    )
     command = error.ctx.command_path if getattr(error, "ctx", None) else _command_of(words)
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
         from depthlaw.advisor.atlas import nearest_tasks
 
         if near := nearest_tasks(word[1]):
             return f"no such command {word[1]!r}; try `depthlaw tasks list {near[0]}`"
-    if command == "depthlaw depth":
-        message = re.sub(
-            r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message
-        )
-        message = re.sub(
-            r"(No such option: --(?:params|parameters|size)\b).*",
-            r"\1 (a size stands alone, as in depthlaw depth 7e9)",
-            message,
-        )
-    if command == "depthlaw certify" and re.match(r"No such option: -\d", message):
-        message = "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE"
+    for of, said, instead in _REWORDED:
+        if of in ("", command):
+            message = re.sub(said, instead, message)
     end = "" if message.endswith("?") else ";"
     return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
 

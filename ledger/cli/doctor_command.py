@@ -56,10 +56,8 @@ class Check(NamedTuple):
 
 
 def doctor(folder: Path | None, load: bool, json_output: bool) -> int:
-    """Look at installation, devices, folders and records. Returns 1 when there is a problem.
-
-    Args:
-        load: import the claims, and PyTorch where a driver of a GPU is found.
+    """Look at installation, devices, folders and records; `load`: import the claims, and PyTorch
+    where a driver of a GPU is found. Returns 1 when there is a problem.
 
     Cost: half as long as it takes to import SymPy, and one read of every record in the folder;
     two seconds more with `load`.
@@ -256,8 +254,8 @@ def _ledgers(folder: Path | None, load: bool) -> Iterator[Check]:
         return
     broken = [[item.name, item.why] for item in store.set_aside] + broken_manifests(store)
     if broken:
-        name, why = broken[0]
-        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+        (name, why), *others = broken
+        more = f", and {len(others)} more" if others else ""
         yield Check(
             "your records",
             f"{plural(len(broken), 'file')} in {store.root} "

@@ -50,11 +50,7 @@ def exercise(
     json_output: bool,
 ) -> int:
     """List the exercises, or do one, or all of them; the exit code is 0, 1 (something unexpected)
-    or 130 (interrupted: the same command goes on from there).
-
-    Raises:
-        UsageError: for anything that cannot be used, before anything is written.
-    """
+    or 130 (interrupted: the same command goes on from there)."""
     known = exercises()
     if not name:
         if corpus is not None or plot is not None or force or folder is not None:
@@ -153,12 +149,8 @@ def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
 
 
 def _check_installed() -> None:
-    missing = [
-        what
-        for what in ("torch", "tokenizers", "safetensors")
-        if importlib.util.find_spec(what) is None
-    ]
-    if missing:
+    needed = ("torch", "tokenizers", "safetensors")
+    if missing := [what for what in needed if importlib.util.find_spec(what) is None]:
         raise UsageError(
             f"the exercises train nets and need {' and '.join(missing)}; {installing('empirics')}"
         )
@@ -219,11 +211,9 @@ def _panels(exercise: Exercise, judged: dict[str, ClaimResult]) -> tuple[Panel, 
 
 
 def _as_data(exercise: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
+    names = ("number", "name", "title", "predicts")
     return {
-        "number": exercise.number,
-        "name": exercise.name,
-        "title": exercise.title,
-        "predicts": exercise.predicts,
+        **{name: getattr(exercise, name) for name in names},
         "panels": [asdict(panel) for panel in _panels(exercise, judged)],
         "claims": [as_json(judged[key]) for key in exercise.claims if key in judged],
     }

@@ -32,16 +32,7 @@ _SOURCE = "sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8"
 def hops(
     *, checkpoint: Path, k: str, sequences: int, seed: int, device: str, json_output: bool
 ) -> int:
-    """Ask a checkpoint for hop_k on fresh sequences, with dropout off and on.
-
-    Args:
-        checkpoint: a folder as `stored_gpt2` takes it.
-        k: hops, with commas between.
-        sequences: for each k.
-
-    Raises:
-        UsageError: for anything that cannot be used.
-    """
+    """Ask a checkpoint for hop_k on fresh sequences, with dropout off and on."""
     asked = _hops(k)
     if not 1 <= sequences <= _MOST_SEQUENCES:
         raise UsageError(
@@ -63,7 +54,8 @@ def hops(
     silent = json_output or not console.is_terminal
     for each, dropout in track(pairs, "k", console=console, transient=True, disable=silent):
         found.append(hop_errors(net, each, dropout, sequences=sequences, seed=seed))
-    data = _as_data(stored, found, sequences, seed, device)
+    asked_of = {"sequences": sequences, "seed": seed, "device": device}
+    data = _as_data(stored, found, asked_of)
     if json_output:
         dump(data)
     else:
@@ -82,7 +74,7 @@ def _hops(text: str) -> list[int]:
 
 
 def _as_data(
-    stored: StoredNet, found: Sequence[HopErrors], sequences: int, seed: int, device: str
+    stored: StoredNet, found: Sequence[HopErrors], asked: dict[str, Any]
 ) -> dict[str, Any]:
     shape = stored.net.shape
     # A head that is the embedding, and the bias that no head of GPT-2 has.
@@ -99,9 +91,7 @@ def _as_data(
             if name not in no_parameters
         ),
         "dropout": shape.dropout,
-        "sequences": sequences,
-        "seed": seed,
-        "device": device,
+        **asked,
         "interval_level": 1 - _LEVEL,
         "source": _SOURCE,
         "errors": [_row(errors, shape.depth, (shape.width, shape.heads)) for errors in found],
@@ -138,17 +128,13 @@ def _print(data: dict[str, Any]) -> None:
         f"seed {data['seed']}, on {data['device']}; weights of {data['weights']}"
     )
     print()
+    names = "hops dropout error interval all_positions published reported"
     rows = tuple(
-        (
-            row["hops"],
-            row["dropout"],
-            row["error"],
-            "{:.4f} to {:.4f}".format(*row["interval"]),
-            row["all_positions"],
-            row["published"],
-            row["reported"],
+        tuple(row[name] for name in names.split())
+        for row in (
+            row | {"interval": "{:.4f} to {:.4f}".format(*row["interval"])}
+            for row in data["errors"]
         )
-        for row in data["errors"]
     )
     columns = ("k", "dropout", "wrong", "95 %", "all positions", "published", "reported")
     print_table(stdout(), data_table(Table(columns, rows)))

@@ -8,12 +8,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.atlas import AtlasBound, classes, formula
+from depthlaw.advisor.atlas import classes, formula
 from depthlaw.advisor.base.quantities import plural
 
 from .output import dump, notes, say, stdout, tell
 from .plain import refuse_place, write_named
-from .tables import plain_table, print_table
+from .tables import names_table, print_table
 from .tasks_command import bound_line
 from .terminal import waiting
 
@@ -64,21 +64,17 @@ def language(
         )
         return 0
     kind = [
-        "R-trivial" if asked.r_trivial else "not R-trivial",
-        "star-free" if asked.star_free else "not star-free",
-        *([] if asked.solvable else ["with a group that is not solvable"]),
+        "not " * (not asked.r_trivial) + "R-trivial",
+        "not " * (not asked.star_free) + "star-free",
     ]
+    kind += [] if asked.solvable else ["with a group that is not solvable"]
     tell(
         f"{expression} over {', '.join(automaton.alphabet)}: minimal automaton of "
         f"{plural(automaton.states, 'state')}, syntactic monoid of "
         f"{plural(asked.elements, 'element')}: {', '.join(kind)}."
     )
-    table = plain_table(2)
-    table.add_column("class", no_wrap=True)
-    table.add_column("depth", min_width=20)
-    for each in found.classes:
-        table.add_row(each.class_, _depth(each))
-    print_table(stdout(), table)
+    depths = {each.class_: _depth(each) for each in found.classes}
+    print_table(stdout(), names_table("class", "depth", depths))
     for each in found.classes:
         say("")
         tell(f"{each.class_}: {classes()[each.class_].definition}")
@@ -103,12 +99,7 @@ def _depth(found: LanguageInClass) -> str:
         return f"{needed}" if enough == needed else f"{needed} to {enough}"
     if found.any_depth is not None:
         return "some depth" if found.any_depth else "none"
-    return "; ".join(_says(bound) for bound in found.bounds)
-
-
-def _says(bound: AtlasBound) -> str:
-    depth = formula(bound.depth)
-    return f"at most {depth}" if bound.end == "upper" else depth
+    return "; ".join("at most " * (b.end == "upper") + formula(b.depth) for b in found.bounds)
 
 
 def _facts(found: LanguageInClass) -> dict[str, Any]:

@@ -60,15 +60,8 @@ def measure(json_output: bool) -> int:
 
 
 def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, **asked: Any) -> int:
-    """Measure relative residuals by layer and print them, or JSON; draw them where a file is named.
-
-    Args:
-        seeds: how many; they are 0, 1, ...
-        asked: what `measure_residuals` takes.
-
-    Raises:
-        UsageError: for anything that cannot be used, before anything is written.
-    """
+    """Measure relative residuals by layer, of seeds 0, 1, ..., and print them, or JSON; draw them
+    where a file is named. `asked`: what `measure_residuals` takes."""
     if not asked["model"] and asked["weights"] is None:
         raise UsageError(
             "no model: give --model NAME, or --weights FOLDER; `depthlaw measure` lists the names"
@@ -86,10 +79,11 @@ def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, *
     floor = rounding(measured)
     if plot is not None:
         draw(plot, [_panel(measured, floor)], form)
+    data = _as_data(measured, floor)
     if json_output:
-        dump(_as_data(measured, floor))
+        dump(data)
     else:
-        _print(measured, floor)
+        _print(measured, data)
     return 0
 
 
@@ -163,16 +157,6 @@ def _interval(values: np.ndarray) -> tuple[float, float] | None:
 def _half(values: np.ndarray) -> float | None:
     ends = _interval(values)
     return None if ends is None else (ends[1] - ends[0]) / 2
-
-
-def _table(residuals: Residuals, floor: float) -> Table:
-    rows = []
-    for layer in range(residuals.layers + 1):
-        column = residuals.by_layer[:, layer]
-        mean = float(column.mean())
-        frobenius = float(residuals.frobenius[:, layer].mean())
-        rows.append((layer, mean, _half(column), frobenius, "rounding" if mean < floor else ""))
-    return Table(("layer", "relative residual", "+-", "Frobenius", ""), tuple(rows))
 
 
 def _panel(residuals: Residuals, floor: float) -> Panel:
@@ -280,7 +264,7 @@ def _as_data(residuals: Residuals, floor: float) -> dict[str, Any]:
     }
 
 
-def _print(residuals: Residuals, floor: float) -> None:
+def _print(residuals: Residuals, data: dict[str, Any]) -> None:
     heading(f"{ARCHITECTURES[residuals.model].label}, variant {residuals.variant}")
     source = (
         "random weights as transformers draws them"
@@ -296,16 +280,21 @@ def _print(residuals: Residuals, floor: float) -> None:
     )
     paragraph(f"Removed: {residuals.what_is_removed}")
     print()
-    print_table(stdout(), data_table(_table(residuals, floor)))
+    names = ("layer", "residual", "half_width", "frobenius")
+    rows = (
+        (*(row[name] for name in names), "rounding" * row["rounding"]) for row in data["by_layer"]
+    )
+    headings = ("layer", "relative residual", "+-", "Frobenius", "")
+    print_table(stdout(), data_table(Table(headings, tuple(rows))))
     print()
     interval = "+-: 95 % over seeds." if count > 1 else "One seed has no interval; try --seeds 5."
     paragraph(
         "relative residual: the norm of what is left of the hidden states without their "
         "mean over tokens, over their norm; composite norm sqrt(largest column sum * "
         "largest row sum), mean over the batch; layer 0 is the embeddings. "
-        f"{interval} Below {floor:.2g} a residual is rounding."
+        f"{interval} Below {data['rounding_below']:.2g} a residual is rounding."
     )
     print()
-    paragraph("Seen: " + seen(residuals.by_layer, floor))
+    paragraph(f"Seen: {data['seen']}")
     for note in residuals.notes:
         paragraph(f"Note: {note}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -29,11 +29,13 @@ def plain_table(gap: int = 1) -> Table:
     return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_edge=False)
 
 
-def text_table(*headings: str, rows: Iterable[Iterable[str]], left: bool = False) -> Table:
-    """Text that is never wrapped, on the right or the left of its columns."""
-    table = plain_table(2)
+def text_table(
+    *headings: str, rows: Iterable[Iterable[str]], left: Collection[str] = (), gap: int = 2
+) -> Table:
+    """Text that is never wrapped, on the right of its columns, or on the left of those named."""
+    table = plain_table(gap)
     for heading in headings:
-        table.add_column(heading, no_wrap=True, justify="left" if left else "right")
+        table.add_column(heading, no_wrap=True, justify="left" if heading in left else "right")
     for row in rows:
         table.add_row(*row)
     return table

@@ -54,12 +54,8 @@ def verify(
 ) -> int:
     """Run a suite, or the claims of a file in it, and print the verdicts. The exit code is 0, 1 (a
     decided verdict against a decided one, a failed run, a control that does not fail, a broken
-    proof) or 130 (interrupted); out of --minutes it is 0, and a line says what is missing.
-
-    Args:
-        corpus: a text of the user's, for the claims that train on one.
-        typed: the fields of `Options`.
-    """
+    proof) or 130 (interrupted); out of --minutes it is 0, and a line says what is missing. `typed`:
+    the fields of `Options`."""
     asked = {"suite": suite, "only": only, "json_output": json_output, "quiet": quiet, **typed}
     only, options = only or [], Options(**typed)
     if own is None:
@@ -140,7 +136,7 @@ def _report(
         for line in memory_check(work.stages, work.store.get):
             say(line)
         _print_summary(judged, agreement)
-        _print(judged, work, failures, f" --claims {quote(str(own))}" if own else "")
+        _print(judged, failures, f" --claims {quote(str(own))}" if own else "")
         of = "" if complete else " (of the claims chosen, not of the suite)"
         runs = plural(len(listed["runs"]), "run")
         if listed["runs"]:
@@ -156,7 +152,7 @@ def _report(
     return 1 if any(result.unexpected for result in judged) else 0
 
 
-def _print(judged: list[ClaimResult], work: Work, failures: list[Failure], file: str = "") -> None:
+def _print(judged: list[ClaimResult], failures: list[Failure], file: str) -> None:
     console = stdout()
     for table in own_tables(judged):
         terminal.own_table(console, table)

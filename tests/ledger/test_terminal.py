@@ -104,7 +104,8 @@ def test_show_and_claims_keep_within_the_terminal(results, width):
 
 def test_rows_of_one_thing_stand_below_it_and_no_cell_is_broken_that_fits():
     rows = [("dyck", "left", "D + 1 or so"), ("dyck", "right", "D + 1"), ("hops", "left", "k")]
-    table = text_table("task", "class", "needed", rows=rows, left=True)
+    headings = ("task", "class", "needed")
+    table = text_table(*headings, rows=rows, left=headings)
     assert printed(25, is_terminal=True, what=lambda c: print_table(c, table)).splitlines() == [
         "dyck",
         "   class left",
