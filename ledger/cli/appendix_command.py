@@ -20,7 +20,7 @@ def appendix(
     json_output: bool,
     *,
     everything: bool,
-) -> int:
+) -> None:
     """Write the appendix: of the headlines, of the claims or the topic named (keys with commas
     between them, or a Python file of one's own), or of everything."""
     own = named if named and named.endswith(".py") else None
@@ -44,4 +44,3 @@ def appendix(
             say(str(path))
         reference = "the reference ledger that comes with depthlaw"
         note(f"records of {reference if isinstance(made.store, Ledger) else made.store.root}")
-    return 0

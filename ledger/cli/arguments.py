@@ -442,16 +442,15 @@ app.add_typer(measure, name="measure")
 
 
 @measure.callback()
-def _measure(context: typer.Context, json_output: bool = _JSON) -> int:
+def _measure(context: typer.Context, json_output: bool = _JSON) -> None:
     """Measure real architectures by layer, or a checkpoint on hops.
 
     Without a command, lists models and variants.
     """
-    if context.invoked_subcommand is not None:
-        return 0
-    from .measure_commands import measure as command
+    if context.invoked_subcommand is None:
+        from .measure_commands import measure as command
 
-    return command(json_output)
+        command(json_output)
 
 
 _DRAWN: Any = _path("FILE", "Draw a picture (.png, .svg or .pdf).", "--plot")
@@ -495,7 +494,7 @@ def measure_residual(
     "measure hops --checkpoint FOLDER",
     "measure hops --checkpoint FOLDER --k 1,8 --sequences 5000",
     of=measure,
-    runs="hops_command.hops",
+    runs="measure_commands.hops",
 )
 def measure_hops(
     checkpoint: Path = _option(
@@ -919,7 +918,7 @@ def tasks_check(
     "tasks language 'a*b*' --alphabet abc",
     "tasks language '(ab)*' --net net.json",
     of=atlas,
-    runs="language_command.language",
+    runs="tasks_command.language",
 )
 def tasks_language(
     expression: str = _argument(

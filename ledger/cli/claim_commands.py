@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..verdicts.record_source import RecordSource
 
 
-def claims(words: list[str] | None, json_output: bool, *, everything: bool = False) -> int:
+def claims(words: list[str] | None, json_output: bool, *, everything: bool = False) -> None:
     """List the cited claims that mention all words, and what a source of that name is known for;
     `everything`: those that support them, too."""
     text = " ".join(words or ())
@@ -55,7 +55,6 @@ def claims(words: list[str] | None, json_output: bool, *, everything: bool = Fal
         shown += f" and {len(rows) - cited} that support them" if cited < len(rows) else ""
         note(f"{shown}; {left} more {rest} these or others: `{more}`")
     _note_unchecked(wanted)
-    return 0
 
 
 def _note_unchecked(words: Sequence[str]) -> None:
@@ -75,15 +74,14 @@ def _note_unchecked(words: Sequence[str]) -> None:
         note(f"published, checked by no claim: {task}: {depths}; `depthlaw tasks list {task}`")
 
 
-def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, at: bool = True) -> int:
+def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, at: bool = True) -> None:
     """Print a list of claims, the cited ones first, each followed by what supports it, with the
     verdicts of the newest claim set, where they are in it; `at`: and with what --at takes."""
     # A test holds them to the shipped ledger.
     rows = list(rows)
     listed_rows = listing(rows)
     if json_output:
-        dump(listed_rows)
-        return 0
+        return dump(listed_rows)
     verdicts = {row["key"]: row["outcome"] for row in listed_rows}
     console = stdout()
     # What comes with depthlaw is ours where nobody is named; a claim of a user's file is not.
@@ -97,7 +95,6 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, at: bool = T
     print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
         console.print(CHANGED, style="dim", soft_wrap=not console.is_terminal)
-    return 0
 
 
 def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mapping[str, str]]:
@@ -126,14 +123,13 @@ def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mappi
     ]
 
 
-def cite(keys: list[str], json_output: bool) -> int:
+def cite(keys: list[str], json_output: bool) -> None:
     """Print the BibTeX entries behind claims or bibliography keys."""
     found = cited(*keys)
     if json_output:
         dump(found.to_json())
     else:
         print(found)
-    return 0
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -146,7 +142,7 @@ def show(
     own: Path | None = None,
     at: list[str] | None = None,
     values: list[str] | None = None,
-) -> int:
+) -> None:
     """Show one claim, or list those of a topic or of a source: from the user's records, else from
     the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of
     one's own."""
@@ -158,8 +154,7 @@ def show(
     if values:
         raise UsageError(f"one claim at a time, {quoted(values[0])} too many; values follow --at")
     if not json_output and (answer := _shipped(key, folder, own)):
-        terminal.show(stdout(), answer.card)
-        return 0
+        return terminal.show(stdout(), answer.card)
     everything = _everything(own)
     known = known_claims(everything)
     if keys := of_topic(key, known) or _of_source(key, known):
@@ -171,18 +166,16 @@ def show(
 
     place = _evidence(key, folder, everything)
     if json_output:
-        dump(ClaimCard(place, known).to_json())
-        return 0
+        return dump(ClaimCard(place, known).to_json())
     result = place.result
     terminal.show(stdout(), card(result, known))
     if not result.records:
         _hint(place)
-    return 0
 
 
 def _stated_at(
     claim: Claim, verdict: str, typed: list[str], own: Path | None, json_output: bool
-) -> int:
+) -> None:
     """Print what a statement says at values, "name=value" or "name=value,value": a line for each
     combination. The verdict goes with it."""
     from depthlaw.theory.claims.evaluation import stated
@@ -203,7 +196,7 @@ def _stated_at(
         axes[name] = [int(v) if re.fullmatch(r"-?[0-9]+", v) else v for v in given]
     rows = [(case, *stated(claim, case.fields())) for case in Case.grid(**axes)]
     if json_output:
-        dump(
+        return dump(
             [
                 dict[str, Any](case.fields())
                 | {
@@ -219,14 +212,12 @@ def _stated_at(
                 for case, value, broken in rows
             ]
         )
-        return 0
     left = written(claim.statement.lhs)
     for case, value, broken in rows:
         outside = f"; outside its condition {broken}" if broken else ""
         say(f"{case}: {left} {relation(claim)} {predicted(value)}{outside}")
     more = f"depthlaw show {claim.key}{_of_file(own)}"
     note(f"{claim.key}: {verdict or 'no verdict here'}; `{more}` says more")
-    return 0
 
 
 def _verdict(claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None) -> str:
@@ -248,18 +239,16 @@ def why(
     own: Path | None = None,
     *,
     whole: bool = False,
-) -> int:
+) -> None:
     """Print what the verdict on a claim rests on, down to records, proofs and sources; `whole`:
     every case, step and record."""
     if not json_output and (answer := _shipped(key, folder, own)):
         terminal.grounds(stdout(), answer.tree, whole=whole)
-        _go_on(key, " --results reference", "", whole=whole)
-        return 0
+        return _go_on(key, " --results reference", "", whole=whole)
     place = _evidence(key, folder, _everything(own))
     root = place.store.root
     if json_output:
-        dump(ClaimCard(place, {}).why())
-        return 0
+        return dump(ClaimCard(place, {}).why())
     from ..verdicts.evidence_tree import grounds
 
     tree = grounds(place.result, place.judged, root if root.is_dir() else None)
@@ -272,7 +261,6 @@ def why(
         _go_on(place.result.claim.key, named, mine, whole=whole)
     else:
         _hint(place)
-    return 0
 
 
 def _shipped(key: str, folder: Path | None, own: Path | None) -> ShippedAnswer | None:

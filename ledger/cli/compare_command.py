@@ -20,22 +20,19 @@ from .output import dump
 _GAP = "  "
 
 
-def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> int:
+def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> None:
     """Print the costs of nets side by side, and what the evidence and each law say of their depth;
     `listed`: only the names of all listed models."""
     if listed:
         if names or json_output:
             raise UsageError("--list prints nothing else; give it alone")
-        print("\n".join(sorted((m.name for m in models()), key=str.lower)))
-        return 0
+        return print("\n".join(sorted((m.name for m in models()), key=str.lower)))
     comparison = compared(*(names or ()))
     if json_output:
-        dump(comparison.to_json())
-        return 0
+        return dump(comparison.to_json())
     width = plain.columns()
     print("\n\n".join("\n".join(lines) for lines in _tables(comparison.nets, width)), end="\n\n")
     print("\n".join(_notes(comparison.nets, comparison.context, width)))
-    return 0
 
 
 def _tables(answers: Sequence[dict[str, Any]], width: int) -> Iterator[list[str]]:

@@ -116,7 +116,7 @@ def recheck(path: Path, json_output: bool, own: Path | None = None) -> int:
     return 0 if stands else 1
 
 
-def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
+def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> None:
     """Write the certificate of a lower bound on the separation rank."""
     for name, value in (("width", width), ("depth", depth), ("heads", heads)):
         if value < 1:
@@ -143,7 +143,6 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
         f"({len(text) / 2**20:.1f} MB). To check it:"
     )
     say(f"depthlaw recheck {quote(str(file))}")
-    return 0
 
 
 def mutate(

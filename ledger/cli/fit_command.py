@@ -37,7 +37,7 @@ def fit(
     plot: Path | None,
     force: bool,
     json_output: bool,
-) -> int:
+) -> None:
     """Fit a file and print what it shows, or JSON; draw it where a file is named."""
     form = picture_format(plot, force)
     fitted = fitted_to(path, budget=budget, tolerance=tolerance, seed_column=seed_column)
@@ -47,7 +47,6 @@ def fit(
         dump(fitted.to_json())
     else:
         _print(path, fitted)
-    return 0
 
 
 # --- in words -------------------------------------------------------------------------------------
