@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -160,15 +159,10 @@ def test_each_answer_on_a_bound_has_its_sentence(lower, upper, says, checked, mo
 @pytest.mark.parametrize("file", ["nets/letters-hard.json", "bounds/letters.json"])
 @pytest.mark.parametrize("columns", [40, 80])
 def test_the_answer_ends_with_the_class_and_keeps_within_the_terminal(
-    file, columns, capsys, monkeypatch
+    file, columns, on_terminal
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(["tasks", "check", str(EXAMPLES / file)]) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert max(map(len, said.out.splitlines())) <= columns
+    said = on_terminal(columns, "tasks", "check", EXAMPLES / file)
+    assert (said.code, said.err) == (0, "")
     assert " ".join(said.out.split()).endswith(classes()["uhat-right"].definition)
 
 
@@ -230,12 +224,10 @@ def test_the_command_as_data(said) -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_in_a_terminal_no_line_is_longer_than_it(columns, said, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    lines = re.sub(r"\x1b\[[\d;]*m", "", said("(a(ab)*b)*")).splitlines()
-    assert max(map(len, lines)) <= columns
-    assert len(lines) > 40
+def test_in_a_terminal_no_line_is_longer_than_it(columns, on_terminal) -> None:
+    said = on_terminal(columns, "tasks", "language", "(a(ab)*b)*")
+    assert said.code == 0
+    assert len(said.out.splitlines()) > 40
 
 
 def test_a_group_that_is_not_solvable_has_the_lower_ends_of_the_table(said, monkeypatch) -> None:
