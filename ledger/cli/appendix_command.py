@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..functions.appendix import appendix as written
 from ..verdicts.reference_ledger import Ledger
-from .output import dump, note, notes, report_set_aside, report_unnamed, say
+from .plain import dump, note, notes, report_set_aside, report_unnamed, say
 from .terminal import waiting
 
 

@@ -12,7 +12,7 @@ from depthlaw.theory.atlas.check import BoundRun, NetRun
 from depthlaw.theory.atlas.ends import Ends, Result
 
 from ..functions.check import Checked, check as checked
-from .output import dump, tell
+from .plain import dump, tell
 
 # Kinds of bounds for which each net has words of its own, and how these are made.
 _MADE = {

@@ -21,7 +21,7 @@ from ..verdicts.citations import entries, sources
 from ..verdicts.claim_set import claim_set, listing, plain_verdict
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
-from .output import dump, note, report_set_aside, say, stdout
+from .plain import dump, note, report_set_aside, say, stdout
 from .tables import CHANGED, claims_table, print_table
 
 # SymPy is loaded where no shipped answer does.

@@ -14,7 +14,7 @@ from depthlaw.advisor.models import models
 from ..functions.compare import compare as compared
 from ..text import clean
 from . import plain
-from .output import dump
+from .plain import dump
 
 # Between columns.
 _GAP = "  "

@@ -19,8 +19,7 @@ from depthlaw.advisor.base.quantities import UsageError, binary, plural
 from ..records.environment import THREAD_VARIABLES, cores, environment, installing
 from ..records.store import broken_manifests, open_store
 from ..text import clean
-from .output import dump
-from .plain import columns, paragraph
+from .plain import columns, dump, paragraph
 
 # What each extra is for; those of developers are left out.
 _EXTRAS = {

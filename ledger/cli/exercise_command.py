@@ -29,8 +29,18 @@ from ..running.scheduling import Stage
 from ..suite import prepare
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
-from .output import dump, heading, note, report_set_aside, say, stdout, tell
-from .plain import draw, paragraph, picture_format
+from .plain import (
+    draw,
+    dump,
+    heading,
+    note,
+    paragraph,
+    picture_format,
+    report_set_aside,
+    say,
+    stdout,
+    tell,
+)
 from .tables import data_table, names_table, print_table
 from .terminal import STYLES
 

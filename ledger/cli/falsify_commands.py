@@ -18,8 +18,7 @@ from ..records.store import write_file
 from ..running.user_claims import all_claims
 from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
-from .output import dump, note, notes, report_set_aside, say, tell
-from .plain import refuse_place
+from .plain import dump, note, notes, refuse_place, report_set_aside, say, tell
 from .terminal import waiting
 
 # Seconds between two lines on a search that is not watched in a terminal.

@@ -18,8 +18,7 @@ from depthlaw.empirics.depth_width.comparison import NEAR, PredictionRow, levine
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..functions.fit import LossFit, fit as fitted_to
-from .output import dump, heading, stdout
-from .plain import paragraph, picture_format, write_named
+from .plain import dump, heading, paragraph, picture_format, stdout, write_named
 from .tables import plain_table, print_table, text_table
 from .terminal import STYLES
 

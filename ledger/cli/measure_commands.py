@@ -24,8 +24,7 @@ from depthlaw.theory.hops.published_experiment import hop_errors as published_er
 
 from ..publish.drawing.panels import Panel, Series, Table
 from ..records.environment import installing
-from .output import dump, heading, notes, stdout
-from .plain import draw, paragraph, picture_format
+from .plain import draw, dump, heading, notes, paragraph, picture_format, stdout
 from .tables import data_table, names_table, print_table
 
 if TYPE_CHECKING:

@@ -40,8 +40,7 @@ from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.record_source import wanted
 from ..verdicts.reference_ledger import Ledger, RunKey, agree, by_run, collection, run_key, run_name
-from .output import dump, report_set_aside, say, stdout
-from .plain import refuse_place
+from .plain import dump, refuse_place, report_set_aside, say, stdout
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
 STALE = 24 * 3600.0

@@ -13,8 +13,7 @@ from depthlaw.advisor.atlas import GAPS, NONE, Atlas, AtlasBound, AtlasRow, atla
 from depthlaw.advisor.base.quantities import plural
 
 from ..functions.tasks import tasks as known_tasks
-from .output import dump, heading, note, notes, say, stdout, tell
-from .plain import refuse_place, write_named
+from .plain import dump, heading, note, notes, refuse_place, say, stdout, tell, write_named
 from .tables import names_table, plain_table, print_table
 from .terminal import waiting
 

@@ -37,7 +37,7 @@ from ..verdicts.suite_verdicts import (
     verdict_name,
 )
 from . import terminal
-from .output import dump, note, notes, report_set_aside, report_unnamed, say, stdout, tell
+from .plain import dump, note, notes, report_set_aside, report_unnamed, say, stdout, tell
 from .tables import print_table
 
 
