@@ -35,11 +35,7 @@ def claims(words: list[str] | None, json_output: bool, *, everything: bool = Fal
     """List the cited claims that mention all words, and what a source of that name is known for;
     `everything`: those that support them, too."""
     text = " ".join(words or ())
-    wanted = text.lower().split()
-    matching, rows = mentioning(wanted)
-    if not matching:
-        hint = unknown(text, claims_index()).partition("; ")[2]
-        raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
+    matching, rows = mentioning(words or ())
     rows = matching if everything else rows
     listed(rows, json_output, at=bool(words))
     if not any(row["tier"] == "cited" for row in rows):
@@ -54,7 +50,7 @@ def claims(words: list[str] | None, json_output: bool, *, everything: bool = Fal
         shown = plural(cited, "cited claim")
         shown += f" and {len(rows) - cited} that support them" if cited < len(rows) else ""
         note(f"{shown}; {left} more {rest} these or others: `{more}`")
-    _note_unchecked(wanted)
+    _note_unchecked(text.lower().split())
 
 
 def _note_unchecked(words: Sequence[str]) -> None:

@@ -64,10 +64,14 @@ def mentioning(words: Iterable[str]) -> tuple[list[dict[str, str]], list[dict[st
     that hold what a source is known for; and of these the ones that are listed: the cited ones, and
     what the named source is known for. Where there are none, what others say is the answer.
 
+    Raises:
+        UsageError: where no claim mentions them.
+
     >>> [row["key"] for row in mentioning(["merrill", "order", "log"])[1]]
     ['connectivity/log_depth_uniform']
     """
-    wanted = [word.lower() for word in words]
+    text = " ".join(words)
+    wanted = text.lower().split()
     fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
     known: dict[str, list[KnownBound]] = {}
     for bound in known_bounds():
@@ -82,6 +86,9 @@ def mentioning(words: Iterable[str]) -> tuple[list[dict[str, str]], list[dict[st
             named = any(word in bound.source for bound in of_sources for word in wanted)
             if row["tier"] == "cited" or named:
                 listed.append(row)
+    if not matching:
+        hint = unknown(text, claims_index()).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
     return matching, listed or matching
 
 
