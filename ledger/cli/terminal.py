@@ -279,10 +279,9 @@ def _line(ground: Ground) -> Text:
     name, says = clean(ground.name), readable(clean(ground.says))
     verdict = (ground.verdict, STYLES.get(ground.verdict, ""))
     match ground.kind:
-        case "claim":
-            return Text.assemble((name, "bold"), ": ", verdict, f", {says}")
-        case "premise":
-            return Text.assemble("premise ", (name, "bold"), ": ", verdict, f", {says}")
+        case "claim" | "premise":
+            before = "premise " * (ground.kind == "premise")
+            return Text.assemble(before, (name, "bold"), ": ", verdict, f", {says}")
         case "case":
             return Text.assemble(verdict, f" at {name}: {says}")
         case "step":

@@ -188,10 +188,9 @@ def _print(judged: list[ClaimResult], failures: list[Failure], file: str) -> Non
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
     )
     for extra, number in lacking.items():
-        needs = "claim cannot be run here; it needs"
-        if number > 1:
-            needs = "claims cannot be run here; they need"
-        say(f"{number} {needs} the extra {extra}: {installing(extra)}")
+        needs = "it needs" if number == 1 else "they need"
+        here = f"{plural(number, 'claim')} cannot be run here; {needs}"
+        say(f"{here} the extra {extra}: {installing(extra)}")
 
 
 def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> None:
