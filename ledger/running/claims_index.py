@@ -67,7 +67,7 @@ def mentioning(words: Iterable[str]) -> tuple[list[dict[str, str]], list[dict[st
     Raises:
         UsageError: where no claim mentions them.
 
-    >>> [row["key"] for row in mentioning(["merrill", "order", "log"])[1]]
+    >>> [row["key"] for row in mentioning(["merrill", "doublings"])[1]]
     ['connectivity/log_depth_uniform']
     """
     text = " ".join(words)
