@@ -376,7 +376,8 @@ def depth(
 
     Give what you have: a size, FLOPs, GPUs, a latency, a configuration, or a task. The shape can be
     built as it stands. The answer also says what published nets show about one layer more or less,
-    and what real models do; with --why, what every law says, and its source.
+    and what real models do; with --why, what every law says, and its source. Of an option that is
+    given twice the last counts.
     """
 
 
@@ -1123,15 +1124,23 @@ def _abandon_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+# What the least and the most of something are also called.
+_ENDS = {"min": "least", "max": "most"}
 # What the parser says, by the commands that it says it of, and what is said instead.
+_OF_DEPTHS = "depthlaw (depth|sweep)"
 _REWORDED: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
-    ("", "Input should be a valid integer.*", "it is no whole number"),
-    ("", "Input should be a valid number.*", "it is no number"),
+    (".*", "Input should be a valid integer.*", "it is no whole number"),
+    (".*", "Input should be a valid number.*", "it is no number"),
     # As help names it.
-    ("", r"^Missing argument '\w+", lambda it: it[0][:18] + it[0][18:].upper()),
-    ("depthlaw depth", r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)"),
+    (".*", r"^Missing argument '\w+", lambda it: it[0][:18] + it[0][18:].upper()),
     (
-        "depthlaw depth",
+        _OF_DEPTHS,
+        r"(No such option: --(min|max)\w*-(?:layers|depth)\b).*",
+        lambda it: f"{it[1]} (did you mean --{_ENDS[it[2]]}-layers?)",
+    ),
+    (_OF_DEPTHS, r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)"),
+    (
+        _OF_DEPTHS,
         r"(No such option: --(?:params|parameters|size)\b).*",
         r"\1 (a size stands alone, as in depthlaw depth 7e9)",
     ),
@@ -1148,12 +1157,12 @@ def _parser_message(error: Any, words: list[str]) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if getattr(error, "ctx", None) else _command_of(words)
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
-        from depthlaw.advisor.atlas import nearest_tasks
+        from depthlaw.advisor.atlas import atlas
 
-        if near := nearest_tasks(word[1]):
+        if near := atlas().nearest_tasks(word[1]):
             return f"no such command {word[1]!r}; try `depthlaw tasks list {near[0]}`"
     for of, said, instead in _REWORDED:
-        if of in ("", command):
+        if re.fullmatch(of, command):
             message = re.sub(said, instead, message)
     end = "" if message.endswith("?") else ";"
     return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
