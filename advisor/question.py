@@ -234,6 +234,9 @@ class Question:
     task: str | None = _task(
         "connectivity, hops or regular, or another that `depthlaw tasks` lists.", "TASK"
     )
+    atlas: Path | None = _task(  # noqa: RUF009
+        "A folder with tables of your own (docs/how-to/add-a-task.md), for --task.", "DIR", Path
+    )
     diameter: int | str | None = _task("connectivity: largest diameter of a component.", "NUMBER")
     vertices: int | str | None = _task("connectivity: vertices of the graph.", "NUMBER")
     hops: int | str | None = _task("hops: number of hops k.", "NUMBER")

@@ -69,8 +69,12 @@ def answer_to(
     }
     if question.task is None:
         refuse_options(typed)
+        if question.atlas is not None:
+            raise UsageError("--atlas extends the tasks, and none is asked for; give --task TASK")
     tasks = (
-        () if question.task is None else (answer_task(question.task, question.known_by, **typed),)
+        ()
+        if question.task is None
+        else (answer_task(question.task, question.known_by, question.atlas, **typed),)
     )
     if config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)

@@ -60,7 +60,9 @@ class TaskAnswer:
     labels: tuple[str, ...] = ()  # in front of the numbers, in place of their layers
 
 
-def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> TaskAnswer:
+def answer_task(
+    task: str, known_by: int | None = None, tables: Path | None = None, **typed: str | None
+) -> TaskAnswer:
     """The depth that a task needs, from what was typed: of three tasks in numbers, of any other
     task of the atlas as it stands there.
 
@@ -69,6 +71,7 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
             most n - 1); "hops", with `hops`; or
             "regular", with `length`; or a key of `atlas.tasks`.
         known_by: of a task of the atlas, what was known at the end of that year.
+        tables: a folder with tables of a user's own, which extend the atlas.
         typed: these options.
 
     Raises:
@@ -77,13 +80,13 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
     >>> answer_task("hops", hops="16").headline
     '6 layers suffice for 16 hops: ceil(log_2 k) + 2'
     """
-    known = task.strip().lower()
-    if known not in TASKS and known in atlas.tasks():
+    known, every = task.strip().lower(), atlas.atlas(tables)
+    if known not in TASKS and known in every.tasks:
         refuse_options(typed)
-        return _from_atlas(known, known_by)
+        return _from_atlas(known, known_by, every, tables)
     if known not in TASKS:
-        spelt = get_close_matches(known, {**TASKS, **atlas.tasks()}, n=1)
-        nearest, *_ = spelt or atlas.atlas().nearest_tasks(known) or ["connectivity"]
+        spelt = get_close_matches(known, {**TASKS, **every.tasks}, n=1)
+        nearest, *_ = spelt or every.nearest_tasks(known) or ["connectivity"]
         raise UsageError(
             f"unknown task {quoted(task)}; accepted are connectivity, hops, regular and those that "
             f"`depthlaw tasks` lists; try --task {TASKS.get(nearest, nearest)}"
@@ -105,16 +108,18 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
     return for_connectivity(parse_count(needed, "diameter", "--diameter 64", least=0), count)
 
 
-def _from_atlas(key: str, known_by: int | None) -> TaskAnswer:
-    rows = list(atlas.atlas_rows(key, known_by))
+def _from_atlas(
+    key: str, known_by: int | None, known: atlas.Atlas, tables: Path | None
+) -> TaskAnswer:
+    rows = list(known.rows(key, known_by))
     if not rows:
         raise UsageError(f"nothing was known of {key} by {known_by}; try a later year")
-    task = atlas.tasks()[key]
+    task, more = known.tasks[key], f" --atlas {tables}" if tables else ""
     return TaskAnswer(
         key,
         f"Task: {task.name}. {task.definition}",
         f"It depends on the class of models, of which the atlas has {len(rows)}; "
-        f"`depthlaw tasks list {key}` defines them and names sources",
+        f"`depthlaw tasks list {key}{more}` defines them and names sources",
         tuple(f"{row.class_.name}: {row.summary}; {row.checked}." for row in rows),
         (),
     )

@@ -10,19 +10,22 @@ from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Literal
+from typing import Literal, get_args, get_type_hints
 
 import numpy as np
 import pytest
 import typer
 
 import depthlaw
+from depthlaw.advisor import architecture, latency
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.question import OPTIONS
 from depthlaw.ledger.cli.arguments import app, main
+from depthlaw.ledger.functions.options import Options, SizeOptions
 from depthlaw.ledger.records.store import Store
 
 LOSSES = Path(__file__).parents[1] / "docs/examples/gemstones.csv"
+NETS = LOSSES.with_name("nets")
 
 
 def test_only_what_is_promised_is_there():
@@ -66,6 +69,11 @@ def test_each_function_returns_what_its_command_prints(printed, tmp_path):
     assert len(same(depthlaw.compare(nets), printed("compare", *nets))) == 2
     assert depthlaw.compare(*nets) == depthlaw.compare(nets)
     same(depthlaw.tasks("dyck"), printed("tasks", "list", "dyck"))
+    (file,) = NETS.glob("parity.json")
+    (row,) = same(depthlaw.check(file), printed("tasks", "check", file))
+    assert (row["task"], row["layers"], row["result"]) == ("parity", 2, "as many as the table")
+    known = depthlaw.atlas("blocks", k=6)
+    assert same(known, known.to_json())[0]["needed"] == known[0].needed == 6
     assert same(depthlaw.tasks(known_by=2023), printed("tasks", "list", "--known-by", 2023))
     same(depthlaw.cite("dong2021", "hops/doubling"), printed("cite", "dong2021", "hops/doubling"))
     assert same(depthlaw.claims(), printed("claims", "--all"))[0]["verdict"]
@@ -214,6 +222,21 @@ def test_prompts_complete_the_options_of_a_question():
     assert {"pipeline", "norm", "count"} <= set(swept)
     assert not {"gpu", "task", "budget"} & set(swept)
     assert swept["norm"].annotation == Literal["pre", "post", "lns"] | None
+    # What a type checker sees, which runs nothing, is the same.
+    for function, options, own in (
+        (depthlaw.recommend, Options, {"budget"}),
+        (depthlaw.sweep, SizeOptions, {"least", "most", "points"}),
+    ):
+        kinds = get_type_hints(options, None, vars(architecture) | vars(latency))
+        assert kinds.keys() == inspect.signature(function).parameters.keys() - own
+    kinds = get_type_hints(Options, None, vars(architecture) | vars(latency))
+    for option in OPTIONS:
+        if option.name != "budget":
+            kind, facts = kinds[option.name], option.metadata
+            if facts.get("choices"):
+                assert get_args(get_args(kind)[0]) == facts["choices"]
+            else:
+                assert (str in get_args(kind)) == ("bool" not in option.type)
 
 
 def test_recommend_is_the_answer_of_depth():

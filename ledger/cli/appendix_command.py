@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..functions.appendix import appendix as written
 from ..verdicts.reference_ledger import Ledger
-from .output import dump, note, notes, report_set_aside, report_unnamed, say
+from .plain import dump, note, notes, report_set_aside, report_unnamed, say
 from .terminal import waiting
 
 
@@ -20,13 +20,9 @@ def appendix(
     json_output: bool,
     *,
     everything: bool,
-) -> int:
-    """Write the appendix: of the headlines, of the claims or the topic named, or of everything.
-
-    Args:
-        named: keys with commas between them, or a Python file with claims of one's own; None: not
-            asked.
-    """
+) -> None:
+    """Write the appendix: of the headlines, of the claims or the topic named (keys with commas
+    between them, or a Python file of one's own), or of everything."""
     own = named if named and named.endswith(".py") else None
     with waiting(notes(), "reading claims and records", json_output) as doing:
         made = written(
@@ -48,4 +44,3 @@ def appendix(
             say(str(path))
         reference = "the reference ledger that comes with depthlaw"
         note(f"records of {reference if isinstance(made.store, Ledger) else made.store.root}")
-    return 0

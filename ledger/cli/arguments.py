@@ -322,7 +322,7 @@ def _parameter(option: Field[Any]) -> inspect.Parameter:
     more = {"help": facts["text"], "metavar": facts["unit"], "rich_help_panel": facts["heading"]}
     if option.name in _OFFERED:
         more["autocompletion"] = _OFFERED[option.name]
-    if facts["unit"] in ("FILE", "PATH"):
+    if facts["unit"] in ("FILE", "PATH", "DIR"):
         kind, more["parser"] = Path | None, _place
     elif facts["unit"] is None:
         kind, default = bool | None, None if "flags" in facts else False
@@ -443,16 +443,15 @@ app.add_typer(measure, name="measure")
 
 
 @measure.callback()
-def _measure(context: typer.Context, json_output: bool = _JSON) -> int:
+def _measure(context: typer.Context, json_output: bool = _JSON) -> None:
     """Measure real architectures by layer, or a checkpoint on hops.
 
     Without a command, lists models and variants.
     """
-    if context.invoked_subcommand is not None:
-        return 0
-    from .measure_commands import measure as command
+    if context.invoked_subcommand is None:
+        from .measure_commands import measure as command
 
-    return command(json_output)
+        command(json_output)
 
 
 _DRAWN: Any = _path("FILE", "Draw a picture (.png, .svg or .pdf).", "--plot")
@@ -496,7 +495,7 @@ def measure_residual(
     "measure hops --checkpoint FOLDER",
     "measure hops --checkpoint FOLDER --k 1,8 --sequences 5000",
     of=measure,
-    runs="hops_command.hops",
+    runs="measure_commands.hops",
 )
 def measure_hops(
     checkpoint: Path = _option(
@@ -862,12 +861,10 @@ def _atlas(
         raise UsageError(
             "--known-by belongs to the list: `depthlaw tasks list TASK --known-by YEAR`"
         )
-    elif known_by is not None:
-        raise UsageError(f"--known-by comes last: `depthlaw tasks {named} --known-by {known_by}`")
-    elif tables is not None:
-        raise UsageError(f"--atlas comes last: `depthlaw tasks {named} --atlas {tables}`")
-    elif json_output:
-        raise UsageError(f"--json comes last: `depthlaw tasks {named} --json`")
+    for option, value in (("--known-by", known_by), ("--atlas", tables), ("--json", json_output)):
+        if named and value not in (None, False):
+            typed = option if value is True else f"{option} {value}"
+            raise UsageError(f"{option} comes last: `depthlaw tasks {named} {typed}`")
 
 
 @_command(
@@ -922,7 +919,7 @@ def tasks_check(
     "tasks language 'a*b*' --alphabet abc",
     "tasks language '(ab)*' --net net.json",
     of=atlas,
-    runs="language_command.language",
+    runs="tasks_command.language",
 )
 def tasks_language(
     expression: str = _argument(
@@ -1073,17 +1070,19 @@ def main(arguments: list[str] | None = None) -> int:
     # The parser believes that no terminal is narrower than this.
     columns = shutil.get_terminal_size().columns
     narrow = {"terminal_width": max(columns, 20)} if columns < 52 else {}
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         with stoppable(None):
-            word = (sys.argv[1:] if arguments is None else arguments)[:1]
-            code = int(parser(*word)(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
+            code = int(
+                parser(*words[:1])(arguments, "depthlaw", standalone_mode=False, **narrow) or 0
+            )
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
     except (UsageError, _NoPlaceError) as error:
         return _complain(str(error))
     except _ParserError as error:
-        return _complain(_parser_message(error))
+        return _complain(_parser_message(error, words))
     except (typer.Abort, KeyboardInterrupt) as stop:
         return _complain(str(stop) or "interrupted", 130)
     except BrokenPipeError:
@@ -1127,44 +1126,60 @@ def _abandon_output() -> None:
 
 # What the least and the most of something are also called.
 _ENDS = {"min": "least", "max": "most"}
-
-
-def _parser_message(error: Any) -> str:
-    """The parser's complaint as one line of our form."""
-    message = " ".join(error.format_message().split()).rstrip(".")
-    message = re.sub(
-        r"Input should be a valid (integer|number).*",
-        lambda kind: f"it is no {'whole ' * (kind[1] == 'integer')}number",
-        message,
-    )
+# What the parser says, by the commands that it says it of, and what is said instead.
+_OF_DEPTHS = "depthlaw (depth|sweep)"
+_REWORDED: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
+    (".*", "Input should be a valid integer.*", "it is no whole number"),
+    (".*", "Input should be a valid number.*", "it is no number"),
     # As help names it.
-    message = re.sub(
-        r"^Missing argument '(\w+)", lambda it: f"Missing argument '{it[1].upper()}", message
-    )
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
+    (".*", r"^Missing argument '\w+", lambda it: it[0][:18] + it[0][18:].upper()),
+    (
+        _OF_DEPTHS,
+        r"(No such option: --(min|max)\w*-(?:layers|depth)\b).*",
+        lambda it: f"{it[1]} (did you mean --{_ENDS[it[2]]}-layers?)",
+    ),
+    (_OF_DEPTHS, r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)"),
+    (
+        _OF_DEPTHS,
+        r"(No such option: --(?:params|parameters|size)\b).*",
+        r"\1 (a size stands alone, as in depthlaw depth 7e9)",
+    ),
+    (
+        "depthlaw certify",
+        r"^No such option: -\d.*",
+        "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE",
+    ),
+)
+
+
+def _parser_message(error: Any, words: list[str]) -> str:
+    """The parser's complaint of what was typed as one line of our form."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    command = error.ctx.command_path if getattr(error, "ctx", None) else _command_of(words)
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
         from depthlaw.advisor.atlas import atlas
 
         if near := atlas().nearest_tasks(word[1]):
             return f"no such command {word[1]!r}; try `depthlaw tasks list {near[0]}`"
-    if command in ("depthlaw depth", "depthlaw sweep"):
-        message = re.sub(
-            r"(No such option: --(min|max)\w*-(?:layers|depth)\b).*",
-            lambda it: f"{it[1]} (did you mean --{_ENDS[it[2]]}-layers?)",
-            message,
-        )
-        message = re.sub(
-            r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message
-        )
-        message = re.sub(
-            r"(No such option: --(?:params|parameters|size)\b).*",
-            r"\1 (a size stands alone, as in depthlaw depth 7e9)",
-            message,
-        )
-    if command == "depthlaw certify" and re.match(r"No such option: -\d", message):
-        message = "The width is 1 or more and the depth 1 to 6, as in certify 3 3 FILE"
+    for of, said, instead in _REWORDED:
+        if re.fullmatch(of, command):
+            message = re.sub(said, instead, message)
     end = "" if message.endswith("?") else ";"
     return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
+
+
+def _command_of(words: list[str]) -> str:
+    """The command that was typed, with what stands before it.
+
+    >>> _command_of(["tasks", "list", "--atlas"]), _command_of(["--nothing"])
+    ('depthlaw tasks list', 'depthlaw')
+    """
+    command, path = parser(*words[:1]), ["depthlaw"]
+    for word in words:
+        if (command := getattr(command, "commands", {}).get(word)) is None:
+            break
+        path.append(word)
+    return " ".join(path)
 
 
 def _complain(message: str, code: int = 2) -> int:

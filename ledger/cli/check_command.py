@@ -1,21 +1,18 @@
-"""`depthlaw tasks check`: of a net, or of a lower bound, two words that so many layers cannot tell
-apart."""
+"""`depthlaw tasks check`: a net run on words, or words that so many layers cannot tell apart."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.atlas import NONE, atlas, formula, singular
+from depthlaw.advisor.atlas import AtlasClass, atlas, formula, singular
 from depthlaw.advisor.base.quantities import plural, quoted
+from depthlaw.theory.atlas.check import BoundRun, NetRun
+from depthlaw.theory.atlas.ends import Ends, Result
 
-from .output import dump, tell
-
-if TYPE_CHECKING:
-    from depthlaw.theory.atlas.check import BoundRun, Compared, NetRun
-    from depthlaw.theory.atlas.ends import Ends
+from ..functions.check import Checked, check as checked
+from .plain import dump, tell
 
 # Kinds of bounds for which each net has words of its own, and how these are made.
 _MADE = {
@@ -28,83 +25,48 @@ _NO_ROW = "the table has no row for this task in this class"
 
 def check(file: Path, length: int | None, tables: Path | None, json_output: bool) -> int:
     """Check what the file holds. Exit code 1 where a net is wrong or a bound is not verified."""
-    from depthlaw.theory.atlas import check as atlas_check
-
-    compared = atlas_check.check(file, length=length, tables=tables)
-    found = compared.found
-    class_ = atlas(tables).classes[compared.class_]
-    if isinstance(found, atlas_check.NetRun):
-        if json_output:
-            _dump(file, compared, _net_facts(found))
-        elif found.wrong:
-            tell(_wrong(file, found))
-        else:
-            unit = singular(class_.unit) if found.layers == 1 else class_.unit
-            tell(f"{_right(found)}; {found.layers} {unit}: {_net_beside(compared.ends, found)}")
-            if found.sizes:
-                ends = dict.fromkeys((min(found.sizes), max(found.sizes)))
-                tell(
-                    "its states hold numbers (p/q) 2^e with p and q odd: "
-                    + "; ".join(_size(length, found.sizes[length]) for length in ends)
-                )
-            tell(
-                f"its weights break nothing of the class {class_.key}; the rest is for a reader to "
-                f"check: {class_.definition}"
-            )
-    elif json_output:
-        _dump(file, compared, _bound_facts(found))
-    else:
-        for line in _bound_lines(compared, found, class_.bound):
+    compared = checked(file, length=length, tables=tables)
+    found, class_ = compared.found, atlas(tables).classes[compared.class_]
+    if json_output:
+        dump(compared.to_json())
+    elif isinstance(found, NetRun):
+        for line in _net_lines(compared, found, class_):
             tell(line)
-        if compared.right:
-            tell(f"the class {class_.key}: {class_.definition}")
+    else:
+        for line in _bound_lines(compared, found, class_):
+            tell(line)
     return int(not compared.right)
-
-
-def _dump(file: Path, compared: Compared, facts: dict[str, Any]) -> None:
-    needed = compared.ends.needed
-    dump(
-        {
-            "file": str(file),
-            "task": compared.task or None,
-            "language": compared.language or None,
-            "parameters": dict(compared.parameters),
-            "class": compared.class_,
-            **facts,
-            "lower": NONE if needed == inf else needed,
-            "table": compared.ends.suffices,
-            "result": compared.result,
-        }
-    )
 
 
 # --- nets -----------------------------------------------------------------------------------------
 
 
-def _net_facts(run: NetRun) -> dict[str, Any]:
-    facts = {name: getattr(run, name) for name in ("layers", "words", "length", "whole", "states")}
-    wrong = run.wrong and asdict(run.wrong) | {"word": " ".join(run.wrong.word)}
-    return facts | {"wrong": wrong, "sizes": run.sizes}
+def _net_lines(compared: Checked, run: NetRun, class_: AtlasClass) -> Iterator[str]:
+    if run.wrong:
+        thing, has = ("word", "which has") if run.words else ("numbers", "whose maximum is")
+        says = f"WRONG: {compared.file} says {run.wrong.said} of the {thing} "
+        says += f"{' '.join(run.wrong.word)!r}, {has} {run.wrong.right}"
+        before = "earlier word" if run.thoughts else "shorter or earlier word"
+        verb = "was" if run.words == 2 else "were"
+        yield says + (f"; {plural(run.words - 1, before)} {verb} right" if run.words else "")
+        return
+    unit = singular(class_.unit) if run.layers == 1 else class_.unit
+    yield f"{_right(run)}; {run.layers} {unit}: {_net_beside(compared.ends, run)}"
+    if run.sizes:
+        ends = dict.fromkeys((min(run.sizes), max(run.sizes)))
+        sizes = "; ".join(_size(length, run.sizes[length]) for length in ends)
+        yield f"its states hold numbers (p/q) 2^e with p and q odd: {sizes}"
+    yield (
+        f"its weights break nothing of the class {class_.key}; the rest is for a reader to "
+        f"check: {class_.definition}"
+    )
 
 
 def _asked(run: NetRun, up_to: str = "to") -> str:
     """What was run, after its number."""
-    if run.listed:
-        return run.listed
-    if run.of_one_length:
+    if run.of_one_length and not run.listed:
         return f"words of {plural(run.length or 0, 'letter')}"
-    return f"words {up_to} length {run.length}"
-
-
-def _wrong(file: Path, run: NetRun) -> str:
-    assert run.wrong
-    thing, has = ("the word", "which has") if run.words else ("the numbers", "whose maximum is")
-    says = f"WRONG: {file} says {run.wrong.said} of {thing} {' '.join(run.wrong.word)!r}, {has} "
-    if not run.words:
-        return f"{says}{run.wrong.right}"
-    before = "earlier word" if run.thoughts else "shorter or earlier word"
-    verb = "was" if run.words == 2 else "were"
-    return f"{says}{run.wrong.right}; {plural(run.words - 1, before)} {verb} right"
+    return run.listed or f"words {up_to} length {run.length}"
 
 
 def _right(run: NetRun) -> str:
@@ -119,14 +81,12 @@ def _right(run: NetRun) -> str:
 
 def _net_beside(ends: Ends, run: NetRun) -> str:
     """How a net that is right compares, in a line."""
-    from depthlaw.theory.atlas.ends import Result
-
     result = ends.of_net(run.layers, run.whole)
-    if result == Result.NO_ROW:
-        return _NO_ROW
     words = "on all words" if run.words else "on all numbers"
     if run.words and not run.whole:
         words = f"on {_asked(run)}"
+    if result == Result.NO_ROW:
+        return _NO_ROW
     if result == Result.CONTRADICTS_LOWER:
         assert ends.lower
         bound = f"lower bound {ends.needed} ({ends.lower.attribution})"
@@ -166,45 +126,35 @@ def _size(length: int, size: tuple[int, int, int] | None) -> str:
 # --- lower bounds ---------------------------------------------------------------------------------
 
 
-def _bound_facts(run: BoundRun) -> dict[str, Any]:
-    return {
-        "layers": run.layers,
-        "words": [list(word) for word in run.words],
-        "answers": list(run.answers),
-        "verified": run.verified,
-        "told_apart_by": run.separated_by,
-    }
-
-
-def _bound_lines(compared: Compared, run: BoundRun, kind: str) -> list[str]:
-    """Whether a bound is verified, and how it compares; `kind`: of bounds, as the class has it."""
-    class_, unit = compared.class_, "step" if run.steps else "layer"
+def _bound_lines(compared: Checked, run: BoundRun, class_: AtlasClass) -> Iterator[str]:
+    """Whether a bound is verified, and how it compares."""
+    unit, of_class = "step" if run.steps else "layer", f"of the class {class_.key}"
     one, other, *more = (quoted(("" if max(map(len, w)) == 1 else " ").join(w)) for w in run.words)
     if len(set(run.answers)) == 1:
         which = "all words" if more else f"both words, {one} and {other},"
-        return [f"NOT VERIFIED: {which} have the answer {run.answers[0]}"]
+        yield f"NOT VERIFIED: {which} have the answer {run.answers[0]}"
+        return
     if run.separated_by is not None:
         what = "answer all these words" if run.steps else f"tell {one} from {other}"
-        return [f"NOT VERIFIED: {plural(run.separated_by, unit)} of the class {class_} can {what}"]
-    layers, made = plural(run.layers, unit), _MADE.get(kind)
-    nets = f"of the class {class_} with {layers}, whatever its"
+        yield f"NOT VERIFIED: {plural(run.separated_by, unit)} {of_class} can {what}"
+        return
+    layers, made = plural(run.layers, unit), _MADE.get(class_.bound)
+    nets = f"{of_class} with {layers}, whatever its"
     says = f"no net {nets} weights, tells {one} from {other}"
     if run.steps:
         says = f"no chain {nets} tables, answers all {len(run.words)} words"
     elif made:
         says = f"every net {nets} weights, says the same of two words made of {one} and {other}"
     answers = "" if more else f", whose answers are {run.answers[0]} and {run.answers[1]}"
-    return [
-        f"verified: {says}{answers}",
-        f"needs more than {layers}; {_bound_beside(compared.ends, run.layers + 1)}",
-        *([f"the words of a net: {made}"] if made else []),
-    ]
+    yield f"verified: {says}{answers}"
+    yield f"needs more than {layers}; {_bound_beside(compared.ends, run.layers + 1)}"
+    if made:
+        yield f"the words of a net: {made}"
+    yield f"the class {class_.key}: {class_.definition}"
 
 
 def _bound_beside(ends: Ends, needed: int) -> str:
     """How a bound that was verified compares, in a line."""
-    from depthlaw.theory.atlas.ends import Result
-
     result = ends.of_bound(needed)
     if result == Result.NO_ROW:
         return _NO_ROW

@@ -18,10 +18,10 @@ from ..functions.show import ClaimCard, claim_of, known_claims, of_topic
 from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, mentioning, unknown
 from ..verdicts.citations import entries, sources
-from ..verdicts.claim_set import claim_set, listing
+from ..verdicts.claim_set import claim_set, listing, plain_verdict
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
-from .output import dump, note, report_set_aside, say, stdout
+from .plain import dump, note, report_set_aside, say, stdout
 from .tables import CHANGED, claims_table, print_table
 
 # SymPy is loaded where no shipped answer does.
@@ -31,17 +31,13 @@ if TYPE_CHECKING:
     from ..verdicts.record_source import RecordSource
 
 
-def claims(words: list[str] | None, json_output: bool, *, everything: bool = False) -> int:
+def claims(words: list[str] | None, json_output: bool, *, everything: bool = False) -> None:
     """List the cited claims that mention all words, and what a source of that name is known for;
     `everything`: those that support them, too."""
     text = " ".join(words or ())
-    wanted = text.lower().split()
-    matching, rows = mentioning(wanted)
-    if not matching:
-        hint = unknown(text, claims_index()).partition("; ")[2]
-        raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
+    matching, rows = mentioning(words or ())
     rows = matching if everything else rows
-    listed(rows, json_output)
+    listed(rows, json_output, at=bool(words))
     if not any(row["tier"] == "cited" for row in rows):
         note(
             f"no cited claim mentions {quoted(text)}; "
@@ -54,8 +50,7 @@ def claims(words: list[str] | None, json_output: bool, *, everything: bool = Fal
         shown = plural(cited, "cited claim")
         shown += f" and {len(rows) - cited} that support them" if cited < len(rows) else ""
         note(f"{shown}; {left} more {rest} these or others: `{more}`")
-    _note_unchecked(wanted)
-    return 0
+    _note_unchecked(text.lower().split())
 
 
 def _note_unchecked(words: Sequence[str]) -> None:
@@ -75,16 +70,15 @@ def _note_unchecked(words: Sequence[str]) -> None:
         note(f"published, checked by no claim: {task}: {depths}; `depthlaw tasks list {task}`")
 
 
-def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
+def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, at: bool = True) -> None:
     """Print a list of claims, the cited ones first, each followed by what supports it, with the
-    verdicts of the newest claim set, where they are in it."""
+    verdicts of the newest claim set, where they are in it; `at`: and with what --at takes."""
     # A test holds them to the shipped ledger.
     rows = list(rows)
     listed_rows = listing(rows)
     if json_output:
-        dump(listed_rows)
-        return 0
-    verdicts = {row["key"]: row["verdict"] for row in listed_rows}
+        return dump(listed_rows)
+    verdicts = {row["key"]: row["outcome"] for row in listed_rows}
     console = stdout()
     # What comes with depthlaw is ours where nobody is named; a claim of a user's file is not.
     rows = [
@@ -93,11 +87,10 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
         else {**row, "title": f"{row['title']} ({row['bibliography']})"}
         for row in rows
     ]
-    table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
+    table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts, at=at)
     print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
         console.print(CHANGED, style="dim", soft_wrap=not console.is_terminal)
-    return 0
 
 
 def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mapping[str, str]]:
@@ -126,14 +119,13 @@ def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mappi
     ]
 
 
-def cite(keys: list[str], json_output: bool) -> int:
+def cite(keys: list[str], json_output: bool) -> None:
     """Print the BibTeX entries behind claims or bibliography keys."""
     found = cited(*keys)
     if json_output:
         dump(found.to_json())
     else:
         print(found)
-    return 0
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -146,7 +138,7 @@ def show(
     own: Path | None = None,
     at: list[str] | None = None,
     values: list[str] | None = None,
-) -> int:
+) -> None:
     """Show one claim, or list those of a topic or of a source: from the user's records, else from
     the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of
     one's own."""
@@ -154,12 +146,11 @@ def show(
         everything = _everything(own)
         claim = claim_of(key, everything)
         verdict = _verdict(claim, folder, everything)
-        return _stated_at(claim, verdict, [*at, *(values or ())], json_output)
+        return _stated_at(claim, verdict, [*at, *(values or ())], own, json_output)
     if values:
         raise UsageError(f"one claim at a time, {quoted(values[0])} too many; values follow --at")
     if not json_output and (answer := _shipped(key, folder, own)):
-        terminal.show(stdout(), answer.card)
-        return 0
+        return terminal.show(stdout(), answer.card)
     everything = _everything(own)
     known = known_claims(everything)
     if keys := of_topic(key, known) or _of_source(key, known):
@@ -171,16 +162,16 @@ def show(
 
     place = _evidence(key, folder, everything)
     if json_output:
-        dump(ClaimCard(place, known).to_json())
-        return 0
+        return dump(ClaimCard(place, known).to_json())
     result = place.result
     terminal.show(stdout(), card(result, known))
     if not result.records:
         _hint(place)
-    return 0
 
 
-def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) -> int:
+def _stated_at(
+    claim: Claim, verdict: str, typed: list[str], own: Path | None, json_output: bool
+) -> None:
     """Print what a statement says at values, "name=value" or "name=value,value": a line for each
     combination. The verdict goes with it."""
     from depthlaw.theory.claims.evaluation import stated
@@ -201,7 +192,7 @@ def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) 
         axes[name] = [int(v) if re.fullmatch(r"-?[0-9]+", v) else v for v in given]
     rows = [(case, *stated(claim, case.fields())) for case in Case.grid(**axes)]
     if json_output:
-        dump(
+        return dump(
             [
                 dict[str, Any](case.fields())
                 | {
@@ -211,18 +202,18 @@ def _stated_at(claim: Claim, verdict: str, typed: list[str], json_output: bool) 
                     "value": predicted(value),
                     "exact": str(value),
                     "outside_condition": broken or None,
-                    "verdict": verdict,
+                    "verdict": plain_verdict(verdict),
+                    "outcome": verdict,
                 }
                 for case, value, broken in rows
             ]
         )
-        return 0
     left = written(claim.statement.lhs)
     for case, value, broken in rows:
         outside = f"; outside its condition {broken}" if broken else ""
         say(f"{case}: {left} {relation(claim)} {predicted(value)}{outside}")
-    note(f"{claim.key}: {verdict or 'no verdict here'}; `depthlaw show {claim.key}` says more")
-    return 0
+    more = f"depthlaw show {claim.key}{_of_file(own)}"
+    note(f"{claim.key}: {verdict or 'no verdict here'}; `{more}` says more")
 
 
 def _verdict(claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None) -> str:
@@ -244,18 +235,16 @@ def why(
     own: Path | None = None,
     *,
     whole: bool = False,
-) -> int:
+) -> None:
     """Print what the verdict on a claim rests on, down to records, proofs and sources; `whole`:
     every case, step and record."""
     if not json_output and (answer := _shipped(key, folder, own)):
         terminal.grounds(stdout(), answer.tree, whole=whole)
-        _go_on(key, " --results reference", "", whole=whole)
-        return 0
+        return _go_on(key, " --results reference", "", whole=whole)
     place = _evidence(key, folder, _everything(own))
     root = place.store.root
     if json_output:
-        dump(ClaimCard(place, {}).why())
-        return 0
+        return dump(ClaimCard(place, {}).why())
     from ..verdicts.evidence_tree import grounds
 
     tree = grounds(place.result, place.judged, root if root.is_dir() else None)
@@ -263,12 +252,11 @@ def why(
     named = " --results reference" if root.is_file() else ""
     named = named or (f" --results {shlex.quote(str(folder))}" if folder else "")
     if place.result.records:
-        mine = f" --claims {shlex.quote(str(own))}" if own else ""
+        mine = _of_file(own)
         mine += f" --results {shlex.quote(str(folder))}" if folder else ""
         _go_on(place.result.claim.key, named, mine, whole=whole)
     else:
         _hint(place)
-    return 0
 
 
 def _shipped(key: str, folder: Path | None, own: Path | None) -> ShippedAnswer | None:
@@ -318,6 +306,11 @@ def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
 def _go_on(key: str, place: str, more: str, *, whole: bool) -> None:
     rest = "" if whole else f"\n`depthlaw why {key} --all{more}`: every case and step"
     terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
+
+
+def _of_file(own: Path | None) -> str:
+    """The option that names a file of claims again."""
+    return f" --claims {shlex.quote(str(own))}" if own else ""
 
 
 def _everything(own: Path | None) -> Mapping[str, Claim] | None:

@@ -14,36 +14,25 @@ from depthlaw.advisor.models import models
 from ..functions.compare import compare as compared
 from ..text import clean
 from . import plain
-from .output import dump
+from .plain import dump
 
 # Between columns.
 _GAP = "  "
 
 
-def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> int:
-    """Print the costs of nets side by side, and what the evidence and each law say of their depth.
-
-    Args:
-        names: listed models in any spelling, or paths of a config.json or its folder.
-        listed: print the names of all listed models, and nothing else.
-
-    Raises:
-        UsageError: for none or too many, an unknown name, and a configuration that cannot be read.
-    """
-    names = names or []
+def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> None:
+    """Print the costs of nets side by side, and what the evidence and each law say of their depth;
+    `listed`: only the names of all listed models."""
     if listed:
         if names or json_output:
             raise UsageError("--list prints nothing else; give it alone")
-        print("\n".join(sorted((m.name for m in models()), key=str.lower)))
-        return 0
-    comparison = compared(*names)
+        return print("\n".join(sorted((m.name for m in models()), key=str.lower)))
+    comparison = compared(*(names or ()))
     if json_output:
-        dump(comparison.to_json())
-        return 0
+        return dump(comparison.to_json())
     width = plain.columns()
     print("\n\n".join("\n".join(lines) for lines in _tables(comparison.nets, width)), end="\n\n")
     print("\n".join(_notes(comparison.nets, comparison.context, width)))
-    return 0
 
 
 def _tables(answers: Sequence[dict[str, Any]], width: int) -> Iterator[list[str]]:

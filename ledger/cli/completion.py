@@ -57,19 +57,16 @@ def models(incomplete: str) -> _Offers:
     from depthlaw.advisor.models import models as listed
 
     # Spaces would have to be quoted; every spelling is accepted.
-    return _beginning(
-        [(model.name.lower().replace(" ", "-"), model.source) for model in listed()],
-        incomplete.lower(),
-    )
+    offers = [(model.name.lower().replace(" ", "-"), model.source) for model in listed()]
+    return _beginning(offers, incomplete.lower())
 
 
 def gpus(incomplete: str) -> _Offers:
     """Devices."""
     from depthlaw.advisor.hardware import devices
 
-    return _beginning(
-        [(device.name.replace(" ", "-"), device.source) for device in devices()], incomplete
-    )
+    offers = [(device.name.replace(" ", "-"), device.source) for device in devices()]
+    return _beginning(offers, incomplete)
 
 
 def tasks(incomplete: str) -> _Offers:

@@ -19,8 +19,7 @@ from depthlaw.advisor.base.quantities import UsageError, binary, plural
 from ..records.environment import THREAD_VARIABLES, cores, environment, installing
 from ..records.store import broken_manifests, open_store
 from ..text import clean
-from .output import dump
-from .plain import paragraph
+from .plain import columns, dump, paragraph
 
 # What each extra is for; those of developers are left out.
 _EXTRAS = {
@@ -32,6 +31,8 @@ _EXTRAS = {
 }
 # Less room than this on the disk of the records is worth a word.
 _LITTLE = 2**30
+# In fewer columns, lines go on below the state, and not beside the name.
+_NARROW = 60
 # Of the claims that were changed, so many are named.
 _NAMED = 5
 
@@ -54,10 +55,8 @@ class Check(NamedTuple):
 
 
 def doctor(folder: Path | None, load: bool, json_output: bool) -> int:
-    """Look at installation, devices, folders and records. Returns 1 when there is a problem.
-
-    Args:
-        load: import the claims, and PyTorch where a driver of a GPU is found.
+    """Look at installation, devices, folders and records; `load`: import the claims, and PyTorch
+    where a driver of a GPU is found. Returns 1 when there is a problem.
 
     Cost: half as long as it takes to import SymPy, and one read of every record in the folder;
     two seconds more with `load`.
@@ -89,7 +88,7 @@ def _print(checks: list[tuple[str, Check]]) -> None:
         before, start = group, f"  {check.state:8}{check.name:14}"
         text = "; ".join(filter(None, (check.says, check.remedy)))
         if sys.stdout.isatty():
-            paragraph(text, start, " " * len(start))
+            paragraph(text, start, " " * (len(start) if columns() >= _NARROW else 4))
         else:
             print(start + clean(text))
 
@@ -140,7 +139,10 @@ def _packages() -> Iterator[Check]:
     asked = [Requirement(text) for text in metadata("depthlaw").get_all("Requires-Dist") or ()]
 
     def needed(extra: str) -> list[Requirement]:
-        return [r for r in asked if r.marker is None or r.marker.evaluate({"extra": extra})]
+        own = [r for r in asked if r.marker is None or r.marker.evaluate({"extra": extra})]
+        # An extra may ask for another one.
+        more = [m for r in own if r.name == "depthlaw" for other in r.extras for m in needed(other)]
+        return [r for r in own if r.name != "depthlaw"] + more
 
     installed = {name: _version(name) for name in {requirement.name for requirement in asked}}
     base = needed("")
@@ -149,7 +151,7 @@ def _packages() -> Iterator[Check]:
     else:
         yield Check("base", _listed(base, installed))
     for extra, use in _EXTRAS.items():
-        own = [r for r in needed(extra) if r not in base and r.name != "depthlaw"]
+        own = [r for r in needed(extra) if r not in base]
         if wrong := _wrong(own, installed):
             yield Check(extra, f"for {use}: {wrong}", "note", installing(extra))
         else:
@@ -251,8 +253,8 @@ def _ledgers(folder: Path | None, load: bool) -> Iterator[Check]:
         return
     broken = [[item.name, item.why] for item in store.set_aside] + broken_manifests(store)
     if broken:
-        name, why = broken[0]
-        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+        (name, why), *others = broken
+        more = f", and {len(others)} more" if others else ""
         yield Check(
             "your records",
             f"{plural(len(broken), 'file')} in {store.root} "

@@ -29,8 +29,18 @@ from ..running.scheduling import Stage
 from ..suite import prepare
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
-from .output import dump, heading, note, report_set_aside, say, stdout, tell
-from .plain import draw, paragraph, picture_format
+from .plain import (
+    draw,
+    dump,
+    heading,
+    note,
+    paragraph,
+    picture_format,
+    report_set_aside,
+    say,
+    stdout,
+    tell,
+)
 from .tables import data_table, names_table, print_table
 from .terminal import STYLES
 
@@ -50,11 +60,7 @@ def exercise(
     json_output: bool,
 ) -> int:
     """List the exercises, or do one, or all of them; the exit code is 0, 1 (something unexpected)
-    or 130 (interrupted: the same command goes on from there).
-
-    Raises:
-        UsageError: for anything that cannot be used, before anything is written.
-    """
+    or 130 (interrupted: the same command goes on from there)."""
     known = exercises()
     if not name:
         if corpus is not None or plot is not None or force or folder is not None:
@@ -153,12 +159,8 @@ def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
 
 
 def _check_installed() -> None:
-    missing = [
-        what
-        for what in ("torch", "tokenizers", "safetensors")
-        if importlib.util.find_spec(what) is None
-    ]
-    if missing:
+    needed = ("torch", "tokenizers", "safetensors")
+    if missing := [what for what in needed if importlib.util.find_spec(what) is None]:
         raise UsageError(
             f"the exercises train nets and need {' and '.join(missing)}; {installing('empirics')}"
         )
@@ -219,11 +221,9 @@ def _panels(exercise: Exercise, judged: dict[str, ClaimResult]) -> tuple[Panel, 
 
 
 def _as_data(exercise: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
+    names = ("number", "name", "title", "predicts")
     return {
-        "number": exercise.number,
-        "name": exercise.name,
-        "title": exercise.title,
-        "predicts": exercise.predicts,
+        **{name: getattr(exercise, name) for name in names},
         "panels": [asdict(panel) for panel in _panels(exercise, judged)],
         "claims": [as_json(judged[key]) for key in exercise.claims if key in judged],
     }

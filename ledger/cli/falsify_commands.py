@@ -18,8 +18,7 @@ from ..records.store import write_file
 from ..running.user_claims import all_claims
 from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
-from .output import dump, note, notes, report_set_aside, say, tell
-from .plain import refuse_place
+from .plain import dump, note, notes, refuse_place, report_set_aside, say, tell
 from .terminal import waiting
 
 # Seconds between two lines on a search that is not watched in a terminal.
@@ -116,7 +115,7 @@ def recheck(path: Path, json_output: bool, own: Path | None = None) -> int:
     return 0 if stands else 1
 
 
-def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
+def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> None:
     """Write the certificate of a lower bound on the separation rank."""
     for name, value in (("width", width), ("depth", depth), ("heads", heads)):
         if value < 1:
@@ -143,7 +142,6 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
         f"({len(text) / 2**20:.1f} MB). To check it:"
     )
     say(f"depthlaw recheck {quote(str(file))}")
-    return 0
 
 
 def mutate(

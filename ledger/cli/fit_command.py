@@ -18,8 +18,7 @@ from depthlaw.empirics.depth_width.comparison import NEAR, PredictionRow, levine
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..functions.fit import LossFit, fit as fitted_to
-from .output import dump, heading, stdout
-from .plain import paragraph, picture_format, write_named
+from .plain import dump, heading, paragraph, picture_format, stdout, write_named
 from .tables import plain_table, print_table, text_table
 from .terminal import STYLES
 
@@ -37,12 +36,8 @@ def fit(
     plot: Path | None,
     force: bool,
     json_output: bool,
-) -> int:
-    """Fit a file and print what it shows, or JSON; draw it where a file is named.
-
-    Raises:
-        UsageError: for anything that cannot be used, before anything is written.
-    """
+) -> None:
+    """Fit a file and print what it shows, or JSON; draw it where a file is named."""
     form = picture_format(plot, force)
     fitted = fitted_to(path, budget=budget, tolerance=tolerance, seed_column=seed_column)
     if plot is not None:
@@ -51,7 +46,6 @@ def fit(
         dump(fitted.to_json())
     else:
         _print(path, fitted)
-    return 0
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -142,7 +136,8 @@ def _print_laws(fitted: LossFit) -> None:
     ends = ((value, 1.96 * math.sqrt(variance)) for value, variance in known)
     levine = (f"{v:.4g} ({v - off:.4g} to {v + off:.4g})" for v, off in ends)
     rows.append(("Levine's", "L {}-{}".format(*advised.FIT_DEPTHS), *levine))
-    print_table(stdout(), text_table("law", "fit", "a", "b", rows=rows, left=True))
+    headings = ("law", "fit", "a", "b")
+    print_table(stdout(), text_table(*headings, rows=rows, left=headings))
     paragraph(
         f"From {plural(fitted.laws[0].optima, 'budget')}; p: the chance of best depths so far"
         " from the law if it were right. The chance of an exponential law so far from "
@@ -227,8 +222,7 @@ def _print_additive(fitted: LossFit) -> None:
 def _print_rows(rows: Sequence[PredictionRow]) -> None:
     heading("\nPredictions beside the measured best depth")
     table = plain_table(2)
-    widths = {"prediction": 18, "read as": 8, "layers": 8, "verdicts": 11}
-    for name, width in widths.items():
+    for name, width in {"prediction": 18, "read as": 8, "layers": 8, "verdicts": 11}.items():
         table.add_column(name, overflow="fold", min_width=width)
     for key in dict.fromkeys(row.key for row in rows):
         group = [row for row in rows if row.key == key]
@@ -260,26 +254,29 @@ def _print_rows(rows: Sequence[PredictionRow]) -> None:
     if remedies:
         heading("\nWhat would decide")
     for reason, names in remedies.items():
-        paragraph(f"- {reason}: {'; '.join(names)}.", rest="  ")
+        _item(f"{reason}: {'; '.join(names)}")
 
 
 def _print_limits(fitted: LossFit) -> None:
     heading("\nWhat this file cannot tell")
     for note in fitted.surface.notes:
-        paragraph(f"- {note}.", rest="  ")
+        _item(note)
     seen: dict[str, list[str]] = {}
     for optimum in fitted.optima:
         for note in optimum.notes:
             seen.setdefault(note, []).append(size(optimum.parameters))
     for note, sizes in seen.items():
-        paragraph(f"- {note} ({', '.join(sizes)} parameters).", rest="  ")
+        _item(f"{note} ({', '.join(sizes)} parameters)")
     for note in fitted.additive.notes if fitted.additive else ():
-        paragraph(f"- {note}.", rest="  ")
-    paragraph(
-        "- whether learning rates suit every shape: losses of badly tuned nets show the "
-        "tuning, not the depth.",
-        rest="  ",
+        _item(note)
+    _item(
+        "whether learning rates suit every shape: losses of badly tuned nets show the tuning, not "
+        "the depth"
     )
+
+
+def _item(text: str) -> None:
+    paragraph(f"- {text}.", rest="  ")
 
 
 def _span(values: Iterable[Any], show: Any = "{:,.0f}".format) -> str:

@@ -1,14 +1,16 @@
-"""`depthlaw measure`: what real architectures do, layer by layer."""
+"""`depthlaw measure`: what real architectures do, layer by layer; what a checkpoint gets wrong on
+hop_k, beside the published errors."""
 
 from __future__ import annotations
 
 import importlib.util
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.progress import track
@@ -18,12 +20,16 @@ from depthlaw.empirics.architectures.ablations import VARIANTS
 from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals, measure_residuals
 from depthlaw.theory.claims.values import Sample
+from depthlaw.theory.hops.published_experiment import hop_errors as published_errors
 
 from ..publish.drawing.panels import Panel, Series, Table
 from ..records.environment import installing
-from .output import dump, heading, notes, stdout
-from .plain import draw, paragraph, picture_format
+from .plain import draw, dump, heading, notes, paragraph, picture_format, stdout
 from .tables import data_table, names_table, print_table
+
+if TYPE_CHECKING:
+    from depthlaw.empirics.architectures.gpt2_weights import StoredNet
+    from depthlaw.empirics.trained_depth.stored_hops import HopErrors
 
 _MOST_SEEDS, _MOST_LAYERS = 1000, 10_000
 # Intervals that tables and pictures show: Student's, over seeds.
@@ -33,14 +39,17 @@ _LEVEL = 0.05
 _UNITS = 8
 # Layers that a law needs to be seen over.
 _ENOUGH = 5
+_MOST_HOPS, _MOST_SEQUENCES = 16, 10**6
+# Width and heads of the nets that errors are listed of.
+_PUBLISHED = (128, 4)
+_SOURCE = "sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8"
 
 
-def measure(json_output: bool) -> int:
+def measure(json_output: bool) -> None:
     """List what can be measured: architectures, and what each variant removes."""
     models = {name: architecture.label for name, architecture in ARCHITECTURES.items()}
     if json_output:
-        dump({"models": models, "variants": {name: list(p) for name, p in VARIANTS.items()}})
-        return 0
+        return dump({"models": models, "variants": {name: list(p) for name, p in VARIANTS.items()}})
     variants = {name: ", ".join(parts) or "nothing" for name, parts in VARIANTS.items()}
     for headings, rows in (("model architecture", models), ("variant removes", variants)):
         name, what = headings.split()
@@ -56,19 +65,13 @@ def measure(json_output: bool) -> int:
         "tokens are from equal, layer by layer; depthlaw measure hops --checkpoint FOLDER what a "
         "checkpoint gets wrong on k hops."
     )
-    return 0
 
 
-def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, **asked: Any) -> int:
-    """Measure relative residuals by layer and print them, or JSON; draw them where a file is named.
-
-    Args:
-        seeds: how many; they are 0, 1, ...
-        asked: what `measure_residuals` takes.
-
-    Raises:
-        UsageError: for anything that cannot be used, before anything is written.
-    """
+def residual(
+    *, seeds: int, plot: Path | None, force: bool, json_output: bool, **asked: Any
+) -> None:
+    """Measure relative residuals by layer, of seeds 0, 1, ..., and print them, or JSON; draw them
+    where a file is named. `asked`: what `measure_residuals` takes."""
     if not asked["model"] and asked["weights"] is None:
         raise UsageError(
             "no model: give --model NAME, or --weights FOLDER; `depthlaw measure` lists the names"
@@ -86,11 +89,11 @@ def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, *
     floor = rounding(measured)
     if plot is not None:
         draw(plot, [_panel(measured, floor)], form)
+    data = _as_data(measured, floor)
     if json_output:
-        dump(_as_data(measured, floor))
+        dump(data)
     else:
-        _print(measured, floor)
-    return 0
+        _print(measured, data)
 
 
 def _check_sizes(
@@ -163,16 +166,6 @@ def _interval(values: np.ndarray) -> tuple[float, float] | None:
 def _half(values: np.ndarray) -> float | None:
     ends = _interval(values)
     return None if ends is None else (ends[1] - ends[0]) / 2
-
-
-def _table(residuals: Residuals, floor: float) -> Table:
-    rows = []
-    for layer in range(residuals.layers + 1):
-        column = residuals.by_layer[:, layer]
-        mean = float(column.mean())
-        frobenius = float(residuals.frobenius[:, layer].mean())
-        rows.append((layer, mean, _half(column), frobenius, "rounding" if mean < floor else ""))
-    return Table(("layer", "relative residual", "+-", "Frobenius", ""), tuple(rows))
 
 
 def _panel(residuals: Residuals, floor: float) -> Panel:
@@ -280,7 +273,7 @@ def _as_data(residuals: Residuals, floor: float) -> dict[str, Any]:
     }
 
 
-def _print(residuals: Residuals, floor: float) -> None:
+def _print(residuals: Residuals, data: dict[str, Any]) -> None:
     heading(f"{ARCHITECTURES[residuals.model].label}, variant {residuals.variant}")
     source = (
         "random weights as transformers draws them"
@@ -296,16 +289,153 @@ def _print(residuals: Residuals, floor: float) -> None:
     )
     paragraph(f"Removed: {residuals.what_is_removed}")
     print()
-    print_table(stdout(), data_table(_table(residuals, floor)))
+    names = ("layer", "residual", "half_width", "frobenius")
+    rows = (
+        (*(row[name] for name in names), "rounding" * row["rounding"]) for row in data["by_layer"]
+    )
+    headings = ("layer", "relative residual", "+-", "Frobenius", "")
+    print_table(stdout(), data_table(Table(headings, tuple(rows))))
     print()
     interval = "+-: 95 % over seeds." if count > 1 else "One seed has no interval; try --seeds 5."
     paragraph(
         "relative residual: the norm of what is left of the hidden states without their "
         "mean over tokens, over their norm; composite norm sqrt(largest column sum * "
         "largest row sum), mean over the batch; layer 0 is the embeddings. "
-        f"{interval} Below {floor:.2g} a residual is rounding."
+        f"{interval} Below {data['rounding_below']:.2g} a residual is rounding."
     )
     print()
-    paragraph("Seen: " + seen(residuals.by_layer, floor))
+    paragraph(f"Seen: {data['seen']}")
     for note in residuals.notes:
         paragraph(f"Note: {note}.")
+
+
+# --- hops -----------------------------------------------------------------------------------------
+
+
+def hops(
+    *, checkpoint: Path, k: str, sequences: int, seed: int, device: str, json_output: bool
+) -> None:
+    """Ask a checkpoint for hop_k on fresh sequences, with dropout off and on."""
+    asked = _hops(k)
+    if not 1 <= sequences <= _MOST_SEQUENCES:
+        raise UsageError(
+            f"--sequences {sequences} is out of range; accepted are 1 to {_MOST_SEQUENCES}"
+        )
+    if seed < 0:
+        raise UsageError(f"--seed {seed} is negative; accepted is 0 or more")
+    if not all(importlib.util.find_spec(name) for name in ("safetensors", "torch")):
+        raise UsageError(f"checkpoints need PyTorch; {installing('empirics')}")
+    from depthlaw.empirics.architectures.gpt2_weights import stored_gpt2
+    from depthlaw.empirics.architectures.residuals import check_device
+    from depthlaw.empirics.trained_depth.stored_hops import check_net, hop_errors
+
+    check_device(device)
+    stored = stored_gpt2(checkpoint)
+    check_net(stored.net)
+    net, console, found = stored.net.to(device), notes(), []
+    pairs = [(each, dropout) for each in asked for dropout in (False, True)]
+    silent = json_output or not console.is_terminal
+    for each, dropout in track(pairs, "k", console=console, transient=True, disable=silent):
+        found.append(hop_errors(net, each, dropout, sequences=sequences, seed=seed))
+    asked_of = {"sequences": sequences, "seed": seed, "device": device}
+    data = _hops_data(stored, found, asked_of)
+    if json_output:
+        dump(data)
+    else:
+        _print_hops(data)
+
+
+def _hops(text: str) -> list[int]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and int(word) <= _MOST_HOPS for word in words):
+        raise UsageError(
+            f"--k {quoted(text)} is no list of hops; accepted are numbers from 0 to {_MOST_HOPS} "
+            "with commas between, such as 1,2,4"
+        )
+    return list(dict.fromkeys(map(int, words)))
+
+
+def _hops_data(
+    stored: StoredNet, found: Sequence[HopErrors], asked: dict[str, Any]
+) -> dict[str, Any]:
+    shape = stored.net.shape
+    # A head that is the embedding, and the bias that no head of GPT-2 has.
+    no_parameters = {"read_out_bias", "read_out" if stored.logits == "wte.weight" else ""}
+    return {
+        "weights": str(stored.file),
+        "logits": stored.logits,
+        "layers": shape.depth,
+        "width": shape.width,
+        "heads": shape.heads,
+        "parameters": sum(
+            weight.numel()
+            for name, weight in stored.net.named_parameters()
+            if name not in no_parameters
+        ),
+        "dropout": shape.dropout,
+        **asked,
+        "interval_level": 1 - _LEVEL,
+        "source": _SOURCE,
+        "errors": [_row(errors, shape.depth, (shape.width, shape.heads)) for errors in found],
+    }
+
+
+def _row(errors: HopErrors, depth: int, size: tuple[int, int]) -> dict[str, Any]:
+    low, high = errors.right.interval(_LEVEL)
+    dropout = "on" if errors.dropout else "off"
+    cells = {
+        row.status: float(row.error)
+        for row in (published_errors() if size == _PUBLISHED else ())
+        if (row.hops, row.depth, row.dropout) == (errors.k, depth, dropout)
+    }
+    return {
+        "hops": errors.k,
+        "dropout": dropout,
+        "wrong": errors.right.trials - errors.right.right,
+        "asked": errors.right.trials,
+        "error": 1 - errors.right.mean,
+        "interval": [1 - high, 1 - low],
+        "all_positions": errors.error,
+        "published": cells.get("printed"),
+        "reported": cells.get("reported"),
+    }
+
+
+def _print_hops(data: dict[str, Any]) -> None:
+    heading(f"hop_k, a net of {plural(data['layers'], 'layer')}")
+    paragraph(
+        f"{data['layers']} layers x width {data['width']:,}, {data['heads']} heads, "
+        f"{data['parameters']:,} parameters; logits: {data['logits']}; "
+        f"dropout {data['dropout']:g}; {plural(data['sequences'], 'sequence')} for each k, "
+        f"seed {data['seed']}, on {data['device']}; weights of {data['weights']}"
+    )
+    print()
+    names = "hops dropout error interval all_positions published reported"
+    rows = tuple(
+        tuple(row[name] for name in names.split())
+        for row in (
+            row | {"interval": "{:.4f} to {:.4f}".format(*row["interval"])}
+            for row in data["errors"]
+        )
+    )
+    columns = ("k", "dropout", "wrong", "95 %", "all positions", "published", "reported")
+    print_table(stdout(), data_table(Table(columns, rows)))
+    print()
+    paragraph(
+        "wrong: the share of wrong answers, of one position drawn from each sequence, with its "
+        "interval of Clopper and Pearson; all positions: of all with an answer, which depend on "
+        "each other. Sequences are drawn as published: 98 symbols of 4 kinds, token ids up to 22."
+    )
+    if any(row["published"] is not None for row in data["errors"]):
+        paragraph(
+            "published: printed by Sanford, Hsu and Telgarsky (2024) for their net of this shape "
+            "that was trained on fresh sequences, from 100 sequences for each k, with dropout left "
+            "on. reported: of their weights, measured outside this project on 100 or 200."
+        )
+    else:
+        paragraph(
+            "No published errors are listed here for this shape and these k: they are of 2 to 6 "
+            "layers of width 128 with 4 heads, at k = 1, 2, 4, 8, 16."
+        )
+    if not data["dropout"]:
+        paragraph("Note: this net's dropout is 0, so that on and off are the same.")

@@ -1,22 +1,28 @@
-"""Paragraphs as wide as the terminal, and files written whole: what commands need that load no
-heavy library."""
+"""Printing, one line or a paragraph for people, or JSON for machines; and files written whole: what
+commands need that load no heavy library."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.layout import wrapped
 
-from ..text import clean
+from ..text import clean, is_unicode
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from depthlaw.theory.claims.definition import Claim
+
     from ..publish.drawing.panels import Panel
+    from ..records.store import Store
 
 
 def columns() -> int:
@@ -30,6 +36,72 @@ def paragraph(text: str, before: str = "", rest: str | None = None) -> None:
     default the same."""
     rest = before if rest is None else rest
     print("\n".join(wrapped(clean(text), columns(), before, rest)))
+
+
+def note(message: str) -> None:
+    """Say something beside the answer: as wide as a terminal, piped in one line."""
+    width = shutil.get_terminal_size().columns
+    lines = wrapped(clean(message), width) if sys.stderr.isatty() else [clean(message)]
+    sys.stderr.write("\n".join([*lines, ""]))
+
+
+def stdout() -> Console:
+    """The console of what a command answers."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def notes() -> Console:
+    """The console of what is said beside the answer."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def say(message: str) -> None:
+    """One line of plain text, never wrapped: messages hold paths and commands that people copy."""
+    stdout().print(clean(message), soft_wrap=True, markup=False, emoji=False)
+
+
+def tell(text: str, before: str = "") -> None:
+    """A paragraph, as wide as the terminal, whose lines but the first are indented by two more;
+    piped in one line, however long."""
+    if stdout().is_terminal:
+        paragraph(text, before, f"{before}  ")
+    else:
+        say(before + text)
+
+
+def heading(text: str) -> None:
+    """A line in bold, whole."""
+    stdout().print(clean(text), style="bold", soft_wrap=True, markup=False, emoji=False)
+
+
+def dump(value: object) -> None:
+    """Print JSON."""
+    escaped = not is_unicode(sys.stdout)
+    json.dump(value, sys.stdout, indent=1, ensure_ascii=escaped, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def report_unnamed(claims: Iterable[Claim]) -> None:
+    """Say which claims of a user's file name depthlaw as their source, which it is not."""
+    from depthlaw.theory.claims.definition import UNNAMED
+
+    if keys := [claim.key for claim in claims if claim.source.key == UNNAMED]:
+        others = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        note(
+            f"no author is named of {keys[0]}{others}: the source depthlaw stands for what comes "
+            'with it; write source=Source.own("Jane Doe", 2026)'
+        )
+
+
+def report_set_aside(store: Store) -> None:
+    """Name the files of a results folder that are not trusted."""
+    for item in store.set_aside:
+        fate = "left in place" if store.read_only else f"set aside as {item.moved_to}"
+        note(f"not trusted: {item.name} ({item.why}); {fate}, not used")
 
 
 def picture_format(plot: Path | None, force: bool) -> str:
@@ -60,7 +132,7 @@ def write_named(file: Path, data: bytes) -> None:
     from ..records.store import write_file
 
     write_file(file, data)
-    sys.stderr.write(f"{_named(file)} written\n")
+    note(f"{_named(file)} written")
 
 
 def refuse_place(file: Path, force: bool, instead: str = "") -> None:

@@ -40,8 +40,7 @@ from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.record_source import wanted
 from ..verdicts.reference_ledger import Ledger, RunKey, agree, by_run, collection, run_key, run_name
-from .output import dump, report_set_aside, say, stdout
-from .plain import refuse_place
+from .plain import dump, refuse_place, report_set_aside, say, stdout
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
 STALE = 24 * 3600.0
@@ -57,7 +56,7 @@ def _opened(place: Path | None) -> Store:
 # --- list, show, verify ---------------------------------------------------------------------------
 
 
-def list_records(place: Path | None, claim: str, suite: str, json_output: bool) -> int:
+def list_records(place: Path | None, claim: str, suite: str, json_output: bool) -> None:
     """List records, of claims whose key contains a text, or of those that a suite asks for now."""
     store = _opened(place)
     chosen = [record for record in store if claim.lower() in record.inputs["claim"].lower()]
@@ -67,7 +66,7 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
     chosen.sort(key=run_key)
     controls = _controls(chosen)
     if json_output:
-        dump(
+        return dump(
             [
                 _row(record)
                 | {"case": record.inputs["case"], "result": record.result}
@@ -75,11 +74,9 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
                 for record in chosen
             ]
         )
-        return 0
     _print_records(chosen, controls)
     of = f" of {len(store)}" if len(chosen) != len(store) else ""
     say(f"{len(chosen)}{of} records in {store.root}")
-    return 0
 
 
 def _controls(records: Iterable[Record]) -> frozenset[str]:
@@ -129,7 +126,7 @@ def _short(result: Mapping[str, Any]) -> str:
     return "out of scope" if isinstance(value, Outside) else clean(number(value))
 
 
-def show_record(start: str, place: Path | None, json_output: bool) -> int:
+def show_record(start: str, place: Path | None, json_output: bool) -> None:
     """Show one record whole, found by the beginning of its id."""
     store = _opened(place)
     matching = [record for record in store if record.id.startswith(start.lower())]
@@ -142,8 +139,7 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
         raise UsageError(f"{what}; `depthlaw records list` shows ids")
     record, file = matching[0], store.file_of(matching[0].id)
     if json_output:
-        dump({"file": str(file)} | json.loads(record.to_bytes()))
-        return 0
+        return dump({"file": str(file)} | json.loads(record.to_bytes()))
     key, case, seed, _ = run_key(record)
     rows = [
         ("id", record.id),
@@ -159,7 +155,6 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
         rows += zip_longest([group][: len(lines)], lines, fillvalue="")
     rows.append(("file", str(file)))
     sys.stdout.write("".join(f"{name:12}{clean(text)}\n" for name, text in rows))
-    return 0
 
 
 def verify_records(place: Path | None, json_output: bool) -> int:
@@ -217,7 +212,7 @@ def _approximately(value: Result) -> float | None:
         return None
 
 
-def export(file: Path, place: Path | None, force: bool, json_output: bool) -> int:
+def export(file: Path, place: Path | None, force: bool, json_output: bool) -> None:
     """Write all records as one table in CSV. It is derived: delete it and export again at any
     time."""
     refuse_place(file, force)
@@ -234,13 +229,12 @@ def export(file: Path, place: Path | None, force: bool, json_output: bool) -> in
         dump({"file": str(file), "format": "csv", "records": len(rows)})
     else:
         say(f"{len(rows)} records of {store.root} written to {file}")
-    return 0
 
 
 # --- clearing up ----------------------------------------------------------------------------------
 
 
-def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = None) -> int:
+def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = None) -> None:
     """Remove what killed writers left behind, and list the records that no claim asks for now; with
     `delete`, remove these too.
 
@@ -272,7 +266,7 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
     except OSError as error:
         raise UsageError(f"cannot remove {error.filename} ({error.strerror})") from None
     if json_output:
-        dump(
+        return dump(
             {
                 "temporary_removed": [str(p) for p in temporary],
                 "unasked": [record.id for record in unasked],
@@ -280,7 +274,6 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
                 "deleted": delete,
             }
         )
-        return 0
     if unasked:
         _print_records(unasked)
     say(f"{len(temporary)} stale temporary files removed")
@@ -289,7 +282,6 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
         f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or "
         f"code that no suite asks for now{fate if unasked else ''}"
     )
-    return 0
 
 
 # --- comparing two collections --------------------------------------------------------------------

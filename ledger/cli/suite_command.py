@@ -10,6 +10,7 @@ from typing import Any
 
 from ..records.store import open_store
 from ..verdicts.suite_answers import recorded_answer
+from .plain import note
 
 
 def verify(
@@ -27,9 +28,11 @@ def verify(
         return verify_command.verify(suite, folder, own=own, corpus=corpus, **typed)
     if not (typed["quiet"] or typed["json_output"]):
         root = open_store(folder, read_only=True, lazy=True).root
-        sys.stderr.write(
+        note(
             f"depthlaw {version('depthlaw')}: suite {suite}, {answer.runs} runs, "
-            f"{answer.runs} already recorded in {root}\n"
+            f"{answer.runs} already recorded in {root}"
         )
+    for line in answer.notes:
+        note(line)
     sys.stdout.write(answer.text)
     return answer.code

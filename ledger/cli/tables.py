@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -29,11 +29,13 @@ def plain_table(gap: int = 1) -> Table:
     return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_edge=False)
 
 
-def text_table(*headings: str, rows: Iterable[Iterable[str]], left: bool = False) -> Table:
-    """Text that is never wrapped, on the right or the left of its columns."""
-    table = plain_table(2)
+def text_table(
+    *headings: str, rows: Iterable[Iterable[str]], left: Collection[str] = (), gap: int = 2
+) -> Table:
+    """Text that is never wrapped, on the right of its columns, or on the left of those named."""
+    table = plain_table(gap)
     for heading in headings:
-        table.add_column(heading, no_wrap=True, justify="left" if left else "right")
+        table.add_column(heading, no_wrap=True, justify="left" if heading in left else "right")
     for row in rows:
         table.add_row(*row)
     return table
@@ -49,14 +51,19 @@ def names_table(name: str, what: str, rows: Mapping[str, str]) -> Table:
     return table
 
 
-def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str]) -> Table:
-    """Every claim with its verdict, how we know its wording, and its title. A * marks a verdict of
-    a claim that was changed after data were seen. Keys may be indented."""
+def claims_table(
+    rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str], *, at: bool = False
+) -> Table:
+    """Every claim with its verdict, how we know its wording, and its title; `at`: and the names
+    that --at takes. A * marks a verdict of a claim that was changed after data were seen. Keys may
+    be indented."""
     table = plain_table()
     table.add_column("key", overflow="fold", min_width=40)
     table.add_column("verdict", no_wrap=True)
     table.add_column("wording", no_wrap=True)
     table.add_column("title", overflow="fold", min_width=20)
+    if at:
+        table.add_column("--at", overflow="fold", min_width=12)
     for row in rows:
         verdict = verdicts[row["key"].strip()] or "-"
         changed = row["post_hoc"] and verdict not in _NO_VERDICT
@@ -65,6 +72,7 @@ def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str])
             verdict + "*" * bool(changed),
             row["wording"],
             Text(clean(row["title"])),
+            *([row["at"]] if at else []),
         )
     return table
 

@@ -1,32 +1,42 @@
-"""`depthlaw tasks`: the atlas of least depth as a table."""
+"""`depthlaw tasks`: the atlas of least depth as a table; whether any depth does a regular language,
+by class of models."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.atlas import GAPS, NONE, Atlas, AtlasBound, AtlasRow, atlas, formula
+from depthlaw.advisor.atlas import GAPS, NONE, Atlas, AtlasBound, AtlasRow, atlas, classes, formula
+from depthlaw.advisor.base.quantities import plural
 
 from ..functions.tasks import tasks as known_tasks
-from .output import dump, heading, note, say, stdout, tell
-from .tables import plain_table, print_table
+from .plain import dump, heading, note, notes, refuse_place, say, stdout, tell, write_named
+from .tables import names_table, plain_table, print_table
+from .terminal import waiting
+
+if TYPE_CHECKING:
+    from depthlaw.theory.atlas.languages import LanguageInClass
+    from depthlaw.theory.formal_languages.regular_depth import Least, Pumped
 
 # Columns that a cell of a table may shrink to; all formulas fit.
 _LEAST = 22
+# Longer words are shown by their runs, or their ends.
+_LONG = 40
 
 
 def list_tasks(
     task: str | None, known_by: int | None, tables: Path | None, json_output: bool
-) -> int:
+) -> None:
     """The table, or with a task its rows with sources."""
     table_of = known_tasks(task, known_by=known_by, tables=tables)
     if json_output:
-        dump(table_of.to_json())
-        return 0
+        return dump(table_of.to_json())
     known, rows = atlas(tables), table_of.known
     if task is None:
-        _overview(known, rows)
-        return 0
+        return _overview(known, rows)
     tell(f"{known.tasks[task].name}: {known.tasks[task].definition}")
     table = plain_table(2)
     for heading_ in ("class", "needed", "suffices", "gap", "checked"):
@@ -36,7 +46,7 @@ def list_tasks(
         table.add_row(*cells)
     print_table(stdout(), table)
     for word in dict.fromkeys(row.gap for row in rows):
-        note(f"{word}: {GAPS[word]}", wrap=True)
+        note(f"{word}: {GAPS[word]}")
     for row in rows:
         say("")
         tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
@@ -45,7 +55,6 @@ def list_tasks(
         for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
             if quote:
                 tell(f"“{quote}”", "  ")
-    return 0
 
 
 def _overview(known: Atlas, rows: Sequence[AtlasRow]) -> None:
@@ -63,8 +72,7 @@ def _overview(known: Atlas, rows: Sequence[AtlasRow]) -> None:
             tell(says, f"{task.key}, " if piped else "  ")
     note(
         "Letters are those of the task or the class: `depthlaw tasks list TASK` defines both, and "
-        "says who found each bound",
-        wrap=True,
+        "says who found each bound"
     )
 
 
@@ -81,3 +89,165 @@ def bound_line(end: AtlasBound) -> str:
     if not end.ours and not end.quote:
         check += "; no sentence quoted"
     return f"{says}: {who}, {end.year}, {end.place} ({end.mark}); {check}{rest}"
+
+
+# --- a language of the user's own -----------------------------------------------------------------
+
+
+def language(
+    expression: str, alphabet: str | None, net: Path | None, force: bool, json_output: bool
+) -> None:
+    """Say for each class whether any depth does the language, who says so, and what shows it."""
+    from depthlaw.theory.atlas.language_nets import net_of_language
+    from depthlaw.theory.atlas.languages import depth_of_language
+
+    if net:
+        refuse_place(net, force)
+    with waiting(notes(), "searching words", json_output):
+        found = depth_of_language(expression, alphabet)
+        body = net_of_language(found) if net else None
+    if net and body:
+        write_named(net, (json.dumps(body) + "\n").encode())
+    asked, automaton = found.monoid, found.automaton
+    if json_output:
+        return dump(
+            {
+                "language": expression,
+                "alphabet": automaton.alphabet,
+                "states": automaton.states,
+                "monoid": asked.elements,
+                "r_trivial": asked.r_trivial,
+                "star_free": asked.star_free,
+                "solvable": asked.solvable,
+                "classes": [
+                    {
+                        "class": each.class_,
+                        "depth": _depth(each),
+                        "sources": [bound_line(bound) for bound in each.bounds],
+                        "shown": [*_shown(each)],
+                        **_facts(each),
+                    }
+                    for each in found.classes
+                ],
+            }
+        )
+    kind = [
+        "not " * (not asked.r_trivial) + "R-trivial",
+        "not " * (not asked.star_free) + "star-free",
+    ]
+    kind += [] if asked.solvable else ["with a group that is not solvable"]
+    tell(
+        f"{expression} over {', '.join(automaton.alphabet)}: minimal automaton of "
+        f"{plural(automaton.states, 'state')}, syntactic monoid of "
+        f"{plural(asked.elements, 'element')}: {', '.join(kind)}."
+    )
+    depths = {each.class_: _depth(each) for each in found.classes}
+    print_table(stdout(), names_table("class", "depth", depths))
+    for each in found.classes:
+        say("")
+        tell(f"{each.class_}: {classes()[each.class_].definition}")
+        quotes = (f"“{bound.quote}”" for bound in each.bounds if bound.quote)
+        for text in (*_shown(each), *map(bound_line, each.bounds), *quotes):
+            tell(text, "  ")
+    if net and body:
+        say("")
+        tell(
+            f"{net}: a net of {plural(len(body['layers']), 'layer')} of the class {body['class']}; "
+            f"`depthlaw tasks check {net}` runs it"
+        )
+
+
+def _depth(found: LanguageInClass) -> str:
+    """How many layers, in a few words."""
+    if found.least:
+        needed, enough = found.least.needed, found.enough
+        if enough is None:
+            return f"some depth, {needed} or more"
+        return f"{needed}" if enough == needed else f"{needed} to {enough}"
+    if found.any_depth is not None:
+        return "some depth" if found.any_depth else "none"
+    return "; ".join("at most " * (b.end == "upper") + formula(b.depth) for b in found.bounds)
+
+
+def _facts(found: LanguageInClass) -> dict[str, Any]:
+    if found.pumped:
+        return {"any_depth": False, "witness": found.pumped._asdict()}
+    if not found.least:
+        return {} if found.of_every_language else {"any_depth": found.any_depth}
+    return {
+        "any_depth": True,
+        "needed": found.least.needed,
+        "words": list(found.least.pair) if found.least.pair else None,
+        "suffices": found.enough,
+        "searched_to": found.least.length,
+    }
+
+
+def _shown(found: LanguageInClass) -> Iterator[str]:
+    """What is shown here of this language, in sentences."""
+    if found.pumped:
+        yield _pumped(found.pumped, found.period)
+    if found.least:
+        yield from _searched(found.least, found.formula)
+    if found.of_every_language and found.any_depth:
+        yield (
+            "All groups of this language are solvable, so that by the source a depth that does not "
+            "grow with n suffices; the bound below is for every regular language."
+        )
+    elif found.lower_is_of_others:
+        yield (
+            "The lower end of the table is about languages with a group that is not solvable; all "
+            "groups of this one are solvable."
+        )
+
+
+def _searched(least: Least, formula_layers: int | None) -> Iterator[str]:
+    if least.pair:
+        one, other = map(_word, least.pair)
+        yield (
+            f"needed {least.needed}: {plural(least.needed - 1, 'layer')} of any weights, heads and "
+            f"width cannot tell {one} from {other}, of which one is in the language."
+        )
+    if least.enough is not None:
+        yield (
+            f"suffices {least.enough}: what so many layers can tell of a word of one letter or "
+            "more, searched for all lengths, decides the language."
+        )
+        return
+    yield (
+        f"Whether {plural(least.needed, 'layer')} suffice was not found: no two words up to length "
+        f"{least.length} deceive them; longer ones were not searched."
+    )
+    if formula_layers is not None:
+        yield (
+            f"suffices {formula_layers}: a formula that nests `once` so deep, made from the "
+            "automaton."
+        )
+
+
+def _pumped(pumped: Pumped, period: int | None) -> str:
+    """The words that no depth tells apart, for every depth."""
+    many = f"({pumped.loop})^(L + 1)"
+    one = " ".join(filter(None, [pumped.prefix, many, pumped.suffix]))
+    other = " ".join(filter(None, [pumped.prefix, many, pumped.step, pumped.suffix]))
+    why = f"{pumped.loop} leads around a cycle of states, and {pumped.step} halfway"
+    if period:
+        why = f"it counts how often {pumped.step} comes, modulo {period}"
+    return (
+        f"No depth: {why}. For every L, whatever the weights, heads and width, no L layers tell "
+        f"{one} from {other}, of which one is in the language."
+    )
+
+
+def _word(word: str) -> str:
+    """A word in quotes; of a long one its runs, or where they are many its ends.
+
+    >>> _word("aab"), _word("a" * 400 + "b"), _word("ab" * 50)
+    ("'aab'", 'a^400 b', "'ababababab...ababababab' (100 letters)")
+    """
+    if len(word) <= _LONG:
+        return f"'{word}'"
+    runs = [(letter, len([*run])) for letter, run in groupby(word)]
+    if len(runs) <= _LONG // 4:
+        return " ".join(f"{letter}^{n}" if n > 1 else letter for letter, n in runs)
+    return f"'{word[:10]}...{word[-10:]}' ({len(word):,} letters)"

@@ -18,7 +18,7 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.readable import readable
 
 from ..text import clean
-from .tables import CHANGED, plain_table, print_table
+from .tables import CHANGED, plain_table, print_table, text_table
 
 # Nothing here loads SymPy, without which `show` and `why` can answer.
 if TYPE_CHECKING:
@@ -199,12 +199,7 @@ def _case_table(card: Card, left: str, sign: str) -> Table:
 
 def own_table(console: Console, own: OwnTable) -> None:
     """A table that a claim brings along."""
-    table = plain_table()
-    for heading in own.columns:
-        table.add_column(heading, no_wrap=True, justify="left" if heading in own.words else "right")
-    for row in own.rows:
-        table.add_row(*row)
-    print_table(console, table)
+    print_table(console, text_table(*own.columns, rows=own.rows, left=own.words, gap=1))
     console.print(Text(f"\n{own.legend}\n", style="dim"))
 
 
@@ -284,10 +279,9 @@ def _line(ground: Ground) -> Text:
     name, says = clean(ground.name), readable(clean(ground.says))
     verdict = (ground.verdict, STYLES.get(ground.verdict, ""))
     match ground.kind:
-        case "claim":
-            return Text.assemble((name, "bold"), ": ", verdict, f", {says}")
-        case "premise":
-            return Text.assemble("premise ", (name, "bold"), ": ", verdict, f", {says}")
+        case "claim" | "premise":
+            before = "premise " * (ground.kind == "premise")
+            return Text.assemble(before, (name, "bold"), ": ", verdict, f", {says}")
         case "case":
             return Text.assemble(verdict, f" at {name}: {says}")
         case "step":

@@ -37,7 +37,7 @@ from ..verdicts.suite_verdicts import (
     verdict_name,
 )
 from . import terminal
-from .output import dump, note, notes, report_set_aside, report_unnamed, say, stdout, tell
+from .plain import dump, note, notes, report_set_aside, report_unnamed, say, stdout, tell
 from .tables import print_table
 
 
@@ -54,12 +54,8 @@ def verify(
 ) -> int:
     """Run a suite, or the claims of a file in it, and print the verdicts. The exit code is 0, 1 (a
     decided verdict against a decided one, a failed run, a control that does not fail, a broken
-    proof) or 130 (interrupted); out of --minutes it is 0, and a line says what is missing.
-
-    Args:
-        corpus: a text of the user's, for the claims that train on one.
-        typed: the fields of `Options`.
-    """
+    proof) or 130 (interrupted); out of --minutes it is 0, and a line says what is missing. `typed`:
+    the fields of `Options`."""
     asked = {"suite": suite, "only": only, "json_output": json_output, "quiet": quiet, **typed}
     only, options = only or [], Options(**typed)
     if own is None:
@@ -89,6 +85,9 @@ def verify(
         return 0 if str(stop) == TIME_IS_UP else 130
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
+    agreement, said = _agreement(work)
+    for line in said:
+        note(line)
     with copied() as printed:
         judged = work.judged(failures)
         code = _report(
@@ -96,12 +95,13 @@ def verify(
             judged,
             failures,
             listed,
+            agreement,
             own=own,
             json_output=json_output,
             complete=not only and own is None and corpus is None,
         )
     if not (failures or own or corpus):
-        answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"])
+        answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"], said)
         keep_answer(work.store, asked, answer)
     return code
 
@@ -111,13 +111,13 @@ def _report(
     judged: list[ClaimResult],
     failures: list[Failure],
     listed: Mapping[str, Any],
+    agreement: Agreement | None,
     *,
     own: Path | None,
     json_output: bool,
     complete: bool,
 ) -> int:
     """Print the verdicts. Returns the exit code."""
-    agreement = _agreement(work)
     if json_output:
         dump(
             {
@@ -136,7 +136,7 @@ def _report(
         for line in memory_check(work.stages, work.store.get):
             say(line)
         _print_summary(judged, agreement)
-        _print(judged, work, failures, f" --claims {quote(str(own))}" if own else "")
+        _print(judged, failures, f" --claims {quote(str(own))}" if own else "")
         of = "" if complete else " (of the claims chosen, not of the suite)"
         runs = plural(len(listed["runs"]), "run")
         if listed["runs"]:
@@ -152,7 +152,7 @@ def _report(
     return 1 if any(result.unexpected for result in judged) else 0
 
 
-def _print(judged: list[ClaimResult], work: Work, failures: list[Failure], file: str = "") -> None:
+def _print(judged: list[ClaimResult], failures: list[Failure], file: str) -> None:
     console = stdout()
     for table in own_tables(judged):
         terminal.own_table(console, table)
@@ -188,10 +188,9 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure], file:
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
     )
     for extra, number in lacking.items():
-        needs = "claim cannot be run here; it needs"
-        if number > 1:
-            needs = "claims cannot be run here; they need"
-        say(f"{number} {needs} the extra {extra}: {installing(extra)}")
+        needs = "it needs" if number == 1 else "they need"
+        here = f"{plural(number, 'claim')} cannot be run here; {needs}"
+        say(f"{here} the extra {extra}: {installing(extra)}")
 
 
 def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> None:
@@ -228,13 +227,12 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
         console.print(Text(clean(line)), soft_wrap=not console.is_terminal)
 
 
-def _agreement(work: Work) -> Agreement | None:
-    """How the records compare with the ledger that comes with depthlaw; None where it holds
-    none."""
+def _agreement(work: Work) -> tuple[Agreement | None, tuple[str, ...]]:
+    """How the records compare with the ledger that comes with depthlaw, None where it holds none;
+    and what is said where it cannot be read."""
     try:
         reference = shipped()
     except StoreError as error:
-        note(f"no comparison: {error}")
-        return None
+        return None, (f"no comparison: {error}",)
     agreement = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
-    return agreement if agreement.compared + agreement.by_verdict else None
+    return agreement if agreement.compared + agreement.by_verdict else None, ()

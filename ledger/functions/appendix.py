@@ -22,6 +22,7 @@ from ..running.user_claims import all_claims, own_file
 from ..suite import check_suite
 from ..verdicts.reference_ledger import Agreement, Ledger, compare, shipped
 from .report import Report, as_list
+from .show import of_topic
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,11 +95,17 @@ def appendix(
     except DeliveryError as error:
         raise UsageError(str(error)) from None
     known = all_claims(own)
-    asked = None if claims is None else _parts(claims)
+    parts = [part.strip() for text in as_list(claims) for part in text.split(",")]
+    asked = None if claims is None else [part for part in parts if part]
     keys = list(known) if everything else _keys(asked, topic, own, known)
     if suite:
         check_suite(suite)
-    store = _store(folder, suite, own)
+    store = open_store(folder, read_only=True) if folder or suite or own else shipped()
+    if store is None:
+        raise UsageError(
+            "this installation holds no reference ledger; run `depthlaw verify "
+            "quick`, then `depthlaw appendix DIR --suite quick`"
+        )
     # Whoever reads it has the file elsewhere.
     which = own.name if own else ",".join(asked or ())
     options = {
@@ -142,8 +149,9 @@ def _repeated(store: Store, claims: Mapping[str, Claim]) -> Agreement | None:
 def _keys(
     asked: list[str] | None, topic: str | None, own: Path | None, claims: Mapping[str, Claim]
 ) -> list[str]:
+    """Those that stand in it; none for the headlines."""
     if own is not None:
-        return [key for key in claims if key.startswith(f"{own.stem}/")]
+        return of_topic(own.stem, claims)
     if topic is not None:
         return _of_topic(topic, claims)
     if asked is None:
@@ -156,31 +164,12 @@ def _keys(
     return select(asked, claims)
 
 
-def _parts(named: str | Iterable[str]) -> list[str]:
-    texts = (part for text in as_list(named) for part in text.split(","))
-    return [part for part in map(str.strip, texts) if part]
-
-
 def _of_topic(topic: str, claims: Mapping[str, Claim]) -> list[str]:
     topics = list(dict.fromkeys(key.partition("/")[0] for key in claims))
     if topic in topics:
-        return [key for key in claims if key.startswith(f"{topic}/")]
+        return of_topic(topic, claims)
     if topic in claims:
         raise UsageError(f"--topic {quoted(topic)} is no topic; say --claims {topic}")
     close = get_close_matches(topic, topics, n=1)
-    raise UsageError(
-        f"unknown topic {quoted(topic)}; "
-        + (f"did you mean {close[0]}?" if close else f"topics are {', '.join(topics)}")
-    )
-
-
-def _store(folder: Path | None, suite: str, own: Path | None) -> Store:
-    if folder is not None or suite or own is not None:
-        return open_store(folder, read_only=True)
-    known = shipped()
-    if known is None:
-        raise UsageError(
-            "this installation holds no reference ledger; run `depthlaw verify "
-            "quick`, then `depthlaw appendix DIR --suite quick`"
-        )
-    return known
+    hint = f"did you mean {close[0]}?" if close else f"topics are {', '.join(topics)}"
+    raise UsageError(f"unknown topic {quoted(topic)}; {hint}")

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from depthlaw.theory.atlas.ends import Ends
+from depthlaw.advisor.atlas import NONE
+from depthlaw.theory.atlas.ends import Ends, rows_at
+
+from .report import Report
+
+
+class AtlasAnswer(Report, list[Ends]):
+    """For each class what is known of a task."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each task and class: what is needed, what suffices, and who found it."""
+        return [
+            {"task": row.task, "class": row.class_}
+            | {"needed": NONE if row.needed == inf else row.needed}
+            | {"suffices": row.suffices, "gap": row.gap}
+            | {
+                f"{end}_{name}": getattr(getattr(row, end), name, None)
+                for end in ("lower", "upper")
+                for name in ("depth", "source", "verdict")
+            }
+            for row in self
+        ]
 
 
 def atlas(
@@ -15,7 +36,7 @@ def atlas(
     *,
     tables: str | Path | None = None,
     **numbers: int | str,
-) -> list[Ends]:
+) -> AtlasAnswer:
     """How many layers tasks need and how many suffice: `depthlaw tasks` at numbers of your own.
 
     Args:
@@ -35,6 +56,4 @@ def atlas(
     >>> atlas("blocks", "counting")[0].lower.value
     NoNumber(why='letter', what='k')
     """
-    from depthlaw.theory.atlas.ends import rows_at
-
-    return rows_at(task, class_, tables, numbers)
+    return AtlasAnswer(rows_at(task, class_, tables, numbers))

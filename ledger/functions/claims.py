@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.definition import Claim
 
 from ..notebook import show_claims
@@ -57,8 +56,4 @@ def claims(words: str | Path | None = None, *, file: str | Path | None = None) -
     every = Claims(all_claims(None if file is None else Path(file)))
     if words is None:
         return every
-    rows = mentioning(words.split())[1]
-    if not rows:
-        hint = unknown(words, every).partition("; ")[2]
-        raise UsageError(f"no claim mentions {quoted(words)}; {hint}")
-    return Claims({row["key"]: every[row["key"]] for row in rows})
+    return Claims({row["key"]: every[row["key"]] for row in mentioning(words.split())[1]})

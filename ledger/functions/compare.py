@@ -104,13 +104,15 @@ def _net(name: str) -> tuple[Architecture, str, str]:
     return architecture(listed), listed.source, listed.status
 
 
+def _fields(value: object, names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names.split()}
+
+
 def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str, Any]:
     counts, operations = count(a), flops(a, context)
     volume = a.layers * a.width**2
     within = rule_scores.interval(volume, per_layer=1)
-    of_interval = "low high started ended why sources"
-    interval = within and {
-        **{name: getattr(within, name) for name in of_interval.split()},
+    interval = within and _fields(within, "low high started ended why sources") | {
         # Without its sources.
         "ends": within.ends.rpartition(" ")[0],
         "place": within.place(a.layers),
@@ -122,14 +124,12 @@ def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str,
         "name": a.name,
         "source": source,
         "status": status,
-        **{name: getattr(a, name) for name in same.split()},
-        **{name: getattr(a, name) for name in ("vocabulary", "tied", "context")},
+        **_fields(a, f"{same} vocabulary tied context"),
         "kv_heads": a.key_heads,
         "head_width": a.head_size,
-        "experts": a.experts
-        and {name: getattr(a.experts, name) for name in ("count", "active", "shared", "width")},
+        "experts": a.experts and _fields(a.experts, "count active shared width"),
         "latent_attention": a.latent is not None,
-        **{name: getattr(counts, name) for name in ("total", "nonembedding", "active")},
+        **_fields(counts, "total nonembedding active"),
         "flops_forward": operations.forward,
         "flops_training": operations.training,
         "weights_bytes": memory(a).weights,
@@ -137,7 +137,7 @@ def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str,
         "kv_bytes": 2 * kv_numbers(a, a.context),
         "interval": interval,
         "laws": [
-            {name: getattr(r, name) for name in ("key", "name", "meaning", "source", "wording")}
+            _fields(r, "key name meaning source wording")
             | {"depth": r.depth(volume, per_layer=1)}
             | {"extrapolated": r.extrapolates(volume, per_layer=1)}
             for r in rules()

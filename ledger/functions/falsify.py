@@ -45,8 +45,7 @@ class Falsification(Report):
 
     def rows(self) -> list[dict[str, Any]]:
         """The nearest case, in one row."""
-        flat = {k: v for k, v in self.to_json().items() if not isinstance(v, dict | list)}
-        return [flat | self.nearest.case.fields()]
+        return [super().rows()[0] | self.nearest.case.fields()]
 
     def to_json(self) -> dict[str, Any]:
         """What `depthlaw falsify --json` prints."""

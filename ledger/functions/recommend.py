@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from depthlaw.advisor.question import completed
 from depthlaw.advisor.recommendation import recommend as answer
@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
 
+    from .options import Options
+
 
 @completed(lambda option: True)
-def recommend(budget: str | float | Budget | None = None, **options: Any) -> Answer:
+def recommend(budget: str | float | Budget | None = None, **options: Unpack[Options]) -> Answer:
     """How deep a net should be, in one buildable shape: the answer of `depthlaw depth` as data.
 
     Args:

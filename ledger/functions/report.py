@@ -17,8 +17,12 @@ class Report:
     what its command prints with `--json`. A notebook shows the rows, a prompt one line."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Flat dictionaries, one for each row of a table."""
-        raise NotImplementedError
+        """Flat dictionaries, one for each row of a table: by default what is flat in the JSON."""
+        data = self.to_json()
+        return [
+            {name: value for name, value in row.items() if not isinstance(value, dict | list)}
+            for row in (data if isinstance(data, list) else [data])
+        ]
 
     def to_json(self) -> Any:
         """What the command prints with `--json`: by default the rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from depthlaw.advisor.answer import Answer, as_json
 from depthlaw.advisor.base.quantities import UsageError, parse_budget, parse_count, size
@@ -14,6 +14,9 @@ from depthlaw.advisor.recommendation import answer_to
 from depthlaw.advisor.shapes import Constraints
 
 from .report import Picture, Report
+
+if TYPE_CHECKING:
+    from .options import SizeOptions
 
 _MOST_POINTS = 1000
 # Sizes at which a plot is drawn, at least.
@@ -85,7 +88,12 @@ def flat(budgets: Sequence[float | None], answers: Sequence[Answer]) -> list[dic
 
 
 @completed(of_sizes)
-def sweep(least: str | float, most: str | float, points: str | int = 9, **options: Any) -> Sweep:
+def sweep(
+    least: str | float,
+    most: str | float,
+    points: str | int = 9,
+    **options: Unpack[SizeOptions],
+) -> Sweep:
     """Recommend shapes for a range of sizes: `depthlaw sweep`.
 
     Args:

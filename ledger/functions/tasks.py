@@ -38,13 +38,9 @@ class TaskTable(Report):
     def to_json(self) -> list[dict[str, Any]]:
         """What `depthlaw tasks list --json` prints."""
         return [
-            {
-                "task": row.task.key,
-                "class": row.class_.key,
-                "lower": _end(row.lower),
-                "upper": _end(row.upper),
-                "gap": row.gap,
-            }
+            {"task": row.task.key, "class": row.class_.key}
+            | {end: _end(getattr(row, end)) for end in ("lower", "upper")}
+            | {"gap": row.gap}
             for row in self.known
         ]
 

@@ -18,13 +18,6 @@ from .report import Report, as_list
 class Verdicts(Report, dict[str, ClaimResult]):
     """The results of claims by key, which know the nearest key to one that there is none of."""
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One for each claim: verdict, cases, slack, source."""
-        return [
-            {k: v for k, v in row.items() if not isinstance(v, dict | list)}
-            for row in self.to_json()
-        ]
-
     def to_json(self) -> list[dict[str, Any]]:
         """What `depthlaw verify --json` prints under `claims`."""
         return [as_json(result) for result in self.values()]

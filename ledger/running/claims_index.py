@@ -29,7 +29,8 @@ _WORD = 4
 @cache
 def claims_index() -> dict[str, dict[str, str]]:
     """Of every claim that comes with depthlaw, by key: what `depthlaw claims --json` prints but
-    the verdict, its text, its bibliography key, and whether its values are the same everywhere.
+    the verdict, its text, its bibliography key, and whether its values are the same everywhere;
+    `at`: the names of what its statement is evaluated at.
 
     Cost: milliseconds; two seconds for the first time after a change of the code.
     """
@@ -44,6 +45,7 @@ def claims_index() -> dict[str, dict[str, str]]:
 
 def described(claim: Claim) -> dict[str, str]:
     """What `claims_index` says of a claim."""
+    from depthlaw.theory.claims.evaluation import accepted
     from depthlaw.theory.claims.symbols import plain
 
     claim = claim.plain
@@ -53,6 +55,7 @@ def described(claim: Claim) -> dict[str, str]:
         "statement": plain(claim.statement),
         "bibliography": claim.source.key,
         "portable": "yes" if claim.portable else "",
+        "at": accepted(claim, claim.symbols),
     }
 
 
@@ -61,10 +64,14 @@ def mentioning(words: Iterable[str]) -> tuple[list[dict[str, str]], list[dict[st
     that hold what a source is known for; and of these the ones that are listed: the cited ones, and
     what the named source is known for. Where there are none, what others say is the answer.
 
-    >>> [row["key"] for row in mentioning(["merrill", "order", "log"])[1]]
+    Raises:
+        UsageError: where no claim mentions them.
+
+    >>> [row["key"] for row in mentioning(["merrill", "doublings"])[1]]
     ['connectivity/log_depth_uniform']
     """
-    wanted = [word.lower() for word in words]
+    text = " ".join(words)
+    wanted = text.lower().split()
     fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
     known: dict[str, list[KnownBound]] = {}
     for bound in known_bounds():
@@ -79,6 +86,9 @@ def mentioning(words: Iterable[str]) -> tuple[list[dict[str, str]], list[dict[st
             named = any(word in bound.source for bound in of_sources for word in wanted)
             if row["tier"] == "cited" or named:
                 listed.append(row)
+    if not matching:
+        hint = unknown(text, claims_index()).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
     return matching, listed or matching
 
 

@@ -126,14 +126,26 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
 
 def listing(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """Rows of the index for machines, with the verdicts of the newest claim set, empty where a
-    claim is not in it."""
+    claim is not in it: `outcome` as reports print it, `verdict` whosever the sentence is."""
     released = claim_set().claims
-    fields = "key title wording kind holds_for source statement post_hoc tier cited supports"
-    return [
-        {field: row[field] for field in fields.split()}
-        | {"verdict": released[row["key"]].verdict if row["key"] in released else ""}
-        for row in rows
-    ]
+    fields = "key title wording kind holds_for source statement post_hoc tier cited supports at"
+    listed = []
+    for row in rows:
+        word = released[row["key"]].verdict if row["key"] in released else ""
+        listed.append(
+            {field: row[field] for field in fields.split()}
+            | {"verdict": plain_verdict(word), "outcome": word}
+        )
+    return listed
+
+
+def plain_verdict(word: str) -> str:
+    """The word of a verdict without whose sentence fails.
+
+    >>> plain_verdict("READING FAILS"), plain_verdict("FAILS (as recalled)"), plain_verdict("HOLDS")
+    ('FAILS', 'FAILS', 'HOLDS')
+    """
+    return "FAILS" if "FAILS" in word else word
 
 
 def entry(claim: Claim, verdict: str) -> Entry:

@@ -40,12 +40,14 @@ class SuiteAnswer:
         code: with which the command ended.
         runs: how many there are in the suite.
         manifest: the hash of their results.
+        notes: what was said beside it.
     """
 
     text: str
     code: int
     runs: int
     manifest: str
+    notes: tuple[str, ...] = ()
 
 
 def recorded_answer(folder: Path | None, asked: Mapping[str, Any]) -> SuiteAnswer | None:

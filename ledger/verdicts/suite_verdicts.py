@@ -523,8 +523,8 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
     return {
         "key": claim.key,
         "title": claim.entitled,
-        "verdict": verdict_name(result),
-        "outcome": outcome(result),
+        "verdict": outcome(result),
+        "outcome": verdict_name(result),
         "tier": claim.tier,
         "cited": claim.cited,
         "supports": claim.supports,

@@ -28,7 +28,7 @@ def test_every_option_reaches_budget_constraints_or_the_question_itself() -> Non
         for option in OPTIONS
         if (option.metadata.get("of") or option.name) not in reached
     }
-    tasks = {"task", "diameter", "vertices", "hops", "length"}
+    tasks = {"task", "atlas", "diameter", "vertices", "hops", "length"}
     assert rest == {"budget", "count", "hf", "known_by", "encoder_decoder"} | tasks
 
 

@@ -52,6 +52,26 @@ def depthlaw(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
 
 
 @pytest.fixture
+def on_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Answer]:
+    """Run a command as in a terminal of so many columns, which no line of the answer exceeds;
+    without the colours."""
+
+    def command(columns: int, *words: object) -> Answer:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "isatty", lambda: True)
+        code = main([str(word) for word in words])
+        texts = (re.sub(r"\x1b\[[\d;]*m", "", text) for text in capsys.readouterr())
+        answer = Answer(code, *texts)
+        assert max(map(len, (answer.out + answer.err).splitlines())) <= columns
+        return answer
+
+    return command
+
+
+@pytest.fixture
 def refused(depthlaw: Callable[..., Answer]) -> Callable[..., str]:
     """Run a command that must be refused in one line, which is returned."""
 

@@ -22,6 +22,7 @@ from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.running.engines import cores
 from depthlaw.ledger.running.options import PROCESSES_PER_CORE
 from depthlaw.theory.claims import definition as kernel
+from depthlaw.theory.claims.verdict import FAILING
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few
 # enough to repeat the suite.
@@ -49,6 +50,9 @@ REFUSED = {
     f"{LEVINE} widht=768 depth=12": "has no 'widht'; did you mean width? accepted are depth (L)",
     f"{LEVINE} width=768 depth=1.5": "depth=1.5 is outside its domain; accepted is a positive int",
     f"{LEVINE} width=768 depth=0": "depth=0 is outside its domain",
+    "show connectivity/reach --at depth=-1 diameter=3": "a positive integer up to 1e+15 or 0",
+    "show evidence/width_512_threshold --at": "`depthlaw show --help` lists what is accepted",
+    "tasks list --atlas": "`depthlaw tasks list --help` lists what is accepted",
     f"{LEVINE} width": "--at 'width': give each name once with its value",
     f"{LEVINE} width=1 width=2": "give each name once",
     "show hops/doubling width=3": "values follow --at",
@@ -249,9 +253,28 @@ def test_show_evaluates_a_bound_at_values_of_ones_own(depthlaw):
     (row,) = json.loads(depthlaw(f"{LEVINE} width=768 --at depth=12 --json")[1])
     assert row["at"] == {"depth": 12, "width": 768}
     assert float(row["value"]) == pytest.approx(by_hand[12], rel=1e-5)
-    assert (row["relation"], row["verdict"]) == ("<=", "FAILS (as recalled)")
+    assert (row["relation"], row["verdict"]) == ("<=", "FAILS")
+    assert row["outcome"] == "FAILS (as recalled)"
     assert row["outside_condition"] is None
     assert depthlaw("show separation_rank/degree --at depth=40")[1] == f"depth=40: deg = {3**40}\n"
+    # No layers: the domain of L begins at 1, and the claim's own cases at 0.
+    none = depthlaw("show connectivity/reach --at depth=0 diameter=3").out
+    assert none == "depth=0 diameter=3: r_+ = 1\n"
+
+
+def test_claims_say_what_at_takes_and_verdicts_as_scripts_know_them(depthlaw):
+    assert re.search(
+        r"^separation_rank/degree .* depth \(L\)$", depthlaw("claims levine").out, re.M
+    )
+    assert "--at" not in depthlaw("claims").out
+    rows = {row["key"]: row for row in depthlaw("claims --all --json").data}
+    assert rows["separation_rank/upper_bound_deep"]["at"] == "depth (L), width (d_x)"
+    assert {row["verdict"] for row in rows.values()} == {
+        str(plain) if (plain := row["outcome"]) not in FAILING.values() else "FAILS"
+        for row in rows.values()
+    }
+    refuted = {row["outcome"] for row in rows.values() if row["verdict"] == "FAILS"}
+    assert refuted == {str(word) for word in FAILING.values()}
 
 
 def test_claims_names_published_bounds_that_no_claim_checks(depthlaw):
@@ -487,7 +510,7 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(depthlaw):
         "`depthlaw claims --all`\n"
     )
     alone = depthlaw("claims find^b")
-    assert alone.out.split()[4:7] == ["hops/doubling", "HOLDS", "derived"]
+    assert alone.out.split()[5:8] == ["hops/doubling", "HOLDS", "derived"]
     assert alone.err == "no cited claim mentions 'find^b'; this one supports one\n"
     # Cited claims with what supports them; what supports others says whom.
     lines = depthlaw("claims --all").out.splitlines()[1:-1]
@@ -517,7 +540,7 @@ def test_the_list_of_claims_marks_what_was_changed_after_data(depthlaw):
     about = depthlaw("show depth_width/depth_gains_by_updates").out
     assert re.search(r"^verdict +[A-Z]+\*: ", about, re.M)
     marked = {key for key, row in rows.items() if row["post_hoc"] and row["verdict"].isupper()}
-    assert set(re.findall(r"^(\S+) +[A-Z ]+\*", text, re.M)) == marked != set()
+    assert set(re.findall(r"^(\S+) +[A-Za-z ()]+\*", text, re.M)) == marked != set()
     assert "show KEY` says what" in text
 
 

@@ -44,6 +44,8 @@ def test_a_sound_installation_has_no_problem(own, capsys):
     assert "claims" not in found
     base = [needed for needed in requires("depthlaw") or () if "extra ==" not in needed]
     assert found["base"]["says"].count(", ") == len(base) - 1 > 5
+    # What the extra asks of another one, too.
+    assert "matplotlib" in found["appendix"]["says"]
     assert main(["doctor", "--results", str(own[0])]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert last == "no problem found"

@@ -8,9 +8,11 @@ import pytest
 
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.verdicts import shipped_answers
 from depthlaw.ledger.verdicts.card import answers as of_reference
 from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.theory.claims.code_version import write_cache
 
 # Undecided claims; with a table of its own; PROVED, with a list of certificates.
 KEYS = (
@@ -41,7 +43,11 @@ def test_answers_are_what_is_judged_without_them(file, key, monkeypatch, capsys)
     assert "this is the reference ledger" in answered[0][1].err
 
 
-def test_answers_need_no_mathematics(file):
+def test_answers_need_no_mathematics(file, tmp_path, monkeypatch):
+    # The list of claims is built once after a change of the code; another checkout may throw it
+    # away meanwhile.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    write_cache("index", claims_index())
     code = f"""
 import sys
 from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Record, Store, encode
-from depthlaw.ledger.verdicts import shipped_answers, suite_answers
+from depthlaw.ledger.verdicts import reference_ledger, shipped_answers, suite_answers
 from depthlaw.theory.claims.values import Exact
 
 VERIFY = ["verify", "quick", "--only", "hops/doubling", "--engine", "inline", "--results"]
@@ -39,6 +39,19 @@ def test_the_same_records_are_printed_again_unjudged(verified, capsys, monkeypat
     assert out == before
     runs = len(Store(folder, read_only=True))
     assert f"suite quick, {runs} runs, {runs} already recorded in {folder}\n" in err
+
+
+def test_what_was_said_beside_is_said_again(tmp_path, capsys, monkeypatch):
+    damaged = tmp_path / "reference.jsonl.gz"
+    damaged.write_bytes(b"no ledger")
+    monkeypatch.setattr(reference_ledger, "SHIPPED", damaged)
+    arguments = [*VERIFY, str(tmp_path / "r")]
+    assert main(arguments) == 0
+    first = capsys.readouterr().err.splitlines()
+    assert not judged_again(monkeypatch, arguments)
+    again = capsys.readouterr().err.splitlines()
+    assert first[1:] == again[1:]
+    assert again[-1].startswith("no comparison: ")
 
 
 def test_another_question_is_judged(verified, monkeypatch):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.theory.atlas import check as check_module, languages
 from depthlaw.theory.formal_languages.regular_depth import permuted
 from depthlaw.theory.nets import every_length
@@ -27,19 +25,9 @@ def stored(name: str) -> dict:
 
 def table_of(monkeypatch, task: str, class_: str, lower: str, upper: str) -> None:
     """A table of one row."""
-    ends = tuple(
-        AtlasBound(
-            task=task,
-            class_=class_,
-            end=end,
-            depth=depth,
-            year=2021,
-            source="yao2021",
-            mark="reported",
-        )
-        for end, depth in (("lower", lower), ("upper", upper))
-        if depth
-    )
+    same = {"task": task, "class_": class_, "year": 2021, "source": "yao2021", "mark": "reported"}
+    depths = {"lower": lower, "upper": upper}
+    ends = tuple(AtlasBound(end=end, depth=d, **same) for end, d in depths.items() if d)
     table = Atlas(tasks(), classes(), ends)
     monkeypatch.setattr(check_module, "atlas", lambda tables: table)
 
@@ -64,15 +52,13 @@ def test_a_net_that_is_right_has_its_sentence(name, change, says, checked) -> No
 
 def test_a_net_that_is_wrong_has_its_sentence(checked) -> None:
     net = stored("nets/parity")
-    code, said = checked(net | {"layers": net["layers"][:1]})
-    assert code == 1
-    assert re.search(
-        r"WRONG: .* says False of the word '1', which has True; 1 shorter or earlier", said
-    )
-    net = stored("nets/maximum-of-five") | {"add": 1}
-    code, said = checked(net)
-    assert code == 1
-    assert re.search(r"WRONG: .* says .* of the numbers '.*', whose maximum is", said)
+    for wrong, says in (
+        (net | {"layers": net["layers"][:1]}, "False of the word '1', which has True; 1 shorter"),
+        (stored("nets/maximum-of-five") | {"add": 1}, ".* of the numbers '.*', whose maximum is"),
+    ):
+        code, said = checked(wrong)
+        assert code == 1
+        assert re.search(f"WRONG: .* says {says}", said)
 
 
 def test_a_bound_that_is_not_verified_has_its_sentence(checked) -> None:
@@ -111,11 +97,7 @@ def test_the_json_of_a_check_has_the_keys_that_it_had(checked) -> None:
 @pytest.mark.parametrize(
     ("lower", "upper", "says"),
     [
-        (
-            "2",
-            "3",
-            "contradicts the table's lower bound 2 (yao2021, reported) on all words; either",
-        ),
+        ("2", "3", "contradicts the table's lower bound 2 (yao2021, reported) on all words; eithe"),
         ("none", "", "no depth suffices (yao2021, reported), on all words; either the bound or"),
         ("1", "2", "fewer than the table (2; 1 needed) on all words: a record, if the net is of"),
         ("", "2", "fewer than the table (2; no lower bound is known to it) on all words"),
@@ -140,11 +122,7 @@ def test_each_answer_on_a_net_has_its_sentence(lower, upper, says, checked, monk
         ("4", "5", "lower end is 4 (yao2021, reported): more than this"),
         ("none", "", "weaker than the known lower end, that no depth suffices (yao2021, reported)"),
         ("", "5", "the table has no lower end for this task in this class"),
-        (
-            "order log n",
-            "",
-            "this task in this class: order log n is no number here",
-        ),
+        ("order log n", "", "this task in this class: order log n is no number here"),
         ("1", "D", "contradicts the upper end, 2 (yao2021, reported); one of the two is wrong"),
         ("", "2", "contradicts the upper end, 2 (yao2021, reported)"),
     ],
@@ -160,45 +138,39 @@ def test_each_answer_on_a_bound_has_its_sentence(lower, upper, says, checked, mo
 @pytest.mark.parametrize("file", ["nets/letters-hard.json", "bounds/letters.json"])
 @pytest.mark.parametrize("columns", [40, 80])
 def test_the_answer_ends_with_the_class_and_keeps_within_the_terminal(
-    file, columns, capsys, monkeypatch
+    file, columns, on_terminal
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(["tasks", "check", str(EXAMPLES / file)]) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert max(map(len, said.out.splitlines())) <= columns
+    said = on_terminal(columns, "tasks", "check", EXAMPLES / file)
+    assert (said.code, said.err) == (0, "")
     assert " ".join(said.out.split()).endswith(classes()["uhat-right"].definition)
 
 
-def test_a_year_after_tasks_is_that_of_the_list(capsys) -> None:
-    assert main(["tasks", "--known-by", "2023", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert main(["tasks", "list", "--known-by", "2023", "--json"]) == 0
-    assert rows == json.loads(capsys.readouterr().out)
-    assert main(["tasks", "--known-by", "1066"]) == 2
-    assert "nothing was known of that by 1066" in capsys.readouterr().err
-    assert main(["tasks", "--known-by", "2023", "list"]) == 2
-    assert "`depthlaw tasks list --known-by 2023`" in capsys.readouterr().err
-    assert main(["tasks", "--known-by", "2023", "check", "net.json"]) == 2
-    assert "--known-by belongs to the list" in capsys.readouterr().err
+def test_a_year_after_tasks_is_that_of_the_list(depthlaw, refused) -> None:
+    rows = depthlaw("tasks --known-by 2023 --json").data
+    assert rows == depthlaw("tasks list --known-by 2023 --json").data
+    for words, why in {
+        "--known-by 1066": "nothing was known of that by 1066",
+        "--known-by 2023 list": "`depthlaw tasks list --known-by 2023`",
+        "--known-by 2023 check net.json": "--known-by belongs to the list",
+        "--atlas mine list": "`depthlaw tasks list --atlas mine`",
+        "--json list": "`depthlaw tasks list --json`",
+    }.items():
+        assert why in refused("tasks", *words.split())
 
 
-def test_help_of_a_task_says_where_the_atlas_lists_them(capsys) -> None:
-    assert main(["depth", "--help"]) == 0
-    assert "`depthlaw tasks`" in " ".join(capsys.readouterr().out.split())
+def test_help_of_a_task_says_where_the_atlas_lists_them(depthlaw) -> None:
+    assert "`depthlaw tasks`" in " ".join(depthlaw("depth --help").out.split())
 
 
 # --- tasks language ---
 
 
 @pytest.fixture
-def said(capsys):
+def said(depthlaw):
     def run(*arguments: str):
-        assert main(["tasks", "language", *arguments]) == 0
-        out = capsys.readouterr().out
-        return json.loads(out) if "--json" in arguments else out
+        answer = depthlaw("tasks", "language", *arguments)
+        assert answer.code == 0
+        return answer.data if "--json" in arguments else answer.out
 
     return run
 
@@ -230,12 +202,10 @@ def test_the_command_as_data(said) -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_in_a_terminal_no_line_is_longer_than_it(columns, said, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    lines = re.sub(r"\x1b\[[\d;]*m", "", said("(a(ab)*b)*")).splitlines()
-    assert max(map(len, lines)) <= columns
-    assert len(lines) > 40
+def test_in_a_terminal_no_line_is_longer_than_it(columns, on_terminal) -> None:
+    said = on_terminal(columns, "tasks", "language", "(a(ab)*b)*")
+    assert said.code == 0
+    assert len(said.out.splitlines()) > 40
 
 
 def test_a_group_that_is_not_solvable_has_the_lower_ends_of_the_table(said, monkeypatch) -> None:
@@ -255,17 +225,20 @@ def test_what_a_search_does_not_find_is_not_said(said) -> None:
     assert "suffices 13: a formula that nests `once` so deep" in text
 
 
-def test_a_net_of_a_language_is_written_and_passes(tmp_path, monkeypatch, capsys) -> None:
+def test_a_net_of_a_language_is_written_and_passes(tmp_path, monkeypatch, depthlaw) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["tasks", "language", "a*b*", "--net", "net.json"]) == 0
-    said = capsys.readouterr()
+    said = depthlaw("tasks language a*b* --net net.json")
+    assert said.code == 0
     assert "net.json: a net of 2 layers of the class uhat-right; `depthlaw tasks" in said.out
-    assert main(["tasks", "check", "net.json"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("right on words of every length, exactly: its")
-    assert "2 layers: as many as the table (2)" in said
-    assert main(["tasks", "language", "a*b*", "--net", "net.json"]) == 2
-    assert "net.json exists; give another name, or --force to replace it" in capsys.readouterr().err
-    assert main(["tasks", "language", "(aa)*", "--net", "other.json"]) == 2
-    assert "no number of layers of hard attention was found" in capsys.readouterr().err
+    said = depthlaw("tasks check net.json")
+    assert said.code == 0
+    assert said.out.startswith("right on words of every length, exactly: its")
+    assert "2 layers: as many as the table (2)" in said.out
+    for words, why in {
+        "a*b* --net net.json": "net.json exists; give another name, or --force to replace it",
+        "(aa)* --net other.json": "no number of layers of hard attention was found",
+    }.items():
+        again = depthlaw("tasks language", *words.split())
+        assert again.code == 2
+        assert why in again.err
     assert not Path("other.json").exists()

@@ -104,7 +104,8 @@ def test_show_and_claims_keep_within_the_terminal(results, width):
 
 def test_rows_of_one_thing_stand_below_it_and_no_cell_is_broken_that_fits():
     rows = [("dyck", "left", "D + 1 or so"), ("dyck", "right", "D + 1"), ("hops", "left", "k")]
-    table = text_table("task", "class", "needed", rows=rows, left=True)
+    headings = ("task", "class", "needed")
+    table = text_table(*headings, rows=rows, left=headings)
     assert printed(25, is_terminal=True, what=lambda c: print_table(c, table)).splitlines() == [
         "dyck",
         "   class left",
@@ -117,14 +118,8 @@ def test_rows_of_one_thing_stand_below_it_and_no_cell_is_broken_that_fits():
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_the_atlas_says_what_every_task_is(width, capsys, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(["tasks"]) == 0
-    text = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    assert max(map(len, text.splitlines())) <= width
-    said = " ".join(text.split())
+def test_the_atlas_says_what_every_task_is(width, on_terminal):
+    said = " ".join(on_terminal(width, "tasks").out.split())
     for task in atlas.tasks().values():
         assert f"{task.key}: {task.definition}" in said
         assert said.count(f" {task.subject} ") + said.startswith(f"{task.subject} ") == 1
@@ -185,3 +180,24 @@ def test_a_legend_explains_what_stands_in_the_table_and_no_more() -> None:
     table.add_row("PROVED", "HOLDS*", "3/3", "x2~", "ye2025 printed")
     said = [line.partition(":")[0] for line in terminal.legend(table).split("\n")]
     assert said == ["cases", "slack", "HOLDS", "~", "*", "printed"]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_notes_are_as_wide_as_a_terminal_and_piped_one_line(width, depthlaw, on_terminal):
+    piped = depthlaw("claims levine").err
+    said = (
+        r"\d+ cited claims and \d+ that support them; \d+ more support these or others: `depthlaw "
+    )
+    assert re.match(said, piped)
+    assert piped.count("\n") == 1
+    assert " ".join(on_terminal(width, "claims", "levine").err.split()) == piped.strip()
+
+
+def test_doctor_has_room_for_words_in_a_narrow_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    main(["doctor"])
+    rest = [x for x in capsys.readouterr().out.splitlines() if x.startswith("    ")]
+    assert len(rest) > 10
+    # What goes on stands below the name, where there is room for words.
+    assert not any(line.startswith(" " * 5) for line in rest)

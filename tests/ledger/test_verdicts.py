@@ -209,8 +209,8 @@ def test_a_refuted_claim_says_whose_sentence_fails(wording, word, heading, tmp_p
     assert (result.verdict, outcome(result), result.unexpected) == (Verdict.FAILS, "FAILS", "")
     assert verdict_name(result) == word
     assert word in VERDICT_NAMES
-    assert as_json(result)["verdict"] == word
-    assert as_json(result)["outcome"] == "FAILS"
+    assert as_json(result)["verdict"] == "FAILS"
+    assert as_json(result)["outcome"] == word
     assert as_json(result)["wording"] == wording
     assert dict(card(result).facts)["verdict"].startswith(f"{word}:")
     assert grounds(result, lambda key: None).verdict == word

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from fractions import Fraction
@@ -25,7 +25,7 @@ from .values import Ball, Case, PowerOfTen, Scalar
 if TYPE_CHECKING:
     from .definition import Claim
 
-__all__ = ["OutOfDomain", "array_at", "at", "log10_of", "stated", "summed", "value_at"]
+__all__ = ["OutOfDomain", "accepted", "array_at", "at", "log10_of", "stated", "summed", "value_at"]
 
 # Numerators and denominators that are taken, and terms of a sum: a second's work.
 LARGEST_VALUE, MOST_TERMS = 10**15, 10**5
@@ -106,15 +106,21 @@ def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
     named = _by_name(claim, values)
     needed = claim.symbols
     for name, value in named.items():
-        if name in needed and not _within(needed[name], value):
+        if name not in needed or _within(needed[name], value):
+            continue
+        # A claim may measure what its symbol's domain leaves out, such as no layer.
+        measured = {case.get(name) for case in claim.every_case if name in case}
+        if value not in measured:
             term = term_of(needed[name])
+            domain = term.domain if term else "number"
+            also = "" if "integer" in domain else ", or a fraction of two such integers, as 3/4"
+            more = sorted(str(other) for other in measured if not _within(needed[name], other))
             raise UsageError(
-                f"{name}={value} is outside its domain; accepted is a "
-                f"{term.domain if term else 'number'}, as a fraction of numbers up to "
-                f"{LARGEST_VALUE:.0e}"
+                f"{name}={value} is outside its domain; accepted is "
+                + " or ".join([f"a {domain} up to {LARGEST_VALUE:.0e}{also}", *more])
             )
     if missing := sorted(set(needed) - set(named)):
-        raise UsageError(f"{claim.key} needs {', '.join(missing)}; accepted are {_accepted(claim)}")
+        raise UsageError(f"{claim.key} needs {', '.join(missing)}; accepted are {accepted(claim)}")
     case, broken = Case(**named), None
     with suppress(AttributeError, TypeError):
         broken = claim.broken(case)
@@ -126,7 +132,7 @@ def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
     except UsageError:
         raise
     except (AttributeError, KeyError) as error:
-        raise UsageError(f"{claim.key}: {error.args[0]}; accepted are {_accepted(claim)}") from None
+        raise UsageError(f"{claim.key}: {error.args[0]}; accepted are {accepted(claim)}") from None
     except (ArithmeticError, TypeError, ValueError, RecursionError):
         raise UsageError(f"the right side of {claim.key} has no value there") from None
 
@@ -278,10 +284,18 @@ def _names(claim: Claim) -> dict[str, str]:
     return names
 
 
-def _accepted(claim: Claim) -> str:
+def accepted(claim: Claim, among: Iterable[str] = ()) -> str:
+    """The names that values may be given by, or some of them, with symbols as printed, in a line.
+
+    >>> from .definition import find
+    >>> claim = find("separation_rank/upper_bound_deep")
+    >>> accepted(claim, claim.symbols)
+    'depth (L), width (d_x)'
+    """
     names = _names(claim)
     also = {name: alias for alias, name in names.items() if alias != name}
-    listed = [f"{n} ({also[n]})" if n in also else n for n in sorted(set(names.values()))]
+    asked = sorted(set(among) or set(names.values()))
+    listed = [f"{n} ({also[n]})" if n in also else n for n in asked]
     return ", ".join(listed) or "none"
 
 
@@ -292,7 +306,7 @@ def _by_name(claim: Claim, values: Mapping[str, Any]) -> dict[str, Any]:
             near = get_close_matches(name, names, n=1, cutoff=0.6)
             hint = f"did you mean {near[0]}? " if near else ""
             raise UsageError(
-                f"{claim.key} has no {quoted(name)}; {hint}accepted are {_accepted(claim)}"
+                f"{claim.key} has no {quoted(name)}; {hint}accepted are {accepted(claim)}"
             )
         if names[name] in named:
             raise UsageError(f"{name} and {names[name]} are the same; give one of them")

@@ -213,12 +213,12 @@ def bounds(recorded: Recorded) -> str:
                 f"[{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
                 f"{code(claim.key)} {code(given)}",
                 md(bound.unit),
-                _range(claim),
                 f"{prose(relation(claim))} {value(shown)}",
                 verdict(marked(result)) if result else "not recorded",
+                _range(claim),
             )
         )
-    listed = pipe_table("source | states | function, at | counts | range | example | verdict", rows)
+    listed = pipe_table("source | states | function, at | counts | example | verdict | range", rows)
     return f":::{{container}} compact\n\n{listed}\n:::" if rows else ""
 
 
