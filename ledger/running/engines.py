@@ -127,7 +127,7 @@ class Inline:
             try:
                 outcome: Record | Failure = run.execute()
             except Exception as error:
-                outcome = Failure(run, reason(error), type(error).__name__)
+                outcome = Failure(run, reason(error), error)
             yield run, outcome
 
 

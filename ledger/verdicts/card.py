@@ -45,6 +45,7 @@ from .display import (
     statement_text,
 )
 from .evidence_tree import grounds
+from .known_verdicts import shared_fields
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .reference_ledger import shipped
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
@@ -75,7 +76,7 @@ def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = No
         return Card(heading, facts)
     if claim.table is not None:
         return Card(heading, facts, own=next(own_tables([result])))
-    constant = _constant(result)
+    constant = shared_fields(row.case for row in result.cases)
     return Card(
         heading,
         facts,
@@ -169,27 +170,15 @@ def supporting(key: str, known: Mapping[str, Mapping[str, str]]) -> list[Mapping
 def _verdict(result: ClaimResult) -> str:
     if not result.measured:
         return f"{NOT_RUN} (suite {result.suite})"
-    failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
-    counts = (
-        f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
-    )
+    failing = len(result.failing)
+    of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
     word = incomplete(result) if verdict_name(result) == NOT_COMPLETE else marked(result)
-    verdict = f"{word}: {counts}"
+    verdict = f"{word}: {of}"
     verdict += f", {plural(failing, 'counterexample')}" if failing else ""
     # Where a case fails, the tightest is by how much it does: no slack.
     if result.tightest is not None and not failing:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
     return verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
-
-
-def _constant(result: ClaimResult) -> dict[str, Any]:
-    """The fields that are the same in all of several cases."""
-    first, *others = [row.case.fields() for row in result.cases]
-    return {
-        name: value
-        for name, value in first.items()
-        if others and all(name in fields and fields[name] == value for fields in others)
-    }
 
 
 def _row(result: ClaimResult, row: CaseResult, constant: Mapping[str, Any]) -> tuple[str, ...]:

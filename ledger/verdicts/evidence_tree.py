@@ -23,7 +23,7 @@ from ..records.store import Record, manifest
 from ..running.claims_index import claims_index
 from .citations import entries, reference, sources, words
 from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
-from .shipped_answers import Ground
+from .shipped_answers import Ground, GroundKind
 from .sign_test import normality, sign_test
 from .suite_verdicts import (
     NOT_COMPLETE,
@@ -70,7 +70,7 @@ def as_json(ground: Ground) -> dict[str, Any]:
 
 def _claim(
     result: ClaimResult,
-    kind: str,
+    kind: GroundKind,
     judged: Callable[[str], ClaimResult | None],
     folder: Path | None,
     above: tuple[str, ...],
@@ -86,7 +86,7 @@ def _claim(
         *([Ground("changed", says=claim.post_hoc)] if claim.post_hoc else []),
         *_cases(result),
         *_proof(result),
-        *_kernel(result),
+        *([Ground("formal proof", says=kernel)] if (kernel := said(claim)) else []),
         *_certificates(claim.key, folder),
         *(
             _premise(key, verdict, judged, folder, (*above, claim.key))
@@ -114,13 +114,8 @@ def _reason(result: ClaimResult) -> str:
     """Why this word, and no stronger one."""
     claim, word = result.claim, outcome(result)
     scope, decided = len(result.in_scope), len(result.decided)
-    of = (
-        "the one case"
-        if scope == 1
-        else f"all {scope} cases"
-        if decided == scope
-        else (f"{decided} of {scope} cases")
-    )
+    several = f"all {scope} cases" if decided == scope else f"{decided} of {scope} cases"
+    of = "the one case" if scope == 1 else several
     agree = f"{of} {'agrees' if decided == 1 else 'agree'}"
     match word:
         case Verdict.PROVED if result.kernel_checked and result.claim.formal:
@@ -147,11 +142,9 @@ def _reason(result: ClaimResult) -> str:
             )
             return f"{agree}{steps}: evidence, not a proof"
         case Verdict.FAILS:
-            failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
-            return (
-                f"{failing} of {plural(decided, 'decided case')} "
-                f"{'fails' if failing == 1 else 'fail'}, and one is enough{_WHOSE[claim.wording]}"
-            )
+            failing = len(result.failing)
+            fail = f"fail{'s' * (failing == 1)}, and one is enough{_WHOSE[claim.wording]}"
+            return f"{failing} of {plural(decided, 'decided case')} {fail}"
         case Verdict.OUT_OF_SCOPE:
             return "every case breaks an assumption of the statement"
         case Verdict.CONDITIONAL:
@@ -196,12 +189,6 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
     )
 
 
-def _kernel(result: ClaimResult) -> Iterator[Ground]:
-    """What a proof kernel has checked of the statement, what it has not, or why that is void."""
-    if says := said(result.claim):
-        yield Ground("formal proof", says=says)
-
-
 def _telling(row: CaseResult) -> tuple[int, float]:
     """By verdict, then the least slack first."""
     place = _ORDER.index(row.verdict_name) if row.verdict_name in _ORDER else len(_ORDER)
@@ -238,9 +225,9 @@ def _record(record: Record, claim: Claim) -> Ground:
     took = ""
     if isinstance(seconds, int | float):
         took = f", {duration(seconds)}" if seconds >= 1 else ", below 1 s"
-    # Trainings are kept, and their time stands with the run that was the first to need them.
-    if took.endswith("below 1 s") and claim.accepts("folder"):
-        took = ", no training in this run: what it reads of any was stored by another"
+        # Trainings are kept, and their time stands with the run that was the first to need them.
+        if seconds < 1 and claim.accepts("folder"):
+            took = ", no training in this run: what it reads of any was stored by another"
     return Ground("record", record.id, f"{seed}on {inputs.get('device', '')}{took}")
 
 

@@ -215,11 +215,12 @@ def mutate(result: ClaimResult) -> list[Mutant]:
     cases = [row.case for row in result.decided if row.measured is not None]
     kept = [(change, mutant, False) for change, mutant in mutants(statement)]
     kept += [(change, mutant, True) for change, mutant in forms(statement, cases)]
-    if result.claim.predicted is not None:
+    claim = result.claim
+    if claim.predicted is not None:
         # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart
         # there, and "equal" would be "inside".
-        kept = [row for row in kept if not row[0].endswith(("-> !=", "-> =="))]
-    claim = result.claim
+        others = {sympy.Eq, sympy.Ne} - {statement.func}
+        kept = [row for row in kept if row[1].func not in others]
 
     @cache
     def predicted(statement: Relational, case: Case) -> Any:
@@ -245,7 +246,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if {row.decision.verdict, decision.verdict} == {Verdict.HOLDS, Verdict.FAILS}:
             return Mutant(change, statement, "data")
         if decision.verdict is Verdict.UNDECIDED:
-            why = TRUNCATED if decision.reason.startswith(TRUNCATED) else decision.reason
+            why = TRUNCATED if decision.truncated else decision.reason
             undecided = undecided or f"turns UNDECIDED at [{row.case}]: {why}"
         decisions.append(decision)
     weaker = bool(result.in_scope) and all(

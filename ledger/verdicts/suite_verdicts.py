@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +66,11 @@ class CaseResult:
     records: tuple[Record, ...] = ()
 
     @property
+    def fails(self) -> bool:
+        """Whether it is a counterexample."""
+        return self.decision.verdict is Verdict.FAILS
+
+    @property
     def verdict_name(self) -> str:
         """The verdict as every report prints it: "not run" where a case in scope has no record."""
         missing = self.measured is None and self.decision.verdict is not Verdict.OUT_OF_SCOPE
@@ -116,11 +122,8 @@ class ClaimResult:
     @property
     def undecided(self) -> list[CaseResult]:
         """The cases that were measured and are undecided."""
-        return [
-            c
-            for c in self.cases
-            if c.measured is not None and c.decision.verdict is Verdict.UNDECIDED
-        ]
+        open_cases = (c for c in self.cases if c.decision.verdict is Verdict.UNDECIDED)
+        return [c for c in open_cases if c.measured is not None]
 
     @property
     def by_chance(self) -> bool:
@@ -221,7 +224,7 @@ class ClaimResult:
         """Why this result needs somebody's attention, or an empty string."""
         if self.failures:
             return f"{len(self.failures)} runs failed: {self.failures[0].why}"
-        if self.control and self.control.decision.verdict is not Verdict.FAILS:
+        if self.control and not self.control.fails:
             return (
                 "the negative control does not fail but "
                 f"{self.control.decision.verdict.value}: {self.claim.plain.control.why}"
@@ -233,17 +236,14 @@ class ClaimResult:
             return "every case is outside the assumptions"
         contradiction = next(filter(self._contradicts, self.cases), None)
         if contradiction is not None:
-            return f"{self._otherwise_at(contradiction)}" + (
-                f": {why}" if (why := contradiction.decision.reason) else ""
-            )
+            why = contradiction.decision.reason
+            return self._otherwise_at(contradiction) + (f": {why}" if why else "")
         return self._weaker or ("" if self.claim.awaited != "FAILS" else self._otherwise)
 
     def _otherwise_at(self, row: CaseResult) -> str:
-        listed = known(self.claim.key)
-        return (
-            f"{row.verdict_name} at [{row.case}], where {known_at(self.claim, row.case)} was "
-            f"{'known' if listed else 'expected'}"
-        )
+        how = "known" if known(self.claim.key) else "expected"
+        before = known_at(self.claim, row.case)
+        return f"{row.verdict_name} at [{row.case}], where {before} was {how}"
 
     def _contradicts(self, row: CaseResult) -> bool:
         """Whether a case is decided against what is known of it; entered or left the domain of the
@@ -284,10 +284,8 @@ class ClaimResult:
         claim, decided = self.claim, self.verdict not in (Verdict.FAILS, Verdict.UNDECIDED)
         if known(claim.key) or claim.awaited == "HOLDS" or not (self._complete and decided):
             return ""
-        return (
-            f"{'known' if claim.known else 'expected'} to be {claim.awaited}, but is "
-            f"{self.verdict.value}"
-        )
+        how = "known" if claim.known else "expected"
+        return f"{how} to be {claim.awaited}, but is {self.verdict.value}"
 
     @cached_property
     def news(self) -> str:
@@ -303,9 +301,14 @@ class ClaimResult:
         return self._otherwise if self.claim.awaited == "UNDECIDED" else ""
 
     @property
+    def failing(self) -> list[CaseResult]:
+        """The cases that fail, in grid order."""
+        return [c for c in self.cases if c.fails]
+
+    @property
     def counterexample(self) -> CaseResult | None:
         """The smallest case that fails, in grid order."""
-        return next((c for c in self.cases if c.decision.verdict is Verdict.FAILS), None)
+        return next(iter(self.failing), None)
 
     @cached_property
     def tightest(self) -> float | None:
@@ -324,10 +327,8 @@ class ClaimResult:
     def records(self) -> list[Record]:
         """Every record behind the verdict, and that of the negative control."""
         rows = [*self.cases, *([self.control] if self.control else [])]
-        records = [r for c in rows for r in c.records] + (
-            [self.proof_record] if self.proof_record else []
-        )
-        return list({r.id: r for r in records}.values())
+        records = [*(r for c in rows for r in c.records), self.proof_record]
+        return list({r.id: r for r in records if r}.values())
 
 
 def results(
@@ -390,15 +391,9 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     verdicts = {}
     for key in wanted:
         claim = judged[key].claim if key in judged else find(key)
-        here = (
-            [judged[key]]
-            if key in judged
-            else (
-                result
-                for other in dict.fromkeys((suite, *SUITES))
-                for result in results({key: claim}, other, store)
-            )
-        )
+        others = dict.fromkeys((suite, *SUITES)) if key not in judged else ()
+        elsewhere = (results({key: claim}, other, store)[0] for other in others)
+        here = itertools.chain([judged[key]] if key in judged else [], elsewhere)
         premise = next((result for result in here if result.measured), None)
         verdicts[key] = (
             worded(claim, premise.verdict) if premise else f"{NOT_RUN} here; known: {claim.awaited}"
@@ -410,17 +405,15 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
     # What another machine measured counts here too, also where PyTorch is missing.
     if claim.broken(case) is not None:
         return [], ()
-    records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
+    # On whatever device they were done.
+    each = (Run(claim, case, seed) for seed in range(claim.seeds))
+    found = (store.get(run.id) or store.get(replace(run, device="cuda").id) for run in each)
+    records = tuple(record for record in found if record)
     values = [(value, r) for r in records if not isinstance(value := decode(r.result), tuple)]
     # A seed whose instance breaks an assumption says nothing, for or against; the others do.
     inside = [(value, r) for value, r in values if not isinstance(value, Outside)]
     chosen = inside or values[:1]
     return joined([value for value, _ in chosen]), tuple(r for _, r in chosen)
-
-
-def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
-    """The record of a run on whatever device did it."""
-    return store.get(Run(claim, case, seed).id) or store.get(Run(claim, case, seed, "cuda").id)
 
 
 def _decided(
@@ -436,8 +429,8 @@ def _decided(
     if values and isinstance(values[0], Outside):
         return CaseResult(case, None, judge(claim, case, values[0]), records)
     if not values:
-        here = "no record" if claim.measurable else f"needs the extra {claim.needs}"
-        why = store.lacks or here
+        needs = f"needs the extra {claim.needs}"
+        why = store.lacks or ("no record" if claim.measurable else needs)
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
     try:
         index, decision = decisions.get(
@@ -520,16 +513,16 @@ def marked(result: ClaimResult) -> str:
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
     claim = result.claim.plain
+
+    def of_claim(*names: str) -> dict[str, Any]:
+        return {name: getattr(claim, name) for name in names}
+
     return {
-        "key": claim.key,
+        **of_claim("key"),
         "title": claim.entitled,
         "verdict": verdict_name(result),
         "outcome": outcome(result),
-        "tier": claim.tier,
-        "cited": claim.cited,
-        "supports": claim.supports,
-        "expected": claim.expected,
-        "known": claim.known,
+        **of_claim("tier", "cited", "supports", "expected", "known"),
         "unexpected": result.unexpected,
         "news": result.news,
         "post_hoc": claim.post_hoc,
@@ -537,15 +530,10 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "evidence": claim.evidence if claim.proof else "",
         "rests_on": claim.rests_on,
         "premises": dict(result.premises),
-        "control": {
-            "why": claim.control.why,
-            "fails": result.control.decision.verdict is Verdict.FAILS,
-        }
+        "control": {"why": claim.control.why, "fails": result.control.fails}
         if result.control
         else None,
-        "kind": claim.kind,
-        "holds_for": claim.holds_for,
-        "wording": claim.wording,
+        **of_claim("kind", "holds_for", "wording"),
         "source": str(claim.source),
         "decided": len(result.decided),
         "cases_in_scope": len(result.in_scope),
@@ -575,7 +563,7 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
                 "known": known_at(claim, c.case),
                 "level": result.alpha(c),
                 "rests_on_normality": normality(result, c),
-                "sign_test": test.as_json() if (test := sign_test(claim, c)) else None,
+                "sign_test": asdict(test) if (test := sign_test(claim, c)) else None,
                 "records": [r.id for r in c.records],
             }
             for c in result.cases

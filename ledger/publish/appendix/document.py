@@ -30,7 +30,7 @@ from ...running.user_claims import OwnFile
 from ...verdicts.citations import bibtex_for, entries
 from ...verdicts.claim_set import altered, claim_set, entry, hash_of
 from ...verdicts.display import duration, statement_latex
-from ...verdicts.findings import groups, reason
+from ...verdicts.findings import Finding, groups, reason
 from ...verdicts.record_source import Recorded, largest_recorded_suite, runs_of
 from ...verdicts.reference_ledger import Agreement, Ledger
 from ...verdicts.suite_verdicts import (
@@ -55,8 +55,7 @@ if TYPE_CHECKING:
 
 Shown = Literal["headlines", "claims", "all"]
 # Groups of findings that the statements themselves, and their counts, tell.
-_ATTENTION = "Needs attention"
-_TOLD_ELSEWHERE = ("Vacuous", "Not run", "Decided in part")
+_TOLD_ELSEWHERE = (Finding.VACUOUS, Finding.NOT_RUN, Finding.IN_PART)
 # Symbols of so many statements are explained once.
 _OFTEN = 3
 _TITLE = "How deep must a transformer be?"
@@ -225,9 +224,7 @@ def _files(
         "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(told),
         "chance": chance(told),
-        "controls": [
-            r.control.decision.verdict is Verdict.FAILS for r in behind if r.control is not None
-        ],
+        "controls": [r.control.fails for r in behind if r.control is not None],
         "seeds": [
             len(row.measured.values)
             for r in told
@@ -399,7 +396,7 @@ def _findings(
         lines = [
             _line(r)
             for r in group.results
-            if group.heading == _ATTENTION or (r.counterexample is None and not r.unexpected)
+            if group.heading is Finding.ATTENTION or (r.counterexample is None and not r.unexpected)
         ]
         if lines and group.heading not in _TOLD_ELSEWHERE:
             others.append((group.heading, group.meaning, lines))

@@ -20,11 +20,12 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
 from ...verdicts.display import interval, judged, measured_side, prediction, relation
+from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.sign_test import normality, sign_test
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
 from ...verdicts.undecided_advice import remedies
 from ..printed_intervals import CONFIDENCE, estimate, leaning, written
-from .typesetting import code, factor, maths, prose, sentence, value, verdict
+from .typesetting import code, factor, maths, prose, sentence, span, value, verdict
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}
 # Fields of a case that say how often it is measured.
@@ -82,10 +83,8 @@ class Statement:
         ]
         parts = []
         for name, phrase in _SIZES.items():
-            sizes = sorted({n for case in cases if isinstance(n := case.get(name), int)})
-            if sizes:
-                ends = " to ".join(dict.fromkeys(f"{n:,}" for n in (sizes[0], sizes[-1])))
-                parts.append(phrase.format(ends))
+            if sizes := [n for case in cases if isinstance(n := case.get(name), int)]:
+                parts.append(phrase.format(span(sizes)))
         return ", ".join(parts).replace(", of ", " of ")
 
     @property
@@ -198,7 +197,7 @@ class Statement:
         result, name = self.result, verdict_name(self.result)
         if name in (NOT_RUN, Verdict.OUT_OF_SCOPE):
             return "nothing is recorded" if name == NOT_RUN else "no case is in scope"
-        asked, failing = len(result.in_scope), len(result.decided) - len(self._agreeing)
+        asked, failing = len(result.in_scope), len(result.failing)
         parts = []
         kernel = result.kernel_checked and result.claim.formal
         if name == Verdict.PROVED and kernel:
@@ -219,7 +218,7 @@ class Statement:
                 theorem = result.claim.formal.theorem
                 parts.append(f"refuted by {theorem}, which the kernel of the Rocq prover checked")
         elif asked and (name != Verdict.PROVED or kernel):
-            agree = len(self._agreeing)
+            agree = len(result.decided)
             parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")
         undecided, missing = len(result.undecided), len(result.missing)
         if undecided:
@@ -272,16 +271,12 @@ class Statement:
         return f"in {meet} of them the sides meet"
 
     @property
-    def _agreeing(self) -> list[CaseResult]:
-        return [c for c in self.result.decided if c.decision.verdict is Verdict.HOLDS]
-
-    @property
     def control(self) -> str:
         """What became of the negative control."""
         control, why = self.result.control, prose(self.claim.control.why)
         if control is None:
             return f"{why}: not recorded"
-        if control.decision.verdict is Verdict.FAILS:
+        if control.fails:
             return f"{why}: fails, as it must"
         return f"{why}: {verdict(control.decision.verdict.value)}, where it must fail"
 
@@ -295,14 +290,13 @@ class Statement:
     def place(self, case: Case) -> str:
         """A case by the symbols of the statement, and by what else differs between cases; not by
         how many seeds it has."""
-        every = [set(row.case.fields().items()) for row in self.result.cases]
-        same = set.intersection(*every) if len(every) > 1 else set()
+        same = shared_fields(row.case for row in self.result.cases)
         names = {s.name: s for s in symbols(self.claim.statement)}
         parts = []
         for name, given in case.fields().items():
             known = name in names or (name in TERMS and not self.claim.own)
             symbol = known and re.fullmatch(r"-?[\d./]+", str(given))
-            if name in _SEEDS or ((name, given) in same and not (symbol and name in names)):
+            if name in _SEEDS or (name in same and not (symbol and name in names)):
                 continue
             if symbol:
                 parts.append(maths(f"{latex(names.get(name, Symbol(name)))} = {given}"))

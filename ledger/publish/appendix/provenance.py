@@ -220,9 +220,7 @@ def checklist(
         peaks=[
             peak for r in used if (peak := r.facts.get("compute", {}).get("peak_bytes_of_process"))
         ],
-        controls=[
-            r.control.decision.verdict is Verdict.FAILS for r in results if r.control is not None
-        ],
+        controls=[r.control.fails for r in results if r.control is not None],
         unexpected=[(r.claim.key, r.unexpected) for r in results if r.unexpected],
         licence=_LICENCE,
     )

@@ -278,12 +278,12 @@ def _templates() -> jinja2.Environment:
     )
     # A JSON string is one of YAML too.
     yaml = partial(json.dumps, ensure_ascii=False)
-    own = {"md": md, "prose": prose, "span": _span, "hours": _hours, "yaml": yaml}
+    own = {"md": md, "prose": prose, "span": span, "hours": _hours, "yaml": yaml}
     environment.filters |= own
     return environment
 
 
-def _span(numbers: Sequence[int]) -> str:
+def span(numbers: Sequence[int]) -> str:
     """The least and the largest of some numbers, once where they are equal."""
     ends = (min(numbers), max(numbers)) if numbers else ()
     return " to ".join(dict.fromkeys(f"{n:,}" for n in ends)) or "no"

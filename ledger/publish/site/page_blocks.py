@@ -16,11 +16,12 @@ from depthlaw.theory.claims.symbols import term_of
 from depthlaw.theory.claims.values import Ball, Proportion, Sample
 
 from ...verdicts.display import measured_side, predicted, prediction, relation, statement_latex
+from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
-from ..appendix.typesetting import code, maths, md, pipe_table, prose, value, verdict
+from ..appendix.typesetting import code, maths, md, pipe_table, prose, span, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
 from ..printed_intervals import CONFIDENCE, estimate, written
@@ -292,18 +293,13 @@ def undecided(result: ClaimResult) -> Iterator[str]:
     for what in sorted({row.what for row in rows if row.what}):
         own = [row for row in rows if row.what == what]
         enough = [row.enough for row in own if row.enough]
-        parts = [f"about {_between(enough)} would"] if enough else []
+        parts = [f"about {span(enough)} would"] if enough else []
         if len(enough) < len(own):
             parts.append(f"in {len(own) - len(enough)} no number of them would")
-        there = _between([row.there for row in own])
+        there = span([row.there for row in own])
         yield f"{len(own)} {cases}: {there} {what} do not decide; {', '.join(parts)}"
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         yield f"{sum(row.reason == reason for row in rows)} {cases}: {reason}"
-
-
-def _between(numbers_: Sequence[int]) -> str:
-    """The least and the largest, once where they are equal."""
-    return " to ".join(dict.fromkeys(f"{n:,}" for n in (min(numbers_), max(numbers_))))
 
 
 def _list(title: str, items: Sequence[str]) -> str:
@@ -316,10 +312,9 @@ def _list(title: str, items: Sequence[str]) -> str:
 def _values(judged: Sequence[ClaimResult]) -> Iterator[tuple[str, ...]]:
     for result in judged:
         rows = _rows(result)
-        every = [set(row.case.fields().items()) for row in rows]
-        same = set.intersection(*every) if len(every) > 1 else set()
+        same = shared_fields(row.case for row in rows)
         for row in rows:
-            own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
+            own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k not in same)
             name = code(result.claim.name)
             yield name, code(own or str(row.case)), *case_cells(result, row)
 
