@@ -31,6 +31,8 @@ MARKER = "depthlaw-results"
 FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
 # No record comes near this; a larger file is not read into memory to find out.
 LARGEST = 64 * 2**20
+# What reading what is not of a known form may raise.
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _ANOTHER = "; choose another with --results DIR"
 _NAME = re.compile(r"[0-9a-f]{64}\.json")
 
@@ -218,7 +220,7 @@ class Record:
         try:
             body = json.loads(data)
             schema, seal = body["schema"], body["seal"]
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except MALFORMED:
             raise ValueError("not a record: truncated or foreign") from None
         check_schema(schema)
         try:
@@ -230,7 +232,7 @@ class Record:
             raise ValueError("edited or damaged: parts of it are missing or malformed") from None
         try:
             decode(record.result)
-        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError):
+        except MALFORMED:
             raise ValueError("sealed, but its result is not of a known form") from None
         return record
 
@@ -257,11 +259,8 @@ def _what_is_wrong(body: dict[str, Any], seal: object, record: Record, name: str
     """Why a file that reads as a record is not the record's file."""
     if seal != digest({key: value for key, value in body.items() if key != "seal"}):
         return "edited or damaged: its content does not match its seal"
-    if (
-        body.get("id") != record.id
-        or body.get("result_hash") != record.result_hash
-        or name != f"{record.id}.json"
-    ):
+    names = body.get("id"), body.get("result_hash"), name
+    if names != (record.id, record.result_hash, f"{record.id}.json"):
         return "its id, its result hash or its file name does not match its content"
     return "not in canonical form"
 

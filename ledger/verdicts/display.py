@@ -12,7 +12,7 @@ import sympy
 
 from depthlaw.theory.claims.definition import Claim, at, measured_symbol
 from depthlaw.theory.claims.printing import latex, text
-from depthlaw.theory.claims.rounding import LEVEL, centre, interval as in_print
+from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.values import (
     Ball,
     Case,
@@ -27,7 +27,7 @@ from depthlaw.theory.claims.values import (
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.exact.enclosure import ball, enclose
 
-from .sign_test import normality, sign_test
+from .estimates import estimate, middle
 from .suite_verdicts import NO_VALUE, CaseResult, ClaimResult
 
 
@@ -100,45 +100,26 @@ def number(value: Measured | None) -> str:
         return in_print(value.low, value.high) if moderate else f"[{low}, {high}]"
     if isinstance(value, Outside):
         return "-"
-    kind = "share" if isinstance(value, Proportion) else "mean"
-    return f"{kind} {middle(value)} (n = {observations(value)})"
-
-
-def observations(value: Statistical) -> str:
-    """How many observations a mean is of, or trials a share."""
-    return f"{value.trials if isinstance(value, Proportion) else len(value.values):,}"
-
-
-def middle(value: Statistical) -> str:
-    """A mean or a share with digits enough for its interval in print to contain it."""
-    ends = value.interval(LEVEL)
-    return centre(
-        value.mean, ends if math.isfinite(ends[0]) else None, share=isinstance(value, Proportion)
-    )
+    share = isinstance(value, Proportion)
+    count = value.trials if share else len(value.values)
+    return f"{'share' if share else 'mean'} {middle(value)} (n = {count:,})"
 
 
 def by_chance(result: ClaimResult, row: CaseResult) -> str:
     """What a verdict on a mean or a share rests on: the interval at the level of the verdict, and
     for a mean the number of observations and the sign test, in place of a level that only a normal
     law carries; else empty."""
-    value = row.measured
-    if isinstance(value, Ball) and result.claim.needs:
+    if isinstance(row.measured, Ball) and result.claim.needs:
         return "the interval comes from counts, at a level that the note names"
-    if not isinstance(value, Statistical):
+    found = estimate(result, row)
+    if found is None or found.deciding is None:
         return ""
-    level = result.alpha(row)
-    low, high = value.interval(level)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return ""
-    test = sign_test(result.claim, row)
-    if normality(result, row):
-        return f"{in_print(low, high)} if normal; {test or f'n = {observations(value)}'}"
-    text = f"{in_print(low, high)} at level {level:.2g}"
-    if isinstance(value, Sample):
-        text += f"; n = {observations(value)}"
-        if test is not None:
-            text += f", sign test against {test.bound:.3g}: p = {test.p:.2g}"
-    return text
+    decided, test = in_print(*found.deciding), found.test
+    if found.normality:
+        return f"{decided} if normal; {found.carried}"
+    seeds = f"; n = {found.count:,}" if isinstance(found.value, Sample) else ""
+    by_signs = f", sign test against {test.bound:.3g}: p = {test.p:.2g}" if test else ""
+    return f"{decided} at level {found.level:.2g}{seeds}{by_signs}"
 
 
 def _decimal(value: Fraction) -> str:

@@ -8,11 +8,10 @@ from math import log10
 
 import pytest
 
-from depthlaw.ledger.publish import printed_intervals
 from depthlaw.ledger.publish.appendix import data
 from depthlaw.ledger.publish.appendix.printed_claims import Statement
 from depthlaw.ledger.publish.site import claim_pages, page_blocks
-from depthlaw.ledger.verdicts import display
+from depthlaw.ledger.verdicts import display, estimates
 from depthlaw.ledger.verdicts.evidence_tree import grounds
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
@@ -131,14 +130,12 @@ def test_a_rank_test_is_printed_where_there_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = judged(recorded, SPREAD)
-    monkeypatch.setattr(
-        printed_intervals, "sign_test", lambda claim, row: SignTest(9, 9, 0.0123, 0.0)
-    )
+    monkeypatch.setattr(estimates, "sign_test", lambda claim, row: SignTest(9, 9, 0.0123, 0.0))
     assert "; 9 of 9 seeds, p = .01)" in Statement(result).counterexample
     assert data.rows([result])[0]["sign_test_p"] == 0.0123
     assert "if normal; 9 of 9 seeds, $p$ = .01" in page_blocks.values([SPREAD], recorded)
     # With seeds enough the level stands, and the test beside it.
-    monkeypatch.setattr(printed_intervals, "normality", lambda result, row: False)
+    monkeypatch.setattr(estimates, "normality", lambda result, row: False)
     assert "at level" in Statement(result).counterexample
     assert "sign test p = $0.012$" in Statement(result).counterexample
 

@@ -9,7 +9,6 @@ import sympy
 
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.appendix.printed_claims import Statement
-from depthlaw.ledger.publish.printed_intervals import estimate
 from depthlaw.ledger.records.run import Failure, Run
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
@@ -17,6 +16,7 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import known_verdicts
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.ledger.verdicts.display import by_chance
+from depthlaw.ledger.verdicts.estimates import estimate
 from depthlaw.ledger.verdicts.evidence_tree import grounds
 from depthlaw.ledger.verdicts.findings import groups, reason
 from depthlaw.ledger.verdicts.known_verdicts import Known, known_at

@@ -15,12 +15,12 @@ from depthlaw.empirics.separation_rank.frontier import entries, table as frontie
 from depthlaw.theory.claims.values import Case, Measured
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...verdicts.estimates import CONFIDENCE
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
-from ..printed_intervals import CONFIDENCE
 from ..questions import QUESTIONS
 from .typesetting import verdict
 

@@ -17,8 +17,8 @@ from depthlaw.theory.exact.enclosure import enclose
 
 from ...records.environment import installing
 from ...verdicts.display import measured_side, prediction, relation
+from ...verdicts.estimates import CONFIDENCE, estimate
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult
-from ..printed_intervals import CONFIDENCE, estimate
 
 Row = Mapping[str, Any]
 
@@ -138,7 +138,7 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
         low, high = guess.ends or (None, None)
         least, most = guess.deciding or (None, None)
         return {
-            "measured": guess.mean,
+            "measured": guess.value.mean,
             "low": low,
             "high": high,
             "interval": f"{CONFIDENCE} {name}" if guess.ends else None,

@@ -15,16 +15,17 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import UNNAMED, Case, Claim, Source
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.proof_steps import counted
+from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.symbols import TERMS, term_of
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
 from ...verdicts.display import interval, judged, measured_side, prediction, relation
+from ...verdicts.estimates import CONFIDENCE, estimate, leaning, middle
 from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.sign_test import normality, sign_test
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
 from ...verdicts.undecided_advice import remedies
-from ..printed_intervals import CONFIDENCE, estimate, leaning, written
 from .typesetting import code, factor, maths, prose, sentence, span, value, verdict
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}
@@ -290,13 +291,13 @@ class Statement:
     def place(self, case: Case) -> str:
         """A case by the symbols of the statement, and by what else differs between cases; not by
         how many seeds it has."""
-        same = shared_fields(row.case for row in self.result.cases)
+        same = shared_fields(row.case for row in self.result.cases).items()
         names = {s.name: s for s in symbols(self.claim.statement)}
         parts = []
         for name, given in case.fields().items():
             known = name in names or (name in TERMS and not self.claim.own)
             symbol = known and re.fullmatch(r"-?[\d./]+", str(given))
-            if name in _SEEDS or (name in same and not (symbol and name in names)):
+            if name in _SEEDS or ((name, given) in same and not (symbol and name in names)):
                 continue
             if symbol:
                 parts.append(maths(f"{latex(names.get(name, Symbol(name)))} = {given}"))
@@ -317,21 +318,17 @@ class Statement:
         if printed is None:
             return f"{left} is {value(measured_side(self.claim, row))}, {stated}"
         parts = []
-        if printed.ends is not None:
-            parts.append(f"{CONFIDENCE} interval {value(written(printed.ends))}")
-        if printed.normality and printed.deciding is not None:
-            parts.append(f"decided by {value(written(printed.deciding))} if normal")
-            parts.append(str(printed.test or f"n = {printed.count}"))
-        elif printed.deciding is not None:
-            parts.append(
-                f"decided by {value(written(printed.deciding))} at level "
-                f"{value(f'{printed.level:.2g}')}"
-            )
+        if printed.ends:
+            parts.append(f"{CONFIDENCE} interval {value(in_print(*printed.ends))}")
+        if printed.deciding:
+            level = f"at level {value(f'{printed.level:.2g}')}"
+            how = f"if normal; {printed.carried}" if printed.normality else level
+            parts.append(f"decided by {value(in_print(*printed.deciding))} {how}")
         if printed.test and not printed.normality:
             parts.append(f"sign test p = {value(f'{printed.test.p:.2g}')}")
         ends = f" ({'; '.join(parts)})" if parts else ""
         return (
-            f"{left} is {value(printed.middle)} on average over "
+            f"{left} is {value(middle(printed.value))} on average over "
             f"{plural(printed.count, printed.what)}{ends}, {stated}"
         )
 

@@ -17,6 +17,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, canonical
 from ...running.user_claims import OwnFile
+from ...verdicts.reference_ledger import Agreement
 from ...verdicts.suite_verdicts import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
 from .data import rigorous
 from .typesetting import escaped, template
@@ -42,8 +43,8 @@ class Provenance:
         origin: where the records come from, as a phrase.
         command: what writes the appendix again.
         date: an ISO day, which no clock tells.
-        repeated: how many records of the reference ledger were repeated here, and how many of them
-            agree; None for records of one's own.
+        repeated: how records of the user's own agree with the reference ledger; None where the
+            records are the user's own.
         held: how many records lie there, with those that are not of today's code or of the suite.
         changed: the keys of the claims that say something else than in the claim set.
         commit: of the checkout, with + for uncommitted changes, where the claims are of no set.
@@ -58,7 +59,7 @@ class Provenance:
     origin: str
     command: str
     date: str
-    repeated: tuple[int, int] | None = None
+    repeated: Agreement | None = None
     held: int = 0
     changed: tuple[str, ...] = ()
     commit: str = ""
@@ -162,7 +163,6 @@ def checklist(
     verdicts = Counter(map(verdict_name, results))
     wordings = Counter(result.claim.wording for result in results)
     proved = [result for result in results if result.verdict is Verdict.PROVED]
-    devices = Counter(str(record.inputs.get("device", "unknown")) for record in used)
     text = template("checklist.md").render(
         source=source,
         results=results,
@@ -207,9 +207,9 @@ def checklist(
         confidence=f"{100 * (1 - LEVEL):.0f} %",
         budget=FALSE_ALARM_BUDGET,
         levels=list(dict.fromkeys(f"{alpha:.2g}" for alpha in levels[:1] + levels[-1:])),
-        seconds=_seconds(used),
-        all_seconds=_seconds(records),
-        devices=[f"{n:,} runs on {name}" for name, n in sorted(devices.items())],
+        seconds=seconds(used),
+        all_seconds=seconds(records),
+        devices=[f"{n:,} runs on {name}" for name, n in sorted(devices(used).items())],
         machines=sorted(
             {
                 f"{facts.get('cpu', 'unknown')}, {facts.get('cores', '?')} cores"
@@ -285,10 +285,12 @@ def _kind(result: ClaimResult, row: CaseResult) -> str:
     return ""
 
 
-def _seconds(records: Sequence[Record]) -> list[float]:
+def seconds(records: Iterable[Record]) -> list[float]:
     """Of wall-clock time, of each run that says it."""
-    return [
-        float(seconds)
-        for record in records
-        if isinstance(seconds := record.facts.get("timing", {}).get("wall_s"), int | float)
-    ]
+    times = (record.facts.get("timing", {}).get("wall_s") for record in records)
+    return [float(time) for time in times if isinstance(time, int | float)]
+
+
+def devices(records: Iterable[Record]) -> Counter[str]:
+    """How many runs each device did."""
+    return Counter(str(record.inputs.get("device", "unknown")) for record in records)

@@ -14,8 +14,8 @@ from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import Exact, Sample
 
+from ...verdicts.estimates import CONFIDENCE
 from ..drawing.panels import Found, Panel, Rows, Series, Table, curves, rows, split, stated
-from ..printed_intervals import CONFIDENCE
 from .question import keys, question
 
 _LEARN = "depth_width/losses_by_updates"

@@ -42,7 +42,7 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
 from ...records.store import decode, manifest
-from ...verdicts.display import middle
+from ...verdicts.estimates import middle
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 

@@ -30,6 +30,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...running.claims_index import claims_index
 from ...verdicts.display import measured_side, slack
+from ...verdicts.estimates import leaning
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
     VERDICT_NAMES,
@@ -40,7 +41,6 @@ from ...verdicts.suite_verdicts import (
 )
 from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
-from ..printed_intervals import leaning
 
 _MARK = re.compile(
     r"<!--\s+(?P<kind>verdict|of|is|near|fails|agree|against|shapes|sizes|number|law|bench):"

@@ -12,10 +12,12 @@ from pathlib import Path
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim
 from depthlaw.theory.claims.known_bounds import known_bounds
+from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.symbols import term_of
 from depthlaw.theory.claims.values import Ball, Proportion, Sample
 
 from ...verdicts.display import measured_side, predicted, prediction, relation, statement_latex
+from ...verdicts.estimates import CONFIDENCE, estimate, middle
 from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
@@ -24,7 +26,6 @@ from ..appendix.data import Row, results_csv, rows as data_rows
 from ..appendix.typesetting import code, maths, md, pipe_table, prose, span, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
-from ..printed_intervals import CONFIDENCE, estimate, written
 from ..questions import QUESTIONS, PageQuestion
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
@@ -325,8 +326,8 @@ def case_cells(result: ClaimResult, row: CaseResult) -> tuple[str, str, str]:
     if (found := estimate(result, row)) is None:
         measured = value(measured_side(result.claim, row))
     else:
-        parts = [f"{value(found.middle)}, {plural(found.count, found.what)}"]
-        parts += [f"{CONFIDENCE}: {value(written(found.ends))}"] if found.ends else []
+        parts = [f"{value(middle(found.value))}, {plural(found.count, found.what)}"]
+        parts += [f"{CONFIDENCE}: {value(interval(*found.ends))}"] if found.ends else []
         parts += [f"decided by {prose(found.decided_by)}"] if found.deciding else []
         measured = "; ".join(parts)
     why = f": {prose(row.decision.reason)}" if row.decision.reason else ""
