@@ -148,14 +148,8 @@ def _reason(result: ClaimResult) -> str:
         case Verdict.OUT_OF_SCOPE:
             return "every case breaks an assumption of the statement"
         case Verdict.CONDITIONAL:
-            weak = [
-                f"{key} ({verdict})"
-                for key, verdict in result.premises.items()
-                if verdict not in (Verdict.PROVED, Verdict.ARGUED)
-            ]
-            return "it rests on what is neither PROVED nor ARGUED: " + (
-                ", ".join(weak) or "a condition in its own statement"
-            )
+            what = ", ".join(result.weak) or "a condition in its own statement"
+            return f"it rests on what is neither PROVED nor ARGUED: {what}"
     if word == PREMISE_REFUTED:
         return f"it rests on {result.premise_refuted}, which FAILS"
     if word == NOT_RUN:

@@ -115,6 +115,11 @@ class ClaimResult:
         return [c for c in self.cases if c.decision.verdict is not Verdict.OUT_OF_SCOPE]
 
     @property
+    def outside(self) -> list[CaseResult]:
+        """The cases that break an assumption."""
+        return [c for c in self.cases if c.decision.verdict is Verdict.OUT_OF_SCOPE]
+
+    @property
     def missing(self) -> list[CaseResult]:
         """The cases in scope that have no record."""
         return [c for c in self.in_scope if c.measured is None]
@@ -176,6 +181,12 @@ class ClaimResult:
         return next((key for key, verdict in self.premises.items() if verdict in refuted), "")
 
     @property
+    def weak(self) -> list[str]:
+        """The premises that are neither PROVED nor ARGUED, each with its verdict."""
+        strong = (Verdict.PROVED, Verdict.ARGUED)
+        return [f"{key} ({word})" for key, word in self.premises.items() if word not in strong]
+
+    @property
     def unfinished(self) -> bool:
         """Whether cases are missing of a suite that is recorded as it comes."""
         return self.suite in AS_IT_COMES and bool(self.missing)
@@ -211,9 +222,7 @@ class ClaimResult:
             or (self.proof is not None and not self.confirmed)
         ):
             return Verdict.UNDECIDED
-        if self.claim.kind == "conditional" or any(
-            v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()
-        ):
+        if self.claim.kind == "conditional" or self.weak:
             return Verdict.CONDITIONAL
         if proved or self.certified:
             return Verdict.PROVED

@@ -310,9 +310,7 @@ def test_failure_while_writing_leaves_nothing(store, quick, tmp_path, monkeypatc
 
 
 def test_without_the_programs_it_says_what_to_install(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(
-        formats.importlib.util, "find_spec", lambda name: None if name == "typst" else object()
-    )
+    monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "typst" else object())
     assert main(["appendix", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
     assert "Typst" in said

@@ -93,26 +93,18 @@ class Statement:
         """The cases that a PROVED statement is about, every one, by the fields in which they
         differ: a run of whole numbers of the last field is written as a range."""
         letters, shapes = self.shapes
-        listed = [
-            maths(f"({', '.join(map(str, (*key, _run(values))))})")
-            for key, values in sorted(shapes.items(), key=_in_order)
-        ]
-        return (
-            f"the {plural(len(listed), 'shape')} {maths(f'({letters})')} = {', '.join(listed)}"
-            if listed
-            else ""
-        )
+        cells = ((*key, _run(values)) for key, values in sorted(shapes.items(), key=_in_order))
+        listed = [maths(f"({', '.join(map(str, parts))})") for parts in cells]
+        what = f"the {plural(len(listed), 'shape')} {maths(f'({letters})')} = {', '.join(listed)}"
+        return what if listed else ""
 
     @property
     def shapes(self) -> tuple[str, Mapping[tuple[object, ...], Sequence[object]]]:
         """Of a PROVED statement the letters of the fields in which its cases differ, and the values
         of the last field for all others."""
         cases = [row.case.fields() for row in self.result.in_scope]
-        names = (
-            [name for name in cases[0] if len({case.get(name) for case in cases}) > 1]
-            if self.result.verdict is Verdict.PROVED and not self.result.kernel_checked
-            else []
-        )
+        by_cases = self.result.verdict is Verdict.PROVED and not self.result.kernel_checked
+        names = [n for n in cases[0] if len({c.get(n) for c in cases}) > 1] if by_cases else []
         if not names:
             return "", {}
         # Shapes of nets read from their width on, whatever the order of the alphabet.
@@ -125,33 +117,20 @@ class Statement:
     def where(self, known: Collection[str] = ()) -> str:
         """What is judged where it is no equality, and what stands behind names and symbols of the
         statement, but for symbols, by name, that were explained before."""
-        statement_interval = interval(self.claim)
-        # A case as the statement writes it, not as a command line does.
-        how = (
-            (
-                prose(judged(self.claim)).removesuffix(prose(str(statement_interval[0])))
-                + self.place(statement_interval[0])
-                + "."
-            )
-            if statement_interval
-            else ""
-        )
+        sentences = []
+        if first := interval(self.claim):
+            # A case as the statement writes it, not as a command line does.
+            how = prose(judged(self.claim)).removesuffix(prose(str(first[0])))
+            sentences.append(f"{how[:1].upper()}{how[1:]}{self.place(first[0])}.")
         stated = [
             maths(definition.latex)
             + (f" ({prose(definition.meaning)})" if definition.meaning else "")
             for definition in definitions(self.claim.statement)
         ]
         named = [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
-        return " ".join(
-            [
-                *([how[:1].upper() + how[1:]] if how else []),
-                *(
-                    f"{before} {'; '.join(parts)}."
-                    for before, parts in (("Here", stated), ("Symbols:", named))
-                    if parts
-                ),
-            ]
-        )
+        for before, parts in (("Here", stated), ("Symbols:", named)):
+            sentences += [f"{before} {'; '.join(parts)}."] if parts else []
+        return " ".join(sentences)
 
     @property
     def brief(self) -> str:
@@ -167,7 +146,7 @@ class Statement:
     @property
     def reading(self) -> str:
         """How its wording is known."""
-        return {"universal": "universal reading"}.get(self.claim.wording, self.claim.wording)
+        return self.claim.wording + " reading" * (self.claim.wording == "universal")
 
     @property
     def whence(self) -> str:
@@ -207,12 +186,10 @@ class Statement:
             parts.append(f"certificates of all {plural(asked, 'case')}, rechecked")
         elif result.proof and result.claim.evidence == "argument":
             counting = counted(result.proof)
-            steps, sure = len(counting), sum(bool(step.holds) for step in counting)
-            parts.append(
-                f"proof with {plural(steps, 'step')} confirmed by machine"
-                if sure == steps
-                else f"proof of which {sure} of {plural(steps, 'step')} are confirmed"
-            )
+            steps, sure = plural(len(counting), "step"), sum(bool(s.holds) for s in counting)
+            whole = f"proof with {steps} confirmed by machine"
+            part = f"proof of which {sure} of {steps} are confirmed"
+            parts.append(whole if sure == len(counting) else part)
         if failing:
             parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
             if result.kernel_refuted and result.claim.formal:
@@ -221,11 +198,8 @@ class Statement:
         elif asked and (name != Verdict.PROVED or kernel):
             agree = len(result.decided)
             parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")
-        undecided, missing = len(result.undecided), len(result.missing)
-        if undecided:
-            parts.append(f"{undecided} undecided")
-        if missing:
-            parts.append(f"{missing} not recorded")
+        parts += [f"{len(result.undecided)} undecided"] if result.undecided else []
+        parts += [f"{len(result.missing)} not recorded"] if result.missing else []
         return "; ".join(filter(None, (*parts, self.carried, self.against, self.slack)))
 
     @property
@@ -247,12 +221,11 @@ class Statement:
         side = leaning(self.result)
         if not side.means or self.result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
             return ""
-        return (
-            f"{side.means} of {plural(side.cases, 'mean')} "
-            f"contradict{'s' * (side.means == 1)} it, {side.intervals} by "
-            f"{'its' if side.intervals == 1 else 'their'} {CONFIDENCE} "
-            f"interval{'s' * (side.intervals != 1)}"
+        whose = (
+            f"its {CONFIDENCE} interval" if side.intervals == 1 else f"their {CONFIDENCE} intervals"
         )
+        contradict = f"contradict{'s' * (side.means == 1)} it, {side.intervals} by {whose}"
+        return f"{side.means} of {plural(side.cases, 'mean')} {contradict}"
 
     @property
     def slack(self) -> str:
@@ -335,14 +308,11 @@ class Statement:
     @property
     def open(self) -> Sequence[str]:
         """What would decide its undecided cases: the first few."""
-        open_cases = [
-            f"Open at {self.place(remedy.case)}: {prose(str(remedy))}."
-            for remedy in remedies(self.result)
-        ]
-        rest = len(open_cases) - _FEW
-        return open_cases[:_FEW] + [
-            f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
-        ] * (rest > 0)
+        every = list(remedies(self.result))
+        few = [f"Open at {self.place(of.case)}: {prose(str(of))}." for of in every[:_FEW]]
+        rest = len(every) - _FEW
+        more = f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
+        return [*few, *([more] if rest > 0 else [])]
 
     @property
     def steps(self) -> Sequence[str]:
@@ -353,10 +323,8 @@ class Statement:
     @property
     def premises(self) -> str:
         """The claims that it rests on, with their verdicts."""
-        return ", ".join(
-            f"{code(key)} ({verdict(premise_verdict)})"
-            for key, premise_verdict in self.result.premises.items()
-        )
+        premises = self.result.premises.items()
+        return ", ".join(f"{code(key)} ({verdict(word)})" for key, word in premises)
 
 
 def _in_order(shape: tuple[tuple[object, ...], object]) -> list[str]:
@@ -413,8 +381,8 @@ def cited(source: Source) -> str:
 
 def _place(text: str, *, nested: bool = False) -> str:
     parts, done = [], 0
-    for match in _WORD.finditer(text):
-        if match[0] in entries() and not nested:
+    for match in () if nested else _WORD.finditer(text):
+        if match[0] in entries():
             parts += [prose(text[done : match.start()]), f"@{match[0]}"]
             done = match.end()
     return "".join([*parts, prose(text[done:])])
