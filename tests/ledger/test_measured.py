@@ -97,7 +97,7 @@ def of(name: str, store: Store) -> Recorded:
 
 
 def whole(name: str, recorded: Recorded, folder: Path) -> str:
-    return page_blocks.question(name, recorded, folder) + page_blocks.numbers([name], recorded)
+    return page_blocks.question(name, recorded, folder) + page_blocks.numbers(name, recorded)
 
 
 def put(store: Store, key: str, case: Case, value: Measured) -> str:
@@ -118,7 +118,7 @@ def test_a_question_is_a_picture_folded_tables_and_verdicts(tmp_path: Path) -> N
         )
     picture, level = page_blocks.question(name, of(name, store), tmp_path).split("\n\n")
     assert level.startswith("*Bars and bands of means and shares: 95 % intervals.")
-    text = page_blocks.numbers([name], of(name, store))
+    text = page_blocks.numbers(name, of(name, store))
     assert picture.endswith("(/figures/short-paths.png)")
     assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
     assert text.startswith("<details><summary>Numbers</summary>")

@@ -41,7 +41,7 @@ from ...verdicts.suite_verdicts import (
 )
 from ..appendix.printed_claims import DATED, Statement, sign
 from ..appendix.typesetting import code, factor, maths, pipe_table, prose, sentence, value, verdict
-from .page_blocks import case_cells, undecided
+from .page_blocks import case_cells, compact, undecided
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
 MOST_CASES = 12
@@ -243,7 +243,7 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
         cells = (f"{n or ''}" for n in (*(counts[name] for name in words), others))
         rows.append((f"[{topic}]({topic}/index.md)", *cells))
     heading = " | ".join(["topic", *(f"{word}:" for word in (*words, "supporting"))])
-    lines += [f":::{{container}} compact\n\n{pipe_table(heading, rows)}\n:::", ""]
+    lines += [compact(pipe_table(heading, rows)), ""]
     lines += ["Claims of earlier versions: [what became of them](former.md)."]
     menu = "\n".join(["former", *(f"{topic}/index" for topic in names)])
     return "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
@@ -495,5 +495,4 @@ def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
         else:
             who = f"{who}, {claim.wording}"
         cells.append((prose(row["task"]), prose(row["nets"]), lower, upper, who, word))
-    listed = pipe_table("task | nets | lower bound | upper bound | who | verdict", cells)
-    return f":::{{container}} compact\n\n{listed}\n:::"
+    return compact(pipe_table("task | nets | lower bound | upper bound | who | verdict", cells))
