@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -85,6 +85,9 @@ class _Copied:
     def write(self, text: str) -> int:
         self._copy.write(text)
         return self._stream.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.write("".join(lines))
 
 
 @contextmanager
