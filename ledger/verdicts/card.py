@@ -92,14 +92,15 @@ def own_tables(results: Iterable[ClaimResult]) -> Iterator[OwnTable]:
     for result in results:
         if result.claim.table is not None and result.measured:
             makers.setdefault(result.claim.table, []).extend(result.cases)
+
+    def cell(content: str | timedelta) -> str:
+        return content if isinstance(content, str) else duration(content.total_seconds())
+
     for maker, rows in makers.items():
-        tables = maker(rows)
-        cells = (
-            tuple(duration(c.total_seconds()) if isinstance(c, timedelta) else c for c in row)
-            for row in tables.rows
-        )
-        columns, words = (tuple(map(readable, names)) for names in (tables.columns, tables.words))
-        yield OwnTable(columns, words, tuple(cells), tables.legend)
+        table = maker(rows)
+        columns, words = (tuple(map(readable, names)) for names in (table.columns, table.words))
+        cells = tuple(tuple(map(cell, row)) for row in table.rows)
+        yield OwnTable(columns, words, cells, table.legend)
 
 
 def _facts(
@@ -122,16 +123,11 @@ def _facts(
         yield "", how
     yield "in words", claim.text
     for place, definition in enumerate(definitions(claim.statement)):
-        yield (
-            "" if place else "with",
-            definition.text + (f": {definition.meaning}" if definition.meaning else ""),
-        )
+        meaning = f": {definition.meaning}" if definition.meaning else ""
+        yield "" if place else "with", definition.text + meaning
     # A claim from a file of the user's may use symbols that are not declared.
-    declared = [(s, term_of(s)) for s in symbols(claim.statement)]
-    yield (
-        "where",
-        "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}" for s, t in declared),
-    )
+    declared = [(written(s), term_of(s)) for s in symbols(claim.statement)]
+    yield "where", "; ".join(f"{s}: {t.meaning if t else 'of this claim'}" for s, t in declared)
     yield "LaTeX", statement_latex(claim)
     draws = f"; {claim.draws}" if claim.own and claim.draws else ""
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}{draws}"
@@ -203,21 +199,12 @@ def answers(keys: Iterable[str]) -> Iterator[ShippedAnswer]:
             place = evidence(claim, Path(empty), reference=reference)
             if not place.said:
                 continue
-            runs = {
-                replace(run, device=device).id
-                for run in runs_of(claim, SUITES)
-                for device in (("cpu", "cuda") if claim.accepts("device") else ("cpu",))
-                if run.case is not None and not run.control
-            }
-            yield ShippedAnswer(
-                key,
-                claim.needs,
-                place.verify,
-                place.said,
-                tuple(sorted(runs)),
-                card(place.result),
-                grounds(place.result, place.judged),
-            )
+            devices = ("cpu", "cuda") if claim.accepts("device") else ("cpu",)
+            cases = [run for run in runs_of(claim, SUITES) if run.case and not run.control]
+            runs = {replace(run, device=device).id for run in cases for device in devices}
+            shown = card(place.result), grounds(place.result, place.judged)
+            said = place.verify, place.said
+            yield ShippedAnswer(key, claim.needs, *said, tuple(sorted(runs)), *shown)
 
 
 def advised_verdicts() -> dict[str, tuple[str, str]]:

@@ -4,6 +4,7 @@ prints them as."""
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from math import log10
 from typing import Any
@@ -80,26 +81,22 @@ def number(value: Measured | None) -> str:
     >>> number(Proportion(44684, 44685)), number(Sample((1.0, 2.0))), number(Proportion(3, 4))
     ('share 0.99998 (n = 44,685)', 'mean 1.5 (n = 2)', 'share 0.7500 (n = 4)')
     """
-    if value is None:
+    if value is None or isinstance(value, Outside):
         return "-"
     if isinstance(value, Exact):
+        exact = value.value
         # Python refuses to print an integer of more than 4,300 digits.
-        if max(abs(value.value.numerator), value.value.denominator).bit_length() > 13_000:
-            return _decimal(Fraction(value.value))
-        text = str(value.value)
-        if len(text) <= 24:
-            return text
-        if value.value.denominator > 1:
-            return _decimal(Fraction(value.value))
-        return f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
+        huge = max(abs(exact.numerator), exact.denominator).bit_length() > 13_000
+        text = "" if huge else str(exact)
+        if huge or (len(text) > 24 and exact.denominator > 1):
+            return _decimal(Fraction(exact))
+        return text if len(text) <= 24 else f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
     if isinstance(value, Ball):
         low, high = (_decimal(x) for x in (value.low, value.high))
         if low == high:
             return low
         moderate = all(end == 0 or 1e-300 < abs(end) < 1e300 for end in (value.low, value.high))
         return in_print(value.low, value.high) if moderate else f"[{low}, {high}]"
-    if isinstance(value, Outside):
-        return "-"
     share = isinstance(value, Proportion)
     count = value.trials if share else len(value.values)
     return f"{'share' if share else 'mean'} {middle(value)} (n = {count:,})"
@@ -160,39 +157,27 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
     return f"{float(enclose(at(left, row.case), enclosed).mid()):.6g}"
 
 
-# What stands in print for the = of a statement whose cases are judged by an interval.
-_EQUAL = {"text": (" = ", " ≈ "), "latex": (" = ", r" \approx ")}
-
-
 def interval(claim: Claim) -> tuple[Case, Ball] | None:
     """The first case, of a statement with =, that is judged by an interval around the right side,
     and the interval; None where equality itself is judged.
 
     Cost: a prediction of a case; of all of them where each is a point.
     """
-    if claim.predicted is None or claim.statement.rel_op != "==":
-        return None
-    for case in dict.fromkeys(case for cases in claim.grid.values() for case in cases):
-        try:
+    by_interval = claim.predicted is not None and claim.statement.rel_op == "=="
+    for case in claim.every_case if by_interval else ():
+        with suppress(*NO_VALUE):
             predicted = claim.predict(case)
-        except NO_VALUE:
-            continue
-        if isinstance(predicted, Ball) and predicted.low < predicted.high:
-            return case, predicted
+            if isinstance(predicted, Ball) and predicted.low < predicted.high:
+                return case, predicted
     return None
 
 
 def judged(claim: Claim) -> str:
     """What is judged where it is no equality, as a clause of plain text; else empty."""
-    stated_interval = interval(claim)
-    return (
-        ""
-        if stated_interval is None
-        else (
-            "judged: within the interval that the words or the cases state, not equality; "
-            f"{number(stated_interval[1])} at {stated_interval[0]}"
-        )
-    )
+    if (first := interval(claim)) is None:
+        return ""
+    how = "judged: within the interval that the words or the cases state, not equality"
+    return f"{how}; {number(first[1])} at {first[0]}"
 
 
 def stated(claim: Claim, row: CaseResult) -> str:
@@ -204,12 +189,12 @@ def stated(claim: Claim, row: CaseResult) -> str:
 
 def statement_text(claim: Claim) -> str:
     """The statement in plain text, with the relation that is judged."""
-    return text(claim.statement).replace(*_EQUAL["text"], 1 if interval(claim) else 0)
+    return text(claim.statement).replace(" = ", " ≈ ", 1 if interval(claim) else 0)
 
 
 def statement_latex(claim: Claim) -> str:
     """The statement in LaTeX, with the relation that is judged."""
-    return latex(claim.statement).replace(*_EQUAL["latex"], 1 if interval(claim) else 0)
+    return latex(claim.statement).replace(" = ", r" \approx ", 1 if interval(claim) else 0)
 
 
 def prediction(claim: Claim, row: CaseResult) -> str:

@@ -117,30 +117,22 @@ def _reason(result: ClaimResult) -> str:
     several = f"all {scope} cases" if decided == scope else f"{decided} of {scope} cases"
     of = "the one case" if scope == 1 else several
     agree = f"{of} {'agrees' if decided == 1 else 'agree'}"
+    also = f"; {agree}" if decided else ""
     match word:
-        case Verdict.PROVED if result.kernel_checked and result.claim.formal:
-            return (
-                f"the kernel of the Rocq prover checked {result.claim.formal.theorem} for the "
-                f"whole domain{f'; {agree}' if decided else ''}"
-            )
+        case Verdict.PROVED if result.kernel_checked and claim.formal:
+            checked = f"the kernel of the Rocq prover checked {claim.formal.theorem}"
+            return f"{checked} for the whole domain{also}"
         case Verdict.PROVED:
-            return (
-                f"a certificate that was checked settles {of}, and the statement is about "
-                "these cases alone"
-            )
+            what = "and the statement is about these cases alone"
+            return f"a certificate that was checked settles {of}, {what}"
         case Verdict.ARGUED:
             steps = plural(len(counted(result.proof or ())), "step")
-            return (
-                f"a written proof covers the whole domain: a machine confirmed its {steps}, a "
-                f"reader must check what joins them{f'; {agree}' if decided else ''}"
-            )
+            joints = f"a machine confirmed its {steps}, a reader must check what joins them"
+            return f"a written proof covers the whole domain: {joints}{also}"
         case Verdict.HOLDS:
-            steps = (
-                "; the steps of its proof cover less than the statement"
-                if result.claim.proof and result.claim.evidence == "checks"
-                else ""
-            )
-            return f"{agree}{steps}: evidence, not a proof"
+            less = "; the steps of its proof cover less than the statement"
+            part = less if claim.proof and claim.evidence == "checks" else ""
+            return f"{agree}{part}: evidence, not a proof"
         case Verdict.FAILS:
             failing = len(result.failing)
             fail = f"fail{'s' * (failing == 1)}, and one is enough{_WHOSE[claim.wording]}"
@@ -150,18 +142,16 @@ def _reason(result: ClaimResult) -> str:
         case Verdict.CONDITIONAL:
             what = ", ".join(result.weak) or "a condition in its own statement"
             return f"it rests on what is neither PROVED nor ARGUED: {what}"
-    if word == PREMISE_REFUTED:
-        return f"it rests on {result.premise_refuted}, which FAILS"
-    if word == NOT_RUN:
-        return "nothing is recorded of it"
-    if word == NOT_COMPLETE:
-        return incomplete(result)
+    if word in (PREMISE_REFUTED, NOT_RUN, NOT_COMPLETE):
+        return {
+            PREMISE_REFUTED: f"it rests on {result.premise_refuted}, which FAILS",
+            NOT_RUN: "nothing is recorded of it",
+            NOT_COMPLETE: incomplete(result),
+        }[word]
     if result.undecided:
-        is_open = len(result.undecided)
-        return (
-            f"{is_open} of {plural(scope, 'case')} {'is' if is_open == 1 else 'are'} "
-            f"undecided, and one is enough: {result.undecided[0].decision.reason}"
-        )
+        one = len(result.undecided) == 1
+        are = f"{len(result.undecided)} of {plural(scope, 'case')} {'is' if one else 'are'}"
+        return f"{are} undecided, and one is enough: {result.undecided[0].decision.reason}"
     if result.proof is not None and not result.confirmed:
         return "a step of the proof is not confirmed"
     return "no case is decided" if result.cases else f"it has no case in suite {result.suite}"
@@ -174,13 +164,9 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
     printed = ", ".join(f"{counts[name]} {name}" for name in counts)
     cure = {remedy.case: str(remedy) for remedy in remedies(result)} if result.undecided else {}
     rows = sorted(result.cases, key=lambda row: (row is not result.counterexample, *_telling(row)))
-    yield Ground(
-        "cases",
-        result.suite,
-        f"{len(result.decided)} of {len(result.in_scope)} cases of "
-        f"suite {result.suite} decided: {printed}",
-        below=tuple(_case(result, row, cure.get(row.case, "")) for row in rows),
-    )
+    of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
+    below = tuple(_case(result, row, cure.get(row.case, "")) for row in rows)
+    yield Ground("cases", result.suite, f"{of}: {printed}", below=below)
 
 
 def _telling(row: CaseResult) -> tuple[int, float]:
@@ -201,16 +187,9 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
     parts += [decision.reason] if decision.reason else ["settled"] if decision.certain else []
     if normality(result, row) and (test := sign_test(result.claim, row)):
         parts.append(str(test))
-    return Ground(
-        "case",
-        str(row.case),
-        "; ".join(parts),
-        row.verdict_name,
-        (
-            *([Ground("remedy", says=remedy)] if remedy and remedy != decision.reason else []),
-            *(_record(record, result.claim) for record in row.records),
-        ),
-    )
+    below = [Ground("remedy", says=remedy)] if remedy and remedy != decision.reason else []
+    below += [_record(record, result.claim) for record in row.records]
+    return Ground("case", str(row.case), "; ".join(parts), row.verdict_name, tuple(below))
 
 
 def _record(record: Record, claim: Claim) -> Ground:
@@ -238,17 +217,10 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
         else f"{NOT_RUN}; `depthlaw verify theory --only {claim.key}`"
     )
     state = {True: "confirmed", False: "BROKEN", None: "open"}
-    yield Ground(
-        "proof",
-        "",
-        summary,
-        "",
-        (
-            *([Ground("reading", says=claim.rests_on)] if claim.rests_on else []),
-            *(Ground("step", "", step.says, state[step.holds]) for step in steps),
-            *([_record(record, claim)] if record else []),
-        ),
-    )
+    below = [Ground("reading", says=claim.rests_on)] if claim.rests_on else []
+    below += [Ground("step", "", step.says, state[step.holds]) for step in steps]
+    below += [_record(record, claim)] if record else []
+    yield Ground("proof", says=summary, below=tuple(below))
 
 
 def _certificates(key: str, folder: Path | None) -> Iterator[Ground]:
@@ -290,8 +262,7 @@ def _premise(
 ) -> Ground:
     if key in above:
         return Ground("premise", key, "above: the premises go in a circle", verdict)
-    result = judged(key)
-    if result is None:
+    if (result := judged(key)) is None:
         return Ground("premise", key, "nothing is recorded of it here", verdict)
     ground = _claim(result, "premise", judged, folder, above)
     return Ground("premise", key, ground.says, verdict, ground.below)
@@ -303,26 +274,18 @@ def _sources(result: ClaimResult) -> Iterator[Ground]:
         where = source.place or f"a result of the file {result.claim.topic}.py"
         yield Ground("source", source.key, where, result.claim.wording)
     for key in sources(str(source)):
-        where = ", ".join(filter(None, (source.version, source.place))) if key == source.key else ""
-        yield Ground(
-            "source",
-            key,
-            reference(key) + (f"; here: {where}" if where else ""),
-            result.claim.wording if key == source.key else "",
-        )
+        own = key == source.key
+        where = ", ".join(filter(None, (source.version, source.place))) if own else ""
+        says = reference(key) + (f"; here: {where}" if where else "")
+        yield Ground("source", key, says, result.claim.wording if own else "")
     for key in dict.fromkeys(words(str(source))):
         if key in claims_index():
             yield Ground("named", key, claims_index()[key]["title"])
 
 
 def _control(result: ClaimResult) -> Ground:
-    control, why = result.control, result.claim.control.why
+    control, case, why = result.control, result.claim.control.case, result.claim.control.why
     if control is None:
-        return Ground("control", str(result.claim.control.case), why, NOT_RUN)
-    return Ground(
-        "control",
-        str(control.case),
-        why,
-        control.decision.verdict.value,
-        tuple(_record(record, result.claim) for record in control.records),
-    )
+        return Ground("control", str(case), why, NOT_RUN)
+    below = tuple(_record(record, result.claim) for record in control.records)
+    return Ground("control", str(case), why, control.decision.verdict.value, below)

@@ -98,11 +98,8 @@ class ClaimResult:
 
     def alpha(self, row: CaseResult) -> float:
         """The false-alarm rate that a case of this claim is judged with."""
-        return (
-            level(self.claim, row.case)
-            if row.measured is None
-            else alpha(self.claim, row.case, row.measured)
-        )
+        value = row.measured
+        return level(self.claim, row.case) if value is None else alpha(self.claim, row.case, value)
 
     @cached_property
     def decided(self) -> list[CaseResult]:
@@ -161,8 +158,7 @@ class ClaimResult:
     @cached_property
     def kernel_refuted(self) -> bool:
         """Whether a proof kernel has checked a theorem that contradicts the claim as it stands."""
-        formal = self.claim.formal
-        return formal is not None and bool(formal.refutes) and not stale(self.claim)
+        return self.claim.formal is not None and not self.kernel_checked and not stale(self.claim)
 
     @property
     def confirmed(self) -> bool:
@@ -271,12 +267,8 @@ class ClaimResult:
     def _complete(self) -> bool:
         """Whether everything that the verdict can rest on is recorded."""
         argued = self.claim.proof is None or self.proof is not None
-        return (
-            bool(self.in_scope)
-            and not self.missing
-            and argued
-            and not any(word.startswith(NOT_RUN) for word in self.premises.values())
-        )
+        unknown = any(word.startswith(NOT_RUN) for word in self.premises.values())
+        return bool(self.in_scope) and not self.missing and argued and not unknown
 
     @property
     def _weaker(self) -> str:
@@ -300,12 +292,9 @@ class ClaimResult:
     def news(self) -> str:
         """Which case chance decides here, or leaves undecided, otherwise than is known: no
         contradiction. An empty string where there is none."""
-        for row in self.cases:
-            if (
-                row.measured is not None
-                and not self._contradicts(row)
-                and known_at(self.claim, row.case) not in ("", row.decision.verdict.value)
-            ):
+        for row in (row for row in self.cases if row.measured is not None):
+            before = known_at(self.claim, row.case)
+            if before not in ("", row.decision.verdict.value) and not self._contradicts(row):
                 return self._otherwise_at(row)
         return self._otherwise if self.claim.awaited == "UNDECIDED" else ""
 
@@ -323,9 +312,8 @@ class ClaimResult:
     def tightest(self) -> float | None:
         """The smallest slack over the decided cases, in orders of magnitude; negative when
         violated."""
-        return min(
-            (c.decision.slack for c in self.decided if c.decision.slack is not None), default=None
-        )
+        slacks = (c.decision.slack for c in self.decided)
+        return min((slack for slack in slacks if slack is not None), default=None)
 
     @property
     def vacuous(self) -> bool:
@@ -348,20 +336,18 @@ def results(
     failures = list(failures)
     decisions, judged = Decisions(store), {}
     for key, claim in claims.items():
-        rows = tuple(
-            _decided(claim, case, *_values(claim, case, store), store, decisions)
-            for case in claim.cases(suite)
-        )
+        cases = claim.cases(suite)
+        rows = (_decided(claim, c, *_values(claim, c, store), store, decisions) for c in cases)
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(
             claim,
-            rows,
+            tuple(rows),
             steps if isinstance(steps, tuple) else None,
             record,
             tuple(f for f in failures if f.run.claim.key == key),
             _control(claim, store, decisions),
-            suite=next((s for s in SUITES if claim.cases(s) == claim.cases(suite)), suite),
+            suite=next((s for s in SUITES if claim.cases(s) == cases), suite),
         )
     decisions.save()
     premises = _premises(judged, suite, store)
@@ -454,10 +440,7 @@ def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decis
     """The most damaging verdict over the seeds: one counterexample refutes."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
     decisions = [judge(claim, case, value, alpha=alpha(claim, case, value)) for value in values]
-    return min(
-        enumerate(decisions),
-        key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0),
-    )
+    return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack or 0.0))
 
 
 def _not_judged(error: Exception) -> Decision:
