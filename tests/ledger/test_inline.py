@@ -105,11 +105,8 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
 
 def test_shares_shapes_and_sizes_are_those_of_statements(judged):
     """Which test_statements holds against the records."""
-    deeper, exact, wall = (
-        "exercises/deeper_is_better",
-        "separation_rank/exact",
-        "trained_depth/wall_within",
-    )
+    deeper, exact = "exercises/deeper_is_better", "separation_rank/exact"
+    wall = "trained_depth/wall_within"
     ledger = MarkSource({key: judged.judged(key) for key in (deeper, exact, wall)}, 1)
     said = ledger.spoken(f"<!-- agree: {deeper} -->, <!-- against: {deeper} -->")
     assert said == "none of four, all four"
@@ -127,11 +124,7 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
     page = (docs / "index.md").read_text()
     on_row = "wall_within depth=2,net={},asked=row,distance={},first={}".format
-    for net, pick, seed in (
-        ("softmax", max, 13),
-        ("softmax", min, 12),
-        ("linearised", min, 15),
-    ):
+    for net, pick, seed in (("softmax", max, 13), ("softmax", min, 12), ("linearised", min, 15)):
         assert f"{on_row(net, 9, seed)} -->" in page
         measured = {
             first: ledger._case(f"trained_depth/{on_row(net, 9, first)}")[1].measured
