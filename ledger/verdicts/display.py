@@ -97,9 +97,9 @@ def number(value: Measured | None) -> str:
             return low
         moderate = all(end == 0 or 1e-300 < abs(end) < 1e300 for end in (value.low, value.high))
         return in_print(value.low, value.high) if moderate else f"[{low}, {high}]"
-    share = isinstance(value, Proportion)
-    count = value.trials if share else len(value.values)
-    return f"{'share' if share else 'mean'} {middle(value)} (n = {count:,})"
+    kind = "share" if isinstance(value, Proportion) else "mean"
+    count = value.trials if isinstance(value, Proportion) else len(value.values)
+    return f"{kind} {middle(value)} (n = {count:,})"
 
 
 def by_chance(result: ClaimResult, row: CaseResult) -> str:

@@ -359,9 +359,9 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
             return ours.value == theirs.value
         case Ball(), Ball():
             return ours.low <= theirs.high and theirs.low <= ours.high
-        case (Sample(), Sample()) | (Proportion(), Proportion()):
-            (a, b), (c, d) = ours.interval(alpha), theirs.interval(alpha)
-            return ours == theirs or (a <= d and c <= b)
+        case (Sample() as one, Sample() as other) | (Proportion() as one, Proportion() as other):
+            (a, b), (c, d) = one.interval(alpha), other.interval(alpha)
+            return one == other or (a <= d and c <= b)
         case tuple(), tuple():
             # The wording of the steps may change; whether the argument stands may not.
             return all(step.holds for step in ours) == all(step.holds for step in theirs)
@@ -385,8 +385,8 @@ def main(arguments: list[str] | None = None) -> int:
     where = "results folder; by default depthlaw's folder among your data"
     parser.add_argument("--results", type=Path, help=where)
     parser.add_argument("--out", type=Path, default=SHIPPED, help="by default the shipped file")
-    turned = "accept cases that are decided otherwise than is known"
-    parser.add_argument("--turned", action="store_true", help=turned)
+    accept = "accept cases that are decided otherwise than is known"
+    parser.add_argument("--turned", action="store_true", help=accept)
     options = parser.parse_args(arguments)
     try:
         store = open_store(options.results, read_only=True)

@@ -15,7 +15,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from depthlaw.advisor.base.quantities import UsageError
 
@@ -86,9 +86,10 @@ class Document:
             for figure, drawn in self.figures.items():
                 (folder / "figures" / figure).write_bytes(drawn)
             (folder / "appendix.typ").write_text(written, encoding="utf-8")
-            how = {"root": name, "ignore_system_fonts": True, "pdf_standards": [PDF_STANDARD]}
+            file, standards = str(folder / "appendix.typ"), [PDF_STANDARD]
+            how: dict[str, Any] = {"root": name, "ignore_system_fonts": True}
             try:
-                return bytes(typst.compile(str(folder / "appendix.typ"), **how))
+                return bytes(typst.compile(file, pdf_standards=standards, **how))
             except typst.TypstError as error:
                 raise UsageError(_refused("PDF", error)) from None
 

@@ -66,7 +66,8 @@ def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
         ]
         depths, widths = tuple(o.depth or 0.0 for o in known), tuple(o.width for o in known)
         label = "best shapes; intervals cut at trained depths"
-        curves.append(Series(label, depths, widths, *zip(*ends, strict=True), kind="points"))
+        low, high = zip(*ends, strict=True)
+        curves.append(Series(label, depths, widths, low, high, "points"))
     for law in laws:
         fine = tuple(np.geomspace(*law.depths, 40).tolist())
         curves.append(Series(f"fit: {law.formula}", fine, tuple(map(law.width, fine))))

@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import fill as filled
@@ -135,7 +135,8 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
         for place in places[len(panels) :]:
             place.set_axis_off()
         if shared:
-            how = {"loc": "center"} if free else {"loc": "outside lower center", "ncols": 3}
+            how: dict[str, Any] = {"loc": "outside lower center", "ncols": 3}
+            how = {"loc": "center"} if free else how
             drawn, labels = [handles[label] for label in shared], [*map(_set, shared)]
             (places[-1] if free else figure).legend(drawn, labels, handlelength=2.6, **how)
 
@@ -145,7 +146,7 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
 def picture(
     draw: Callable[[Figure], None],
     form: str,
-    look: Mapping[str, Any],
+    look: dict[str, Any],
     inches: tuple[float, float],
     layout: Any = "constrained",
 ) -> bytes:
@@ -217,10 +218,10 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     if legend and (entries := _in_legend(panel)):
         labels = [fill(series.label, size.legend) for series in entries]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-        where = {"loc": "upper left", "bbox_to_anchor": (0, -size.below), "borderaxespad": 0}
-        look = {"ncols": _legend_columns(labels, size), "handlelength": 2.2, "columnspacing": 1.2}
-        drawn = [handles[_label(s)] for s in entries]
-        axes.legend(drawn, [*map(_set, labels)], **where, **look)
+        look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -size.below)}
+        look |= {"borderaxespad": 0, "handlelength": 2.2, "columnspacing": 1.2}
+        drawn, columns = [handles[_label(s)] for s in entries], _legend_columns(labels, size)
+        axes.legend(drawn, [*map(_set, labels)], ncols=columns, **look)
 
 
 def _beside(panel: Panel, series: Series, place: int, count: int) -> Series:
@@ -394,8 +395,8 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     if panel.y_scale == "log" and _decades(low, high) > _MOST_TICKS:
         first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
         step = next(s for s in _STEPS if (last - first) / s <= _MOST_TICKS)
-        powers = [10.0**n for n in range(first, last + 1) if n % step == 0]
-        axes.yaxis.set_major_locator(FixedLocator(powers))
+        few = [10.0**n for n in range(first, last + 1) if n % step == 0]
+        axes.yaxis.set_major_locator(FixedLocator(few))
         axes.yaxis.set_minor_locator(NullLocator())
     elif panel.y_scale == "log" and low >= 1e-3 and high <= 1e5 and high / low < 1e3:
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")

@@ -137,8 +137,8 @@ def curve(
     if not there:
         return None
     low, middle, high = zip(*there.values(), strict=True)
-    ends = (None, None) if low == middle == high else (low, high)
-    return Series(label, tuple(there), middle, *ends, kind, like)
+    least, most = (None, None) if low == middle == high else (low, high)
+    return Series(label, tuple(there), middle, least, most, kind, like)
 
 
 def _ends(value: Measured | Number) -> tuple[float, float, float] | None:

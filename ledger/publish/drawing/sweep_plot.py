@@ -102,17 +102,17 @@ def _draw(axes: Axes, answers: Sequence[Answer], key: NetKind, known_by: int | N
             axes.fill_between(xs, low, high, color=_OURS, alpha=alpha, linewidth=0, zorder=1)
     known = (m for m in models() if m.kind == "decoder" and m.year <= (known_by or math.inf))
     near = [m for m in known if sizes[0] <= _layers(m.layers, m.width) <= sizes[-1]]
-    look = {"color": _MODELS, "markersize": 7, "markeredgecolor": "white", "markeredgewidth": 0.7}
+    look: dict[str, Any] = {"markersize": 7, "markeredgecolor": "white", "markeredgewidth": 0.7}
     places = [_layers(m.layers, m.width) for m in near]
-    axes.plot(places, [m.layers for m in near], "o", zorder=3, **look)
+    axes.plot(places, [m.layers for m in near], "o", color=_MODELS, zorder=3, **look)
     labels = [("recommended", float(ours[-1][1]), _OURS)]
     drawn = [r for r in rules(known_by) if r.applies in (STANDARD, key) and r.meaning != "built"]
     for rule, colour in zip(drawn, _COLOURS * len(drawn), strict=False):
         labels.append(
             (rule.name.removeprefix("threshold "), _law(axes, rule, sizes, colour), colour)
         )
-    heights = [deep for _, deep, _ in ours] + [m.layers for m in near]
-    heights += [height for _, height, _ in labels]
+    heights = [height for _, height, _ in labels]
+    heights += [deep for _, deep, _ in ours] + [m.layers for m in near]
     axes.set_ylim(max(2, 0.8 * min(heights)), 1.6 * max(heights))
     _label_lines(axes, labels)
     _label_models(axes, near)
@@ -139,8 +139,8 @@ def _law(axes: Axes, rule: Rule, sizes: list[float], colour: str) -> float:
     axes.plot(xs, inside, "-" if rule.domain else "--", color=colour, linewidth=2.6, zorder=4)
     points = zip(xs, heights, map(rule.standard_error, xs), strict=True)
     if bands := [(x, y - 2 * e, y + 2 * e) for x, y, e in points if e is not None]:
-        xs, below, above = zip(*bands, strict=True)
-        axes.fill_between(xs, below, above, color=colour, alpha=0.25, linewidth=0, zorder=2)
+        inner, below, above = zip(*bands, strict=True)
+        axes.fill_between(inner, below, above, color=colour, alpha=0.25, linewidth=0, zorder=2)
     return heights[-1]
 
 

@@ -422,7 +422,7 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
         small = bool(max(ranges) <= arb(157) / 125)
     claim, bounds = recorded.claims["rank_collapse/layers_uniform"], []
     for depth in range(1, COLLAPSE + 1):
-        at_depth = {"depth": depth, "gamma": str(gamma), "lipschitz": 1}
+        at_depth: dict[str, Any] = {"depth": depth, "gamma": str(gamma), "lipschitz": 1}
         bound = float(claim.predict(Case(**case.fields() | at_depth)))
         # A bound above 1 says nothing of a collapse.
         bounds.append(-bound / math.log(10) if small and bound < 0 else None)
