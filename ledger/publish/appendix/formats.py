@@ -15,7 +15,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 from depthlaw.advisor.base.quantities import UsageError
 
@@ -86,10 +86,13 @@ class Document:
             for figure, drawn in self.figures.items():
                 (folder / "figures" / figure).write_bytes(drawn)
             (folder / "appendix.typ").write_text(written, encoding="utf-8")
-            file, standards = str(folder / "appendix.typ"), [PDF_STANDARD]
-            how: dict[str, Any] = {"root": name, "ignore_system_fonts": True}
+            file = str(folder / "appendix.typ")
             try:
-                return bytes(typst.compile(file, pdf_standards=standards, **how))
+                return bytes(
+                    typst.compile(
+                        file, root=name, ignore_system_fonts=True, pdf_standards=[PDF_STANDARD]
+                    )
+                )
             except typst.TypstError as error:
                 raise UsageError(_refused("PDF", error)) from None
 

@@ -78,8 +78,8 @@ def numbers(name: str, recorded: Recorded) -> str:
             listed.insert(0, (asked.title, own))
         tables = [f"**{md(title)}**\n\n{_table(table)}" for title, table in listed]
         folded = [_folded("Numbers", "\n\n".join(tables))] if tables else []
-        own = [r for r in there if r.claim.key in asked.claims]
-        return "\n\n".join([*folded, _verdicts(own)])
+        measuring = [r for r in there if r.claim.key in asked.claims]
+        return "\n\n".join([*folded, _verdicts(measuring)])
 
     return _blocks(asked, recorded, told)
 
