@@ -196,6 +196,7 @@ def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[S
 @claim(
     Eq(length_max, _TWO ** floor((depth - fixed_layers) / per_doubling)),
     source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorems 1, 2, Corollary 1.1"),
+    assumes={r"$L \geq s$": lambda c: c.depth >= c.fixed_layers},
     cases={
         "quick": (
             *Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),
