@@ -30,7 +30,7 @@ def main(results: Path) -> int:
     runs = [run for suite in AS_IT_COMES for run in plan(claims, suite)]
     with permission(FEW):
         failures = execute(runs, store, Inline())
-    left = [failure for failure in failures if failure.error == NotTrainedError.__name__]
+    left = [failure for failure in failures if isinstance(failure.error, NotTrainedError)]
     print(f"{len(runs) - len(failures)} of {len(runs)} runs recorded, {len(left)} not trained yet")
     wrong = [failure for failure in failures if failure not in left]
     for failure in wrong:

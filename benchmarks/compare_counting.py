@@ -30,18 +30,10 @@ from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.models import architecture, model, models
 
 TEN = (
-    "GPT-2 XL",
-    "Llama-3-8B",
-    "Llama-3.2-1B",
-    "Gemma-1-7B",
-    "Qwen2.5-7B",
-    "Falcon-7B",
-    "Mixtral-8x7B",
-    "DeepSeek-V2-Lite",
-    "T5-Large",
-    "ALBERT-base",
+    *("GPT-2 XL", "Llama-3-8B", "Llama-3.2-1B", "Gemma-1-7B", "Qwen2.5-7B", "Falcon-7B"),
+    *("Mixtral-8x7B", "DeepSeek-V2-Lite", "T5-Large", "ALBERT-base"),
 )
-OUT = Path(__file__).parents[1] / "ledger" / "publish" / "other_counts.csv"
+OUT = Path(__file__).parents[1] / "ledger" / "publish" / "site" / "other_counts.csv"
 COLUMNS = ("tool", "version", "date", "model", "parameters", "how")
 Row = tuple[str, int | None, str]  # model, parameters (None: no answer), how it was asked
 
@@ -72,12 +64,8 @@ def accelerate_counts() -> Iterator[Row]:
 
     estimate.verify_on_hub = lambda *_: SimpleNamespace(config={}, library_name="transformers")
     for name, folder in _folders():
-        asked = SimpleNamespace(
-            model_name=folder,
-            library_name="transformers",
-            trust_remote_code=False,
-            dtypes=["float32"],
-        )
+        of = {"model_name": folder, "library_name": "transformers", "dtypes": ["float32"]}
+        asked = SimpleNamespace(**of, trust_remote_code=False)
         ((_, _, size, _),) = estimate.gather_data(asked)
         yield name, size // 4, "estimate-memory, 32-bit bytes / 4, Hub look-up replaced by a folder"
 
@@ -135,25 +123,12 @@ def cookbook_counts(script: Path) -> Callable[[], Iterator[Row]]:
         for name in TEN:
             a = architecture(model(name))
             inner = a.experts.width if a.experts else a.d_ff
-            arguments = [
-                "-l",
-                a.encoder_layers + a.layers,
-                "-hs",
-                a.width,
-                "-v",
-                a.vocabulary,
-                "-s",
-                a.context,
-                "-kv",
-                a.key_heads / a.heads,
-                "-ff",
-                max(1, round(inner / a.width)),
-                "-nl",
-                3 if a.gated else 2,
-            ]
+            sizes = {"-l": a.encoder_layers + a.layers, "-hs": a.width, "-v": a.vocabulary}
+            sizes |= {"-s": a.context, "-kv": a.key_heads / a.heads}
+            sizes |= {"-ff": max(1, round(inner / a.width)), "-nl": 3 if a.gated else 2}
+            texts = [str(each) for pair in sizes.items() for each in pair]
             if a.experts:
-                arguments += ["--moe", "-e", a.experts.count, "-t", a.experts.active]
-            texts = [str(each) for each in arguments]
+                texts += ["--moe", "-e", str(a.experts.count), "-t", str(a.experts.active)]
             said = subprocess.run(
                 [sys.executable, str(script), *texts], capture_output=True, text=True, check=True
             ).stdout
@@ -174,12 +149,8 @@ def _folders() -> Iterator[tuple[str, str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--cookbook",
-        type=Path,
-        metavar="FILE",
-        help="EleutherAI/cookbook, calc/calc_transformer_params.py",
-    )
+    script = "EleutherAI/cookbook, calc/calc_transformer_params.py"
+    parser.add_argument("--cookbook", type=Path, metavar="FILE", help=script)
     parser.add_argument("--cookbook-commit", default="", help="of that file")
     parser.add_argument("--only", default="", metavar="TOOL", help="tools whose name begins so")
     chosen = parser.parse_args()
@@ -218,14 +189,10 @@ def _replaced(
     kept: list[dict[str, str]], tool: str, release: str, today: str, rows: list[Row]
 ) -> list[dict[str, str]]:
     sys.stderr.write(f"{tool} {release}: {len(rows)} models\n")
-    new = [
-        dict(
-            zip(
-                COLUMNS, (tool, release, today, name, "" if n is None else str(n), how), strict=True
-            )
-        )
-        for name, n, how in rows
+    cells = [
+        (tool, release, today, name, "" if n is None else str(n), how) for name, n, how in rows
     ]
+    new = [dict(zip(COLUMNS, row, strict=True)) for row in cells]
     return [row for row in kept if row["tool"] != tool] + new
 
 

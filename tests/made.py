@@ -9,8 +9,23 @@ from typing import Any
 from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source
-from depthlaw.theory.claims.values import Exact, Measured
+from depthlaw.theory.claims.values import Exact, Measured, Step
 from depthlaw.theory.claims.verdict import Decision, Verdict
+
+ONE = Exact(1)
+
+
+def record(
+    value: Measured | tuple[Step, ...] = ONE,
+    claim: str = "a/b",
+    seed: int = 0,
+    code: str = "old",
+    **case: Any,
+) -> Record:
+    """A record of what was measured in a case; without one, of steps."""
+    inputs = {"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"}
+    facts = {"environment": {"cpu": "x\x1b[31m"}, "timing": {"wall_s": 0.123456, "cpu_s": 0.25}}
+    return Record(inputs, encode(value), facts)
 
 
 def row(

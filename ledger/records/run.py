@@ -115,9 +115,9 @@ def control_run(claim: Claim, device: str = "cpu") -> Run:
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that raised instead of measuring: a defect of ours, or too little memory; `error` names
+    """A run that raised instead of measuring: a defect of ours, or too little memory; `error` is
     what it raised, where that was in this process."""
 
     run: Run
     why: str
-    error: str = ""
+    error: Exception | None = None

@@ -31,6 +31,8 @@ MARKER = "depthlaw-results"
 FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
 # No record comes near this; a larger file is not read into memory to find out.
 LARGEST = 64 * 2**20
+# What reading what is not of a known form may raise.
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _ANOTHER = "; choose another with --results DIR"
 _NAME = re.compile(r"[0-9a-f]{64}\.json")
 
@@ -42,7 +44,7 @@ class StoreError(UsageError):
 
 
 @contextmanager
-def _told(what: str, advice: str = "") -> Iterator[None]:
+def _refusals(what: str, advice: str = "") -> Iterator[None]:
     """What the system refuses becomes a StoreError: what cannot be done, the reason, and advice."""
     try:
         yield
@@ -77,23 +79,24 @@ def encode(result: Result) -> dict[str, Any]:
     >>> encode(Exact(Fraction(1, 3)))
     {'exact': '1/3'}
     """
-    if isinstance(result, Exact):
-        rare = {"misses": result.misses, "truncated": result.truncated}
-        return {"exact": _written(result.value)} | {k: v for k, v in rare.items() if v}
-    if isinstance(result, Ball):
-        return {"ball": [_written(result.low), _written(result.high)]}
-    if isinstance(result, Sample):
-        return {"sample": list(result.values), "statistic": "mean"}
-    if isinstance(result, Proportion):
-        return {"proportion": [result.right, result.trials]}
-    if isinstance(result, Outside):
-        return {"outside": result.broken}
-    if not isinstance(result, tuple) or not all(isinstance(step, Step) for step in result):
-        raise TypeError(
-            f"a measurement returned {type(result).__name__}; accepted are Exact, "
-            "Ball, Sample, Proportion and Outside"
-        )
-    return {"proof": [[step.says, step.holds] for step in result]}
+    match result:
+        case Exact(value, misses, truncated):
+            rare = {"misses": misses, "truncated": truncated}
+            return {"exact": _written(value)} | {k: v for k, v in rare.items() if v}
+        case Ball(low, high):
+            return {"ball": [_written(low), _written(high)]}
+        case Sample(values):
+            return {"sample": list(values), "statistic": "mean"}
+        case Proportion(right, trials):
+            return {"proportion": [right, trials]}
+        case Outside(broken):
+            return {"outside": broken}
+        case tuple() if all(isinstance(step, Step) for step in result):
+            return {"proof": [[step.says, step.holds] for step in result]}
+    raise TypeError(
+        f"a measurement returned {type(result).__name__}; accepted are Exact, "
+        "Ball, Sample, Proportion and Outside"
+    )
 
 
 def decode(data: Mapping[str, Any]) -> Result:
@@ -107,11 +110,8 @@ def decode(data: Mapping[str, Any]) -> Result:
     """
     if "exact" in data:
         value = _read(data["exact"])
-        return Exact(
-            int(value) if value.denominator == 1 else value,
-            float(data.get("misses", 0.0)),
-            bool(data.get("truncated", False)),
-        )
+        whole = int(value) if value.denominator == 1 else value
+        return Exact(whole, float(data.get("misses", 0.0)), bool(data.get("truncated", False)))
     if "ball" in data:
         low, high = data["ball"]
         return Ball(_read(low), _read(high))
@@ -150,11 +150,7 @@ def _written(value: Fraction | int) -> str:
 def _read(text: str) -> Fraction:
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
         raise ValueError("not a rational number in the form of a record")
-    top, _, bottom = text.partition("/")
-    return Fraction(
-        int(top, 16 if "x" in top else 10),
-        int(bottom, 16 if "x" in bottom else 10) if bottom else 1,
-    )
+    return Fraction(*(int(part, 16 if "x" in part else 10) for part in text.split("/")))
 
 
 @dataclass(frozen=True)
@@ -218,7 +214,7 @@ class Record:
         try:
             body = json.loads(data)
             schema, seal = body["schema"], body["seal"]
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except MALFORMED:
             raise ValueError("not a record: truncated or foreign") from None
         check_schema(schema)
         try:
@@ -230,7 +226,7 @@ class Record:
             raise ValueError("edited or damaged: parts of it are missing or malformed") from None
         try:
             decode(record.result)
-        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError):
+        except MALFORMED:
             raise ValueError("sealed, but its result is not of a known form") from None
         return record
 
@@ -244,9 +240,8 @@ def check_schema(schema: object) -> None:
     if type(schema) is not int or schema != SCHEMA:
         newer = type(schema) is int and schema > SCHEMA
         advice = "; a newer depthlaw wrote it: upgrade, then move it back" if newer else ""
-        raise ValueError(
-            f"schema {schema!r}, while this version of depthlaw reads schema {SCHEMA}{advice}"
-        )
+        known = f"while this version of depthlaw reads schema {SCHEMA}"
+        raise ValueError(f"schema {schema!r}, {known}{advice}")
 
 
 def _sha256(data: bytes) -> str:
@@ -257,11 +252,8 @@ def _what_is_wrong(body: dict[str, Any], seal: object, record: Record, name: str
     """Why a file that reads as a record is not the record's file."""
     if seal != digest({key: value for key, value in body.items() if key != "seal"}):
         return "edited or damaged: its content does not match its seal"
-    if (
-        body.get("id") != record.id
-        or body.get("result_hash") != record.result_hash
-        or name != f"{record.id}.json"
-    ):
+    names = body.get("id"), body.get("result_hash"), name
+    if names != (record.id, record.result_hash, f"{record.id}.json"):
         return "its id, its result hash or its file name does not match its content"
     return "not in canonical form"
 
@@ -305,31 +297,23 @@ class Store:
 
     def _check_ownership(self) -> None:
         """Refuse a folder of another program, and links that lead out of it."""
-        for name in FOLDERS:
-            if (self.root / name).is_symlink():
-                raise StoreError(
-                    f"{self.root / name} is a link; a results folder holds real "
-                    "folders, choose another with --results DIR"
-                )
+        for link in (self.root / name for name in FOLDERS if (self.root / name).is_symlink()):
+            raise StoreError(f"{link} is a link; a results folder holds real folders{_ANOTHER}")
         runs = self.root / "runs"
-        with _told(f"the results folder {self.root} cannot be read", _ANOTHER):
+        with _refusals(f"the results folder {self.root} cannot be read", _ANOTHER):
             ours = (self.root / MARKER).is_file()
             foreign = runs.is_dir() and any(runs.iterdir()) and not ours
             held = [] if ours or self.read_only or not self.root.is_dir() else self.root.iterdir()
             other = next((path.name for path in held if path.name not in FOLDERS), "")
         if foreign:
-            raise StoreError(
-                f"{runs} holds files of another program (no {MARKER} beside it); "
-                "choose another folder with --results DIR"
-            )
+            why = f"{runs} holds files of another program (no {MARKER} beside it)"
+            raise StoreError(f"{why}{_ANOTHER}")
         if other:
-            raise StoreError(
-                f"{self.root} holds {quoted(other)}, which depthlaw did not write; choose a new or "
-                "empty folder with --results DIR"
-            )
+            why = f"{self.root} holds {quoted(other)}, which depthlaw did not write"
+            raise StoreError(f"{why}; choose a new or empty folder with --results DIR")
 
     def _prepare(self) -> None:
-        with _told(f"the results folder {self.root} cannot be written", _ANOTHER):
+        with _refusals(f"the results folder {self.root} cannot be written", _ANOTHER):
             for folder in ("runs", "tmp", "manifests"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             self.write(self.root / MARKER, b"A results folder of depthlaw.\n")
@@ -368,7 +352,7 @@ class Store:
             return
         path = self.file_of(record.id)
         safe = "; the records already there are safe"
-        with _told(f"cannot write a record to {self.root}", safe):
+        with _refusals(f"cannot write a record to {self.root}", safe):
             path.parent.mkdir(exist_ok=True)
             self.write(path, record.to_bytes(), settle=settle)
         self._records[record.id] = record
@@ -376,7 +360,7 @@ class Store:
     def write_manifest(self, manifest: Mapping[str, Any]) -> Path:
         """Store a manifest under its own hash."""
         path = self.root / "manifests" / f"{manifest['hash']}.json"
-        with _told(f"cannot write the manifest to {self.root}"):
+        with _refusals(f"cannot write the manifest to {self.root}"):
             self.write(path, canonical(manifest) + b"\n")
         return path
 
@@ -397,7 +381,7 @@ class Store:
             StoreError: when the disk turns out to be full or to fail.
         """
         unsettled, self._unsettled = self._unsettled, []
-        with _told(f"cannot write records to {self.root}"):
+        with _refusals(f"cannot write records to {self.root}"):
             folders = {folder for path in unsettled for folder in list(path.parents)[:2]}
             for path in (*unsettled, *sorted(folders)):
                 with suppress(FileNotFoundError):  # set aside meanwhile
@@ -421,10 +405,7 @@ class Store:
                 # Another driver on the same folder has just set it aside.
                 continue
             except OSError as error:
-                raise StoreError(
-                    f"cannot read {path} ({error.strerror}); fix its permissions or "
-                    "choose another --results DIR"
-                ) from None
+                raise _unreadable(error, path) from None
             except ValueError as reason:
                 self._move_aside(Path(path), str(reason))
                 continue
@@ -436,7 +417,7 @@ class Store:
         if self.read_only:
             self.set_aside.append(SetAside(name, path, why))
             return
-        with _told(f"{name} is not to be trusted ({why}) and cannot be set aside"):
+        with _refusals(f"{name} is not to be trusted ({why}) and cannot be set aside"):
             try:
                 target.parent.mkdir(parents=True)
                 path.replace(target)
@@ -480,11 +461,8 @@ def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = Fal
             somebody named it.
     """
     if folder is not None and (read_only or lazy) and not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
-        raise StoreError(
-            f"the results folder {folder} {what}; give one that `depthlaw verify "
-            "--results DIR` has written"
-        )
+        what = f"the results folder {folder} {'is a file' if folder.exists() else 'does not exist'}"
+        raise StoreError(f"{what}; give one that `depthlaw verify --results DIR` has written")
     if folder is None:
         from platformdirs import user_data_path
 
@@ -498,7 +476,7 @@ def write_file(file: Path, data: bytes) -> None:
     Raises:
         StoreError: when it cannot be written.
     """
-    with _told(f"{file} cannot be written"):
+    with _refusals(f"{file} cannot be written"):
         _write_whole(file, file.with_name(f".{file.name}.{uuid.uuid4().hex}"), data)
 
 
@@ -544,13 +522,10 @@ def broken_manifests(store: Store) -> list[list[str]]:
             runs = dict(body["runs"])
             if digest(body["runs"]) != body["hash"] or path.name != f"{body['hash']}.json":
                 raise ValueError("its content does not match its hash")
-            wrong = [
-                run
-                for run, result in runs.items()
-                if (r := store.get(run)) and r.result_hash != result and body["schema"] == SCHEMA
-            ]
-            if wrong:
-                raise ValueError(f"it lists another result for the recorded run {wrong[0][:10]}")
+            known = {run: r.result_hash for run in runs if (r := store.get(run))}
+            wrong = next((run for run, result in known.items() if runs[run] != result), "")
+            if wrong and body["schema"] == SCHEMA:
+                raise ValueError(f"it lists another result for the recorded run {wrong[:10]}")
         except (OSError, KeyError, TypeError, AttributeError, RecursionError):
             broken.append([name, "not a manifest: truncated, foreign or unreadable"])
         except (json.JSONDecodeError, UnicodeDecodeError):
@@ -570,18 +545,18 @@ def _files_below(folder: str) -> Iterator[str]:
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
-            raise StoreError(
-                f"cannot read {error.filename} ({error.strerror}); fix its "
-                "permissions or choose another --results DIR"
-            ) from None
+            raise _unreadable(error, error.filename) from None
 
     for here, folders, files in os.walk(folder, onerror=unreadable):
         folders.sort()
         # Links to folders are not followed, and are as foreign as any other link.
-        for name in sorted(
-            [*files, *(f for f in folders if os.path.islink(os.path.join(here, f)))]
-        ):
-            yield os.path.join(here, name)
+        links = [name for name in folders if os.path.islink(os.path.join(here, name))]
+        yield from (os.path.join(here, name) for name in sorted([*files, *links]))
+
+
+def _unreadable(error: OSError, path: str) -> StoreError:
+    advice = "fix its permissions or choose another --results DIR"
+    return StoreError(f"cannot read {path} ({error.strerror}); {advice}")
 
 
 def _content(path: str) -> bytes:

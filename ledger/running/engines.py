@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import logging
+import math
 import multiprocessing
 import os
 import signal
@@ -45,19 +46,12 @@ LOADER = "depthlaw.theory.claims.definition:find"
 THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 
 # Seconds that a process may take to start and import its first claim, on a busy machine, besides
-# the time of its run.
-STARTING = 120.0
-
-
-# Seconds between two times that the disk is waited for: most runs take less time than it does.
-SETTLING = 0.5
-
+# the time of its run; and between two times that the disk is waited for: most runs take less.
+STARTING, SETTLING = 120.0, 0.5
 
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so
 # that it can travel.
 TaskAnswer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
-
-
 Outcomes = Generator[tuple[Run, Record | Failure], None, None]
 
 
@@ -127,7 +121,7 @@ class Inline:
             try:
                 outcome: Record | Failure = run.execute()
             except Exception as error:
-                outcome = Failure(run, reason(error), type(error).__name__)
+                outcome = Failure(run, reason(error), error)
             yield run, outcome
 
 
@@ -165,12 +159,9 @@ class ProcessPool:
         count = self.processes or len(self.gpus) or cores()
         # Importing what an extra brings takes seconds: as few processes do it as the work allows.
         extras = list(dict.fromkeys(map(_extra, todo)))
+        gpus = self.gpus or (None,)
         slots = [
-            _Slot(
-                self,
-                self.gpus[n % len(self.gpus)] if self.gpus else None,
-                extras[n % len(extras)],
-            )
+            _Slot(self, gpus[n % len(gpus)], extras[n % len(extras)])
             for n in range(min(count, len(runs)))
         ]
         try:
@@ -204,10 +195,9 @@ class ProcessPool:
     def _outcome(self, run: Run, answer: TaskAnswer | _Died, deaths: int) -> Record | Failure:
         if not isinstance(answer, _Died):
             return _outcome(run, answer)
-        if answer.hung:
-            return Failure(run, f"hung: stopped after {self.timeout:g} s")
         why = f"exit code {answer.code}: killed, out of memory, or crashed"
-        return Failure(run, f"its process died {deaths} times ({why})")
+        hung = f"hung: stopped after {self.timeout:g} s"
+        return Failure(run, hung if answer.hung else f"its process died {deaths} times ({why})")
 
 
 @dataclass(frozen=True)
@@ -331,10 +321,9 @@ class _Slot:
         """End the process, which keeps nothing that could be lost, and return its exit code."""
         process, executor, self._process, self._executor = self._process, self._executor, None, None
         self._starting = False
-        if executor is None:
-            return None
-        if process is None:
-            executor.shutdown(wait=False, cancel_futures=True)
+        if executor is None or process is None:
+            if executor is not None:
+                executor.shutdown(wait=False, cancel_futures=True)
             return None
         process.kill()
         process.join()
@@ -373,7 +362,7 @@ def _deaf() -> Iterator[None]:
 
 def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None:
     """What a process of the pool does first, before anything heavy is imported."""
-    one_thread()
+    os.environ.update(THREADS)  # which linear algebra reads when it is loaded
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     threading.Thread(target=_end_with_driver, daemon=True).start()
@@ -386,11 +375,6 @@ def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None
     with suppress(Exception):
         # What goes wrong here goes wrong again in the task, and is reported there.
         _claim(loader, key)
-
-
-def one_thread() -> None:
-    """Let linear algebra that is loaded from now on use one thread."""
-    os.environ.update(THREADS)
 
 
 def _end_with_driver() -> None:
@@ -430,26 +414,18 @@ class Ray:
             raise UsageError(f"the engine ray needs Ray; {advice}") from None
         started_here = not ray.is_initialized()
         if started_here:
+            dashboard = False if self.address == "local" else None
+            how = {"log_to_driver": False, "include_dashboard": dashboard}
             try:
-                dashboard = False if self.address == "local" else None
-                ray.init(
-                    address=self.address,
-                    log_to_driver=False,
-                    include_dashboard=dashboard,
-                    # Where it is, Ray says at level INFO, in the middle of our lines.
-                    logging_level=logging.WARNING,
-                )
+                # Where it is, Ray says at level INFO, in the middle of our lines.
+                ray.init(address=self.address, logging_level=logging.WARNING, **how)
             except (ConnectionError, ValueError) as error:
                 advice = "start one, or take --address local"
                 raise UsageError(
                     f"no Ray cluster at {self.address!r} ({reason(error)}); {advice}"
                 ) from None
-        remote = ray.remote(
-            num_cpus=1,
-            num_gpus=self.gpus_per_run,
-            max_retries=self.retries,
-            runtime_env={"env_vars": THREADS},
-        )(perform_within)
+        needs = {"num_cpus": 1, "num_gpus": self.gpus_per_run, "max_retries": self.retries}
+        remote = ray.remote(**needs, runtime_env={"env_vars": THREADS})(perform_within)
         todo, pending, window = deque(runs), dict[Any, Run](), 0
         try:
             _same_package(*ray.get(ray.remote(num_cpus=1)(_package_of_worker()).remote()))
@@ -560,8 +536,8 @@ def execute(
     if not todo:
         return []
     failures, due = [], time.monotonic()
-    seconds = 60 * minutes if minutes is not None else None
-    deadline = time.monotonic() + seconds if seconds is not None else None
+    seconds = None if minutes is None else 60 * minutes
+    deadline = math.inf if seconds is None else due + seconds
     with stoppable(seconds), _settled(store), closing(engine.outcomes(todo)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
@@ -575,7 +551,7 @@ def execute(
                         store.settle()
                         due = now + SETTLING
             finished(run)
-            if deadline is not None and time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise Stopped(TIME_IS_UP)
     return failures
 

@@ -70,22 +70,16 @@ class Options:
         raise UsageError(f"unknown engine {quoted(self.engine)}; accepted: inline, pool, ray")
 
     def _check_numbers(self) -> None:
-        most = PROCESSES_PER_CORE * cores()
+        most, longest = PROCESSES_PER_CORE * cores(), 60 * MOST_MINUTES
         if not 0 <= self.processes <= most:
-            raise UsageError(
-                f"--processes {self.processes} is out of range; accepted are 1 to "
-                f"{most} on this machine, or 0 for one per core"
-            )
-        if not 0 < self.timeout <= 60 * MOST_MINUTES:
-            raise UsageError(
-                f"--timeout {self.timeout:g} is not a number of seconds above 0, at "
-                f"most {60 * MOST_MINUTES}; try 3600"
-            )
+            accepted = f"accepted are 1 to {most} on this machine, or 0 for one per core"
+            raise UsageError(f"--processes {self.processes} is out of range; {accepted}")
+        if not 0 < self.timeout <= longest:
+            accepted = f"is not a number of seconds above 0, at most {longest}; try 3600"
+            raise UsageError(f"--timeout {self.timeout:g} {accepted}")
         if self.minutes is not None and not 0 < self.minutes <= MOST_MINUTES:
-            raise UsageError(
-                f"--minutes {self.minutes:g} is not a number of minutes above 0, at "
-                f"most {MOST_MINUTES}; leave it out for no limit"
-            )
+            accepted = f"is not a number of minutes above 0, at most {MOST_MINUTES}"
+            raise UsageError(f"--minutes {self.minutes:g} {accepted}; leave it out for no limit")
 
     def _gpus(self) -> tuple[str, ...]:
         if self.gpus is None:
@@ -95,13 +89,11 @@ class Options:
                 "--gpus names no device; give ids, such as --gpus 0,1, or leave it out"
             )
         ids = tuple(g.strip() for g in self.gpus.split(","))
-        for name in ids:
-            if not _GPU.fullmatch(name):
-                raise UsageError(
-                    f"--gpus {quoted(self.gpus)}: {quoted(name)} is no device id; "
-                    "accepted are numbers and the ids that "
-                    "nvidia-smi -L prints, separated by commas; try --gpus 0,1"
-                )
+        for name in (name for name in ids if not _GPU.fullmatch(name)):
+            raise UsageError(
+                f"--gpus {quoted(self.gpus)}: {quoted(name)} is no device id; accepted are numbers "
+                "and the ids that nvidia-smi -L prints, separated by commas; try --gpus 0,1"
+            )
         if self.engine != "pool":
             raise UsageError(
                 f"--gpus belongs to --engine pool, not to {quoted(self.engine)}; "

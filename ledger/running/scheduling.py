@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,85 +93,55 @@ def check_device(device: str) -> None:
 def budgeted(
     runs: Sequence[Run], store: Store, engine: Engine, memory: int
 ) -> tuple[list[Stage], TimeEstimate]:
-    """Stages of runs within a budget of memory, and what they should take.
+    """Stages of runs within a budget of memory, and what they should take: of claims with a plan
+    the cheapest group first, so that a time limit leaves whole groups behind, then the others. The
+    estimate's `known` are the runs that a plan or records of the same claim tell about.
 
-    The cheapest group comes first, and claims without a plan last. The estimate's `known` are the
-    runs that a plan or records of the same claim tell about.
-
-    Raises:
-        UsageError: when the budget is too small for a run.
-    """
-    seconds = expected_seconds(runs)
-    others = [run for run in runs if not _planned(run)]
-    work = [*stages(list(seconds), engine, memory), *([Stage(others, engine)] if others else [])]
-    by_records = estimate(others, store)
-    known = {run.id: expected for run, expected in seconds.items()}
-    return work, TimeEstimate(known | dict(by_records.seconds), len(known) + by_records.known)
-
-
-def stages(runs: Sequence[Run], engine: Engine, memory: int) -> Iterator[Stage]:
-    """Runs that fit into a process's share of the memory go to the pool; larger ones follow in this
+    Runs that fit into a process's share of the memory go to the pool; larger ones follow in this
     process, with all threads. Each is given the bytes that its process may take.
 
     Raises:
         UsageError: when the budget does not hold what a run cannot do without.
     """
-    costs = {run.id: _cost(run) for run in runs}
-    for run in runs:
-        least = costs[run.id].least_bytes
-        if least > memory:
+    planned = [run for run in runs if run.case is not None and run.claim.plan is not None]
+    costs = {run: run.claim.plan.cost(run.case) for run in planned}
+    for run, cost in costs.items():
+        if cost.least_bytes > memory:
             raise UsageError(
-                f"--memory: {run} needs {least / 2**30:.1f} GB besides its matrix; "
+                f"--memory: {run} needs {cost.least_bytes / 2**30:.1f} GB besides its matrix; "
                 "give at least that"
             )
-    if not isinstance(engine, ProcessPool):
-        yield _stage(runs, engine, memory)
-        return
-    count = engine.processes or cores()
-    share = memory // count
-    small = [run for run in runs if costs[run.id].peak_bytes <= share]
-    large = [run for run in runs if costs[run.id].peak_bytes > share]
-    if small:
-        yield _stage(small, replace(engine, processes=count), share)
-    if large:
-        yield _stage(large, Inline(), memory)
+    seconds = _by_group(costs)
+    parts: list[tuple[list[Run], Engine, int]] = [(list(seconds), engine, memory)]
+    if isinstance(engine, ProcessPool):
+        count = engine.processes or cores()
+        small = [run for run in seconds if costs[run].peak_bytes <= memory // count]
+        large = [run for run in seconds if costs[run].peak_bytes > memory // count]
+        pool = replace(engine, processes=count)
+        parts = [(small, pool, memory // count), (large, Inline(), memory)]
+    work = [
+        Stage([replace(run, options={**run.options, "memory": most}) for run in part], by, most)
+        for part, by, most in parts
+        if part
+    ]
+    others = [run for run in runs if run not in costs]
+    work += [Stage(others, engine)] if others else []
+    by_records = estimate(others, store)
+    known = {run.id: expected for run, expected in seconds.items()} | dict(by_records.seconds)
+    return work, TimeEstimate(known, len(seconds) + by_records.known)
 
 
-def _stage(runs: Sequence[Run], engine: Engine, memory: int) -> Stage:
-    limited = [replace(run, options={**run.options, "memory": memory}) for run in runs]
-    return Stage(limited, engine, memory)
-
-
-def expected_seconds(runs: Iterable[Run], processes: int = 0) -> dict[Run, float]:
-    """The runs of claims with a plan, with their expected seconds.
-
-    The cheapest group comes first, so that a time limit leaves whole groups behind. The first runs
-    of a group, one for each process, also take what is prepared for it.
-    """
-    seconds: dict[Run, float] = {}
-    started: dict[Any, int] = {}
-    total: dict[Any, float] = {}
-    for run in filter(_planned, runs):
-        group = _group(run)
-        started[group] = started.get(group, 0) + 1
-        first = started[group] <= (processes or cores())
-        seconds[run] = _cost(run).seconds(run.claim.plan.rates, first=first)
-        total[group] = total.get(group, 0.0) + seconds[run]
-    return dict(sorted(seconds.items(), key=lambda item: (total[_group(item[0])], _group(item[0]))))
-
-
-def _planned(run: Run) -> bool:
-    return run.case is not None and run.claim.plan is not None
-
-
-def _cost(run: Run) -> Cost:
-    assert run.case is not None
-    return run.claim.plan.cost(run.case)
-
-
-def _group(run: Run) -> tuple[Any, ...]:
-    assert run.case is not None
-    return (run.claim.plan.group, *run.claim.plan.group_of(run.case))
+def _by_group(costs: Mapping[Run, Cost]) -> dict[Run, float]:
+    """Runs with their expected seconds, the cheapest group first. The first runs of a group, one
+    for each core, also take what is prepared for it."""
+    groups: dict[Any, list[tuple[Run, float]]] = {}
+    for run, cost in costs.items():
+        plan = run.claim.plan
+        of_group = groups.setdefault((plan.group, *plan.group_of(run.case)), [])
+        of_group.append((run, cost.seconds(plan.rates, first=len(of_group) < cores())))
+    totals = {group: sum(seconds for _, seconds in of) for group, of in groups.items()}
+    ordered = sorted(groups, key=lambda group: (totals[group], group))
+    return {run: seconds for group in ordered for run, seconds in groups[group]}
 
 
 def memory_check(work: Sequence[Stage], records: Callable[[str], Record | None]) -> Iterator[str]:
@@ -182,16 +152,14 @@ def memory_check(work: Sequence[Stage], records: Callable[[str], Record | None])
         records: (run id) -> record, such as `Store.get`.
     """
     for stage in work:
-        done = [(run, record) for run in stage.runs if (record := records(run.id)) is not None]
-        if stage.memory is None or not done:
-            continue
-        run, record = max(done, key=lambda row: _peak(row[1]))
-        if _peak(record) > stage.memory:
+        peaks = [
+            (record.facts["compute"]["peak_bytes_of_process"], run)
+            for run in stage.runs
+            if stage.memory is not None and (record := records(run.id)) is not None
+        ]
+        peak, run = max(peaks, key=lambda row: row[0], default=(0, None))
+        if stage.memory is not None and peak > stage.memory:
             yield (
-                f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
+                f"memory: a process took {peak / 2**30:.1f} GB, more than its share of "
                 f"{stage.memory / 2**30:.1f} GB, at the latest in {run}"
             )
-
-
-def _peak(record: Record) -> int:
-    return int(record.facts["compute"]["peak_bytes_of_process"])

@@ -223,13 +223,11 @@ def _content(file: Path) -> str:
         with file.open("rb") as stream:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
-        raise UsageError(
-            f"--claims {name} cannot be read ({error.strerror}); give a Python file, {_TRY}"
-        ) from None
+        why = f"--claims {name} cannot be read ({error.strerror})"
+        raise UsageError(f"{why}; give a Python file, {_TRY}") from None
     if len(content) > _LARGEST:
-        raise UsageError(
-            f"--claims {name} is larger than {_LARGEST} bytes; give a Python file, {_TRY}"
-        )
+        larger = f"--claims {name} is larger than {_LARGEST} bytes"
+        raise UsageError(f"{larger}; give a Python file, {_TRY}")
     if not _NAME.fullmatch(file.stem):
         raise UsageError(
             f"--claims {name}: the name of the file is the topic of its claims; "
@@ -271,10 +269,8 @@ def _loaded(file: Path, content: str) -> list[Claim]:
 
 def _reason(error: BaseException) -> str:
     reason = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-    if isinstance(error, ImportError):
-        # `from depthlaw.theory import claim` names the package, and quotes the module.
-        quoted_name = re.search("cannot import name '(\\w+)'", reason)
-        name = f"{error.name}.{quoted_name[1]}" if quoted_name else error.name
-        if name in _FORMER:
-            reason += f"; since 0.3 it is {_FORMER[name]}"
-    return reason
+    # `from depthlaw.theory import claim` names the package, and quotes the module.
+    within = re.search("cannot import name '(\\w+)'", reason)
+    name = f"{getattr(error, 'name', '')}{f'.{within[1]}' if within else ''}"
+    known = isinstance(error, ImportError) and name in _FORMER
+    return reason + (f"; since 0.3 it is {_FORMER[name]}" if known else "")

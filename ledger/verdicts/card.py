@@ -45,6 +45,7 @@ from .display import (
     statement_text,
 )
 from .evidence_tree import grounds
+from .known_verdicts import shared_fields
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .reference_ledger import shipped
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
@@ -75,7 +76,7 @@ def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = No
         return Card(heading, facts)
     if claim.table is not None:
         return Card(heading, facts, own=next(own_tables([result])))
-    constant = _constant(result)
+    constant = shared_fields(row.case for row in result.cases)
     return Card(
         heading,
         facts,
@@ -91,14 +92,15 @@ def own_tables(results: Iterable[ClaimResult]) -> Iterator[OwnTable]:
     for result in results:
         if result.claim.table is not None and result.measured:
             makers.setdefault(result.claim.table, []).extend(result.cases)
+
+    def cell(content: str | timedelta) -> str:
+        return content if isinstance(content, str) else duration(content.total_seconds())
+
     for maker, rows in makers.items():
-        tables = maker(rows)
-        cells = (
-            tuple(duration(c.total_seconds()) if isinstance(c, timedelta) else c for c in row)
-            for row in tables.rows
-        )
-        columns, words = (tuple(map(readable, names)) for names in (tables.columns, tables.words))
-        yield OwnTable(columns, words, tuple(cells), tables.legend)
+        table = maker(rows)
+        columns, words = (tuple(map(readable, names)) for names in (table.columns, table.words))
+        cells = tuple(tuple(map(cell, row)) for row in table.rows)
+        yield OwnTable(columns, words, cells, table.legend)
 
 
 def _facts(
@@ -121,16 +123,11 @@ def _facts(
         yield "", how
     yield "in words", claim.text
     for place, definition in enumerate(definitions(claim.statement)):
-        yield (
-            "" if place else "with",
-            definition.text + (f": {definition.meaning}" if definition.meaning else ""),
-        )
+        meaning = f": {definition.meaning}" if definition.meaning else ""
+        yield "" if place else "with", definition.text + meaning
     # A claim from a file of the user's may use symbols that are not declared.
-    declared = [(s, term_of(s)) for s in symbols(claim.statement)]
-    yield (
-        "where",
-        "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}" for s, t in declared),
-    )
+    declared = [(written(s), term_of(s)) for s in symbols(claim.statement)]
+    yield "where", "; ".join(f"{s}: {t.meaning if t else 'of this claim'}" for s, t in declared)
     yield "LaTeX", statement_latex(claim)
     draws = f"; {claim.draws}" if claim.own and claim.draws else ""
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}{draws}"
@@ -169,27 +166,15 @@ def supporting(key: str, known: Mapping[str, Mapping[str, str]]) -> list[Mapping
 def _verdict(result: ClaimResult) -> str:
     if not result.measured:
         return f"{NOT_RUN} (suite {result.suite})"
-    failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
-    counts = (
-        f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
-    )
+    failing = len(result.failing)
+    of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
     word = incomplete(result) if verdict_name(result) == NOT_COMPLETE else marked(result)
-    verdict = f"{word}: {counts}"
+    verdict = f"{word}: {of}"
     verdict += f", {plural(failing, 'counterexample')}" if failing else ""
     # Where a case fails, the tightest is by how much it does: no slack.
     if result.tightest is not None and not failing:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
     return verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
-
-
-def _constant(result: ClaimResult) -> dict[str, Any]:
-    """The fields that are the same in all of several cases."""
-    first, *others = [row.case.fields() for row in result.cases]
-    return {
-        name: value
-        for name, value in first.items()
-        if others and all(name in fields and fields[name] == value for fields in others)
-    }
 
 
 def _row(result: ClaimResult, row: CaseResult, constant: Mapping[str, Any]) -> tuple[str, ...]:
@@ -214,21 +199,12 @@ def answers(keys: Iterable[str]) -> Iterator[ShippedAnswer]:
             place = evidence(claim, Path(empty), reference=reference)
             if not place.said:
                 continue
-            runs = {
-                replace(run, device=device).id
-                for run in runs_of(claim, SUITES)
-                for device in (("cpu", "cuda") if claim.accepts("device") else ("cpu",))
-                if run.case is not None and not run.control
-            }
-            yield ShippedAnswer(
-                key,
-                claim.needs,
-                place.verify,
-                place.said,
-                tuple(sorted(runs)),
-                card(place.result),
-                grounds(place.result, place.judged),
-            )
+            devices = ("cpu", "cuda") if claim.accepts("device") else ("cpu",)
+            cases = [run for run in runs_of(claim, SUITES) if run.case and not run.control]
+            runs = {replace(run, device=device).id for run in cases for device in devices}
+            shown = card(place.result), grounds(place.result, place.judged)
+            said = place.verify, place.said
+            yield ShippedAnswer(key, claim.needs, *said, tuple(sorted(runs)), *shown)
 
 
 def advised_verdicts() -> dict[str, tuple[str, str]]:

@@ -54,11 +54,6 @@ class Entry:
     premises: tuple[str, ...]
     verdict: str
 
-    @property
-    def topic(self) -> str:
-        """The first part of the key."""
-        return self.key.partition("/")[0]
-
 
 @dataclass(frozen=True)
 class ClaimSet:
@@ -79,10 +74,9 @@ class ClaimSet:
 
 def claim_sets(folder: Path = FOLDER) -> dict[str, Path]:
     """The file of every claim set that comes with depthlaw, by name, the oldest first."""
-    files = {
-        path.stem: path for path in folder.glob("claims-v*.jsonl") if _NAME.fullmatch(path.stem)
-    }
-    return dict(sorted(files.items(), key=lambda item: _number(item[0])))
+    named = ((_NAME.fullmatch(path.stem), path) for path in folder.glob("claims-v*.jsonl"))
+    files = {int(match[1]): path for match, path in named if match}
+    return {files[number].stem: files[number] for number in sorted(files)}
 
 
 def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
@@ -107,11 +101,8 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
         listed = [json.loads(line) for line in lines.splitlines()]
         claims = {row["key"]: Entry(**row | {"premises": tuple(row["premises"])}) for row in listed}
         loaded = ClaimSet(name, header["sha256"], header["manifest"], claims)
-        sealed = (header["claim_set"], header["claims"], header["sha256"]) == (
-            name,
-            len(claims),
-            hashlib.sha256(lines).hexdigest(),
-        )
+        facts = name, len(claims), hashlib.sha256(lines).hexdigest()
+        sealed = (header["claim_set"], header["claims"], header["sha256"]) == facts
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(
             f"the claim set {known[name]} cannot be read ({error}); get it again"
@@ -159,14 +150,13 @@ def entry(claim: Claim, verdict: str) -> Entry:
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
     """What differs from a set, by key: "new", "gone", or the names of the changed fields."""
-    differences = {}
-    for key in sorted(old.claims.keys() | today.keys()):
-        if key not in today or key not in old.claims:
-            differences[key] = "gone" if key in old.claims else "new"
-        elif old.claims[key] != today[key]:
-            before, now = asdict(old.claims[key]), asdict(today[key])
-            differences[key] = ", ".join(name for name in now if before[name] != now[name])
-    return differences
+    differences = dict.fromkeys(old.claims.keys() - today, "gone")
+    differences |= dict.fromkeys(today.keys() - old.claims.keys(), "new")
+    for key in old.claims.keys() & today:
+        before, now = asdict(old.claims[key]), asdict(today[key])
+        changed = ", ".join(name for name in now if before[name] != now[name])
+        differences |= {key: changed} if changed else {}
+    return dict(sorted(differences.items()))
 
 
 def altered(old: ClaimSet, claims: Mapping[str, Claim]) -> set[str]:
@@ -214,17 +204,12 @@ def write_claim_set(
 
 def _refuse_other_than_next(name: str, folder: Path = FOLDER) -> None:
     known = claim_sets(folder)
-    after = f"claims-v{_number(list(known)[-1]) + 1 if known else 1}"
+    last = next(reversed(known), "claims-v0")
+    after = f"claims-v{int(last.removeprefix('claims-v')) + 1}"
     if name in known:
         raise UsageError(f"the claim set {name} is never written again; the next one is {after}")
     if name != after:
         raise UsageError(f"{name!r} is not the next claim set; say {after}")
-
-
-def _number(name: str) -> int:
-    match = _NAME.fullmatch(name)
-    assert match is not None
-    return int(match[1])
 
 
 def _today() -> tuple[dict[str, Entry], str]:

@@ -4,6 +4,7 @@ prints them as."""
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from math import log10
 from typing import Any
@@ -12,7 +13,7 @@ import sympy
 
 from depthlaw.theory.claims.definition import Claim, at, measured_symbol
 from depthlaw.theory.claims.printing import latex, text
-from depthlaw.theory.claims.rounding import LEVEL, centre, interval as in_print
+from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.values import (
     Ball,
     Case,
@@ -27,7 +28,7 @@ from depthlaw.theory.claims.values import (
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.exact.enclosure import ball, enclose
 
-from .sign_test import normality, sign_test
+from .estimates import estimate, middle
 from .suite_verdicts import NO_VALUE, CaseResult, ClaimResult
 
 
@@ -80,65 +81,42 @@ def number(value: Measured | None) -> str:
     >>> number(Proportion(44684, 44685)), number(Sample((1.0, 2.0))), number(Proportion(3, 4))
     ('share 0.99998 (n = 44,685)', 'mean 1.5 (n = 2)', 'share 0.7500 (n = 4)')
     """
-    if value is None:
+    if value is None or isinstance(value, Outside):
         return "-"
     if isinstance(value, Exact):
+        exact = value.value
         # Python refuses to print an integer of more than 4,300 digits.
-        if max(abs(value.value.numerator), value.value.denominator).bit_length() > 13_000:
-            return _decimal(Fraction(value.value))
-        text = str(value.value)
-        if len(text) <= 24:
-            return text
-        if value.value.denominator > 1:
-            return _decimal(Fraction(value.value))
-        return f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
+        huge = max(abs(exact.numerator), exact.denominator).bit_length() > 13_000
+        text = "" if huge else str(exact)
+        if huge or (len(text) > 24 and exact.denominator > 1):
+            return _decimal(Fraction(exact))
+        return text if len(text) <= 24 else f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
     if isinstance(value, Ball):
         low, high = (_decimal(x) for x in (value.low, value.high))
         if low == high:
             return low
         moderate = all(end == 0 or 1e-300 < abs(end) < 1e300 for end in (value.low, value.high))
         return in_print(value.low, value.high) if moderate else f"[{low}, {high}]"
-    if isinstance(value, Outside):
-        return "-"
     kind = "share" if isinstance(value, Proportion) else "mean"
-    return f"{kind} {middle(value)} (n = {observations(value)})"
-
-
-def observations(value: Statistical) -> str:
-    """How many observations a mean is of, or trials a share."""
-    return f"{value.trials if isinstance(value, Proportion) else len(value.values):,}"
-
-
-def middle(value: Statistical) -> str:
-    """A mean or a share with digits enough for its interval in print to contain it."""
-    ends = value.interval(LEVEL)
-    return centre(
-        value.mean, ends if math.isfinite(ends[0]) else None, share=isinstance(value, Proportion)
-    )
+    count = value.trials if isinstance(value, Proportion) else len(value.values)
+    return f"{kind} {middle(value)} (n = {count:,})"
 
 
 def by_chance(result: ClaimResult, row: CaseResult) -> str:
     """What a verdict on a mean or a share rests on: the interval at the level of the verdict, and
     for a mean the number of observations and the sign test, in place of a level that only a normal
     law carries; else empty."""
-    value = row.measured
-    if isinstance(value, Ball) and result.claim.needs:
+    if isinstance(row.measured, Ball) and result.claim.needs:
         return "the interval comes from counts, at a level that the note names"
-    if not isinstance(value, Statistical):
+    found = estimate(result, row)
+    if found is None or found.deciding is None:
         return ""
-    level = result.alpha(row)
-    low, high = value.interval(level)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return ""
-    test = sign_test(result.claim, row)
-    if normality(result, row):
-        return f"{in_print(low, high)} if normal; {test or f'n = {observations(value)}'}"
-    text = f"{in_print(low, high)} at level {level:.2g}"
-    if isinstance(value, Sample):
-        text += f"; n = {observations(value)}"
-        if test is not None:
-            text += f", sign test against {test.bound:.3g}: p = {test.p:.2g}"
-    return text
+    decided, test = in_print(*found.deciding), found.test
+    if found.normality:
+        return f"{decided} if normal; {found.carried}"
+    seeds = f"; n = {found.count:,}" if isinstance(found.value, Sample) else ""
+    by_signs = f", sign test against {test.bound:.3g}: p = {test.p:.2g}" if test else ""
+    return f"{decided} at level {found.level:.2g}{seeds}{by_signs}"
 
 
 def _decimal(value: Fraction) -> str:
@@ -179,39 +157,27 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
     return f"{float(enclose(at(left, row.case), enclosed).mid()):.6g}"
 
 
-# What stands in print for the = of a statement whose cases are judged by an interval.
-_EQUAL = {"text": (" = ", " ≈ "), "latex": (" = ", r" \approx ")}
-
-
 def interval(claim: Claim) -> tuple[Case, Ball] | None:
     """The first case, of a statement with =, that is judged by an interval around the right side,
     and the interval; None where equality itself is judged.
 
     Cost: a prediction of a case; of all of them where each is a point.
     """
-    if claim.predicted is None or claim.statement.rel_op != "==":
-        return None
-    for case in dict.fromkeys(case for cases in claim.grid.values() for case in cases):
-        try:
+    by_interval = claim.predicted is not None and claim.statement.rel_op == "=="
+    for case in claim.every_case if by_interval else ():
+        with suppress(*NO_VALUE):
             predicted = claim.predict(case)
-        except NO_VALUE:
-            continue
-        if isinstance(predicted, Ball) and predicted.low < predicted.high:
-            return case, predicted
+            if isinstance(predicted, Ball) and predicted.low < predicted.high:
+                return case, predicted
     return None
 
 
 def judged(claim: Claim) -> str:
     """What is judged where it is no equality, as a clause of plain text; else empty."""
-    stated_interval = interval(claim)
-    return (
-        ""
-        if stated_interval is None
-        else (
-            "judged: within the interval that the words or the cases state, not equality; "
-            f"{number(stated_interval[1])} at {stated_interval[0]}"
-        )
-    )
+    if (first := interval(claim)) is None:
+        return ""
+    how = "judged: within the interval that the words or the cases state, not equality"
+    return f"{how}; {number(first[1])} at {first[0]}"
 
 
 def stated(claim: Claim, row: CaseResult) -> str:
@@ -223,12 +189,12 @@ def stated(claim: Claim, row: CaseResult) -> str:
 
 def statement_text(claim: Claim) -> str:
     """The statement in plain text, with the relation that is judged."""
-    return text(claim.statement).replace(*_EQUAL["text"], 1 if interval(claim) else 0)
+    return text(claim.statement).replace(" = ", " ≈ ", 1 if interval(claim) else 0)
 
 
 def statement_latex(claim: Claim) -> str:
     """The statement in LaTeX, with the relation that is judged."""
-    return latex(claim.statement).replace(*_EQUAL["latex"], 1 if interval(claim) else 0)
+    return latex(claim.statement).replace(" = ", r" \approx ", 1 if interval(claim) else 0)
 
 
 def prediction(claim: Claim, row: CaseResult) -> str:

@@ -23,7 +23,7 @@ from ..records.store import Record, manifest
 from ..running.claims_index import claims_index
 from .citations import entries, reference, sources, words
 from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
-from .shipped_answers import Ground
+from .shipped_answers import Ground, GroundKind
 from .sign_test import normality, sign_test
 from .suite_verdicts import (
     NOT_COMPLETE,
@@ -70,7 +70,7 @@ def as_json(ground: Ground) -> dict[str, Any]:
 
 def _claim(
     result: ClaimResult,
-    kind: str,
+    kind: GroundKind,
     judged: Callable[[str], ClaimResult | None],
     folder: Path | None,
     above: tuple[str, ...],
@@ -86,7 +86,7 @@ def _claim(
         *([Ground("changed", says=claim.post_hoc)] if claim.post_hoc else []),
         *_cases(result),
         *_proof(result),
-        *_kernel(result),
+        *([Ground("formal proof", says=kernel)] if (kernel := said(claim)) else []),
         *_certificates(claim.key, folder),
         *(
             _premise(key, verdict, judged, folder, (*above, claim.key))
@@ -114,67 +114,44 @@ def _reason(result: ClaimResult) -> str:
     """Why this word, and no stronger one."""
     claim, word = result.claim, outcome(result)
     scope, decided = len(result.in_scope), len(result.decided)
-    of = (
-        "the one case"
-        if scope == 1
-        else f"all {scope} cases"
-        if decided == scope
-        else (f"{decided} of {scope} cases")
-    )
+    several = f"all {scope} cases" if decided == scope else f"{decided} of {scope} cases"
+    of = "the one case" if scope == 1 else several
     agree = f"{of} {'agrees' if decided == 1 else 'agree'}"
+    also = f"; {agree}" if decided else ""
     match word:
-        case Verdict.PROVED if result.kernel_checked and result.claim.formal:
-            return (
-                f"the kernel of the Rocq prover checked {result.claim.formal.theorem} for the "
-                f"whole domain{f'; {agree}' if decided else ''}"
-            )
+        case Verdict.PROVED if result.kernel_checked and claim.formal:
+            checked = f"the kernel of the Rocq prover checked {claim.formal.theorem}"
+            return f"{checked} for the whole domain{also}"
         case Verdict.PROVED:
-            return (
-                f"a certificate that was checked settles {of}, and the statement is about "
-                "these cases alone"
-            )
+            what = "and the statement is about these cases alone"
+            return f"a certificate that was checked settles {of}, {what}"
         case Verdict.ARGUED:
             steps = plural(len(counted(result.proof or ())), "step")
-            return (
-                f"a written proof covers the whole domain: a machine confirmed its {steps}, a "
-                f"reader must check what joins them{f'; {agree}' if decided else ''}"
-            )
+            joints = f"a machine confirmed its {steps}, a reader must check what joins them"
+            return f"a written proof covers the whole domain: {joints}{also}"
         case Verdict.HOLDS:
-            steps = (
-                "; the steps of its proof cover less than the statement"
-                if result.claim.proof and result.claim.evidence == "checks"
-                else ""
-            )
-            return f"{agree}{steps}: evidence, not a proof"
+            less = "; the steps of its proof cover less than the statement"
+            part = less if claim.proof and claim.evidence == "checks" else ""
+            return f"{agree}{part}: evidence, not a proof"
         case Verdict.FAILS:
-            failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
-            return (
-                f"{failing} of {plural(decided, 'decided case')} "
-                f"{'fails' if failing == 1 else 'fail'}, and one is enough{_WHOSE[claim.wording]}"
-            )
+            failing = len(result.failing)
+            fail = f"fail{'s' * (failing == 1)}, and one is enough{_WHOSE[claim.wording]}"
+            return f"{failing} of {plural(decided, 'decided case')} {fail}"
         case Verdict.OUT_OF_SCOPE:
             return "every case breaks an assumption of the statement"
         case Verdict.CONDITIONAL:
-            weak = [
-                f"{key} ({verdict})"
-                for key, verdict in result.premises.items()
-                if verdict not in (Verdict.PROVED, Verdict.ARGUED)
-            ]
-            return "it rests on what is neither PROVED nor ARGUED: " + (
-                ", ".join(weak) or "a condition in its own statement"
-            )
-    if word == PREMISE_REFUTED:
-        return f"it rests on {result.premise_refuted}, which FAILS"
-    if word == NOT_RUN:
-        return "nothing is recorded of it"
-    if word == NOT_COMPLETE:
-        return incomplete(result)
+            what = ", ".join(result.weak) or "a condition in its own statement"
+            return f"it rests on what is neither PROVED nor ARGUED: {what}"
+    if word in (PREMISE_REFUTED, NOT_RUN, NOT_COMPLETE):
+        return {
+            PREMISE_REFUTED: f"it rests on {result.premise_refuted}, which FAILS",
+            NOT_RUN: "nothing is recorded of it",
+            NOT_COMPLETE: incomplete(result),
+        }[word]
     if result.undecided:
-        is_open = len(result.undecided)
-        return (
-            f"{is_open} of {plural(scope, 'case')} {'is' if is_open == 1 else 'are'} "
-            f"undecided, and one is enough: {result.undecided[0].decision.reason}"
-        )
+        one = len(result.undecided) == 1
+        are = f"{len(result.undecided)} of {plural(scope, 'case')} {'is' if one else 'are'}"
+        return f"{are} undecided, and one is enough: {result.undecided[0].decision.reason}"
     if result.proof is not None and not result.confirmed:
         return "a step of the proof is not confirmed"
     return "no case is decided" if result.cases else f"it has no case in suite {result.suite}"
@@ -187,19 +164,9 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
     printed = ", ".join(f"{counts[name]} {name}" for name in counts)
     cure = {remedy.case: str(remedy) for remedy in remedies(result)} if result.undecided else {}
     rows = sorted(result.cases, key=lambda row: (row is not result.counterexample, *_telling(row)))
-    yield Ground(
-        "cases",
-        result.suite,
-        f"{len(result.decided)} of {len(result.in_scope)} cases of "
-        f"suite {result.suite} decided: {printed}",
-        below=tuple(_case(result, row, cure.get(row.case, "")) for row in rows),
-    )
-
-
-def _kernel(result: ClaimResult) -> Iterator[Ground]:
-    """What a proof kernel has checked of the statement, what it has not, or why that is void."""
-    if says := said(result.claim):
-        yield Ground("formal proof", says=says)
+    of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
+    below = tuple(_case(result, row, cure.get(row.case, "")) for row in rows)
+    yield Ground("cases", result.suite, f"{of}: {printed}", below=below)
 
 
 def _telling(row: CaseResult) -> tuple[int, float]:
@@ -220,16 +187,9 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
     parts += [decision.reason] if decision.reason else ["settled"] if decision.certain else []
     if normality(result, row) and (test := sign_test(result.claim, row)):
         parts.append(str(test))
-    return Ground(
-        "case",
-        str(row.case),
-        "; ".join(parts),
-        row.verdict_name,
-        (
-            *([Ground("remedy", says=remedy)] if remedy and remedy != decision.reason else []),
-            *(_record(record, result.claim) for record in row.records),
-        ),
-    )
+    below = [Ground("remedy", says=remedy)] if remedy and remedy != decision.reason else []
+    below += [_record(record, result.claim) for record in row.records]
+    return Ground("case", str(row.case), "; ".join(parts), row.verdict_name, tuple(below))
 
 
 def _record(record: Record, claim: Claim) -> Ground:
@@ -238,9 +198,9 @@ def _record(record: Record, claim: Claim) -> Ground:
     took = ""
     if isinstance(seconds, int | float):
         took = f", {duration(seconds)}" if seconds >= 1 else ", below 1 s"
-    # Trainings are kept, and their time stands with the run that was the first to need them.
-    if took.endswith("below 1 s") and claim.accepts("folder"):
-        took = ", no training in this run: what it reads of any was stored by another"
+        # Trainings are kept, and their time stands with the run that was the first to need them.
+        if seconds < 1 and claim.accepts("folder"):
+            took = ", no training in this run: what it reads of any was stored by another"
     return Ground("record", record.id, f"{seed}on {inputs.get('device', '')}{took}")
 
 
@@ -257,17 +217,10 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
         else f"{NOT_RUN}; `depthlaw verify theory --only {claim.key}`"
     )
     state = {True: "confirmed", False: "BROKEN", None: "open"}
-    yield Ground(
-        "proof",
-        "",
-        summary,
-        "",
-        (
-            *([Ground("reading", says=claim.rests_on)] if claim.rests_on else []),
-            *(Ground("step", "", step.says, state[step.holds]) for step in steps),
-            *([_record(record, claim)] if record else []),
-        ),
-    )
+    below = [Ground("reading", says=claim.rests_on)] if claim.rests_on else []
+    below += [Ground("step", "", step.says, state[step.holds]) for step in steps]
+    below += [_record(record, claim)] if record else []
+    yield Ground("proof", says=summary, below=tuple(below))
 
 
 def _certificates(key: str, folder: Path | None) -> Iterator[Ground]:
@@ -309,8 +262,7 @@ def _premise(
 ) -> Ground:
     if key in above:
         return Ground("premise", key, "above: the premises go in a circle", verdict)
-    result = judged(key)
-    if result is None:
+    if (result := judged(key)) is None:
         return Ground("premise", key, "nothing is recorded of it here", verdict)
     ground = _claim(result, "premise", judged, folder, above)
     return Ground("premise", key, ground.says, verdict, ground.below)
@@ -322,26 +274,18 @@ def _sources(result: ClaimResult) -> Iterator[Ground]:
         where = source.place or f"a result of the file {result.claim.topic}.py"
         yield Ground("source", source.key, where, result.claim.wording)
     for key in sources(str(source)):
-        where = ", ".join(filter(None, (source.version, source.place))) if key == source.key else ""
-        yield Ground(
-            "source",
-            key,
-            reference(key) + (f"; here: {where}" if where else ""),
-            result.claim.wording if key == source.key else "",
-        )
+        own = key == source.key
+        where = ", ".join(filter(None, (source.version, source.place))) if own else ""
+        says = reference(key) + (f"; here: {where}" if where else "")
+        yield Ground("source", key, says, result.claim.wording if own else "")
     for key in dict.fromkeys(words(str(source))):
         if key in claims_index():
             yield Ground("named", key, claims_index()[key]["title"])
 
 
 def _control(result: ClaimResult) -> Ground:
-    control, why = result.control, result.claim.control.why
+    control, case, why = result.control, result.claim.control.case, result.claim.control.why
     if control is None:
-        return Ground("control", str(result.claim.control.case), why, NOT_RUN)
-    return Ground(
-        "control",
-        str(control.case),
-        why,
-        control.decision.verdict.value,
-        tuple(_record(record, result.claim) for record in control.records),
-    )
+        return Ground("control", str(case), why, NOT_RUN)
+    below = tuple(_record(record, result.claim) for record in control.records)
+    return Ground("control", str(case), why, control.decision.verdict.value, below)

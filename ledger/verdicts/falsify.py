@@ -93,27 +93,20 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
         old, equals, new = change.partition("=")
         a, b = _constant(old), _constant(new)
         if not equals or a is None or b is None:
-            raise UsageError(
-                f"cannot read the change {quoted(change)}; write OLD=NEW with numbers "
-                "of at most 30 digits, such as 4=0.4"
-            )
+            how = "write OLD=NEW with numbers of at most 30 digits, such as 4=0.4"
+            raise UsageError(f"cannot read the change {quoted(change)}; {how}")
         number = sympy.Rational(a.numerator, a.denominator)
         if not right.has(number):
-            raise UsageError(
-                f"the constant {quoted(old)} does not stand in the right side "
-                f"{plain(right)}; choose one that does"
-            )
+            what = f"the constant {quoted(old)} does not stand in the right side {plain(right)}"
+            raise UsageError(f"{what}; choose one that does")
         swap = {number: sympy.Rational(b.numerator, b.denominator)}
         if not _bits(right, None, swap) <= _MOST_BITS:
-            raise UsageError(
-                f"with {quoted(change)} the right side is too large to evaluate; "
-                "choose another number"
-            )
+            what = f"with {quoted(change)} the right side is too large to evaluate"
+            raise UsageError(f"{what}; choose another number")
         try:
             # Every part of it: a logarithm to base 0 would vanish in the whole.
-            parts = [
-                part.xreplace(swap) for part in sympy.preorder_traversal(right) if part.has(number)
-            ]
+            every = sympy.preorder_traversal(right)
+            parts = [part.xreplace(swap) for part in every if part.has(number)]
         except _NO_VALUE:
             parts = [sympy.nan]
         if any(part.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I) for part in parts):
@@ -213,32 +206,30 @@ def falsify(
     deadline = time.monotonic() + 60 * minutes
     best: NearestCase | None = None
     tried, skipped, closest = 0, 0, math.inf
+    hopeless = len(_cases(attacked)) + 4 * len(_searches(claim))
     for place, (case, value, where, evaluations) in enumerate(_instances(attacked, deadline), 1):
         tried += evaluations
         decision = _decision(attacked, case, value, place, changed=bool(weakened))
         if decision is None:
             skipped += 1
-            hopeless = len(_cases(attacked)) + 4 * len(_searches(claim))
-            if time.monotonic() > deadline or (best is None and skipped >= hopeless):
-                break
-            continue
-        going_on(tried)
-        nearest = NearestCase(attacked, case, value, decision, where, place, tried, weakened)
-        if decision.verdict is Verdict.FAILS:
-            return nearest
-        near = math.inf if decision.slack is None else decision.slack
-        if best is None or near < closest:
-            best, closest = nearest, near
-            # Where equality is stated no instance is closer than another.
-            if decision.slack is not None:
-                seen(f"[{case}] {decision.verdict.value}, slack {slack(decision.slack)}")
-        if time.monotonic() > deadline:
+        else:
+            going_on(tried)
+            nearest = NearestCase(attacked, case, value, decision, where, place, tried, weakened)
+            if decision.verdict is Verdict.FAILS:
+                return nearest
+            near = math.inf if decision.slack is None else decision.slack
+            if best is None or near < closest:
+                best, closest = nearest, near
+                # Where equality is stated no instance is closer than another.
+                if decision.slack is not None:
+                    seen(f"[{case}] {decision.verdict.value}, slack {slack(decision.slack)}")
+        if time.monotonic() > deadline or (best is None and skipped >= hopeless):
             break
     if best is None and skipped:
-        raise UsageError(
-            f"{claim.key} with {', '.join(changes)} has no real value, or one too "
-            "large to evaluate, at any case tried; choose other numbers"
+        what = (
+            f"{claim.key} with {', '.join(changes)} has no real value, or one too large to evaluate"
         )
+        raise UsageError(f"{what}, at any case tried; choose other numbers")
     if best is None:
         raise UsageError(f"{claim.key} has no case in scope to search")
     return replace(best, tried=tried)
@@ -283,9 +274,7 @@ def _instances(
     generator = families[0].case.rng(0)
     for start in itertools.count():
         for place, family in enumerate(families):
-            vector, evaluations = _climb(
-                family, sense, generator, wide=start % 2 == 1, deadline=deadline
-            )
+            vector, evaluations = _climb(family, sense, generator, start % 2 == 1, deadline)
             # Sixteen binary digits say all an optimiser knows; a short point makes a small
             # certificate.
             point = tuple(Fraction(round(float(x) * 2**16), 2**16) for x in vector)
@@ -302,7 +291,7 @@ def _instances(
 
 
 def _climb(
-    family: Search, sense: float, generator: Any, *, wide: bool, deadline: float
+    family: Search, sense: float, generator: Any, wide: bool, deadline: float
 ) -> tuple[Any, int]:
     """One start: gradient steps from a random point, or an evolutionary search."""
     import numpy as np
@@ -323,14 +312,14 @@ def _climb(
     best = generator.standard_normal(family.size)
     with suppress(TimeoutError):
         if wide:
-            bounds = [(-2.0, 2.0)] * family.size
-            result = optimize.differential_evolution(
-                loss, bounds, maxiter=60, popsize=12, seed=generator, polish=False
+            within, how = [(-2.0, 2.0)] * family.size, {"maxiter": 60, "popsize": 12}
+            found = optimize.differential_evolution(
+                loss, within, **how, seed=generator, polish=False
             )
         else:
             options = {"maxiter": 400 * family.size, "adaptive": True}
-            result = optimize.minimize(loss, best, method="Nelder-Mead", options=options)
-        best = result.x
+            found = optimize.minimize(loss, best, method="Nelder-Mead", options=options)
+        best = found.x
     return best, calls
 
 
@@ -367,8 +356,7 @@ def recheck(
     """
     try:
         data = certificates.load(path)
-        ours = data.get("kind") == "falsification"
-        if not ours:
+        if data.get("kind") != "falsification":
             return data, certificates.recheck(data)
         return data, _recheck_falsification(data, registry() if known is None else known)
     except UsageError:
@@ -389,23 +377,16 @@ def finding(data: dict[str, Any], known: Mapping[str, Claim] | None = None) -> F
     case, value = Case(**data["case"]), decode(data["measured"])
     assert not isinstance(value, tuple)
     changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
-    sentence = (
-        f"measured {number(value)}, stated {plain(claim.statement.lhs)} "
-        f"{claim.statement.rel_op} {_stated(claim, case)}"
-    )
-    outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
-    return Finding(
-        f"{claim.key}{changed} at [{case}]: {sentence}; {outcome}", "no, it repeats the measurement"
-    )
-
-
-def _stated(claim: Claim, case: Case) -> str:
-    """The right side at a case, or both bounds of a pair, to six digits."""
     try:
+        # The right side, or both bounds of a pair, to six digits.
         ends = [float(enclose(end).mid()) for end in bounds(at(claim.statement.rhs, case))]
-        return " and ".join(f"{end:.6g}" for end in dict.fromkeys(ends))
+        stated = " and ".join(f"{end:.6g}" for end in dict.fromkeys(ends))
     except _NO_VALUE:
-        return plain(claim.statement.rhs)
+        stated = plain(claim.statement.rhs)
+    left = f"{plain(claim.statement.lhs)} {claim.statement.rel_op}"
+    outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
+    says = f"{claim.key}{changed} at [{case}]: measured {number(value)}, stated {left} {stated}"
+    return Finding(f"{says}; {outcome}", "no, it repeats the measurement")
 
 
 _FIELDS = {
@@ -429,11 +410,8 @@ def _attacked(
 
 def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) -> tuple[Step, ...]:
     where = {"search", "point"} if "point" in data else {"seed"}
-    if set(data) != _FIELDS | where:
-        raise ValueError(
-            "fields missing or unknown: "
-            f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}"
-        )
+    if wrong := sorted(ascii(field)[:40] for field in set(data) ^ (_FIELDS | where)):
+        raise ValueError(f"fields missing or unknown: {', '.join(wrong[:4])}")
     attacked, weakened = _attacked(data, claims)
     fields = data["case"]
     if not isinstance(fields, dict) or any(
@@ -469,16 +447,13 @@ def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) ->
     same = plain(attacked.statement) == data["statement"]
     again = value is not None and encode(value) == data["measured"]
     fails = decision is not None and decision.verdict is Verdict.FAILS
+    asked = "the case is one that the claim is asked about, and satisfies its assumptions"
+    judged = f"judged again it says {ascii(data['verdict'])[1:-1][:12]}, and that is FAILS"
     return (
         Step("the statement is the one in the certificate", same),
-        Step(
-            "the case is one that the claim is asked about, and satisfies its assumptions", inside
-        ),
+        Step(asked, inside),
         Step("the value measured again is the one in the certificate", again),
-        Step(
-            f"judged again it says {ascii(data['verdict'])[1:-1][:12]}, and that is FAILS",
-            data["verdict"] == "FAILS" and fails,
-        ),
+        Step(judged, data["verdict"] == "FAILS" and fails),
     )
 
 

@@ -3,9 +3,12 @@ the page and for the appendix."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
+from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.verdict import Verdict
 
@@ -18,11 +21,26 @@ WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
 TIERS = ("cited", "supporting")
 
 
+class Finding(StrEnum):
+    """The kinds of findings by their headings, in the order of their weight."""
+
+    FAILS_AS_SOURCE = "Fails as its source has it"
+    FAILS_AS_OURS = "Fails, and was our own"
+    READING_FAILS = "Reading fails"
+    PREMISE_REFUTED = "Premise refuted"
+    ATTENTION = "Needs attention"
+    UNDECIDED = "Undecided"
+    IN_PART = "Decided in part"
+    VACUOUS = "Vacuous"
+    CONDITIONAL = "Conditional"
+    NOT_RUN = "Not run"
+
+
 @dataclass(frozen=True)
 class Group:
-    """Findings of one kind: a heading, what it means, and the claims, heaviest first."""
+    """Findings of one kind: what it means, and the claims, heaviest first."""
 
-    heading: str
+    heading: Finding
     meaning: str
     results: tuple[ClaimResult, ...]
 
@@ -41,40 +59,40 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     def named(name: str) -> Callable[[ClaimResult], bool]:
         return lambda r: verdict_name(r) == name
 
-    table: list[tuple[str, str, Callable[[ClaimResult], bool]]] = [
+    table: list[tuple[Finding, str, Callable[[ClaimResult], bool]]] = [
         (
-            "Fails as its source has it",
+            Finding.FAILS_AS_SOURCE,
             "A statement of a source, as printed, as reported in another text, or as recalled from "
             "memory: a recalled wording may differ from the source's. A counterexample is recorded "
             "for each.",
             fails("printed", "reported", "recalled"),
         ),
         (
-            "Fails, and was our own",
+            Finding.FAILS_AS_OURS,
             "A statement derived or expected here; no source is at fault.",
             fails("derived"),
         ),
         (
-            "Reading fails",
+            Finding.READING_FAILS,
             "A vague sentence of a source, hardened here into one about all instances so that it "
             "can be tested, is refuted in that form (READING FAILS). The source's own sentence "
             "stands, and may have meant less.",
             fails("universal"),
         ),
         (
-            "Premise refuted",
+            Finding.PREMISE_REFUTED,
             "The statement rests on another claim that fails.",
             named(PREMISE_REFUTED),
         ),
         (
-            "Needs attention",
+            Finding.ATTENTION,
             "A run failed, a proof or a negative control broke, or a verdict is "
             "another one than expected.",
             lambda r: bool(r.unexpected),
         ),
-        ("Undecided", "Measured, and neither side is certain.", named(Verdict.UNDECIDED)),
+        (Finding.UNDECIDED, "Measured, and neither side is certain.", named(Verdict.UNDECIDED)),
         (
-            "Decided in part",
+            Finding.IN_PART,
             "Some cases are measured and undecided, or have no record; the verdict "
             "rests on the others.",
             lambda r: (
@@ -82,17 +100,17 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
             ),
         ),
         (
-            "Vacuous",
+            Finding.VACUOUS,
             "The bound holds, but on every decided case by so large a factor that it says "
             "nothing about them.",
             lambda r: r.vacuous and r.verdict is not Verdict.FAILS,
         ),
         (
-            "Conditional",
+            Finding.CONDITIONAL,
             "Rests on a conjecture, or on a claim that is neither PROVED nor ARGUED.",
             named(Verdict.CONDITIONAL),
         ),
-        ("Not run", "Nothing is recorded.", named(NOT_RUN)),
+        (Finding.NOT_RUN, "Nothing is recorded.", named(NOT_RUN)),
     ]
     return [
         Group(heading, meaning, tuple(filter(belongs, ordered)))
@@ -113,17 +131,12 @@ def reason(result: ClaimResult) -> str:
     if verdict_name(result) == PREMISE_REFUTED:
         return f"rests on {result.premise_refuted}, which fails"
     if result.verdict is Verdict.FAILS:
-        return (
-            "known to fail as "
-            f"{'read here' if result.claim.wording == 'universal' else result.claim.wording}"
-        )
+        wording = result.claim.wording
+        return f"known to fail as {'read here' if wording == 'universal' else wording}"
     open_cases = [c.decision.reason for c in (*result.undecided, *result.missing)]
     if open_cases:
-        counted = {why: open_cases.count(why) for why in open_cases}
-        return "; ".join(
-            f"{n} {'case' if n == 1 else 'cases'}: {why}"
-            for why, n in sorted(counted.items(), key=lambda item: -item[1])
-        )
+        counted = Counter(open_cases).most_common()
+        return "; ".join(f"{plural(n, 'case')}: {why}" for why, n in counted)
     if verdict_name(result) == Verdict.CONDITIONAL:
         named = ", ".join(f"{key} ({verdict})" for key, verdict in result.premises.items())
         return f"rests on {named}" if named else result.claim.note

@@ -8,11 +8,11 @@ shows as a changed line of that file.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.theory.claims.values import Case
 
@@ -58,6 +58,12 @@ def known_at(claim: Claim, case: Case) -> str:
     return listed.cases.get(case) or ("HOLDS" if claim.awaited == "HOLDS" else "")
 
 
+def shared_fields(cases: Iterable[Case]) -> dict[str, Any]:
+    """The fields that are the same in all of several cases; none of one case alone."""
+    rows = [case.fields().items() for case in cases]
+    return {k: v for k, v in rows[0] if all((k, v) in row for row in rows)} if rows[1:] else {}
+
+
 @cache
 def _listed() -> dict[str, Known]:
     if not FILE.is_file():
@@ -85,8 +91,7 @@ def write_known(claims: Mapping[str, Known]) -> None:
 def _text(known: Known) -> str:
     """What is known of a claim as JSON, a case a line; the fields that all cases share stand
     once."""
-    rows = [set(case.fields().items()) for case in known.cases]
-    same = dict(set.intersection(*rows)) if len(rows) > 1 else {}
+    same = shared_fields(known.cases)
     verdicts = [
         f"{json.dumps(verdict)}: [\n  "
         + ",\n  ".join(

@@ -116,11 +116,15 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
         yield f"{statement.rel_op} -> ==", sympy.Eq(*statement.args, evaluate=False)
 
 
+def _inside(node: sympy.Basic | None) -> str:
+    """What a change stands in, where it is short."""
+    text = "" if node is None else plain(node)
+    return text if len(text) <= 48 else ""
+
+
 def _form_changes(
     node: sympy.Basic, place: tuple[int, ...], cases: list[Case]
 ) -> Iterator[_Change]:
-    inside = plain(node)
-    inside = inside if len(inside) <= 48 else ""
     if isinstance(node, sympy.Pow) and node.base.is_Integer and node.exp.free_symbols:
         old, base, exponent = plain(node), node.base, node.exp
         # The chord agrees with the power at the exponents 0 and 1.
@@ -134,7 +138,7 @@ def _form_changes(
     if isinstance(node, sympy.Add):
         for number, term in enumerate(node.args):
             if term.is_Rational:
-                yield _Change((*place, number), str(term), "0", inside, node - term)
+                yield _Change((*place, number), str(term), "0", _inside(node), node - term)
     yield from _rebuilt(
         node, lambda number, argument: _form_changes(argument, (*place, number), cases)
     )
@@ -174,15 +178,13 @@ def _described(changes: list[tuple[_Change, Relational]]) -> Iterator[tuple[str,
 def _changes(
     node: sympy.Basic, place: tuple[int, ...], parent: sympy.Basic | None
 ) -> Iterator[_Change]:
-    inside = plain(parent) if parent is not None else ""
-    inside = inside if len(inside) <= 48 else ""
     if isinstance(node, sympy.Rational):
         # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is
         # tried too.
         percent = sympy.Rational(1, 100)
         step = sympy.Integer(1) if node.is_Integer else node * percent
         for changed in (node + step, node - step):
-            yield _Change(place, str(node), str(changed), inside, changed)
+            yield _Change(place, str(node), str(changed), _inside(parent), changed)
         return
     pairs = ((sympy.Min, sympy.Max), (sympy.floor, sympy.ceiling))
     for old, new in (*pairs, *(pair[::-1] for pair in pairs)):
@@ -215,11 +217,12 @@ def mutate(result: ClaimResult) -> list[Mutant]:
     cases = [row.case for row in result.decided if row.measured is not None]
     kept = [(change, mutant, False) for change, mutant in mutants(statement)]
     kept += [(change, mutant, True) for change, mutant in forms(statement, cases)]
-    if result.claim.predicted is not None:
+    claim = result.claim
+    if claim.predicted is not None:
         # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart
         # there, and "equal" would be "inside".
-        kept = [row for row in kept if not row[0].endswith(("-> !=", "-> =="))]
-    claim = result.claim
+        others = {sympy.Eq, sympy.Ne} - {statement.func}
+        kept = [row for row in kept if row[1].func not in others]
 
     @cache
     def predicted(statement: Relational, case: Case) -> Any:
@@ -245,7 +248,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if {row.decision.verdict, decision.verdict} == {Verdict.HOLDS, Verdict.FAILS}:
             return Mutant(change, statement, "data")
         if decision.verdict is Verdict.UNDECIDED:
-            why = TRUNCATED if decision.reason.startswith(TRUNCATED) else decision.reason
+            why = TRUNCATED if decision.truncated else decision.reason
             undecided = undecided or f"turns UNDECIDED at [{row.case}]: {why}"
         decisions.append(decision)
     weaker = bool(result.in_scope) and all(
@@ -255,11 +258,13 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
     if breaks and not weaker:
         return Mutant(change, statement, "proof")
     # Where another case still fails the verdict is FAILS as before, and nobody would notice.
-    if undecided and not any(decision.verdict is Verdict.FAILS for decision in decisions):
-        return Mutant(change, statement, "undecided", undecided)
-    equal = weaker and _equal(result, mutated)
-    why = _why_alive(decisions, weaker=weaker, breaks=breaks, equal=equal)
     fails = any(decision.verdict is Verdict.FAILS for decision in decisions)
+    if undecided and not fails:
+        return Mutant(change, statement, "undecided", undecided)
+    why = "the statement fails with this constant as well"
+    if not fails:
+        same = weaker and _equal(result, mutated)
+        why = _why_weaker(same, breaks) if weaker else _why_alive(decisions)
     return Mutant(change, statement, "survives", why, weaker=weaker and not fails)
 
 
@@ -275,26 +280,20 @@ def _counts_whole_things(statement: Relational, case: Case) -> None:
             raise ValueError("a binomial coefficient of a number that is no integer")
 
 
-def _why_alive(decisions: list[Decision], *, weaker: bool, breaks: bool, equal: bool) -> str:
-    """Why a mutant survives, from how the mutant itself was judged."""
-    if any(decision.verdict is Verdict.FAILS for decision in decisions):
-        return "the statement fails with this constant as well"
-    if weaker:
-        same = ("gives the same number" if equal else "a weaker statement") + " on every case"
-        return (
-            f"{same}; its proof breaks only since it compares the statement with a typed formula"
-            if breaks
-            else same
-        )
+def _why_weaker(equal: bool, breaks: bool) -> str:
+    """Why a mutant survives that allows what the original allows."""
+    same = ("gives the same number" if equal else "a weaker statement") + " on every case"
+    proof = "; its proof breaks only since it compares the statement with a typed formula"
+    return same + proof * breaks
+
+
+def _why_alive(decisions: list[Decision]) -> str:
+    """Why another mutant survives, from how it was itself judged."""
+    slack = min((d.slack for d in decisions if d.slack is not None), default=0.0)
+    holds = "the mutant holds on every case too: its tightest slack is a factor"
     if not decisions:
         return "no decided case"
-    slacks = [decision.slack for decision in decisions if decision.slack is not None]
-    if slacks and min(slacks) > 0:
-        return (
-            "the mutant holds on every case too: its tightest slack is a factor "
-            f"10^{min(slacks):.2g}"
-        )
-    return "the grid does not separate it"
+    return f"{holds} 10^{slack:.2g}" if slack > 0 else "the grid does not separate it"
 
 
 def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
@@ -345,9 +344,7 @@ def unexplained(result: ClaimResult, mutants: Iterable[Mutant]) -> list[Mutant]:
     weaker.
     """
     sampled = result.claim.holds_for in ("typical", "these nets")
-    exact = (
-        result.claim.statement.rel_op == "==" and not sampled and result.verdict is Verdict.HOLDS
-    )
-    strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
+    exact = result.claim.statement.rel_op == "==" and not sampled
+    strict = (Verdict.PROVED, Verdict.ARGUED, *([Verdict.HOLDS] if exact else []))
     alive = [m for m in mutants if m.fate == "survives" and not m.weaker]
-    return alive if strict else []
+    return alive if result.verdict in strict else []

@@ -131,15 +131,12 @@ def evidence(
     if result is None:
         result = results({claim.key: claim}, largest_recorded_suite(claim, store), store)[0]
     device = f" --device {DEVICE_OF[result.suite]}" if result.suite in DEVICE_OF else ""
-    return RecordSource(
-        result,
-        lambda key: _judged(
-            find(key) if everything is None else everything[key], store, everything
-        ),
-        store,
-        said,
-        f"`depthlaw verify {result.suite} --only {claim.key}{device}`",
-    )
+    command = f"`depthlaw verify {result.suite} --only {claim.key}{device}`"
+
+    def judged(key: str) -> ClaimResult | None:
+        return _judged(find(key) if everything is None else everything[key], store, everything)
+
+    return RecordSource(result, judged, store, said, command)
 
 
 def _judged(
@@ -174,16 +171,12 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
     """The last suite of which a case of its own is recorded, else the first in which the claim has
     cases."""
     known = [suite for suite in SUITES if claim.cases(suite)]
-    done = [
-        suite
-        for suite in known
-        if any(
-            Run(claim, case, seed).id in store
-            for case in claim.grid.get(suite, ())
-            for seed in range(claim.seeds)
-        )
-    ]
-    return (done or known)[-1 if done else 0]
+
+    def some(suite: str) -> bool:
+        cases, seeds = claim.grid.get(suite, ()), range(claim.seeds)
+        return any(Run(claim, case, seed).id in store for case in cases for seed in seeds)
+
+    return next(filter(some, reversed(known)), known[0])
 
 
 def from_reference(
@@ -203,11 +196,8 @@ def from_reference(
     if known is None or any(run.id in known for run in runs):
         return None if known is None else (known, True)
     recorded = by_run(record for record in known if record.inputs["claim"] == claim.key)
-    held = {
-        run.id: recorded[key]
-        for run in runs
-        if (key := (claim.key, canonical(run.inputs["case"]), run.seed, run.control)) in recorded
-    }
+    keys = {r.id: (claim.key, canonical(r.inputs["case"]), r.seed, r.control) for r in runs}
+    held = {run: recorded[key] for run, key in keys.items() if key in recorded}
     return (_Relabelled(known, held), False) if held else None
 
 

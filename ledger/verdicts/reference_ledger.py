@@ -38,6 +38,7 @@ from depthlaw.theory.claims.values import (
 
 from ..records.store import (
     LARGEST,
+    MALFORMED,
     SCHEMA,
     Record,
     Result,
@@ -84,27 +85,16 @@ class Ledger(Store):
             self.header, lines = _parts(file)
             self._records = {record.id: record for record in self._lines(lines)}
             listed = manifest(self)
+            if listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]:
+                raise ValueError("its records do not match its manifest")
         except OSError as error:
             raise StoreError(
                 f"the ledger {file} cannot be read ({error.strerror or error})"
             ) from None
-        except (
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            ZeroDivisionError,
-            OverflowError,
-            RecursionError,
-        ) as error:
+        except MALFORMED as error:
             raise StoreError(
                 f"the ledger {file} does not verify ({error}); get it again, or write it again"
             ) from None
-        if listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]:
-            raise StoreError(
-                f"the ledger {file} does not verify (its records do not match its "
-                "manifest); get it again, or write it again"
-            )
 
     def _lines(self, lines: bytes) -> Iterator[Record]:
         listed = lines.splitlines()
@@ -160,10 +150,8 @@ def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str,
     the same bytes but for times and environment."""
     # Suites of one claim share its proof and its negative control.
     ordered = sorted({record.id: record for record in records}.values(), key=run_key)
-    lines = b"".join(
-        canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)}) + b"\n"
-        for r in ordered
-    )
+    bodies = ({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)} for r in ordered)
+    lines = b"".join(canonical(body) + b"\n" for body in bodies)
     environment: dict[str, Any] = next(
         (r.facts["environment"] for r in ordered if "environment" in r.facts), {}
     )
@@ -200,7 +188,7 @@ def sealed() -> dict[str, Any]:
     """
     try:
         return _parts(SHIPPED)[0]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, *MALFORMED) as error:
         raise StoreError(f"the ledger {SHIPPED} does not verify ({error}); get it again") from None
 
 
@@ -241,24 +229,17 @@ def run_name(key: RunKey) -> str:
     claim, case, seed, control = key
     fields = json.loads(case)
     words = " ".join(f"{k}={v}" for k, v in fields.items()) if fields else "proof"
-    return (
-        f"{claim} [{words}]"
-        + (f" seed {seed}" if seed else "")
-        + (" (negative control)" if control else "")
-    )
+    of = f"{claim} [{words}]" + (f" seed {seed}" if seed else "")
+    return of + " (negative control)" * control
 
 
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[RunKey, Record]:
     """One record for every run: where several versions of the code did it, the one that is asked
     for, else the one with the least id."""
     by_key: dict[RunKey, Record] = {}
-    for record in records:
-        key = run_key(record)
-        if key not in by_key or (record.id not in asked, record.id) < (
-            by_key[key].id not in asked,
-            by_key[key].id,
-        ):
-            by_key[key] = record
+    # The last one of a key stays.
+    for record in sorted(records, key=lambda r: (r.id not in asked, r.id), reverse=True):
+        by_key[run_key(record)] = record
     return by_key
 
 
@@ -283,24 +264,29 @@ class Agreement:
     by_verdict: int = 0
 
     @property
+    def agreeing(self) -> int:
+        """How many of those that were compared do not differ."""
+        return self.compared - len(self.disagreements)
+
+    @property
+    def absent(self) -> int:
+        """How many runs the reference does not hold."""
+        return self.runs - self.compared - self.by_verdict
+
+    @property
     def line(self) -> str:
         """The agreement in one line; every run is in one of its parts."""
-        differ, rest = len(self.disagreements), self.runs - self.compared - self.by_verdict
-        near = self.compared - self.equal - differ
-        values = [
-            f"reference: {self.compared} of {self.runs} runs compared",
-            f"{self.equal} equal" if self.equal < self.compared else "all equal",
-            f"{near} within their intervals" if near else "",
-            f"{differ} DIFFER" if differ else "",
-        ]
-        others = [
-            ", ".join(filter(None, values if self.compared else values[:1])),
-            f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
-            if self.by_verdict
-            else "",
-            f"{rest} not in the reference" if rest else "",
-        ]
-        return "; ".join(filter(None, others))
+        near, differ = self.agreeing - self.equal, len(self.disagreements)
+        values = f"{self.equal} equal" if self.equal < self.compared else "all equal"
+        by_verdict = f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
+        return (
+            f"reference: {self.compared} of {self.runs} runs compared"
+            + (f", {values}" if self.compared else "")
+            + (f", {near} within their intervals" if near else "")
+            + (f", {differ} DIFFER" if differ else "")
+            + (f"; {by_verdict}" if self.by_verdict else "")
+            + (f"; {self.absent} not in the reference" if self.absent else "")
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The agreement for machines."""
@@ -308,9 +294,9 @@ class Agreement:
             "runs": self.runs,
             "compared": self.compared,
             "equal": self.equal,
-            "agree": self.compared - len(self.disagreements),
+            "agree": self.agreeing,
             "by_verdict": self.by_verdict,
-            "without_reference": self.runs - self.compared - self.by_verdict,
+            "without_reference": self.absent,
             "disagreements": [
                 {"run": run_name(key), "here": here, "reference": there}
                 for key, here, there in self.disagreements
@@ -336,29 +322,19 @@ def compare(
     held = [key for key in ours if key in theirs]
     common = [key for key in held if portable(key[0])]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
+    # The seeds of one case are pooled.
     pools: dict[tuple[str, bytes, bool], list[RunKey]] = defaultdict(list)
-    for key in common if unequal else ():
-        pools[_pool(key)].append(key)
-    comparisons = len(
-        {_pool(key) for key in unequal if not {"sample", "proportion"}.isdisjoint(ours[key].result)}
-    )
-    wrong = []
+    for claim, case, seed, control in common if unequal else ():
+        pools[claim, case, control].append((claim, case, seed, control))
+    statistical = [k for k in unequal if not {"sample", "proportion"}.isdisjoint(ours[k].result)]
+    comparisons = len({(claim, case, control) for claim, case, _, control in statistical})
+    alpha, wrong = FALSE_ALARM_BUDGET / max(comparisons, 1), []
     for key in unequal:
-        pool = pools[_pool(key)]
-        if not agree(
-            _pooled(key, pool, ours),
-            _pooled(key, pool, theirs),
-            FALSE_ALARM_BUDGET / max(comparisons, 1),
-        ):
+        pool = pools[key[0], key[1], key[3]]
+        if not agree(_pooled(key, pool, ours), _pooled(key, pool, theirs), alpha):
             wrong.append((key, ours[key].result, theirs[key].result))
-    return Agreement(
-        len(ours), len(common), len(common) - len(unequal), tuple(wrong), len(held) - len(common)
-    )
-
-
-def _pool(key: RunKey) -> tuple[str, bytes, bool]:
-    """What pools the seeds of one case."""
-    return key[0], key[1], key[3]
+    equal = len(common) - len(unequal)
+    return Agreement(len(ours), len(common), equal, tuple(wrong), len(held) - len(common))
 
 
 def _pooled(key: RunKey, pool: list[RunKey], records: Mapping[RunKey, Record]) -> Result:
@@ -378,18 +354,17 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
     >>> [agree(Exact(9), other, 0.01) for other in (Exact(9), Exact(8), around)]
     [True, False, False]
     """
-    if isinstance(ours, Exact) and isinstance(theirs, Exact):
-        return ours.value == theirs.value
-    if isinstance(ours, Ball) and isinstance(theirs, Ball):
-        return ours.low <= theirs.high and theirs.low <= ours.high
-    if (isinstance(ours, Sample) and isinstance(theirs, Sample)) or (
-        isinstance(ours, Proportion) and isinstance(theirs, Proportion)
-    ):
-        (a, b), (c, d) = ours.interval(alpha), theirs.interval(alpha)
-        return ours == theirs or (a <= d and c <= b)
-    if isinstance(ours, tuple) and isinstance(theirs, tuple):
-        # The wording of the steps may change; whether the argument stands may not.
-        return all(step.holds for step in ours) == all(step.holds for step in theirs)
+    match ours, theirs:
+        case Exact(), Exact():
+            return ours.value == theirs.value
+        case Ball(), Ball():
+            return ours.low <= theirs.high and theirs.low <= ours.high
+        case (Sample() as one, Sample() as other) | (Proportion() as one, Proportion() as other):
+            (a, b), (c, d) = one.interval(alpha), other.interval(alpha)
+            return one == other or (a <= d and c <= b)
+        case tuple(), tuple():
+            # The wording of the steps may change; whether the argument stands may not.
+            return all(step.holds for step in ours) == all(step.holds for step in theirs)
     return False
 
 
@@ -407,17 +382,11 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m depthlaw.ledger.verdicts.reference_ledger",
         description="Write the reference ledger from a suite's records.",
     )
-    parser.add_argument(
-        "--results", type=Path, help="results folder; by default depthlaw's folder among your data"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=SHIPPED, help="the file; by default the one that is shipped"
-    )
-    parser.add_argument(
-        "--turned",
-        action="store_true",
-        help="accept cases that are decided otherwise than is known",
-    )
+    where = "results folder; by default depthlaw's folder among your data"
+    parser.add_argument("--results", type=Path, help=where)
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="by default the shipped file")
+    accept = "accept cases that are decided otherwise than is known"
+    parser.add_argument("--turned", action="store_true", help=accept)
     options = parser.parse_args(arguments)
     try:
         store = open_store(options.results, read_only=True)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..records.store import write_file
 
@@ -28,17 +28,20 @@ _KINDS = (".py", ".csv", ".json", ".jsonl", ".gz", ".bib", ".v")
 _DIGITS = 8
 
 
+GroundKind = (
+    Literal["claim", "statement", "reason", "attention", "changed", "cases", "case", "remedy"]
+    | Literal["proof", "reading", "step", "formal proof", "certificate", "premise", "assumption"]
+    | Literal["source", "named", "control", "records", "record", "left out"]
+)
+
+
 @dataclass(frozen=True)
 class Ground:
     """Something that a verdict rests on, and what that rests on in turn.
 
     Attributes:
-        kind: "claim", "statement", "reason", "attention", "cases", "case", "remedy", "proof",
-            "step", "reading" (what of a proof a reader must check), "formal proof", "certificate",
-            "premise",
-            "assumption", "changed" (after data were seen), "source", "named" (a claim that a
-            source names), "control", "record" or
-            "records".
+        kind: "reading" is what of a proof a reader must check, "changed" what was changed after
+            data were seen, "named" a claim that a source names.
         name: the key of a claim or of the bibliography, a case in words, the id of a record, the
             name of a file; empty where there is none.
         says: in one line, with formulas as claims write them, which `readable` reads.
@@ -46,7 +49,7 @@ class Ground:
         below: what it rests on.
     """
 
-    kind: str
+    kind: GroundKind
     name: str = ""
     says: str = ""
     verdict: str = ""
@@ -133,21 +136,11 @@ def shipped_answer(key: str, results: Path) -> ShippedAnswer | None:
 
 def write_answers(answers: Iterable[ShippedAnswer]) -> None:
     """Write the file that comes with depthlaw again: the same answers give the same bytes."""
-    lines = [
-        json.dumps(
-            [
-                answer.key,
-                answer.needs,
-                answer.verify,
-                answer.said,
-                [run[:_DIGITS] for run in answer.runs],
-                asdict(answer.card),
-                _plain(answer.tree),
-            ],
-            ensure_ascii=False,
-        )
-        for answer in answers
-    ]
+    lines = []
+    for of in answers:
+        runs = [run[:_DIGITS] for run in of.runs]
+        parts = [of.key, of.needs, of.verify, of.said, runs, asdict(of.card), _plain(of.tree)]
+        lines.append(json.dumps(parts, ensure_ascii=False))
     text = "\n".join([sources(), *lines, ""])
     write_file(FILE, gzip.compress(text.encode(), mtime=0))
 

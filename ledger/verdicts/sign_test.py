@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.values import Sample
@@ -38,10 +38,6 @@ class SignTest:
         8 of 8 seeds, p = .008
         """
         return f"{self.agreeing} of {self.seeds} seeds, p = {f'{self.p:.1g}'.lstrip('0')}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Its fields for machines."""
-        return asdict(self)
 
 
 def sign_test(claim: Claim, row: CaseResult) -> SignTest | None:

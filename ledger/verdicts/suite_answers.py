@@ -11,13 +11,13 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ..records.environment import installing, packages
 from ..records.store import Store, StoreError, canonical, digest, open_store
@@ -74,33 +74,26 @@ def recorded_answer(folder: Path | None, asked: Mapping[str, Any]) -> SuiteAnswe
     return answer if same and os.access(store.root, os.W_OK) else None
 
 
-class _Copied(io.StringIO):
+class _Copied:
     """A stream that copies what is printed, and is otherwise the one that it prints to."""
 
-    def __init__(self, stream: Any) -> None:
-        super().__init__()
-        self._stream = stream
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._copy = stream, io.StringIO()
+        self.getvalue = self._copy.getvalue
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return str(self._stream.encoding)
-
-    def isatty(self) -> bool:
-        return bool(self._stream.isatty())
-
-    def fileno(self) -> int:
-        return int(self._stream.fileno())
-
-    def flush(self) -> None:
-        self._stream.flush()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        super().write(text)
-        return int(self._stream.write(text))
+        self._copy.write(text)
+        return self._stream.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.write("".join(lines))
 
 
 @contextmanager
-def copied() -> Iterator[io.StringIO]:
+def copied() -> Iterator[_Copied]:
     """Copy what is printed inside."""
     with redirect_stdout(_Copied(sys.stdout)) as stream:
         yield stream

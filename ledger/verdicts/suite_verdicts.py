@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +66,11 @@ class CaseResult:
     records: tuple[Record, ...] = ()
 
     @property
+    def fails(self) -> bool:
+        """Whether it is a counterexample."""
+        return self.decision.verdict is Verdict.FAILS
+
+    @property
     def verdict_name(self) -> str:
         """The verdict as every report prints it: "not run" where a case in scope has no record."""
         missing = self.measured is None and self.decision.verdict is not Verdict.OUT_OF_SCOPE
@@ -92,11 +98,8 @@ class ClaimResult:
 
     def alpha(self, row: CaseResult) -> float:
         """The false-alarm rate that a case of this claim is judged with."""
-        return (
-            level(self.claim, row.case)
-            if row.measured is None
-            else alpha(self.claim, row.case, row.measured)
-        )
+        value = row.measured
+        return level(self.claim, row.case) if value is None else alpha(self.claim, row.case, value)
 
     @cached_property
     def decided(self) -> list[CaseResult]:
@@ -109,6 +112,11 @@ class ClaimResult:
         return [c for c in self.cases if c.decision.verdict is not Verdict.OUT_OF_SCOPE]
 
     @property
+    def outside(self) -> list[CaseResult]:
+        """The cases that break an assumption."""
+        return [c for c in self.cases if c.decision.verdict is Verdict.OUT_OF_SCOPE]
+
+    @property
     def missing(self) -> list[CaseResult]:
         """The cases in scope that have no record."""
         return [c for c in self.in_scope if c.measured is None]
@@ -116,11 +124,8 @@ class ClaimResult:
     @property
     def undecided(self) -> list[CaseResult]:
         """The cases that were measured and are undecided."""
-        return [
-            c
-            for c in self.cases
-            if c.measured is not None and c.decision.verdict is Verdict.UNDECIDED
-        ]
+        open_cases = (c for c in self.cases if c.decision.verdict is Verdict.UNDECIDED)
+        return [c for c in open_cases if c.measured is not None]
 
     @property
     def by_chance(self) -> bool:
@@ -153,8 +158,7 @@ class ClaimResult:
     @cached_property
     def kernel_refuted(self) -> bool:
         """Whether a proof kernel has checked a theorem that contradicts the claim as it stands."""
-        formal = self.claim.formal
-        return formal is not None and bool(formal.refutes) and not stale(self.claim)
+        return self.claim.formal is not None and not self.kernel_checked and not stale(self.claim)
 
     @property
     def confirmed(self) -> bool:
@@ -171,6 +175,12 @@ class ClaimResult:
         """The first premise that FAILS, or an empty string."""
         refuted = FAILING.values()
         return next((key for key, verdict in self.premises.items() if verdict in refuted), "")
+
+    @property
+    def weak(self) -> list[str]:
+        """The premises that are neither PROVED nor ARGUED, each with its verdict."""
+        strong = (Verdict.PROVED, Verdict.ARGUED)
+        return [f"{key} ({word})" for key, word in self.premises.items() if word not in strong]
 
     @property
     def unfinished(self) -> bool:
@@ -208,9 +218,7 @@ class ClaimResult:
             or (self.proof is not None and not self.confirmed)
         ):
             return Verdict.UNDECIDED
-        if self.claim.kind == "conditional" or any(
-            v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()
-        ):
+        if self.claim.kind == "conditional" or self.weak:
             return Verdict.CONDITIONAL
         if proved or self.certified:
             return Verdict.PROVED
@@ -221,7 +229,7 @@ class ClaimResult:
         """Why this result needs somebody's attention, or an empty string."""
         if self.failures:
             return f"{len(self.failures)} runs failed: {self.failures[0].why}"
-        if self.control and self.control.decision.verdict is not Verdict.FAILS:
+        if self.control and not self.control.fails:
             return (
                 "the negative control does not fail but "
                 f"{self.control.decision.verdict.value}: {self.claim.plain.control.why}"
@@ -233,17 +241,14 @@ class ClaimResult:
             return "every case is outside the assumptions"
         contradiction = next(filter(self._contradicts, self.cases), None)
         if contradiction is not None:
-            return f"{self._otherwise_at(contradiction)}" + (
-                f": {why}" if (why := contradiction.decision.reason) else ""
-            )
+            why = contradiction.decision.reason
+            return self._otherwise_at(contradiction) + (f": {why}" if why else "")
         return self._weaker or ("" if self.claim.awaited != "FAILS" else self._otherwise)
 
     def _otherwise_at(self, row: CaseResult) -> str:
-        listed = known(self.claim.key)
-        return (
-            f"{row.verdict_name} at [{row.case}], where {known_at(self.claim, row.case)} was "
-            f"{'known' if listed else 'expected'}"
-        )
+        how = "known" if known(self.claim.key) else "expected"
+        before = known_at(self.claim, row.case)
+        return f"{row.verdict_name} at [{row.case}], where {before} was {how}"
 
     def _contradicts(self, row: CaseResult) -> bool:
         """Whether a case is decided against what is known of it; entered or left the domain of the
@@ -262,12 +267,8 @@ class ClaimResult:
     def _complete(self) -> bool:
         """Whether everything that the verdict can rest on is recorded."""
         argued = self.claim.proof is None or self.proof is not None
-        return (
-            bool(self.in_scope)
-            and not self.missing
-            and argued
-            and not any(word.startswith(NOT_RUN) for word in self.premises.values())
-        )
+        unknown = any(word.startswith(NOT_RUN) for word in self.premises.values())
+        return bool(self.in_scope) and not self.missing and argued and not unknown
 
     @property
     def _weaker(self) -> str:
@@ -284,36 +285,35 @@ class ClaimResult:
         claim, decided = self.claim, self.verdict not in (Verdict.FAILS, Verdict.UNDECIDED)
         if known(claim.key) or claim.awaited == "HOLDS" or not (self._complete and decided):
             return ""
-        return (
-            f"{'known' if claim.known else 'expected'} to be {claim.awaited}, but is "
-            f"{self.verdict.value}"
-        )
+        how = "known" if claim.known else "expected"
+        return f"{how} to be {claim.awaited}, but is {self.verdict.value}"
 
     @cached_property
     def news(self) -> str:
         """Which case chance decides here, or leaves undecided, otherwise than is known: no
         contradiction. An empty string where there is none."""
-        for row in self.cases:
-            if (
-                row.measured is not None
-                and not self._contradicts(row)
-                and known_at(self.claim, row.case) not in ("", row.decision.verdict.value)
-            ):
+        for row in (row for row in self.cases if row.measured is not None):
+            before = known_at(self.claim, row.case)
+            if before not in ("", row.decision.verdict.value) and not self._contradicts(row):
                 return self._otherwise_at(row)
         return self._otherwise if self.claim.awaited == "UNDECIDED" else ""
 
     @property
+    def failing(self) -> list[CaseResult]:
+        """The cases that fail, in grid order."""
+        return [c for c in self.cases if c.fails]
+
+    @property
     def counterexample(self) -> CaseResult | None:
         """The smallest case that fails, in grid order."""
-        return next((c for c in self.cases if c.decision.verdict is Verdict.FAILS), None)
+        return next(iter(self.failing), None)
 
     @cached_property
     def tightest(self) -> float | None:
         """The smallest slack over the decided cases, in orders of magnitude; negative when
         violated."""
-        return min(
-            (c.decision.slack for c in self.decided if c.decision.slack is not None), default=None
-        )
+        slacks = (c.decision.slack for c in self.decided)
+        return min((slack for slack in slacks if slack is not None), default=None)
 
     @property
     def vacuous(self) -> bool:
@@ -324,10 +324,8 @@ class ClaimResult:
     def records(self) -> list[Record]:
         """Every record behind the verdict, and that of the negative control."""
         rows = [*self.cases, *([self.control] if self.control else [])]
-        records = [r for c in rows for r in c.records] + (
-            [self.proof_record] if self.proof_record else []
-        )
-        return list({r.id: r for r in records}.values())
+        records = [*(r for c in rows for r in c.records), self.proof_record]
+        return list({r.id: r for r in records if r}.values())
 
 
 def results(
@@ -338,20 +336,18 @@ def results(
     failures = list(failures)
     decisions, judged = Decisions(store), {}
     for key, claim in claims.items():
-        rows = tuple(
-            _decided(claim, case, *_values(claim, case, store), store, decisions)
-            for case in claim.cases(suite)
-        )
+        cases = claim.cases(suite)
+        rows = (_decided(claim, c, *_values(claim, c, store), store, decisions) for c in cases)
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(
             claim,
-            rows,
+            tuple(rows),
             steps if isinstance(steps, tuple) else None,
             record,
             tuple(f for f in failures if f.run.claim.key == key),
             _control(claim, store, decisions),
-            suite=next((s for s in SUITES if claim.cases(s) == claim.cases(suite)), suite),
+            suite=next((s for s in SUITES if claim.cases(s) == cases), suite),
         )
     decisions.save()
     premises = _premises(judged, suite, store)
@@ -390,15 +386,9 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     verdicts = {}
     for key in wanted:
         claim = judged[key].claim if key in judged else find(key)
-        here = (
-            [judged[key]]
-            if key in judged
-            else (
-                result
-                for other in dict.fromkeys((suite, *SUITES))
-                for result in results({key: claim}, other, store)
-            )
-        )
+        others = dict.fromkeys((suite, *SUITES)) if key not in judged else ()
+        elsewhere = (results({key: claim}, other, store)[0] for other in others)
+        here = itertools.chain([judged[key]] if key in judged else [], elsewhere)
         premise = next((result for result in here if result.measured), None)
         verdicts[key] = (
             worded(claim, premise.verdict) if premise else f"{NOT_RUN} here; known: {claim.awaited}"
@@ -410,17 +400,15 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
     # What another machine measured counts here too, also where PyTorch is missing.
     if claim.broken(case) is not None:
         return [], ()
-    records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
+    # On whatever device they were done.
+    each = (Run(claim, case, seed) for seed in range(claim.seeds))
+    found = (store.get(run.id) or store.get(replace(run, device="cuda").id) for run in each)
+    records = tuple(record for record in found if record)
     values = [(value, r) for r in records if not isinstance(value := decode(r.result), tuple)]
     # A seed whose instance breaks an assumption says nothing, for or against; the others do.
     inside = [(value, r) for value, r in values if not isinstance(value, Outside)]
     chosen = inside or values[:1]
     return joined([value for value, _ in chosen]), tuple(r for _, r in chosen)
-
-
-def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
-    """The record of a run on whatever device did it."""
-    return store.get(Run(claim, case, seed).id) or store.get(Run(claim, case, seed, "cuda").id)
 
 
 def _decided(
@@ -436,8 +424,8 @@ def _decided(
     if values and isinstance(values[0], Outside):
         return CaseResult(case, None, judge(claim, case, values[0]), records)
     if not values:
-        here = "no record" if claim.measurable else f"needs the extra {claim.needs}"
-        why = store.lacks or here
+        needs = f"needs the extra {claim.needs}"
+        why = store.lacks or ("no record" if claim.measurable else needs)
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
     try:
         index, decision = decisions.get(
@@ -452,10 +440,7 @@ def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decis
     """The most damaging verdict over the seeds: one counterexample refutes."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
     decisions = [judge(claim, case, value, alpha=alpha(claim, case, value)) for value in values]
-    return min(
-        enumerate(decisions),
-        key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0),
-    )
+    return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack or 0.0))
 
 
 def _not_judged(error: Exception) -> Decision:
@@ -520,16 +505,16 @@ def marked(result: ClaimResult) -> str:
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
     claim = result.claim.plain
+
+    def of_claim(*names: str) -> dict[str, Any]:
+        return {name: getattr(claim, name) for name in names}
+
     return {
-        "key": claim.key,
+        **of_claim("key"),
         "title": claim.entitled,
         "verdict": outcome(result),
         "outcome": verdict_name(result),
-        "tier": claim.tier,
-        "cited": claim.cited,
-        "supports": claim.supports,
-        "expected": claim.expected,
-        "known": claim.known,
+        **of_claim("tier", "cited", "supports", "expected", "known"),
         "unexpected": result.unexpected,
         "news": result.news,
         "post_hoc": claim.post_hoc,
@@ -537,15 +522,10 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "evidence": claim.evidence if claim.proof else "",
         "rests_on": claim.rests_on,
         "premises": dict(result.premises),
-        "control": {
-            "why": claim.control.why,
-            "fails": result.control.decision.verdict is Verdict.FAILS,
-        }
+        "control": {"why": claim.control.why, "fails": result.control.fails}
         if result.control
         else None,
-        "kind": claim.kind,
-        "holds_for": claim.holds_for,
-        "wording": claim.wording,
+        **of_claim("kind", "holds_for", "wording"),
         "source": str(claim.source),
         "decided": len(result.decided),
         "cases_in_scope": len(result.in_scope),
@@ -575,7 +555,7 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
                 "known": known_at(claim, c.case),
                 "level": result.alpha(c),
                 "rests_on_normality": normality(result, c),
-                "sign_test": test.as_json() if (test := sign_test(claim, c)) else None,
+                "sign_test": asdict(test) if (test := sign_test(claim, c)) else None,
                 "records": [r.id for r in c.records],
             }
             for c in result.cases

@@ -11,6 +11,7 @@ from depthlaw.theory.claims.values import Case, Proportion, Sample
 from depthlaw.theory.claims.verdict import bounds, level
 from depthlaw.theory.exact.enclosure import enclose
 
+from .known_verdicts import shared_fields
 from .suite_verdicts import CaseResult, ClaimResult
 
 # Beyond so many none is named.
@@ -54,18 +55,11 @@ def remedies(result: ClaimResult) -> Iterator[Remedy]:
 
     Cost: some thousand evaluations of a quantile for each case.
     """
-    every = [row.case.fields().items() for row in result.cases]
-    same = set(every[0]).intersection(*every[1:]) if len(every) > 1 else set()
+    same = shared_fields(row.case for row in result.cases)
     for row in result.undecided:
-        where = (
-            " ".join(
-                f"{name} {value}"
-                for name, value in row.case.fields().items()
-                if (name, value) not in same and len(every) > 1
-            )
-            or "here"
-        )
-        yield _remedy(where, result, row)
+        fields = row.case.fields().items() if len(result.cases) > 1 else ()
+        own = " ".join(f"{name} {value}" for name, value in fields if name not in same)
+        yield _remedy(own or "here", result, row)
 
 
 def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:

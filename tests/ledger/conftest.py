@@ -23,6 +23,9 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Store, manifest
 from depthlaw.ledger.running import engines
+from depthlaw.ledger.verdicts.record_source import Recorded
+from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.theory.claims.definition import registry
 
 HERE = Path(__file__).parent
 
@@ -82,6 +85,14 @@ def refused(depthlaw: Callable[..., Answer]) -> Callable[..., str]:
         return answer.err
 
     return command
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Recorded:
+    """Every claim, judged on the ledger that comes with depthlaw."""
+    store = shipped()
+    assert store is not None
+    return Recorded(registry(), store)
 
 
 @pytest.fixture

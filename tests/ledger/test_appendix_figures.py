@@ -8,23 +8,20 @@ import pytest
 
 from depthlaw.empirics.separation_rank.frontier import table as frontier_table
 from depthlaw.ledger.publish.appendix.appendix_figures import plates
+from depthlaw.ledger.publish.questions.question import keys
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import Claim, find
 
 KEYS = (
-    "rank_collapse/doubly_exponential_slope",
-    "rank_collapse/slope_below_cubic",
-    "rank_collapse/cubic_drop",
-    "rank_collapse/slower_with_positions_or_mask",
-    "rank_collapse/bert_init_collapse",
-    "rank_collapse/bert_plateau_is_rounding",
-    "rank_collapse/bert_init_full_curve",
-    "trained_depth/wall_within",
-    "trained_depth/wall_beyond",
-    "trained_rank/floor_holds",
-    "depth_width/losses_by_updates",
+    *keys(
+        "rank_collapse",
+        "doubly_exponential_slope slope_below_cubic cubic_drop slower_with_positions_or_mask "
+        "bert_init_collapse bert_plateau_is_rounding bert_init_full_curve",
+    ),
+    *("trained_depth/wall_within", "trained_depth/wall_beyond"),
+    *("trained_rank/floor_holds", "depth_width/losses_by_updates"),
 )
 
 
@@ -51,17 +48,9 @@ def test_without_records_there_are_no_figures(recorded: Recorded, tmp_path: Path
 
 @pytest.mark.slow
 def test_exact_ranks_are_counted_in_the_caption() -> None:
-    keys = (
-        "exact",
-        "exact_below_count",
-        "upper_bound_deep",
-        "upper_bound_shallow",
-        "lower_bound_deep",
-        "lower_bound_shallow",
-    )
-    recorded = of_reference(
-        {f"separation_rank/{key}": find(f"separation_rank/{key}") for key in keys}
-    )
+    bounds = "upper_bound_deep upper_bound_shallow lower_bound_deep lower_bound_shallow"
+    named = keys("separation_rank", f"exact exact_below_count {bounds}")
+    recorded = of_reference({key: find(key) for key in named})
     (plate,) = plates(recorded)
     shown = {
         (row.case.width, row.case.depth)

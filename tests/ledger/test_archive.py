@@ -10,8 +10,9 @@ import time
 from fractions import Fraction
 
 import pytest
+from made import record
 
-from depthlaw.ledger.records.store import Record, Store, encode, manifest
+from depthlaw.ledger.records.store import Record, Store, manifest
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.record_source import wanted
 from depthlaw.ledger.verdicts.reference_ledger import write_ledger
@@ -19,18 +20,6 @@ from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.values import Ball, Exact, Outside, Sample, Step
 
 DEGREE = "separation_rank/degree"
-
-
-ONE = Exact(1)
-
-
-def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
-    return Record(
-        {"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"},
-        encode(value),
-        {"environment": {"cpu": "x\x1b[31m"}, "timing": {"wall_s": 0.5, "cpu_s": 0.25}},
-    )
-
 
 SOME = (
     record(Exact(3**900), n=1),

@@ -72,7 +72,7 @@ def test_newest_set_is_read_by_default_and_lists_what_a_claim_says() -> None:
     newest = claim_set()
     assert newest.name == list(RELEASED)[-1]
     listed = newest.claims["rank_collapse/one_layer_cubic"]
-    assert (listed.topic, listed.weight) == ("rank_collapse", "theorem")
+    assert (listed.key.split("/")[0], listed.weight) == ("rank_collapse", "theorem")
 
 
 def test_every_claim_says_what_the_newest_set_lists() -> None:

@@ -19,6 +19,7 @@ import pytest
 from sympy import Abs, Expr, Max, log
 from sympy.core.relational import Relational
 
+from depthlaw.ledger.publish.questions.question import keys
 from depthlaw.ledger.records.run import Run, control_run
 from depthlaw.ledger.records.store import Store, decode
 from depthlaw.ledger.verdicts.reference_ledger import shipped
@@ -45,65 +46,42 @@ from depthlaw.theory.exact.enclosure import enclose
 # Controls for which a factor of 2 has no meaning, or that come no nearer, with the reason.
 ELSEWHERE = {
     "another net or another question, whose sizes were not chosen by us": (
-        "least_depth/cropping_and_reduction",
-        "exercises/gradients_vanish",
-        "exercises/first_layer_has_the_largest",
-        "exercises/residuals_preserve",
-        "exercises/residual_gradients_are_stable",
-        "exercises/post_norm_loses_more",
-        "exercises/variance_is_not_geometric",
-        "exercises/together_costs_more",
-        "rank_collapse/skip_existence",
-        "rank_collapse/skip_keeps_residual",
-        "rank_collapse/skips_keep_more",
-        "rank_collapse/bert_init_published",
-        "rank_collapse/trained_attention_collapses_later",
-        "rank_collapse/training_draws_tokens_together",
-        "trained_depth/hops_by_depth",
-        "trained_rank/two_layers_beat_every_shallow",
-        "rank_collapse/published_guess",
-        "signal_propagation/participation_in_nets",
+        *("least_depth/cropping_and_reduction", "signal_propagation/participation_in_nets"),
+        *("trained_depth/hops_by_depth", "trained_rank/two_layers_beat_every_shallow"),
         "hops/letters_that_count",
+        *keys(
+            "exercises",
+            "gradients_vanish first_layer_has_the_largest residuals_preserve "
+            "residual_gradients_are_stable post_norm_loses_more variance_is_not_geometric "
+            "together_costs_more",
+        ),
+        *keys(
+            "rank_collapse",
+            "skip_existence skip_keeps_residual skips_keep_more bert_init_published "
+            "trained_attention_collapses_later training_draws_tokens_together published_guess",
+        ),
     ),
     "another scheme of initialisation, of rates or of norms, which is what the claim is "
-    "about": tuple(
-        f"signal_propagation/{name}"
-        for name in (
-            "mup_width_flat",
-            "mup_logits_flat",
-            "depth_flat",
-            "completep_flat_shallow",
-            "epsilon_exponents",
-            "norm_exponents",
-            "gradient_exponents",
-            "pre_norm_gradient_profile",
-            "gradient_without_skips",
-            "scaled_branches_correlation",
-            "mean_field_in_nets",
-            "deepnorm_update_with_biases",
-            "post_ln_amplification",
-            "admin_amplification",
-        )
+    "about": keys(
+        "signal_propagation",
+        "mup_width_flat mup_logits_flat depth_flat completep_flat_shallow epsilon_exponents "
+        "norm_exponents gradient_exponents pre_norm_gradient_profile gradient_without_skips "
+        "scaled_branches_correlation mean_field_in_nets deepnorm_update_with_biases "
+        "post_ln_amplification admin_amplification",
     ),
-    "another law that could be meant: how far off it is was not chosen by us": (
-        "signal_propagation/second_order_response",
-        "signal_propagation/token_contraction",
-        "signal_propagation/rate_exponents",
-        "signal_propagation/deepnorm_update_exponents",
+    "another law that could be meant: how far off it is was not chosen by us": keys(
+        "signal_propagation",
+        "second_order_response token_contraction rate_exponents deepnorm_update_exponents",
     ),
-    "what is answered, where the claim says chance: a coin must not pass": (
-        "trained_depth/wall_beyond",
-        "trained_depth/larger_nets_see_no_farther",
+    "what is answered, where the claim says chance: a coin must not pass": keys(
+        "trained_depth", "wall_beyond larger_nets_see_no_farther"
     ),
     "labels or answers that teach nothing": (
-        "exercises/layers_specialise",
-        "exercises/specialisation_is_learned",
+        *keys("exercises", "layers_specialise specialisation_is_learned"),
         "trained_depth/convergence",
     ),
-    "its tiny nets, which take seconds, differ more than those of its cases": (
-        "rank_collapse/paths_deteriorate",
-        "rank_collapse/extreme_paths_guess",
-        "rank_collapse/longer_paths_flatter",
+    "its tiny nets, which take seconds, differ more than those of its cases": keys(
+        "rank_collapse", "paths_deteriorate extreme_paths_guess longer_paths_flatter"
     ),
     "both sides meet in a case, and nothing is near a difference of 0": (
         "rank_collapse/steps_as_written",
@@ -144,13 +122,9 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
     """How far the two ends of what was measured lie from the prediction: factors, as their
     logarithms, or differences; positive on the side that is claimed."""
     low, high = predicted(claim, case)
-    claimed = {
-        "<=": [(low, 1)],
-        "<": [(low, 1)],
-        ">=": [(high, -1)],
-        ">": [(high, -1)],
-        "in": [(low, -1), (high, 1)],
-    }[claim.statement.rel_op]
+    above, below = [(low, 1)], [(high, -1)]
+    by_relation = {"<=": above, "<": above, ">=": below, ">": below, "in": [(low, -1), (high, 1)]}
+    claimed = by_relation[claim.statement.rel_op]
     if claim.statement.rel_op == "in" and low.is_nonpositive:
         # A lower bound that bounds nothing.
         del claimed[0]

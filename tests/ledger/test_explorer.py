@@ -13,19 +13,9 @@ import pytest
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.publish.site import explorer
 from depthlaw.ledger.verdicts.record_source import Recorded
-from depthlaw.ledger.verdicts.reference_ledger import shipped
-from depthlaw.theory.claims.definition import registry
 
 # Judging the reference ledger takes seconds.
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def recorded() -> Recorded:
-    """The ledger that comes with depthlaw."""
-    store = shipped()
-    assert store is not None
-    return Recorded(registry(), store)
 
 
 @cache
@@ -50,11 +40,8 @@ def test_steps_stand_where_a_task_needs_a_layer_more(tasks: dict[str, Any]) -> N
     for task in explorer.SIZES:
         for key, line in tasks["series"][task].items():
             for (_, before), (at, after) in pairwise(zip(line["x"], line["y"], strict=True)):
-                if (
-                    "text" not in line
-                    and before != after
-                    and (layers_of(task, at - 1)[key] != before)
-                ):
+                step = "text" not in line and before != after
+                if step and layers_of(task, at - 1)[key] != before:
                     wrong.append((task, key, at))
     assert wrong == []
 
@@ -81,10 +68,8 @@ def test_thresholds_by_hand(recorded: Recorded) -> None:
     # 2 * 2^2 + 2 * 2 + 1 = 13; the fit in the form d = 154.3 * 1.057^L.
     assert knee[2] == pytest.approx(math.log(13, 3), rel=1e-5)
     assert lines["levine"]["x"][0] == pytest.approx(154.3 * 1.057**6, rel=5e-3)
-    sizes = {
-        width * depth * width * 12
-        for width, depth in zip(panel["equal"][0]["x"], panel["equal"][0]["y"], strict=True)
-    }
+    first = panel["equal"][0]
+    sizes = {d * L * d * 12 for d, L in zip(first["x"], first["y"], strict=True)}
     assert all(size == pytest.approx(10**7, rel=1e-4) for size in sizes)
     at = lines["models"]["text"].index("GPT-2 small")
     assert (lines["models"]["x"][at], lines["models"]["y"][at]) == (768, 12)
@@ -108,10 +93,8 @@ def test_ranks_by_hand_and_within_the_count(recorded: Recorded) -> None:
     assert "measured" not in one
     points = 0
     for frame in frames.values():
-        for name in ("exact", "certified", "measured"):
-            for depth, height in zip(
-                *((frame[name]["x"], frame[name]["y"]) if name in frame else ((), ())), strict=True
-            ):
+        for curve in (frame[n] for n in ("exact", "certified", "measured") if n in frame):
+            for depth, height in zip(curve["x"], curve["y"], strict=True):
                 assert height <= frame["S"][depth - 1] * (1 + 1e-5)
                 points += 1
     assert points > 30
@@ -136,8 +119,7 @@ def test_residuals_stay_below_their_bound_and_skips_keep_them(recorded: Recorded
 
 
 def test_no_verdict_stands_beside_a_curve_that_it_is_not_about(
-    recorded: Recorded,
-    tasks: dict[str, Any],
+    recorded: Recorded, tasks: dict[str, Any]
 ) -> None:
     """The algebra of inverting a rule is argued, not that the rule is right; what is measured is
     compared with a claim, and is not itself what holds or fails."""
@@ -147,11 +129,10 @@ def test_no_verdict_stands_beside_a_curve_that_it_is_not_about(
         *(curve for curves in tasks["curves"].values() for curve in curves),
     ]
     by_key = {curve["key"]: curve for curve in drawn}
-    assert by_key["levine"]["claims"] == ()
-    assert by_key["levine"]["related"] == ["depth_choice/levine_fit_depth"]
-    assert by_key["threshold"]["claims"] == ()
-    assert by_key["threshold"]["related"] == ["separation_rank/degree"]
-    assert rules["levine"].claim == "depth_choice/levine_fit_depth"
+    related = {"levine": "depth_choice/levine_fit_depth", "threshold": "separation_rank/degree"}
+    for key, claim in related.items():
+        assert (by_key[key]["claims"], by_key[key]["related"]) == ((), [claim])
+    assert rules["levine"].claim == related["levine"]
     for curve in drawn:
         assert curve["claims"] or curve["basis"], curve["key"]
         if curve["label"].startswith("least depth that trained nets needed"):

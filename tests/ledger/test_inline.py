@@ -15,9 +15,7 @@ from depthlaw.empirics.tasks.long_cycles import LongCycles
 from depthlaw.empirics.trained_rank import floors, ranks_in_training
 from depthlaw.ledger.publish.questions import QUESTIONS
 from depthlaw.ledger.publish.site.inline import MarkSource
-from depthlaw.ledger.verdicts.record_source import Recorded
-from depthlaw.ledger.verdicts.reference_ledger import shipped
-from depthlaw.theory.claims.definition import find, registry
+from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.verdict import Verdict
 
 DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
@@ -29,12 +27,6 @@ def ledger(tmp_path_factory) -> MarkSource:
         only=[DEGREE, "counting/textbook_numbers"], results=tmp_path_factory.mktemp("records")
     )
     return MarkSource({**judged, REACH: None}, 1234)
-
-
-@pytest.fixture(scope="module")
-def judged() -> Recorded:
-    """The ledger that comes with depthlaw."""
-    return Recorded(registry(), shipped())
 
 
 @pytest.mark.parametrize(
@@ -91,26 +83,18 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
     docs = Path(__file__).parents[2] / "docs"
     filled = MarkSource({}, 0).spoken((docs / "performance.md").read_text())
     assert "<!-- bench" not in filled
-    named = {
-        key
-        for page in docs.glob("*.md")
-        for key in re.findall(
-            r"<!--\s+(?:verdict|of|is|near|fails|agree|against|shapes|sizes):\s+([\w/]+)",
-            page.read_text(),
-        )
-    }
+    kinds = "verdict|of|is|near|fails|agree|against|shapes|sizes"
+    mark = re.compile(rf"<!--\s+(?:{kinds}):\s+([\w/]+)")
+    named = {key for page in docs.glob("*.md") for key in mark.findall(page.read_text())}
     assert len(named) > 40
     assert named <= set(depthlaw.claims())
 
 
-def test_shares_shapes_and_sizes_are_those_of_statements(judged):
+def test_shares_shapes_and_sizes_are_those_of_statements(recorded):
     """Which test_statements holds against the records."""
-    deeper, exact, wall = (
-        "exercises/deeper_is_better",
-        "separation_rank/exact",
-        "trained_depth/wall_within",
-    )
-    ledger = MarkSource({key: judged.judged(key) for key in (deeper, exact, wall)}, 1)
+    deeper, exact = "exercises/deeper_is_better", "separation_rank/exact"
+    wall = "trained_depth/wall_within"
+    ledger = MarkSource({key: recorded.judged(key) for key in (deeper, exact, wall)}, 1)
     said = ledger.spoken(f"<!-- agree: {deeper} -->, <!-- against: {deeper} -->")
     assert said == "none of four, all four"
     shapes = {(row.case.width, row.case.depth) for row in ledger.judged[exact].cases}
@@ -118,20 +102,16 @@ def test_shares_shapes_and_sizes_are_those_of_statements(judged):
     assert "updates" in ledger.spoken(f"<!-- sizes: {wall} -->")
 
 
-def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judged):
-    within, beyond = "trained_depth/wall_within", judged.judged("trained_depth/wall_beyond")
-    ledger = MarkSource({within: judged.judged(within)}, 1)
+def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(recorded):
+    within, beyond = "trained_depth/wall_within", recorded.judged("trained_depth/wall_beyond")
+    ledger = MarkSource({within: recorded.judged(within)}, 1)
     docs = Path(__file__).parents[2] / "docs"
-    rows = judged.judged("trained_rank/part_of_rank_shows").in_scope
+    rows = recorded.judged("trained_rank/part_of_rank_shows").in_scope
     whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
     page = (docs / "index.md").read_text()
     on_row = "wall_within depth=2,net={},asked=row,distance={},first={}".format
-    for net, pick, seed in (
-        ("softmax", max, 13),
-        ("softmax", min, 12),
-        ("linearised", min, 15),
-    ):
+    for net, pick, seed in (("softmax", max, 13), ("softmax", min, 12), ("linearised", min, 15)):
         assert f"{on_row(net, 9, seed)} -->" in page
         measured = {
             first: ledger._case(f"trained_depth/{on_row(net, 9, first)}")[1].measured
@@ -167,13 +147,13 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judg
     assert "right on 80 % (softmax) and 68 % (linearised) in a row at 9" in page
     assert {
         (row.case.net, round(50 * float(row.measured.low + row.measured.high)))
-        for row in judged.judged("trained_depth/wall_seen").decided
+        for row in recorded.judged("trained_depth/wall_seen").decided
         if "mlp" in row.case and (row.case.asked, row.case.distance) == ("row", 9)
     } == {("softmax", 80), ("linearised", 68)}
     assert "miss distance 3 after 60,000 updates are those that missed it after 4,000" in page
     slow = {
         row.case.updates: [at for at, reach in enumerate(row.measured.values) if reach < 2.8]
-        for row in judged.judged("trained_depth/wall_by_updates").cases
+        for row in recorded.judged("trained_depth/wall_by_updates").cases
         if (row.case.net, row.case.depth) == ("softmax", 1)
     }
     assert len(slow[4_000]) == 2
@@ -240,16 +220,18 @@ def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
         assert plain in find(f"depth_width/{name}").text
 
 
-def test_twelve_layers_fall_back_at_a_rate_of_fewer_updates(judged):
+def test_twelve_layers_fall_back_at_a_rate_of_fewer_updates(recorded):
     """The numbers of that sentence, and that nothing is called sure of depth."""
     front, page = _joined("index.md"), _joined("what-training-finds.md")
     (fall,) = (
         row.measured.mean
-        for row in judged.judged("depth_width/depth_gains_more_when_trained_longer").cases
+        for row in recorded.judged("depth_width/depth_gains_more_when_trained_longer").cases
         if (row.case.earlier, row.case.steps, row.case.other) == (4_000, 18_000, 12)
     )
     assert round(100 * fall) == -3
-    gains = [row.measured.mean for row in judged.judged("depth_width/depth_gains_by_updates").cases]
+    gains = [
+        row.measured.mean for row in recorded.judged("depth_width/depth_gains_by_updates").cases
+    ]
     assert "depth gained little.**" in front
     assert sum(gain > 0 for gain in gains) < len(gains) / 4
     assert max(gains) < 0.01
@@ -261,7 +243,7 @@ def test_twelve_layers_fall_back_at_a_rate_of_fewer_updates(judged):
         assert "surely" not in re.sub(r"four of sixteen nets surely", "", text)
     rates = {
         (row.case.steps, row.case.depth): row.measured.value
-        for row in judged.judged("depth_width/chosen_rate").cases
+        for row in recorded.judged("depth_width/chosen_rate").cases
         if row.case.parameters == by_updates.SIZE and row.case.vocabulary == 2000
     }
     assert "the chosen rate halves for two and three layers; for twelve it stays" in page

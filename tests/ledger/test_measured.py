@@ -27,8 +27,7 @@ DEGREE = "separation_rank/degree"
 
 
 @pytest.mark.parametrize(
-    "page",
-    ["rank-collapse-measured.md", "exercises.md", "what-training-finds.md"],
+    "page", ["rank-collapse-measured.md", "exercises.md", "what-training-finds.md"]
 )
 def test_every_mark_names_a_claim_or_a_question(page: str) -> None:
     text, claims = (DOCS / page).read_text(encoding="utf-8"), registry()
@@ -97,7 +96,7 @@ def of(name: str, store: Store) -> Recorded:
 
 
 def whole(name: str, recorded: Recorded, folder: Path) -> str:
-    return page_blocks.question(name, recorded, folder) + page_blocks.numbers([name], recorded)
+    return page_blocks.question(name, recorded, folder) + page_blocks.numbers(name, recorded)
 
 
 def put(store: Store, key: str, case: Case, value: Measured) -> str:
@@ -110,15 +109,11 @@ def test_a_question_is_a_picture_folded_tables_and_verdicts(tmp_path: Path) -> N
     store, name = Store(tmp_path / "r"), "short-paths"
     assert page_blocks.question(name, of(name, store), tmp_path) == ""
     for distance, right in (*((d, 3900) for d in range(1, 7)), (7, 3700), (9, 3600), (10, 3400)):
-        put(
-            store,
-            WITHIN if distance <= 9 else FAR,
-            Case(**GRAPH, net="softmax", depth=2, distance=distance),
-            Proportion(right, 4000),
-        )
+        case = Case(**GRAPH, net="softmax", depth=2, distance=distance)
+        put(store, WITHIN if distance <= 9 else FAR, case, Proportion(right, 4000))
     picture, level = page_blocks.question(name, of(name, store), tmp_path).split("\n\n")
     assert level.startswith("*Bars and bands of means and shares: 95 % intervals.")
-    text = page_blocks.numbers([name], of(name, store))
+    text = page_blocks.numbers(name, of(name, store))
     assert picture.endswith("(/figures/short-paths.png)")
     assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
     assert text.startswith("<details><summary>Numbers</summary>")
@@ -138,10 +133,8 @@ def test_nets_stand_beside_rules_of_the_nearest_radius_and_of_their_own(tmp_path
     put(store, FAR, Case(**net.fields(), distance=12), Proportion(3200, 4000))
     put(store, "trained_depth/local_baseline", net, Ball(Fraction(6), Fraction(6)))
     text = whole(name, of(name, store), tmp_path)
-    assert (
-        "| distance of the connected pair | trained, linearised | local baseline, radius 6 | "
-        in text
-    )
+    heads = "trained, linearised | local baseline, radius 6"
+    assert f"| distance of the connected pair | {heads} | " in text
     assert "radius 9" in text
     assert "radius 5" not in text
     assert f"claims/{FAR}.md" not in text, "its verdict is elsewhere"
@@ -180,9 +173,7 @@ def test_verdicts_are_those_of_the_claim_whatever_is_recorded_beside_it(tmp_path
     ],
 )
 def test_an_undecided_case_says_how_many_seeds_would_decide(
-    tmp_path: Path,
-    value: Sample,
-    words: str,
+    tmp_path: Path, value: Sample, words: str
 ) -> None:
     claim = find("exercises/deeper_is_better")
     claim = replace(claim, grid={"exercises": claim.grid["exercises"][:1]})
@@ -212,16 +203,9 @@ def test_an_undecided_share_says_how_many_examples_would_decide(tmp_path: Path) 
 def test_many_undecided_cases_of_a_claim_are_one_line(tmp_path: Path) -> None:
     store, claim = Store(tmp_path / "r"), find(FAR)
     for distance in (9, 10, 11):
-        put(
-            store,
-            FAR,
-            Case(**GRAPH, net="softmax", depth=1, distance=distance),
-            Proportion(94 * distance, 100 * distance),
-        )
+        case = Case(**GRAPH, net="softmax", depth=1, distance=distance)
+        put(store, FAR, case, Proportion(94 * distance, 100 * distance))
     text = page_blocks.verdicts([FAR], Recorded({FAR: claim}, store))
     (line,) = re.findall(r"\* `connectivity_far`, .*", text)
-    assert re.search(
-        r"3 of \d+ cases: 900 to 1,100 examples do not decide; about [\d,]+ to [\d,]+ "
-        r"would",
-        line,
-    )
+    would = r"about [\d,]+ to [\d,]+ would"
+    assert re.search(rf"3 of \d+ cases: 900 to 1,100 examples do not decide; {would}", line)

@@ -13,6 +13,7 @@ import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
+from depthlaw.ledger.verdicts.reference_ledger import Agreement
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
 from depthlaw.theory.claims.definition import Case, Step
 from depthlaw.theory.claims.formal import Formal
@@ -46,9 +47,8 @@ FACTS: dict[str, Any] = {
 
 
 def row(value: Measured | None, verdict: Verdict = Verdict.HOLDS, **given: Any) -> CaseResult:
-    said = {"facts": FACTS} | {
-        name: given.pop(name) for name in ("seeds", "facts") if name in given
-    }
+    own = [name for name in ("seeds", "facts") if name in given]
+    said = {"facts": FACTS} | {name: given.pop(name) for name in own}
     return made.row(Case(width=9, **given), value, verdict, **said)
 
 
@@ -114,28 +114,11 @@ def checklist(*results: ClaimResult) -> str:
         ),
         ("Data and code", ["`d1ce`"]),
         ("Settings", ["No case names more than one net to a seed id."]),
-        (
-            "Statistics",
-            [
-                "exact values 3, rigorous enclosures 1, means 1, shares 1.",
-                "(of 2 observations)",
-                "leaves one comparison 0.0005",
-            ],
-        ),
-        (
-            "Compute",
-            [
-                "took 7.0 hours of wall-clock time",
-                "the longest 60 minutes",
-                "7 runs on cpu",
-                r"CPU\_A, 2 cores",
-                "The largest process took 2.0 GB.",
-            ],
-        ),
-        (
-            "Checks that the checks work",
-            ["Recorded: 3; of these judged FAILS: 3; not run: 0."],
-        ),
+        ("Statistics", ["exact values 3, rigorous enclosures 1, means 1, shares 1."]),
+        ("Statistics", ["(of 2 observations)", "leaves one comparison 0.0005"]),
+        ("Compute", ["took 7.0 hours of wall-clock time", "the longest 60 minutes"]),
+        ("Compute", ["7 runs on cpu", r"CPU\_A, 2 cores", "The largest process took 2.0 GB."]),
+        ("Checks that the checks work", ["Recorded: 3; of these judged FAILS: 3; not run: 0."]),
     ],
 )
 def test_a_section_counts_what_is_recorded(title: str, said: list[str]) -> None:
@@ -179,7 +162,7 @@ def test_only_a_released_set_is_a_tag_and_what_changed_is_named() -> None:
 
 
 def test_a_copy_of_shipped_records_is_not_said_to_be_a_new_run() -> None:
-    shipped = replace(SOURCE, repeated=(0, 0), held=2000)
+    shipped = replace(SOURCE, repeated=Agreement(0, 0, 0, ()), held=2000)
     records = RESULTS[0].records
     text = provenance.checklist(RESULTS[:1], records, shipped).decode()
     assert "a copy, from the records that come with depthlaw. With `--suite quick`" in text

@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from made import record
 
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import (
@@ -14,7 +15,6 @@ from depthlaw.ledger.records.store import (
     StoreError,
     canonical,
     digest,
-    encode,
     manifest,
 )
 from depthlaw.ledger.running.plan import plan
@@ -32,18 +32,6 @@ from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Step
 
 DEGREE = "separation_rank/degree"
-
-
-ONE = Exact(1)
-
-
-def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
-    return Record(
-        {"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"},
-        encode(value),
-        {"environment": {"python": "3"}, "timing": {"wall_s": 0.123456}},
-    )
-
 
 SOME = (
     record(n=1),

@@ -41,34 +41,30 @@ def test_seconds_are_work_over_rates_with_what_is_prepared():
 
 
 @pytest.mark.parametrize(("processes", "prepared"), [(1, [2, 0, 2, 0]), (2, [2, 2, 2, 2])])
-def test_the_first_run_of_each_process_prepares_and_cheap_groups_come_first(processes, prepared):
-    expected = scheduling.expected_seconds([*RUNS, UNPLANNED], processes)
-    assert sizes(expected) == [1, 3, 6, 2], "groups in order of cost, none torn apart"
-    made = [s - cost(run.case).seconds(RATES, first=False) for run, s in expected.items()]
+def test_the_first_run_of_each_process_prepares_and_cheap_groups_come_first(
+    processes, prepared, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(scheduling, "cores", lambda: processes)
+    work, expected = scheduling.budgeted([*RUNS, UNPLANNED], Store(tmp_path), Inline(), 6 * GB)
+    (only, rest), seconds = work, expected.seconds
+    assert (only.engine, only.memory, sizes(rest.runs)) == (Inline(), 6 * GB, [1])
+    assert sizes(only.runs) == [1, 3, 6, 2], "groups in order of cost, none torn apart"
+    made = [seconds[r.id] - cost(r.case).seconds(RATES, first=False) for r in only.runs]
     assert made == pytest.approx(prepared)
 
 
-def test_large_runs_wait_for_the_whole_memory():
-    small, large = scheduling.stages(RUNS, ProcessPool(2), 6 * GB)
-    assert (small.engine, small.memory, sizes(small.runs)) == (ProcessPool(2), 3 * GB, [1, 2, 3])
-    assert (large.engine, large.memory, sizes(large.runs)) == (Inline(), 6 * GB, [6])
-    assert {run.options["memory"] for run in small.runs} == {3 * GB}
-    assert {run.id for run in small.runs + large.runs} == {run.id for run in RUNS}
-    (only,) = scheduling.stages(RUNS, Inline(), 6 * GB)
-    assert (only.engine, only.memory, sizes(only.runs)) == (Inline(), 6 * GB, sizes(RUNS))
-
-
-def test_a_budget_that_is_too_small_for_a_run_is_refused():
+def test_a_budget_that_is_too_small_for_a_run_is_refused(tmp_path):
     with pytest.raises(UsageError, match=r"--memory: .*size=6.* needs 1.5 GB besides its matrix"):
-        list(scheduling.stages(RUNS, ProcessPool(2), GB))
+        scheduling.budgeted(RUNS, Store(tmp_path), ProcessPool(2), GB)
 
 
-def test_claims_without_a_plan_come_last(tmp_path):
-    work, expected = scheduling.budgeted(
-        [UNPLANNED, *RUNS], Store(tmp_path), ProcessPool(2), 6 * GB
-    )
+def test_large_runs_wait_for_the_whole_memory_and_claims_without_a_plan_come_last(tmp_path):
+    pool = ProcessPool(2)
+    work, expected = scheduling.budgeted([UNPLANNED, *RUNS], Store(tmp_path), pool, 6 * GB)
     assert [sizes(stage.runs) for stage in work] == [[1, 3, 2], [6], [1]]
-    assert (work[-1].engine, work[-1].memory) == (ProcessPool(2), None)
+    assert [stage.memory for stage in work] == [3 * GB, 6 * GB, None]
+    assert [stage.engine for stage in work] == [pool, Inline(), pool]
+    assert {run.options["memory"] for run in work[0].runs} == {3 * GB}
     assert set(expected.seconds) == {run.id for run in [*RUNS, UNPLANNED]}
     assert expected.known == len(RUNS)
 

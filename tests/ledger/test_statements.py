@@ -8,29 +8,19 @@ from math import log10
 
 import pytest
 
-from depthlaw.ledger.publish import printed_intervals
 from depthlaw.ledger.publish.appendix import data
 from depthlaw.ledger.publish.appendix.printed_claims import Statement
 from depthlaw.ledger.publish.site import claim_pages, page_blocks
-from depthlaw.ledger.verdicts import display
+from depthlaw.ledger.verdicts import display, estimates
 from depthlaw.ledger.verdicts.evidence_tree import grounds
 from depthlaw.ledger.verdicts.record_source import Recorded
-from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.ledger.verdicts.sign_test import SignTest
 from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
-from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.values import Proportion, Sample
 from depthlaw.theory.claims.verdict import Decision, Verdict
 
 SPREAD = "exercises/deeper_is_better"
-
-
-@pytest.fixture(scope="module")
-def recorded() -> Recorded:
-    store = shipped()
-    assert store is not None
-    return Recorded(registry(), store)
 
 
 def judged(recorded: Recorded, key: str) -> ClaimResult:
@@ -79,19 +69,11 @@ def test_every_interval_in_print_names_its_level_or_its_seeds(recorded: Recorded
         for level in (0.05, result.alpha(worst))
     ]
     text = Statement(result).counterexample
-    for part in (
-        f"{len(worst.measured.values)} observations",
-        "95 % interval",
-        *ends[0],
-        "decided by",
-        *ends[1],
-        "if normal; 8 of 8 seeds, p = .008",
-    ):
-        assert part in text
-    for page in (
-        page_blocks.values([SPREAD], recorded),
-        claim_pages.page(result, grounds(result, recorded.judged)),
-    ):
+    many, seeds = f"{len(worst.measured.values)} observations", "8 of 8 seeds, p = .008"
+    parts = (many, "95 % interval", *ends[0], "decided by", *ends[1], f"if normal; {seeds}")
+    assert [part for part in parts if part not in text] == []
+    whole = claim_pages.page(result, grounds(result, recorded.judged))
+    for page in (page_blocks.values([SPREAD], recorded), whole):
         assert "95 %" in page
         assert re.search(r"decided by.*?at level", page, re.DOTALL)
 
@@ -127,18 +109,15 @@ def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded)
 
 
 def test_a_rank_test_is_printed_where_there_is_one(
-    recorded: Recorded,
-    monkeypatch: pytest.MonkeyPatch,
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = judged(recorded, SPREAD)
-    monkeypatch.setattr(
-        printed_intervals, "sign_test", lambda claim, row: SignTest(9, 9, 0.0123, 0.0)
-    )
+    monkeypatch.setattr(estimates, "sign_test", lambda claim, row: SignTest(9, 9, 0.0123, 0.0))
     assert "; 9 of 9 seeds, p = .01)" in Statement(result).counterexample
     assert data.rows([result])[0]["sign_test_p"] == 0.0123
     assert "if normal; 9 of 9 seeds, $p$ = .01" in page_blocks.values([SPREAD], recorded)
     # With seeds enough the level stands, and the test beside it.
-    monkeypatch.setattr(printed_intervals, "normality", lambda result, row: False)
+    monkeypatch.setattr(estimates, "normality", lambda result, row: False)
     assert "at level" in Statement(result).counterexample
     assert "sign test p = $0.012$" in Statement(result).counterexample
 

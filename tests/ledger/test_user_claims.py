@@ -80,11 +80,10 @@ def words(tmp_path) -> Path:
 def test_the_example_runs_as_printed(file, tmp_path, monkeypatch, depthlaw):
     monkeypatch.chdir(tmp_path)
     done = depthlaw("verify --claims", file.name, *["--results", "r", "--json"])
-    report = done.data
-    assert [
-        (c["key"], c["verdict"], c["decided"], c["control"]["fails"]) for c in report["claims"]
-    ] == [(KEY, "HOLDS", 9, True)]
-    assert not report["complete"]
+    (claim,) = done.data["claims"]
+    assert (claim["key"], claim["verdict"], claim["decided"]) == (KEY, "HOLDS", 9)
+    assert claim["control"]["fails"] is True
+    assert not done.data["complete"]
     assert done.code == 0
 
 
@@ -124,9 +123,8 @@ def test_the_same_file_at_two_paths_is_one_claim_in_one_process(file, tmp_path):
 
 def test_a_wrong_claim_of_ones_own_is_exit_code_1(file, example, tmp_path, depthlaw):
     file.write_text(example.replace("3**depth - 1)", "3**depth - 2)"))
-    code, out, _ = depthlaw(
-        "verify --claims", file, "--results", tmp_path / "r", "--engine", "inline"
-    )
+    given = ("--claims", file, "--results", tmp_path / "r", "--engine", "inline")
+    code, out, _ = depthlaw("verify", *given)
     assert code == 1
     assert f"! {KEY}: FAILS at [" in out
 
@@ -434,20 +432,15 @@ def test_a_theorem_of_ones_own_is_not_published_as_ours(words, tmp_path, depthla
     verified = depthlaw("verify", *given).out
     assert "Jane Doe 2026 derived" in verified
     assert "our own" not in verified
-    assert (
-        "source      Jane Doe 2026 (wording derived)\n" in depthlaw("show words/half", *given).out
-    )
+    shown = depthlaw("show words/half", *given).out
+    assert "source      Jane Doe 2026 (wording derived)\n" in shown
     assert "source Jane Doe 2026 (wording derived): " in depthlaw("why words/half", *given).out
     assert "(Jane Doe 2026)" in depthlaw("show words", *given).out
     written = tmp_path / "out"
     assert depthlaw("appendix", written, *given).code == 0
-    texts = {
-        name: (written / name).read_text()
-        for name in (
-            *("appendix.md", "appendix.html", "appendix.tex", "CITATION.cff", "values.tex"),
-            *("references.bib", "checklist.md"),
-        )
-    }
+    names = ("appendix.md", "appendix.html", "appendix.tex", "CITATION.cff", "values.tex")
+    others = ("references.bib", "checklist.md")
+    texts = {name: (written / name).read_text() for name in (*names, *others)}
     for name, text in texts.items():
         assert claim_set().name not in text, name
         assert "at the tag" not in text, name
@@ -466,16 +459,15 @@ def test_a_theorem_of_ones_own_is_not_published_as_ours(words, tmp_path, depthla
     said = (written / "appendix.pdf").read_bytes()
     assert re.search(rb"<dc:creator>.{,60}Jane Doe", said)
     assert re.search(rb"<dc:title>.{,80}" + title.encode(), said)
-    again = re.search(
-        "^(depthlaw verify quick --claims words.py) --results DIR$", texts["appendix.md"], re.M
-    )
+    command = "^(depthlaw verify quick --claims words.py) --results DIR$"
+    again = re.search(command, texts["appendix.md"], re.M)
     results = ("--results", tmp_path / "again")
     command = shlex.split(again[1])[1:-1]
     assert depthlaw(*command, written / "words.py", *results).code == 1
-    runs = [
+    runs, same = (
         {path.name for path in (tmp_path / at / "runs").rglob("*.json")} for at in ("r", "again")
-    ]
-    assert runs[0] == runs[1] != set()
+    )
+    assert runs == same != set()
 
 
 def test_authors_of_a_file_are_its_own_word_for_them(words, file):

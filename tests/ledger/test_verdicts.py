@@ -9,7 +9,6 @@ import sympy
 
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.appendix.printed_claims import Statement
-from depthlaw.ledger.publish.printed_intervals import estimate
 from depthlaw.ledger.records.run import Failure, Run
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
@@ -17,6 +16,7 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import known_verdicts
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.ledger.verdicts.display import by_chance
+from depthlaw.ledger.verdicts.estimates import estimate
 from depthlaw.ledger.verdicts.evidence_tree import grounds
 from depthlaw.ledger.verdicts.findings import groups, reason
 from depthlaw.ledger.verdicts.known_verdicts import Known, known_at
@@ -88,9 +88,8 @@ def decisions(result: ClaimResult) -> list[tuple]:
 def test_no_other_claim_and_no_suite_moves_a_verdict(tmp_path):
     """Others beside it would have divided the level of a suite."""
     store, claim = Store(tmp_path), sampled()
-    others = {
-        f"separation_rank/noise_{n}": sampled(key=f"separation_rank/noise_{n}") for n in range(5)
-    }
+    keys = [f"separation_rank/noise_{n}" for n in range(5)]
+    others = {key: sampled(key=key) for key in keys}
     alone = judged({claim.key: claim}, store)[0]
     beside = judged({claim.key: claim} | others, store)[0]
     larger = judged({claim.key: claim}, store, "full")[0]
@@ -367,9 +366,8 @@ def test_what_is_known_of_a_claim_follows_from_its_cases():
         listed = known_verdicts.known(key)
         assert listed is not None, key
         assert set(listed.cases) <= set(claim.every_case), key
-        worst = next(
-            (word for word in ("FAILS", "UNDECIDED") if word in listed.cases.values()), "HOLDS"
-        )
+        words = (word for word in ("FAILS", "UNDECIDED") if word in listed.cases.values())
+        worst = next(words, "HOLDS")
         assert not listed.words or claim.awaited == worst, key
 
 
@@ -398,9 +396,7 @@ def test_what_is_recorded_as_it_comes_is_undecided_until_it_is_whole(tmp_path):
 def test_what_is_recorded_of_the_longest_suite_is_told_first(tmp_path):
     """The cases of a first look do not stand for those that are being trained."""
     store = Store(tmp_path)
-    claim = sampled(
-        grid={"full": Case.grid(depth=(1,)), "long": Case.grid(depth=(2, 3))},
-    )
+    claim = sampled(grid={"full": Case.grid(depth=(1,)), "long": Case.grid(depth=(2, 3))})
     execute(plan({claim.key: claim}, "full"), store, Inline())
     told = Recorded({claim.key: claim}, store).judged(claim.key)
     assert (told.suite, told.verdict) == ("full", Verdict.HOLDS)
@@ -417,9 +413,8 @@ def test_what_was_changed_after_data_carries_its_mark(tmp_path, capsys):
     result = judged({"x": sampled(post_hoc="more seeds")}, Store(tmp_path))[0]
     assert marked(result) == "HOLDS*"
     assert as_json(result)["post_hoc"] == "more seeds"
-    assert marked(results({"x": sampled(post_hoc="x")}, "quick", Store(tmp_path / "e"))[0]) == (
-        "not run"
-    )
+    empty = results({"x": sampled(post_hoc="x")}, "quick", Store(tmp_path / "e"))[0]
+    assert marked(empty) == "not run"
     assert main(["show", "trained_rank/half_of_rank_matters"]) == 0
     out = capsys.readouterr().out
     assert "HOLDS*" in out
@@ -445,12 +440,8 @@ def test_verify_leads_with_its_answer(tmp_path, capsys):
     assert any(line.startswith("reference: ") for line in rest[:3])
     assert main([*command, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["false_alarms_expected"] == {
-        "fixed": 1,
-        "starred": 0,
-        "alarms_fixed": 1e-3,
-        "alarms_starred": 0,
-    }
+    expected = {"fixed": 1, "starred": 0, "alarms_fixed": 1e-3, "alarms_starred": 0}
+    assert answer["false_alarms_expected"] == expected
     assert answer["claims"][0]["results"][0]["level"] > 0
 
 

@@ -71,6 +71,7 @@ class Decision:
         defect: it is undecided for another reason than what was measured: the statement has no
             value at the case, or too few seeds are there for an interval.
         no_value: the statement has no value at the case.
+        truncated: it is undecided since the measurement stopped too early.
     """
 
     verdict: Verdict
@@ -79,6 +80,7 @@ class Decision:
     reason: str = ""
     defect: bool = False
     no_value: bool = False
+    truncated: bool = False
 
 
 def level(claim: Claim, case: Case) -> float:
@@ -134,7 +136,7 @@ def judge(
         return Decision(Verdict.UNDECIDED, reason=claim.plain.undecidable or why)
     if isinstance(value, Exact) and value.truncated and not _shown(claim, case, value, holds, a, d):
         why = f"{TRUNCATED} at {value.value}: {TWICE} would decide"
-        return Decision(Verdict.UNDECIDED, slack, reason=why)
+        return Decision(Verdict.UNDECIDED, slack, reason=why, truncated=True)
     misses = getattr(value, "misses", 0.0)
     # The truth may be larger than the value with probability `misses`; a verdict that a larger
     # value would overturn is not safe.

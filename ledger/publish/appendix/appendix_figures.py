@@ -15,12 +15,12 @@ from depthlaw.empirics.separation_rank.frontier import entries, table as frontie
 from depthlaw.theory.claims.values import Case, Measured
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...verdicts.estimates import CONFIDENCE
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
-from ..printed_intervals import CONFIDENCE
 from ..questions import QUESTIONS
 from .typesetting import verdict
 
@@ -74,11 +74,8 @@ def on_frontier(recorded: Recorded) -> list[str]:
 
 def _separation_rank(recorded: Recorded) -> Plate | None:
     keys = on_frontier(recorded)
-    complete = [
-        entry
-        for entry in entries(recorded.rows(*keys))
-        if entry.complete and entry.width in _WIDTHS
-    ]
+    every = entries(recorded.rows(*keys))
+    complete = [entry for entry in every if entry.complete and entry.width in _WIDTHS]
     if not complete:
         return None
     settled = [entry for entry in complete if entry.settled]
@@ -158,18 +155,14 @@ def _measured(recorded: Recorded, name: str) -> Plate | None:
     says, asked = figure["says"], [QUESTIONS[question] for question in figure["questions"]]
     results = {key: part for key in _claims_of(name) if (part := _cases(recorded, key))}
     panels: dict[str, list[Panel]] = {}
-    for question in asked:
-        for panel in question.panels(results):
-            for start in says:
-                if panel.title.startswith(start):
-                    panels.setdefault(start, []).append(panel)
+    for panel in (panel for question in asked for panel in question.panels(results)):
+        for start in (start for start in says if panel.title.startswith(start)):
+            panels.setdefault(start, []).append(panel)
     if not panels:
         return None
     # One text needs no name of its panel.
-    label = (
-        f"{start}: {says[start]}." if len(panels) > 1 else f"{says[start]}." for start in panels
-    )
-    caption = " ".join(label)
+    several = len(panels) > 1
+    caption = " ".join(f"{f'{start}: ' if several else ''}{says[start]}." for start in panels)
     drawn = [panel for part in panels.values() for panel in part]
     return Plate(
         name,
@@ -183,10 +176,5 @@ def _measured(recorded: Recorded, name: str) -> Plate | None:
 def _cases(recorded: Recorded, key: str) -> dict[Case, Measured]:
     """The cases of a claim that were measured; none where it is not known."""
     result = recorded.judged(key)
-    return {
-        row.case: row.measured
-        for row in (result.cases if result else ())
-        if row.records
-        and row.measured is not None
-        and row.decision.verdict is not Verdict.OUT_OF_SCOPE
-    }
+    cases = (row for row in (result.in_scope if result else ()) if row.records)
+    return {row.case: row.measured for row in cases if row.measured is not None}

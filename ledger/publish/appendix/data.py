@@ -17,8 +17,8 @@ from depthlaw.theory.exact.enclosure import enclose
 
 from ...records.environment import installing
 from ...verdicts.display import measured_side, prediction, relation
+from ...verdicts.estimates import CONFIDENCE, estimate
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult
-from ..printed_intervals import CONFIDENCE, estimate
 
 Row = Mapping[str, Any]
 
@@ -76,23 +76,20 @@ def results_parquet(rows: Sequence[Row]) -> bytes:
         "int": pyarrow.list_(pyarrow.int64()),
         "ids": pyarrow.list_(pyarrow.string()),
     }
-    schema = pyarrow.schema(
-        [
-            pyarrow.field(name, types[kind], metadata={"description": holds})
-            for name, (kind, holds) in COLUMNS.items()
-        ]
-    )
+    fields = [
+        pyarrow.field(name, types[kind], metadata={"description": holds})
+        for name, (kind, holds) in COLUMNS.items()
+    ]
     buffer = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), buffer)
+    table = pyarrow.Table.from_pylist(list(rows), pyarrow.schema(fields))
+    pyarrow.parquet.write_table(table, buffer)
     return buffer.getvalue().to_pybytes()
 
 
 def _written(cell: Any) -> str:
-    if cell is None:
-        return ""
     if isinstance(cell, list):
         return " ".join(map(str, cell))
-    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
+    return "" if cell is None else f"{cell:.10g}" if isinstance(cell, float) else str(cell)
 
 
 def _row(result: ClaimResult, row: CaseResult) -> Row:
@@ -115,13 +112,10 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
         "records": [record.id for record in row.records],
     }
     if row.measured is not None and decision.verdict is not Verdict.OUT_OF_SCOPE:
-        low, high = _ends(claim.predict(row.case))
-        fields |= {
-            "left": measured_side(claim, row),
-            "predicted": prediction(claim, row),
-            "predicted_low": low,
-            "predicted_high": high,
-        }
+        # Both ends are one where the prediction is no interval.
+        low, high = (_float(enclose(end).mid()) for end in bounds(claim.predict(row.case)))
+        fields |= {"left": measured_side(claim, row), "predicted": prediction(claim, row)}
+        fields |= {"predicted_low": low, "predicted_high": high}
     return fields
 
 
@@ -138,7 +132,7 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
         low, high = guess.ends or (None, None)
         least, most = guess.deciding or (None, None)
         return {
-            "measured": guess.mean,
+            "measured": guess.value.mean,
             "low": low,
             "high": high,
             "interval": f"{CONFIDENCE} {name}" if guess.ends else None,
@@ -151,13 +145,10 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
             "observations": guess.count,
         }
     if isinstance(value, Ball):
-        low, high = _float(value.low), _float(value.high)
         return {
             "measured": _float((value.low + value.high) / 2),
-            "low": low,
-            "high": high,
-            "decision_low": low,
-            "decision_high": high,
+            **dict.fromkeys(("low", "decision_low"), _float(value.low)),
+            **dict.fromkeys(("high", "decision_high"), _float(value.high)),
             "interval": "enclosure" if rigorous(result.claim) else "interval (see the claim)",
         }
     if isinstance(value, Exact):
@@ -165,12 +156,6 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
         short = size < _DIGITS / math.log10(2)
         return {"measured": _float(value.value), "exact": str(value.value) if short else None}
     return {}
-
-
-def _ends(predicted: Any) -> tuple[float | None, float | None]:
-    """Both ends of a prediction, which are one where it is no interval."""
-    low, high = bounds(predicted)
-    return _float(enclose(low).mid()), _float(enclose(high).mid())
 
 
 def _float(number: Any) -> float | None:

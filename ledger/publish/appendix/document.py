@@ -30,7 +30,7 @@ from ...running.user_claims import OwnFile
 from ...verdicts.citations import bibtex_for, entries
 from ...verdicts.claim_set import altered, claim_set, entry, hash_of
 from ...verdicts.display import duration, statement_latex
-from ...verdicts.findings import groups, reason
+from ...verdicts.findings import Finding, groups, reason
 from ...verdicts.record_source import Recorded, largest_recorded_suite, runs_of
 from ...verdicts.reference_ledger import Agreement, Ledger
 from ...verdicts.suite_verdicts import (
@@ -55,8 +55,7 @@ if TYPE_CHECKING:
 
 Shown = Literal["headlines", "claims", "all"]
 # Groups of findings that the statements themselves, and their counts, tell.
-_ATTENTION = "Needs attention"
-_TOLD_ELSEWHERE = ("Vacuous", "Not run", "Decided in part")
+_TOLD_ELSEWHERE = (Finding.VACUOUS, Finding.NOT_RUN, Finding.IN_PART)
 # Symbols of so many statements are explained once.
 _OFTEN = 3
 _TITLE = "How deep must a transformer be?"
@@ -129,8 +128,10 @@ def write_appendix(
     asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
     recorded = Recorded(claims, store)
     # Of a user's folder of records only those behind the claims of the file are theirs to cite.
-    behind = {key: claims[key] for key in _with_premises(keys, claims)} if file else claims
-    records = _records(behind, store, suite)
+    behind = _with_premises(keys, claims) if file else claims
+    suites = (suite,) if suite else SUITES
+    runs = sorted({run.id for key in behind for run in runs_of(claims[key], suites)})
+    records = [record for run in runs if (record := store.get(run)) is not None]
     doing(f"judging {plural(len(asked), 'claim')}")
     judged = {key: _judged(recorded, key, suite, named=bool(keys)) for key in asked}
     if not any(result.records for result in judged.values()):
@@ -166,21 +167,13 @@ def _with_premises(keys: Sequence[str], claims: Mapping[str, Claim]) -> list[str
     return found
 
 
-def _records(claims: Mapping[str, Claim], store: Store, suite: str) -> list[Record]:
-    """The records of today's runs, of one suite or of all, sorted."""
-    suites = (suite,) if suite else SUITES
-    runs = {run.id: run for claim in claims.values() for run in runs_of(claim, suites)}
-    return [record for run in sorted(runs) if (record := store.get(run)) is not None]
-
-
 def _judged(recorded: Recorded, key: str, suite: str, *, named: bool) -> ClaimResult:
     claim = recorded.claims[key]
     if suite and named and not claim.cases(suite):
         raise UsageError(f"{quoted(key)} has no cases in suite {suite}; leave --suite out")
     where = suite if suite and claim.cases(suite) else ""
     result = recorded.of(where, key) if where else recorded.judged(key)
-    if result is None:
-        result = recorded.of(largest_recorded_suite(claim, recorded.store), key)
+    result = result or recorded.of(largest_recorded_suite(claim, recorded.store), key)
     assert result is not None
     return result
 
@@ -197,7 +190,7 @@ def _files(
     doing: Callable[[str], None],
 ) -> dict[str, bytes]:
     """Every file by name."""
-    told = [result for chapter in _told(judged) for result in chapter]
+    told = _told(judged)
     verdicts = {} if file else _verdicts(recorded, judged, suite)
     drawn = plates(recorded, None if shown != "claims" else judged)
     behind = [*told, *_cited_besides(recorded, verdicts, judged, shown, suite)]
@@ -225,9 +218,7 @@ def _files(
         "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(told),
         "chance": chance(told),
-        "controls": [
-            r.control.decision.verdict is Verdict.FAILS for r in behind if r.control is not None
-        ],
+        "controls": [r.control.fails for r in behind if r.control is not None],
         "seeds": [
             len(row.measured.values)
             for r in told
@@ -235,9 +226,10 @@ def _files(
             for row in r.cases
             if isinstance(row.measured, Sample)
         ],
-        "failing": [r for r in behind if r.counterexample is not None],
+        "failing": [r for r in behind if r.failing],
         "source": source,
-        "compute": _compute(records),
+        "compute": f"{duration(sum(provenance.seconds(records)))} of wall-clock time, added up "
+        "over runs",
         "devices": _devices(records),
         "environments": _environments(records),
         "commands": _commands(behind, shown),
@@ -297,16 +289,13 @@ def _chapter_rows(met: Iterable[str]) -> list[tuple[str, tuple[str, ...], str]]:
     return listed + [(topic.replace("_", " ").capitalize(), (topic,), "") for topic in rest]
 
 
-def _told(judged: Mapping[str, ClaimResult]) -> list[list[ClaimResult]]:
-    """The results by chapter."""
-    # What fails is told after what stands.
-    return [
-        sorted(
-            (r for topic in topics for r in judged.values() if r.claim.topic == topic),
-            key=lambda r: r.verdict is Verdict.FAILS,
-        )
-        for _, topics, _ in _chapter_rows(r.claim.topic for r in judged.values())
-    ]
+def _told(judged: Mapping[str, ClaimResult]) -> list[ClaimResult]:
+    """The results in the order of the chapters; in each what fails follows what stands."""
+    told = []
+    for _, topics, _ in _chapter_rows(r.claim.topic for r in judged.values()):
+        own = (r for topic in topics for r in judged.values() if r.claim.topic == topic)
+        told += sorted(own, key=lambda r: r.verdict is Verdict.FAILS)
+    return told
 
 
 def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[dict[str, Any]]:
@@ -314,11 +303,8 @@ def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[d
     left, chapters = list(drawn), []
     for title, topics, says in _chapter_rows(s.claim.topic for s in statements):
         if inside := [s for s in statements if s.claim.topic in topics]:
-            fitting = [
-                plate
-                for plate in left
-                if any(key.partition("/")[0] in topics for key in plate.claims)
-            ]
+            own = {key for plate in left for key in plate.claims if key.split("/")[0] in topics}
+            fitting = [plate for plate in left if not own.isdisjoint(plate.claims)]
             left = [plate for plate in left if plate not in fitting]
             chapter = {"title": title, "name": topics[0].replace("_", "-"), "says": says}
             chapters.append(chapter | {"statements": inside, "plates": fitting})
@@ -338,19 +324,15 @@ def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult], suite: str)
     """The verdict of every claim: of the reference ledger as the claim set lists them, which costs
     nothing, where a claim says what it says there; else by judging it."""
     known, ledger = claim_set(), recorded.store
-    listed = {}
+    listed = {key: verdict_name(result) for key, result in judged.items()}
     if not suite and isinstance(ledger, Ledger) and ledger.header["manifest"] == known.manifest:
         changed = altered(known, recorded.claims)
-        listed = {
-            key: of_claim.verdict for key, of_claim in known.claims.items() if key not in changed
-        }
-
-    def verdict(key: str) -> str:
-        if key in judged:
-            return verdict_name(judged[key])
-        return listed.get(key) or verdict_name(_judged(recorded, key, suite, named=False))
-
-    return {key: verdict(key) for key in recorded.claims}
+        same = {key: of.verdict for key, of in known.claims.items() if key not in changed}
+        listed = same | listed
+    return {
+        key: listed.get(key) or verdict_name(_judged(recorded, key, suite, named=False))
+        for key in recorded.claims
+    }
 
 
 def _cited_besides(
@@ -362,13 +344,12 @@ def _cited_besides(
 ) -> list[ClaimResult]:
     """For the headlines: the cited claims, besides those in print, of which a reader must know more
     than that they hold."""
-    if shown != "headlines":
-        return []
     fine = (Verdict.PROVED, Verdict.ARGUED, Verdict.HOLDS, NOT_RUN)
     return [
         _judged(recorded, key, suite, named=False)
         for key, claim in recorded.claims.items()
-        if claim.tier == "cited" and verdicts[key] not in fine and key not in judged
+        if shown == "headlines" and claim.tier == "cited" and key not in judged
+        if verdicts[key] not in fine
     ]
 
 
@@ -391,18 +372,13 @@ def _findings(
 ) -> dict[str, Any]:
     """What a reader must know of theorems and steps of proofs, and in short of the rest."""
     ordered = groups(behind)
-    failing = {
-        r.claim.key: r for group in ordered for r in group.results if r.counterexample is not None
-    }
+    failing = {r.claim.key: r for group in ordered for r in group.results if r.failing}
     others = []
-    for group in ordered:
-        lines = [
-            _line(r)
-            for r in group.results
-            if group.heading == _ATTENTION or (r.counterexample is None and not r.unexpected)
-        ]
-        if lines and group.heading not in _TOLD_ELSEWHERE:
-            others.append((group.heading, group.meaning, lines))
+    for group in (group for group in ordered if group.heading not in _TOLD_ELSEWHERE):
+        attention = group.heading is Finding.ATTENTION
+        told = [r for r in group.results if attention or not (r.failing or r.unexpected)]
+        if told:
+            others.append((group.heading, group.meaning, [*map(_line, told)]))
     readings = [r for r in failing.values() if r.claim.wording == "universal"]
     return {
         "says": _summary(verdicts, claims),
@@ -426,11 +402,9 @@ def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
         ("supporting", "claim that supports a cited one", "claims that support cited ones"),
     ):
         counted = Counter(verdicts[key] for key in verdicts if claims[key].tier == tier)
-        parts = [
-            f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES if counted[name]
-        ]
-        if parts:
-            total = sum(counted.values())
+        if total := counted.total():
+            names = (name for name in VERDICT_NAMES if counted[name])
+            parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in names]
             sentences.append(f"{total} {one if total == 1 else several}: {listed(parts)}")
     return f"{'; '.join(sentences)}." if sentences else ""
 
@@ -440,38 +414,28 @@ def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
 
 def _levels(told: Sequence[ClaimResult]) -> str:
     levels = sorted({r.alpha(row) for r in told if r.by_chance for row in r.cases})
-    if not levels:
-        return ""
-    ends = " to ".join(dict.fromkeys(value(f"{end:.1e}") for end in (levels[0], levels[-1])))
-    return f". One comparison of a mean or a share has the level {ends}"
-
-
-def _compute(records: Sequence[Record]) -> str:
-    seconds = sum(float(record.facts.get("timing", {}).get("wall_s") or 0) for record in records)
-    return f"{duration(seconds)} of wall-clock time, added up over runs"
+    ends = " to ".join(dict.fromkeys(value(f"{end:.1e}") for end in levels[:1] + levels[-1:]))
+    return f". One comparison of a mean or a share has the level {ends}" if levels else ""
 
 
 def _devices(records: Sequence[Record]) -> str:
     names = {"cpu": "CPUs", "cuda": "a GPU (CUDA)"}
-    devices = sorted({str(record.inputs.get("device", "unknown")) for record in records})
-    return listed([names.get(device, device) for device in devices])
+    return listed([names.get(device, device) for device in sorted(provenance.devices(records))])
 
 
 def _environments(records: Iterable[Record]) -> list[str]:
     """The distinct environments of the records, most runs first."""
     lines = []
     for runs, facts, packages in provenance.environments(records):
-        commit = str(facts.get("commit") or "unknown")
-        edited = ", with uncommitted changes" if commit.endswith("+") else ""
-        machine = ", ".join(str(facts.get(name) or "unknown") for name in ("platform", "cpu"))
         ran = facts.get("packages", {}).get("depthlaw")
-        others = packages.replace(f"depthlaw {ran}, ", "")
+        names = ("commit", "platform", "cpu", "cores", "python")
+        commit, platform, cpu, cores, python = (str(facts.get(n) or "unknown") for n in names)
+        edited = ", with uncommitted changes" if commit.endswith("+") else ""
+        others = packages.replace(f"depthlaw {ran}, ", "") or "packages unknown"
         lines.append(
             f"{plural(runs, 'run')} by depthlaw {prose(str(ran or 'unknown'))} at commit "
-            f"{code(commit.rstrip('+')[:12])}{edited} on {prose(machine)}, "
-            f"{facts.get('cores') or 'unknown'} cores; Python "
-            f"{prose(str(facts.get('python') or 'unknown'))}; "
-            f"{prose(others or 'packages unknown')}."
+            f"{code(commit.rstrip('+')[:12])}{edited} on {prose(f'{platform}, {cpu}')}, {cores} "
+            f"cores; Python {prose(python)}; {prose(others)}."
         )
     return lines
 
@@ -499,15 +463,14 @@ def _source(
     repeated: Agreement | None,
     file: OwnFile | None,
 ) -> provenance.Provenance:
-    known, store = claim_set(), recorded.store
+    known, store, number = claim_set(), recorded.store, version("depthlaw")
     name, hash_ = known.name, known.hash
     # A set that was changed here is not the one that its hash names.
     if changed := [] if file else sorted(altered(known, recorded.claims)):
         name += f" with {plural(len(changed), 'changed claim')}"
         hash_ = hash_of(entry(claim, verdicts[key]) for key, claim in recorded.claims.items())
-    number, origin = version("depthlaw"), "a results folder, not of the reference ledger"
-    if isinstance(store, Ledger):
-        origin = f"the reference ledger that comes with depthlaw {number}"
+    ours = f"the reference ledger that comes with depthlaw {number}"
+    origin = ours if isinstance(store, Ledger) else "a results folder, not of the reference ledger"
     return provenance.Provenance(
         version=number,
         claim_set=name,
@@ -517,9 +480,7 @@ def _source(
         origin=origin + (f", suite {suite}" if suite else ""),
         command=command,
         date=provenance.DATE,
-        repeated=None
-        if repeated is None
-        else (repeated.compared, repeated.compared - len(repeated.disagreements)),
+        repeated=repeated,
         held=len(store),
         changed=tuple(changed),
         commit=environment()["commit"] if changed else "",

@@ -7,12 +7,12 @@ network.
 from __future__ import annotations
 
 import base64
-import importlib.util
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -42,14 +42,10 @@ def check_programs() -> None:
     Raises:
         UsageError: in one line.
     """
-    missing = [
-        name for library, name in _LIBRARIES.items() if importlib.util.find_spec(library) is None
-    ]
+    missing = [name for library, name in _LIBRARIES.items() if find_spec(library) is None]
     if missing:
-        raise UsageError(
-            f"the appendix is written by {', '.join(missing)}, not installed here; "
-            + installing("appendix")
-        )
+        by = f"the appendix is written by {', '.join(missing)}, not installed here"
+        raise UsageError(f"{by}; {installing('appendix')}")
 
 
 @dataclass(frozen=True)
@@ -90,13 +86,11 @@ class Document:
             for figure, drawn in self.figures.items():
                 (folder / "figures" / figure).write_bytes(drawn)
             (folder / "appendix.typ").write_text(written, encoding="utf-8")
+            file = str(folder / "appendix.typ")
             try:
                 return bytes(
                     typst.compile(
-                        str(folder / "appendix.typ"),
-                        root=name,
-                        ignore_system_fonts=True,
-                        pdf_standards=[PDF_STANDARD],
+                        file, root=name, ignore_system_fonts=True, pdf_standards=[PDF_STANDARD]
                     )
                 )
             except typst.TypstError as error:
@@ -104,14 +98,8 @@ class Document:
 
     def html(self) -> str:
         """As one file that asks for nothing: style, script, fonts and figures stand in it."""
-        page = self._converted(
-            "html5",
-            "--katex",
-            "--toc",
-            "--toc-depth=2",
-            "--section-divs",
-            "--shift-heading-level-by=1",
-        )
+        options = "--katex --toc --toc-depth=2 --section-divs --shift-heading-level-by=1"
+        page = self._converted("html5", *options.split())
         for figure, drawn in self.figures.items():
             page = page.replace(f'"figures/{figure}"', f'"{_data("image/svg+xml", drawn)}"')
         for mark, text in (
@@ -130,17 +118,8 @@ class Document:
         import pypandoc
 
         year, month, day = (str(int(part)) for part in self.date.split("-"))
-        facts = {
-            "title": self.title,
-            "subtitle": self.subtitle,
-            "footer": self.footer,
-            "author": self.author,
-            "year": year,
-            "month": month,
-            "day": day,
-            "lang": "en",
-            "link-citations": "true",
-        }
+        facts = {name: getattr(self, name) for name in ("title", "subtitle", "footer", "author")}
+        facts |= {"year": year, "month": month, "day": day, "lang": "en", "link-citations": "true"}
         name = {"html5": "appendix.html", "typst": "appendix.typ", "latex": "appendix.tex"}[form]
         with TemporaryDirectory() as place:
             folder = Path(place)
@@ -163,12 +142,9 @@ class Document:
                 *options,
             ]
             try:
-                written: str = pypandoc.convert_text(
-                    self.text, form, format=_READER, extra_args=arguments
-                )
+                return pypandoc.convert_text(self.text, form, format=_READER, extra_args=arguments)
             except RuntimeError as error:
                 raise UsageError(_refused(form, error)) from None
-        return written
 
 
 def _refused(form: str, error: Exception) -> str:

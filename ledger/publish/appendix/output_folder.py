@@ -8,8 +8,8 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,17 +38,12 @@ def deliver(source: Path, target: Path) -> list[Path]:
     """
     sums = {name: _sha256(source / name) for name in _files(source) if name != SUMS}
     _write_sums(source / SUMS, sums.items())
-    try:
-        target = target.expanduser().resolve()
+    with _writing(target := target.expanduser().resolve()):
         old = _ours(target)
         if target.exists():
             _replace(source, target, old, sums)
         else:
             _create(source, target)
-    except OSError as error:
-        raise DeliveryError(
-            f"cannot write to {target} ({error.strerror}); choose another folder"
-        ) from None
     return sorted(target / name for name in (*sums, SUMS))
 
 
@@ -58,16 +53,20 @@ def check_folder(target: Path) -> None:
     Raises:
         DeliveryError: as `deliver` does.
     """
-    try:
-        target = target.expanduser().resolve()
+    with _writing(target := target.expanduser().resolve()):
         _ours(target)
         there = next(parent for parent in (target, *target.parents) if parent.exists())
-        with TemporaryDirectory(prefix=_STAGING, dir=there):
-            pass
+        TemporaryDirectory(prefix=_STAGING, dir=there).cleanup()
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """What the system refuses becomes a DeliveryError."""
+    try:
+        yield
     except OSError as error:
-        raise DeliveryError(
-            f"cannot write to {target} ({error.strerror}); choose another folder"
-        ) from None
+        why = f"cannot write to {target} ({error.strerror}); choose another folder"
+        raise DeliveryError(why) from None
 
 
 def _create(source: Path, target: Path) -> None:
@@ -97,11 +96,8 @@ def _replace(source: Path, target: Path, old: Mapping[str, str], new: Mapping[st
             os.replace(staging / name, target / name)
         for name in old.keys() - new.keys():
             (target / name).unlink()
-        for folder in (
-            {(target / name).parent for name in known}
-            - {(target / name).parent for name in new}
-            - {target}
-        ):
+        before, now = ({(target / name).parent for name in names} for names in (known, new))
+        for folder in before - now - {target}:
             with suppress(OSError):  # gone already, or a folder of the user's stands in it
                 folder.rmdir()
         os.replace(staging / SUMS, target / SUMS)
@@ -133,13 +129,9 @@ def _ours(target: Path) -> dict[str, str]:
         raise DeliveryError(f"{target} is a file; give the name of a folder")
     listed = _listed(target / SUMS)
     # Without our list a single look is enough: the folder may be somebody's home.
-    names = (
-        _files(target)
-        if listed
-        else (path.name for path in target.iterdir() if not _left(path.name))
-    )
+    names = _files(target) if listed else [path.name for path in target.iterdir()]
     hashes = {}
-    for name in (name for name in names if name != SUMS or not listed):
+    for name in (name for name in names if not _left(name) and (name != SUMS or not listed)):
         if name not in listed:
             raise DeliveryError(
                 f"{target} holds {name}, which depthlaw did not write; choose a new or empty folder"
@@ -170,11 +162,8 @@ def _listed(sums: Path) -> dict[str, set[str]]:
 
 def _files(folder: Path) -> list[str]:
     """Every file below a folder by relative name, but for what a killed delivery left."""
-    files = (
-        path.relative_to(folder)
-        for path in folder.rglob("*")
-        if path.is_symlink() or not path.is_dir()
-    )
+    every = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    files = (path.relative_to(folder) for path in every)
     return sorted(path.as_posix() for path in files if not _left(path.parts[0]))
 
 

@@ -15,16 +15,18 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import UNNAMED, Case, Claim, Source
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.proof_steps import counted
+from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.symbols import TERMS, term_of
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
 from ...verdicts.display import interval, judged, measured_side, prediction, relation
+from ...verdicts.estimates import CONFIDENCE, estimate, leaning, middle
+from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.sign_test import normality, sign_test
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
 from ...verdicts.undecided_advice import remedies
-from ..printed_intervals import CONFIDENCE, estimate, leaning, written
-from .typesetting import code, factor, maths, prose, sentence, value, verdict
+from .typesetting import code, factor, maths, prose, sentence, span, value, verdict
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}
 # Fields of a case that say how often it is measured.
@@ -82,10 +84,8 @@ class Statement:
         ]
         parts = []
         for name, phrase in _SIZES.items():
-            sizes = sorted({n for case in cases if isinstance(n := case.get(name), int)})
-            if sizes:
-                ends = " to ".join(dict.fromkeys(f"{n:,}" for n in (sizes[0], sizes[-1])))
-                parts.append(phrase.format(ends))
+            if sizes := [n for case in cases if isinstance(n := case.get(name), int)]:
+                parts.append(phrase.format(span(sizes)))
         return ", ".join(parts).replace(", of ", " of ")
 
     @property
@@ -93,26 +93,18 @@ class Statement:
         """The cases that a PROVED statement is about, every one, by the fields in which they
         differ: a run of whole numbers of the last field is written as a range."""
         letters, shapes = self.shapes
-        listed = [
-            maths(f"({', '.join(map(str, (*key, _run(values))))})")
-            for key, values in sorted(shapes.items(), key=_in_order)
-        ]
-        return (
-            f"the {plural(len(listed), 'shape')} {maths(f'({letters})')} = {', '.join(listed)}"
-            if listed
-            else ""
-        )
+        cells = ((*key, _run(values)) for key, values in sorted(shapes.items(), key=_in_order))
+        listed = [maths(f"({', '.join(map(str, parts))})") for parts in cells]
+        what = f"the {plural(len(listed), 'shape')} {maths(f'({letters})')} = {', '.join(listed)}"
+        return what if listed else ""
 
     @property
     def shapes(self) -> tuple[str, Mapping[tuple[object, ...], Sequence[object]]]:
         """Of a PROVED statement the letters of the fields in which its cases differ, and the values
         of the last field for all others."""
         cases = [row.case.fields() for row in self.result.in_scope]
-        names = (
-            [name for name in cases[0] if len({case.get(name) for case in cases}) > 1]
-            if self.result.verdict is Verdict.PROVED and not self.result.kernel_checked
-            else []
-        )
+        by_cases = self.result.verdict is Verdict.PROVED and not self.result.kernel_checked
+        names = [n for n in cases[0] if len({c.get(n) for c in cases}) > 1] if by_cases else []
         if not names:
             return "", {}
         # Shapes of nets read from their width on, whatever the order of the alphabet.
@@ -125,33 +117,20 @@ class Statement:
     def where(self, known: Collection[str] = ()) -> str:
         """What is judged where it is no equality, and what stands behind names and symbols of the
         statement, but for symbols, by name, that were explained before."""
-        statement_interval = interval(self.claim)
-        # A case as the statement writes it, not as a command line does.
-        how = (
-            (
-                prose(judged(self.claim)).removesuffix(prose(str(statement_interval[0])))
-                + self.place(statement_interval[0])
-                + "."
-            )
-            if statement_interval
-            else ""
-        )
+        sentences = []
+        if first := interval(self.claim):
+            # A case as the statement writes it, not as a command line does.
+            how = prose(judged(self.claim)).removesuffix(prose(str(first[0])))
+            sentences.append(f"{how[:1].upper()}{how[1:]}{self.place(first[0])}.")
         stated = [
             maths(definition.latex)
             + (f" ({prose(definition.meaning)})" if definition.meaning else "")
             for definition in definitions(self.claim.statement)
         ]
         named = [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
-        return " ".join(
-            [
-                *([how[:1].upper() + how[1:]] if how else []),
-                *(
-                    f"{before} {'; '.join(parts)}."
-                    for before, parts in (("Here", stated), ("Symbols:", named))
-                    if parts
-                ),
-            ]
-        )
+        for before, parts in (("Here", stated), ("Symbols:", named)):
+            sentences += [f"{before} {'; '.join(parts)}."] if parts else []
+        return " ".join(sentences)
 
     @property
     def brief(self) -> str:
@@ -167,7 +146,7 @@ class Statement:
     @property
     def reading(self) -> str:
         """How its wording is known."""
-        return {"universal": "universal reading"}.get(self.claim.wording, self.claim.wording)
+        return self.claim.wording + " reading" * (self.claim.wording == "universal")
 
     @property
     def whence(self) -> str:
@@ -198,7 +177,7 @@ class Statement:
         result, name = self.result, verdict_name(self.result)
         if name in (NOT_RUN, Verdict.OUT_OF_SCOPE):
             return "nothing is recorded" if name == NOT_RUN else "no case is in scope"
-        asked, failing = len(result.in_scope), len(result.decided) - len(self._agreeing)
+        asked, failing = len(result.in_scope), len(result.failing)
         parts = []
         kernel = result.kernel_checked and result.claim.formal
         if name == Verdict.PROVED and kernel:
@@ -207,25 +186,20 @@ class Statement:
             parts.append(f"certificates of all {plural(asked, 'case')}, rechecked")
         elif result.proof and result.claim.evidence == "argument":
             counting = counted(result.proof)
-            steps, sure = len(counting), sum(bool(step.holds) for step in counting)
-            parts.append(
-                f"proof with {plural(steps, 'step')} confirmed by machine"
-                if sure == steps
-                else f"proof of which {sure} of {plural(steps, 'step')} are confirmed"
-            )
+            steps, sure = plural(len(counting), "step"), sum(bool(s.holds) for s in counting)
+            whole = f"proof with {steps} confirmed by machine"
+            part = f"proof of which {sure} of {steps} are confirmed"
+            parts.append(whole if sure == len(counting) else part)
         if failing:
             parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
             if result.kernel_refuted and result.claim.formal:
                 theorem = result.claim.formal.theorem
                 parts.append(f"refuted by {theorem}, which the kernel of the Rocq prover checked")
         elif asked and (name != Verdict.PROVED or kernel):
-            agree = len(self._agreeing)
+            agree = len(result.decided)
             parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")
-        undecided, missing = len(result.undecided), len(result.missing)
-        if undecided:
-            parts.append(f"{undecided} undecided")
-        if missing:
-            parts.append(f"{missing} not recorded")
+        parts += [f"{len(result.undecided)} undecided"] if result.undecided else []
+        parts += [f"{len(result.missing)} not recorded"] if result.missing else []
         return "; ".join(filter(None, (*parts, self.carried, self.against, self.slack)))
 
     @property
@@ -247,12 +221,11 @@ class Statement:
         side = leaning(self.result)
         if not side.means or self.result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
             return ""
-        return (
-            f"{side.means} of {plural(side.cases, 'mean')} "
-            f"contradict{'s' * (side.means == 1)} it, {side.intervals} by "
-            f"{'its' if side.intervals == 1 else 'their'} {CONFIDENCE} "
-            f"interval{'s' * (side.intervals != 1)}"
+        whose = (
+            f"its {CONFIDENCE} interval" if side.intervals == 1 else f"their {CONFIDENCE} intervals"
         )
+        contradict = f"contradict{'s' * (side.means == 1)} it, {side.intervals} by {whose}"
+        return f"{side.means} of {plural(side.cases, 'mean')} {contradict}"
 
     @property
     def slack(self) -> str:
@@ -272,16 +245,12 @@ class Statement:
         return f"in {meet} of them the sides meet"
 
     @property
-    def _agreeing(self) -> list[CaseResult]:
-        return [c for c in self.result.decided if c.decision.verdict is Verdict.HOLDS]
-
-    @property
     def control(self) -> str:
         """What became of the negative control."""
         control, why = self.result.control, prose(self.claim.control.why)
         if control is None:
             return f"{why}: not recorded"
-        if control.decision.verdict is Verdict.FAILS:
+        if control.fails:
             return f"{why}: fails, as it must"
         return f"{why}: {verdict(control.decision.verdict.value)}, where it must fail"
 
@@ -295,8 +264,7 @@ class Statement:
     def place(self, case: Case) -> str:
         """A case by the symbols of the statement, and by what else differs between cases; not by
         how many seeds it has."""
-        every = [set(row.case.fields().items()) for row in self.result.cases]
-        same = set.intersection(*every) if len(every) > 1 else set()
+        same = shared_fields(row.case for row in self.result.cases).items()
         names = {s.name: s for s in symbols(self.claim.statement)}
         parts = []
         for name, given in case.fields().items():
@@ -323,35 +291,28 @@ class Statement:
         if printed is None:
             return f"{left} is {value(measured_side(self.claim, row))}, {stated}"
         parts = []
-        if printed.ends is not None:
-            parts.append(f"{CONFIDENCE} interval {value(written(printed.ends))}")
-        if printed.normality and printed.deciding is not None:
-            parts.append(f"decided by {value(written(printed.deciding))} if normal")
-            parts.append(str(printed.test or f"n = {printed.count}"))
-        elif printed.deciding is not None:
-            parts.append(
-                f"decided by {value(written(printed.deciding))} at level "
-                f"{value(f'{printed.level:.2g}')}"
-            )
+        if printed.ends:
+            parts.append(f"{CONFIDENCE} interval {value(in_print(*printed.ends))}")
+        if printed.deciding:
+            level = f"at level {value(f'{printed.level:.2g}')}"
+            how = f"if normal; {printed.carried}" if printed.normality else level
+            parts.append(f"decided by {value(in_print(*printed.deciding))} {how}")
         if printed.test and not printed.normality:
             parts.append(f"sign test p = {value(f'{printed.test.p:.2g}')}")
         ends = f" ({'; '.join(parts)})" if parts else ""
         return (
-            f"{left} is {value(printed.middle)} on average over "
+            f"{left} is {value(middle(printed.value))} on average over "
             f"{plural(printed.count, printed.what)}{ends}, {stated}"
         )
 
     @property
     def open(self) -> Sequence[str]:
         """What would decide its undecided cases: the first few."""
-        open_cases = [
-            f"Open at {self.place(remedy.case)}: {prose(str(remedy))}."
-            for remedy in remedies(self.result)
-        ]
-        rest = len(open_cases) - _FEW
-        return open_cases[:_FEW] + [
-            f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
-        ] * (rest > 0)
+        every = list(remedies(self.result))
+        few = [f"Open at {self.place(of.case)}: {prose(str(of))}." for of in every[:_FEW]]
+        rest = len(every) - _FEW
+        more = f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
+        return [*few, *([more] if rest > 0 else [])]
 
     @property
     def steps(self) -> Sequence[str]:
@@ -362,10 +323,8 @@ class Statement:
     @property
     def premises(self) -> str:
         """The claims that it rests on, with their verdicts."""
-        return ", ".join(
-            f"{code(key)} ({verdict(premise_verdict)})"
-            for key, premise_verdict in self.result.premises.items()
-        )
+        premises = self.result.premises.items()
+        return ", ".join(f"{code(key)} ({verdict(word)})" for key, word in premises)
 
 
 def _in_order(shape: tuple[tuple[object, ...], object]) -> list[str]:
@@ -422,8 +381,8 @@ def cited(source: Source) -> str:
 
 def _place(text: str, *, nested: bool = False) -> str:
     parts, done = [], 0
-    for match in _WORD.finditer(text):
-        if match[0] in entries() and not nested:
+    for match in () if nested else _WORD.finditer(text):
+        if match[0] in entries():
             parts += [prose(text[done : match.start()]), f"@{match[0]}"]
             done = match.end()
     return "".join([*parts, prose(text[done:])])

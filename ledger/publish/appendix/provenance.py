@@ -17,6 +17,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, canonical
 from ...running.user_claims import OwnFile
+from ...verdicts.reference_ledger import Agreement
 from ...verdicts.suite_verdicts import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
 from .data import rigorous
 from .typesetting import escaped, template
@@ -42,8 +43,8 @@ class Provenance:
         origin: where the records come from, as a phrase.
         command: what writes the appendix again.
         date: an ISO day, which no clock tells.
-        repeated: how many records of the reference ledger were repeated here, and how many of them
-            agree; None for records of one's own.
+        repeated: how records of the user's own agree with the reference ledger; None where the
+            records are the user's own.
         held: how many records lie there, with those that are not of today's code or of the suite.
         changed: the keys of the claims that say something else than in the claim set.
         commit: of the checkout, with + for uncommitted changes, where the claims are of no set.
@@ -58,7 +59,7 @@ class Provenance:
     origin: str
     command: str
     date: str
-    repeated: tuple[int, int] | None = None
+    repeated: Agreement | None = None
     held: int = 0
     changed: tuple[str, ...] = ()
     commit: str = ""
@@ -162,7 +163,8 @@ def checklist(
     verdicts = Counter(map(verdict_name, results))
     wordings = Counter(result.claim.wording for result in results)
     proved = [result for result in results if result.verdict is Verdict.PROVED]
-    devices = Counter(str(record.inputs.get("device", "unknown")) for record in used)
+    assuming = [result for result in results if result.claim.assumes]
+    machines, computed = ([r.facts.get(f, {}) for r in used] for f in ("environment", "compute"))
     text = template("checklist.md").render(
         source=source,
         results=results,
@@ -175,24 +177,11 @@ def checklist(
         kernel=[r for r in proved if r.kernel_checked],
         certified=_steps([r for r in proved if not r.kernel_checked], Verdict.PROVED),
         refuted=sum(r.kernel_refuted for r in results if r.verdict is Verdict.FAILS),
-        assumed=sorted(
-            (r.claim.key, "; ".join(r.claim.assumes)) for r in results if r.claim.assumes
-        ),
-        resting=sorted(
-            {
-                f"{key} ({verdict})"
-                for r in results
-                for key, verdict in r.premises.items()
-                if verdict not in (Verdict.PROVED, Verdict.ARGUED)
-            }
-        ),
+        assumed=sorted((r.claim.key, "; ".join(r.claim.assumes)) for r in assuming),
+        resting=sorted({premise for r in results for premise in r.weak}),
         cases={
-            "all": len(cases),
-            "outside": sum(len(r.cases) - len(r.in_scope) for r in results),
-            **{
-                kind: sum(len(getattr(r, kind)) for r in results)
-                for kind in ("decided", "undecided", "missing")
-            },
+            kind: sum(len(getattr(r, kind)) for r in results)
+            for kind in ("cases", "decided", "undecided", "missing", "outside")
         },
         vacuous=sum(r.vacuous for r in results),
         moved=sum(not r.claim.portable for r in results),
@@ -207,22 +196,15 @@ def checklist(
         confidence=f"{100 * (1 - LEVEL):.0f} %",
         budget=FALSE_ALARM_BUDGET,
         levels=list(dict.fromkeys(f"{alpha:.2g}" for alpha in levels[:1] + levels[-1:])),
-        seconds=_seconds(used),
-        all_seconds=_seconds(records),
-        devices=[f"{n:,} runs on {name}" for name, n in sorted(devices.items())],
+        seconds=seconds(used),
+        all_seconds=seconds(records),
+        devices=[f"{n:,} runs on {name}" for name, n in sorted(devices(used).items())],
         machines=sorted(
-            {
-                f"{facts.get('cpu', 'unknown')}, {facts.get('cores', '?')} cores"
-                for r in used
-                if (facts := r.facts.get("environment", {}))
-            }
+            f"{cpu or 'unknown'}, {cores or '?'} cores"
+            for cpu, cores in {(e.get("cpu"), e.get("cores")) for e in machines if e}
         ),
-        peaks=[
-            peak for r in used if (peak := r.facts.get("compute", {}).get("peak_bytes_of_process"))
-        ],
-        controls=[
-            r.control.decision.verdict is Verdict.FAILS for r in results if r.control is not None
-        ],
+        peaks=[peak for facts in computed if (peak := facts.get("peak_bytes_of_process"))],
+        controls=[r.control.fails for r in results if r.control is not None],
         unexpected=[(r.claim.key, r.unexpected) for r in results if r.unexpected],
         licence=_LICENCE,
     )
@@ -236,15 +218,11 @@ def _steps(results: Sequence[ClaimResult], verdict: Verdict) -> list[int]:
 
 def _commands(results: Sequence[ClaimResult]) -> Iterator[str]:
     """What measures the claims anew."""
-    own = from_file(results)
+    own, few = from_file(results), results if len(results) <= _FEW else ()
     for suite in dict.fromkeys(result.suite for result in results if result.suite):
-        if own:
-            yield f"depthlaw verify {suite}{own} --results DIR"
-            continue
-        only = [
-            f"--only {r.claim.key}" for r in results if r.suite == suite and len(results) <= _FEW
-        ]
-        yield " \\\n  ".join((f".venv/bin/depthlaw verify {suite}", *only))
+        only = [f"--only {r.claim.key}" for r in few if r.suite == suite]
+        each = " \\\n  ".join((f".venv/bin/depthlaw verify {suite}", *only))
+        yield f"depthlaw verify {suite}{own} --results DIR" if own else each
 
 
 def from_file(results: Iterable[ClaimResult]) -> str:
@@ -275,22 +253,17 @@ def _together(result: ClaimResult, row: CaseResult) -> int:
 
 def _kind(result: ClaimResult, row: CaseResult) -> str:
     """What was measured of a case."""
-    match row.measured:
-        case Sample():
-            return "means"
-        case Proportion():
-            return "shares"
-        case Exact():
-            return "exact values"
-        case Ball():
-            return "enclosures" if rigorous(result.claim) else "intervals"
-    return ""
+    ball = "enclosures" if rigorous(result.claim) else "intervals"
+    kinds = {Sample: "means", Proportion: "shares", Exact: "exact values", Ball: ball}
+    return kinds.get(type(row.measured), "")
 
 
-def _seconds(records: Sequence[Record]) -> list[float]:
+def seconds(records: Iterable[Record]) -> list[float]:
     """Of wall-clock time, of each run that says it."""
-    return [
-        float(seconds)
-        for record in records
-        if isinstance(seconds := record.facts.get("timing", {}).get("wall_s"), int | float)
-    ]
+    times = (record.facts.get("timing", {}).get("wall_s") for record in records)
+    return [float(time) for time in times if isinstance(time, int | float)]
+
+
+def devices(records: Iterable[Record]) -> Counter[str]:
+    """How many runs each device did."""
+    return Counter(str(record.inputs.get("device", "unknown")) for record in records)

@@ -207,11 +207,7 @@ def factor(value: float | None) -> str:
     ('\\times 2', '\\times 10^{12.4}', '')
     """
     text = slack(value)
-    if not text:
-        return ""
-    return r"\times " + (
-        f"10^{{{_scientific(text[4:])}}}" if text.startswith("x10^") else _scientific(text[1:])
-    )
+    return rf"\times {_power(text[1:])}" if text else ""
 
 
 def _number(text: str) -> str | None:
@@ -278,22 +274,18 @@ def _templates() -> jinja2.Environment:
     )
     # A JSON string is one of YAML too.
     yaml = partial(json.dumps, ensure_ascii=False)
-    own = {"md": md, "prose": prose, "span": _span, "hours": _hours, "yaml": yaml}
+    own = {"md": md, "prose": prose, "span": span, "hours": _hours, "yaml": yaml}
     environment.filters |= own
     return environment
 
 
-def _span(numbers: Sequence[int]) -> str:
+def span(numbers: Sequence[int]) -> str:
     """The least and the largest of some numbers, once where they are equal."""
     ends = (min(numbers), max(numbers)) if numbers else ()
     return " to ".join(dict.fromkeys(f"{n:,}" for n in ends)) or "no"
 
 
 def _hours(seconds: float) -> str:
-    return (
-        f"{seconds / 3600:.1f} hours"
-        if seconds >= 5400
-        else f"{seconds / 60:.0f} minutes"
-        if seconds >= 90
-        else f"{seconds:.0f} seconds"
-    )
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 3600:.1f} hours" if seconds >= 5400 else f"{seconds / 60:.0f} minutes"

@@ -11,7 +11,7 @@ from depthlaw.advisor.base.quantities import size
 from depthlaw.advisor.rules import rules
 from depthlaw.empirics.depth_width.fits import Law, Optimum
 
-from .panels import Panel, Series
+from .panels import Kind, Panel, Series
 
 # Panels of budgets; more are passed over evenly.
 _MOST = 5
@@ -31,24 +31,16 @@ def panels(optima: Sequence[Optimum], laws: Sequence[Law]) -> tuple[Panel, ...]:
 def _losses(best: Optimum) -> Panel:
     depths = tuple(layers for layers, _ in best.shapes)
     bars = not any(math.isnan(error) for error in best.spread)
+    pairs = [*zip(best.losses, best.spread, strict=True)]
     low, high = (
-        tuple(
-            loss * math.exp(sign * error)
-            for loss, error in zip(best.losses, best.spread, strict=True)
-        )
+        tuple(loss * math.exp(sign * error) for loss, error in pairs) if bars else None
         for sign in (-1, 1)
     )
-    fine = np.geomspace(*best.fitted, 60).tolist()
+    fine = tuple(np.geomspace(*best.fitted, 60).tolist())
+    label = "trained, with standard errors" if bars else "trained"
     curves = [
-        Series(
-            "trained, with standard errors" if bars else "trained",
-            depths,
-            best.losses,
-            low if bars else None,
-            high if bars else None,
-            "points",
-        ),
-        Series("fitted", tuple(fine), tuple(best.curve(depth) for depth in fine)),
+        Series(label, depths, best.losses, low, high, "points"),
+        Series("fitted", fine, tuple(map(best.curve, fine))),
     ]
     ends = (min(best.losses), max(best.losses))
     if best.depth is not None:
@@ -56,12 +48,8 @@ def _losses(best: Optimum) -> Panel:
             Series(f"best: {best.depth:.1f} layers", (best.depth,) * 2, ends, kind="reference")
         )
     if inside := [end for end in (best.low, best.high) if 0 < end < math.inf]:
-        corners = [
-            (end, height)
-            for end, two in zip(inside, (ends, ends[::-1]), strict=False)
-            for height in two
-        ]
-        x, y = zip(*corners, strict=True)
+        x = tuple(end for end in inside for _ in ends)
+        y = (*ends, *ends[::-1])[: len(x)]
         curves.append(Series(f"interval of {1 - best.alpha:.0%}", x, y, kind="reference"))
     title = f"{size(best.parameters)} parameters, {size(best.tokens)} tokens"
     return Panel(title, "layers", "loss", tuple(curves), x_scale="log")
@@ -76,41 +64,19 @@ def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
             for o in known
             for few, deep in [(max(o.low, o.depths[0]), min(o.high, o.depths[-1]))]
         ]
-        curves.append(
-            Series(
-                "best shapes; intervals cut at trained depths",
-                tuple(o.depth or 0.0 for o in known),
-                tuple(o.width for o in known),
-                tuple(low for low, _ in ends),
-                tuple(high for _, high in ends),
-                "points",
-            )
-        )
+        depths, widths = tuple(o.depth or 0.0 for o in known), tuple(o.width for o in known)
+        label = "best shapes; intervals cut at trained depths"
+        low, high = zip(*ends, strict=True)
+        curves.append(Series(label, depths, widths, low, high, "points"))
     for law in laws:
-        fine = np.geomspace(*law.depths, 40).tolist()
-        curves.append(
-            Series(f"fit: {law.formula}", tuple(fine), tuple(law.width(depth) for depth in fine))
-        )
+        fine = tuple(np.geomspace(*law.depths, 40).tolist())
+        curves.append(Series(f"fit: {law.formula}", fine, tuple(map(law.width, fine))))
     volumes = np.geomspace(min(o.volume for o in optima) / 2, max(o.volume for o in optima) * 2, 40)
     for rule in rules():
         if rule.key in _THEORY + _PRACTICE:
             depths = tuple(rule.depth(12 * volume) for volume in volumes)
-            curves.append(
-                Series(
-                    rule.name,
-                    depths,
-                    tuple(
-                        math.sqrt(volume / depth)
-                        for volume, depth in zip(volumes, depths, strict=True)
-                    ),
-                    kind="reference" if rule.key in _THEORY else "line",
-                )
-            )
-    return Panel(
-        "Best shapes against laws and rules",
-        "layers",
-        "width",
-        tuple(curves),
-        x_scale="log",
-        y_scale="log",
-    )
+            widths = tuple(map(math.sqrt, volumes / np.array(depths)))
+            kind: Kind = "reference" if rule.key in _THEORY else "line"
+            curves.append(Series(rule.name, depths, widths, kind=kind))
+    title = "Best shapes against laws and rules"
+    return Panel(title, "layers", "width", tuple(curves), x_scale="log", y_scale="log")

@@ -4,10 +4,11 @@ panels alone."""
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import fill as filled
@@ -17,9 +18,10 @@ from .panels import Number, Panel, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Of every picture.
-STYLE: dict[str, Any] = {
+_ALWAYS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "mathtext.fontset": "dejavusans",
@@ -37,7 +39,7 @@ STYLE: dict[str, Any] = {
 }
 # What is written into a picture's file beside the picture: nothing. A note of when it was made, or
 # by which release, would make equal figures differ.
-METADATA: dict[str, dict[str, Any]] = {
+_METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -108,9 +110,6 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     Raises:
         ValueError: without a panel.
     """
-    from matplotlib import style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     if not panels:
@@ -122,12 +121,9 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     free = rows * columns > len(panels)
     legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
     below = math.ceil(len(shared) / 3) * 0.22 if not free else 0.0
-    with style.context(["default", STYLE | _STYLE]):
-        figure = Figure(
-            figsize=(columns * size.wide, rows * (size.high + legend) + below),
-            layout=ConstrainedLayoutEngine(h_pad=0.09),
-        )
-        FigureCanvasAgg(figure)
+    inches = columns * size.wide, rows * (size.high + legend) + below
+
+    def draw(figure: Figure) -> None:
         places = list(figure.subplots(rows, columns, squeeze=False).flat)
         handles: dict[str, Any] = {}
         for i, (place, panel) in enumerate(zip(places, panels, strict=False)):
@@ -139,19 +135,32 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
         for place in places[len(panels) :]:
             place.set_axis_off()
         if shared:
-            where, how = (
-                (places[-1], {"loc": "center"})
-                if free
-                else (figure, {"loc": "outside lower center", "ncols": 3})
-            )
-            where.legend(
-                [handles[label] for label in shared],
-                list(map(_set, shared)),
-                handlelength=2.6,
-                **how,
-            )
+            how: dict[str, Any] = {"loc": "outside lower center", "ncols": 3}
+            how = {"loc": "center"} if free else how
+            drawn, labels = [handles[label] for label in shared], [*map(_set, shared)]
+            (places[-1] if free else figure).legend(drawn, labels, handlelength=2.6, **how)
+
+    return picture(draw, form, _STYLE, inches, ConstrainedLayoutEngine(h_pad=0.09))
+
+
+def picture(
+    draw: Callable[[Figure], None],
+    form: str,
+    look: dict[str, Any],
+    inches: tuple[float, float],
+    layout: Any = "constrained",
+) -> bytes:
+    """The file of a figure, whose bytes depend on what is drawn and on matplotlib's version."""
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with style.context(["default", _ALWAYS | look]):
+        figure = Figure(figsize=inches, layout=layout)
+        FigureCanvasAgg(figure)
+        draw(figure)
         target = io.BytesIO()
-        figure.savefig(target, format=form, metadata=METADATA[form])
+        figure.savefig(target, format=form, metadata=_METADATA[form])
     return target.getvalue()
 
 
@@ -209,16 +218,10 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     if legend and (entries := _in_legend(panel)):
         labels = [fill(series.label, size.legend) for series in entries]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-        axes.legend(
-            [handles[_label(s)] for s in entries],
-            list(map(_set, labels)),
-            loc="upper left",
-            bbox_to_anchor=(0, -size.below),
-            borderaxespad=0,
-            ncols=_legend_columns(labels, size),
-            handlelength=2.2,
-            columnspacing=1.2,
-        )
+        look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -size.below)}
+        look |= {"borderaxespad": 0, "handlelength": 2.2, "columnspacing": 1.2}
+        drawn, columns = [handles[_label(s)] for s in entries], _legend_columns(labels, size)
+        axes.legend(drawn, [*map(_set, labels)], ncols=columns, **look)
 
 
 def _beside(panel: Panel, series: Series, place: int, count: int) -> Series:
@@ -241,9 +244,7 @@ def _curves(axes: Axes, panel: Panel) -> None:
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     measured = _measured_of(panel)
-    colours = {
-        series.label: _COLOURS[place % len(_COLOURS)] for place, series in enumerate(measured)
-    }
+    colours = dict(zip((s.label for s in measured), itertools.cycle(_COLOURS), strict=False))
     for series in panel.series:
         if series.kind == "thin":
             xs, ys = _turned(panel, series.x, series.y)
@@ -288,13 +289,9 @@ def _label(series: Series) -> str:
 
 def _seen(panel: Panel, series: Series) -> list[int]:
     """The places of the points that the axes can show."""
-    return [
-        i
-        for i, (x, y) in enumerate(zip(series.x, series.y, strict=True))
-        if math.isfinite(y)
-        and (panel.y_scale == "linear" or y > 0)
-        and (panel.x_scale == "linear" or x > 0)
-    ]
+    any_x, any_y = panel.x_scale == "linear", panel.y_scale == "linear"
+    points = enumerate(zip(series.x, series.y, strict=True))
+    return [i for i, (x, y) in points if math.isfinite(y) and (any_x or x > 0) and (any_y or y > 0)]
 
 
 def _reference(axes: Axes, panel: Panel, series: Series, place: int, colour: str | None) -> None:
@@ -302,30 +299,19 @@ def _reference(axes: Axes, panel: Panel, series: Series, place: int, colour: str
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
     # Where nothing is said the line has a gap.
     heights = [y if i in seen else math.nan for i, y in enumerate(series.y)]
-    axes.plot(
-        *_turned(panel, series.x, heights),
-        color=colour,
-        linestyle=(0, _DASHES[place % len(_DASHES)]),
-        linewidth=1.3,
-        zorder=3.5,
-        # A point with a gap on either side is no line.
-        marker="_" if len(seen) == 1 else "." if len(seen) < len(series.x) else "",
-        markersize=14 if len(seen) == 1 else 3,
-        label=_label(series),
-    )
+    look: dict[str, Any] = {"linestyle": (0, _DASHES[place % len(_DASHES)]), "linewidth": 1.3}
+    # A point with a gap on either side is no line.
+    look["marker"] = "_" if len(seen) == 1 else "." if len(seen) < len(series.x) else ""
+    look |= {"markersize": 14 if len(seen) == 1 else 3, "zorder": 3.5, "label": _label(series)}
+    axes.plot(*_turned(panel, series.x, heights), color=colour, **look)
 
 
 def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
     seen = _seen(panel, series)
     xs, ys = [series.x[i] for i in seen], [series.y[i] for i in seen]
     colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-    look: dict[str, Any] = {
-        "color": colour,
-        "markersize": 4.5,
-        "markeredgecolor": "white",
-        "markeredgewidth": 0.5,
-        "label": _label(series),
-    }
+    look: dict[str, Any] = {"color": colour, "label": _label(series)}
+    look |= {"markersize": 4.5, "markeredgecolor": "white", "markeredgewidth": 0.5}
     ends = _ends(panel, series, seen)
     if series.kind == "line":
         if ends is not None and len(seen) > 1:
@@ -358,13 +344,10 @@ def _shown(panel: Panel) -> Iterator[Number]:
     for series in panel.series:
         seen = _seen(panel, series)
         yield from (series.y[i] for i in seen)
-        for ends in (series.low, series.high) if series.kind != "reference" else ():
-            if ends is not None:
-                yield from (
-                    ends[i]
-                    for i in seen
-                    if math.isfinite(ends[i]) and (panel.y_scale == "linear" or ends[i] > 0)
-                )
+        if series.kind != "reference":
+            ends = (end[i] for end in (series.low, series.high) if end for i in seen)
+            linear = panel.y_scale == "linear"
+            yield from (y for y in ends if math.isfinite(y) and (linear or y > 0))
 
 
 def _limits(axes: Axes, panel: Panel) -> None:
@@ -412,17 +395,15 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     if panel.y_scale == "log" and _decades(low, high) > _MOST_TICKS:
         first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
         step = next(s for s in _STEPS if (last - first) / s <= _MOST_TICKS)
-        axes.yaxis.set_major_locator(
-            FixedLocator([10.0**n for n in range(first, last + 1) if n % step == 0])
-        )
+        few = [10.0**n for n in range(first, last + 1) if n % step == 0]
+        axes.yaxis.set_major_locator(FixedLocator(few))
         axes.yaxis.set_minor_locator(NullLocator())
     elif panel.y_scale == "log" and low >= 1e-3 and high <= 1e5 and high / low < 1e3:
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
         # Ticks between powers of ten have a label where there are few powers.
+        named = (2, 5) if high / low < 40 else ()
         axes.yaxis.set_minor_formatter(
-            lambda y, _: (
-                f"{float(f'{y:.2g}'):g}" if high / low < 40 and _first_digit(y) in (2, 5) else ""
-            )
+            lambda y, _: f"{float(f'{y:.2g}'):g}" if _first_digit(y) in named else ""
         )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Literal
 
-from depthlaw.theory.claims.rounding import LEVEL, centre, interval
-from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample
+from depthlaw.theory.claims.rounding import centre, interval
+from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Statistical
+
+from ...verdicts.estimates import interval_at
 
 # By the key of a claim: what is recorded of its cases. A case that is not recorded yet is missing.
 Found = Mapping[str, Mapping[Case, Measured]]
@@ -47,10 +48,8 @@ class Series:
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.x, self.y, self.low, self.high) if part is not None}
         if len(lengths) != 1 or (self.low is None) != (self.high is None):
-            raise ValueError(
-                f"series {self.label!r}: x, y and both ends, or neither, of one "
-                f"length; got {sorted(lengths)}"
-            )
+            accepted = "x, y and both ends, or neither, of one length"
+            raise ValueError(f"series {self.label!r}: {accepted}; got {sorted(lengths)}")
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def curves(
         curve(label(value), {place(case): measured for case, measured in part}, kind)
         for (value,), part in split(recorded, by)
     )
-    return tuple(series for series in drawn if series is not None)
+    return tuple(filter(None, drawn))
 
 
 def curve(
@@ -138,28 +137,20 @@ def curve(
     if not there:
         return None
     low, middle, high = zip(*there.values(), strict=True)
-    exact = low == middle == high
-    return Series(
-        label, tuple(there), middle, None if exact else low, None if exact else high, kind, like
-    )
+    least, most = (None, None) if low == middle == high else (low, high)
+    return Series(label, tuple(there), middle, least, most, kind, like)
 
 
 def _ends(value: Measured | Number) -> tuple[float, float, float] | None:
     """Low end, middle and high end; None of what is outside of what was assumed."""
-    if isinstance(value, int | float):
-        return value, value, value
-    if isinstance(value, Exact):
-        return (float(value.value),) * 3
     if isinstance(value, Ball):
         return float(value.low), float(value.low + value.high) / 2, float(value.high)
-    if isinstance(value, Sample | Proportion):
-        low, high = value.interval(LEVEL)
-        return (
-            (low if math.isfinite(low) else value.mean),
-            value.mean,
-            (high if math.isfinite(high) else value.mean),
-        )
-    return None
+    if isinstance(value, Statistical):
+        low, high = interval_at(value) or (value.mean, value.mean)
+        return low, value.mean, high
+    if isinstance(value, Exact):
+        value = float(value.value)
+    return (value, value, value) if isinstance(value, int | float) else None
 
 
 def over_seeds(label: str, curves: Sequence[Series]) -> tuple[Series, ...]:
@@ -232,19 +223,18 @@ def pivot(panel: Panel) -> Table:
     >>> pivot(Panel("t", "L", "y", (Series("ours", (1, 2), (0.5, 0.25)), line)))
     Table(columns=('L', 'ours'), rows=((1, '0.5'), (2, '0.25')))
     """
-    columns = [
-        (series, {x: cell(series, i) for i, x in enumerate(series.x)})
+    shown = [
+        series
         for series in panel.series
         if series.kind != "reference"
         or len(series.x) == 1
         or min(len(set(series.x)), len(set(series.y))) > 1
     ]
-    places = sorted({x for series, _ in columns if series.kind != "reference" for x in series.x})
+    cells = [{x: cell(series, i) for i, x in enumerate(series.x)} for series in shown]
+    places = sorted({x for series in shown if series.kind != "reference" for x in series.x})
     names: dict[Number, str] = dict(enumerate(panel.x_names, 1))
-    return Table(
-        (panel.x_label, *(series.label for series, _ in columns)),
-        tuple((names.get(x, x), *(cells.get(x) for _, cells in columns)) for x in places),
-    )
+    listed = tuple((names.get(x, x), *(column.get(x) for column in cells)) for x in places)
+    return Table((panel.x_label, *(series.label for series in shown)), listed)
 
 
 def cell(series: Series, place: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import log, nan
 
 from depthlaw.empirics.separation_rank.frontier import RankEntry
-from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.definition import Claim, find
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
@@ -68,12 +68,12 @@ def _bounds(side: str, width: int, depths: range) -> Series:
     for depth in depths if width > 1 or side == "upper" else ():
         if 3**depth != width:
             regime = "shallow" if 3**depth < width else "deep"
-            heights[depth] = _bound(f"{side}_bound_{regime}", width, depth)
+            claim = find(f"separation_rank/{side}_bound_{regime}")
+            heights[depth] = log3_bound(claim, Case(width=width, depth=depth, heads=1))
     return stated(f"{side} bound, Theorems 1 and 2", heights)
 
 
-def _bound(name: str, width: int, depth: int) -> float:
-    """log_3 of what a claim says of the rank of one head, which is at least 1."""
-    claim = find(f"separation_rank/{name}")
-    bound = claim.predict(Case(width=width, depth=depth, heads=1))
+def log3_bound(claim: Claim, case: Case) -> float:
+    """log_3 of what a claim says of a separation rank, which is at least 1."""
+    bound = claim.predict(case)
     return max(0.0, log(bound) / log(3) if claim.statement.lhs.is_Symbol else float(bound))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -15,7 +14,7 @@ from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.rules import Rule, rules
 
 from ...records.environment import installing
-from .line_plot import METADATA, STYLE
+from .line_plot import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,16 +24,8 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 # Okabe and Ito's colours without black and yellow, then two greys that print well.
 _COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#E69F00",
-    "#7F4F24",
-    "#6A51A3",
-    "#4D4D4D",
-    "#999999",
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"),
+    *("#E69F00", "#7F4F24", "#6A51A3", "#4D4D4D", "#999999"),
 )
 _OURS, _MODELS = "#000000", "#8C8C8C"
 # A 16:9 slide, at sizes that the last row can read.
@@ -91,30 +82,14 @@ def depth_plot(
     Returns:
         The file; its bytes depend on the arguments and the version of matplotlib alone.
     """
-    from matplotlib import style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with style.context(["default", STYLE | _TALK]):
-        figure = Figure(figsize=_SIZE, layout="constrained")
-        FigureCanvasAgg(figure)
-        _draw(figure.subplots(), answers, key, known_by)
-        target = io.BytesIO()
-        figure.savefig(target, format=form, metadata=METADATA[form])
-    return target.getvalue()
+    return picture(lambda fig: _draw(fig.subplots(), answers, key, known_by), form, _TALK, _SIZE)
 
 
 def _draw(axes: Axes, answers: Sequence[Answer], key: NetKind, known_by: int | None) -> None:
     # Two sizes may have nets of one depth and width, and other inner widths.
-    ours = sorted(
-        (
-            (_layers(net.layers, net.width), net.layers, a.interval)
-            for a in answers
-            if a.shape
-            for net in [a.shape.architecture]
-        ),
-        key=lambda point: point[:2],
-    )
+    nets = ((a.shape.architecture, a.interval) for a in answers if a.shape)
+    points = ((_layers(net.layers, net.width), net.layers, within) for net, within in nets)
+    ours = sorted(points, key=lambda point: point[:2])
     sizes = [x for x, _, _ in ours]
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -122,45 +97,22 @@ def _draw(axes: Axes, answers: Sequence[Answer], key: NetKind, known_by: int | N
     axes.plot(sizes, [deep for _, deep, _ in ours], color=_OURS, linewidth=3.5, zorder=5)
     # Light where no published grid has nets of the size.
     for alpha, wanted in ((0.06, (False, True)), (0.1, (False,))):
-        spans = [(x, i.low, i.high) for x, _, i in ours if i and i.extrapolated in wanted]
-        if spans:
-            axes.fill_between(
-                [x for x, _, _ in spans],
-                [low for _, low, _ in spans],
-                [high for _, _, high in spans],
-                color=_OURS,
-                alpha=alpha,
-                linewidth=0,
-                zorder=1,
-            )
-    near = [
-        m
-        for m in models()
-        if m.kind == "decoder"
-        and (known_by is None or m.year <= known_by)
-        and sizes[0] <= _layers(m.layers, m.width) <= sizes[-1]
-    ]
-    axes.plot(
-        [_layers(m.layers, m.width) for m in near],
-        [m.layers for m in near],
-        "o",
-        color=_MODELS,
-        markersize=7,
-        markeredgecolor="white",
-        markeredgewidth=0.7,
-        zorder=3,
-    )
+        if spans := [(x, i.low, i.high) for x, _, i in ours if i and i.extrapolated in wanted]:
+            xs, low, high = zip(*spans, strict=True)
+            axes.fill_between(xs, low, high, color=_OURS, alpha=alpha, linewidth=0, zorder=1)
+    known = (m for m in models() if m.kind == "decoder" and m.year <= (known_by or math.inf))
+    near = [m for m in known if sizes[0] <= _layers(m.layers, m.width) <= sizes[-1]]
+    look: dict[str, Any] = {"markersize": 7, "markeredgecolor": "white", "markeredgewidth": 0.7}
+    places = [_layers(m.layers, m.width) for m in near]
+    axes.plot(places, [m.layers for m in near], "o", color=_MODELS, zorder=3, **look)
     labels = [("recommended", float(ours[-1][1]), _OURS)]
     drawn = [r for r in rules(known_by) if r.applies in (STANDARD, key) and r.meaning != "built"]
     for rule, colour in zip(drawn, _COLOURS * len(drawn), strict=False):
         labels.append(
             (rule.name.removeprefix("threshold "), _law(axes, rule, sizes, colour), colour)
         )
-    heights = [
-        *(deep for _, deep, _ in ours),
-        *(m.layers for m in near),
-        *(height for _, height, _ in labels),
-    ]
+    heights = [height for _, height, _ in labels]
+    heights += [deep for _, deep, _ in ours] + [m.layers for m in near]
     axes.set_ylim(max(2, 0.8 * min(heights)), 1.6 * max(heights))
     _label_lines(axes, labels)
     _label_models(axes, near)
@@ -185,21 +137,10 @@ def _law(axes: Axes, rule: Rule, sizes: list[float], colour: str) -> float:
     if rule.domain:
         axes.plot(xs, heights, linestyle=(0, (1, 2)), color=colour, linewidth=1.8, zorder=2)
     axes.plot(xs, inside, "-" if rule.domain else "--", color=colour, linewidth=2.6, zorder=4)
-    errors = [
-        (x, y, e)
-        for x, y in zip(xs, heights, strict=True)
-        if (e := rule.standard_error(x)) is not None
-    ]
-    if errors:
-        axes.fill_between(
-            [x for x, _, _ in errors],
-            [y - 2 * e for _, y, e in errors],
-            [y + 2 * e for _, y, e in errors],
-            color=colour,
-            alpha=0.25,
-            linewidth=0,
-            zorder=2,
-        )
+    points = zip(xs, heights, map(rule.standard_error, xs), strict=True)
+    if bands := [(x, y - 2 * e, y + 2 * e) for x, y, e in points if e is not None]:
+        inner, below, above = zip(*bands, strict=True)
+        axes.fill_between(inner, below, above, color=colour, alpha=0.25, linewidth=0, zorder=2)
     return heights[-1]
 
 
@@ -298,9 +239,8 @@ def _ticks(axes: Axes) -> None:
     from depthlaw.advisor.base.quantities import size
 
     low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(
-        FixedLocator([y for y in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512) if low <= y <= high])
-    )
+    powers = [2**n for n in range(10) if low <= 2**n <= high]
+    axes.yaxis.set_major_locator(FixedLocator(powers))
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
     axes.xaxis.set_major_formatter(lambda x, _: size(x))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -46,19 +46,14 @@ def _convolution(results: Found) -> Iterator[Panel]:
             },
             {"2^4: circuits have no more": 16},
         )
-    lines = curves(
-        rows(results, "separation_rank/convolution_sides", width=2),
-        "tokens",
-        "alternating",
-        lambda turn: "circuit, sides in turn" if turn else "circuit, first and second half",
-        "points",
-    )
-    beside = curve(
-        "linearised attention",
-        {2**layers: Exact(rank) for (layers, _), rank in attention.items()},
-        "points",
-    )
+    names = {True: "circuit, sides in turn", False: "circuit, first and second half"}
+    part = rows(results, "separation_rank/convolution_sides", width=2)
+    lines = curves(part, "tokens", "alternating", lambda turn: names[turn], "points")
+    ranks_of = {2**layers: Exact(rank) for (layers, _), rank in attention.items()}
+    beside = curve("linearised attention", ranks_of, "points")
     deep = range(1, 8)
+    largest = {2**L: 2.0**2 ** (L - 1) for L in deep}
+    count = {2**L: dimension_count(2, L) for L in deep}
     yield Panel(
         "Width 2, log_2 N layers",
         "tokens N",
@@ -68,15 +63,8 @@ def _convolution(results: Found) -> Iterator[Panel]:
             *lines[:1],
             *filter(None, [beside]),
             *lines[1:],
-            stated(
-                "largest possible: 2^(N/2)",
-                {2**L: 2.0**2 ** (L - 1) for L in deep},
-                "circuit, sides in turn",
-            ),
-            stated(
-                "S(2, log_2 N), the bound for attention",
-                {2**L: dimension_count(2, L) for L in deep},
-            ),
+            stated("largest possible: 2^(N/2)", largest, names[True]),
+            stated("S(2, log_2 N), the bound for attention", count),
         ),
         x_scale="log",
         y_scale="log",

@@ -49,10 +49,8 @@ def _by_updates(results: Found) -> Iterator[tuple[str, dict[str, Rows]]]:
     paths = rows(results, "trained_depth/connectivity_by_updates")
     if any(case.updates != HOP_UPDATES for case, _ in hops):
         yield "Hops", {f"k = {k}": part for (k,), part in split(hops, "hops")}
-    yield (
-        "Connectivity",
-        {f"D = {D}, {net}": part for (D, net), part in split(paths, "diameter", "net")},
-    )
+    kinds = {f"D = {D}, {net}": part for (D, net), part in split(paths, "diameter", "net")}
+    yield "Connectivity", kinds
 
 
 def _least_by_updates_say(results: Found) -> Iterator[str]:
@@ -69,13 +67,9 @@ def _least_by_updates_say(results: Found) -> Iterator[str]:
 
 def _in_words(depth: Ball, tried: int) -> str:
     low, high = int(depth.low), int(depth.high)
-    if low > tried:
-        return f"more than {tried}"
     if high > tried:
-        return f"{low} or more"
-    return (
-        str(low) if low == high else f"{low} or {high}" if high == low + 1 else f"{low} to {high}"
-    )
+        return f"more than {tried}" if low > tried else f"{low} or more"
+    return str(low) if low == high else f"{low} {'or' if high == low + 1 else 'to'} {high}"
 
 
 @question(
@@ -87,17 +81,10 @@ def _in_words(depth: Ball, tried: int) -> str:
 )
 def _least_by_updates(results: Found) -> Iterator[Panel]:
     for title, kinds in _by_updates(results):
-        lines = [
-            curve(label, {case.updates: value for case, value in part})
-            for label, part in kinds.items()
-        ]
-        yield Panel(
-            title,
-            "updates",
-            "least depth (one above tried: beyond)",
-            tuple(filter(None, lines)),
-            x_scale="log",
-        )
+        pairs = kinds.items()
+        lines = (curve(label, {case.updates: value for case, value in p}) for label, p in pairs)
+        y_label = "least depth (one above tried: beyond)"
+        yield Panel(title, "updates", y_label, tuple(filter(None, lines)), x_scale="log")
 
 
 _DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
@@ -123,11 +110,5 @@ def _published(results: Found) -> Iterator[Panel]:
             )
             for (layers,), own in split(part, "depth")
         ]
-        lines = curves(part, "hops", "depth", "L = {}".format)
-        yield Panel(
-            f"Dropout {word}",
-            "hops k",
-            "share of positions wrong",
-            (*lines, *published),
-            x_scale="log",
-        )
+        lines = (*curves(part, "hops", "depth", "L = {}".format), *published)
+        yield Panel(f"Dropout {word}", "hops k", "share of positions wrong", lines, x_scale="log")

@@ -46,16 +46,13 @@ def _learnt_says(results: Found) -> Iterator[str]:
     kinds: dict[str, list[str]] = {"none": [], "more": [], "as many": [], "fewer": [], "open": []}
     for task, seeds in _by_task(results).items():
         median, (needed, enough, _, tried) = seeds["median"], bounds[task]
-        if seeds["best"].low > tried:
-            kinds["none"].append(task)
-        elif median.low > enough:
-            kinds["more"].append(task)
-        elif median.high < needed:
-            kinds["fewer"].append(task)
-        elif median.low >= needed and median.high <= enough:
-            kinds["as many"].append(task)
-        else:
-            kinds["open"].append(task)
+        found = {
+            "none": seeds["best"].low > tried,
+            "more": median.low > enough,
+            "fewer": median.high < needed,
+            "as many": median.low >= needed and median.high <= enough,
+        }
+        kinds[next((kind for kind, holds in found.items() if holds), "open")].append(task)
     said = {
         "more": "more layers than suffice",
         "as many": "as many layers as are needed and suffice",
@@ -87,29 +84,16 @@ def _learnt_layers(results: Found) -> Iterator[Panel]:
     tasks = _by_task(results)
     bounds = {_called(c): (c.needed, c.enough) for c, _ in rows(results, *_LEARNT)}
     places = range(1, len(tasks) + 1)
-    trained = [
-        (
-            float(s["best"].low),
-            float(s["median"].low + s["median"].high) / 2,
-            float(s["worst"].high),
-        )
-        for s in tasks.values()
-    ]
-    series = [
-        Series(f"layers {word}, in a class near to it", tuple(places), depths, kind="points")
-        for word, depths in (
-            ("needed", tuple(bounds[task][0] for task in tasks)),
-            ("that suffice", tuple(bounds[task][1] for task in tasks)),
-        )
-    ]
-    if tasks:
-        low, middle, high = zip(*trained, strict=True)
-        label = "trained: half of eight seeds (best to all)"
-        series.insert(0, Series(label, tuple(places), middle, low, high, "points"))
-        yield Panel(
-            "Layers that training takes",
-            "",
-            "layers (one more than tried: beyond)",
-            tuple(series),
-            x_names=tuple(tasks),
-        )
+    if not tasks:
+        return
+    low = tuple(float(seeds["best"].low) for seeds in tasks.values())
+    middle = tuple(float(s["median"].low + s["median"].high) / 2 for s in tasks.values())
+    high = tuple(float(seeds["worst"].high) for seeds in tasks.values())
+    label = "trained: half of eight seeds (best to all)"
+    series = [Series(label, tuple(places), middle, low, high, "points")]
+    for end, word in enumerate(("needed", "that suffice")):
+        depths = tuple(bounds[task][end] for task in tasks)
+        name = f"layers {word}, in a class near to it"
+        series.append(Series(name, tuple(places), depths, kind="points"))
+    title, y_label = "Layers that training takes", "layers (one more than tried: beyond)"
+    yield Panel(title, "", y_label, tuple(series), x_names=tuple(tasks))

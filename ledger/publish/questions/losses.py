@@ -14,8 +14,8 @@ from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import Exact, Sample
 
+from ...verdicts.estimates import CONFIDENCE
 from ..drawing.panels import Found, Panel, Rows, Series, Table, curves, rows, split, stated
-from ..printed_intervals import CONFIDENCE
 from .question import keys, question
 
 _LEARN = "depth_width/losses_by_updates"
@@ -54,14 +54,14 @@ def _best_depths(results: Found) -> Iterator[str]:
         if len(losses) > 1:
             means = {depth: math.fsum(of) / len(of) for depth, of in losses.items()}
             best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
-            alike = [d for d, of in losses.items() if d != best and _alike(of, losses[best])]
+            alike = [str(d) for d, of in losses.items() if d != best and _alike(of, losses[best])]
             text = f"On {corpus}, after" if _is_made(there[0][0]) else "After"
+            same = f", not distinguishable from {' or '.join(alike)}" if alike else ""
+            higher = f"{100 * (means[worst] / means[best] - 1):.1f} % higher"
             yield (
                 f"{text} {steps:,} updates {_layers(best)} had the lowest mean loss of depths "
-                f"{', '.join(map(str, sorted(losses)))}: {means[best]:.2f} nats a token"
-                + (f", not distinguishable from {_either(alike)}" if alike else "")
-                + f"; that of {_layers(worst)} was {100 * (means[worst] / means[best] - 1):.1f} % "
-                "higher."
+                f"{', '.join(map(str, sorted(losses)))}: {means[best]:.2f} nats a token{same}; "
+                f"that of {_layers(worst)} was {higher}."
             )
 
 
@@ -70,12 +70,8 @@ def _two_from_one(part: Rows) -> dict[int, float]:
     means = {
         (case.steps, case.depth): value.mean for case, value in part if isinstance(value, Sample)
     }
-    ends = sorted({steps for steps, _ in means})
-    return {
-        steps: 100 * (means[steps, 2] / means[steps, 1] - 1)
-        for steps in ends
-        if {(steps, 1), (steps, 2)} <= set(means)
-    }
+    both = sorted(n for n, depth in means if depth == 1 and (n, 2) in means)
+    return {steps: 100 * (means[steps, 2] / means[steps, 1] - 1) for steps in both}
 
 
 def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
@@ -85,10 +81,6 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
     return low <= 0 <= high
 
 
-def _either(depths: Sequence[int]) -> str:
-    return " or ".join(map(str, depths))
-
-
 def _layers(number: float) -> str:
     return f"{number:g} layer{'s' * (number != 1)}"
 
@@ -96,22 +88,18 @@ def _layers(number: float) -> str:
 def _rates_table(results: Found) -> Table:
     """Every loss, with the learning rate that was chosen."""
     chosen = dict(rows(results, "depth_width/chosen_rate"))
-    listed = []
-    for case, value in rows(results, _LEARN):
-        rate = chosen.get(case)
-        listed.append(
-            (
-                size_name(case.parameters),
-                "made here" if _is_made(case) else "Python's library",
-                case.steps,
-                case.depth,
-                round(value.mean, 4) if isinstance(value, Sample) else None,
-                f"2^{rate.value}" if isinstance(rate, Exact) else None,
-            )
+    listed = (
+        (
+            size_name(case.parameters),
+            "made here" if _is_made(case) else "Python's library",
+            *(case.steps, case.depth),
+            round(value.mean, 4) if isinstance(value, Sample) else None,
+            f"2^{rate.value}" if isinstance(rate := chosen.get(case), Exact) else None,
         )
-    return Table(
-        ("12 L d^2", "text", "updates", "layers", "mean loss", "learning rate"), tuple(listed)
+        for case, value in rows(results, _LEARN)
     )
+    columns = ("12 L d^2", "text", "updates", "layers", "mean loss", "learning rate")
+    return Table(columns, tuple(listed))
 
 
 @question(
@@ -137,14 +125,11 @@ def _rates_table(results: Found) -> Table:
     ),
 )
 def _depth_by_updates(results: Found) -> Iterator[Panel]:
-    for (made, parameters), part in split(
-        [
-            (Case(**case.fields() | {"made": _is_made(case)}), value)
-            for case, value in rows(results, _LEARN)
-        ],
-        "made",
-        "parameters",
-    ):
+    losses = [
+        (Case(**case.fields() | {"made": _is_made(case)}), value)
+        for case, value in rows(results, _LEARN)
+    ]
+    for (made, parameters), part in split(losses, "made", "parameters"):
         text = "chains and brackets" if made else "Python's library"
         several = {case.steps for case, _ in part}
         # One curve has no legend.

@@ -121,14 +121,8 @@ def _ranks(results: Found) -> Iterator[Panel]:
             )
         )
         if len(drawn) > 1:
-            yield Panel(
-                f"d = {width}, L = {layers} (3^L {'<' if 3**layers < width else '>='} d)",
-                "updates + 1",
-                "rank",
-                drawn,
-                x_scale="log",
-                y_scale="log",
-            )
+            title = f"d = {width}, L = {layers} (3^L {'<' if 3**layers < width else '>='} d)"
+            yield Panel(title, "updates + 1", "rank", drawn, x_scale="log", y_scale="log")
 
 
 # A prediction of the linearised theory, and the claim that asks it of linearised and of softmax
@@ -179,16 +173,11 @@ def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, s
     if not cases:
         return None
     asked = find(key)
-    counts = Counter(
-        str(judge(asked, case, value, alpha=_ALPHA).verdict) for case, value in cases.items()
-    )
+    counts = Counter(judge(asked, *row, alpha=_ALPHA).verdict for row in cases.items())
+    verdicts = ", ".join(f"{verdict} {count}" for verdict, count in counts.items())
     line = curve("", {n: v for n, v in enumerate(cases.values()) if not isinstance(v, Outside)})
     span = dict.fromkeys(f"{end:.3g}" for end in (min(line.y), max(line.y))) if line else ()
-    return (
-        asked.plain.title,
-        ", ".join(f"{verdict} {count}" for verdict, count in counts.items()),
-        " to ".join(span),
-    )
+    return asked.plain.title, verdicts, " to ".join(span)
 
 
 @question(

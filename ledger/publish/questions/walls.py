@@ -57,15 +57,14 @@ def _walls_say(results: Found) -> Iterator[str]:
         )
         farthest = max(at for of_net in nets.values() for at in of_net)
         many = len(seen) > 1
+        how = ""
+        if seen:
+            worst = min(float(ball.low + ball.high) / 2 for ball in seen)
+            right = f"{'they are' if many else 'it is'} right on more than 55 % of the questions"
+            how = f": {right}, the worst of them on {100 * worst:.0f} %"
         yield (
             f"After {longest[0][0].updates:,} updates {len(seen)} of {len(nets)} nets of "
-            f"{LAYERS[layers]} {'see' if many else 'sees'} distance {last}"
-            + (
-                f": {'they are' if many else 'it is'} right on more than 55 % of the questions, "
-                f"the worst of them on {100 * min(map(_centre, seen)):.0f} %."
-                if seen
-                else "."
-            )
+            f"{LAYERS[layers]} {'see' if many else 'sees'} distance {last}{how}."
         )
         them = f"all {len(nets)}" if blind == len(nets) else f"{blind} of the {len(nets)}"
         around = longest[0][0].around
@@ -73,10 +72,6 @@ def _walls_say(results: Found) -> Iterator[str]:
             f"At distances {last + 1} to {farthest} {them} are right on at most 55 %, and a coin "
             f"on 50 %; in training, on cycles of {around}, nothing lay farther than {around // 2}."
         )
-
-
-def _centre(ball: Ball) -> float:
-    return float(ball.low + ball.high) / 2
 
 
 @question(
@@ -137,11 +132,10 @@ def _reach_says(results: Found) -> Iterator[str]:
     ):
         line = curve("", {case.updates: value for case, value in part})
         if line and len(line.x) > 1:
-            yield (
-                f"{LAYERS[layers].capitalize()} ({net}) see"
-                f"{'s' * (layers == 1)} {line.y[0]:.1f} steps after {line.x[0]:,} updates and "
-                f"{line.y[-1]:.1f} after {line.x[-1]:,}."
-            )
+            first, last = (f"{line.y[n]:.1f}" for n in (0, -1))
+            see = f"{LAYERS[layers].capitalize()} ({net}) see{'s' * (layers == 1)}"
+            then = f"updates and {last} after {line.x[-1]:,}"
+            yield f"{see} {first} steps after {line.x[0]:,} {then}."
 
 
 @question(

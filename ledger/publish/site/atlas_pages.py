@@ -21,6 +21,7 @@ from depthlaw.advisor.base.quantities import plural
 
 from ...verdicts.suite_verdicts import ClaimResult, marked
 from ..appendix.typesetting import code, md, pipe_table, prose, verdict
+from .page_blocks import compact
 
 Judged = Callable[[str], ClaimResult | None]
 
@@ -76,22 +77,17 @@ def _index(judged: Judged) -> str:
 
 
 def _table(rows: list[AtlasRow], judged: Judged) -> str:
-    listed = pipe_table(
-        "task | class | needed | suffices | gap | checked below | checked above",
+    cells = (
         (
-            (
-                f"[{md(row.task.name)}]({row.task.key}.md)",
-                md(row.class_.name),
-                _depth(row.needed),
-                _depth(row.suffices),
-                row.gap,
-                _check(row.lower, judged),
-                _check(row.upper, judged),
-            )
-            for row in rows
-        ),
+            f"[{md(row.task.name)}]({row.task.key}.md)",
+            md(row.class_.name),
+            *(_depth(row.needed), _depth(row.suffices), row.gap),
+            *(_check(end, judged) for end in (row.lower, row.upper)),
+        )
+        for row in rows
     )
-    return f":::{{container}} compact\n\n{listed}\n:::"
+    heading = "task | class | needed | suffices | gap | checked below | checked above"
+    return compact(pipe_table(heading, cells))
 
 
 def _task(key: str, judged: Judged) -> str:
@@ -106,7 +102,9 @@ def _task(key: str, judged: Judged) -> str:
                 "year | bound | depth | who, and where | checked here",
                 ((str(b.year), *_bound(b, judged)) for b in sorted(own, key=lambda b: b.year)),
             ),
-            *dict.fromkeys(_quoted(b) for b in own if b.quote),
+            *dict.fromkeys(
+                f"> “{md(b.quote)}” ({{cite:t}}`{b.source}`, {md(b.place)})" for b in own if b.quote
+            ),
         ]
         known = f"needed: {_depth(row.needed)}; suffices: {_depth(row.suffices)}"
         parts.append(
@@ -132,10 +130,6 @@ def _bound(bound: AtlasBound, judged: Judged) -> tuple[str, str, str, str]:
         f"{who}, {md(bound.place)} ({bound.mark})",
         _check(bound, judged) + (f": {prose(what)}" if what else ""),
     )
-
-
-def _quoted(bound: AtlasBound) -> str:
-    return f"> “{md(bound.quote)}” ({{cite:t}}`{bound.source}`, {md(bound.place)})"
 
 
 def _depth(depth: str) -> str:

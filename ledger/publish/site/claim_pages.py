@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 
 from sympy import Symbol
@@ -41,7 +41,7 @@ from ...verdicts.suite_verdicts import (
 )
 from ..appendix.printed_claims import DATED, Statement, sign
 from ..appendix.typesetting import code, factor, maths, pipe_table, prose, sentence, value, verdict
-from .page_blocks import case_cells, undecided
+from .page_blocks import case_cells, compact, undecided
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
 MOST_CASES = 12
@@ -116,27 +116,19 @@ def _terms(claim: Claim) -> Iterator[str]:
 def _facts(result: ClaimResult, ground: Ground) -> Iterator[str]:
     claim = result.claim
     check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
-    rows = [
-        ("Source", f"{source(claim)}; wording: {claim.wording}{check}"),
-        ("Kind", f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}"),
-    ]
-    if claim.assumes:
-        rows.append(("Assumes", "; ".join(prose(name) for name in claim.assumes)))
-    if claim.known:
-        rows.append(("Expected", expectation(claim)))
-    rows.append(
-        ("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, suite {result.suite}")
-    )
-    rows += [
-        ("Records", f"{below.says}, manifest {code(below.name[:16])}")
-        for below in ground.below
-        if below.kind == "records"
-    ]
-    if result.tightest is not None:
-        here = " (vacuous here)" if result.vacuous else ""
-        rows.append(("Tightest slack", f"{maths(factor(result.tightest))}{here}"))
-    for name, text in rows:
-        yield f"{name}\n: {text}\n"
+    records = next((below for below in ground.below if below.kind == "records"), None)
+    here = " (vacuous here)" if result.vacuous else ""
+    for name, text in {
+        "Source": f"{source(claim)}; wording: {claim.wording}{check}",
+        "Kind": f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}",
+        "Assumes": "; ".join(map(prose, claim.assumes)),
+        "Expected": expectation(claim) if claim.known else "",
+        "Cases": f"{len(result.decided)} of {len(result.in_scope)} decided, suite {result.suite}",
+        "Records": records and f"{records.says}, manifest {code(records.name[:16])}",
+        "Tightest slack": maths(tight) + here if (tight := factor(result.tightest)) else "",
+    }.items():
+        if text:
+            yield f"{name}\n: {text}\n"
 
 
 def source(claim: Claim) -> str:
@@ -150,14 +142,11 @@ def source(claim: Claim) -> str:
 
 def _cited(text: str) -> str:
     """Sentences whose keys of the bibliography become citations; empty for none."""
-    return (
-        DATED.sub(
-            lambda match: f"{{cite:t}}`{match[0]}`" if match[0] in entries() else match[0],
-            prose(sentence(text)),
-        )
-        if text
-        else ""
-    )
+
+    def citation(match: re.Match[str]) -> str:
+        return f"{{cite:t}}`{match[0]}`" if match[0] in entries() else match[0]
+
+    return DATED.sub(citation, prose(sentence(text)))
 
 
 def _key(claim: Claim) -> str:
@@ -186,13 +175,9 @@ def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
     for below in ground.below:
         if below.kind in _ELSEWHERE:
             continue
-        name = (
-            f" [{code(below.name)}](/claims/{below.name}.md)"
-            if below.kind in ("premise", "named")
-            else f" {code(below.name)}"
-            if below.name
-            else ""
-        )
+        name = f" {code(below.name)}" if below.name else ""
+        if below.kind in ("premise", "named"):
+            name = f" [{code(below.name)}](/claims/{below.name}.md)"
         suffix = f" **{below.verdict}**" if below.verdict else ""
         called = f"{_CALLED[below.kind]}{name}: " if below.kind in _CALLED else ""
         yield f"{'  ' * level}- {called}{prose(below.says)}{suffix}"
@@ -217,14 +202,13 @@ def _cases(result: ClaimResult, data: str) -> Iterator[str]:
 def _telling(result: ClaimResult) -> list[CaseResult]:
     """Failures first, then the tightest and the undecided ones, in grid order."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
-    ranked = sorted(
-        enumerate(result.cases),
-        key=lambda c: (
-            order.index(c[1].decision.verdict),
-            c[1].decision.slack if c[1].decision.slack is not None else 0.0,
-        ),
-    )
-    return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
+
+    def rank(place: int) -> tuple[int, float]:
+        decision = result.cases[place].decision
+        return order.index(decision.verdict), decision.slack or 0.0
+
+    ranked = sorted(range(len(result.cases)), key=rank)
+    return [result.cases[place] for place in sorted(ranked[:MOST_CASES])]
 
 
 # What the claims of a tier are called.
@@ -259,7 +243,7 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
         cells = (f"{n or ''}" for n in (*(counts[name] for name in words), others))
         rows.append((f"[{topic}]({topic}/index.md)", *cells))
     heading = " | ".join(["topic", *(f"{word}:" for word in (*words, "supporting"))])
-    lines += [f":::{{container}} compact\n\n{pipe_table(heading, rows)}\n:::", ""]
+    lines += [compact(pipe_table(heading, rows)), ""]
     lines += ["Claims of earlier versions: [what became of them](former.md)."]
     menu = "\n".join(["former", *(f"{topic}/index" for topic in names)])
     return "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
@@ -300,34 +284,30 @@ def _now(result: ClaimResult) -> str:
 
 def _went(key: str, today: Mapping[str, ClaimResult]) -> str:
     """Where a withdrawn claim's content is, with the verdicts of the claims that hold it."""
-    parts = re.split(r"\b([a-z_]+/[a-z0-9_]+)\b", withdrawn()[key])
-    return "".join(
-        f"{link(today[part].claim)} ({verdict(_now(today[part]))})"
-        if part in today
-        else prose(part)
-        if part.strip(" ,;:.")
-        else part
-        for part in parts
-    )
+
+    def part(text: str) -> str:
+        if text in today:
+            return f"{link(today[text].claim)} ({verdict(_now(today[text]))})"
+        return prose(text) if text.strip(" ,;:.") else text
+
+    return "".join(map(part, re.split(r"\b([a-z_]+/[a-z0-9_]+)\b", withdrawn()[key])))
 
 
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
     """The claims of one topic: each cited one with what supports it here; then what supports claims
     of other topics."""
     lines = [f"# {topic}\n", f"{about}\n"]
+    here = {r.claim.key for r in judged}
     for tier in TIERS:
-        own = [r for r in judged if r.claim.tier == tier]
+        own = [r for r in judged if r.claim.tier == tier and r.claim.supports not in here]
         if not own:
-            continue
-        rest = [r for r in own if r.claim.supports not in {result.claim.key for result in judged}]
-        if tier != "cited" and not rest:
             continue
         heading, counts = "In support of claims of other topics", ""
         if tier == "cited":
             heading = "Cited"
             counts = f"{plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n"
         listed = []
-        for r in rest:
+        for r in own:
             under = (_row(s, "↳ ") for s in judged if s.claim.supports == r.claim.key)
             listed += [_row(r), *under]
         lines += [f"\n## {heading}\n", counts, pipe_table("claim | source | verdict", listed)]
@@ -358,17 +338,13 @@ def _as_known(result: ClaimResult) -> str:
 def glossary(claims: Iterable[Claim]) -> str:
     """The symbols that the claims use, with how papers print them."""
     used = Counter(s.name for c in claims for s in c.statement.free_symbols)
-    listed = pipe_table(
-        "symbol | meaning | name in code | claims:",
-        (
-            (maths(it.latex), f"{prose(it.meaning)} ({it.domain})", code(name), f"{used[name]}")
-            for name, it in sorted(TERMS.items())
-            if used[name]
-        ),
+    rows = (
+        (maths(it.latex), f"{prose(it.meaning)} ({it.domain})", code(name), f"{used[name]}")
+        for name, it in sorted(TERMS.items())
+        if used[name]
     )
-    return (
-        f"# Glossary\n\nEvery symbol of every statement, generated from the claims.\n\n{listed}\n"
-    )
+    title = "# Glossary\n\nEvery symbol of every statement, generated from the claims."
+    return f"{title}\n\n{pipe_table('symbol | meaning | name in code | claims:', rows)}\n"
 
 
 def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
@@ -389,51 +365,53 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
                 f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
                 f"{_cited(r.claim.note)}".rstrip()
             )
-            worst = r.counterexample
-            if worst is not None and worst.measured is not None:
-                lines.append(
-                    f"  Counterexample {code(str(worst.case))}: "
-                    f"{maths(latex(r.claim.statement.lhs))} measured "
-                    f"{value(measured_side(r.claim, worst))}, stated "
-                    f"{prose(stated(r.claim, worst))}."
-                )
+            if (worst := r.counterexample) and worst.measured is not None:
+                left = f"{maths(latex(r.claim.statement.lhs))} measured"
+                right = f"stated {prose(stated(r.claim, worst))}"
+                measured = f"{left} {value(measured_side(r.claim, worst))}, {right}"
+                lines.append(f"  Counterexample {code(str(worst.case))}: {measured}.")
     return "\n".join(lines) + "\n"
 
 
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
     """What would settle the open claims: undecided ones, wordings from memory, arguments whose
     joints are prose."""
-    groups_ = (
+    words = {r.claim.key: verdict_name(r) for r in judged}
+
+    def of(word: str, what: Callable[[ClaimResult], str]) -> list[tuple[ClaimResult, str]]:
+        return [(r, what(r)) for r in judged if words[r.claim.key] == word]
+
+    recalled = [
+        (r, f"compare with {source(r.claim)}; the verdict here is {words[r.claim.key]}")
+        for r in judged
+        if r.claim.wording == "recalled"
+    ]
+    lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
+    for heading, meaning, claims in (
         (
             "Undecided",
             "Measured, and neither side is certain. What would decide each case, if mean "
             "and spread stayed as they are:",
-            [(r, _settled_by(r)) for r in judged if verdict_name(r) == Verdict.UNDECIDED],
+            of(Verdict.UNDECIDED, _settled_by),
         ),
         (
             "Recalled wordings",
             "The statement was written down from memory. Somebody who has the "
             "source can settle whether it says so: compare the statement with the place named.",
-            [
-                (r, f"compare with {source(r.claim)}; the verdict here is {verdict_name(r)}")
-                for r in judged
-                if r.claim.wording == "recalled"
-            ],
+            recalled,
         ),
         (
             "Argued, not proved",
             "Every algebraic step is confirmed by a machine; the joints are "
             "prose. A formal proof, or a careful reader, would settle it. What to read:",
-            [(r, _cited(r.claim.rests_on)) for r in judged if verdict_name(r) == Verdict.ARGUED],
+            of(Verdict.ARGUED, lambda r: _cited(r.claim.rests_on)),
         ),
         (
             "Conditional",
             "Rests on what is itself neither proved nor argued.",
-            [(r, _cited(reason(r))) for r in judged if verdict_name(r) == Verdict.CONDITIONAL],
+            of(Verdict.CONDITIONAL, lambda r: _cited(reason(r))),
         ),
-    )
-    lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
-    for heading, meaning, claims in groups_:
+    ):
         lines += [f"\n## {heading}\n", f"{len(claims)} claims. {meaning}\n"]
         for r, what in sorted(claims, key=lambda claim: importance(claim[0].claim)):
             lines.append(
@@ -445,8 +423,8 @@ def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
 
 def _settled_by(result: ClaimResult) -> str:
     """What would decide an undecided claim; of theorems their notes say more."""
-    more = result.claim.weight in ("theorem", "step") and result.claim.note
-    return _cited(" ".join([sentence("; ".join(undecided(result))), *([more] if more else [])]))
+    more = result.claim.note if result.claim.weight in ("theorem", "step") else ""
+    return _cited(f"{sentence('; '.join(undecided(result)))} {more}")
 
 
 def link(claim: Claim) -> str:
@@ -491,15 +469,11 @@ def _depths(result: ClaimResult, name: str) -> tuple[str, str]:
     for row in result.cases:
         if isinstance(row.measured, Ball):
             measured.setdefault(row.case.get(name), []).append(row.measured)
-    letter = maths(latex(Symbol(name)))
-    least, most = (
-        ", ".join(f"{end} at {letter} = {at}" for at, end in sorted(ends.items()))
-        for ends in (
-            {at: int(min(ball.low for ball in balls)) for at, balls in measured.items()},
-            {at: int(max(ball.high for ball in balls)) for at, balls in measured.items()},
-        )
-    )
-    return least, most
+    at_ = f"at {maths(latex(Symbol(name)))} ="
+    by_size = sorted(measured.items())
+    least = (f"{int(min(ball.low for ball in balls))} {at_} {size}" for size, balls in by_size)
+    most = (f"{int(max(ball.high for ball in balls))} {at_} {size}" for size, balls in by_size)
+    return ", ".join(least), ", ".join(most)
 
 
 def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
@@ -521,5 +495,4 @@ def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
         else:
             who = f"{who}, {claim.wording}"
         cells.append((prose(row["task"]), prose(row["nets"]), lower, upper, who, word))
-    listed = pipe_table("task | nets | lower bound | upper bound | who | verdict", cells)
-    return f":::{{container}} compact\n\n{listed}\n:::"
+    return compact(pipe_table("task | nets | lower bound | upper bound | who | verdict", cells))

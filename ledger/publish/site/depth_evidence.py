@@ -71,14 +71,9 @@ def _left_out() -> str:
         "| best depth inside the others' interval: | worst depth inside it:",
         (
             (
-                row.source,
-                str(row.grids),
-                row.chosen.name,
+                *(row.source, str(row.grids), row.chosen.name),
                 *map(_two, (row.regret, row.best, row.default)),
-                *(
-                    f"{count} of {row.asked}" if row.asked else "none"
-                    for count in (row.inside, row.losers)
-                ),
+                *(f"{n} of {row.asked}" if row.asked else "none" for n in (row.inside, row.losers)),
             )
             for row in scores.rows
         ),
@@ -141,10 +136,8 @@ def _grids() -> str:
 
 
 def _cells(grid: Grid) -> str:
-    return ", ".join(
-        f"**{c.layers}: {c.value}**" if grid.share(c) == 0 else f"{c.layers}: {c.value}"
-        for c in grid.cells
-    )
+    bold = {cell: "**" * (grid.share(cell) == 0) for cell in grid.cells}
+    return ", ".join(f"{bold[c]}{c.layers}: {c.value}{bold[c]}" for c in grid.cells)
 
 
 def _not_scored() -> str:
@@ -199,10 +192,8 @@ _PARTS: dict[str, Callable[[], str]] = {
 
 def _table(heading: str, lines: Iterable[Sequence[str]], raw: int = -1) -> str:
     """A table; one column is Markdown already, and cells with a star are."""
-    return pipe_table(
-        heading,
-        (
-            (text if place == raw or "\\*" in text else md(text) for place, text in enumerate(line))
-            for line in lines
-        ),
-    )
+
+    def cell(place: int, text: str) -> str:
+        return text if place == raw or "\\*" in text else md(text)
+
+    return pipe_table(heading, ([cell(*each) for each in enumerate(line)] for line in lines))

@@ -5,6 +5,7 @@ here, by the advisor, the claims and the records, and written beside it as one s
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 import shutil
@@ -42,9 +43,10 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
 from ...records.store import decode, manifest
-from ...verdicts.display import middle
+from ...verdicts.estimates import middle
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
+from ..drawing.rank_panels import log3_bound
 
 # --- the grids of the controls --------------------------------------------------------------------
 
@@ -105,13 +107,10 @@ def _data(recorded: Recorded) -> dict[str, Any]:
         "collapse": collapse(recorded),
         "tasks": tasks(recorded),
     }
-    named = {
-        key
-        for curves in (panel["curves"] for panel in panels.values())
-        for part in (curves.values() if isinstance(curves, dict) else (curves,))
-        for curve in part
-        for key in (*curve["claims"], *curve["related"])
-    }
+    groups = (panel["curves"] for panel in panels.values())
+    lists = (part for g in groups for part in (g.values() if isinstance(g, dict) else (g,)))
+    curves = itertools.chain.from_iterable(lists)
+    named = {key for curve in curves for key in (*curve["claims"], *curve["related"])}
     held = manifest(recorded.store)
     return {
         "about": {
@@ -292,39 +291,32 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
     """log_3 of the separation rank against depth, for each width and number of heads: bounds,
     the dimension count, recorded ranks, threshold and knee."""
     known: dict[tuple[str, ...], float] = {}
+    layers_of = range(1, LAYERS + 1)
 
-    def stated(name: str, width: int, heads: int) -> list[float | int | None]:
+    def bound_at(name: str, case: Case) -> float | None:
         """What a claim says, at least 0; None where an assumption does not hold."""
         claim = recorded.claims[f"separation_rank/{name}"]
+        if claim.broken(case) is not None:
+            return None
+        # Some bounds do not depend on the width, some not on the number of heads.
         symbols = sorted(symbol.name for symbol in claim.statement.rhs.free_symbols)
-        values: list[float | None] = []
-        for depth in range(1, LAYERS + 1):
-            case = Case(width=width, depth=depth, heads=heads, tokens=2 * width + 2)
-            if claim.broken(case) is not None:
-                values.append(None)
-                continue
-            # Some bounds do not depend on the width, some not on the number of heads.
-            place = (name, *(str(case.get(symbol)) for symbol in symbols))
-            if place not in known:
-                bound = claim.predict(case)
-                height = math.log(bound, 3) if claim.statement.lhs.is_Symbol else float(bound)
-                known[place] = max(0.0, height)
-            values.append(known[place])
-        return _shorts(values)
+        place = (name, *(str(case.get(symbol)) for symbol in symbols))
+        if place not in known:
+            known[place] = log3_bound(claim, case)
+        return known[place]
 
-    counts = {
-        d: _shorts(log3_dimension_count(d, L)[1] for L in range(1, LAYERS + 1)) for d in WIDTHS
-    }
     frames = {}
     for width in WIDTHS:
+        counts = _shorts(log3_dimension_count(width, depth)[1] for depth in layers_of)
+        knee = int(recorded.claims["separation_rank/knee"].predict(Case(width=width)))
         for heads in (h for h in HEADS if h <= width):
+            shape = {"width": width, "heads": heads, "tokens": 2 * width + 2}
+            cases = [Case(depth=depth, **shape) for depth in layers_of]
             frames[f"{width},{heads}"] = {
-                "S": counts[width],
-                **{name: stated(name, width, heads) for name in _BOUNDS},
+                "S": counts,
+                **{name: _shorts(bound_at(name, case) for case in cases) for name in _BOUNDS},
                 "threshold": {"x": [_short(math.log(width, 3))]},
-                "knee": {
-                    "x": [int(recorded.claims["separation_rank/knee"].predict(Case(width=width)))]
-                },
+                "knee": {"x": [knee]},
             }
     for (name, width, heads), points in _points(recorded).items():
         if f"{width},{heads}" in frames:
@@ -350,7 +342,7 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
         if not entry.complete:
             continue
         case = Case(width=entry.width, depth=entry.depth, heads=1)
-        name = "certified" if exact.certified is not None and exact.certified(case) else "exact"
+        name = "certified" if exact.certified and exact.certified(case) else "exact"
         says = f"rank {'' if entry.settled else 'at least '}{entry.rank:,}"
         by_net.setdefault((name, entry.width, 1), []).append((entry.depth, entry.rank, says))
     for (width, depth, heads), rank in _ranks_of_several_heads(recorded).items():
@@ -375,10 +367,9 @@ def _ranks_of_several_heads(recorded: Recorded) -> dict[tuple[int, int, int], in
         # A rank of too few inputs leaves the claim undecided, and is none of the net.
         decided = row.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)
         if decided and case.get("heads", 1) > 1 and not case.get("residual", False):
-            values = [decode(record.result) for record in row.records]
-            ranks[case.width, case.depth, case.heads] = max(
-                int(value.value) for value in values if isinstance(value, Exact)
-            )
+            values = (decode(record.result) for record in row.records)
+            seeds = [int(value.value) for value in values if isinstance(value, Exact)]
+            ranks[case.width, case.depth, case.heads] = max(seeds)
     return ranks
 
 
@@ -403,42 +394,27 @@ def collapse(recorded: Recorded) -> dict[str, Any]:
 
 
 def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, Any]:
-    case = Case(
-        tokens=_TOKENS,
-        width=_WIDTH,
-        heads=heads,
-        residual=start,
-        beta=beta,
-        qk_width=1,
-        bias=0,
-        depth=COLLAPSE,
-    )
+    shape = {"tokens": _TOKENS, "width": _WIDTH, "heads": heads, "depth": COLLAPSE}
+    case = Case(**shape, residual=start, beta=beta, qk_width=1, bias=0)
     mask = arb_mat([[int(j <= i) for j in range(_TOKENS)] for i in range(_TOKENS)])
     with flint.ctx.workprec(256):
         tokens, heads_of = instance(case)
-        alone, gammas = [*_residuals(tokens, heads_of)], arb(0)
+        alone, gammas, ranges = [*_residuals(tokens, heads_of)], arb(0), []
         for residual, layer in zip(alone, heads_of, strict=False):
             for head in layer:
                 one, infinity = head.gammas(residual)
                 gammas = gammas.max((one * infinity).sqrt())
-        ranges = [
-            2
-            * max(
-                abs(entry).upper() for row in head.perturbation(residual).tolist() for entry in row
-            )
-            for residual, layer in zip(alone, heads_of, strict=False)
-            for head in layer
-        ]
+                entries_of = itertools.chain.from_iterable(head.perturbation(residual).tolist())
+                ranges.append(2 * max(abs(entry).upper() for entry in entries_of))
         curves = {
             "alone": alone,
             "causal": [*_residuals(tokens, heads_of, mask)],
             "skip": [*_residuals(tokens, heads_of, skip=True)],
         }
         # -log10 of the composite norms.
+        ten = arb(10).log()
         heights = {
-            name: _shorts(
-                float(-ball_composite_norm(residual).log() / arb(10).log()) for residual in curve
-            )
+            name: _shorts(float(-ball_composite_norm(residual).log() / ten) for residual in curve)
             for name, curve in curves.items()
         }
         # Rounded up, so that it bounds every gamma that was computed.
@@ -446,11 +422,8 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
         small = bool(max(ranges) <= arb(157) / 125)
     claim, bounds = recorded.claims["rank_collapse/layers_uniform"], []
     for depth in range(1, COLLAPSE + 1):
-        bound = float(
-            claim.predict(
-                Case(**{**case.fields(), "depth": depth, "gamma": str(gamma), "lipschitz": 1})
-            )
-        )
+        at_depth: dict[str, Any] = {"depth": depth, "gamma": str(gamma), "lipschitz": 1}
+        bound = float(claim.predict(Case(**case.fields() | at_depth)))
         # A bound above 1 says nothing of a collapse.
         bounds.append(-bound / math.log(10) if small and bound < 0 else None)
     return {**heights, "bound": [heights["alone"][0], *_shorts(bounds)]}
@@ -482,8 +455,7 @@ def _bert(recorded: Recorded) -> dict[str, Any]:
         "x": [layer for layer, _ in by_layer],
         "y": _shorts(-math.log10(value.mean) for _, value in by_layer),
         "text": [
-            f"relative residual {middle(value)}, 95 % "
-            f"{interval(*value.interval(LEVEL))}, "
+            f"relative residual {middle(value)}, 95 % {interval(*value.interval(LEVEL))}, "
             f"{len(value.values)} nets"
             for _, value in by_layer
         ],
@@ -547,28 +519,17 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
 
 def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any], int, str]]:
     """Least depths of trained nets by kind of net and size of the task, of the median seed."""
-    size = OPTIONS[task]
-    rows = recorded.rows(*_LEAST_OF_NETS.get(task, ())[:1])
     kinds: dict[str, list[tuple[int, int, int]]] = {}
-    for row in rows:
-        if row.case.seeds == "median" and isinstance(row.measured, Ball):
-            kind = str(row.case.get("net", row.case.task))
-            kinds.setdefault(kind.replace("_", " "), []).append(
-                (int(row.case.get(size)), int(row.measured.low), int(row.measured.high))
-            )
+    for row in recorded.rows(*_LEAST_OF_NETS.get(task, ())[:1]):
+        if row.case.seeds == "median" and isinstance(ball := row.measured, Ball):
+            kind = str(row.case.get("net", row.case.task)).replace("_", " ")
+            point = int(row.case.get(OPTIONS[task])), int(ball.low), int(ball.high)
+            kinds.setdefault(kind, []).append(point)
     for place, (kind, points) in enumerate(sorted(kinds.items())):
-        points.sort()
-        yield (
-            kind,
-            {
-                "x": [x for x, _, _ in points],
-                "y": [high for _, _, high in points],
-                "low": [low for _, low, _ in points],
-                "text": [
-                    layers(low) if low == high else f"{low} to {layers(high)}"
-                    for _, low, high in points
-                ],
-            },
-            3 + place,
-            ("dots", "crosses")[place % 2],
-        )
+        sizes, lows, highs = map(list, zip(*sorted(points), strict=True))
+        text = [
+            layers(low) if low == high else f"{low} to {layers(high)}"
+            for low, high in zip(lows, highs, strict=True)
+        ]
+        drawn = {"x": sizes, "y": highs, "low": lows, "text": text}
+        yield kind, drawn, 3 + place, ("dots", "crosses")[place % 2]

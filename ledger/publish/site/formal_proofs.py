@@ -20,34 +20,30 @@ def proofs(recorded: Recorded) -> str:
     """Three tables: how many claims rest on which kind of proof, how many are compared with the
     number of their theorem, and claims with their theorems; then every theorem."""
     formal = {key: c for key, c in recorded.claims.items() if c.formal is not None}
+    void = {key: why for key, claim in formal.items() if (why := stale(claim))}
     claims = pipe_table(
         "claim, by theorem | not formal | verdict",
         [
             (
                 f"[{code(key)}](/claims/{key}.md) by {code(claim.formal.theorem)}",
                 prose(claim.formal.informal),
-                "void: " + md(why)
-                if (why := stale(claim))
+                f"void: {md(void[key])}"
+                if key in void
                 else _verdict(recorded, key) + _REFUTED * bool(claim.formal.refutes),
             )
             for key, claim in formal.items()
             if claim.formal is not None
         ],
     )
-    words = Counter(
-        {"PROVED": "by exact decision"}.get(word, word)
-        for key in recorded.claims
-        if (word := _verdict(recorded, key)) in ("PROVED", "ARGUED") and key not in formal
-    )
-    kept = [claim.formal for claim in formal.values() if claim.formal and not stale(claim)]
-    refuted = [formal for formal in kept if formal.refutes]
+    words = Counter(_verdict(recorded, key) for key in recorded.claims if key not in formal)
+    refuted = sum(bool(c.formal and c.formal.refutes) for k, c in formal.items() if k not in void)
     kinds = pipe_table(
         "kind of proof | claims:",
         [
-            ("PROVED, by the kernel", str(len(kept) - len(refuted))),
-            ("PROVED, by exact decision of every case", str(words["by exact decision"])),
+            ("PROVED, by the kernel", str(len(formal) - len(void) - refuted)),
+            ("PROVED, by exact decision of every case", str(words["PROVED"])),
             ("ARGUED, in words with steps that a machine confirmed", str(words["ARGUED"])),
-            ("FAILS, and the kernel checked a refutation", str(len(refuted))),
+            ("FAILS, and the kernel checked a refutation", str(refuted)),
         ],
     )
     numbers = Counter(number(claim) for claim in formal.values())

@@ -30,6 +30,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...running.claims_index import claims_index
 from ...verdicts.display import measured_side, slack
+from ...verdicts.estimates import leaning
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
     VERDICT_NAMES,
@@ -40,7 +41,6 @@ from ...verdicts.suite_verdicts import (
 )
 from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
-from ..printed_intervals import leaning
 
 _MARK = re.compile(
     r"<!--\s+(?P<kind>verdict|of|is|near|fails|agree|against|shapes|sizes|number|law|bench):"
@@ -132,11 +132,9 @@ class MarkSource:
         key, _, named = what.partition(" ")
         values = dict(field.split("=", 1) for field in named.split(",") if field)
         result = self._result(key)
-        rows = [
-            row
-            for row in result.cases
-            if values.items() <= {n: str(v) for n, v in row.case.fields().items()}.items()
-        ]
+        texts = ({n: str(v) for n, v in row.case.fields().items()} for row in result.cases)
+        pairs = zip(result.cases, texts, strict=True)
+        rows = [row for row, fields in pairs if values.items() <= fields.items()]
         if len(rows) != 1:
             raise ValueError(f"{len(rows)} cases of {key} have {named or 'any values'}, not one")
         return result, rows[0]
@@ -152,10 +150,7 @@ class MarkSource:
         if what in numbers:
             return f"{numbers[what]:,}"
         if what != "cited verdicts":
-            raise ValueError(
-                f"{what} is not counted; say claims, cited claims, cited verdicts, "
-                "topics or records"
-            )
+            raise ValueError(f"{what} is not counted; say cited verdicts, {', '.join(numbers)}")
         counts = Counter(verdict_name(result) if result else NOT_RUN for result in cited)
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
 
@@ -183,9 +178,9 @@ def _share(part: int, whole: int) -> str:
     ('none of six', 'all six', '11 of 14')
     """
     words = _WORDS.split()
-    if whole >= len(words):
-        return f"all {whole:,}" if part == whole else f"{part:,} of {whole:,}"
-    return f"all {words[whole]}" if part == whole else f"{words[part]} of {words[whole]}"
+    few = whole < len(words)
+    some, every = (words[n] if few else f"{n:,}" for n in (part, whole))
+    return f"all {every}" if part == whole else f"{some} of {every}"
 
 
 @cache

@@ -12,18 +12,20 @@ from pathlib import Path
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim
 from depthlaw.theory.claims.known_bounds import known_bounds
+from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.symbols import term_of
-from depthlaw.theory.claims.values import Ball, Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Statistical
 
 from ...verdicts.display import measured_side, predicted, prediction, relation, statement_latex
+from ...verdicts.estimates import CONFIDENCE, estimate, middle
+from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
-from ..appendix.typesetting import code, maths, md, pipe_table, prose, value, verdict
+from ..appendix.typesetting import code, maths, md, pipe_table, prose, span, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
-from ..printed_intervals import CONFIDENCE, estimate, written
 from ..questions import QUESTIONS, PageQuestion
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
@@ -53,27 +55,20 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(line_plot(panels, "png"))
         picture = f"![{md(asked.title)}](/figures/{file.name})"
-        level = (
-            f"*Bars and bands of means and shares: {CONFIDENCE} intervals. Verdicts use wider "
-            "ones.*"
-        )
         measured = [value for of_claim in match.values() for value in of_claim.values()]
-        if asked.below:
-            below = f"*{prose(asked.below)}*"
-        elif any(isinstance(value, Sample | Proportion) for value in measured):
-            below = level
-        elif any(isinstance(value, Ball) and value.low < value.high for value in measured):
-            below = "*Bands: what is left open at the level of the verdicts; lines: its middle.*"
-        else:
-            below = ""
-        return "\n\n".join(filter(None, (said, picture, below)))
+        below = prose(asked.below)
+        if not below and any(isinstance(value, Statistical) for value in measured):
+            wider = "Verdicts use wider ones."
+            below = f"Bars and bands of means and shares: {CONFIDENCE} intervals. {wider}"
+        elif not below and any(isinstance(v, Ball) and v.low < v.high for v in measured):
+            below = "Bands: what is left open at the level of the verdicts; lines: its middle."
+        return "\n\n".join(filter(None, (said, picture, below and f"*{below}*")))
 
     return _blocks(asked, recorded, seen)
 
 
-def numbers(names: Sequence[str], recorded: Recorded) -> str:
+def numbers(name: str, recorded: Recorded) -> str:
     """The numbers of a question, folded, and its verdicts; empty where nothing is recorded."""
-    (name,) = names
     asked = QUESTIONS[name]
 
     def told(there: Sequence[ClaimResult], suite: str) -> str:
@@ -82,11 +77,9 @@ def numbers(names: Sequence[str], recorded: Recorded) -> str:
         if asked.table and (own := asked.table(match)).rows:
             listed.insert(0, (asked.title, own))
         tables = [f"**{md(title)}**\n\n{_table(table)}" for title, table in listed]
-        parts = (
-            _folded("Numbers", "\n\n".join(tables)) if tables else "",
-            _verdicts([r for r in there if r.claim.key in asked.claims]),
-        )
-        return "\n\n".join(filter(None, parts))
+        folded = [_folded("Numbers", "\n\n".join(tables))] if tables else []
+        measuring = [r for r in there if r.claim.key in asked.claims]
+        return "\n\n".join([*folded, _verdicts(measuring)])
 
     return _blocks(asked, recorded, told)
 
@@ -135,22 +128,27 @@ def trained(recorded: Recorded) -> str:
     many would change what it says."""
     asked = recorded.judged(_TRAINED_OUT)
     answer = {"HOLDS": "yes", "FAILS": "no"}.get(str(asked.verdict) if asked else "", "open")
-    listed = []
-    for key, claim in recorded.claims.items():
-        if not re.search("updates|iterations", claim.entitled) or not claim.needs:
-            continue
-        result = recorded.judged(key)
-        listed.append(
-            (
-                f"[{prose(claim.entitled)}](/claims/{key}.md)",
-                verdict(marked(result)) if result else "not recorded",
-                f"one layer: {answer}; two: not asked" if key in _ASKED else "not asked",
-            )
+    listed = [
+        (
+            f"[{prose(claim.entitled)}](/claims/{key}.md)",
+            _word(recorded, key),
+            f"one layer: {answer}; two: not asked" if key in _ASKED else "not asked",
         )
-    return _folded(
-        f"{len(listed)} claims",
-        pipe_table("claim | verdict | trained out (two nets of one layer asked)", listed),
-    )
+        for key, claim in recorded.claims.items()
+        if claim.needs and re.search("updates|iterations", claim.entitled)
+    ]
+    heading = "claim | verdict | trained out (two nets of one layer asked)"
+    return _folded(f"{len(listed)} claims", pipe_table(heading, listed))
+
+
+def _word(recorded: Recorded, key: str) -> str:
+    result = recorded.judged(key)
+    return verdict(marked(result)) if result else "not recorded"
+
+
+def compact(table: str) -> str:
+    """A wide table, which pages print small."""
+    return f":::{{container}} compact\n\n{table}\n:::"
 
 
 def _folded(title: str, text: str) -> str:
@@ -167,11 +165,9 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: str | Number | None) -> str:
-    if cell is None:
-        return "-"
     if isinstance(cell, str):
         return md(cell)
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
+    return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
 
 
 # --- claims --------------------------------------------------------------------------------------
@@ -188,9 +184,8 @@ def values(keys: Sequence[str], recorded: Recorded) -> str:
     """Every recorded case of the claims: measured, with its 95 % interval where there is one, and
     stated; empty where nothing is recorded."""
     judged = [r for key in keys if (r := recorded.judged(key)) is not None]
-    return (
-        pipe_table("claim | case | measured | stated | verdict", _values(judged)) if judged else ""
-    )
+    heading = "claim | case | measured | stated | verdict"
+    return pipe_table(heading, _values(judged)) if judged else ""
 
 
 def bounds(recorded: Recorded) -> str:
@@ -201,7 +196,6 @@ def bounds(recorded: Recorded) -> str:
         claim = recorded.claims.get(bound.claim)
         if claim is None:
             continue
-        result = recorded.judged(bound.claim)
         given = " ".join(f"{name}={value}" for name, value in bound.at.items())
         stated = claim.at(**bound.at)
         shown = f"{float(stated):.6g}" if getattr(stated, "is_Rational", False) else ""
@@ -214,12 +208,12 @@ def bounds(recorded: Recorded) -> str:
                 f"{code(claim.key)} {code(given)}",
                 md(bound.unit),
                 f"{prose(relation(claim))} {value(shown)}",
-                verdict(marked(result)) if result else "not recorded",
+                _word(recorded, bound.claim),
                 _range(claim),
             )
         )
-    listed = pipe_table("source | states | function, at | counts | example | verdict | range", rows)
-    return f":::{{container}} compact\n\n{listed}\n:::" if rows else ""
+    heading = "source | states | function, at | counts | example | verdict | range"
+    return compact(pipe_table(heading, rows)) if rows else ""
 
 
 def _range(claim: Claim) -> str:
@@ -253,24 +247,14 @@ def _verdicts(judged: Sequence[ClaimResult]) -> str:
             for r in judged
         ),
     )
-    texts = dict.fromkeys(r.claim.post_hoc for r in judged if r.claim.post_hoc)
-    after = [
-        f"* {', '.join(f'`{r.claim.name}`' for r in judged if r.claim.post_hoc == text)}: "
-        f"{prose(text)}"
-        for text in texts
-    ]
+    names: dict[str, list[str]] = {}
+    for claim in (r.claim for r in judged if r.claim.post_hoc):
+        names.setdefault(claim.post_hoc, []).append(f"`{claim.name}`")
+    after = "\n".join(f"* {', '.join(of)}: {prose(text)}" for text, of in names.items())
+    seen = "&#42; Written, restated or measured otherwise after data had been seen"
     open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in undecided(r)]
-    parts = [
-        listed,
-        _list("UNDECIDED, and what would decide it", open_),
-        _folded(
-            "&#42; Written, restated or measured otherwise after data had been seen",
-            "\n".join(after),
-        )
-        if after
-        else "",
-    ]
-    return "\n\n".join(filter(None, parts))
+    decide = _list("UNDECIDED, and what would decide it", open_)
+    return "\n\n".join(filter(None, [listed, decide, _folded(seen, after) if after else ""]))
 
 
 def _states(claim: Claim) -> str:
@@ -292,18 +276,13 @@ def undecided(result: ClaimResult) -> Iterator[str]:
     for what in sorted({row.what for row in rows if row.what}):
         own = [row for row in rows if row.what == what]
         enough = [row.enough for row in own if row.enough]
-        parts = [f"about {_between(enough)} would"] if enough else []
+        parts = [f"about {span(enough)} would"] if enough else []
         if len(enough) < len(own):
             parts.append(f"in {len(own) - len(enough)} no number of them would")
-        there = _between([row.there for row in own])
+        there = span([row.there for row in own])
         yield f"{len(own)} {cases}: {there} {what} do not decide; {', '.join(parts)}"
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         yield f"{sum(row.reason == reason for row in rows)} {cases}: {reason}"
-
-
-def _between(numbers_: Sequence[int]) -> str:
-    """The least and the largest, once where they are equal."""
-    return " to ".join(dict.fromkeys(f"{n:,}" for n in (min(numbers_), max(numbers_))))
 
 
 def _list(title: str, items: Sequence[str]) -> str:
@@ -316,10 +295,9 @@ def _list(title: str, items: Sequence[str]) -> str:
 def _values(judged: Sequence[ClaimResult]) -> Iterator[tuple[str, ...]]:
     for result in judged:
         rows = _rows(result)
-        every = [set(row.case.fields().items()) for row in rows]
-        same = set.intersection(*every) if len(every) > 1 else set()
+        same = shared_fields(row.case for row in rows)
         for row in rows:
-            own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
+            own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k not in same)
             name = code(result.claim.name)
             yield name, code(own or str(row.case)), *case_cells(result, row)
 
@@ -330,8 +308,8 @@ def case_cells(result: ClaimResult, row: CaseResult) -> tuple[str, str, str]:
     if (found := estimate(result, row)) is None:
         measured = value(measured_side(result.claim, row))
     else:
-        parts = [f"{value(found.middle)}, {plural(found.count, found.what)}"]
-        parts += [f"{CONFIDENCE}: {value(written(found.ends))}"] if found.ends else []
+        parts = [f"{value(middle(found.value))}, {plural(found.count, found.what)}"]
+        parts += [f"{CONFIDENCE}: {value(interval(*found.ends))}"] if found.ends else []
         parts += [f"decided by {prose(found.decided_by)}"] if found.deciding else []
         measured = "; ".join(parts)
     why = f": {prose(row.decision.reason)}" if row.decision.reason else ""

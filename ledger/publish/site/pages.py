@@ -22,7 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
@@ -85,14 +85,13 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
             continue
-        if path.suffix != ".md":
-            pages[out / name] = path.read_text(encoding="utf-8")
-            continue
-        text = words.spoken(_to_pages(path.read_text(encoding="utf-8").replace(UNFILLED, "")))
-        if _LEAST_DEPTH in text:
-            text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
-        text = filled(text, recorded, out, path.stem)
-        text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".md":
+            text = words.spoken(_to_pages(text.replace(UNFILLED, "")))
+            if _LEAST_DEPTH in text:
+                text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
+            text = filled(text, recorded, out, path.stem)
+            text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
@@ -146,14 +145,12 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
         data = page_blocks.data([r.claim.key], recorded, file)
         below = [result for result in judged if result.claim.supports == r.claim.key]
-        pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(
-            r, grounds(r, by_key), data, below
-        )
+        page = claim_pages.page(r, grounds(r, by_key), data, below)
+        pages[out / "claims" / f"{r.claim.key}.md"] = page
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         own = [r for r in judged if r.claim.topic == topic]
-        pages[out / "claims" / topic / "index.md"] = claim_pages.topic_page(
-            topic, own, prose(_about(topic))
-        )
+        page = claim_pages.topic_page(topic, own, prose(_about(topic)))
+        pages[out / "claims" / topic / "index.md"] = page
     return pages
 
 
@@ -165,9 +162,8 @@ def _named(recorded: Recorded) -> str:
 
 def _about(topic: str) -> str:
     """The first sentence of a topic's package."""
-    name = next(
-        name for room in ("theory", "empirics") if find_spec(name := f"depthlaw.{room}.{topic}")
-    )
+    names = (f"depthlaw.{folder}.{topic}" for folder in ("theory", "empirics"))
+    name = next(filter(find_spec, names))
     return " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
 
 
@@ -204,17 +200,14 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
         return f"[{named[0]}](/{named[1]})" if there else named[0]
 
     topics = "|".join(dict.fromkeys(claim.topic for claim in claims.values()))
-    lines = [
-        line
-        if line.startswith("$ ")
-        else re.sub(
-            r"(?<![\w/`\[])docs/([\w/-]+\.md)\b",
-            page,
-            re.sub(rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)", claim, line),
-        )
-        for line in text.split("\n")
-    ]
-    return "\n".join(lines)
+    keys = rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+
+    def line(text: str) -> str:
+        if text.startswith("$ "):
+            return text
+        return re.sub(r"(?<![\w/`\[])docs/([\w/-]+\.md)\b", page, re.sub(keys, claim, text))
+
+    return "\n".join(map(line, text.split("\n")))
 
 
 def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
@@ -232,55 +225,28 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         name: of the page, which is that of its file of data.
     """
     figures_ = out / "figures"
-
-    def fill(mark: re.Match[str]) -> str:
-        kind, what = mark["kind"], mark["name"] or ""
-        if kind in _OF_FILES:
-            return _OF_FILES[kind](what)
-        if kind == "settings":
-            return page_blocks.settings()
-        if kind == "trained":
-            return page_blocks.trained(recorded)
-        if kind == "bounds":
-            return page_blocks.bounds(recorded)
-        if kind == "proofs":
-            return formal_proofs.proofs(recorded)
-        if kind == "data":
-            file = out / "data" / f"{name}.csv"
-            said = page_blocks.data(_keys(text), recorded, file)
-        elif kind in _OF_CLAIMS:
-            said = _OF_CLAIMS[kind](what.split(","), recorded)
-        elif kind == "measured":
-            said = page_blocks.question(what, recorded, figures_)
-        elif kind == "table":
-            said = table(recorded, what)
-        else:
-            said = _frontier(recorded, figures_ / f"{what}.png")
-        return said or NOTHING
-
-    return _MARK.sub(fill, text)
+    parts: dict[str, Callable[[str], str]] = {
+        "evidence": depth_evidence.part,
+        "counting": count_comparison.part,
+        "settings": lambda _: page_blocks.settings(),
+        "trained": lambda _: page_blocks.trained(recorded),
+        "bounds": lambda _: page_blocks.bounds(recorded),
+        "proofs": lambda _: formal_proofs.proofs(recorded),
+        "data": lambda _: page_blocks.data(_keys(text), recorded, out / "data" / f"{name}.csv"),
+        "verdicts": lambda keys: page_blocks.verdicts(keys.split(","), recorded),
+        "values": lambda keys: page_blocks.values(keys.split(","), recorded),
+        "numbers": lambda what: page_blocks.numbers(what, recorded),
+        "measured": lambda what: page_blocks.question(what, recorded, figures_),
+        "table": lambda key: table(recorded, key),
+        "figure": lambda what: _frontier(recorded, figures_ / f"{what}.png"),
+    }
+    return _MARK.sub(lambda mark: parts[mark["kind"]](mark["name"] or "") or NOTHING, text)
 
 
 NOTHING = "*Nothing is recorded for this yet.*"
-_OF_FILES = {"evidence": depth_evidence.part, "counting": count_comparison.part}
-_OF_CLAIMS = {
-    "verdicts": page_blocks.verdicts,
-    "values": page_blocks.values,
-    "numbers": page_blocks.numbers,
-}
-_KINDS = "|".join(
-    [
-        "table",
-        "figure",
-        "data",
-        "settings",
-        "trained",
-        "proofs",
-        "bounds",
-        "measured",
-        *_OF_FILES,
-        *_OF_CLAIMS,
-    ]
+_KINDS = (
+    "table|figure|data|settings|trained|proofs|bounds|measured|evidence|counting|verdicts|values"
+    "|numbers"
 )
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
@@ -321,10 +287,8 @@ def _frontier(recorded: Recorded, file: Path) -> str:
         return ""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(line_plot(panels, "png", columns=3))
-    return (
-        "![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
-        f"recalled, the threshold and the knee](/figures/{file.name})"
-    )
+    shown = "with S, the bounds of Theorems 1 and 2 as recalled, the threshold and the knee"
+    return f"![Exact separation ranks against depth, {shown}](/figures/{file.name})"
 
 
 def main(docs: Path, out: Path) -> int:
