@@ -14,7 +14,8 @@ from depthlaw.advisor.base.quantities import plural, quoted
 from .output import dump, tell
 
 if TYPE_CHECKING:
-    from depthlaw.theory.atlas.check import BoundRun, Compared, NetRun
+    from depthlaw.theory.atlas.certificates import BoundCertificate
+    from depthlaw.theory.atlas.check import Compared, NetRun
     from depthlaw.theory.atlas.ends import Ends
 
 # Kinds of bounds for which each net has words of its own, and how these are made.
@@ -166,7 +167,7 @@ def _size(length: int, size: tuple[int, int, int] | None) -> str:
 # --- lower bounds ---------------------------------------------------------------------------------
 
 
-def _bound_facts(run: BoundRun) -> dict[str, Any]:
+def _bound_facts(run: BoundCertificate) -> dict[str, Any]:
     return {
         "layers": run.layers,
         "words": [list(word) for word in run.words],
@@ -176,7 +177,7 @@ def _bound_facts(run: BoundRun) -> dict[str, Any]:
     }
 
 
-def _bound_lines(compared: Compared, run: BoundRun, kind: str) -> list[str]:
+def _bound_lines(compared: Compared, run: BoundCertificate, kind: str) -> list[str]:
     """Whether a bound is verified, and how it compares; `kind`: of bounds, as the class has it."""
     class_, unit = compared.class_, "step" if run.steps else "layer"
     one, other, *more = (quoted(("" if max(map(len, w)) == 1 else " ").join(w)) for w in run.words)

@@ -8,13 +8,13 @@ the nesting depth of counts is the number of layers. A word is read at its last 
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from .automaton import block_language, minimal, words
 from .hard_attention import blocks as k, clash
+from .temporal_logic import Formula
 
 count_depth = quantity(
     "count_depth",
@@ -36,7 +36,6 @@ KNEE = "arXiv:2506.16055"
 
 # A formula: a letter, ("not", x), ("and", x, y, ...), or ("least", x, n): n or more positions up to
 # here satisfy x.
-Formula = str | tuple[Any, ...]
 
 
 def depth(formula: Formula) -> int:

@@ -31,10 +31,10 @@ most_blocks = quantity(
 )
 
 # What a position sees: its letter, and counts.
-Kind = tuple[str | int, ...]
+LayerKind = tuple[str | int, ...]
 
 
-def kinds_of_one_layer(word: str) -> list[Kind]:
+def kinds_of_one_layer(word: str) -> list[LayerKind]:
     """All that comparisons of one layer see at each position, with any weights: the letter, and the
     numbers of each letter up to here and in all.
 
@@ -48,7 +48,7 @@ def kinds_of_one_layer(word: str) -> list[Kind]:
     ]
 
 
-def common_states(listed: list[str], kinds: Callable[[str], list[Kind]]) -> list[list[str]]:
+def common_states(listed: list[str], kinds: Callable[[str], list[LayerKind]]) -> list[list[str]]:
     """The words by the finest state that all positions of each can share: words with a position of
     one kind in common have the same one, and so have words between which a chain of such words
     leads.
@@ -63,7 +63,7 @@ def common_states(listed: list[str], kinds: Callable[[str], list[Kind]]) -> list
     return sorted(sorted(node for node in part if isinstance(node, str)) for part in parts)
 
 
-def excluded(listed: list[str], kinds: Callable[[str], list[Kind]], tried: range) -> list[int]:
+def excluded(listed: list[str], kinds: Callable[[str], list[LayerKind]], tried: range) -> list[int]:
     """Numbers of blocks for which two of the words have one length and one common state, and only
     one of them has so many blocks: the sequences of states above the collapse are the same.
 

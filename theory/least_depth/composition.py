@@ -22,7 +22,7 @@ from ..nets.attention import AttentionNet
 from ..nets.builder import Stream
 from ..nets.classes import in_class
 from ..nets.right import right_on
-from .chain_of_thought import BARCELO, Word, least_steps, task, thought_steps
+from .chain_of_thought import BARCELO, Digits, least_steps, task, thought_steps
 
 most_maps = quantity(
     "most_maps", "k_{max}", "most maps that so many layers of one lookup compose", "integer"
@@ -225,7 +225,7 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-def _of_cells(many: int, size: int) -> Callable[[Word], int]:
+def _of_cells(many: int, size: int) -> Callable[[Digits], int]:
     """The composition as a function of a word of cells, map by map, from the start 0."""
     return lambda word: composed([word[a * size :][:size] for a in range(many)], 0)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, product
-from typing import Any, Literal
+from typing import Literal
 
 from sympy import expand, floor, symbols
 from sympy.core.relational import Relational
@@ -22,6 +22,7 @@ from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.counting_logic import KNEE, count_depth
 from ..formal_languages.hard_attention import blocks, clash
+from ..formal_languages.temporal_logic import Formula
 
 weight_bound = quantity(
     "weight_bound",
@@ -47,7 +48,6 @@ Side = Literal["<", ">"]
 # A formula: a letter, ("not", x), ("and", x, y, ...), or ("counts", ((c, side, x), ...), n): the
 # counts of the x, each to its side ("<": up to here, ">": from here on) and times c, add up to n or
 # more.
-Formula = str | tuple[Any, ...]
 
 
 def depth(formula: Formula) -> int:

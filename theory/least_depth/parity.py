@@ -62,7 +62,7 @@ attention_base = quantity(
 # The class of the nets whose heads are fewer than the bits.
 FEW_HEADS = "linear-readout-few-heads"
 
-Word = Sequence[int]
+Bits = Sequence[int]
 ZERO = Fraction(0)
 
 
@@ -118,7 +118,7 @@ def words_of(length: int) -> Iterator[tuple[int, ...]]:
     return product((0, 1), repeat=length)
 
 
-def sign(word: Word) -> int:
+def sign(word: Bits) -> int:
     """1 for an even number of ones, -1 for an odd one."""
     return (-1) ** (sum(word) % 2)
 
@@ -243,7 +243,7 @@ def parity_heads(case: Case) -> Exact:
     return _heads(case, one_layer(case))
 
 
-def inverse(k: int, j: int, word: Word) -> Fraction:
+def inverse(k: int, j: int, word: Bits) -> Fraction:
     """A head with output 1/(c + j + 1) on k bits with c ones and query weight 1.
 
     >>> inverse(3, 1, (0, 1, 1))

@@ -29,7 +29,7 @@ import numpy as np
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-from .batched import Whole, matmul
+from .batched import Whole, matmul, small
 
 # Inputs whose orders are gone through one by one, and parts into which their cones are cut.
 MOST_INPUTS = 7
@@ -244,12 +244,7 @@ def _whole(rows: Sequence[Sequence[Fraction]]) -> tuple[Whole, int]:
 def _through(layer: tuple[Whole, int], states: Whole, cone: _Cone, scale: int) -> Whole:
     """The values before ReLU of a layer's units at the edges, times the scale and the layer's
     denominator."""
-    return matmul(_small(layer[0]), _small(np.vstack([states, scale * cone.edges[-1:]])))
-
-
-def _small(a: Whole) -> Whole:
-    largest = max(map(abs, a.ravel().tolist()), default=0)
-    return a.astype(np.int64) if largest < 1 << 62 else a
+    return matmul(small(layer[0]), small(np.vstack([states, scale * cone.edges[-1:]])))
 
 
 def _last_states(
