@@ -128,7 +128,7 @@ class BoundCertificate:
             rank = ranks(self.function)(some)[0]
             return rank if rank <= self.layers else None
         if self.bound == "powers":
-            one, other = (_exponent(word) for word in self.words)
+            one, other = (sum(1 - 2 * x.endswith(BACK) for x in word) for word in self.words)
             return 1 if self.layers and (one - other) % 2 else None
         if self.bound == "signs":
             if self.words[0][-1] != self.words[1][-1]:
@@ -190,10 +190,6 @@ def flows(words: Sequence[Word], layers: int) -> list[list[frozenset[Any]]]:
                 states[level] = name.setdefault(frozenset(count.items()), len(name))
         ends.append([frozenset(count.items()) for count in counts])
     return ends
-
-
-def _exponent(word: Word) -> int:
-    return sum(-1 if letter.endswith(BACK) else 1 for letter in word)
 
 
 # --- files ---

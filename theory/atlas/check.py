@@ -202,7 +202,8 @@ def _run(net: ExactNet, task: WordTask | Maximum, length: int | None, bits: bool
             raise UsageError("--length is for words; a maximum is compared on all numbers")
         right = right_on(net, task)
         return NetRun(right.depth, inputs=task.n, whole=bool(right), wrong=right.mistake)
-    _refuse_length(length, task.length)
+    if None not in (length, task.length) and length != task.length:
+        raise UsageError(f"all words of this task have {task.length} letters; leave out --length")
     longest = task.length or length or _longest(len(task.letters), _WORDS)
     if not task.length and longest > (most := _longest(len(task.letters), _MOST_WORDS)):
         raise UsageError(
@@ -232,11 +233,6 @@ def _run(net: ExactNet, task: WordTask | Maximum, length: int | None, bits: bool
         thoughts=thoughts,
         wrong=right.mistake,
     )
-
-
-def _refuse_length(length: int | None, of_task: int | None) -> None:
-    if length is not None and of_task is not None and length != of_task:
-        raise UsageError(f"all words of this task have {of_task} letters; leave out --length")
 
 
 def _longest(letters: int, most: int) -> int:

@@ -339,10 +339,9 @@ class Claim:
     @cached_property
     def plain(self) -> Claim:
         """The same claim with its texts as a terminal shows them, in ASCII without dollars."""
-        texts: dict[str, Any] = {name: readable(getattr(self, name)) for name in _TEXTS}
         return replace(
             self,
-            **texts,
+            **{name: readable(getattr(self, name)) for name in _TEXTS},
             source=replace(self.source, place=readable(self.source.place)),
             control=replace(self.control, why=readable(self.control.why)),
             assumes={readable(name): holds for name, holds in self.assumes.items()},
@@ -434,10 +433,6 @@ class Claim:
         free = () if self.predicted else self.statement.rhs.free_symbols
         return {symbol.name: symbol for symbol in free}
 
-    def plain_condition(self, name: str | None) -> str:
-        """An assumption as a terminal shows it; nothing where none is broken."""
-        return readable(name) if name else ""
-
     def measure(
         self, case: Case, seed: int = 0, *, control: bool = False, **options: Any
     ) -> Measured:
@@ -474,17 +469,8 @@ class Claim:
 
 
 # The fields that hold running text.
-_TEXTS = (
-    "title",
-    "text",
-    "note",
-    "rests_on",
-    "post_hoc",
-    "undecidable",
-    "headline",
-    "cited",
-    "trained",
-)
+_TEXTS = ("title", "text", "note", "rests_on", "post_hoc", "undecidable")
+_TEXTS += ("headline", "cited", "trained")
 # The packages that all topics share.
 _SHARED = ("atlas", "claims", "certificates", "exact", "formal", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.
@@ -693,10 +679,8 @@ def _modules() -> list[tuple[str, str]]:
                 # This package hands out the decorator, but loads its modules only when asked.
                 if name.startswith(__package__):
                     imported[name].discard(__package__)
-    there, not_there = _importing(imported, __name__, __package__), _importing(imported, "torch")
-    return [
-        (name, sources[name]) for name in below_a_topic if name in there and name not in not_there
-    ]
+    there = _importing(imported, __name__, __package__) - _importing(imported, "torch")
+    return [(name, sources[name]) for name in below_a_topic if name in there]
 
 
 def _imports(package: str, source: str) -> set[str]:

@@ -115,11 +115,6 @@ def _fit(bound: int, *arrays: Whole) -> tuple[Whole, ...]:
     return tuple(a.astype(object) for a in arrays)
 
 
-def _plus(a: Whole, b: Whole) -> Whole:
-    a, b = _fit(_largest(a) + _largest(b), a, b)
-    return a + b
-
-
 def _times(a: Whole, b: Whole) -> Whole:
     a, b = _fit(_largest(a) * _largest(b), a, b)
     return a * b
@@ -172,10 +167,8 @@ class _Rationals:
     def plus(self, other: _Rationals) -> _Rationals:
         """The sum, in lowest terms."""
         bottom = _lcm(self.bottom, other.bottom)
-        top = _plus(
-            _times(self.top, (bottom // self.bottom)[:, None, None]),
-            _times(other.top, (bottom // other.bottom)[:, None, None]),
-        )
+        tops = [_times(each.top, (bottom // each.bottom)[:, None, None]) for each in (self, other)]
+        top = np.add(*_fit(sum(map(_largest, tops)), *tops))
         common = np.gcd(np.gcd.reduce(top.reshape(len(top), -1), axis=1), bottom)
         return _Rationals(small(top // common[:, None, None]), small(bottom // common))
 
