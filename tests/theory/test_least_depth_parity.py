@@ -15,18 +15,8 @@ import pytest
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import counting_logic
 from depthlaw.theory.formal_languages.automaton import words
-from depthlaw.theory.least_depth.collapse_cap import (
-    common_states,
-    excluded,
-    kinds_of_one_layer,
-)
-from depthlaw.theory.least_depth.counting_both_ways import (
-    alike,
-    depth,
-    exact_blocks,
-    kinds,
-    truths,
-)
+from depthlaw.theory.least_depth.collapse_cap import common_states, excluded, kinds_of_one_layer
+from depthlaw.theory.least_depth.counting_both_ways import alike, depth, exact_blocks, kinds, truths
 from depthlaw.theory.least_depth.parity import (
     least_order,
     one_head,

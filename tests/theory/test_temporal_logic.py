@@ -7,13 +7,7 @@ from itertools import product
 from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.formal_languages.automaton import words
-from depthlaw.theory.formal_languages.temporal_logic import (
-    depth,
-    kinds,
-    means,
-    neither,
-    run,
-)
+from depthlaw.theory.formal_languages.temporal_logic import depth, kinds, means, neither, run
 
 FORMULAS = st.recursive(
     st.sampled_from(["a", "b", "1"]),

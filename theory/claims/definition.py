@@ -29,17 +29,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 from .evaluation import OutOfDomain, at, summed, value_at
 from .formal import Formal
 from .readable import readable
-from .values import (
-    Ball,
-    Case,
-    Exact,
-    Measured,
-    Outside,
-    PowerOfTen,
-    Proportion,
-    Sample,
-    Step,
-)
+from .values import Ball, Case, Exact, Measured, Outside, PowerOfTen, Proportion, Sample, Step
 
 if TYPE_CHECKING:
     from .counterexample_search import Search
