@@ -675,7 +675,8 @@ class _Form:
         a = node.args
         parameters = [statement.arg for statement in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
         given_values = [statement is not None for statement in a.kw_defaults]
-        shape = [*map(len, (a.posonlyargs, a.args, a.kwonlyargs, a.defaults)), given_values]
+        kinds: list[list[Any]] = [[*a.posonlyargs], [*a.args], [*a.kwonlyargs], [*a.defaults]]
+        shape: list[Any] = [*map(len, kinds), given_values]
         shape += [parameters, a.vararg is not None, a.kwarg is not None]
         more = [statement.arg for statement in (a.vararg, a.kwarg) if statement is not None]
         moved = [n for n in _own_statements(body) if isinstance(n, ast.Global | ast.Nonlocal)]
@@ -685,10 +686,10 @@ class _Form:
         times = Counter([*bound, *parameters])
         for statement in body:
             if isinstance(statement, ast.Import | ast.ImportFrom):
-                names = _imports(statement, _module(self.module).package)
-                if all(times[name] == 1 for name in names):
+                targets = _imports(statement, _module(self.module).package)
+                if all(times[name] == 1 for name in targets):
                     self._followed.add(id(statement))
-                    given |= names
+                    given |= targets
         return [outside, shape, self._inside([n for n in bound if n not in given], body, given)]
 
     def _inside(

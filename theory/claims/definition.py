@@ -329,9 +329,10 @@ class Claim:
     @cached_property
     def plain(self) -> Claim:
         """The same claim with its texts as a terminal shows them, in ASCII without dollars."""
+        texts: dict[str, Any] = {name: readable(getattr(self, name)) for name in _TEXTS}
         return replace(
             self,
-            **{name: readable(getattr(self, name)) for name in _TEXTS},
+            **texts,
             source=replace(self.source, place=readable(self.source.place)),
             control=replace(self.control, why=readable(self.control.why)),
             assumes={readable(name): holds for name, holds in self.assumes.items()},
@@ -459,7 +460,7 @@ class Claim:
 
 
 # The fields that hold running text.
-_TEXTS = ("title", "text", "note", "rests_on", "post_hoc", "undecidable")
+_TEXTS: tuple[str, ...] = ("title", "text", "note", "rests_on", "post_hoc", "undecidable")
 _TEXTS += ("headline", "cited", "trained")
 # The packages that all topics share.
 _SHARED = ("atlas", "claims", "certificates", "exact", "formal", "nets", "training")

@@ -12,8 +12,8 @@ from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
+from ..formal_languages.temporal_logic import Formula
 from .counting_both_ways import (
-    Formula,
     alike,
     depth,
     exact_blocks,
