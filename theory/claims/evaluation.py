@@ -115,7 +115,10 @@ def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
     with suppress(AttributeError, TypeError):
         broken = claim.broken(case)
     try:
-        return _value(claim, case), readable(broken or "")
+        value = _value(claim, case)
+        if isinstance(value, sympy.Expr) and value.has(sympy.zoo, sympy.nan):
+            raise ValueError("a division by zero")
+        return value, readable(broken or "")
     except UsageError:
         raise
     except (AttributeError, KeyError) as error:
