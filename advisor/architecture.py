@@ -7,7 +7,7 @@ from typing import Literal
 
 from .base.quantities import UsageError
 
-Kind = Literal["decoder", "encoder", "encoder-decoder"]
+ArchitectureKind = Literal["decoder", "encoder", "encoder-decoder"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Architecture:
     heads: int
     d_ff: int  # inner width of the feed-forward network
     vocabulary: int  # rows of the embedding table
-    kind: Kind = "decoder"
+    kind: ArchitectureKind = "decoder"
     name: str = ""
     family: str = ""  # model_type of the Hugging Face configuration
     kv_heads: int | None = None  # None: heads

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
-from .architecture import Architecture, Experts, Kind
+from .architecture import Architecture, ArchitectureKind, Experts
 from .base.quantities import UsageError, plural, shown, size
 from .counting import count, flops
 from .grids import Norm, Parametrisation, Residual
@@ -132,7 +132,7 @@ class Constraints:
     expert_width: int | None = None
     dense_layers: int = 0  # first layers of a net with experts that are dense
     loops: int = 1  # how often a token passes the same layers
-    kind: Kind = "decoder"  # the two stacks of an encoder-decoder are equally deep
+    kind: ArchitectureKind = "decoder"  # the two stacks of an encoder-decoder are equally deep
     tensor: int = 1  # devices that share a layer
     pipeline: int = 1  # stages
     layers: int | None = None
@@ -275,7 +275,7 @@ def _check_numbers(c: Constraints) -> None:
             "or 4"
         )
     for name, choice, kinds in (
-        ("the kind of net", c.kind, Kind),
+        ("the kind of net", c.kind, ArchitectureKind),
         ("--parametrisation", c.parametrisation, Parametrisation),
         ("--norm", c.norm, Norm),
         ("--residual", c.residual, Residual),

@@ -290,6 +290,32 @@ def test_what_nobody_uses_is_seen() -> None:
     assert unused([one, two]) == ["alone"]
 
 
+# Classes whose names stand in two modules, and why neither of them is misread.
+SAME_NAME = {
+    "Case": "a point of a claim's domain; what was asked, within advisor/decide",
+    "Comparison": "a node of a formula, how rules are compared, and what compares nets",
+    "Decision": "what judge says of a claim; what decide says of a net, which theory never sees",
+    "Leaning": "where a recommendation leans, and where an interval does",
+    "Words": "a clause of a formula of the atlas that is prose; and tokens of a task that trains",
+}
+
+
+def homonyms(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    """The public classes whose name stands in two modules, with these."""
+    homes: dict[str, list[str]] = {}
+    for module, source in sources.items():
+        for node in parsed(source).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    return {name: modules for name, modules in homes.items() if len(modules) > 1}
+
+
+def test_no_name_of_a_class_stands_in_two_modules_but_for_those_with_a_reason() -> None:
+    two = {"a": "class Net: ...\nclass _Own: ...", "b": "class Net: ...\nclass _Own: ..."}
+    assert homonyms(two) == {"Net": ["a", "b"]}
+    assert set(homonyms({name(path): text for path, text in SOURCES.items()})) == set(SAME_NAME)
+
+
 def test_the_name_of_a_file_says_something() -> None:
     assert [name(path) for path in EVERY_FILE if path.stem in SAYS_NOTHING] == []
 

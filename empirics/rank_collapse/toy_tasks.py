@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..tasks import Batch, Kind, TokenIds
+from ..tasks import Batch, TargetKind, TokenIds
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class ConvexHull:
         return f"convex hull: {self.points} points"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TargetKind:
         """One class per token."""
         return "classes"
 

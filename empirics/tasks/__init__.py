@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor
 
-Kind = Literal["classes", "pairs"]
+TargetKind = Literal["classes", "pairs"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Batch:
             )
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TargetKind:
         """Which shape the targets have: one class per token, or a relation between tokens."""
         return "pairs" if self.targets.ndim == 4 else "classes"
 
@@ -98,7 +98,7 @@ class Task(Protocol):
         """The task and its options, short, for tables and records."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TargetKind:
         """Which targets its batches have."""
 
     @property

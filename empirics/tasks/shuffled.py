@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from . import Batch, Kind, Task
+from . import Batch, TargetKind, Task
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Shuffled:
         return f"{self.task.name}, labels shuffled"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TargetKind:
         """The task's."""
         return self.task.kind
 

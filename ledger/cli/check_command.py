@@ -8,7 +8,8 @@ from pathlib import Path
 
 from depthlaw.advisor.atlas import AtlasClass, atlas, formula, singular
 from depthlaw.advisor.base.quantities import plural, quoted
-from depthlaw.theory.atlas.check import BoundRun, NetRun
+from depthlaw.theory.atlas.certificates import BoundCertificate
+from depthlaw.theory.atlas.check import NetRun
 from depthlaw.theory.atlas.ends import Ends, Result
 
 from ..functions.check import Checked, check as checked
@@ -126,7 +127,7 @@ def _size(length: int, size: tuple[int, int, int] | None) -> str:
 # --- lower bounds ---------------------------------------------------------------------------------
 
 
-def _bound_lines(compared: Checked, run: BoundRun, class_: AtlasClass) -> Iterator[str]:
+def _bound_lines(compared: Checked, run: BoundCertificate, class_: AtlasClass) -> Iterator[str]:
     """Whether a bound is verified, and how it compares."""
     unit, of_class = "step" if run.steps else "layer", f"of the class {class_.key}"
     one, other, *more = (quoted(("" if max(map(len, w)) == 1 else " ").join(w)) for w in run.words)

@@ -6,10 +6,10 @@ import itertools
 import json
 import re
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pytest
+from stored_nets import NETS, stored
 
 import depthlaw
 from depthlaw.advisor.atlas import atlas_rows
@@ -20,13 +20,6 @@ from depthlaw.theory.atlas.language_nets import net_of_language
 from depthlaw.theory.atlas.languages import SEARCH, depth_of_language
 from depthlaw.theory.nets.batched import answers
 from depthlaw.theory.nets.json_format import net_of
-
-NETS = Path(__file__).parents[2] / "docs/examples/nets"
-
-
-def body(name: str) -> dict:
-    return json.loads((NETS / f"{name}.json").read_text())
-
 
 # --- ends at numbers ---
 
@@ -105,8 +98,8 @@ def test_what_cannot_be_asked_is_one_line(asked, says) -> None:
 
 def test_a_net_is_checked_as_a_file_as_data_and_as_a_value() -> None:
     file = NETS / "dyck-hard.json"
-    of_file, of_body = depthlaw.check(file), depthlaw.check(body("dyck-hard"))
-    net = net_of(body("dyck-hard"))
+    of_file, of_body = depthlaw.check(file), depthlaw.check(stored("dyck-hard"))
+    net = net_of(stored("dyck-hard"))
     of_value = depthlaw.check(net, "dyck", "uhat-right", k=2, D=2)
     assert of_file == of_body == of_value
     assert (of_file.result, of_file.ends.needed) == (Result.AS_MANY, 3)
@@ -117,7 +110,7 @@ def test_a_net_is_checked_as_a_file_as_data_and_as_a_value() -> None:
 
 
 def test_a_net_is_checked_against_a_language_of_ones_own() -> None:
-    net = body("letters-hard")
+    net = stored("letters-hard")
     language = {"language": "(a|b)*a(a|b)*a(a|b)*a(a|b)*"}
     found = check({k: v for k, v in net.items() if k not in ("task", "parameters")} | language)
     # That three are enough the search does not find.
@@ -133,7 +126,7 @@ def test_a_net_is_checked_against_a_language_of_ones_own() -> None:
 
 
 def test_binary_fractions_are_read_and_others_are_written_out() -> None:
-    net = body("parity")
+    net = stored("parity")
     assert check(net | {"read": [float(x) for x in net["read"]]}).right
     half = [[0.5 * x for x in row] for row in net["layers"][0]["heads"][0]["value"]]
     exact = [[f"{x}/2" for x in row] for row in net["layers"][0]["heads"][0]["value"]]

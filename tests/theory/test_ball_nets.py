@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import json
 from math import ceil, log2
-from pathlib import Path
 
 import flint
 import pytest
 from flint import arb, fmpz
+from stored_nets import changed, stored
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.least_depth.uniform_parity import SHARPNESS, counted, output, uniform
@@ -18,12 +16,7 @@ from depthlaw.theory.nets import balls, batched
 from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
 
-NETS = Path(__file__).parents[2] / "docs/examples/nets"
-KIND = "softmax-positions"
-
-
-def stored(name: str = "parity-softmax-positions") -> dict:
-    return json.loads((NETS / f"{name}.json").read_text())
+KIND, PARITY = "softmax-positions", "parity-softmax-positions"
 
 
 def words(longest: int):
@@ -42,7 +35,7 @@ def long_words():
 
 def test_the_file_is_the_net_of_the_claim() -> None:
     """What is read off it is minus what the claim's own formulas give."""
-    net = net_of(stored())
+    net = net_of(stored(PARITY))
     for word in [*words(6), *long_words()]:
         (read,) = balls.read_out(net, word, bits=256)
         with flint.ctx.workprec(256):
@@ -64,13 +57,7 @@ def test_the_file_is_the_net_of_the_claim() -> None:
     ],
 )
 def test_another_coefficient_is_wrong(way, to, checked) -> None:
-    body = copy.deepcopy(stored())
-    at = body
-    for key in way[:-1]:
-        at = at[key]
-    assert at[way[-1]] != to
-    at[way[-1]] = to
-    code, said = checked(body)
+    code, said = checked(changed(stored(PARITY), way, to))
     assert code == 1
     assert said.startswith("WRONG: ")
 
@@ -88,7 +75,7 @@ def test_a_mask_changes_nothing_but_strict_is_none_of_the_class() -> None:
     body = uniform().body
     for layer in body["layers"]:
         layer["heads"][0]["mask"] = "none"
-    net, causal = net_of(body), net_of(stored())
+    net, causal = net_of(body), net_of(stored(PARITY))
     assert list(balls.answers(net, words(5))) == list(balls.answers(causal, words(5)))
     assert in_class(net, KIND) == in_class(causal, KIND) == ""
 
@@ -147,7 +134,9 @@ def test_the_largest_label_wins_where_balls_part_them(read, said) -> None:
 def test_what_is_no_number_is_said(change, says) -> None:
     body = tied([1, 0])
     if "positions" in change:
-        body = stored() | {"positions": [*change["positions"], *stored()["positions"][1:]]}
+        body = stored(PARITY) | {
+            "positions": [*change["positions"], *stored(PARITY)["positions"][1:]]
+        }
     with pytest.raises(UsageError) as error:
         next(balls.answers(net_of(body | ({} if "positions" in change else change)), words(1)))
     assert says in str(error.value)
@@ -172,13 +161,9 @@ def test_hard_attention_compares_no_balls() -> None:
     ],
 )
 def test_what_breaks_the_class(way, to, says) -> None:
-    body = stored()
+    body = stored(PARITY)
     assert in_class(net_of(body), KIND) == ""
-    at = body
-    for key in way[:-1]:
-        at = at[key]
-    at[way[-1]] = to
-    assert says in in_class(net_of(body), KIND)
+    assert says in in_class(net_of(changed(body, way, to)), KIND)
 
 
 def test_weights_of_letter_and_place_at_once_are_no_sum() -> None:

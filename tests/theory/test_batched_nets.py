@@ -6,11 +6,11 @@ import copy
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from stored_nets import stored
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
@@ -20,12 +20,6 @@ from depthlaw.theory.nets.attention import KINDS, MASKS, AttentionNet
 from depthlaw.theory.nets.batched import answers
 from depthlaw.theory.nets.classes import ExactNet
 from depthlaw.theory.nets.json_format import net_of
-
-NETS = Path(__file__).parents[2] / "docs/examples/nets"
-
-
-def body(name: str) -> dict:
-    return json.loads((NETS / f"{name}.json").read_text())
 
 
 def words(net: ExactNet, length: int) -> Iterator[tuple[str, ...]]:
@@ -57,11 +51,11 @@ def same(net: ExactNet, length: int) -> bool:
     [("parity", 6), ("parity-3-heads", 7), ("s3-diagonal", 4), ("d4-deltanet", 3)],
 )
 def test_stored_nets_answer_as_word_by_word(name, length) -> None:
-    assert same(net_of(body(name)), length)
+    assert same(net_of(stored(name)), length)
 
 
 def test_stored_nets_of_attention_run_in_batches(monkeypatch) -> None:
-    net = net_of(body("parity"))
+    net = net_of(stored("parity"))
     monkeypatch.setattr(AttentionNet, "answer", None)
     assert all(
         said == word_task("parity", {}).answer(word) for word, said in answers(net, words(net, 9))
@@ -174,18 +168,18 @@ def test_recurrent_nets_answer_as_word_by_word(data) -> None:
 
 def test_numbers_too_long_for_a_batch_are_run_word_by_word(monkeypatch) -> None:
     monkeypatch.setattr(batched, "WIDEST", 63)
-    assert same(net_of(body("parity-3-heads")), 4)
+    assert same(net_of(stored("parity-3-heads")), 4)
 
 
 def test_roots_are_run_word_by_word() -> None:
-    changed = body("parity-3-heads") | {"generator": {"polynomial": "x^2 - 2"}}
+    changed = stored("parity-3-heads") | {"generator": {"polynomial": "x^2 - 2"}}
     changed["read"][4] = "-x"
     assert same(net_of(changed), 3)
 
 
 def test_softmax_takes_whole_scores_also_where_the_file_names_a_root() -> None:
     plain, named = (
-        net_of(body("parity") | more)
+        net_of(stored("parity") | more)
         for more in ({}, {"generator": {"polynomial": "x^2 - 2", "above": 0}})
     )
     asked = list(words(plain, 3))
@@ -196,7 +190,7 @@ def test_softmax_takes_whole_scores_also_where_the_file_names_a_root() -> None:
 def test_the_first_wrong_word_is_that_of_the_plain_loop(
     at_once, tmp_path, capsys, monkeypatch
 ) -> None:
-    changed = copy.deepcopy(body("parity"))
+    changed = copy.deepcopy(stored("parity"))
     # Right on every word of at most three ones.
     changed["positions"][1] = "(-1)^(i*(i-1)*(i-2)*(i-3)/24 + i)"
     net, task = net_of(changed), word_task("parity", {})
@@ -225,7 +219,7 @@ def test_the_first_wrong_word_is_that_of_the_plain_loop(
     ],
 )
 def test_softmax_refuses_scores_that_are_not_whole_or_too_large(change, says) -> None:
-    made = body("parity")
+    made = stored("parity")
     head = made["layers"][0]["heads"][0]
     if "query" in change:
         head["query"][0][2] = change["query"]
@@ -276,14 +270,14 @@ def test_sizes_are_those_of_the_largest_numbers(base, sizes) -> None:
 
 
 def test_sizes_are_said_of_classes_with_so_many_bits(checked) -> None:
-    net = body("hops-causal")
+    net = stored("hops-causal")
     code, said = checked(net, "--length", "5")
     assert code == 0
     assert "in words of 5 letters p up to 5 bits, q up to 1 bit, |e| up to 4\n" in said
     sizes = checked(net, "--length", "5", "--json")[1]["sizes"]
     assert sizes["5"] == [5, 1, 4]
     assert set(sizes) == set("12345")
-    assert "2^e" not in checked(body("kgram"), "--length", "4")[1]
+    assert "2^e" not in checked(stored("kgram"), "--length", "4")[1]
 
 
 def test_numbers_too_long_to_be_run_together_are_not_counted() -> None:

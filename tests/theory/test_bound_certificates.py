@@ -13,10 +13,9 @@ from math import inf
 from pathlib import Path
 
 import pytest
+from stored_nets import table_of
 
-from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.theory.atlas import check as check_module
 from depthlaw.theory.atlas.certificates import BACK, flows, read_bound
 from depthlaw.theory.atlas.check import check
 from depthlaw.theory.atlas.ends import Result
@@ -266,16 +265,6 @@ def test_diagonal_layers_with_resets_are_deceived_after_words_that_bring_them_to
 # --- compared with the table ---
 
 
-def table_of(monkeypatch, lower: str, upper: str) -> None:
-    def bound(end: str, depth: str):
-        facts = {"task": "dyck", "class_": "uhat-right", "end": end, "depth": depth}
-        return AtlasBound(**facts, year=2021, source="yao2021", mark="reported")
-
-    ends = tuple(bound(end, depth) for end, depth in (("lower", lower), ("upper", upper)) if depth)
-    table = Atlas(tasks(), classes(), ends)
-    monkeypatch.setattr(check_module, "atlas", lambda tables: table)
-
-
 @pytest.mark.parametrize(
     ("lower", "upper", "result"),
     [
@@ -290,7 +279,7 @@ def table_of(monkeypatch, lower: str, upper: str) -> None:
     ],
 )
 def test_a_bound_is_compared_with_both_ends(lower, upper, result, monkeypatch) -> None:
-    table_of(monkeypatch, lower, upper)
+    table_of(monkeypatch, "dyck", "uhat-right", lower, upper)
     found = check(STORED["dyck"])
     assert found.right
     assert found.result == result

@@ -11,14 +11,7 @@ import pytest
 import sympy
 
 from depthlaw.ledger.verdicts.claim_set import claim_set, claim_sets
-from depthlaw.theory.claims.definition import (
-    SUITES,
-    Claim,
-    find,
-    measured_symbol,
-    registry,
-    topics,
-)
+from depthlaw.theory.claims.definition import SUITES, Claim, find, measured_symbol, registry, topics
 from depthlaw.theory.claims.printing import latex
 from depthlaw.theory.claims.symbols import TERMS, plain
 from depthlaw.theory.claims.values import Case, Exact

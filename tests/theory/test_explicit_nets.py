@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from pathlib import Path
 
 import pytest
+from stored_nets import NETS, changed, stored
 
 from depthlaw.advisor.atlas import RULES, AtlasClass, classes
 from depthlaw.advisor.base.quantities import UsageError
@@ -15,12 +14,7 @@ from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.nets.classes import family_of, in_class
 from depthlaw.theory.nets.json_format import net_of
 
-NETS = Path(__file__).parents[2] / "docs/examples/nets"
 FILES = sorted(NETS.glob("*.json"))
-
-
-def body(name: str) -> dict:
-    return json.loads((NETS / f"{name}.json").read_text())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -37,14 +31,12 @@ def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
 
 
 def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> None:
-    net = body("parity")
+    net = stored("parity")
     idle = {"heads": []}
     code, said = checked(net | {"layers": [*net["layers"], idle]})
     assert code == 0
     assert "3 layers: more than the table (2)" in said
-    wrong = copy.deepcopy(net)
-    wrong["layers"][0]["mlp"]["out"][5][1] = -1
-    code, said = checked(wrong)
+    code, said = checked(changed(net, ["layers", 0, "mlp", "out", 5, 1], -1))
     assert code == 1
     assert said.startswith("WRONG: ")
     short = net | {"layers": net["layers"][:1]}
@@ -78,7 +70,7 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> Non
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:
-    code, said = checked(body("parity") | change)
+    code, said = checked(stored("parity") | change)
     assert code == 2
     assert says in said
     assert said.count("\n") == 1
@@ -108,12 +100,12 @@ def test_so_many_words_are_refused(capsys) -> None:
 
 
 def test_weights_that_break_their_class_are_refused() -> None:
-    delta = body("d4-deltanet")
+    delta = stored("d4-deltanet")
     delta["layers"][0]["step"]["0123"]["matrix"] = [["3/2"]]
     assert "is not I - beta k k^T" in in_class(net_of(delta), "deltanet")
-    assert in_class(net_of(body("d4-deltanet")), "deltanet") == ""
-    assert "is not diagonal" in in_class(net_of(body("d4-deltanet")), "diagonal-ssm")
-    residues = body("s3-diagonal")
+    assert in_class(net_of(stored("d4-deltanet")), "deltanet") == ""
+    assert "is not diagonal" in in_class(net_of(stored("d4-deltanet")), "diagonal-ssm")
+    residues = stored("s3-diagonal")
     residues["layers"][1]["step"][next(iter(residues["layers"][1]["step"]))]["add"] = [1]
     assert "adds to the state" in in_class(net_of(residues), "diagonal-ssm")
 
@@ -195,7 +187,7 @@ def test_words_and_their_answers() -> None:
 def test_a_class_added_as_a_row_is_checked_at_once() -> None:
     row = dict.fromkeys(RULES, "") | {"key": "strict-pair", "name": "", "definition": ""}
     row |= {"unit": "layers", "family": "attention", "attention": "softmax weights"}
-    parity = net_of(body("parity"))
+    parity = net_of(stored("parity"))
     assert in_class(parity, AtlasClass.of_row(row | {"most_heads": "2"}, "row 2")) == ""
     one = AtlasClass.of_row(row | {"most_heads": "k - 1"}, "row 2")
     assert "at most 1 head, not 2" in in_class(parity, one, {"k": 2})
@@ -225,6 +217,6 @@ def test_a_cell_that_no_rule_knows_is_refused(cell, says) -> None:
 
 def test_each_class_of_the_table_is_words_or_has_a_net_that_shows_it() -> None:
     """Of each family that a row names there are stored nets."""
-    nets = [net_of(body(file.stem)) for file in NETS.glob("*.json")]
+    nets = [net_of(stored(file.stem)) for file in NETS.glob("*.json")]
     families = {family_of(net) for net in nets}
     assert families == {row.family for row in classes().values()} - {"words"}

@@ -11,16 +11,10 @@ import pytest
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.hops import score_gaps
-from depthlaw.theory.hops.hop_lower_bounds import (
-    edge_sequence,
-    key_steps,
-)
+from depthlaw.theory.hops.hop_lower_bounds import edge_sequence, key_steps
 from depthlaw.theory.hops.one_layer import hops_ask_for_every_bit, index_sequence
 from depthlaw.theory.hops.pointers import hop_k
-from depthlaw.theory.hops.score_gaps import (
-    different_keys,
-    gap_of_last_match,
-)
+from depthlaw.theory.hops.score_gaps import different_keys, gap_of_last_match
 
 
 def test_every_step_found_has_its_queries() -> None:

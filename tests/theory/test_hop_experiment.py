@@ -10,11 +10,7 @@ import pytest
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.hops import published_experiment
-from depthlaw.theory.hops.published_experiment import (
-    counted,
-    expected_counts,
-    hop_errors,
-)
+from depthlaw.theory.hops.published_experiment import counted, expected_counts, hop_errors
 
 CLAIMS = {c.name: c for c in vars(published_experiment).values() if isinstance(c, Claim)}
 

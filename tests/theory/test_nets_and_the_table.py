@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
 from math import inf
-from pathlib import Path
 
 import pytest
+from stored_nets import stored, table_of
 
-from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.theory.atlas import check as check_module, tasks as word_tasks
+from depthlaw.theory.atlas import tasks as word_tasks
 from depthlaw.theory.atlas.check import check
 from depthlaw.theory.atlas.ends import Result
 from depthlaw.theory.atlas.tasks import lengths_of, word_task
@@ -21,13 +19,6 @@ from depthlaw.theory.nets import batched, every_length
 from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
 from depthlaw.theory.nets.right import Mistake
-
-NETS = Path(__file__).parents[2] / "docs/examples/nets"
-
-
-def stored(name: str) -> dict:
-    return json.loads((NETS / f"{name}.json").read_text())
-
 
 C2_NAMES = ("01", "10")
 # h <- -h for the letter other than 1: one reflection, which tracks C2.
@@ -183,16 +174,6 @@ def test_too_many_states_show_no_more_than_the_run(monkeypatch) -> None:
 # --- a net with fewer layers than a table, made up or real ---
 
 
-def table_of(monkeypatch, lower: str, upper: str) -> None:
-    def bound(end: str, depth: str) -> AtlasBound:
-        facts = {"task": "elementary-words", "class_": "deltanet", "end": end, "depth": depth}
-        return AtlasBound(**facts, year=2025, source="siems2025", mark="reported")
-
-    ends = tuple(bound(end, depth) for end, depth in (("lower", lower), ("upper", upper)) if depth)
-    table = Atlas(tasks(), classes(), ends)
-    monkeypatch.setattr(check_module, "atlas", lambda tables: table)
-
-
 @pytest.mark.parametrize(
     ("lower", "upper", "result"),
     [
@@ -209,14 +190,14 @@ def table_of(monkeypatch, lower: str, upper: str) -> None:
     ],
 )
 def test_each_answer_at_every_length(lower, upper, result, monkeypatch) -> None:
-    table_of(monkeypatch, lower, upper)
+    table_of(monkeypatch, "elementary-words", "deltanet", lower, upper)
     found = check(C2 | {"task": "elementary-words"})
     assert found.right
     assert found.result == result
 
 
 def test_fewer_on_short_words_is_not_said_to_be_a_record(monkeypatch) -> None:
-    table_of(monkeypatch, "1", "2")
+    table_of(monkeypatch, "elementary-words", "deltanet", "1", "2")
     monkeypatch.setattr(every_length, "MOST_PAIRS", 1)
     found = check(C2 | {"task": "elementary-words"})
     assert (found.result, found.found.length) == (Result.FEWER_ON_SHORT_WORDS, 10)
@@ -255,6 +236,12 @@ def test_groups_of_a_task_are_what_it_says() -> None:
         ("parity-bits", {"n": 0}, "the parameter n of the task parity-bits"),
         ("group-words", {"group": 3}, "not about the group '3'; accepted are C2, C3,"),
         ("group-words", {"group": "A5"}, "try the task a5-words"),
+        ("kgram", {"k": 1, "symbols": 2}, "words over 3 to 26 symbols here; got symbols = 2"),
+        ("hops", {"k": 1, "symbols": 27}, "words over 2 to 26 symbols"),
+        ("composition", {"k": 1, "N": 1}, "maps on 2 to 10 numbers"),
+        ("ordered", {"n": 2}, "words of 3 letters or more"),
+        ("connectivity", {"n": 7, "D": 2}, "graphs of 2 to 6 vertices"),
+        ("stair", {"n": 2}, "takes the parameters k; got n"),
     ],
 )
 def test_parameters_that_a_task_does_not_take(task, parameters, says) -> None:

@@ -7,17 +7,8 @@ from sympy import Le, log, sqrt
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.symbols import beta, depth, heads, residual
 from depthlaw.theory.claims.verdict import Verdict
-from depthlaw.theory.rank_collapse.cubic_law import (
-    qk_norm,
-    qk_width,
-    residual_next,
-    value_norm,
-)
-from depthlaw.theory.rank_collapse.deep_layers import (
-    gamma,
-    lipschitz,
-    residual_end,
-)
+from depthlaw.theory.rank_collapse.cubic_law import qk_norm, qk_width, residual_next, value_norm
+from depthlaw.theory.rank_collapse.deep_layers import gamma, lipschitz, residual_end
 
 CLAIMS = claims("rank_collapse")
 
@@ -41,10 +32,7 @@ CLAIMS = claims("rank_collapse")
             "path_decomposition",
             Case(skips=False, tokens=3, width=2, depth=2, heads=2, order="reversed"),
         ),
-        (
-            "skip_existence",
-            Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
-        ),
+        ("skip_existence", Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10")),
     ],
 )
 def test_an_instance_beyond_the_words_is_out_of_scope(name, case):

@@ -191,7 +191,7 @@ def test_a_layer_more_is_worse_and_no_net_is_a_record(checked) -> None:
             "up to 7 of them",
         ),
         (asked(maximum_of_pairs() | {"out": [1]}, 4), "do not fit the 3 units of layer 2"),
-        (asked(maximum_of_pairs() | {"out": ["x"] * 3}, 4), "has a part of the wrong form"),
+        (asked(maximum_of_pairs() | {"out": ["x"] * 3}, 4), "cannot read the number 'x'"),
         (asked({"family": "relu", "out": [1]}, 4), "the file lacks 'layers'"),
     ],
 )

@@ -8,12 +8,7 @@ import pytest
 
 from depthlaw.theory.claims.values import Ball, Case, Exact
 from depthlaw.theory.rank_collapse import residual_norms as rn
-from depthlaw.theory.rank_collapse.rational_matrices import (
-    rank,
-    rational_array,
-    root,
-    squared_norm,
-)
+from depthlaw.theory.rank_collapse.rational_matrices import rank, rational_array, root, squared_norm
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
 U = 2.0**-52

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+from stored_nets import NETS, changed, stored
 
-from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.connectivity.graph_attention import integer_states
@@ -32,12 +30,6 @@ from depthlaw.theory.least_depth.written_nets import FILES, written
 from depthlaw.theory.nets.batched import answers, thoughts
 from depthlaw.theory.nets.classes import in_class
 from depthlaw.theory.nets.json_format import net_of
-
-NETS = Path(__file__).parents[2] / "docs/examples/nets"
-
-
-def stored(name: str) -> dict:
-    return json.loads((NETS / f"{name}.json").read_text())
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -79,20 +71,6 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "connectivity-linear": (["embedding", "11000", 1], 0),
     "reachability-thoughts": (["layers", 1, "mlp", "bias", 0], 1),
 }
-
-
-def changed(body: dict, way: list, to: object) -> dict:
-    """The body with another weight; in place of None the last two letters of a row exchanged."""
-    body = copy.deepcopy(body)
-    at = body
-    for key in way[:-1]:
-        at = at[key]
-    if to is None and isinstance(at[way[-1]], str):
-        *rest, one, two = at[way[-1]].split()
-        to = " ".join((*rest, two, one))
-    assert at[way[-1]] != to
-    at[way[-1]] = to
-    return body
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
@@ -298,23 +276,6 @@ def test_graphs_are_all_labelled_ones_of_the_diameter() -> None:
     assert count == {1: 15, 2: 52, 3: 64}
 
 
-@pytest.mark.parametrize(
-    ("task", "parameters", "says"),
-    [
-        ("kgram", {"k": 1, "symbols": 2}, "words over 3 to 26 symbols here; got symbols = 2"),
-        ("hops", {"k": 1, "symbols": 27}, "words over 2 to 26 symbols"),
-        ("composition", {"k": 1, "N": 1}, "maps on 2 to 10 numbers"),
-        ("ordered", {"n": 2}, "words of 3 letters or more"),
-        ("connectivity", {"n": 7, "D": 2}, "graphs of 2 to 6 vertices"),
-        ("stair", {"n": 2}, "takes the parameters k; got n"),
-    ],
-)
-def test_parameters_that_a_task_does_not_take(task, parameters, says) -> None:
-    with pytest.raises(UsageError) as error:
-        word_task(task, parameters)
-    assert says in str(error.value)
-
-
 # --- what a class is, in weights ---
 
 HEAD = ["layers", 0, "heads", 0]
@@ -374,12 +335,7 @@ HEAD = ["layers", 0, "heads", 0]
         ("connectivity-linear", ["embedding", "11000", 3], 1, "no linear function of the row"),
         ("connectivity-linear", ["end"], "11111", "a token for each vertex and no other"),
         ("reachability-thoughts", [*HEAD, "mask"], "none", "the class has causal"),
-        (
-            "reachability-thoughts",
-            [*HEAD, "attention"],
-            "hard-left",
-            "weights or average",
-        ),
+        ("reachability-thoughts", [*HEAD, "attention"], "hard-left", "weights or average"),
         ("ordered-two-heads", ["end"], None, "it is read at a letter after the word"),
     ],
 )
@@ -387,11 +343,7 @@ def test_weights_that_break_a_class_are_refused(name, way, to, says) -> None:
     body = stored(name)
     net, task = net_of(body), word_task(body["task"], body["parameters"])
     assert in_class(net, body["class"], body["parameters"], task.length) == ""
-    other = copy.deepcopy(body)
-    at = other
-    for key in way[:-1]:
-        at = at[key]
-    at[way[-1]] = to
+    other = changed(body, way, to)
     why = in_class(net_of(other), body["class"], other["parameters"], task.length)
     assert says in why
 

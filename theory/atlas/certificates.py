@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 from depthlaw.advisor.atlas import RULES, Atlas, atlas
@@ -106,7 +106,18 @@ class BoundCertificate:
     answers: tuple[Any, ...]
     function: WordFunction | None = None
 
-    def separating_layers(self) -> int | None:
+    @property
+    def steps(self) -> bool:
+        """Whether `layers` are steps of thought."""
+        return self.function is not None
+
+    @property
+    def verified(self) -> bool:
+        """Whether the answers differ, and so many layers do not tell the words apart."""
+        return self.separated_by is None and len(set(self.answers)) > 1
+
+    @cached_property
+    def separated_by(self) -> int | None:
         """The least number of layers that tell the words apart; None where `layers` do not.
 
         Cost: layers times the square of the length; where they are told apart, that for each layer.
@@ -117,7 +128,7 @@ class BoundCertificate:
             rank = ranks(self.function)(some)[0]
             return rank if rank <= self.layers else None
         if self.bound == "powers":
-            one, other = (_exponent(word) for word in self.words)
+            one, other = (sum(1 - 2 * x.endswith(BACK) for x in word) for word in self.words)
             return 1 if self.layers and (one - other) % 2 else None
         if self.bound == "signs":
             if self.words[0][-1] != self.words[1][-1]:
@@ -179,10 +190,6 @@ def flows(words: Sequence[Word], layers: int) -> list[list[frozenset[Any]]]:
                 states[level] = name.setdefault(frozenset(count.items()), len(name))
         ends.append([frozenset(count.items()) for count in counts])
     return ends
-
-
-def _exponent(word: Word) -> int:
-    return sum(-1 if letter.endswith(BACK) else 1 for letter in word)
 
 
 # --- files ---

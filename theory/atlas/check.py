@@ -21,7 +21,7 @@ from ..nets.thoughts import TASKS, ThoughtNet
 from .certificates import BoundCertificate, read_bound
 from .ends import End, Ends, Result, class_of, ends_of_task
 from .languages import ends_of_language
-from .tasks import Word, WordTask, language_task, task_of
+from .tasks import WordTask, language_task, task_of
 
 # Words that a check runs by default at most, and with a length.
 _WORDS, _MOST_WORDS = 3_000, 1_000_000
@@ -65,29 +65,6 @@ class NetRun:
 
 
 @dataclass(frozen=True)
-class BoundRun:
-    """What came of verifying a bound.
-
-    Attributes:
-        layers: so many are said not to suffice; steps where `steps` is true.
-        words, answers: of the file, and the right answers to them.
-        separated_by: the least number of layers that tell the words apart; None where `layers`
-            do not.
-    """
-
-    layers: int
-    words: tuple[Word, ...]
-    answers: tuple[Any, ...]
-    separated_by: int | None
-    steps: bool
-
-    @property
-    def verified(self) -> bool:
-        """Whether the answers differ, and so many layers do not tell the words apart."""
-        return self.separated_by is None and len(set(self.answers)) > 1
-
-
-@dataclass(frozen=True)
 class Compared:
     """A net or a bound beside the atlas.
 
@@ -105,7 +82,7 @@ class Compared:
     language: str
     parameters: Mapping[str, Any]
     class_: str
-    found: NetRun | BoundRun
+    found: NetRun | BoundCertificate
     ends: Ends
     result: Result
 
@@ -225,7 +202,8 @@ def _run(net: ExactNet, task: WordTask | Maximum, length: int | None, bits: bool
             raise UsageError("--length is for words; a maximum is compared on all numbers")
         right = right_on(net, task)
         return NetRun(right.depth, inputs=task.n, whole=bool(right), wrong=right.mistake)
-    _refuse_length(length, task.length)
+    if None not in (length, task.length) and length != task.length:
+        raise UsageError(f"all words of this task have {task.length} letters; leave out --length")
     longest = task.length or length or _longest(len(task.letters), _WORDS)
     if not task.length and longest > (most := _longest(len(task.letters), _MOST_WORDS)):
         raise UsageError(
@@ -257,11 +235,6 @@ def _run(net: ExactNet, task: WordTask | Maximum, length: int | None, bits: bool
     )
 
 
-def _refuse_length(length: int | None, of_task: int | None) -> None:
-    if length is not None and of_task is not None and length != of_task:
-        raise UsageError(f"all words of this task have {of_task} letters; leave out --length")
-
-
 def _longest(letters: int, most: int) -> int:
     """The largest length with at most so many words in all."""
     length, total = 1, letters
@@ -275,14 +248,7 @@ def _longest(letters: int, most: int) -> int:
 
 
 def _bound(body: Mapping[str, Any], known: Atlas) -> Compared:
-    bound: BoundCertificate = read_bound(body, known)
-    run = BoundRun(
-        bound.layers,
-        bound.words,
-        bound.answers,
-        bound.separating_layers(),
-        bound.function is not None,
-    )
+    bound = read_bound(body, known)
     if bound.automaton:
         ends = ends_of_language(bound.language, bound.automaton.alphabet, bound.kind, known)
     elif bound.task == "boolean-function" and bound.function:
@@ -291,5 +257,5 @@ def _bound(body: Mapping[str, Any], known: Atlas) -> Compared:
         ends = Ends(bound.task, bound.kind, True, end, end)
     else:
         ends = ends_of_task(bound.task, bound.kind, bound.parameters, known)
-    result = ends.of_bound(bound.layers + 1) if run.verified else Result.NOT_VERIFIED
-    return Compared(bound.task, bound.language, bound.parameters, bound.kind, run, ends, result)
+    result = ends.of_bound(bound.layers + 1) if bound.verified else Result.NOT_VERIFIED
+    return Compared(bound.task, bound.language, bound.parameters, bound.kind, bound, ends, result)

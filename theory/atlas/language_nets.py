@@ -27,27 +27,27 @@ WIDEST = 2_000
 _END = "$"
 
 # A letter; or a pair, a kind of one layer less and the order of kinds before the position.
-Kind = Any
-Order = tuple[Kind, ...]
+PositionKind = Any
+Order = tuple[PositionKind, ...]
 
 
 class _Words(NamedTuple):
     """By layer the kinds of positions that some word has; and the orders at the end of words, each
     with whether they are in the language."""
 
-    kinds: list[dict[Kind, None]]
+    kinds: list[dict[PositionKind, None]]
     ends: dict[Order, bool]
 
 
 def _words(automaton: Automaton, layers: int, leftmost: bool) -> _Words:
     """All that so many layers can tell of words, followed until nothing new comes."""
-    kinds: list[dict[Kind, None]] = [{} for _ in range(layers)]
+    kinds: list[dict[PositionKind, None]] = [{} for _ in range(layers)]
     ends: dict[Order, bool] = {}
     start: tuple[tuple[Order, ...], int] = (((),) * layers, 0)
     seen, queue = {start}, [start]
     for orders, state in queue:
         for letter, move in zip(automaton.alphabet, automaton.moves, strict=True):
-            kind: Kind = letter
+            kind: PositionKind = letter
             after = []
             for level, order in enumerate(orders):
                 kinds[level][kind] = None
@@ -114,7 +114,7 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
     def coordinate(name: object) -> int:
         return place.setdefault(name, len(place))
 
-    orders: list[dict[tuple[Kind, Order], None]] = [
+    orders: list[dict[tuple[PositionKind, Order], None]] = [
         dict.fromkeys(kind for kind in level if not isinstance(kind, str)) for level in kinds[1:]
     ]
     orders.append({(_END, order): None for order, accepted in ends.items() if accepted})
@@ -124,7 +124,7 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
         pairs = dict.fromkeys(
             tuple(sorted(pair, key=repr)) for _, order in of_level for pair in pairwise(order)
         )
-        heads: list[tuple[list[Kind], dict[int, Kind]]]
+        heads: list[tuple[list[PositionKind], dict[int, PositionKind]]]
         heads = [([kind], {coordinate(("occurs", kind)): kind}) for kind in level]
         heads += [(list(pair), {coordinate((pair, kind)): kind for kind in pair}) for pair in pairs]
         for target in of_level:
@@ -132,7 +132,7 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
         made.append((level, of_level, heads))
     answer, width = coordinate("yes"), len(place)
 
-    def head(sought: Iterable[Kind], copied: dict[int, Kind]) -> Body:
+    def head(sought: Iterable[PositionKind], copied: dict[int, PositionKind]) -> Body:
         return {
             "attention": "hard-left" if leftmost else "hard-right",
             "mask": "strict",
@@ -142,7 +142,9 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
             "output": columns(width, *({to: 1} for to in copied)),
         }
 
-    def unit(level: Iterable[Kind], kind: Kind, order: Order) -> tuple[dict[int, int], int]:
+    def unit(
+        level: Iterable[PositionKind], kind: PositionKind, order: Order
+    ) -> tuple[dict[int, int], int]:
         """What is 1 where a token is of this kind with this order before it, and else 0 or less."""
         first = {place["occurs", other]: 1 if other in order else -1 for other in level}
         # Of two that follow one another a head finds the later, to the left the earlier.

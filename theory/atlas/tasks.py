@@ -153,9 +153,7 @@ def language_task(language: str, alphabet: str) -> WordTask:
     automaton = read_language(language, alphabet or None)
     moves = dict(zip(automaton.alphabet, automaton.moves, strict=True))
     machine = Machine(
-        0,
-        lambda state, letter: moves[letter][state],
-        lambda state: state in automaton.accepting,
+        0, lambda state, letter: moves[letter][state], lambda state: state in automaton.accepting
     )
     return _read_by(machine, automaton.alphabet)
 

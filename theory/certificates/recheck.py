@@ -38,6 +38,9 @@ MOST_BYTES = 16 * 2**20
 _PRODUCT = "separation_rank/product_of_forms"
 _LEADING = "separation_rank/leading_monomial"
 _RANKS = "separation_rank/graded_ranks"
+_EXCEEDS = (
+    "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous balls"
+)
 
 
 @dataclass(frozen=True)
@@ -204,11 +207,7 @@ def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
         for item in layer_forms
     )
     forms = [item[0] for item in layer_forms if item]
-    known = (
-        multiplies
-        and all(form in stored for form in forms)
-        and all(form in forms for form in stored)
-    )
+    known = multiplies and all(f in stored for f in forms) and all(f in forms for f in stored)
     yield Step(
         "every layer is T_l(M) = f_l(M) P for all M, P the projection on some coordinates, "
         "f_l one of the forms stored, in their moments",
@@ -225,11 +224,7 @@ def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
         "the recursion over tokens gives this product at four inputs modulo a prime",
         right and net.products_give_outputs(stored, exponents, 4),
     )
-    yield Step(
-        "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
-        "rigorous balls",
-        right and _exceeds(d, depth, exponents),
-    )
+    yield Step(_EXCEEDS, right and _exceeds(d, depth, exponents))
 
 
 def _stored_forms(forms: Any, d: int) -> list[Form]:
@@ -281,11 +276,7 @@ def _recheck_leading(data: Mapping[str, Any]) -> Iterator[Step]:
         "max-plus products",
         _leads(net, grading, column, exponents),
     )
-    yield Step(
-        "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
-        "rigorous balls",
-        min(exponents) >= 0 and _exceeds(d, depth, exponents),
-    )
+    yield Step(_EXCEEDS, min(exponents) >= 0 and _exceeds(d, depth, exponents))
 
 
 def _leads(net: PlainNet, grading: list[int], column: int, exponents: list[int]) -> bool:

@@ -7,8 +7,9 @@ number unranked by counting.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -179,12 +180,20 @@ def _has_shape(nested: Any, shape: tuple[int, ...]) -> bool:
     return all(_has_shape(part, shape[1:]) for part in nested)
 
 
-def _times(a: Matrix, b: Matrix) -> Matrix:
+def _times(a: Any, b: Any, zero: Any = 0) -> Any:
     columns = list(zip(*b, strict=True))
     return [
-        [sum(x * y for x, y in zip(row, column, strict=True) if x and y) for column in columns]
+        [
+            sum((x * y for x, y in zip(row, column, strict=True) if x and y), zero)
+            for column in columns
+        ]
         for row in a
     ]
+
+
+def _both(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    """Two matrices, entry by entry."""
+    return [list(map(operation, *rows)) for rows in zip(one, other, strict=True)]
 
 
 def _entries(matrix: Matrix) -> list[tuple[int, int, int]]:
@@ -253,10 +262,7 @@ def _top(net: PlainNet, weights: list[int], d: int, column: int) -> int | None:
         T: Tropical = [[None] * d for _ in range(d)]
         for A, B in heads:
             part = _max_plus(_max_plus(_support(A), M), _support(B))
-            T = [
-                [_larger(x, y) for x, y in zip(*rows, strict=True)]
-                for rows in zip(T, part, strict=True)
-            ]
+            T = _both(_larger, T, part)
         vector = [row[0] for row in _max_plus(T, [[x] for x in vector])]
         M = _max_plus(_max_plus(T, M), [list(row) for row in zip(*T, strict=True)])
     return vector[0]
@@ -298,11 +304,7 @@ class PlainForms:
         gens, zero = ring.gens(), ring.constant(0)
 
         def product(a: Any, b: Any) -> Any:
-            columns = list(zip(*b, strict=True))
-            return [
-                [sum((x * y for x, y in zip(row, column, strict=True)), zero) for column in columns]
-                for row in a
-            ]
+            return _times(a, b, zero)
 
         def constants(matrix: Matrix) -> Any:
             return [[ring.constant(value % prime) for value in row] for row in matrix]
@@ -314,10 +316,7 @@ class PlainForms:
             T = [[zero] * d for _ in range(d)]
             for A, B in heads:
                 part = product(product(constants(A), M), constants(B))
-                T = [
-                    [x + y for x, y in zip(*rows, strict=True)]
-                    for rows in zip(T, part, strict=True)
-                ]
+                T = _both(add, T, part)
             matrices.append(T)
             if number + 1 < len(net.layers):
                 M = product(product(T, M), [list(row) for row in zip(*T, strict=True)])

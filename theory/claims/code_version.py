@@ -67,7 +67,7 @@ class _Module:
     imports: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     typed: dict[str, tuple[str, str]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
-    executed: list[int] = field(default_factory=list)
+    executed: list[_Place] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -278,8 +278,9 @@ class _Walk:
         inner = [self._inner(node, home, code) for node in _on_line(home, code)]
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         bound = [[self.bound(cells[name].cell_contents) for name in names] for _, names in inner]
-        # The defaults of a top-level function stand in its syntax.
-        if not (around.places and _is_function(around.places[0][0], outer, function)):
+        # The defaults of a top-level function, which no loop defines, stand in its syntax.
+        places = [_module(module).body[number] for (module, number), _ in around.places[:1]]
+        if function.__qualname__ != outer or [getattr(n, "name", "") for n in places] != [outer]:
             bound.append(self.bound([function.__defaults__, function.__kwdefaults__]))
         self._inside.pop()
         reached = [] if function.__qualname__ == outer and inner else self.target(around)
@@ -289,13 +290,10 @@ class _Walk:
         """A function by its syntax and what it names; its free variables, in the order in which
         they stand there."""
         standing = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-        free = [
-            name
-            for name in dict.fromkeys([*standing, *code.co_freevars])
-            if name in code.co_freevars
-        ]
+        ordered = dict.fromkeys([*standing, *code.co_freevars])
+        free = [name for name in ordered if name in code.co_freevars]
         definition = _definition(node, home, free)
-        executed = [self.target(_Target(((place, 0),))) for place in _executed(home)]
+        executed = [self.target(_Target(((place, 0),))) for place in _module(home).executed]
         return [definition.syntax, [self.target(part) for part in definition.named], executed], free
 
     def bound(self, value: Any) -> Any:
@@ -332,16 +330,6 @@ class _Walk:
         )
 
 
-def _is_function(place: _Place, name: str, function: Any) -> bool:
-    """Whether a place is the statement that defines a function, by itself and not in a loop."""
-    node = _module(place[0]).body[place[1]]
-    return isinstance(node, ast.FunctionDef) and node.name == name == function.__qualname__
-
-
-def _executed(module: str) -> list[_Place]:
-    return [(module, number) for number in _module(module).executed]
-
-
 @cache
 def _node(place: _Place) -> _Definition:
     module, number = place
@@ -357,7 +345,7 @@ def _node(place: _Place) -> _Definition:
         for name in _defined(statement)
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
     )
-    executed = _Target(tuple((entry, 0) for entry in _executed(module) if entry != place))
+    executed = _Target(tuple((entry, 0) for entry in known.executed if entry != place))
     more = (*filter(lambda entry: entry.places, (*others, executed)),)
     return _Definition(definition.syntax, (*definition.named, *more))
 
@@ -374,14 +362,9 @@ def _resolve(module: str, name: str) -> _Target:
     if not name:
         return _Target((((module, -1), 0),))
     known = _module(module)
-    targets = [
-        _Target(
-            tuple(
-                ((module, index), list(_defined(known.body[index])).index(name))
-                for index in known.definitions.get(name, ())
-            )
-        )
-    ]
+    defined = known.definitions.get(name, ())
+    places = (((module, i), list(_defined(known.body[i])).index(name)) for i in defined)
+    targets = [_Target(tuple(places))]
     targets += [_imported(origin) for origin in known.imports.get(name, ())]
     if not any(target != _Target() for target in targets):
         targets += [_imported(known.typed[name])] if name in known.typed else []
@@ -405,7 +388,8 @@ def _imported(target: tuple[str, str]) -> _Target:
 
 @cache
 def _module(name: str) -> _Module:
-    path, package = _module_path(name), _package(name)
+    path = _module_path(name)
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     parsed = _Module(path, package, _tree(name).body)
     for number, node in enumerate(parsed.body):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -424,34 +408,25 @@ def _module(name: str) -> _Module:
         for binding in (names := list(_defined(node))):
             parsed.definitions.setdefault(binding, []).append(number)
         # A statement that does more than define its names is executed whatever is asked for.
-        if (
-            (not names or isinstance(node, _BLOCKS))
-            and not _is_docstring(node)
-            and (not _makes_claims(node, parsed))
-        ):
-            parsed.executed.append(number)
+        more = not names or isinstance(node, _BLOCKS)
+        if more and not _is_docstring(node) and not _makes_claims(node, parsed):
+            parsed.executed.append((name, number))
     return parsed
 
 
 def _makes_claims(node: ast.stmt, module: _Module) -> bool:
     """Whether a top-level statement, such as a loop, makes claims: what they state is no part of
     how others are measured."""
-    names = _names_in(node) - {"_"}
-    makers = {
-        name
-        for name, targets in module.imports.items()
-        if any(what == "claim" for _, what in targets)
-    }
-    grown = True
-    while grown:
+    imports, makers = module.imports.items(), set[str]()
+    more = {name for name, targets in imports if any(what == "claim" for _, what in targets)}
+    while not more <= makers:
+        makers |= more
         more = {
             name
             for name, numbers in module.definitions.items()
             if any(makers & _names_in(module.body[number]) for number in numbers)
         }
-        grown = not more <= makers
-        makers |= more
-    return bool(names & makers)
+    return bool((_names_in(node) - {"_"}) & makers)
 
 
 @cache
@@ -494,11 +469,6 @@ def _module_path(module: str) -> Path:
     return path
 
 
-def _package(module: str) -> str:
-    path = _spec_path(module)
-    return module if path is not None and path.name == "__init__.py" else module.rpartition(".")[0]
-
-
 def _on_line(module: str, code: Any) -> list[Any]:
     """The function of a module that starts on the first line of a code object and bears its name;
     of several lambdas on one line, the innermost that holds all of the code."""
@@ -510,16 +480,16 @@ def _on_line(module: str, code: Any) -> list[Any]:
         for line, end, column, until in code.co_positions()
         if None not in (line, end, column, until) and until
     ]
-    around = [
-        node
-        for node in nodes
-        if all(
-            (node.lineno, node.col_offset) <= first
-            and last <= (node.end_lineno, node.end_col_offset)
-            for first, last in spans
-        )
-    ]
-    return [max(around, key=lambda node: (node.lineno, node.col_offset))] if around else nodes
+
+    def starts(node: Any) -> tuple[int, int]:
+        return node.lineno, node.col_offset
+
+    def holds(node: Any) -> bool:
+        end = node.end_lineno, node.end_col_offset
+        return all(starts(node) <= first and last <= end for first, last in spans)
+
+    around = list(filter(holds, nodes))
+    return [max(around, key=starts)] if around else nodes
 
 
 @cache
@@ -548,13 +518,8 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, tuple[str, str]]:
     if isinstance(node, ast.Import):
-        return {
-            a.asname or a.name.partition(".")[0]: (
-                a.name if a.asname else a.name.partition(".")[0],
-                "",
-            )
-            for a in node.names
-        }
+        top = {a: a.name.partition(".")[0] for a in node.names}
+        return {a.asname or top[a]: (a.name if a.asname else top[a], "") for a in node.names}
     above = package.split(".")
     base = ".".join(above[: len(above) - node.level + 1]) if node.level else ""
     module = ".".join(part for part in (base, node.module or "") if part)
@@ -650,7 +615,12 @@ class _Form:
             ]
         if not isinstance(node, ast.AST):
             return repr(node)
-        if isinstance(node, ast.Call) and self._makes_a_claim(node.func):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and not isinstance(self._meaning(node.func.id), list)
+            and _is_maker(self.module, node.func.id)
+        ):
             pairs = [
                 ("func", node.func),
                 ("args", node.args),
@@ -658,14 +628,8 @@ class _Form:
             ]
             return ["Call", [[name, self._form(part)] for name, part in pairs if part != []]]
         if isinstance(node, ast.Import | ast.ImportFrom):
-            package = _module(self.module).package
-            return [
-                "Import",
-                [
-                    [self._name(name), self._number(_imported(target))]
-                    for name, target in _imports(node, package).items()
-                ],
-            ]
+            names = _imports(node, _module(self.module).package).items()
+            return ["Import", [[self._name(n), self._number(_imported(to))] for n, to in names]]
         if isinstance(node, ast.Name):
             return self._name(node.id, read=isinstance(node.ctx, ast.Load))
         if isinstance(node, ast.Attribute) and (target := self._attribute(node)) is not None:
@@ -677,28 +641,15 @@ class _Form:
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             outer = self._form(node.generators[0].iter)
             parts = [part for name, part in ast.iter_fields(node) if name != "generators"]
-            inside = [part for g in node.generators for part in (g.target, g.iter, g.ifs)]
-            with_walrus = {
-                part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)
-            }
-            bound = [n for g in node.generators for n in _bindings([g.target])]
-            return [
-                type(node).__name__,
-                outer,
-                self._inside(
-                    [n for n in bound if n not in with_walrus], [inside[0], *inside[2:], *parts]
-                ),
-            ]
+            first, _, *more = [part for g in node.generators for part in (g.target, g.iter, g.ifs)]
+            walrus = {p.target.id for p in ast.walk(node) if isinstance(p, ast.NamedExpr)}
+            bound = [n for g in node.generators for n in _bindings([g.target]) if n not in walrus]
+            return [type(node).__name__, outer, self._inside(bound, [first, *more, *parts])]
         if isinstance(node, ast.AnnAssign) and not _ROLES.search(ast.unparse(node.annotation)):
             # In a class it makes a field.
             kind = "AnnAssign" if self._scopes[-1][1] else "Assign"
-            return [
-                kind,
-                [
-                    ["targets", [self._form(node.target)]],
-                    ["value", self._form(node.value) if node.value else None],
-                ],
-            ]
+            value = self._form(node.value) if node.value else None
+            return [kind, [["targets", [self._form(node.target)]], ["value", value]]]
         if isinstance(node, ast.Constant):
             self._data(node.value)
         return [
@@ -710,14 +661,6 @@ class _Form:
                 if value is not None and value != [] and name not in ("ctx", "kind", "type_comment")
             ],
         ]
-
-    def _makes_a_claim(self, function: ast.expr) -> bool:
-        """Whether a function makes claims: the decorator, or arguments bound to it."""
-        return (
-            isinstance(function, ast.Name)
-            and not isinstance(self._meaning(function.id), list)
-            and _is_maker(self.module, function.id)
-        )
 
     def _rest_of(self, node: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> list[Any]:
         """A function or class without its name."""
@@ -733,38 +676,22 @@ class _Form:
             return [outside, inside]
         a = node.args
         parameters = [statement.arg for statement in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-        shape = [
-            len(a.posonlyargs),
-            len(a.args),
-            len(a.kwonlyargs),
-            len(a.defaults),
-            [statement is not None for statement in a.kw_defaults],
-            parameters,
-            a.vararg is not None,
-            a.kwarg is not None,
-        ]
+        given_values = [statement is not None for statement in a.kw_defaults]
+        kinds: list[list[Any]] = [[*a.posonlyargs], [*a.args], [*a.kwonlyargs], [*a.defaults]]
+        shape: list[Any] = [*map(len, kinds), given_values]
+        shape += [parameters, a.vararg is not None, a.kwarg is not None]
         more = [statement.arg for statement in (a.vararg, a.kwarg) if statement is not None]
-        elsewhere = {
-            name
-            for statement in _own_statements(body)
-            if isinstance(statement, ast.Global | ast.Nonlocal)
-            for name in statement.names
-        }
+        moved = [n for n in _own_statements(body) if isinstance(n, ast.Global | ast.Nonlocal)]
+        elsewhere = {name for statement in moved for name in statement.names}
         given: dict[str, Any] = {name: ["parameter", name] for name in parameters}
         bound = [n for n in (*more, *_bindings(body)) if n not in elsewhere]
         times = Counter([*bound, *parameters])
-        followed = [
-            statement
-            for statement in body
-            if isinstance(statement, ast.Import | ast.ImportFrom)
-            and all(times[name] == 1 for name in _imports(statement, ""))
-        ]
-        self._followed |= {id(statement) for statement in followed}
-        given |= {
-            name: target
-            for statement in followed
-            for name, target in _imports(statement, _module(self.module).package).items()
-        }
+        for statement in body:
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                targets = _imports(statement, _module(self.module).package)
+                if all(times[name] == 1 for name in targets):
+                    self._followed.add(id(statement))
+                    given |= targets
         return [outside, shape, self._inside([n for n in bound if n not in given], body, given)]
 
     def _inside(

@@ -29,17 +29,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 from .evaluation import OutOfDomain, at, summed, value_at
 from .formal import Formal
 from .readable import readable
-from .values import (
-    Ball,
-    Case,
-    Exact,
-    Measured,
-    Outside,
-    PowerOfTen,
-    Proportion,
-    Sample,
-    Step,
-)
+from .values import Ball, Case, Exact, Measured, Outside, PowerOfTen, Proportion, Sample, Step
 
 if TYPE_CHECKING:
     from .counterexample_search import Search
@@ -434,10 +424,6 @@ class Claim:
         free = () if self.predicted else self.statement.rhs.free_symbols
         return {symbol.name: symbol for symbol in free}
 
-    def plain_condition(self, name: str | None) -> str:
-        """An assumption as a terminal shows it; nothing where none is broken."""
-        return readable(name) if name else ""
-
     def measure(
         self, case: Case, seed: int = 0, *, control: bool = False, **options: Any
     ) -> Measured:
@@ -474,17 +460,8 @@ class Claim:
 
 
 # The fields that hold running text.
-_TEXTS = (
-    "title",
-    "text",
-    "note",
-    "rests_on",
-    "post_hoc",
-    "undecidable",
-    "headline",
-    "cited",
-    "trained",
-)
+_TEXTS: tuple[str, ...] = ("title", "text", "note", "rests_on", "post_hoc", "undecidable")
+_TEXTS += ("headline", "cited", "trained")
 # The packages that all topics share.
 _SHARED = ("atlas", "claims", "certificates", "exact", "formal", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.
@@ -693,10 +670,8 @@ def _modules() -> list[tuple[str, str]]:
                 # This package hands out the decorator, but loads its modules only when asked.
                 if name.startswith(__package__):
                     imported[name].discard(__package__)
-    there, not_there = _importing(imported, __name__, __package__), _importing(imported, "torch")
-    return [
-        (name, sources[name]) for name in below_a_topic if name in there and name not in not_there
-    ]
+    there = _importing(imported, __name__, __package__) - _importing(imported, "torch")
+    return [(name, sources[name]) for name in below_a_topic if name in there]
 
 
 def _imports(package: str, source: str) -> set[str]:

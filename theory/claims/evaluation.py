@@ -12,13 +12,15 @@ from fractions import Fraction
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
+import flint
 import sympy
-from flint import arb
+from flint import arb, fmpq
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
-from ..exact.enclosure import enclose, endpoints, from_fraction
+from ..exact.enclosure import enclose, endpoints
 from .printing import text as printed
+from .readable import readable
 from .symbols import term_of
 from .values import Ball, Case, PowerOfTen, Scalar
 
@@ -47,15 +49,9 @@ class OutOfDomain(UsageError):
 
 def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
     """The expression with every symbol that the case names replaced by the case's exact value."""
-    values = {}
-    for s in expression.free_symbols:
-        if s.name in case:
-            value = case.get(s.name)
-            whole = isinstance(value, int)
-            values[s] = sympy.Integer(int(value)) if whole else sympy.Rational(str(value))
     # xreplace rebuilds every node with its new arguments, so integer powers of integers become
     # integers; far faster than subs.
-    replaced = expression.xreplace(values)
+    replaced = expression.xreplace(_values(expression, case))
     return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
 
 
@@ -81,9 +77,9 @@ def value_at(claim: Claim, values: Mapping[str, Any], *, log10: bool = False) ->
         UsageError: see `Claim.at`.
     """
     named = _by_name(claim, values)
-    if any(_is_symbolic(value) for value in named.values()):
+    if any(isinstance(v, sympy.Basic) and v.free_symbols for v in named.values()):
         return _symbolic(claim, named)
-    if any(_is_array(value) for value in named.values()):
+    if any(isinstance(v, list | tuple) or getattr(v, "ndim", 0) for v in named.values()):
         return array_at(claim, named, log10=log10)
     value, broken = stated(claim, {name: _scalar(name, v) for name, v in named.items()})
     if broken:
@@ -128,7 +124,7 @@ def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
         value = _value(claim, case)
         if isinstance(value, sympy.Expr) and value.has(sympy.zoo, sympy.nan):
             raise ValueError("a division by zero")
-        return value, claim.plain_condition(broken)
+        return value, readable(broken or "")
     except UsageError:
         raise
     except (AttributeError, KeyError) as error:
@@ -198,26 +194,17 @@ def _value(claim: Claim, case: Case) -> Any:
 
 def _enclosed(expression: sympy.Expr, case: Case) -> Any:
     """The value by balls: a float where there is one, else a power of ten."""
-    branches = {
-        node: _branch(node, case) for node in expression.atoms(sympy.Piecewise) if node.free_symbols
-    }
-    expression = expression.xreplace(branches)
+    values = _values(expression, case)
+    expression = expression.replace(
+        lambda node: isinstance(node, sympy.Piecewise),
+        lambda node: node.func(*((value, when.xreplace(values)) for value, when in node.args)),
+    )
     for precision in _PRECISIONS:
         number = enclose(expression, _balls(expression, case, precision), precision)
         if number.is_finite() and number.rel_accuracy_bits() >= _RIGHT_BITS:
             fits = 1e-300 < abs(number) < 1e300 or number == 0
             return float(number.mid()) if fits else _power_of_ten(number)
     raise ValueError("no precision is enough")
-
-
-def _branch(node: sympy.Piecewise, case: Case) -> sympy.Expr:
-    for value, condition in node.args:
-        decided = condition.xreplace(dict(_symbols(condition, case)))
-        if decided == sympy.true:
-            return value
-        if decided != sympy.false:
-            break
-    raise ValueError(f"no branch of {node} is decided")
 
 
 def _power_of_ten(number: arb) -> PowerOfTen:
@@ -240,35 +227,28 @@ def _small(expression: sympy.Expr, case: Case) -> bool:
                     raise UsageError(
                         f"{printed(node)}: accepted are arguments up to {_LARGEST_BELL}"
                     )
-            elif _digits(enclose(node, _balls(node, case, 128))) > MOST_DIGITS:
+                continue
+            size = abs(enclose(node, _balls(node, case, 128)))
+            known = size > 0 and size.is_finite()
+            if known and abs(float(size.log().mid())) > MOST_DIGITS * math.log(10):
                 return False
         except (KeyError, TypeError, ValueError, OverflowError):
             continue  # an index of a sum, or a part that has no value
     return True
 
 
-def _digits(number: arb) -> float:
-    if not number.is_finite() or number.contains(0):
-        return 0.0
-    return abs(float(abs(number).log().mid())) / math.log(10)
-
-
 def _balls(expression: sympy.Basic, case: Case, precision: int) -> dict[sympy.Symbol, arb]:
-    import flint
-
     with flint.ctx.workprec(precision):
-        return {
-            s: from_fraction(Fraction(int(value.p), int(value.q)))
-            for s, value in _symbols(expression, case)
-        }
+        return {s: arb(fmpq(value.p, value.q)) for s, value in _values(expression, case).items()}
 
 
-def _symbols(expression: sympy.Basic, case: Case) -> list[tuple[sympy.Symbol, sympy.Rational]]:
-    return [
-        (s, sympy.Rational(str(int(v) if isinstance(v := case.get(s.name), bool) else v)))
+def _values(expression: sympy.Basic, case: Case) -> dict[sympy.Symbol, sympy.Rational]:
+    """The symbols that the case names, with the case's exact values."""
+    return {
+        s: sympy.Rational(str(int(v) if isinstance(v := case.get(s.name), bool) else v))
         for s in expression.free_symbols
         if s.name in case
-    ]
+    }
 
 
 # --- names and values as they are given -----------------------------------------------------------
@@ -312,14 +292,6 @@ def _by_name(claim: Claim, values: Mapping[str, Any]) -> dict[str, Any]:
             raise UsageError(f"{name} and {names[name]} are the same; give one of them")
         named[names[name]] = value
     return named
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, list | tuple) or bool(getattr(value, "ndim", 0))
-
-
-def _is_symbolic(value: Any) -> bool:
-    return isinstance(value, sympy.Basic) and bool(value.free_symbols)
 
 
 def _symbolic(claim: Claim, values: Mapping[str, Any]) -> sympy.Basic:

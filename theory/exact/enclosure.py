@@ -104,9 +104,15 @@ def _ball(node: sympy.Expr, values: Mapping[sympy.Symbol, arb]) -> arb:
     if isinstance(node, sympy.Pow):
         return _power(node, values)
     if isinstance(node, sympy.Sum | sympy.Product):
-        return _ball(_unrolled(node), values)
+        explicit = node.doit()
+        if explicit.func is node.func:
+            raise TypeError(f"the range of {node} is not explicit")
+        return _ball(explicit, values)
     if isinstance(node, sympy.Piecewise):
-        return _ball(_branch(node), values)
+        value, when = next((p for p in node.args if p[1] is not sympy.false), (None, None))
+        if when is not sympy.true:
+            raise TypeError(f"no branch of {node} is decided")
+        return _ball(value, values)
     rule = _RULES.get(node.func)
     if rule is None:
         raise TypeError(f"no rigorous rule for {node.func.__name__} in {node}")
@@ -120,22 +126,6 @@ def _power(node: sympy.Expr, values: Mapping[sympy.Symbol, arb]) -> arb:
     if exponent.is_Rational and exponent.q == 2 and exponent.p == 1:
         return _ball(base, values).sqrt()
     return _ball(base, values) ** _ball(exponent, values)
-
-
-def _unrolled(node: sympy.Expr) -> sympy.Expr:
-    result = node.doit()
-    if result.func is node.func:
-        raise TypeError(f"the range of {node} is not explicit")
-    return result
-
-
-def _branch(node: sympy.Expr) -> sympy.Expr:
-    for value, condition in node.args:
-        if condition is sympy.true:
-            return value
-        if condition is not sympy.false:
-            break
-    raise TypeError(f"no branch of {node} is decided")
 
 
 def _fold(operation: Callable[[arb, arb], arb]) -> Callable[..., arb]:

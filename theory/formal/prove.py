@@ -275,25 +275,14 @@ def link_file(claims: Iterable[Claim]) -> str:
     return "\n".join([*lines, ""])
 
 
-def coqc(folder: Path, name: str) -> tuple[str, float]:
-    """Compile a file of a folder: what it prints, and the seconds it took.
+def coqc(folder: Path, name: str) -> float:
+    """Compile a file of a folder: the seconds it took.
 
     Raises:
         NotAcceptedError: for a file that is not accepted.
     """
-    began = time.monotonic()
-    done = subprocess.run(
-        ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise NotAcceptedError(
-            f"{name}.v is not accepted: {' '.join((done.stderr or done.stdout).split())}"
-        )
-    return done.stdout, time.monotonic() - began
+    command = ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"]
+    return _run(folder, command, f"{name}.v is not accepted")[1]
 
 
 def coqchk(folder: Path, name: str) -> float:
@@ -303,19 +292,21 @@ def coqchk(folder: Path, name: str) -> float:
         NotAcceptedError: for a file that it refuses.
         UsageError: for one that takes anything on trust.
     """
-    began = time.monotonic()
+    command = ["coqchk", "-o", "-silent", "-norec", f"depthlaw.{name}", "-Q", ".", "depthlaw"]
+    printed, seconds = _run(folder, command, f"coqchk does not accept {name}.v")
+    report(name, printed)
+    return seconds
+
+
+def _run(folder: Path, command: list[str], refusal: str) -> tuple[str, float]:
+    """What a command prints, and the seconds it takes; an error where it fails."""
+    began, pipe = time.monotonic(), subprocess.PIPE
     done = subprocess.run(
-        ["coqchk", "-o", "-silent", "-norec", f"depthlaw.{name}", "-Q", ".", "depthlaw"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
+        command, cwd=folder, stdout=pipe, stderr=subprocess.STDOUT, text=True, check=False
     )
     if done.returncode:
-        raise NotAcceptedError(f"coqchk does not accept {name}.v: {' '.join(done.stdout.split())}")
-    report(name, done.stdout)
-    return time.monotonic() - began
+        raise NotAcceptedError(f"{refusal}: {' '.join(done.stdout.split())}")
+    return done.stdout, time.monotonic() - began
 
 
 def report(name: str, printed: str) -> None:
@@ -416,7 +407,7 @@ def prove() -> dict[str, Any]:
         folder = Path(temporary)
         for name in names:
             shutil.copy(HERE / f"{name}.v", folder)
-            _, seconds = coqc(folder, name)
+            seconds = coqc(folder, name)
             again = "not run" if name in COMPUTED else f"{coqchk(folder, name):.1f} s"
             sys.stderr.write(
                 f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s, coqchk {again}\n"
@@ -431,7 +422,7 @@ def prove() -> dict[str, Any]:
         found["computed"] = asked_of(folder, [f"{head}E" for head in heads])
         link = link_file(claims.values())
         (folder / "Link.v").write_text(link, encoding="utf-8")
-        _, seconds = coqc(folder, "Link")
+        seconds = coqc(folder, "Link")
     for key, claim in claims.items():
         assert claim.formal is not None
         if claim.formal.theorem not in found["theorems"]:

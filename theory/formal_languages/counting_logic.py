@@ -9,13 +9,14 @@ layers. A word is read at its last position.
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Literal
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from .automaton import block_language, minimal, words
 from .hard_attention import blocks as k, clash
+from .temporal_logic import Formula
 
 count_depth = quantity(
     "count_depth",
@@ -39,7 +40,6 @@ Side = Literal["<", ">"]
 # A formula: a letter, ("not", x), ("and", x, y, ...), or ("counts", ((c, side, x), ...), n): the
 # counts of the x, each to its side ("<": up to here, ">": from here on) and times c, add up to n or
 # more.
-Formula = str | tuple[Any, ...]
 
 
 def depth(formula: Formula) -> int:

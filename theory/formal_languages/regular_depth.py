@@ -280,7 +280,7 @@ def deceived(automaton: Automaton, pumped: Pumped, leftmost: bool, layers: int) 
 # --- how many layers ---
 
 
-class Search(NamedTuple):
+class WordSearch(NamedTuple):
     """What a search over words found.
 
     pair: two words, one of them in the language, that look alike, the longer of which is as short
@@ -298,7 +298,7 @@ def search(
     leftmost: bool,
     most: int = MOST_SEEN,
     told: _Orders | None = None,
-) -> Search:
+) -> WordSearch:
     """Two words of one letter or more that so many layers of hard attention do not tell apart.
 
     What an end token tells of a word after k layers is what k - 1 layers have at the positions, in
@@ -312,9 +312,9 @@ def search(
     keeps these for other numbers of layers.
 
     >>> search(minimal("a*b*"), 1, leftmost=False)
-    Search(pair=('ab', 'bab'), length=3)
+    WordSearch(pair=('ab', 'bab'), length=3)
     >>> search(minimal("a*b*"), 2, leftmost=False)
-    Search(pair=None, length=None)
+    WordSearch(pair=None, length=None)
     """
     told = _Orders(leftmost) if told is None else told
     queue = [((0,) * layers, 0, "")]
@@ -331,11 +331,11 @@ def search(
             looks.setdefault(reached in automaton.accepting, longer)
             if len(looks) == 2:
                 one, other = looks.values()
-                return Search((one, other), len(longer))
+                return WordSearch((one, other), len(longer))
             if len(seen) >= most:
-                return Search(None, len(word))
+                return WordSearch(None, len(word))
             queue.append((after, reached, longer))
-    return Search(None, None)
+    return WordSearch(None, None)
 
 
 class _Orders:

@@ -49,7 +49,7 @@ shortest_length = quantity(
 
 BARCELO = "arXiv:2501.12997v2"
 
-Word = tuple[int, ...]
+Digits = tuple[int, ...]
 # A position and a letter.
 Pair = tuple[int, int]
 
@@ -61,7 +61,7 @@ class WordFunction(NamedTuple):
     answer -> the words that have it.
     """
 
-    words: tuple[Word, ...]
+    words: tuple[Digits, ...]
     tests: dict[Pair, int]
     classes: dict[Any, int]
 
@@ -75,7 +75,7 @@ class WordFunction(NamedTuple):
         return any(not some & ~same for same in self.classes.values())
 
 
-def task(function: Callable[[Word], Any], length: int, letters: int = 2) -> WordFunction:
+def task(function: Callable[[Digits], Any], length: int, letters: int = 2) -> WordFunction:
     """The task of computing a function on all words of a length over the letters 0, 1, ...
 
     Cost: the function is called letters^length times.
@@ -283,7 +283,7 @@ def split(the: WordFunction, parts: Iterable[int], order: Iterable[Pair]) -> fro
 
 
 def run(
-    the: WordFunction, word: Word, steps: int, orders: Callable[[int, int], Orders | None]
+    the: WordFunction, word: Digits, steps: int, orders: Callable[[int, int], Orders | None]
 ) -> bool:
     """Whether heads with given orders of scores, by thought and steps left, answer a word."""
     thought = the.everything
@@ -301,7 +301,7 @@ def run(
 # --- tasks ---
 
 
-def kth_one(k: int) -> Callable[[Word], int]:
+def kth_one(k: int) -> Callable[[Digits], int]:
     """The position of the k-th one, from 1; 0 if there are fewer.
 
     >>> kth_one(2)((1, 0, 1))
@@ -310,7 +310,7 @@ def kth_one(k: int) -> Callable[[Word], int]:
     return lambda word: next((i for i, bit in enumerate(word, 1) if bit and sum(word[:i]) == k), 0)
 
 
-def iterated(times: int) -> Callable[[Word], int]:
+def iterated(times: int) -> Callable[[Digits], int]:
     """The word read as a map of {0, ..., n-1} to itself, applied so often to 0.
 
     >>> iterated(2)((2, 0, 1))

@@ -12,9 +12,10 @@ from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
-from ..formal_languages.counting_logic import Formula, depth, truths, within
+from ..formal_languages.counting_logic import depth, truths, within
+from ..formal_languages.temporal_logic import Formula
 from .counting_both_ways import (
-    Kind,
+    LayerKind,
     alike,
     exact_blocks,
     kinds_of_one_layer,
@@ -30,7 +31,7 @@ most_blocks = quantity(
 )
 
 
-def common_states(listed: list[str], kinds: Callable[[str], list[Kind]]) -> list[list[str]]:
+def common_states(listed: list[str], kinds: Callable[[str], list[LayerKind]]) -> list[list[str]]:
     """The words by the finest state that all positions of each can share: words with a position of
     one kind in common have the same one, and so have words between which a chain of such words
     leads.
@@ -45,7 +46,7 @@ def common_states(listed: list[str], kinds: Callable[[str], list[Kind]]) -> list
     return sorted(sorted(node for node in part if isinstance(node, str)) for part in parts)
 
 
-def excluded(listed: list[str], kinds: Callable[[str], list[Kind]], tried: range) -> list[int]:
+def excluded(listed: list[str], kinds: Callable[[str], list[LayerKind]], tried: range) -> list[int]:
     """Numbers of blocks for which two of the words have one length and one common state, and only
     one of them has so many blocks: the sequences of states above the collapse are the same.
 

@@ -22,7 +22,7 @@ from ..nets.attention import AttentionNet
 from ..nets.builder import Stream
 from ..nets.classes import in_class
 from ..nets.right import right_on
-from .chain_of_thought import BARCELO, Word, least_steps, task, thought_steps
+from .chain_of_thought import BARCELO, Digits, least_steps, task, thought_steps
 
 most_maps = quantity(
     "most_maps", "k_{max}", "most maps that so many layers of one lookup compose", "integer"
@@ -274,7 +274,7 @@ def _(statement: Relational) -> Iterator[Step]:
 def _composition_steps(case: Case, heads: int = 1) -> Exact:
     many, size = case.maps, case.size
 
-    def of_cells(word: Word) -> int:
+    def of_cells(word: Digits) -> int:
         return composed([word[a * size :][:size] for a in range(many)], 0)
 
     return Exact(least_steps(task(of_cells, many * size, size), heads))

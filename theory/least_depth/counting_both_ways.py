@@ -18,7 +18,6 @@ from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.counting_logic import (
     KNEE,
-    Formula,
     Side,
     count_depth,
     counts,
@@ -27,6 +26,7 @@ from ..formal_languages.counting_logic import (
     within,
 )
 from ..formal_languages.hard_attention import blocks, clash
+from ..formal_languages.temporal_logic import Formula
 
 weight_bound = quantity(
     "weight_bound",
@@ -401,10 +401,10 @@ def alike(bound: int, number: int, sides: int = 2, first: int = 1) -> tuple[str,
 
 
 # What a position sees: its letter, and counts.
-Kind = tuple[Any, ...]
+LayerKind = tuple[Any, ...]
 
 
-def kinds_of_one_layer(word: str) -> list[Kind]:
+def kinds_of_one_layer(word: str) -> list[LayerKind]:
     """All that comparisons of one layer see at each position, with any weights: the letter, and the
     numbers of each letter up to here and from here on.
 
@@ -424,7 +424,7 @@ def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
     (2, 0)
     """
 
-    def seen(word: str) -> Counter[Kind]:
+    def seen(word: str) -> Counter[LayerKind]:
         return Counter(kind[: 1 + 2 * sides] for kind in kinds_of_one_layer(word))
 
     def kind(counts: Sequence[int]) -> tuple[int, ...]:

@@ -58,7 +58,7 @@ largest_entry = quantity(
 polygon_sides = quantity("polygon_sides", "n", "number of sides of a regular polygon")
 word_letters = quantity("word_letters", "T", "number of letters of a word")
 
-Word = tuple[Element, ...]
+GroupWord = tuple[Element, ...]
 
 _DIAGONAL = Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstract")
 
@@ -232,7 +232,7 @@ def products(
 # --- words that fewer layers cannot tell apart ---
 
 
-def universal(words: Iterable[Word], m: int, layers: int) -> list[list[frozenset[Any]]]:
+def universal(words: Iterable[GroupWord], m: int, layers: int) -> list[list[frozenset[Any]]]:
     """For each word the states of layers that see no less than any stack of m-th roots of unity.
 
     Layer 1 counts modulo m how often each letter was read; layer l + 1 how often it was read in
@@ -261,14 +261,16 @@ def universal(words: Iterable[Word], m: int, layers: int) -> list[list[frozenset
     return ends
 
 
-def value(word: Word, one: Element) -> Element:
+def value(word: GroupWord, one: Element) -> Element:
     """The product of a word."""
     for letter in word:
         one = times(one, letter)
     return one
 
 
-def look_alike(group: frozenset[Element], m: int, layers: int) -> tuple[Word, Word] | None:
+def look_alike(
+    group: frozenset[Element], m: int, layers: int
+) -> tuple[GroupWord, GroupWord] | None:
     """Two words of different products that so many diagonal layers cannot tell apart, or None.
 
     A word returns k layers if all their states are as before it. Letters return none. If u and v
@@ -280,11 +282,11 @@ def look_alike(group: frozenset[Element], m: int, layers: int) -> tuple[Word, Wo
     True
     """
     one = power(min(group), 0)
-    words: dict[Element, Word] = {x: (x,) for x in sorted(group)}
+    words: dict[Element, GroupWord] = {x: (x,) for x in sorted(group)}
     if layers == 0:
         return next((((x,), (one,)) for x in words if x != one), None)
     for _ in range(layers - 1):
-        longer: dict[Element, Word] = {}
+        longer: dict[Element, GroupWord] = {}
         values = [value(u, one) for u in words.values()]
         listed = [(u, x, power(x, m - 1)) for u, x in zip(words.values(), values, strict=True)]
         for u, x, x_back in listed:

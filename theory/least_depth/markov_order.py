@@ -18,6 +18,7 @@ from ..nets.attention import AttentionNet
 from ..nets.batched import read_outs
 from ..nets.builder import Stream
 from ..nets.classes import in_class
+from .chain_of_thought import Digits
 
 least_layers = quantity(
     "few_head_layers",
@@ -26,11 +27,10 @@ least_layers = quantity(
     "integer",
 )
 
-Word = tuple[int, ...]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def gram(word: Word, k: int, symbols: int) -> list[Fraction] | None:
+def gram(word: Digits, k: int, symbols: int) -> list[Fraction] | None:
     """How often each symbol followed the last k symbols before; None where nothing followed them.
 
     >>> gram((0, 1, 0, 0, 0), 1, 2)
@@ -41,7 +41,7 @@ def gram(word: Word, k: int, symbols: int) -> list[Fraction] | None:
     return [Fraction(after.count(s), len(after)) for s in range(symbols)] if after else None
 
 
-def network(word: Word, k: int, symbols: int, delete: bool = True) -> tuple[list[Fraction], int]:
+def network(word: Digits, k: int, symbols: int, delete: bool = True) -> tuple[list[Fraction], int]:
     """Two layers, one head each, in exact arithmetic.
 
     Layer 1 attends to the k positions before with weights in the ratio 3 : 9 : ... : 3^k, nearest
@@ -118,7 +118,7 @@ def heads_net(case: Case) -> AttentionNet:
     )
 
 
-def signed_words(k: int, symbols: int, length: int) -> list[tuple[int, Word]]:
+def signed_words(k: int, symbols: int, length: int) -> list[tuple[int, Digits]]:
     """Words that too few heads in one layer cannot all get right, with what to get right.
 
     All end in k symbols 0. Sign 1 says that of the last two symbols the first is likelier,
@@ -157,7 +157,7 @@ def signed_words(k: int, symbols: int, length: int) -> list[tuple[int, Word]]:
     return [(sign, (*(1,) * (length - len(end)), *end)) for sign, end in ends]
 
 
-def contradicts(signed: list[tuple[int, Word]], k: int, heads: int) -> bool:
+def contradicts(signed: list[tuple[int, Digits]], k: int, heads: int) -> bool:
     """Whether so many heads in one layer must get one of the words wrong, by counting.
 
     The signs must be those of the k-grams and the last symbols equal; and whatever symbols are
@@ -176,7 +176,7 @@ def contradicts(signed: list[tuple[int, Word]], k: int, heads: int) -> bool:
     if len({word[-1] for _, word in signed}) > 1:
         return False
     for positions in combinations(range(len(signed[0][1])), heads):
-        total: Counter[Word] = Counter()
+        total: Counter[Digits] = Counter()
         for sign, word in signed:
             total[tuple(word[position] for position in positions)] += sign
         if any(total.values()):

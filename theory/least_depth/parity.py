@@ -62,7 +62,7 @@ attention_base = quantity(
 # The class of the nets whose heads are fewer than the bits.
 FEW_HEADS = "linear-readout-few-heads"
 
-Word = Sequence[int]
+Bits = Sequence[int]
 ZERO = Fraction(0)
 
 
@@ -109,7 +109,7 @@ def words_of(length: int) -> Iterator[tuple[int, ...]]:
     return product((0, 1), repeat=length)
 
 
-def sign(word: Word) -> int:
+def sign(word: Bits) -> int:
     """1 for an even number of ones, -1 for an odd one."""
     return (-1) ** (sum(word) % 2)
 
@@ -234,7 +234,7 @@ def parity_heads(case: Case) -> Exact:
     return _heads(case, one_layer(case))
 
 
-def inverse(k: int, j: int, word: Word) -> Fraction:
+def inverse(k: int, j: int, word: Bits) -> Fraction:
     """A head of softmax attention, a weighted mean: 1/(c + j + 1) on k bits with c ones, where the
     query has the weight 1 and the value 0.
 

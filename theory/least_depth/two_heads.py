@@ -20,7 +20,7 @@ from ..nets.builder import Body, Stream
 from ..nets.classes import in_class
 from ..nets.right import right_on
 from ..nets.thoughts import ThoughtNet
-from .chain_of_thought import Word, least_steps, pairs_text, task, thoughts_by_tables, word_length
+from .chain_of_thought import Digits, least_steps, pairs_text, task, thoughts_by_tables, word_length
 
 ordered_heads_least = quantity(
     "ordered_heads_least",
@@ -81,13 +81,13 @@ def hard_heads(n: int) -> ThoughtNet:
     )
 
 
-def uniform(word: Word) -> bool:
+def uniform(word: Digits) -> bool:
     """Whether a net with one uniform head takes a word for sorted: right up to two letters."""
     n = len(word)
     return sum(x * Fraction(2 * i - n - 1, n) for i, x in enumerate(word, 1)) > Fraction(-1, 4)
 
 
-def balanced(words: list[Word], others: list[Word]) -> bool:
+def balanced(words: list[Digits], others: list[Digits]) -> bool:
     """Whether two words and two others have the same letters, counted at each position.
 
     One softmax head with a linear read-out, times its positive denominator, is a sum of functions
@@ -95,7 +95,7 @@ def balanced(words: list[Word], others: list[Word]) -> bool:
     it is not positive on the words alone.
     """
 
-    def sums(some: list[Word]) -> set[Word]:
+    def sums(some: list[Digits]) -> set[Digits]:
         return {tuple(x + y for x, y in zip(u, v, strict=True)) for u, v in combinations(some, 2)}
 
     return not sums(words).isdisjoint(sums(others))

@@ -23,7 +23,7 @@ from ..nets.attention import AttentionNet
 from ..nets.balls import read_out
 from ..nets.builder import Stream
 from ..nets.classes import in_class
-from .parity import Word, sign, signed_output
+from .parity import Bits, sign, signed_output
 
 # What the last layer multiplies its scores by.
 SHARPNESS = 4
@@ -32,7 +32,7 @@ SHARPNESS = 4
 SHORT = 10
 
 
-def counted(word: Word, zeros: int = 3) -> tuple[Fraction, Fraction]:
+def counted(word: Bits, zeros: int = 3) -> tuple[Fraction, Fraction]:
     """What layer 1 writes at the end token: (c + e)/D and 1/D, for c ones, e < 1/N^2, D < pi^2/6.
 
     The start token is at place 0, the end token at N - 1. The score of a token at place j is -2
@@ -58,7 +58,7 @@ def counted(word: Word, zeros: int = 3) -> tuple[Fraction, Fraction]:
     return count / total, 1 / total
 
 
-def output(word: Word, sharpness: int = SHARPNESS, zeros: int = 3) -> arb:
+def output(word: Bits, sharpness: int = SHARPNESS, zeros: int = 3) -> arb:
     """A ball around what layer 2 writes at the end token: positive for an even number of ones.
 
     The score of the token at place i is sharpness (2 a i - b i^2), for what layer 1 wrote, a and b;
@@ -112,7 +112,7 @@ def uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> AttentionNet:
     )
 
 
-def _words(n: int) -> Iterator[Word]:
+def _words(n: int) -> Iterator[Bits]:
     """The words of each number of ones that stand all in front, all behind, or every other one from
     the front."""
     for ones in range(n + 1):

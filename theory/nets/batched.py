@@ -26,7 +26,7 @@ import numpy.typing as npt
 from ..atlas.tasks import Word
 from . import balls
 from .attention import LARGEST_SCORE, AttentionNet, Head, Layer
-from .fields import Number, Vector
+from .fields import Vector
 from .recurrent import RecurrentNet
 
 Whole = npt.NDArray[Any]  # of int64, or of Python's integers
@@ -92,48 +92,21 @@ def thoughts(
 
 
 def _by_automaton(net: RecurrentNet, words: Iterable[Word]) -> Iterator[tuple[Word, Answer]]:
-    starts = tuple(layer.start for layer in net.layers)
-    number = {starts: 0}
+    number, states = {net.start: 0}, [net.start]
     # For each tuple of states: by letter read the number of the next one, and the letter written.
     steps: list[dict[str, tuple[int, str]]] = [{}]
-    states = [starts]
     for word in words:
         at, written = 0, ""
-        try:
-            for letter in word:
-                if letter not in steps[at]:
-                    after, written = recurrent_step(net, states[at], letter)
-                    if after not in number:
-                        number[after] = len(states)
-                        states.append(after)
-                        steps.append({})
-                    steps[at][letter] = (number[after], written)
-                at, written = steps[at][letter]
-        except KeyError:
-            written = net.answer(word)  # which says what is missing
+        for letter in word:
+            if letter not in steps[at]:
+                after, written = net.step(states[at], letter)
+                if after not in number:
+                    number[after] = len(states)
+                    states.append(after)
+                    steps.append({})
+                steps[at][letter] = (number[after], written)
+            at, written = steps[at][letter]
         yield word, written
-
-
-States = tuple[tuple[Number, ...], ...]
-
-
-def recurrent_step(net: RecurrentNet, states: States, letter: str) -> tuple[States, str]:
-    """The states of all layers after a letter, and the letter that the last one writes.
-
-    Raises:
-        KeyError: where the file says nothing of a letter or a state.
-    """
-    after = []
-    for layer, state in zip(net.layers, states, strict=True):
-        matrix, add = layer.step[letter]
-        after.append(
-            tuple(
-                sum(a * b for a, b in zip(row, state, strict=True)) + c
-                for row, c in zip(matrix, add, strict=True)
-            )
-        )
-        letter = layer.emit[state if layer.before else after[-1], letter]
-    return tuple(after), letter
 
 
 # --- whole numbers --------------------------------------------------------------------------------
@@ -154,11 +127,6 @@ def _fit(bound: int, *arrays: Whole) -> tuple[Whole, ...]:
     if bound.bit_length() > WIDEST:
         raise _WordByWordError
     return tuple(a.astype(object) for a in arrays)
-
-
-def _plus(a: Whole, b: Whole) -> Whole:
-    a, b = _fit(_largest(a) + _largest(b), a, b)
-    return a + b
 
 
 def _times(a: Whole, b: Whole) -> Whole:
@@ -188,7 +156,8 @@ def _power(base: int, exponents: Whole) -> Whole:
     return np.power(np.full_like(exponents, base), exponents)
 
 
-def _small(a: Whole) -> Whole:
+def small(a: Whole) -> Whole:
+    """The array as 64-bit integers where its entries fit."""
     return a.astype(np.int64) if _largest(a) < 1 << 62 else a
 
 
@@ -199,7 +168,7 @@ def _whole(rows: list[Vector]) -> tuple[Whole, Whole]:
     bottom = math.lcm(*(entry.denominator for entry in entries.values()))
     whole = {at: e.numerator * (bottom // e.denominator) for at, e in entries.items()}
     top = [[whole[id(entry)] for entry in row] for row in rows]
-    return _small(np.array(top, dtype=object)), _small(np.array([bottom], dtype=object))
+    return small(np.array(top, dtype=object)), small(np.array([bottom], dtype=object))
 
 
 @dataclass(frozen=True)
@@ -218,14 +187,12 @@ class _Rationals:
     def plus(self, other: _Rationals) -> _Rationals:
         """The sum, in lowest terms."""
         bottom = _lcm(self.bottom, other.bottom)
-        top = _plus(
-            _times(self.top, (bottom // self.bottom)[:, None, None]),
-            _times(other.top, (bottom // other.bottom)[:, None, None]),
-        )
+        tops = [_times(each.top, (bottom // each.bottom)[:, None, None]) for each in (self, other)]
+        top = np.add(*_fit(sum(map(_largest, tops)), *tops))
         if (bottom == 1).all():
             return _Rationals(top, bottom)
         common = np.gcd(np.gcd.reduce(top.reshape(len(top), -1), axis=1), bottom)
-        return _Rationals(_small(top // common[:, None, None]), _small(bottom // common))
+        return _Rationals(small(top // common[:, None, None]), small(bottom // common))
 
     def last(self, tokens: int = 1) -> _Rationals:
         """The vectors of the last tokens, so many of them; 0 for all."""

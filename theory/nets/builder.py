@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -72,9 +72,6 @@ class Stream:
             *({self._place[name]: entry for name, entry in row.items()} for row in named),
         )
 
-    def _into(self, names: Iterable[str]) -> Rows:
-        return columns(len(self._place), *({self._place[name]: 1} for name in names))
-
     def head(
         self,
         attention: str,
@@ -97,7 +94,7 @@ class Stream:
             "query": self.matrix(query),
             "key": self.matrix(key),
             "value": self.matrix([row for row, _ in values]),
-            "output": self._into(to for _, to in values),
+            "output": columns(len(self._place), *({self._place[to]: 1} for _, to in values)),
         } | rest
 
     def mlp(self, units: Sequence[tuple[Mapping[str, Any], Any, str | Mapping[str, Any]]]) -> Body:

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 
 from ..atlas.tasks import Word, WordTask
 from .attention import AttentionNet, Head
-from .batched import recurrent_step
 from .fields import Vector, times
 from .recurrent import RecurrentNet
 
@@ -33,7 +32,7 @@ class StatesGrow(UsageError):
 
 
 @dataclass(frozen=True)
-class Automaton:
+class EveryLength:
     """What a net is on words of every length.
 
     Attributes:
@@ -47,7 +46,7 @@ class Automaton:
     wrong: Word | None
 
 
-def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> Automaton | None:
+def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> EveryLength | None:
     """Follow a net's states and the task's together until nothing new is reached; None where there
     are more than `MOST_PAIRS` pairs, or the net is none that this is known of.
 
@@ -60,8 +59,7 @@ def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> Automaton | N
     step: Step
     most = MOST_PAIRS if isinstance(net, RecurrentNet) else MOST_PAIRS // 10
     if isinstance(net, RecurrentNet):
-        start = tuple(layer.start for layer in net.layers)
-        step = partial(recurrent_step, net)
+        start, step = net.start, net.step
     elif task.machine and _reads_on(net):
         start, step = _hard_attention(_with_integers(net))
     else:
@@ -83,25 +81,20 @@ def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> Automaton | N
         for letter in task.letters:
             try:
                 after, said = step(pair[0], letter)
-            except KeyError:
-                missing = word(pair, letter)
-                try:
-                    net.answer(missing)  # which says what is missing
-                except UsageError as error:
-                    raise StatesGrow(
-                        "its states grow, or the file does not list all that are reached: in a "
-                        f"word of {plural(len(missing), 'letter')} {error}"
-                    ) from None
-                raise
+            except UsageError as error:
+                raise StatesGrow(
+                    "its states grow, or the file does not list all that are reached: in a word of "
+                    f"{plural(len(word(pair, letter)), 'letter')} {error}"
+                ) from None
             right = machine.step(pair[1], letter) if machine else ""
             if machine and said != machine.said(right):
-                return Automaton(len({states for states, _ in todo}), True, word(pair, letter))
+                return EveryLength(len({states for states, _ in todo}), True, word(pair, letter))
             if (after, right) not in reached:
                 reached[after, right] = (pair, letter)
                 todo.append((after, right))
         if len(todo) > most:
             return None
-    return Automaton(len({states for states, _ in todo}), machine is not None, None)
+    return EveryLength(len({states for states, _ in todo}), machine is not None, None)
 
 
 def _reads_on(net: AttentionNet) -> bool:

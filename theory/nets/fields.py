@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -130,11 +130,11 @@ def letters_of(body: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(alphabet)
 
 
-def dot(one: Vector, other: Vector) -> Number:
+def dot(one: Sequence[Number], other: Sequence[Number]) -> Number:
     """The inner product of two vectors."""
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def times(matrix: list[Vector], vector: Vector) -> Vector:
+def times(matrix: list[Vector], vector: Sequence[Number]) -> Vector:
     """A matrix times a vector."""
     return [dot(row, vector) for row in matrix]

@@ -147,17 +147,19 @@ def net_of(body: Mapping[str, Any]) -> ExactNet:
     Raises:
         UsageError: for what is missing, unknown or of the wrong size.
     """
-    family = body.get("family")
-    if family in ("relu", "thoughts"):
-        return relu_net(body) if family == "relu" else thought_net(body)
-    if family not in ("attention", "recurrent"):
+    readers: dict[Any, Callable[[Mapping[str, Any]], ExactNet]] = {
+        "attention": _attention,
+        "recurrent": _recurrent,
+        "relu": relu_net,
+        "thoughts": thought_net,
+    }
+    if (family := str(body.get("family"))) not in readers:
         raise UsageError(
-            f"the family of nets {quoted(str(family))} is not known; accepted are attention, "
+            f"the family of nets {quoted(family)} is not known; accepted are attention, "
             "recurrent, relu and thoughts"
         )
-    field = field_of(body)
     try:
-        return (_attention if family == "attention" else _recurrent)(body, field)
+        return readers[family](body)
     except KeyError as missing:
         raise UsageError(f"the file lacks {missing} where it is needed") from None
     except UsageError:
@@ -217,7 +219,8 @@ def text_of(value: Any, indent: int = 0) -> str:
     return "[" + inner + ("," + inner).join(text_of(each, indent + 1) for each in value) + "]"
 
 
-def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
+def _attention(body: Mapping[str, Any]) -> AttentionNet:
+    field = field_of(body)
     embedding = {token: _vector(field, v) for token, v in body["embedding"].items()}
     alphabet = letters_of(body)
     marks = [body[end] for end in ("start", "end") if body.get(end) is not None]
@@ -326,37 +329,22 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
     if base not in (None, "e") and field.sign(base - 1) <= 0:
         raise UsageError("the base of softmax is above 1")
     divide = head.get("divide", 1)
-    if divide != "n" and field.sign(field.number(divide)) == 0:
+    if divide != "n" and field.sign(divide := field.number(divide)) == 0:
         raise UsageError("scores are divided by n or a number other than 0")
-    return Head(
-        query,
-        key,
-        value,
-        output,
-        kind,
-        mask,
-        base,
-        divide if divide == "n" else field.number(divide),
-    )
+    return Head(query, key, value, output, kind, mask, base, divide)
 
 
-def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
-    layers = []
+def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
+    field, layers = field_of(body), []
     for layer in body["layers"]:
         start = tuple(_vector(field, layer["start"]))
         size = len(start)
         step = {}
         for letter, given in layer["step"].items():
             if "diagonal" in given:
-                entries = _vector(field, given["diagonal"])
-                if len(entries) != size:
-                    raise UsageError(
-                        f"the step of {quoted(letter)} does not fit a state of size {size}"
-                    )
-                matrix = [
-                    [entries[i] if i == j else field.number(0) for j in range(size)]
-                    for i in range(size)
-                ]
+                entries, zero = _vector(field, given["diagonal"]), field.number(0)
+                places = range(len(entries))
+                matrix = [[entries[i] if i == j else zero for j in places] for i in places]
             else:
                 matrix = _matrix(field, given["matrix"])
             add = _vector(field, given["add"]) if "add" in given else [field.number(0)] * size

@@ -11,6 +11,8 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from .fields import Field, Number, Vector, times
 
+States = tuple[tuple[Number, ...], ...]
+
 
 @dataclass(frozen=True)
 class RecurrentLayer:
@@ -36,27 +38,39 @@ class RecurrentNet:
         """Layers."""
         return len(self.layers)
 
-    def answer(self, word: Sequence[str]) -> str:
-        """The last letter that the last layer writes.
+    @property
+    def start(self) -> States:
+        """The states of all layers before a word."""
+        return tuple(layer.start for layer in self.layers)
+
+    def step(self, states: States, letter: str) -> tuple[States, str]:
+        """The states of all layers after a letter, and the letter that the last one writes.
 
         Raises:
             UsageError: for a state and letter that the file says nothing of.
         """
-        letters = list(word)
-        for number, layer in enumerate(self.layers, 1):
-            state, written = layer.start, []
-            for letter in letters:
-                if letter not in layer.step:
-                    raise UsageError(f"layer {number} has no step for the letter {quoted(letter)}")
-                matrix, add = layer.step[letter]
-                after = tuple(a + b for a, b in zip(times(matrix, list(state)), add, strict=True))
-                key = (state if layer.before else after, letter)
-                if key not in layer.emit:
-                    raise UsageError(
-                        f"layer {number} writes nothing in the state {list(map(str, key[0]))} for "
-                        f"the letter {quoted(letter)}"
-                    )
-                written.append(layer.emit[key])
-                state = after
-            letters = written
-        return letters[-1]
+        after = []
+        for number, (layer, state) in enumerate(zip(self.layers, states, strict=True), 1):
+            if letter not in layer.step:
+                raise UsageError(f"layer {number} has no step for the letter {quoted(letter)}")
+            matrix, add = layer.step[letter]
+            after.append(tuple(a + b for a, b in zip(times(matrix, state), add, strict=True)))
+            read = state if layer.before else after[-1]
+            if (read, letter) not in layer.emit:
+                raise UsageError(
+                    f"layer {number} writes nothing in the state {list(map(str, read))} for "
+                    f"the letter {quoted(letter)}"
+                )
+            letter = layer.emit[read, letter]
+        return tuple(after), letter
+
+    def answer(self, word: Sequence[str]) -> str:
+        """The last letter that the last layer writes.
+
+        Raises:
+            UsageError: as of `step`.
+        """
+        states, written = self.start, ""
+        for letter in word:
+            states, written = self.step(states, letter)
+        return written

@@ -29,7 +29,8 @@ import numpy as np
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-from .batched import Whole, matmul
+from .batched import Whole, matmul, small
+from .fields import Field
 
 # Inputs whose orders are gone through one by one, and parts into which their cones are cut.
 MOST_INPUTS = 7
@@ -86,32 +87,19 @@ def relu_net(body: Mapping[str, Any]) -> ReluNet:
     """The net that a JSON object describes.
 
     Raises:
-        UsageError: for what is missing or of the wrong size.
+        UsageError: for what is no number, or of the wrong size; `net_of` says what is missing.
     """
-    try:
-        layers = []
-        for layer in body["layers"]:
-            matrix = [[_number(entry) for entry in row] for row in layer["matrix"]]
-            bias = [_number(entry) for entry in layer.get("bias", [0] * len(matrix))]
-            layers.append([[*row, b] for row, b in zip(matrix, bias, strict=True)])
-        out = [*map(_number, body["out"]), _number(body.get("add", 0))]
-    except KeyError as missing:
-        raise UsageError(f"the file lacks {missing} where it is needed") from None
-    except (TypeError, AttributeError, ValueError, ZeroDivisionError) as error:
-        raise UsageError(f"the file has a part of the wrong form: {error}") from None
+    number, layers = Field().number, []
+    for layer in body["layers"]:
+        matrix = [[number(entry) for entry in row] for row in layer["matrix"]]
+        bias = [number(entry) for entry in layer.get("bias", [0] * len(matrix))]
+        layers.append([[*row, b] for row, b in zip(matrix, bias, strict=True)])
+    out = [*map(number, body["out"]), number(body.get("add", 0))]
     sizes = [{len(row) - 1 for row in rows} for rows in (*layers, [out])]
-    for number, (given, rows) in enumerate(zip(sizes[1:], layers, strict=True), 1):
-        if not rows or len(sizes[number - 1]) != 1 or given != {len(rows)}:
-            raise UsageError(f"the weights do not fit the {len(rows)} units of layer {number}")
+    for place, (given, rows) in enumerate(zip(sizes[1:], layers, strict=True), 1):
+        if not rows or len(sizes[place - 1]) != 1 or given != {len(rows)}:
+            raise UsageError(f"the weights do not fit the {len(rows)} units of layer {place}")
     return ReluNet(tuple(layers), out, body)
-
-
-def _number(text: Any) -> Fraction:
-    if isinstance(text, bool) or not isinstance(text, int | str):
-        raise ValueError(f'{text!r} is no number; accepted are integers and strings such as "1/3"')
-    if "e" in str(text).lower():
-        raise ValueError(f"{text!r} is no number here; write it out")
-    return Fraction(text)
 
 
 def numbers(task: str, parameters: Mapping[str, Any]) -> int:
@@ -226,7 +214,7 @@ def where_no_maximum(net: ReluNet) -> Point | None:
             parts += 1
             if parts > MOST_PARTS:
                 raise UsageError(f"the units cut the space into more than {MOST_PARTS:,} parts")
-            cut = _first_cut(whole, cone)
+            cut, *_ = _last_states(whole, cone)
             if cut is not None:
                 todo.extend(cone.cut(cut))
             elif (wrong := _wrong_on(net, whole, cone, largest)) is not None:
@@ -244,12 +232,7 @@ def _whole(rows: Sequence[Sequence[Fraction]]) -> tuple[Whole, int]:
 def _through(layer: tuple[Whole, int], states: Whole, cone: _Cone, scale: int) -> Whole:
     """The values before ReLU of a layer's units at the edges, times the scale and the layer's
     denominator."""
-    return matmul(_small(layer[0]), _small(np.vstack([states, scale * cone.edges[-1:]])))
-
-
-def _small(a: Whole) -> Whole:
-    largest = max(map(abs, a.ravel().tolist()), default=0)
-    return a.astype(np.int64) if largest < 1 << 62 else a
+    return matmul(small(layer[0]), small(np.vstack([states, scale * cone.edges[-1:]])))
 
 
 def _last_states(
@@ -265,10 +248,6 @@ def _last_states(
             return values[both[0]], states, scale
         states, scale = np.maximum(values, 0), scale * layer[1]
     return None, states, scale
-
-
-def _first_cut(whole: Sequence[tuple[Whole, int]], cone: _Cone) -> Whole | None:
-    return _last_states(whole, cone)[0]
 
 
 def _wrong_on(

@@ -72,31 +72,24 @@ def thought_net(body: Mapping[str, Any]) -> ThoughtNet:
     """The net that a JSON object describes.
 
     Raises:
-        UsageError: for what is missing or of the wrong form.
+        UsageError: for a thought that is not in the file; `net_of` says what is missing.
     """
-    try:
-        given = body["thoughts"]
-        net = ThoughtNet(
-            letters_of(body),
-            body["begin"],
-            {
-                name: tuple(tuple(head.split()) for head in each["heads"])
-                for name, each in given.items()
-            },
-            {name: dict(each["next"]) for name, each in given.items()},
-            {
-                name: answer if isinstance(answer, bool) else str(answer)
-                for name, answer in body["answers"].items()
-            },
-            body,
-        )
-        named = [net.begin, *(name for each in net.after.values() for name in each.values())]
-    except KeyError as missing:
-        raise UsageError(f"the file lacks {missing} where it is needed") from None
-    except UsageError:
-        raise
-    except (TypeError, AttributeError, ValueError) as error:
-        raise UsageError(f"the file has a part of the wrong form: {error}") from None
+    given = body["thoughts"]
+    net = ThoughtNet(
+        letters_of(body),
+        body["begin"],
+        {
+            name: tuple(tuple(head.split()) for head in each["heads"])
+            for name, each in given.items()
+        },
+        {name: dict(each["next"]) for name, each in given.items()},
+        {
+            name: answer if isinstance(answer, bool) else str(answer)
+            for name, answer in body["answers"].items()
+        },
+        body,
+    )
+    named = [net.begin, *(name for each in net.after.values() for name in each.values())]
     for name in named:
         if not isinstance(name, str) or name not in {**net.heads, **net.answers}:
             raise UsageError(f"the thought {quoted(str(name))} is not in the file")

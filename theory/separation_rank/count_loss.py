@@ -196,10 +196,10 @@ def _(statement: Relational) -> Iterator[Step]:
 # --- the word of one head -------------------------------------------------------------------------
 
 # Words are tuples of names; a name that ends in ' is a transpose. M and the W_l are symmetric.
-Word = tuple[str, ...]
+Factors = tuple[str, ...]
 
 
-def transposed(word: Word) -> Word:
+def transposed(word: Factors) -> Factors:
     """The letters in reverse, each transposed; W is symmetric.
 
     >>> transposed(("A", "W", "B'"))

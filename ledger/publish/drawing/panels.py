@@ -17,7 +17,7 @@ Found = Mapping[str, Mapping[Case, Measured]]
 Rows = Sequence[tuple[Case, Measured]]
 Number = int | float
 Scale = Literal["linear", "log"]
-Kind = Literal["line", "points", "thin", "reference"]
+SeriesKind = Literal["line", "points", "thin", "reference"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Series:
     y: tuple[Number, ...]
     low: tuple[Number, ...] | None = None
     high: tuple[Number, ...] | None = None
-    kind: Kind = "line"
+    kind: SeriesKind = "line"
     like: str = ""
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ def curves(
     x: str | Callable[[Case], Number],
     by: str,
     label: Callable[[Any], str] = str,
-    kind: Kind = "line",
+    kind: SeriesKind = "line",
 ) -> tuple[Series, ...]:
     """A curve for each value of a field.
 
@@ -129,7 +129,7 @@ def curves(
 
 
 def curve(
-    label: str, points: Mapping[Any, Measured | Number], kind: Kind = "line", like: str = ""
+    label: str, points: Mapping[Any, Measured | Number], kind: SeriesKind = "line", like: str = ""
 ) -> Series | None:
     """Numbers, means, shares or enclosures against places, with their 95 % intervals or ends; None
     where there is no point."""
