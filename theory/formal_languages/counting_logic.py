@@ -159,6 +159,7 @@ def crasp_blocks(case: Case) -> Exact:
     is shown there for $k = 5$, and else as reported. For prediction inputs are words of the
     language: we read it so since $k - 2$ is right then, the first letter and the letter read saving
     a layer each. On arbitrary words prefix membership is as deep as membership.
+    The class is words, since a formula is no net.
     """
     return _prediction(case) if case.saved else _recognition(case)
 

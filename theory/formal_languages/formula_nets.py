@@ -8,7 +8,7 @@ from typing import Any
 
 from ..nets.attention import AttentionNet
 from ..nets.builder import Body, columns, rows
-from ..nets.json_format import net_of
+from ..nets.json_format import attention_net
 from .temporal_logic import END, Formula, depth, neither
 
 # Letters of which one stands here, or None for any; formulas of `since`, each with its truth.
@@ -169,9 +169,7 @@ def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Attentio
         ],
         "read": rows(width, {answer: 1})[0],
     }
-    net = net_of(body)
-    assert isinstance(net, AttentionNet)
-    return net
+    return attention_net(body)
 
 
 def _any_of(sum_of: tuple[Cube, ...], letter: str) -> bool:

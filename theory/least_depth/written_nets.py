@@ -6,6 +6,7 @@ what is stored.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +16,8 @@ from typing import Any
 from ..claims.values import Case
 from ..formal_languages.fixed_precision import leftmost_net
 from ..formal_languages.hard_attention import blocks_net
-from ..nets.builder import Body
+from ..hops.hop_nets import causal_net, self_skipping_net, strict_net
+from ..nets.builder import Body, rows
 from ..nets.classes import ExactNet
 from ..nets.json_format import text_of
 from .brackets import brackets_net, looking_back, stair_net
@@ -25,19 +27,29 @@ from .continuous_thoughts import vertex_net
 from .fixed_reads import doubling_net
 from .group_nets import by_signs, cube, octagon
 from .group_words import diagonal_net
-from .lookup_nets import (
-    hops_causal,
-    hops_self_skipping,
-    hops_strict,
-    identity_weights,
-)
 from .markov_order import heads_net
 from .parity import one_head, one_layer, two_layers
 from .relu_maxima import blocks
 from .two_heads import hard_heads, softmax_heads
 from .uniform_parity import uniform
 
-# --- maxima ---------------------------------------------------------------------------------------
+# --- of no claim of this topic ---
+
+
+def identity_weights(n: int, layers: int) -> Body:
+    """X -> X X^T X on A + I, so many times, for n vertices; read where the rows of the first and
+    the second one meet."""
+    letters = ["".join(bits) for bits in itertools.product("01", repeat=n)]
+    unit = rows(n, *({i: 1} for i in range(n)))
+    head = {"attention": "linear", "query": unit, "key": unit, "value": unit, "output": unit}
+    return {
+        "family": "attention",
+        "alphabet": letters,
+        "embedding": {row: [*map(int, row)] for row in letters},
+        "layers": [{"heads": [head], "residual": False}] * layers,
+        "read": rows(n, {1: 1})[0],
+        "at": "first",
+    }
 
 
 def maximum_of_pairs() -> Body:
@@ -84,19 +96,19 @@ FILES: dict[str, tuple[str, dict[str, Any], str, Callable[[], Body | ExactNet]]]
     ),
     "d8-signs": ("two-group-words", {"group": "D8"}, "sign-ssm", lambda: diagonal_net("D8", 2)),
     "hops-causal": (
-        "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: hops_causal(3, 2)
+        "hops", {"k": 3, "symbols": 2}, "one-causal-head-fixed", lambda: causal_net(3, 2)
     ),
     **{
         f"hops-{k}": (
             "hops",
             {"k": k, "symbols": symbols},
             "one-causal-head",
-            partial(hops_self_skipping, k, symbols),
+            partial(self_skipping_net, k, symbols),
         )
         for k, symbols in ((3, 3), (5, 2), (7, 2), (15, 2))
     },
     "hops-strict": (
-        "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: hops_strict(3, 2, 64)
+        "hops", {"k": 3, "symbols": 2}, "one-strict-head", lambda: strict_net(3, 2, 64)
     ),
     "kgram": (
         "kgram",
