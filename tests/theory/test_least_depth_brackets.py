@@ -11,6 +11,7 @@ from math import prod
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.formal_languages import fixed_precision
 from depthlaw.theory.formal_languages.automaton import (
     Automaton,
@@ -19,6 +20,8 @@ from depthlaw.theory.formal_languages.automaton import (
     minimal,
     words,
 )
+from depthlaw.theory.formal_languages.formula_nets import of_formula
+from depthlaw.theory.formal_languages.regular_depth import around_a_cycle
 from depthlaw.theory.formal_languages.temporal_logic import (
     END,
     attend,
@@ -28,6 +31,7 @@ from depthlaw.theory.formal_languages.temporal_logic import (
     means,
 )
 from depthlaw.theory.least_depth import brackets, markov_order
+from depthlaw.theory.nets.right import right_on
 
 BRACKETS = st.text("([)]", max_size=14)
 
@@ -189,7 +193,7 @@ def test_the_equation_of_r_trivial_monoids_decides_the_same(language: str) -> No
     expression, alphabet, size = fixed_precision.LANGUAGES[language]
     automaton = minimal(expression, alphabet)
     assert equation_holds(automaton) == (size == 1)
-    assert equation_holds(automaton) == fixed_precision.some_depth_suffices(automaton)
+    assert equation_holds(automaton) == (around_a_cycle(automaton) is None)
 
 
 @pytest.mark.parametrize("expression", ["a*b*", "a(a|b)*", block_language(3)])
@@ -197,13 +201,12 @@ def test_the_formula_of_an_automaton_means_its_language(expression: str) -> None
     automaton = minimal(expression)
     formula = fixed_precision.past_formula(automaton)
     assert all(means(formula, word) == automaton.accepts(word) for word in words(6))
-    assert fixed_precision.same_language(formula, automaton)
-    assert not fixed_precision.same_language(formula, minimal("(ab)*"))
+    net = of_formula(formula, "ab", "left")
+    assert right_on(net, language_task(expression, "ab")).every_length
+    assert [bool(right_on(net, language_task(e, "ab"))) for e in (expression, "(ab)*")] == [1, 0]
 
 
-def test_without_a_cycle_there_is_no_pair_and_with_one_no_formula() -> None:
-    with pytest.raises(ValueError, match="no cycle"):
-        fixed_precision.pair_around_a_cycle(minimal("a*b*"), 1)
+def test_with_a_cycle_there_is_no_formula() -> None:
     with pytest.raises(ValueError, match="partially ordered"):
         fixed_precision.past_formula(minimal("(ab)*"))
 

@@ -7,12 +7,12 @@ from itertools import product
 from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.formal_languages.automaton import words
+from depthlaw.theory.formal_languages.formula_nets import of_formula
 from depthlaw.theory.formal_languages.temporal_logic import (
     depth,
     kinds,
     means,
     neither,
-    run,
 )
 
 FORMULAS = st.recursive(
@@ -27,7 +27,8 @@ FORMULAS = st.recursive(
 @settings(max_examples=30)
 @given(FORMULAS, st.text("ab", max_size=7))
 def test_network_agrees_with_the_definition_and_runs_a_layer_per_level(formula, word) -> None:
-    assert run(formula, word) == (means(formula, word), depth(formula))
+    net = of_formula(formula, "ab", "right")
+    assert (net.answer(word), net.depth) == (means(formula, word), depth(formula))
 
 
 @settings(max_examples=30)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import permutations, product
-from math import lcm
+from math import inf, lcm
 from typing import Any, NamedTuple
 
 Map = tuple[int, ...]
@@ -79,8 +79,9 @@ def _numbered(dfa: Any, alphabet: str) -> Automaton:
     )
 
 
-def images(automaton: Automaton, states: Map) -> dict[Map, str]:
-    """Where words take a tuple of states, each image with a shortest such word.
+def images(automaton: Automaton, states: Map, most: float = inf) -> dict[Map, str]:
+    """Where words take a tuple of states, each image with a shortest such word; more than `most` of
+    them are not all listed.
 
     >>> images(minimal("(ab)*"), (0,))
     {(0,): '', (1,): 'a', (2,): 'b'}
@@ -93,6 +94,8 @@ def images(automaton: Automaton, states: Map) -> dict[Map, str]:
             if following not in word_of:
                 word_of[following] = word_of[place] + letter
                 queue.append(following)
+        if len(word_of) > most:
+            break
     return word_of
 
 

@@ -10,7 +10,6 @@ monoid is R-trivial: no two of its elements generate the same right ideal.
 from __future__ import annotations
 
 from functools import cache, reduce
-from itertools import product
 
 from sympy import floor
 
@@ -19,11 +18,14 @@ from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity, stated
 from ..nets.attention import AttentionNet
-from .automaton import Automaton, Map, block_language, cycle, images, minimal
+from ..nets.classes import in_class
+from ..nets.right import right_on
+from .automaton import Automaton, block_language, cycle, images, minimal
 from .formula_nets import of_formula
 from .hard_attention import blocks, least_layers
+from .regular_depth import around_a_cycle, deceived
 from .star_free import modular
-from .temporal_logic import END, Formula, leftmost_kinds, neither, once, run
+from .temporal_logic import Formula, leftmost_kinds, neither, once
 
 r_class = quantity(
     "r_class",
@@ -53,7 +55,7 @@ def nested(height: int) -> str:
     return f"(a{nested(height - 1)}b)*" if height > 1 else "(ab)*"
 
 
-# --- the decision, by two routes ---
+# --- the decision in the monoid ---
 
 
 def largest_r_class(automaton: Automaton) -> int:
@@ -73,19 +75,7 @@ def largest_r_class(automaton: Automaton) -> int:
     return max(map(len, nx.strongly_connected_components(cayley)))
 
 
-def some_depth_suffices(automaton: Automaton) -> bool:
-    """Whether some depth of fixed-precision soft attention recognises the language of a minimal
-    automaton, under a strict future mask and without positions (li2025precision).
-
-    >>> some_depth_suffices(minimal("(a|b)*a(a|b)*b(a|b)*"))
-    True
-    >>> some_depth_suffices(minimal("(a|b)*aa(a|b)*"))
-    False
-    """
-    return cycle(automaton) is None
-
-
-# --- what shows it: a formula of `once`, or words that no depth tells apart ---
+# --- a formula of `once` ---
 
 
 def past_formula(automaton: Automaton) -> Formula:
@@ -97,7 +87,7 @@ def past_formula(automaton: Automaton) -> Formula:
     Raises:
         ValueError: for an automaton with a cycle.
     """
-    if not some_depth_suffices(automaton):
+    if cycle(automaton):
         raise ValueError("only a partially ordered automaton has a formula of `once` alone")
     never = neither("1")
     letters = [*zip(automaton.alphabet, automaton.moves, strict=True)]
@@ -120,83 +110,6 @@ def past_formula(automaton: Automaton) -> Formula:
         return reduce(lambda x, y: ("or", x, y), formulas) if formulas else never
 
     return either([here(state) for state in sorted(automaton.accepting)])
-
-
-def same_language(formula: Formula, automaton: Automaton) -> bool:
-    """Whether a formula holds after exactly the words that the automaton accepts, of any length.
-
-    All that the past leaves behind is one bit for each `since`; bits and state are followed along
-    all words until nothing new comes.
-
-    >>> same_language(neither(once(("and", "a", once("b")))), minimal("a*b*"))
-    True
-    """
-    number: dict[Formula, int] = {}
-
-    def list_parts(part: Formula) -> None:
-        if part not in number:
-            for inner in part[1:]:
-                list_parts(inner)
-            number[part] = len(number)
-
-    list_parts(formula)
-    program = [(part[0], tuple(number[inner] for inner in part[1:])) for part in number]
-
-    def truths(bits: Map, letter: str) -> list[int]:
-        truth: list[int] = []
-        for i, (rule, inner) in enumerate(program):
-            if not inner:
-                truth.append(int(rule in ("1", letter)))
-            elif rule == "since":
-                truth.append(bits[i])
-            elif rule == "not":
-                truth.append(1 - truth[inner[0]])
-            else:
-                truth.append((min if rule == "and" else max)(truth[j] for j in inner))
-        return truth
-
-    start = ((0,) * len(program), 0)
-    seen, queue = {start}, [start]
-    for bits, state in queue:
-        if truths(bits, END)[-1] != (state in automaton.accepting):
-            return False
-        for letter, move in zip(automaton.alphabet, automaton.moves, strict=True):
-            truth = truths(bits, letter)
-            after = tuple(
-                max(truth[inner[1]], min(truth[inner[0]], bits[i])) if rule == "since" else 0
-                for i, (rule, inner) in enumerate(program)
-            )
-            if (after, move[state]) not in seen:
-                seen.add((after, move[state]))
-                queue.append((after, move[state]))
-    return True
-
-
-def pair_around_a_cycle(automaton: Automaton, layers: int) -> tuple[str, str]:
-    """Two words, one in the language, that so many layers of leftmost hard attention cannot tell
-    apart: once more around a cycle, or half of it.
-
-    Every kind of a depth has come up after as many rounds; from then on no position is of a kind
-    that is new, so the orders of first occurrence stay.
-
-    Raises:
-        ValueError: for a partially ordered automaton.
-
-    >>> pair_around_a_cycle(minimal("(ab)*"), 1)
-    ('abab', 'ababa')
-    """
-    states = cycle(automaton)
-    if states is None:
-        raise ValueError("a partially ordered automaton has no cycle")
-    there = images(automaton, states[:1])[states[1:]]
-    back = images(automaton, states[1:])[states[:1]]
-    apart = next(
-        word
-        for (one, other), word in images(automaton, states).items()
-        if (one in automaton.accepting) != (other in automaton.accepting)
-    )
-    rounds = images(automaton, (0,))[states[:1]] + (there + back) * (layers + 1)
-    return rounds + apart, rounds + there + apart
 
 
 # --- claims ---
@@ -226,29 +139,18 @@ def _listed(*larger: str) -> dict[str, tuple[Case, ...]]:
     }
 
 
-def _shown(automaton: Automaton) -> bool:
-    """Whether the verdict of the automaton is borne out without it: a formula of `once` is right
-    about all words and runs with leftmost heads, or depths 0 to 6 are deceived."""
-    if some_depth_suffices(automaton):
-        formula = past_formula(automaton)
-        return same_language(formula, automaton) and all(
-            run(formula, word, ties=-1)[0] == automaton.accepts(word)
-            for length in range(6)
-            for word in map("".join, product(automaton.alphabet, repeat=length))
-        )
-    for layers in range(7):
-        first, second = pair_around_a_cycle(automaton, layers)
-        if automaton.accepts(first) == automaton.accepts(second):
-            return False
-        if leftmost_kinds(first, layers) != leftmost_kinds(second, layers):
-            return False
-    return True
-
-
-def _decided(automaton: Automaton) -> Exact:
-    size = largest_r_class(automaton)
-    agree = (size == 1) == some_depth_suffices(automaton)
-    return Exact(size if agree and _shown(automaton) else -1)
+def _decided(expression: str, alphabet: str) -> Exact:
+    """The largest R-class, or -1 where the verdict of the automaton is not borne out without it: by
+    the net of a formula of `once`, right on words of every length, or depths 0 to 6 deceived."""
+    automaton = minimal(expression, alphabet)
+    size, around = largest_r_class(automaton), around_a_cycle(automaton)
+    if around is None:
+        net = of_formula(past_formula(automaton), alphabet, "left")
+        correct = right_on(net, language_task(expression, alphabet))
+        shown = correct and correct.every_length and not in_class(net, "uhat-left")
+    else:
+        shown = all(deceived(automaton, around, True, layers) for layers in range(7))
+    return Exact(size if shown and (size == 1) == (around is None) else -1)
 
 
 @claim(
@@ -260,7 +162,7 @@ def _decided(automaton: Automaton) -> Exact:
     control=Control(
         Case(language="begins with a", stated=1),
         "the language read from its other end, as under a mask that hides the past",
-        measured=lambda case: _decided(minimal("(a|b)*a")),
+        measured=lambda case: _decided("(a|b)*a", "ab"),
     ),
     supports="formal_languages/strict_hierarchy",
 )
@@ -279,17 +181,17 @@ def some_depth(case: Case) -> Exact:
     So languages that exactly $k$ layers of rightmost hard attention recognise
     (least_depth/stair_layers, least_depth/dyck_layers) are out of reach at every depth when the
     precision of soft attention is fixed, though they are star-free. R-triviality is decided in the
-    monoid and on the automaton, whose only cycles must be self-loops. Beside that a formula that
-    nests `once` alone is compared with the automaton on words of every length and run with leftmost
-    heads on short ones, or two words, of which one belongs, look alike to leftmost hard attention
-    of depths 0 to 6; the words are given for every depth, by an induction. For leftmost hard
-    attention the decision thus rests on nothing published. That soft attention of fixed precision
+    monoid and on the automaton, whose only cycles must be self-loops. Beside that the net of a
+    formula that nests `once` alone is right on words of every length, or two words, of which one
+    belongs, look alike to leftmost hard attention of depths 0 to 6; the words are given for every
+    depth, by an induction. For leftmost hard attention the decision thus rests on nothing
+    published. That soft attention of fixed precision
     has exactly the languages of `once` is the source's theorem, of which the abstract was read; it
     holds for its idealization of rounding. That these are the R-trivial ones is in it as reported.
     Where attention itself is not rounded, depth counts again (formal_languages/crasp_blocks).
     """
     expression, alphabet, _ = LANGUAGES[case.language]
-    return _decided(minimal(expression, alphabet))
+    return _decided(expression, alphabet)
 
 
 def in_order(first: str, k: int) -> Formula:

@@ -122,9 +122,7 @@ def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Attentio
         x, y = part[1:]
         score = coordinate(("or", y, neither(x)) if x != "1" else y)
         layers[depth(part) - 1].setdefault(score, []).append((copied_from(y), place[part]))
-    answer = coordinate(formula)
-    if answer is None:
-        raise ValueError("the formula says the same of every word")
+    answer = copied_from(formula)
     width = len(place)
 
     def head(score: int | None, copied: list[tuple[dict[int, int], int]]) -> Body:
@@ -167,7 +165,7 @@ def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Attentio
             {"heads": [head(*of) for of in heads.items()]} | ({"mlp": mlp(sums)} if sums else {})
             for heads, sums in zip(layers, written[1:], strict=True)
         ],
-        "read": rows(width, {answer: 1})[0],
+        "read": rows(width, answer)[0],
     }
     return attention_net(body)
 

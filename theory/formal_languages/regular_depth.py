@@ -137,22 +137,14 @@ def monoid(automaton: Automaton) -> dict[Map, str]:
     >>> len(monoid(minimal("(ab)*")))
     6
     """
-    # `images` of all states is the same without a limit.
-    one = tuple(range(automaton.states))
     most = min(MOST_ELEMENTS, MOST_PLACES // automaton.states)
-    word_of, queue = {one: ""}, [one]
-    for element in queue:
-        for letter, move in zip(automaton.alphabet, automaton.moves, strict=True):
-            after = tuple(move[state] for state in element)
-            if after not in word_of:
-                word_of[after] = word_of[element] + letter
-                queue.append(after)
-        if len(word_of) > most:
-            raise UsageError(
-                f"the syntactic monoid of the language has more than {most:,} elements, which are "
-                "too many here; try a shorter expression"
-            )
-    return word_of
+    elements = images(automaton, tuple(range(automaton.states)), most)
+    if len(elements) > most:
+        raise UsageError(
+            f"the syntactic monoid of the language has more than {most:,} elements, which are too "
+            "many here; try a shorter expression"
+        )
+    return elements
 
 
 def solvable(elements: dict[Map, str]) -> bool:
@@ -216,8 +208,11 @@ class Pumped(NamedTuple):
 
 
 def around_a_cycle(automaton: Automaton) -> Pumped | None:
-    """What no depth of leftmost heads tells apart; None iff the monoid is R-trivial. The words are
-    those of `pair_around_a_cycle`, in parts.
+    """What no depth of leftmost heads tells apart: once more around a cycle, or half of it; None
+    iff the monoid is R-trivial.
+
+    Every kind of a depth has come up after as many rounds; from then on no position is of a kind
+    that is new, so the orders of first occurrence stay.
 
     >>> around_a_cycle(minimal("(ab)*")), around_a_cycle(minimal("a*b*"))
     (Pumped(prefix='', loop='ab', step='a', suffix=''), None)

@@ -88,44 +88,6 @@ def attend(scores: list[int], values: list[int], ties: int = 1) -> list[int]:
     return attended
 
 
-def run(formula: Formula, word: str, ties: int = 1) -> tuple[bool, int]:
-    """Run the formula as a network: layer after layer, all heads of a layer at once.
-
-    Args:
-        formula, word: what to compute, and the input without the extra position.
-        ties: as for `attend`.
-
-    Returns:
-        The output at the extra position, and the number of attention layers that were run.
-    """
-    rules: dict[str, Callable[..., int]] = {"not": lambda x: 1 - x, "and": min, "or": max}
-    parts = list(dict.fromkeys(_parts(formula)))
-    stream: dict[Formula, list[int]] = {
-        f: [int(f in ("1", letter)) for letter in word + END] for f in parts if isinstance(f, str)
-    }
-    layers = 0
-    while True:
-        for f in parts:
-            if f not in stream and f[0] != "since" and all(x in stream for x in f[1:]):
-                points = zip(*(stream[x] for x in f[1:]), strict=True)
-                stream[f] = [rules[f[0]](*point) for point in points]
-        if formula in stream:
-            return bool(stream[formula][-1]), layers
-        # x since y: at the rightmost earlier position where y holds or x does not, copy y.
-        ready = [f for f in parts if f not in stream and f[1] in stream and f[2] in stream]
-        heads = [(stream[f[1]], stream[f[2]]) for f in ready]
-        for f, (xs, ys) in zip(ready, heads, strict=True):
-            stream[f] = attend([max(y, 1 - x) for x, y in zip(xs, ys, strict=True)], ys, ties)
-        layers += 1
-
-
-def _parts(formula: Formula) -> Iterator[Formula]:
-    """All parts of a formula, inner ones first."""
-    for part in formula[1:]:
-        yield from _parts(part)
-    yield formula
-
-
 # A number for every kind, so that deeper kinds stay small; compared within one process only.
 _NUMBERS: dict[Any, int] = {}
 
