@@ -35,7 +35,7 @@ def stored(name: str) -> dict:
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_stored_is_what_the_construction_writes(name) -> None:
-    assert (NETS / f"{name}.json").read_text() == written(name), (
+    assert (NETS / f"{name}.json").read_text() == written(name, stored(name)), (
         "run python -m depthlaw.theory.least_depth.written_nets docs/examples/nets"
     )
 

@@ -71,19 +71,16 @@ def means(formula: Formula, word: str) -> bool:
     return holds(formula, len(word))
 
 
-def attend(scores: list[int], values: list[int], ties: int = 1) -> list[int]:
-    """A head of unique hard attention: the value at the largest positive score before i, or 0.
+def attend(scores: list[int], values: list[int]) -> list[int]:
+    """A head of unique hard attention, by positions: the value at the last of the largest positive
+    scores before i, or 0.
 
-    Args:
-        scores, values: by position.
-        ties: 1 to attend to the rightmost of the largest scores, -1 to the leftmost.
-
-    >>> attend([1, 0, 1, 0], [0, 1, 1, 1]), attend([1, 0, 1, 0], [0, 1, 1, 1], ties=-1)
-    ([0, 0, 0, 1], [0, 0, 0, 0])
+    >>> attend([1, 0, 1, 0], [0, 1, 1, 1])
+    [0, 0, 0, 1]
     """
     attended = []
     for i in range(len(scores)):
-        best = max(range(i), key=lambda j: (scores[j], ties * j), default=None)
+        best = max(range(i), key=lambda j: (scores[j], j), default=None)
         attended.append(values[best] if best is not None and scores[best] > 0 else 0)
     return attended
 
