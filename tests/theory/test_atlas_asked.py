@@ -48,6 +48,9 @@ def body(name: str) -> dict:
         ("group-words", "deltanet", {"group": "C2"}, 1, 1, "ends meet"),
         ("group-words", "deltanet", {"d": 5, "e": 12}, 2, 4, "open"),
         ("dyck", "relu", {}, None, None, "open"),
+        # At least one letter a is R-trivial.
+        ("stair", "softmax-fixed-precision", {"k": 1}, None, None, "open"),
+        ("stair", "softmax-fixed-precision", {"k": 2}, inf, None, "ends meet"),
     ],
 )
 def test_ends_at_numbers(task, class_, numbers, needed, suffices, gap) -> None:
@@ -80,6 +83,13 @@ def test_every_row_is_asked_and_says_who_and_how() -> None:
         ({"task": "dyck", "D": "2"}, "D is '2'; give a whole number"),
         ({"task": "dyck", "D": True}, "D is 'True'; give a whole number"),
         ({"D": 2}, "letters have a meaning in a task"),
+        # What rows say of a task, they say where its definition holds.
+        ({"task": "maximum", "n": 2}, "the task maximum asks for n >= 3"),
+        ({"task": "maximum", "n": 16}, "the task maximum asks for n <= 8"),
+        ({"task": "ordered", "n": 2}, "the task ordered asks for n >= 3"),
+        ({"task": "blocks-prediction", "k": 1}, "asks for k >= 3"),
+        ({"task": "kth-one", "k": 3, "n": 2}, "the task kth-one asks for k <= n"),
+        ({"task": "letters", "k": 0}, "the task letters asks for k >= 1"),
         ({"tables": "nowhere"}, "nowhere holds no tables"),
     ],
 )

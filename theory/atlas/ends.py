@@ -15,7 +15,7 @@ from depthlaw.advisor.atlas import OURS, Atlas, AtlasBound, AtlasClass, AtlasRow
 from depthlaw.advisor.atlas.formulas import NoNumber, letters, parse, value
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
-from .tasks import lengths_of, parameters_of, tasks_of
+from .tasks import lengths_of, outside, parameters_of, tasks_of
 
 
 class Result(StrEnum):
@@ -213,6 +213,8 @@ def _whole_numbers(
                 + ", ".join(dict.fromkeys([*accepted, *parameters_of(task)]))
             )
         whole[letter] = number if letter == "group" else _whole(letter, number)
+    if less := outside(task, {k: v for k, v in whole.items() if k != "group"}):
+        raise UsageError(f"the task {task} asks for {less}; give numbers that meet it")
     return whole
 
 
@@ -244,6 +246,9 @@ def _of_rows(task: str, class_: str, rows: list[AtlasRow], numbers: Mapping[str,
     lowers = [end_at(row.lower, numbers) for row in rows if row.lower]
     upper = min(uppers, key=lambda end: inf if end.number is None else end.number, default=None)
     most = inf if upper is None or upper.number is None else upper.number
+    if upper is not None and upper.depth == "some depth" and len(rows) > 1:
+        # STAIR_1 is a language of another kind than STAIR_k, whose row says that no depth does it.
+        lowers = [end for end in lowers if end.number != inf]
     # The lower end of a wider task may have a condition, which its note names.
     own = [end for end in lowers if len(rows) == 1 or end.number is None or end.number <= most]
     lower = max(own, key=lambda end: -1 if end.number is None else end.number, default=None)

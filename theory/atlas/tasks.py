@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from math import log10
+from math import inf, log10
 from typing import Any
 
 from depthlaw.advisor.atlas import Atlas, atlas as shipped
@@ -480,6 +480,35 @@ def parameters_of(name: str) -> tuple[str, ...]:
     (('k', 'D'), ())
     """
     return _MADE[name][1] if name in _MADE else ()
+
+
+# What letters of a task stand for at least, where its definition in tasks.csv asks for more than 1.
+_LEAST = {
+    "ordered": {"n": 3},
+    "composition": {"N": 2},
+    "blocks-prediction": {"k": 3},
+    "maximum": {"n": 3},
+    "maximum-large": {"n": 9},
+    "cpwl": {"d": 3},
+}
+
+
+def outside(name: str, numbers: Mapping[str, int]) -> str:
+    """What of the definition of a task numbers do not meet, as a condition; "" for nothing, and for
+    a task of a user's own.
+
+    >>> outside("maximum", {"n": 9}), outside("ordered", {"n": 2}), outside("dyck", {"D": 3})
+    ('n <= 8', 'n >= 3', '')
+    """
+    for letter, number in numbers.items() if name in shipped().tasks else ():
+        least = _LEAST.get(name, {}).get(letter, 1)
+        if number < least:
+            return f"{letter} >= {least}"
+    if name == "maximum" and numbers.get("n", 0) > 8:
+        return "n <= 8"
+    if name == "kth-one" and numbers.get("k", 0) > numbers.get("n", inf):
+        return "k <= n"
+    return ""
 
 
 def lengths_of(group: str) -> dict[str, int]:
