@@ -169,8 +169,8 @@ def by_angles(sequence: Sequence[int], alphabet: int, spacing: int) -> list[int]
     distance[:, 0] = 2 * n - 1
     distance = np.where(np.tri(n), distance, distance.max() + 1)
     nearest = distance == distance.min(axis=1, keepdims=True)
-    pointers = np.where(nearest.argmax(axis=1), nearest.argmax(axis=1) + 1, 0)
-    return np.where(nearest.sum(axis=1) == 1, pointers, -1).tolist()
+    at = nearest.argmax(axis=1)
+    return np.where(nearest.sum(axis=1) > 1, -1, np.where(at, at + 1, 0)).tolist()
 
 
 @claim(
@@ -275,20 +275,19 @@ def depth_carried_symbols(case: Case, seed: int) -> Exact:
 
     For every $k \geq 1$, two hard-attention networks with $O(\log N)$ bits and a start token are
     right on every token of every sequence from layer $\lfloor \log_2 k \rfloor + 2$ on, and on some
-    not before: one of width $O(1)$ with one head, a start token that sees itself and else the
-    strict mask $j < i$; and one with the causal mask and $\lceil \log_2(N + 1) \rceil$ heads, of
-    width $O(1)$ each, in its first layer, one in the others.
+    not before: one of width $O(1)$ with one head and the strict mask $j < i$; and one with the
+    causal mask and $\lceil \log_2(N + 1) \rceil$ heads, of width $O(1)$ each, in its first layer,
+    one in the others.
 
     $\mathrm{find}^1(i)$ is one more than the last $j < i$ with $X_j = X_i$: one layer instead of
     two. Then the answer's symbol travels with the pointers, so $\mathrm{find}^{2^t}$ gives
     $\mathrm{hop}_k$ up to $k = 2^{t+1} - 1$. Executed up to $k = 64$. The strict mask is allowed in
     the source's definition of masked attention, but Theorem 4.2 speaks of the causal mask
     $j \leq i$, under which a token finds itself first, unless a score skips it
-    (hops/depth_printed_floating). Here head $b$ of the first layer sees only
-    tokens whose position differs in binary digit $b$: never the token itself, and every other token
-    at least once. $H$ and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem.
-    For these heads the class is words, since the ReLUs of one layer do not take the largest of
-    $\log N$ numbers.
+    (hops/depth_printed_floating). Here head $b$ of the first layer sees only tokens whose position
+    differs in binary digit $b$: never the token itself, and every other token at least once. $H$
+    and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem. For these heads the
+    class is words, since the ReLUs of one layer do not take the largest of $\log N$ numbers.
     """
     if case.mask == "causal":
         return simulated_depth(case, seed, by_digits)

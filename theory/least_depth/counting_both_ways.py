@@ -318,7 +318,8 @@ def parity_counted_both_ways(case: Case) -> Exact:
     conditions $v n + w \geq b$, each of which changes once at most, and not beyond $2 C + 1$ if
     $|v|, |w|, |b| \leq C$; run for $C = 4$. With counts to the left alone no depth is enough
     (least_depth/unary_reach). That it is in this logic is said in a remark of the paper's source,
-    as reported by a Lean formalisation, which has this formula as well.
+    as reported by a Lean formalisation, which has this formula as well. The class is words, since a
+    formula is no net.
     """
     return _parity(case, odd_number("a"))
 
