@@ -364,7 +364,7 @@ def construction_printed_hops(case: Case, seed: int) -> Exact:
     computes $\mathrm{hop}_h$ with $h = k_0$ + sum over $j \geq 1$ of
     $k_j 2^{j-1} = \lceil k/2 \rceil$.
     """
-    candidates, said = set(range(2 * case.hops + 1)), []
+    candidates, said = set(range(2 * case.hops + 1)), list[bool | str]()
     for prefix, answer in answers(printed_net(case), words_of(case, seed), prefixes=True):
         said = [*said[: len(prefix) - 1], answer]
         if len(prefix) == case.tokens:

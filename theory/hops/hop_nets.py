@@ -59,8 +59,10 @@ def _net(
 def _last_equal(stream: Stream, mask: str, name: str, copied: dict[str, str]) -> Body:
     """A head that finds the last token whose number of this name is the own letter, by the score
     2 x y - y^2; the start, which scores x^2 - 1/2, where there is none."""
-    key = [{name: 2}, {f"{name}^2": -1, "1": "-1/2", "letter": "1/2"}, {"1": 1, "letter": -1}]
-    return stream.head("hard-right", mask, [{"x": 1}, {"1": 1}, {"x^2": 1}], key, copied)
+    query: list[dict[str, Any]] = [{"x": 1}, {"1": 1}, {"x^2": 1}]
+    start = {"1": "-1/2", "letter": "1/2"}
+    key: list[dict[str, Any]] = [{name: 2}, {f"{name}^2": -1} | start, {"1": 1, "letter": -1}]
+    return stream.head("hard-right", mask, query, key, copied)
 
 
 def _lookups(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from .construction import layers_used, log2_k, ours
 from .hop_nets import BASE, SKIP, net_depth, self_skipping_net, simulated_depth, with_softmax
 from .pointers import hop_k
 
-Numbers = NDArray[np.float64]
+Numbers = NDArray[Any]  # of doubles
 Features = tuple[Numbers, ...]
 
 # Doubles end at 2^1024; the largest feature is 2 16^(N/2) or 8 x^2 4^(N/2) for symbols x.
