@@ -23,7 +23,7 @@ from .counting import count
 from .grids import NetKind
 from .latency import REACH
 from .models import Model, models_near
-from .question import BY_NAME, SPLIT, USED, typed
+from .question import BY_NAME, SPLIT, USED, flag, typed
 from .rule_scores import (
     Interval,
     best_rule,
@@ -367,6 +367,8 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
         return _with_price(case, a, reason, case.choice(*steps)) if steps else reason
     # What fixes the depth decides it, whatever else is demanded.
     fixed = tuple(name for name in on_depth if _fixes(case.constraints, name))
+    alone = (name for name in fixed if (o := case.choice(name)) and _apart(o, a) > _MOVED)
+    fixed = tuple(alone) or fixed
     groups = [fixed] if fixed else [*((name,) for name in on_depth), *([steps] if steps else [])]
     moved = [
         (_apart(other, a), names)
@@ -518,6 +520,19 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
     )
 
 
+def depth_for(d: Decision, layers: int) -> tuple[int, tuple[str, ...]]:
+    """The least legal depth of a net that has so many layers at least, and the demands that rule
+    it out."""
+    c = d.case.constraints
+    if layers <= d.net.layers:
+        return d.net.layers, ()
+    most = {"layers": c.layers or DEEPEST, "most_layers": c.most_layers}
+    against = [name for name, end in most.items() if end < layers]
+    against += ["width"] if c.width is not None else []
+    depths = legal_depths(c, layers, DEEPEST)
+    return depths[0] if depths and not against else layers, tuple(against)
+
+
 def _leaning(case: Case, a: Architecture, reason: Reason) -> Leaning | None:
     """The rule where it chose and the net has fewer layers."""
     if reason.kind != "rule" or case.model is not None or not case.near_rule(a):
@@ -662,8 +677,8 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
     for name in demands_of(c):
         if name not in _BESIDE:
             raise UsageError(
-                f"a configuration and a demand on its shape ({name}); give one of them; "
-                f"accepted beside a configuration are {', '.join(_BESIDE)}"
+                f"--hf and {typed(name, getattr(c, name))}: the shape, its depth too, is that of "
+                f"the configuration; accepted beside it are {', '.join(map(flag, _BESIDE))}"
             )
     if "context" in demands_of(c):
         a = a.with_(context=c.context)
@@ -681,6 +696,8 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
     reason, wanted = Reason("rule", "rule"), seen.depth(case.chosen)
     if c.latency_matters and within is not None:
         wanted, bound = shallow_depth(*seen[:2], case.kind, case.known_by)
+        if bound.code == "interval":  # of this very size
+            wanted = within.low
         reason = Reason("demand", "latency-matters", ("latency_matters",), bound=bound)
     # Another depth is offered where this one is known to be worse, or does not keep a demand.
     worse = within is not None and (

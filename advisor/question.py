@@ -8,7 +8,8 @@ it stands in `Budget` and `Constraints`, which a question is turned into.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import Field, dataclass, field, fields
 from difflib import get_close_matches
 from functools import partial
@@ -30,6 +31,7 @@ from .base.quantities import (
     parse_share,
     parse_tokens,
     quoted,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -264,7 +266,7 @@ class Question:
         names: dict[str, str] = {}
         for name, value in options.items():
             if name not in BY_NAME:
-                near = get_close_matches(name, BY_NAME, n=1)
+                near = get_close_matches(re.sub("^min", "least", name), BY_NAME, n=1)
                 raise UsageError(
                     f"no option {quoted(name)}; "
                     + (f"did you mean {near[0]}? " if near else "")
@@ -381,6 +383,10 @@ def _value(option: Field[Any], name: str, value: Any) -> Any:
     """What was given for an option, read if it is text. A number under a name of the command line
     is in the unit of what is typed there, such as bits."""
     facts, value = option.metadata, _number(option, name, value)
+    if isinstance(value, Collection) and not isinstance(value, str):
+        raise UsageError(f"{name} takes one value, not several: {shown(value)}; give one")
+    if "bool" in option.type and value not in (False, True):
+        raise UsageError(f"{name} is True or False, not {shown(value)}; try {name}=True")
     typed = name != _keyword_of(option) and isinstance(value, int | float)
     if isinstance(value, Path) or (typed and not isinstance(value, bool)):
         value = str(value)
@@ -406,7 +412,7 @@ def _number(option: Field[Any], name: str, value: Any) -> Any:
     """A number as notebooks have it (4.0, a fraction, a decimal, a scalar of NumPy) as Python's own
     of the option's kind; anything else as it is."""
     # Scalars of NumPy and of torch.
-    value = value.item() if hasattr(value, "item") else value
+    value = value.item() if hasattr(value, "item") and not value.ndim else value
     if not isinstance(value, Number) or isinstance(value, bool | complex):
         return value
     try:

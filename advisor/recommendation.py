@@ -9,9 +9,9 @@ from .answer import Answer
 from .base.quantities import UsageError
 from .budgets import Budget
 from .decide import decide, judge
-from .question import Question
+from .question import Question, typed as typed_as
 from .rules import rules
-from .shapes import Constraints
+from .shapes import Constraints, demands_of
 from .task_depths import OPTIONS as TASK_OPTIONS, answer_task, refuse_options
 from .words import answer_of
 
@@ -76,6 +76,12 @@ def answer_to(
         decision = judge(config, have or Budget(), demanded, known_by)
     elif have is not None:
         decision = decide(have, demanded, known_by)
+    elif tasks and (idle := demands_of(demanded)):
+        option = typed_as(idle[0], getattr(demanded, idle[0]))
+        raise UsageError(
+            f"{option} is about a shape, and a task alone asks for none; leave it out, or give a "
+            f"size too, as in depthlaw depth 3B --task {question.task} {option}"
+        )
     elif tasks:
         return Answer(tasks[0].question, tasks=tasks)
     else:

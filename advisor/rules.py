@@ -7,13 +7,16 @@ different things. No rule is an average of others.
 
 from __future__ import annotations
 
+import csv
 import math
+from ast import literal_eval
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from pathlib import Path
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 from . import laws
 from .grids import STANDARD, NetKind, best_ratios, grids, least_ratio
@@ -33,6 +36,8 @@ Meaning = Literal[
 # What may be recommended: no bound; and neither the best of the trained shapes nor what is built,
 # which do not grow with the budget and restate the nets that grids are about.
 _CHOICES = ("optimum", "default")
+# What a row of rules.csv says in words.
+_TEXTS = ("key", "name", "meaning", "source", "wording", "remark", "read_off")
 # Ratios d / L of the family from which the recommendation may be chosen as well: half octaves.
 FAMILY = tuple(8 * 2 ** (k / 2) for k in range(11))
 
@@ -131,198 +136,45 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
     >>> [r.key for r in rules(known_by=2022)]
     ['threshold', 'levine', 'kaplan']
     """
-    mup, attention = NetKind("mup"), NetKind(residual="attnres")
+    mup, completep = NetKind("mup"), NetKind("completep")
     residuals = partial(best_ratios, "Attention Residuals")
-    cells = gemstones_ratios()
-    published = [
-        Rule(
-            "threshold",
-            "threshold L >= log_3(d)",
-            "12 L 9^L = N",
-            "floor",
-            laws.threshold_depth,
-            "levine2020, arXiv:2006.12467v1, abstract; inverted here",
-            "printed; theorems recalled",
-            2020,
-            None,
-            claim="depth_choice/threshold_budget",
-            remark="theory without softmax, feed-forward layers and residuals; it does not bind "
-            "real nets above 1e8 parameters",
-        ),
-        Rule(
-            "levine",
-            "Levine's fit",
-            "ln d = 5.039 + 0.0555 L",
-            "optimum",
-            laws.transition_depth,
-            "bigscience, math/README.md, after levine2020, arXiv:2006.12467v3",
-            "reported; errors recalled",
-            2020,
-            _levine_domain(),
-            claim="depth_choice/levine_fit_depth",
-            remark="the depth up to which deeper nets of equal size won; fitted on 6 to 48 "
-            "layers, up to about 6e8 parameters (recalled)",
-            error=laws.transition_depth_error,
-        ),
-        Rule(
-            "kaplan",
-            "Kaplan's flatness",
-            "d / L = 4288 / 6",
-            "within 3 %",
-            _aspect(4288 / 6),
-            "kaplan2020, arXiv:2001.08361, Figure 5",
-            "printed",
-            2020,
-            (1.3e9, 1.5e9),
-            remark="6 x 4288 within 3 % of the loss of 48 x 1600: a least depth, not an optimum; "
-            "the losses are not tabulated",
-        ),
-        Rule(
-            "attnres",
-            "d / L = 45, best with attention residuals",
-            "d / L = 45",
-            "optimum",
-            partial(_through, residuals(attention)),
-            "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs",
-            "printed",
-            2026,
-            (2.3e8, 2.3e8),
-            attention,
-            remark="a mixture of experts of 2.3e8 active parameters",
-            read_off="Attention Residuals",
-        ),
-        Rule(
-            "prenorm",
-            "d / L = 60, best without attention residuals",
-            "d / L = 60",
-            "optimum",
-            partial(_through, residuals(STANDARD)),
-            "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs",
-            "printed",
-            2026,
-            (2.3e8, 2.3e8),
-            remark="a mixture of experts of 2.3e8 active parameters",
-            read_off="Attention Residuals",
-        ),
-        Rule(
-            "mup",
-            "muP's best d / L",
-            "40, 50, 62 at 50M, 300M, 1.5B parameters, and so on",
-            "optimum",
-            partial(_through, best_ratios("CompleteP", mup), goes_on=True),
-            "dey2025, arXiv:2505.01618",
-            "reported",
-            2025,
-            (5e7, 1.5e9),
-            mup,
-            remark="read in a summary: check against the paper; beyond these sizes d / L is made "
-            "to grow on at the same rate",
-            read_off="CompleteP",
-        ),
-        *(
-            Rule(
-                f"{key.parametrisation}-least",
-                f"{name}, least d / L within 1 %",
-                f"d / L = {least}",
-                "within 1 %",
-                _aspect(least),
-                "dey2025, arXiv:2505.01618",
-                "reported",
-                2025,
-                (1.5e9, 1.5e9),
-                key,
-                remark="the narrowest shape whose loss is within 1 % of the best, not an optimum",
-                read_off="CompleteP",
-            )
-            for name, key in (("muP", mup), ("CompleteP", NetKind("completep")))
-            if (least := least_ratio(key))
-        ),
-        Rule(
-            "nanochat",
-            "nanochat",
-            "d = 64 L",
-            "default",
-            _aspect(64),
-            "nanochat, commit 92d63d4, scripts/base_train.py",
-            "printed",
-            2025,
-            (12 * 12 * 768**2, 12 * 26 * 1664**2),
-            remark="a default tuned at 12 layers",
-            read_off="nanochat",
-        ),
-        Rule(
-            "marin",
-            "Marin",
-            "L = d / (55 + 4 log_2 d)",
-            "default",
-            laws.marin_depth,
-            "marin-community/marin, experiments/grug/moe",
-            "printed",
-            2026,
-            (12 * 6 * 512**2, 12 * 21 * 2048**2),
-            remark="checked by its authors at one layer more and less, widths 512 and 768",
-        ),
-        Rule(
-            "delusion",
-            "Depth Delusion",
-            "L <= 2.43 ln d",
-            "maximum",
-            lambda size: laws.logarithmic_depth(size, 2.43),
-            "fahim2026, arXiv:2601.20994v1, as restated on themoonlight.io",
-            "reported",
-            2026,
-            (17e6, 7e9),
-            claim="evidence/critical_depth_exponent",
-            remark="one seed and one learning rate for all shapes, which may favour shallow nets; "
-            "its own best net of 7B, 32 x 4096, is deeper than 2.43 ln 4096 = 20",
-            read_off="Depth Delusion",
-        ),
-        Rule(
-            "gemstones",
-            "best Gemstones nets",
-            "d / L of the best net of each size class",
-            "measured",
-            partial(_through, cells),
-            "mcleish2025, arXiv:2502.06857, released losses",
-            "derived",
-            2025,
-            (cells[0][0], cells[-1][0]),
-            claim="evidence/best_depth",
-            remark="3 or 4 shapes in a class, one run each",
-            read_off="Gemstones",
-        ),
-        Rule(
-            "knee",
-            "knee of the dimension count",
-            "3^L = 2 d^2 + 2 d + 1",
-            "knee",
-            laws.knee_depth,
-            "depthlaw, docs/separation-rank-dimension-count.md",
-            "derived",
-            2026,
-            None,
-            claim="separation_rank/knee",
-            remark="up to it depth raises a bound on expressivity doubly exponentially; whether a "
-            "task needs that is another question",
-        ),
-        Rule(
-            "built",
-            "what is built",
-            "median d / L of real models near the size",
-            "built",
-            _built,
-            "depthlaw, advisor/models.csv",
-            "derived",
-            2026,
-            None,
-            remark="chosen for speed and hardware too; shapes copy each other",
-        ),
-    ]
-    return tuple(
-        sorted(
-            (r for r in published if known_by is None or r.year <= known_by), key=lambda r: r.year
-        )
-    )
+    cells, least = gemstones_ratios(), {key: least_ratio(key) or 0.0 for key in (mup, completep)}
+    depths: dict[str, Callable[[float], float]] = {
+        "threshold": laws.threshold_depth,
+        "levine": laws.transition_depth,
+        "kaplan": _aspect(4288 / 6),
+        "attnres": partial(_through, residuals(NetKind(residual="attnres"))),
+        "prenorm": partial(_through, residuals(STANDARD)),
+        "mup": partial(_through, best_ratios("CompleteP", mup), goes_on=True),
+        "mup-least": _aspect(least[mup]),
+        "completep-least": _aspect(least[completep]),
+        "nanochat": _aspect(64),
+        "marin": laws.marin_depth,
+        "delusion": lambda size: laws.logarithmic_depth(size, 2.43),
+        "gemstones": partial(_through, cells),
+        "knee": laws.knee_depth,
+        "built": _built,
+    }
+    domains = {"levine": _levine_domain(), "gemstones": (cells[0][0], cells[-1][0])}
+    published = []
+    for row in _rows():
+        kind: dict[str, Any] = {name: row[name] for name in ("parametrisation", "residual")}
+        key, applies = row["key"], NetKind(**kind)
+        sizes = [literal_eval(row[end]) for end in ("least", "most") if row[end]]
+        made: dict[str, Any] = {name: row[name] for name in _TEXTS}
+        made |= {"formula": row["formula"].format(least=least.get(applies))}
+        made |= {"year": int(row["year"]), "claim": row["claim"] or None}
+        made |= {"domain": tuple(sizes) or domains.get(key)}
+        made |= {"error": laws.transition_depth_error if key == "levine" else None}
+        published.append(Rule(law=depths[key], applies=applies, **made))
+    known = [r for r in published if known_by is None or r.year <= known_by]
+    return tuple(sorted(known, key=lambda r: r.year))
+
+
+@cache
+def _rows() -> tuple[dict[str, str], ...]:
+    with Path(__file__).with_name("rules.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
 
 
 def _levine_domain() -> tuple[float, float]:

@@ -15,9 +15,10 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
-from .base.quantities import UsageError, plural, shown
+from .base.quantities import UsageError, plural, shown, size
 from .counting import count, flops
 from .grids import Norm, Parametrisation, Residual
+from .question import typed
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
 NAMES: dict[Measure, str] = {
@@ -87,6 +88,27 @@ _EXPERT_MULTIPLE = 32
 _HEAD_WIDTHS = (128, 64, 96, 80, 72, 256, 32)
 
 
+# The least and the greatest whole number that a demand may be.
+_LIMITS = {
+    "head_width": (1, 4096),
+    "multiple": (1, 65536),
+    "kv_ratio": (1, 1024),
+    "ff_multiple": (1, 65536),
+    "vocabulary": (2, 10**8),
+    "context": (1, 10**9),
+    "experts": (0, 10**5),
+    "active_experts": (0, 10**5),
+    "shared_experts": (0, 10**3),
+    "expert_width": (1, 10**7),
+    "dense_layers": (0, 10**3),
+    "loops": (1, MOST_LOOPS),
+    "tensor": (1, 1024),
+    "pipeline": (1, 1024),
+    "layers": (1, DEEPEST),
+    "least_layers": (1, DEEPEST),
+    "most_layers": (1, DEEPEST),
+    "width": (1, 10**7),
+}
 # What can be said of experts alone.
 OF_EXPERTS = ("active_experts", "shared_experts", "expert_width", "dense_layers")
 
@@ -237,49 +259,30 @@ def template(target: Target, c: Constraints) -> Template:
 
 
 def _check_numbers(c: Constraints) -> None:
-    for name, value, least, most in (
-        ("head width", c.head_width, 1, 4096),
-        ("width multiple", c.multiple, 1, 65536),
-        ("ratio of query to key heads", c.kv_ratio, 1, 1024),
-        ("multiple of the inner width", c.ff_multiple, 1, 65536),
-        ("vocabulary", c.vocabulary, 2, 10**8),
-        ("context", c.context, 1, 10**9),
-        ("number of experts", c.experts, 0, 10**5),
-        ("number of active experts", c.active_experts, 0, 10**5),
-        ("number of shared experts", c.shared_experts, 0, 10**3),
-        ("expert width", c.expert_width, 1, 10**7),
-        ("number of dense layers", c.dense_layers, 0, 10**3),
-        ("number of loops", c.loops, 1, MOST_LOOPS),
-        ("tensor-parallel size", c.tensor, 1, 1024),
-        ("number of pipeline stages", c.pipeline, 1, 1024),
-        ("number of layers", c.layers, 1, DEEPEST),
-        ("least number of layers", c.least_layers, 1, DEEPEST),
-        ("largest number of layers", c.most_layers, 1, DEEPEST),
-        ("width", c.width, 1, 10**7),
-    ):
-        if value is None:
+    for name, (least, most) in _LIMITS.items():
+        if (value := getattr(c, name)) is None:
             continue
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or not least <= value <= most:
             why = "out of range" if whole else "not a whole number"
             raise UsageError(
-                f"the {name} {shown(value)} is {why}; accepted are {least} to {most:,}"
+                f"{typed(name, value)} {shown(value)} is {why}; accepted are {least} to {most:,}"
             )
     factor = c.ff_factor
     if factor is not None and not (isinstance(factor, int | float) and 0.1 <= factor <= 100):
         raise UsageError(
-            f"the factor {shown(factor)} of the feed-forward network is out of range; "
-            "accepted are 0.1 to 100, such as 2.67 (gated) or 4"
+            f"--ff {shown(factor)} is out of range; accepted are 0.1 to 100, such as 2.67 (gated) "
+            "or 4"
         )
     for name, choice, kinds in (
-        ("kind of net", c.kind, Kind),
-        ("parametrisation", c.parametrisation, Parametrisation),
-        ("norm", c.norm, Norm),
-        ("residual", c.residual, Residual),
+        ("the kind of net", c.kind, Kind),
+        ("--parametrisation", c.parametrisation, Parametrisation),
+        ("--norm", c.norm, Norm),
+        ("--residual", c.residual, Residual),
     ):
         if choice not in (accepted := get_args(kinds)):
             raise UsageError(
-                f"the {name} {shown(choice)} is unknown; accepted are {', '.join(accepted)}"
+                f"{name} {shown(choice)} is unknown; accepted are {', '.join(accepted)}"
             )
 
 
@@ -299,16 +302,11 @@ def _check_kind(c: Constraints) -> None:
 
 def _check_experts(c: Constraints) -> None:
     if not c.experts:
-        for name, value in (
-            ("active experts", c.active_experts),
-            ("dense layers", c.dense_layers),
-            ("shared experts", c.shared_experts),
-            ("expert width", c.expert_width),
-        ):
-            if value:
+        for name in OF_EXPERTS:
+            if value := getattr(c, name):
                 raise UsageError(
-                    f"{name} without experts; say how many experts a layer has, such "
-                    "as 8 with 2 active"
+                    f"{typed(name, value)} without --experts; say how many experts a layer has, "
+                    "such as 8 with 2 active"
                 )
         return
     if not c.active_experts:
@@ -362,7 +360,7 @@ def _check_depths(c: Constraints) -> None:
         return
     demands = demands_of(c)
     excluding = [name for name in demands if legal_depths(without(c, name), 1, DEEPEST)] or demands
-    names = (f"{name.replace('_', ' ')} {getattr(c, name)}" for name in excluding)
+    names = (f"{typed(name, value)} {value}" for name in excluding if (value := getattr(c, name)))
     raise UsageError(
         f"{' and '.join(names)} exclude each other: no depth up to {DEEPEST:,} obeys all demands; "
         "leave out one of them"
@@ -787,20 +785,20 @@ def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
 
 
 def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
-    size = f"{target.value:.3g} {NAMES[target.of]}"
+    sought = f"{size(target.value)} {NAMES[target.of]}"
     if off is not None:
         a = off.architecture
         steps = "" if t.demanded.width else f"widths come in steps of {width_steps(t)}; "
         return (
-            f"no shape that satisfies the constraints has {size}; the nearest, "
-            f"{plural(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: {steps}"
+            f"no shape that satisfies the constraints has {sought}; the nearest, "
+            f"{plural(a.layers, 'layer')} of width {a.width:,}, has {size(off.value)}: {steps}"
             "relax a constraint or ask for that size"
         )
     c, width = t.demanded, f"{'' if t.demanded.width else 'least '}width {width_steps(t)}"
     embeddings = t.vocabulary * (2 - t.tied) * t.step
     if target.of in ("total", "active") and embeddings > target.value:
         return (
-            f"no shape has {size}: with a vocabulary of {t.vocabulary:,} and the {width} the "
+            f"no shape has {sought}: with a vocabulary of {t.vocabulary:,} and the {width} the "
             f"embeddings alone have {embeddings:,}; try a smaller vocabulary, "
             f"{narrower(t)}or a larger size"
         )
@@ -813,7 +811,7 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
         experts = f" with {c.experts:,} experts of width {expert:,}"
         fewer = "fewer or narrower experts, "
     return (
-        f"no shape has {size}: the {width} takes {value:.3g} in {plural(layers, 'layer')}"
+        f"no shape has {sought}: the {width} takes {size(value)} in {plural(layers, 'layer')}"
         f"{experts}; try {fewer}{narrower(t)}or a larger size"
     )
 

@@ -1,15 +1,16 @@
 """How deep a net must be for a task: constructions that suffice, lower bounds that are known.
 
 Exact, suffices, claimed and measured are different things; they stand side by side, each under its
-own name.
+own name. The words stand in task_depths.json.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from . import atlas, laws
 from .base.quantities import UsageError, parse_count, plural, quoted
@@ -82,7 +83,7 @@ def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> 
         return _from_atlas(known, known_by)
     if known not in TASKS:
         spelt = get_close_matches(known, {**TASKS, **atlas.tasks()}, n=1)
-        nearest, *_ = spelt or atlas.nearest_tasks(known) or ["connectivity"]
+        nearest, *_ = spelt or atlas.atlas().nearest_tasks(known) or ["connectivity"]
         raise UsageError(
             f"unknown task {quoted(task)}; accepted are connectivity, hops, regular and those that "
             f"`depthlaw tasks` lists; try --task {TASKS.get(nearest, nearest)}"
@@ -154,48 +155,17 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
     reach, doubling = laws.layers_for_diameter(diameter), laws.universal_layers(n)
     rule = f"ceil(log_3 D) = {reach}, the least L with 3^L >= {diameter:,}"
     unknown = "" if vertices else ", at the least n for this diameter; give yours by --vertices"
-    numbers = (
-        TaskNumber(
-            reach,
-            "exact",
-            "(a) linearised attention of width n",
-            "0 layers: the input already shows it" if diameter <= 1 else rule,
-            "this construction: X -> X X^T X on A + I, identity weights, one token per vertex; "
-            f"enough and needed: executed up to D = {laws.LARGEST_DIAMETER}; for every D a "
-            "theorem that Rocq's kernel checked",
-            "depthlaw, claim connectivity/layers_for_diameter, after ye2025, arXiv:2510.19753",
-            "derived",
-            "other nets may need more or fewer; the theorem: "
-            "`depthlaw show connectivity/layers_for_diameter`",
-            "connectivity/layers_for_diameter",
-        ),
-        TaskNumber(
-            doubling,
-            "suffices",
-            f"(b) fixed width, n = {n:,}",
-            f"18 + 2 ceil(log_2 n) = {doubling}{unknown}",
-            "averaging-hard attention, n^2 input and n^3 padding tokens, the same weights for all "
-            "n",
-            "merrill2025, arXiv:2503.03961, Theorem 2",
-            "printed",
-            "whether fewer are enough is not stated",
-            "connectivity/log_depth_uniform",
-        ),
-    )
     second = plural(doubling, "layer") if vertices else "18 + 2 ceil(log_2 n) layers"
-    return TaskAnswer(
+    return _answer(
         "connectivity",
-        f"Task: connectivity in graphs whose components have diameter at most {diameter:,}.",
-        f"It depends on the architecture: (a) {plural(reach, 'layer')}, (b) {second}",
-        (
-            "Lower bound: order log(D), if the one-versus-two-cycle conjecture holds and the net "
-            "is narrow. It comes without a constant, so it gives no number (sanford2024, "
-            "arXiv:2402.09268, Corollary 3.5; printed).",
-            "Upper bound at width N^eps: order log(D), again without a constant (sanford2024, "
-            "Corollary 3.3; printed).",
-        ),
-        numbers,
-        labels=("(a)", "(b)"),
+        {"reach": reach, "doubling": doubling},
+        diameter=diameter,
+        n=n,
+        rule="0 layers: the input already shows it" if diameter <= 1 else rule,
+        unknown=unknown,
+        second=second,
+        reach_layers=plural(reach, "layer"),
+        largest=laws.LARGEST_DIAMETER,
     )
 
 
@@ -206,66 +176,18 @@ def for_hops(hops: int) -> TaskAnswer:
     [(4, 'claimed'), (5, 'suffices')]
     """
     printed, corrected = laws.layers_for_hops_printed(hops), laws.layers_for_hops(hops)
-    executed, beyond = laws.LARGEST_EXECUTED, hops > laws.LARGEST_EXECUTED
-    theorem = "for every k a theorem that Rocq's kernel checked, but for cosines and softmax"
-    number = partial(
-        TaskNumber,
-        regime="one causal head, constant width, precision O(log N); queries, keys "
-        "and values are arbitrary functions of a token",
-    )
-    numbers = [
-        number(
-            corrected,
-            "suffices",
-            "repaired construction",
-            f"ceil(log_2 k) + 2, executed here without an error up to k = {executed}; {theorem}",
-            source="depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, "
-            "Theorem 4.2",
-            wording="derived",
-            certainty="exact weights; the theorem, and what of it is not formal: "
-            "`depthlaw show hops/depth_corrected`; whether fewer layers are enough in fixed point "
-            "is open",
-            claim="hops/depth_corrected",
-        )
-    ]
-    claimed = "The paper claims floor(log_2 k) + 2, the same number here"
-    claimed += "; its printed construction fails." if hops > 1 else "."
-    if printed != corrected:
-        claimed = (
-            f"The paper claims floor(log_2 k) + 2 = {printed}. Its printed construction fails; "
-            "whether that depth suffices for one causal head in fixed point is open. In floating "
-            "point, with scores as large as 4^N, it does (claim hops/depth_printed_floating). With "
-            "a strict mask, or with ceil(log_2(N + 1)) heads in layer 1 (claim "
-            f"hops/depth_carried_symbols), it did on everything executed, up to k = {executed}."
-        )
-        numbers.insert(
-            0,
-            number(
-                printed,
-                "claimed",
-                "published count",
-                "floor(log_2 k) + 2",
-                source="sanford2024, arXiv:2402.09268, Theorem 4.2",
-                wording="printed",
-                certainty="open for one causal head in fixed point; enough in floating point with "
-                "scores as large as 4^N (hops/depth_printed_floating); with a strict mask, or "
-                "with ceil(log_2(N + 1)) heads in layer 1, right on everything executed",
-                claim="hops/depth_printed",
-            ),
-        )
-    asked = plural(hops, "hop")
-    limits = f" (executed up to k = {executed}; {theorem})" if beyond else ""
-    return TaskAnswer(
+    executed = laws.LARGEST_EXECUTED
+    layers = {"corrected": corrected} | ({"printed": printed} if printed != corrected else {})
+    known = {"printed": printed, "executed": executed}
+    claimed = _TEXTS["hops"]["claimed"][2 if printed != corrected else int(hops > 1)]
+    return _answer(
         "hops",
-        f"Task: follow {asked} (the k-hop induction heads task).",
-        f"{plural(corrected, 'layer')} suffice for {asked}: ceil(log_2 k) + 2{limits}",
-        (
-            claimed,
-            "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture "
-            "holds and the net is narrow, order log(k) layers are needed; no constant is given "
-            "(sanford2024, Corollary 4.3; printed).",
-        ),
-        tuple(numbers),
+        layers,
+        **known,
+        asked=plural(hops, "hop"),
+        corrected_layers=plural(corrected, "layer"),
+        claimed=claimed.format(**known),
+        limits=_TEXTS["hops"]["limits"].format(**known) if hops > executed else "",
     )
 
 
@@ -278,57 +200,41 @@ def for_regular(length: int) -> TaskAnswer:
     own, looped = (laws.layers_for_regular(length, shared) for shared in (False, True))
     trained = laws.trained_layers_for_a5(length)
     fewest, most = laws.A5_DEPTHS
-    number = partial(
-        TaskNumber,
-        regime="averaging-hard attention, masked pre-norm, a logarithmic number of "
-        "bits, width fixed by the automaton",
-        wording="printed",
-    )
-    numbers = (
-        *(
-            number(
-                layers,
-                "suffices",
-                name,
-                f"{formula} = {layers}",
-                source=f"merrill2025, arXiv:2503.03961, {place}",
-                certainty="a printed construction, not executed here; whether fewer are enough is "
-                "not stated",
-                claim="connectivity/log_depth_lengths",
-            )
-            for layers, name, formula, place in (
-                (own, "(a) weights may depend on n", "4 ceil(log_2 n) + 5", "Corollary 1.1"),
-                (looped, "(b) the same weights for all n", "8 ceil(log_2 n) + 9", "Theorem 1"),
-            )
-        ),
-        number(
-            max(1, round(trained)),
-            "measured",
-            "(c) trained nets on A5",
-            f"L = {laws.A5_SLOPE} log_2 n - {-laws.A5_INTERCEPT} = {trained:.1f}",
-            regime="width 512, 95 % of the answers right, the best seed, words up to 1024 "
-            f"letters, {fewest} to {most} layers",
-            source="merrill2025, arXiv:2503.03961, fit to trained nets",
-            certainty="the fit of its authors (r^2 = 0.93) to one task, the hardest regular one",
-            extrapolated=not fewest <= trained <= most,
-        ),
-    )
-    return TaskAnswer(
+    return _answer(
         "regular",
-        f"Task: recognise a regular language on words of {plural(length, 'letter')} "
-        "(track the state of a finite automaton).",
-        f"Order log n: {own} layers suffice, {looped} with one set of weights for all lengths",
-        (
-            "No fixed depth is enough for all regular languages, if TC0 is not NC1; width, padding "
-            "that grows polynomially, or a logarithmic chain of thought do not change that "
-            "(merrill2025, Theorems 3 and 4; printed).",
-            "Easier languages need less: an automaton whose groups are solvable has a depth that "
-            "does not grow with n (liu2022, arXiv:2210.10749, Theorem 2; reported), and a language "
-            "without groups (star-free) is one of masked hard attention, its depth that of a "
-            "formula (yang2024masked, arXiv:2310.13897; topic formal_languages).",
-            "The lengths that the paper's introduction gives for 32 and 80 layers do not follow "
-            "from this count (claim connectivity/log_depth_lengths_printed).",
-        ),
-        numbers,
-        labels=("(a)", "(b)", "(c)"),
+        {"own": own, "looped": looped, "measured": max(1, round(trained))},
+        () if fewest <= trained <= most else ("measured",),
+        letters=plural(length, "letter"),
+        slope=laws.A5_SLOPE,
+        below=-laws.A5_INTERCEPT,
+        trained=trained,
+        fewest=fewest,
+        most=most,
+    )
+
+
+# The texts of an answer, with the places of its numbers in braces.
+_TEXTS: dict[str, Any] = json.loads(
+    Path(__file__).with_name("task_depths.json").read_text(encoding="utf-8")
+)
+
+
+def _answer(
+    task: str, layers: dict[str, int], extrapolated: tuple[str, ...] = (), /, **known: Any
+) -> TaskAnswer:
+    """The texts of a task with its numbers, of constructions whose layers are known."""
+    texts, known = _TEXTS[task], known | layers
+
+    def number(row: dict[str, str]) -> TaskNumber:
+        filled: dict[str, Any] = {name: text.format(**known) for name, text in row.items()}
+        outside = row["layers"] in extrapolated
+        return TaskNumber(**filled | {"layers": layers[row["layers"]], "extrapolated": outside})
+
+    return TaskAnswer(
+        task,
+        texts["question"].format(**known),
+        texts["headline"].format(**known),
+        tuple(remark.format(**known) for remark in texts["remarks"]),
+        tuple(number(row) for row in texts["numbers"] if row["layers"] in layers),
+        tuple(texts["labels"]),
     )

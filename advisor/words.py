@@ -14,7 +14,16 @@ from .base.quantities import binary, plural, size
 from .budgets import Resolved, idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
 from .counting import count, flops, memory, per_layer
-from .decide import NEAR, WORTH_SAYING, Decision, depths_within, ladder_for, middle_depth, recipes
+from .decide import (
+    NEAR,
+    WORTH_SAYING,
+    Decision,
+    depth_for,
+    depths_within,
+    ladder_for,
+    middle_depth,
+    recipes,
+)
 from .grids import NetKind
 from .hardware import gpu
 from .initialisation_advice import Advice, advice
@@ -84,7 +93,7 @@ _ALTERNATIVES = {
 _BOUNDS = {
     "rule": "the depth of the rule",
     "no-grid": "the depth of the rule, as no grid says how shallow is too shallow",
-    "interval": "the shallowest depth within 1 % of the best loss",
+    "interval": "about the shallowest depth within 1 % of the best loss",
     "models": "no listed model of about this size has fewer than {layers} layers",
     "comparisons": "shallower nets are in the worse half of comparisons by {sources}",
 }
@@ -136,7 +145,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         limits=(*resolved.notes, *([note] if note else ())),
         tasks=tasks,
         rule_brief=_rule_brief(d),
-        together=_together(a.layers, tasks),
+        together=_together(d, tasks),
         rule_layers=d.leaning and d.leaning.layers,
         warning_codes=_codes(warnings),
         doubt_codes=_codes(doubts),
@@ -200,16 +209,16 @@ def _why(d: Decision, r: Reason) -> str:
             if c.layers is not None
             else f"the depth that spends the size at the demanded width {c.width:,}"
             if c.width is not None
-            else f"{_demand_names(d, r.demands)} leave{'s' * (len(r.demands) < 2)} one depth"
+            else f"{_demand_names(d, r.demands)} leave{'s' * (len(r.demands) < 2)} only one depth"
         )
     else:
         if r.kind == "limit":
-            forcing = " and ".join(f"the limit of {_LIMITS[limit]}" for limit in r.demands)
+            setting = " and ".join(f"the limit of {_LIMITS[limit]}" for limit in r.demands)
         elif r.kind == "step":
-            forcing = f"widths in steps of {width_steps(template(target, c))}"
+            setting = f"widths in steps of {width_steps(template(target, c))}"
         else:
-            forcing = _demand_names(d, r.demands[:1])
-        why = f"forced by {forcing}"
+            setting = _demand_names(d, r.demands)
+        why = f"set by {setting}"
     return f"{why}{_against(r)}{_also(r)}"
 
 
@@ -459,33 +468,27 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     if e := a.experts:
         yield (
             "experts",
-            (
-                f"a mixture of experts: laws and grids are of dense nets, and are read at the "
-                f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
-                "experts); memory follows from all of them"
-            ),
+            f"a mixture of experts: laws and grids are of dense nets, and are read at the "
+            f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
+            "experts); memory follows from all of them",
         )
     elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12 and (
         case.model or not c.gated or c.ff_factor or c.kv_ratio
     ):
         yield (
             "layer-weights",
-            (
-                f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
-                "read at equal L d^2"
-            ),
+            f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
+            "read at equal L d^2",
         )
     if a.own_layers < a.layers:
         yield (
             "loops",
-            (
-                f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
-                f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
-                "laws are read at the layers passed"
-            ),
+            f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
+            f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
+            "laws are read at the layers passed",
         )
     if a.kind != "decoder":
-        yield "kind", f"the grids of losses are of decoders, this is an {a.kind}"
+        yield "kind", f"the grids of losses are of decoders; this is an {a.kind}"
     yield from _untrainable(d)
     for each in _advice(d):
         if each.warns:
@@ -530,11 +533,9 @@ def _other_defaults(d: Decision) -> Iterator[Coded]:
     waits = rung.architecture.layers == a.layers
     yield (
         "defaults",
-        (
-            f"from {size(before.below)} parameters on the defaults are others "
-            f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
-            f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}"
-        ),
+        f"from {size(before.below)} parameters on, other defaults apply "
+        f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
+        f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}",
     )
 
 
@@ -551,12 +552,10 @@ def _untrainable(d: Decision) -> Iterator[Coded]:
     if device.memory is not None and state > b.gpus * device.memory:
         yield (
             "training-memory",
-            (
-                f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
-                f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
-                f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
-                "or a smaller net"
-            ),
+            f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
+            f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
+            f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
+            "or a smaller net",
         )
 
 
@@ -587,10 +586,8 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         least, most = choices[0], choices[-1]
         yield (
             "laws-disagree",
-            (
-                f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
-                f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})"
-            ),
+            f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
+            f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})",
         )
     if case.kind.parametrisation != "standard" or case.kind.residual != "plain":
         yield (
@@ -599,10 +596,8 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         )
     yield (
         "one-run",
-        (
-            "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
-            "another depth"
-        ),
+        "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
+        "another depth",
     )
 
 
@@ -645,35 +640,34 @@ def _verdicts(d: Decision, built: Built | None) -> Iterator[Coded]:
         yield "limit", f"it {excluded}{stuck if d.instead is None and not case.shares else ''}"
     c = case.constraints
     if c.pipeline > a.own_layers:
-        yield "stages", f"{deep} are too few for {c.pipeline} pipeline stages"
+        yield "stages", f"{deep}: too few for {c.pipeline} pipeline stages"
     elif a.own_layers % c.pipeline:
         below = a.own_layers // c.pipeline * c.pipeline
         split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
         yield (
             "stages",
-            (
-                f"{deep} do not divide among {c.pipeline} pipeline stages: "
-                + " and ".join(f"{times} with {n}" for n, times in split)
-                + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
-                f"ones; {below} or {below + c.pipeline} would"
-            ),
+            f"{deep} do not divide among {c.pipeline} pipeline stages: "
+            + " and ".join(f"{times} with {n}" for n, times in split)
+            + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
+            f"ones; {below} or {below + c.pipeline} would",
         )
     if a.heads % c.tensor:
-        yield "tensor", f"{a.heads} heads do not divide among {c.tensor} devices"
+        yield (
+            "tensor",
+            f"{plural(a.heads, 'head')} cannot be shared evenly among {c.tensor} devices",
+        )
     if built:
         names = ", ".join(f"{name} ({n} x {d:,})" for name, n, d in built.nearest)
         which = "dense models of about its active size" if a.experts else "real models of this size"
         yield (
             "models",
-            (
-                f"{which} have {built.low} to {built.high} layers; "
-                f"{built.among}; nearest in size: {names}"
-            ),
+            f"{which} have {built.low} to {built.high} layers; "
+            f"{built.among}; nearest in size: {names}",
         )
     floor = next((law for law in d.laws if law.key == "threshold"), None)
     if floor:
         least = floor.layers
-        bound = "below it" if a.layers >= least else "which it does not reach"
+        bound = "below this depth" if a.layers >= least else "which the net does not reach"
         far = "far " if a.layers > 2 * least else ""
         yield (
             "floor",
@@ -719,7 +713,7 @@ def _loss_verdict(d: Decision, t: Trade | None) -> str:
     more = -larger(a, goal) / (1 + larger(a, goal))
     counted = "" if abs(more) <= EQUAL else f" by d / L alone, with {_parameters(more)}"
     if negligible(t.loss):
-        return f"the loss of {other} within 0.1 %{counted} ({_sources(t)})"
+        return f"loss within 0.1 % of that of {other}{counted} ({_sources(t)})"
     sentence = f"loss {percents(t.loss)} against {other}{counted} ({_sources(t)})"
     if (factors := worth(goal, t.loss, d.case.known_by)) is None:
         return sentence
@@ -757,20 +751,31 @@ def _question(resolved: Resolved) -> str:
     return f"How deep should a net be: {', '.join(parts)}?"
 
 
-def _together(deep: int, tasks: tuple[TaskAnswer, ...]) -> str:
-    """The depths that meet size and task, for each construction."""
-    parts = [
-        f"{label} {plural(max(deep, number.layers), 'layer')}".strip()
+def _together(d: Decision, tasks: tuple[TaskAnswer, ...]) -> str:
+    """The depths that meet size and task, for each construction; or what rules them out."""
+    deep, parts, met = d.net.layers, [], False
+    numbers = [
+        (label, number.layers)
         for task in tasks
         for label, number in zip(task.labels or [""] * len(task.numbers), task.numbers, strict=True)
         if number.meaning in ("exact", "suffices")
     ]
+    for label, layers in numbers:
+        depth, ruling_out = depth_for(d, layers)
+        which = plural(depth, "layer")
+        if ruling_out:
+            which = f"none, as {which} are ruled out by {_demand_names(d, ruling_out)}"
+        elif depth > max(deep, layers):
+            which += f", the first legal depth above {layers}"
+        met |= not ruling_out
+        parts.append(f"{label} {which}".strip())
     if not parts:
         return ""
-    return (
-        f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
-        "asks for: constructions of other nets, so a plan, not a theorem)"
+    greater = (
+        f" (the greater of {deep} and what the task asks for: constructions of other nets, so a "
+        "plan, not a theorem)"
     )
+    return f"Depth that meets both: {', '.join(parts)}{greater * met}"
 
 
 # --- for people -----------------------------------------------------------------------------------
@@ -1152,11 +1157,13 @@ def citation(answer: Answer, version: str) -> str:
 
 
 def _by_rule(answer: Answer, proposed: Candidate) -> str:
-    """The rule that chose the depth, and its source, where one did. Where the answer has fewer
-    layers than the rule, by what it differs."""
+    """The rule that chose the depth, and its source, or else what set it. Where the answer has
+    fewer layers than the rule, by what it differs."""
     law = next((law for law in answer.laws if law.key == answer.rule), None)
-    if law is None or proposed.reason is None or proposed.reason.code != "rule":
+    if law is None or proposed.reason is None:
         return ""
+    if proposed.reason.code != "rule":
+        return f": {proposed.why}"
     reached = ""
     if law.extrapolated and law.domain:
         low, high = map(size, law.domain)

@@ -437,8 +437,3 @@ def bounds() -> tuple[AtlasBound, ...]:
 def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator[AtlasRow]:
     """`Atlas.rows` of the shipped tables."""
     return atlas().rows(task, known_by)
-
-
-def nearest_tasks(typed: str) -> list[str]:
-    """`Atlas.nearest_tasks` of the shipped tables."""
-    return atlas().nearest_tasks(typed)

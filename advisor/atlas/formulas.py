@@ -173,7 +173,7 @@ def _clause(text: str) -> Words | Growth | Limited | Maths:
     if text.startswith("order "):
         return Growth(_maths(text.removeprefix("order ")))
     if text in (NONE, "-") or (_WORDS.fullmatch(text) and re.match("[a-z]{2}", text)):
-        return _maths(text) if text.startswith("log ") else Words(text)
+        return _maths(text) if text.startswith(("log ", "log_")) else Words(text)
     of, for_, sizes = text.partition(" for ")
     return Limited(_maths(of), sizes) if for_ else _maths(text)
 
@@ -339,10 +339,14 @@ def _written(tree: Maths, latex: bool, above: int = 0) -> str:
                 if not below.isalnum():
                     below = f"{{{below}}}" if latex else re.sub(" ([+-]) ", r"\1", f"({below})")
             sign = (r"\log" if latex else "log") + f"_{below}" * bool(below)
-            return f"{sign} {inside}" if inside.isalnum() else f"{sign}({inside})"
+            bare = inside.isalnum() and above < 2
+            return f"{sign} {inside}" if bare else f"{sign}({inside})"
         case Operation(sign, left, right):
             binds = _BINDS[sign]
-            first = _written(left, latex, binds + (sign == "^"))
+            # Print leaves the sign of a product out, and a letter after a quotient joins what is
+            # below the stroke.
+            divided = sign == "*" and isinstance(left, Operation) and left.sign == "/"
+            first = _written(left, latex, binds + (sign == "^" or divided))
             second = _written(right, latex, binds + 1)
             between = f" {sign} " if binds == 1 else sign
             if sign == "*":

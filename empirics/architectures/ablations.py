@@ -33,6 +33,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 PUBLISHED = ("bert", "albert", "xlnet")
 
 _Undo = Callable[[], object]
+_Removal = Callable[[Any], list[_Undo]]
 
 
 def removed(model: NetFamily, variant: str) -> str:
@@ -158,7 +159,9 @@ def _feed(source: nn.Module, target: nn.Module) -> list[_Undo]:
     ]
 
 
-def _return(source: nn.Module, target: nn.Module, wrap: Callable[[Any], Any]) -> list[_Undo]:
+def _return(
+    source: nn.Module, target: nn.Module, wrap: Callable[[Any], Any] = lambda output: output
+) -> list[_Undo]:
     """`target` returns what `source`, inside it, returned; `wrap` picks the hidden states."""
     held = _Held()
     return [
@@ -176,51 +179,25 @@ def _no_second_input(module: nn.Module) -> list[_Undo]:
     return [module.register_forward_pre_hook(zero).remove]
 
 
-# --- BERT: LN(x + attention(x)), then LN(x + MLP(x)) ---
+def _passed(*names: str) -> _Removal:
+    """Modules of a layer, by dotted names, return what they are given."""
 
+    def remove(layer: Any) -> list[_Undo]:
+        places = (name.rpartition(".") for name in names)
+        return [_replaced(layer.get_submodule(at), name, _identity()) for at, _, name in places]
 
-def _bert_norms(layer: Any) -> list[_Undo]:
-    return [
-        _replaced(part, "LayerNorm", _identity()) for part in (layer.attention.output, layer.output)
-    ]
-
-
-def _bert_mlp(layer: Any) -> list[_Undo]:
-    return [_replaced(layer, name, _identity()) for name in ("intermediate", "output")]
-
-
-# --- ALBERT: the same, in fewer modules ---
-
-
-def _albert_norms(layer: Any) -> list[_Undo]:
-    return [
-        _replaced(layer.attention, "LayerNorm", _identity()),
-        _replaced(layer, "full_layer_layer_norm", _identity()),
-    ]
-
-
-def _albert_linear_maps(layer: Any) -> list[_Undo]:
-    return [_replaced(layer, name, _identity()) for name in ("ffn", "ffn_output")]
+    return remove
 
 
 def _albert_mlp(layer: Any) -> list[_Undo]:
-    return [*_albert_linear_maps(layer), *_return(layer.attention, layer, lambda output: output[0])]
-
-
-# --- XLNet: the same with relative positions ---
-
-
-def _xlnet_norms(layer: Any) -> list[_Undo]:
-    return [_replaced(part, "layer_norm", _identity()) for part in (layer.rel_attn, layer.ff)]
+    maps = _passed("ffn", "ffn_output")(layer)
+    return [*maps, *_return(layer.attention, layer, lambda output: output[0])]
 
 
 def _xlnet_attention_skip(layer: Any) -> list[_Undo]:
     attention = layer.rel_attn
     attention.post_attention = partial(attention.post_attention, residual=False)
     return [partial(delattr, attention, "post_attention")]
-
-
-# --- pre-norm: x + attention(norm(x)), then x + MLP(norm(x)) ---
 
 
 def _pre_attention_skip(norm: str, layer: Any) -> list[_Undo]:
@@ -233,27 +210,13 @@ def _pre_attention_skip(norm: str, layer: Any) -> list[_Undo]:
     ]
 
 
-def _pre_mlp_skip(layer: Any) -> list[_Undo]:
-    return _return(layer.mlp, layer, lambda output: output)
-
-
 def _pre_mlp(norm: str, layer: Any) -> list[_Undo]:
     # The norm need not run before a zero.
     return [_replaced(layer, "mlp", _nothing()), _replaced(layer, norm, _identity())]
 
 
-def _pre_norms(names: tuple[str, str], layer: Any) -> list[_Undo]:
-    return [_replaced(layer, name, _identity()) for name in names]
-
-
-# --- T5: the same, each sublayer in a module that ends with dropout ---
-
-
-def _t5_norms(layer: Any) -> list[_Undo]:
-    return [_replaced(part, "layer_norm", _identity()) for part in layer.layer]
-
-
 def _t5_attention_skip(layer: Any) -> list[_Undo]:
+    """Each sublayer is a module that ends with dropout."""
     held, sublayer = _Held(), layer.layer[0]
 
     def first(module: nn.Module, args: Any, output: Any) -> Any:
@@ -265,47 +228,34 @@ def _t5_attention_skip(layer: Any) -> list[_Undo]:
     ]
 
 
-def _t5_mlp_skip(layer: Any) -> list[_Undo]:
-    return _return(layer.layer[-1].dropout, layer.layer[-1], lambda output: output)
-
-
-def _t5_mlp(layer: Any) -> list[_Undo]:
-    last, before = len(layer.layer) - 1, layer.layer[-1]
-    layer.layer[last] = _identity()
-    return [partial(layer.layer.__setitem__, last, before)]
-
-
-_Removal = Callable[[Any], list[_Undo]]
-
-
 def _removals() -> dict[tuple[str, str], _Removal]:
     by_part: dict[str, dict[str, _Removal]] = {
         "bert": {
-            "norms": _bert_norms,
-            "MLP": _bert_mlp,
+            "norms": _passed("attention.output.LayerNorm", "output.LayerNorm"),
+            "MLP": _passed("intermediate", "output"),
             "attention skip": lambda layer: _no_second_input(layer.attention.output),
             "MLP skip": lambda layer: _no_second_input(layer.output),
         },
         "albert": {
-            "norms": _albert_norms,
+            "norms": _passed("attention.LayerNorm", "full_layer_layer_norm"),
             "MLP": _albert_mlp,
-            "MLP as published": _albert_linear_maps,
+            "MLP as published": _passed("ffn", "ffn_output"),
             "attention skip": lambda layer: _feed(
                 layer.attention.output_dropout, layer.attention.LayerNorm
             ),
             "MLP skip": lambda layer: _feed(layer.ffn_output, layer.full_layer_layer_norm),
         },
         "xlnet": {
-            "norms": _xlnet_norms,
+            "norms": _passed("rel_attn.layer_norm", "ff.layer_norm"),
             "attention skip": _xlnet_attention_skip,
-            "MLP": lambda layer: [_replaced(layer, "ff", _identity())],
+            "MLP": _passed("ff"),
             "MLP skip": lambda layer: _feed(layer.ff.layer_2, layer.ff.layer_norm),
         },
         "t5": {
-            "norms": _t5_norms,
+            "norms": _passed("layer.0.layer_norm", "layer.1.layer_norm"),
             "attention skip": _t5_attention_skip,
-            "MLP": _t5_mlp,
-            "MLP skip": _t5_mlp_skip,
+            "MLP": _passed("layer.1"),
+            "MLP skip": lambda layer: _return(layer.layer[-1].dropout, layer.layer[-1]),
         },
     }
     for name, first, second in (
@@ -316,9 +266,9 @@ def _removals() -> dict[tuple[str, str], _Removal]:
         ),
     ):
         by_part[name] = {
-            "norms": partial(_pre_norms, (first, second)),
+            "norms": _passed(first, second),
             "attention skip": partial(_pre_attention_skip, first),
-            "MLP skip": _pre_mlp_skip,
+            "MLP skip": lambda layer: _return(layer.mlp, layer),
             "MLP": partial(_pre_mlp, second),
         }
     return {

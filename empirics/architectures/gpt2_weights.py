@@ -107,7 +107,7 @@ def stored_gpt2(folder: Path) -> StoredNet:
     config_file, config = _configuration(folder)
     file = _weight_file(folder)
     weights = _named(file, _tensors(file))
-    tied = _HEAD not in weights and _has_head(config)
+    tied = _HEAD not in weights and "GPT2LMHeadModel" in str(config["architectures"])
     if tied:
         if not config["tie_word_embeddings"]:
             raise UsageError(f"{file} lacks {_HEAD}, and {config_file} says that it is not tied")
@@ -161,10 +161,6 @@ def _published(text: str) -> dict[str, Any]:
         }
     except KeyError as error:
         raise ValueError(f"{error.args[0]} is missing") from None
-
-
-def _has_head(config: Mapping[str, Any]) -> bool:
-    return "GPT2LMHeadModel" in str(config["architectures"])
 
 
 def _shape(file: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> NetShape:

@@ -70,7 +70,10 @@ def _parts(*positional: Any, **named: Any) -> dict[str, np.ndarray]:
     }
 
 
-# Claims of one net read several numbers off one measurement.
+# What only chooses which of several numbers is read off a measurement.
+_READ = ("of", "expected_exponent")
+
+
 @lru_cache(maxsize=4)
 def _found(case: Case, seed: int, device: str, whole: bool) -> dict[str, list[np.ndarray]]:
     rng, parts = case.rng(seed), []
@@ -93,7 +96,8 @@ def _found(case: Case, seed: int, device: str, whole: bool) -> dict[str, list[np
 def depth_slopes(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Slopes of log gradients, "last" or "all", or of "product", last times the stream's norm,
     against log L, from one net of each depth."""
-    slopes = _found(without(case, "of", "expected_exponent"), seed, device, case.of == "all")
+    whole = ("all", case.scheme, case.get("norm", "")) in _EXPONENTS
+    slopes = _found(without(case, *_READ), seed, device, whole)
     depths = doublings(case.shallow, case.deep)
     values = (
         [last * norm for last, norm in zip(slopes["last"], slopes["norm"], strict=True)]
@@ -222,6 +226,7 @@ _GRADIENTS = {
         "undecided, stochastic depth 256 since it was, equal tokens."
     ),
     control=_instead(_GRADIENTS, "the other order: LayerNorm behind the branches", norm="post"),
+    reads=_READ,
     cited=r"Bears on whether a last gradient of $1/\sqrt{L}$ tells against warm-up under pre-norm.",
     **IN_NETS,
 )

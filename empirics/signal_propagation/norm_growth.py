@@ -167,11 +167,6 @@ def _last(*positional: Any, **named: Any) -> dict[str, np.ndarray]:
     return {"last": profile[:, -1], "all": profile}
 
 
-def last_mean_squares(case: Case, seed: int, device: str = "cpu", *, branch: float = 1.0) -> Sample:
-    """Mean squares of the last hidden states of nets of `layer` layers."""
-    return sample(in_blocks(_last, case, case.rng(seed), case.layer, device, branch=branch)["last"])
-
-
 def stream_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Least-squares slopes of the log mean square of the last hidden states against log L, from one
     net of each depth."""
@@ -253,7 +248,8 @@ def softmax_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
     $p_l^2$ where training has $p_l$, about $7/12 L$ in place of $3/4 L$. For trained nets nothing
     is shown.
     """
-    return last_mean_squares(without(case, "effective_depth"), seed, device)
+    nets = without(case, "effective_depth")
+    return sample(in_blocks(_last, nets, nets.rng(seed), nets.layer, device)["last"])
 
 
 def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:

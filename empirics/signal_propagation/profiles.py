@@ -157,7 +157,6 @@ def drawn_net(
     start: Start = "independent",
     survival: float = 0.5,
     keep_last: bool = False,
-    branch: float = 1.0,
 ) -> tuple[Net, Tensor]:
     """Random nets and inputs of a scheme.
 
@@ -175,7 +174,6 @@ def drawn_net(
         survival: p_L, the probability with which stochastic depth keeps the last layer.
         keep_last: whether it keeps the last layer always, as is asked for where gradients of the
             last layer are.
-        branch: factor on all that attention and MLP add, besides those of the scheme.
 
     Raises:
         ValueError: for an unknown scheme.
@@ -187,12 +185,6 @@ def drawn_net(
         inputs = torch.from_numpy(rng.normal(size=(*size, shape.width))).float()
     inputs = inputs.expand(*size[:2], tokens, *inputs.shape[3:]).contiguous().to(device)
     shape, stds = _scheme(shape, scheme, inputs, rng, std, survival)
-    if branch != 1:
-        factors = shape.factors or (Factors(),) * (shape.depth * shape.sublayers)
-        shape = replace(
-            shape,
-            factors=tuple(factor._replace(branch=branch * factor.branch) for factor in factors),
-        )
     net = Net(shape, replicas=replicas, rng=rng, std=stds, device=device)
     if scheme == "stochastic-depth":
         kept = rng.random((replicas, shape.depth)) < keep_probabilities(shape.depth, survival)

@@ -13,13 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.laws import reach
-from depthlaw.theory.claims.definition import (
-    Case,
-    Control,
-    Exact,
-    Source,
-    claim,
-)
+from depthlaw.theory.claims.definition import Case, Control, Exact, Source, claim
 from depthlaw.theory.claims.relations import Eq
 from depthlaw.theory.claims.symbols import quantity
 

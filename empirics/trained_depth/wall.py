@@ -198,10 +198,7 @@ def wall_within(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 @claim(
     Eq(accuracy, Rational(1, 2)),
     predicted=_near,
-    cases={
-        "full": _questions([_SHORT], _is_beyond),
-        "long": _questions(_LONG, _is_beyond),
-    },
+    cases={"full": _questions([_SHORT], _is_beyond), "long": _questions(_LONG, _is_beyond)},
     assumes={"distance $> 3^L$": _is_beyond},
     control=Control(_but(_tiny, distance=1), "neighbours are answered"),
     post_hoc=_BY_NET,
@@ -272,10 +269,7 @@ reach_in_row = quantity(
     "real",
 )
 reach_past = quantity(
-    "reach_past",
-    r"r_{> 3^L}",
-    "the part of that sum from distances beyond $3^L$",
-    "real",
+    "reach_past", r"r_{> 3^L}", "the part of that sum from distances beyond $3^L$", "real"
 )
 
 

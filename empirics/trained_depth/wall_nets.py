@@ -173,10 +173,7 @@ def asked(
         around = cycles[0]
 
         def at(
-            distance: int,
-            row: Tensor = row,
-            draw: torch.Generator = draw,
-            around: int = around,
+            distance: int, row: Tensor = row, draw: torch.Generator = draw, around: int = around
         ) -> Tensor:
             side = torch.randint(2, (graphs, 1), generator=draw)
             return row.gather(1, torch.where(side == 0, distance, around - distance))[:, 0]

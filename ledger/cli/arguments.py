@@ -376,7 +376,8 @@ def depth(
 
     Give what you have: a size, FLOPs, GPUs, a latency, a configuration, or a task. The shape can be
     built as it stands. The answer also says what published nets show about one layer more or less,
-    and what real models do; with --why, what every law says, and its source.
+    and what real models do; with --why, what every law says, and its source. Of an option that is
+    given twice the last counts.
     """
 
 
@@ -1124,6 +1125,10 @@ def _abandon_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+# What the least and the most of something are also called.
+_ENDS = {"min": "least", "max": "most"}
+
+
 def _parser_message(error: Any) -> str:
     """The parser's complaint as one line of our form."""
     message = " ".join(error.format_message().split()).rstrip(".")
@@ -1138,11 +1143,16 @@ def _parser_message(error: Any) -> str:
     )
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     if command == "depthlaw tasks" and (word := re.match("No such command '([\\w-]+)'", message)):
-        from depthlaw.advisor.atlas import nearest_tasks
+        from depthlaw.advisor.atlas import atlas
 
-        if near := nearest_tasks(word[1]):
+        if near := atlas().nearest_tasks(word[1]):
             return f"no such command {word[1]!r}; try `depthlaw tasks list {near[0]}`"
-    if command == "depthlaw depth":
+    if command in ("depthlaw depth", "depthlaw sweep"):
+        message = re.sub(
+            r"(No such option: --(min|max)\w*-(?:layers|depth)\b).*",
+            lambda it: f"{it[1]} (did you mean --{_ENDS[it[2]]}-layers?)",
+            message,
+        )
         message = re.sub(
             r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)", message
         )

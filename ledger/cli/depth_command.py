@@ -253,13 +253,17 @@ def sweep(**given: Any) -> int:
 
 
 def _print_table(answered: Sweep) -> None:
-    rows = [("budget", "layers x width", "heads", "within 1 %", "built", "laws")]
+    rows, demanded = [("budget", "layers x width", "heads", "within 1 %", "built", "laws")], False
     for row, answer in zip(answered.rows(), answered.answers, strict=True):
         within = ends(answer.interval) if answer.interval else ""
         shape, heads = f"{row['layers']} x {row['width']:,}", f"{row['heads']} ({row['kv_heads']})"
         built = _span([answer.built.low, answer.built.high] if answer.built else [])
         laws = _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")])
         within += " *" * bool(row["extrapolated"])
+        assert answer.shape is not None
+        assert answer.shape.reason is not None
+        if answer.shape.reason.kind != "rule":
+            shape, demanded = f"{shape} =", True
         rows.append((size(row["budget"]), shape, heads, within, built, laws))
     width = plain.columns()
     print(layout.columns(rows, width))
@@ -269,6 +273,7 @@ def _print_table(answered: Sweep) -> None:
         "nets is not known. * extrapolated: outside the sizes that the source measured.",
         "built: real models near the size. laws: optima and defaults; each of them, "
         "floors and bounds too: --csv FILE, --json, --plot FILE.",
+        *["= the demands set this depth, not the rule; `depthlaw depth` says which."] * demanded,
     ):
         print("\n".join(layout.wrapped(text, width)))
 

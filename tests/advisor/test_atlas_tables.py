@@ -152,6 +152,7 @@ def expression(rng: random.Random, size: int) -> str:
     parts = [expression(rng, rng.randrange(1, size)) for _ in range(2)]
     signs = [f"({{}}) {sign} ({{}})" for sign in ("+", "-", "*", "/", "")]
     calls = ["min({}, {})", "Max({}, {})", "ceil(({})/({}))", "floor(log({}, ({})+1))"]
+    calls += ["log({}, ({})+1)", "log2({}) log2({})", "log2({})^({})"]
     return rng.choice([*signs, *calls]).format(*parts)
 
 
@@ -160,6 +161,20 @@ def test_random_formulas_are_read_as_they_are_printed(seed: int) -> None:
     rng = random.Random(seed)
     tree = parse(expression(rng, 7))
     assert parse(printed(tree, False)) == tree
+
+
+@pytest.mark.parametrize(
+    ("depth", "latex"),
+    [
+        ("log_2 n", r"$\log_2 n$"),
+        ("log2(n)/2", r"$\log_2(n)/2$"),
+        ("log2(n)^2", r"$\log_2(n)^{2}$"),
+        ("n/k H", "$(n/k) H$"),
+    ],
+)
+def test_what_stands_below_a_logarithm_or_a_stroke_is_plain(depth: str, latex: str) -> None:
+    assert printed(parse(depth), True) == latex
+    assert not isinstance(value(depth, {"n": 4, "k": 2, "H": 1}), NoNumber)
 
 
 def by_sympy(depth: str, numbers: dict[str, int]) -> sympy.Expr:

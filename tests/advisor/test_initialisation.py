@@ -32,7 +32,7 @@ def test_every_piece_has_a_source_and_a_claim_that_exists(key: NetKind) -> None:
     for each in found:
         assert each.source
         assert each.wording in {"printed", "reported", "recalled", "derived"}
-        assert each.claim is None or each.claim in registry()
+        assert not each.claim or each.claim in registry()
         assert each.source in str(each)
         assert "\n" not in str(each)
 

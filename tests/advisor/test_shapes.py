@@ -12,6 +12,7 @@ from depthlaw.advisor.architecture import Architecture, Experts
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.models import architecture, models
+from depthlaw.advisor.question import flag
 from depthlaw.advisor.shapes import (
     DEFAULTS,
     LEAST_INNER,
@@ -178,10 +179,13 @@ def test_depths_of_loops_and_pipelines() -> None:
 @pytest.mark.parametrize(
     ("demands", "names"),
     [
-        ({"layers": 20, "most_layers": 10}, "layers 20 and most layers 10 exclude"),
-        ({"layers": 4, "least_layers": 5, "width": 64}, "layers 4 and least layers 5 exclude"),
-        ({"pipeline": 16, "most_layers": 10}, "pipeline 16 and most layers 10 exclude"),
-        ({"loops": 2, "least_layers": 11, "most_layers": 11}, "loops 2 and least layers 11 and "),
+        ({"layers": 20, "most_layers": 10}, "--layers 20 and --most-layers 10 exclude"),
+        ({"layers": 4, "least_layers": 5, "width": 64}, "--layers 4 and --least-layers 5 exclude"),
+        ({"pipeline": 16, "most_layers": 10}, "--pipeline 16 and --most-layers 10 exclude"),
+        (
+            {"loops": 2, "least_layers": 11, "most_layers": 11},
+            "--loops 2 and --least-layers 11 and ",
+        ),
     ],
 )
 def test_demands_that_exclude_each_other_are_named_in_one_line(demands: dict, names: str) -> None:
@@ -190,18 +194,18 @@ def test_demands_that_exclude_each_other_are_named_in_one_line(demands: dict, na
     assert "\n" not in str(caught.value)
     for name in demands:  # of the others alone no demand excludes another
         some = {each: demands[each] for each in demands if each != name}
-        if name in names.replace(" layers", "_layers").split():
+        if flag(name) in names.split():
             assert legal_depths(Constraints(**some), 1, 99)
 
 
 @pytest.mark.parametrize(
     ("demands", "why"),
     [
-        ({"head_width": 0}, "head width '0' is out of range"),
-        ({"head_width": 12.5}, "head width '12.5' is not a whole"),
+        ({"head_width": 0}, "--head-width '0' is out of range"),
+        ({"head_width": 12.5}, "--head-width '12.5' is not a whole"),
         ({"layers": "12"}, "not a whole"),
         ({"layers": True}, "not a whole"),
-        ({"ff_factor": "4"}, "factor '4'"),
+        ({"ff_factor": "4"}, "--ff '4'"),
         ({"layers": 10**5000}, "out of range"),
         ({"kind": "diffusion"}, "accepted are decoder"),
         ({"width": 5590}, "head width 128 does not divide"),
@@ -211,17 +215,17 @@ def test_demands_that_exclude_each_other_are_named_in_one_line(demands: dict, na
         ({"layers": 3, "pipeline": 4}, "leave stages empty"),
         ({"layers": 31, "loops": 2}, "try 30 or 32"),
         ({"experts": 8}, "8 experts, none of them active; give --active-experts, such as 8"),
-        ({"active_experts": 2}, "active experts without experts"),
-        ({"dense_layers": 2}, "dense layers without experts"),
+        ({"active_experts": 2}, "--active-experts without --experts"),
+        ({"dense_layers": 2}, "--dense-layers without --experts"),
         ({**MIXTURE, "kind": "encoder-decoder"}, "known of decoders alone"),
         ({**MIXTURE, "loops": 2}, "looped layers and first dense layers"),
         ({**MIXTURE, "layers": 1}, "leave none with experts"),
         ({**MIXTURE, "tensor": 3}, "one of the two must divide"),
-        ({"ff_factor": float("nan")}, "factor 'nan'"),
+        ({"ff_factor": float("nan")}, "--ff 'nan'"),
         ({"vocabulary": 10**7}, "no shape"),
         ({"width": 128, "layers": 2}, "no shape"),
         ({"head_width": 33}, "head width 33 is odd; .* try 34"),
-        ({"loops": 10**4}, "number of loops '10000' is out of range; accepted are 1 to 64"),
+        ({"loops": 10**4}, "--loops '10000' is out of range; accepted are 1 to 64"),
         ({"loops": 64, "pipeline": 1000}, "64 loops on 1,000 stages take at least 64,000 layers"),
         ({"kind": "encoder-decoder", "loops": 2}, "looped layers in an encoder-decoder"),
         (

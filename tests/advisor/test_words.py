@@ -234,6 +234,8 @@ def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
     measured = words.citation(recommend("1.3B"), "1.2.3")
     assert "by muP's best d / L (dey2025, arXiv:2505.01618; reported), and" in measured
     assert "in published grids" in measured
+    demanded = words.citation(recommend("3B", most_layers=8), "1.2.3")
+    assert "of width 4,352 (3B parameters): set by --most-layers 8; otherwise 31" in demanded
 
 
 @pytest.mark.parametrize(

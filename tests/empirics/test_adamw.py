@@ -8,12 +8,7 @@ import torch
 from torch import nn
 
 from depthlaw.empirics.nets.net import Net, NetShape
-from depthlaw.empirics.training.adamw import (
-    AdamW,
-    decay_mask,
-    flatten,
-    schedule_factor,
-)
+from depthlaw.empirics.training.adamw import AdamW, decay_mask, flatten, schedule_factor
 
 U = 2.0**-53
 

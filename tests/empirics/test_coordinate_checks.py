@@ -8,10 +8,7 @@ import torch
 
 from depthlaw.empirics.nets.initialisations import initialised
 from depthlaw.empirics.nets.net import Deviations, Factors, Net, NetShape, layer_norm
-from depthlaw.empirics.signal_propagation import (
-    parametrisations,
-    recursions,
-)
+from depthlaw.empirics.signal_propagation import parametrisations, recursions
 from depthlaw.empirics.signal_propagation.exponents import exponents, sample
 from depthlaw.empirics.signal_propagation.parametrisations import RULES, ScalingRule, net_of
 from depthlaw.theory.claims.definition import Case

@@ -16,7 +16,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import _lru_cache_wrapper
+from functools import _lru_cache_wrapper, partial
 from pathlib import Path
 from typing import Any
 
@@ -96,23 +96,15 @@ def _searched(recipe: Any, seed: int, iterations: int) -> Row:
 _begun, _fit, _search = training_run.TrainingRun, students._trained, students.fit_by_lbfgs
 
 
-def _stop(shape: Any, task: Any, settings: Any, *_: Any) -> None:
-    raise _Started(shape, task, settings)
+def _stop_search(recipe: Any, *seed_and_iterations: int) -> None:
+    raise _Started(recipe, seed_and_iterations)
 
 
-def _stop_student(recipe: Any, *_: Any) -> None:
-    raise _Started(recipe)
+def _stop(*arguments: Any, asked: int = 3) -> None:
+    raise _Started(*arguments[:asked])
 
 
-def _stop_search(recipe: Any, seed: int, iterations: int) -> None:
-    raise _Started(recipe, (seed, iterations))
-
-
-_MAKES: dict[int, Any] = {
-    1: _fitted,
-    2: lambda recipe, more: _searched(recipe, *more),
-    3: _updates,
-}
+_MAKES: dict[int, Any] = {1: _fitted, 2: lambda recipe, more: _searched(recipe, *more), 3: _updates}
 
 
 def _rows(topic: str) -> Iterator[tuple[str, Row]]:
@@ -145,7 +137,7 @@ def _rows(topic: str) -> Iterator[tuple[str, Row]]:
 def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (training_run, trainer):
         monkeypatch.setattr(module, "TrainingRun", _stop)
-    monkeypatch.setattr(students, "_trained", _stop_student)
+    monkeypatch.setattr(students, "_trained", partial(_stop, asked=1))
     monkeypatch.setattr(students, "fit_by_lbfgs", _stop_search)
     # What another test of this process has trained would not begin again.
     for found in gc.get_objects():

@@ -11,11 +11,7 @@ from scipy.sparse import csgraph
 from task_labels import cross_check
 
 from depthlaw.empirics.tasks import graph_families
-from depthlaw.empirics.tasks.graph_families import (
-    RandomGraphs,
-    distances,
-    permutations,
-)
+from depthlaw.empirics.tasks.graph_families import RandomGraphs, distances, permutations
 from depthlaw.empirics.tasks.graphs import Connectivity
 
 # Probability that a statistical test here fails although the distribution is right, at a seed not

@@ -11,10 +11,7 @@ from judging import claims, verdict
 
 from depthlaw.empirics.nets.net import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
-from depthlaw.empirics.trained_depth import (
-    net_answers,
-    training_table,
-)
+from depthlaw.empirics.trained_depth import net_answers, training_table
 from depthlaw.empirics.trained_depth.hop_nets import right_hops
 from depthlaw.empirics.trained_depth.recipes import training
 from depthlaw.empirics.training.depth_search import LEVEL, Answers, Training

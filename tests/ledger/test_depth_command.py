@@ -225,6 +225,8 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
     [
         ("3B --gpuz H100", "--gpuz (Possible options: --gpu, --gpus)"),
         ("--gpuz H100 3B", "--gpuz"),
+        ("3B --min-layers 9", "--min-layers (did you mean --least-layers?)"),
+        ("3B --maximum-depth 9", "--maximum-depth (did you mean --most-layers?)"),
         ("--params 7e9", "--params (a size stands alone, as in depthlaw depth 7e9);"),
     ],
 )
@@ -317,6 +319,10 @@ def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
             f"{within['low']}{'-' * within['started']} to {within['high']}+"
             f"{' *' * within['extrapolated']}  "
         ) in line
+    assert " = " not in table
+    demanded = run(capsys, *sizes, "--most-layers", "20")
+    assert [" = " in line for line in demanded.splitlines()[1:4]] == [False, True, True]
+    assert "= the demands set this depth, not the rule" in demanded
     heading, *rows = (tmp_path / "s.csv").read_text().splitlines()
     assert heading.startswith("budget,layers,width,heads")
     assert "law levine" in heading

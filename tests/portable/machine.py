@@ -51,6 +51,11 @@ PRINTED = (
     "depth_width/losses_by_updates",
     "separation_rank/error_floor",
 )
+_RANKS = "degree error_floor first_violation count_bounds dimension_count lower_bound_deep"
+_SIGNALS = (
+    "softmax_norm relu_kernel_above norm_concentration pre_norm_gradient_profile "
+    "scaled_branches_correlation gradient_exponents"
+)
 # The part of suite quick whose records may differ in their last digits alone: all kinds of
 # arithmetic (LAPACK, NumPy, torch forwards and backwards, intervals, whole numbers), without the
 # trainings and long proofs, which are the rest.
@@ -62,28 +67,8 @@ PART = (
     "formal_languages",
     "hops",
     "rank_collapse",
-    *(
-        f"separation_rank/{name}"
-        for name in (
-            "degree",
-            "error_floor",
-            "first_violation",
-            "count_bounds",
-            "dimension_count",
-            "lower_bound_deep",
-        )
-    ),
-    *(
-        f"signal_propagation/{name}"
-        for name in (
-            "softmax_norm",
-            "relu_kernel_above",
-            "norm_concentration",
-            "pre_norm_gradient_profile",
-            "scaled_branches_correlation",
-            "gradient_exponents",
-        )
-    ),
+    *(f"separation_rank/{name}" for name in _RANKS.split()),
+    *(f"signal_propagation/{name}" for name in _SIGNALS.split()),
 )
 
 
@@ -231,19 +216,8 @@ def measured(folder: Path, *, rest: bool) -> tuple[dict[str, str], dict[str, str
         if claim.cases("quick") and not {key, claim.topic} & {*PART}
     ]
     chosen = [word for name in (others if rest else PART) for word in ("--only", name)]
-    text = printed(
-        [
-            "verify",
-            "quick",
-            "--engine",
-            "inline",
-            "--quiet",
-            "--json",
-            "--results",
-            str(folder),
-            *chosen,
-        ]
-    )
+    command = f"verify quick --engine inline --quiet --json --results {shlex.quote(str(folder))}"
+    text = printed([*shlex.split(command), *chosen])
     report = json.loads(text[text.index("{") : text.rindex("}") + 1])
     verdicts = {claim["key"]: claim["verdict"] for claim in report["claims"] if claim["cases"]}
     verdicts |= {

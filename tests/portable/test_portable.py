@@ -35,6 +35,9 @@ SIX_DIGITS, DOUBLE = 2e-5, 1e-9
 Answer = Mapping[str, Any]
 
 
+V3, V4 = frozenset({"X86_V3"}), frozenset({"X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR"})
+
+
 @dataclass(frozen=True)
 class Machine:
     """An imitated machine.
@@ -42,33 +45,47 @@ class Machine:
     Attributes:
         needs: a feature of the CPU, as NumPy names it, without which its code would crash.
         threads: of all libraries.
-        settings: of the process.
-        numpy: the kernels that NumPy may use. mkl: what MKL calls its reproducible mode.
-        libm: whether the C library is to use no fused multiplication.
+        core: whose kernels OpenBLAS uses. numpy: those that NumPy may use. torch: its capability.
+        isa, onednn: the most that oneDNN may use, and what it calls that.
+        mkl: what MKL calls its reproducible mode.
+        tunables: of the C library, so that it uses no fused multiplication.
     """
 
     name: str
     needs: str
     threads: int
-    settings: Mapping[str, str]
-    blas: str
+    core: str
     numpy: frozenset[str]
     torch: str
-    mkl: str
+    isa: str
     onednn: str
-    libm: bool = False
+    mkl: str = ""
+    tunables: str = ""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment of the process."""
+        asked = {
+            "OPENBLAS_CORETYPE": self.core,
+            "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4 - self.numpy)),
+            "ATEN_CPU_CAPABILITY": self.torch,
+            "MKL_CBWR": self.mkl,
+            "ONEDNN_MAX_CPU_ISA": self.isa,
+            "GLIBC_TUNABLES": self.tunables,
+        }
+        return {name: value for name, value in asked.items() if value}
 
     def wrong(self, observed: Mapping[str, Any], native: Mapping[str, Any]) -> list[str]:
         """The settings that did not take effect."""
         checks = {
             "OpenBLAS of NumPy and SciPy": observed["blas"]
-            == {"numpy": self.blas, "scipy": self.blas},
+            == dict.fromkeys(("numpy", "scipy"), self.core),
             "threads": observed["threads"] == [self.threads],
             "NumPy's kernels": set(observed["numpy"]) == set(native["numpy"]) & self.numpy,
-            "torch's kernels": observed["torch"] == self.torch,
-            "MKL": observed["mkl"] == self.mkl,
+            "torch's kernels": observed["torch"] == self.torch.upper(),
+            "MKL": observed["mkl"] == (self.mkl or "OFF"),
             "oneDNN": self.onednn in observed["onednn"],
-            "libm": (observed["libm"] != native["libm"]) is self.libm,
+            "libm": (observed["libm"] != native["libm"]) is bool(self.tunables),
         }
         return [f"{self.name}: {what}: {observed}" for what, fine in checks.items() if not fine]
 
@@ -113,74 +130,15 @@ def last_digits(native: str) -> float:
     return SIX_DIGITS if sample and all(v == float(f"{v:.6g}") for v in sample) else DOUBLE
 
 
-V3, V4 = frozenset({"X86_V3"}), frozenset({"X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR"})
+_OLD = ("Nehalem", frozenset[str](), "default", "SSE41", "SSE4.1", "COMPATIBLE")
+_MIXED = ("Haswell", frozenset[str](), "default", "AVX", "AVX", "COMPATIBLE")
+_NO_FMA = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F"
 MACHINES = (
+    Machine("Nehalem", "X86_V2", 1, *_OLD, _NO_FMA),
+    Machine("Haswell", "X86_V3", 1, "Haswell", V3, "avx2", "AVX2", "AVX2"),
+    Machine("Haswell, 2 threads", "X86_V3", 2, *_MIXED),
     Machine(
-        "Nehalem",
-        "X86_V2",
-        1,
-        {
-            "OPENBLAS_CORETYPE": "Nehalem",
-            "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4)),
-            "ATEN_CPU_CAPABILITY": "default",
-            "MKL_CBWR": "COMPATIBLE",
-            "ONEDNN_MAX_CPU_ISA": "SSE41",
-            "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F",
-        },
-        "Nehalem",
-        frozenset(),
-        "DEFAULT",
-        "COMPATIBLE",
-        "SSE4.1",
-        libm=True,
-    ),
-    Machine(
-        "Haswell",
-        "X86_V3",
-        1,
-        {
-            "OPENBLAS_CORETYPE": "Haswell",
-            "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4 - V3)),
-            "ATEN_CPU_CAPABILITY": "avx2",
-            "ONEDNN_MAX_CPU_ISA": "AVX2",
-        },
-        "Haswell",
-        V3,
-        "AVX2",
-        "OFF",
-        "AVX2",
-    ),
-    Machine(
-        "Haswell, 2 threads",
-        "X86_V3",
-        2,
-        {
-            "OPENBLAS_CORETYPE": "Haswell",
-            "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4)),
-            "ATEN_CPU_CAPABILITY": "default",
-            "MKL_CBWR": "COMPATIBLE",
-            "ONEDNN_MAX_CPU_ISA": "AVX",
-        },
-        "Haswell",
-        frozenset(),
-        "DEFAULT",
-        "COMPATIBLE",
-        "AVX",
-    ),
-    Machine(
-        "Skylake-X, 2 threads",
-        "X86_V4",
-        2,
-        {
-            "OPENBLAS_CORETYPE": "SkylakeX",
-            "ATEN_CPU_CAPABILITY": "avx512",
-            "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
-        },
-        "SkylakeX",
-        V4,
-        "AVX512",
-        "OFF",
-        "AVX-512",
+        "Skylake-X, 2 threads", "X86_V4", 2, "SkylakeX", V4, "avx512", "AVX512_CORE", "AVX-512"
     ),
 )
 

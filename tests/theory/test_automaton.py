@@ -7,12 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from depthlaw.theory.formal_languages.automaton import (
-    counter,
-    minimal,
-    monoid_period,
-    words,
-)
+from depthlaw.theory.formal_languages.automaton import counter, minimal, monoid_period, words
 
 EXPRESSIONS = st.recursive(
     st.sampled_from(["a", "b"]),

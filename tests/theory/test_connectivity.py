@@ -202,9 +202,7 @@ def test_directed_graphs_are_all_there() -> None:
         directed_graphs("wheel", 2, rng)
 
 
-def test_a_doubling_that_never_settles_is_late(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_doubling_that_never_settles_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doubling, "with_loops", lambda g: np.eye(len(g), dtype=int))
     assert doubling_layers(nx.path_graph(4).to_directed()) == 10
 

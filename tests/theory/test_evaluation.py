@@ -67,6 +67,30 @@ def test_values_that_break_an_assumption_are_refused_by_its_name() -> None:
 # --- what has too many digits ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("key", "inside", "outside"),
+    [
+        (
+            "connectivity/log_depth_lengths",
+            {"depth": 5, "fixed_layers": 5, "per_doubling": 4},
+            {"depth": 3},
+        ),
+        ("connectivity/mpc_rounds", {"tokens": 16, "branching": 2}, {"branching": 1}),
+        (
+            "separation_rank/convolution_sides",
+            {"width": 2, "tokens": 8, "alternating": 1},
+            {"tokens": 6},
+        ),
+        ("hops/one_lookup_per_layer", {"hops": 16, "strict": 1}, {"strict": 2}),
+    ],
+)
+def test_a_bound_has_no_value_outside_its_range(key: str, inside: Any, outside: Any) -> None:
+    claim = find(key)
+    assert claim.at(**inside) > 0
+    with pytest.raises(UsageError, match="says nothing at|has no value there"):
+        claim.at(**inside | outside)
+
+
 @pytest.mark.parametrize(("width", "depth"), [(2, 3), (3, 4), (2, 12)])
 def test_a_count_of_few_digits_is_exact(width: int, depth: int) -> None:
     assert COUNT.at(width=width, depth=depth) == dimension_count(width, depth)

@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.atlas.tasks import Machine, WordTask, word_task
 from depthlaw.theory.formal_languages.formula_nets import of_formula
-from depthlaw.theory.formal_languages.hard_attention import at_least
-from depthlaw.theory.formal_languages.temporal_logic import means, neither, once, previous
+from depthlaw.theory.formal_languages.temporal_logic import in_order, means, neither, once, previous
 from depthlaw.theory.nets import every_length
 from depthlaw.theory.nets.every_length import automaton
 from depthlaw.theory.nets.json_format import net_of
@@ -69,7 +68,7 @@ def test_the_first_wrong_word_is_that_of_the_plain_loop(body, ones) -> None:
 def test_a_net_that_is_wrong_on_long_words_alone_is_found_wrong() -> None:
     """Twelve layers see twelve letters a; thirteen are asked for. No word to the default length
     shows it."""
-    net = of_formula(at_least(12, "a"), "ab", "right")
+    net = of_formula(in_order("a" * 12), "ab", "right")
     found = automaton(net, word_task("letters", {"k": 13}))
     assert found is not None
     assert found.wrong == ("a",) * 12
@@ -77,7 +76,7 @@ def test_a_net_that_is_wrong_on_long_words_alone_is_found_wrong() -> None:
 
 @pytest.mark.parametrize("change", [{"positions": ["i"]}, {"at": "first"}, {"mask": "none"}])
 def test_nets_whose_states_do_not_close_up_are_left_to_the_run(change) -> None:
-    body = of_formula(at_least(1, "a"), "ab", "right").body
+    body = of_formula(in_order("a"), "ab", "right").body
     if "positions" in change:
         for head in body["layers"][0]["heads"]:
             for name in ("query", "key", "value"):
@@ -93,7 +92,7 @@ def test_nets_whose_states_do_not_close_up_are_left_to_the_run(change) -> None:
 
 
 def test_too_many_states_are_given_up(monkeypatch) -> None:
-    net = of_formula(at_least(3, "a"), "ab", "right")
+    net = of_formula(in_order("aaa"), "ab", "right")
     monkeypatch.setattr(every_length, "MOST_PAIRS", 2)
     assert automaton(net, word_task("letters", {"k": 3})) is None
 

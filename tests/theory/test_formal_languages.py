@@ -14,7 +14,7 @@ from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import hard_attention, star_free
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
 from depthlaw.theory.formal_languages.formula_nets import of_formula
-from depthlaw.theory.formal_languages.temporal_logic import kinds, once
+from depthlaw.theory.formal_languages.temporal_logic import in_order, kinds, once
 from depthlaw.theory.nets.json_format import changed
 
 
@@ -27,10 +27,9 @@ def test_a_clash_is_a_pair_that_the_depth_cannot_tell_apart() -> None:
 
 
 def test_a_wrong_network_and_a_wasteful_one_are_not_certified() -> None:
-    at_least = hard_attention.at_least
     _, expression, right = hard_attention.LANGUAGES["ends in b"]
-    two = at_least(2)
-    formulas = (at_least(1), ("and", right, at_least(1)), ("and", right, ("or", two, ("not", two))))
+    one, two = in_order("1"), in_order("11")
+    formulas = (one, ("and", right, one), ("and", right, ("or", two, ("not", two))))
     task = language_task(expression, "ab")
     found = [
         hard_attention.least_layers(of_formula(formula, "ab", "right"), task, 4).value

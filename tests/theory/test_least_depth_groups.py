@@ -23,12 +23,7 @@ from depthlaw.theory.least_depth.groups import (
     series,
     times,
 )
-from depthlaw.theory.least_depth.householder import (
-    factors,
-    named,
-    periods,
-    read as read_deltanet,
-)
+from depthlaw.theory.least_depth.householder import factors, named, periods, read as read_deltanet
 from depthlaw.theory.least_depth.icosians import icosahedral, icosians, tracked
 
 ORDERS = {"C8": 8, "Q8": 8, "D8": 16, "SL(2,3)": 24, "GL(2,3)": 48, "A5": 60, "S5": 120}

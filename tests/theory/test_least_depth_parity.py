@@ -15,18 +15,9 @@ import pytest
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.formal_languages import counting_logic
 from depthlaw.theory.formal_languages.automaton import words
-from depthlaw.theory.least_depth.collapse_cap import (
-    common_states,
-    excluded,
-    kinds_of_one_layer,
-)
-from depthlaw.theory.least_depth.counting_both_ways import (
-    alike,
-    depth,
-    exact_blocks,
-    kinds,
-    truths,
-)
+from depthlaw.theory.formal_languages.counting_logic import depth, truths
+from depthlaw.theory.least_depth.collapse_cap import common_states, excluded, kinds_of_one_layer
+from depthlaw.theory.least_depth.counting_both_ways import alike, exact_blocks, kinds
 from depthlaw.theory.least_depth.parity import (
     least_order,
     one_head,
@@ -197,7 +188,7 @@ def test_random_formulas_of_depth_two_do_not_tell_the_words_apart(sides: int, bl
         assert truths(formula, first)[-1] == truths(formula, second)[-1]
     if sides == 1:
         three = counting_logic.with_blocks(3)
-        assert [counting_logic.truths(three, w)[-1] for w in (first, second)] == [True, False]
+        assert [truths(three, w)[-1] for w in (first, second)] == [True, False]
     else:
         found = [truths(exact_blocks(blocks), w)[-1] for w in (first, second)]
         assert found == [True, False]

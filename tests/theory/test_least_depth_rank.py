@@ -20,12 +20,7 @@ from depthlaw.theory.least_depth.chain_of_thought import (
     task,
     truth_tables,
 )
-from depthlaw.theory.least_depth.composition import (
-    cells_read,
-    composed,
-    looked_up,
-    sensitive_maps,
-)
+from depthlaw.theory.least_depth.composition import cells_read, composed, looked_up, sensitive_maps
 from depthlaw.theory.least_depth.in_context_regression import (
     descended,
     excluded,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import islice, product
 
 import networkx
@@ -11,12 +12,14 @@ import pytest
 from depthlaw.theory.least_depth import continuous_thoughts as ct, two_heads
 from depthlaw.theory.least_depth.chain_of_thought import least_steps, task
 from depthlaw.theory.least_depth.graphs import Edge, all_graphs
+from depthlaw.theory.nets.attention import AttentionNet
+from depthlaw.theory.nets.batched import thoughts
 
 
-def run(net: ct.IntegerNet, edges: list[Edge], count: int) -> list[np.ndarray]:
+def run(net: AttentionNet, edges: list[Edge], count: int) -> list[np.ndarray]:
     """The start and so many thoughts, from every start."""
-    tokens = ct.prompts(net, np.array([edges], dtype=np.int64).reshape(1, -1, 2))
-    return list(islice(ct.thoughts(net, tokens), count + 1))
+    (after,) = thoughts(net, [ct.prompts(net, edges)])
+    return [np.array(held) for held in islice(after, count + 1)]
 
 
 def balls(vertices: int, edges: list[Edge], radius: int) -> np.ndarray:
@@ -61,9 +64,10 @@ def test_there_are_as_many_graphs_as_there_are_sets_of_edges() -> None:
     assert len({tuple(graph) for graph in all_graphs(4)}) == 2**12
 
 
-def test_a_mean_that_is_not_whole_is_refused() -> None:
-    with pytest.raises(ValueError, match="whole number"):
-        run(ct.vertex_thoughts(3, 1), [(0, 1), (0, 2)], 1)
+def test_with_a_factor_below_the_number_of_edges_a_vertex_is_not_held_whole() -> None:
+    for edges, held in ((1, "1/2"), (2, 1)):
+        thought = run(ct.vertex_thoughts(3, edges), [(0, 1), (0, 2)], 1)[1][0]
+        assert thought.tolist() == [1, Fraction(held), Fraction(held)]
 
 
 def test_a_distance_that_no_pair_has_is_refused() -> None:

@@ -280,17 +280,21 @@ def test_hard_attention_is_read_at_a_letter_after_the_word() -> None:
 
 def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zero() -> None:
     net = stored("parity-3-heads")
-    assert in_class(net_of(net), "softmax-linear-readout") == ""
+    assert in_class(net_of(net), "softmax-linear-readout", letters=3) == ""
     twice = net | {"layers": net["layers"] * 2}
-    assert "only in the first layer" in in_class(net_of(twice), "softmax-linear-readout")
+    shown = in_class(net_of(twice), "softmax-linear-readout", letters=3)
+    assert "only in the first layer" in shown
     asked = copy.deepcopy(net) | {"positions": ["i"], "read": [0, 0, 0, 0, -1, 0]}
     for head in asked["layers"][0]["heads"]:
         for name in ("query", "key", "value"):
             head[name] = [[*row, 0] for row in head[name]]
         head["output"].append([0])
-    assert in_class(net_of(asked), "softmax-linear-readout") == ""
+    assert in_class(net_of(asked), "softmax-linear-readout", letters=3) == ""
     asked["layers"][0]["heads"][0]["query"][0][-1] = 1
-    assert "a query that no position enters" in in_class(net_of(asked), "softmax-linear-readout")
+    shown = in_class(net_of(asked), "softmax-linear-readout", letters=3)
+    assert "a query that no position enters" in shown
+    # A limit in a letter that nobody gave is not passed over.
+    assert "bounds heads by n" in in_class(net_of(asked), "softmax-linear-readout")
     net["layers"][0]["heads"][0]["key"][0][2] = 0
     with pytest.raises(UsageError, match='attention "weights" takes scores above 0'):
         check(net)

@@ -11,10 +11,7 @@ import pytest
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.connectivity import parallel_machines
-from depthlaw.theory.connectivity.parallel_machines import (
-    Machine,
-    attention_rounds,
-)
+from depthlaw.theory.connectivity.parallel_machines import Machine, attention_rounds
 
 
 def test_the_way_down_is_executed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:

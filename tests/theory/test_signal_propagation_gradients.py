@@ -26,7 +26,7 @@ def test_the_slope_is_measured_by_the_reverse_mode(monkeypatch):
 
     assert judge(SLOPE, case, SLOPE.measure(case)).verdict is not Verdict.FAILS
     monkeypatch.setattr(last_layer_gradient, "backward", faulty)
-    assert judge(SLOPE, case, SLOPE.measure(case)).verdict is Verdict.FAILS
+    assert judge(SLOPE, case, SLOPE.measure(case, 1)).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize(("pre", "attention"), [(False, 1.0), (True, 7.0)])

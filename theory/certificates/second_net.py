@@ -324,7 +324,10 @@ class PlainForms:
         row = [matrices[-1][0]]
         for T in reversed(matrices[:-1]):
             row = product(row, T)
-        self._keys, self._values = zip(*(self._sorted(form) for form in row[0]), strict=True)
+        scales: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._keys, self._values = zip(
+            *(self._sorted(form, scales) for form in row[0]), strict=True
+        )
 
     @classmethod
     def fits(cls, width: int, depth: int) -> bool:
@@ -333,18 +336,18 @@ class PlainForms:
         monomials = math.comb(variables + degree - 1, degree)
         return (degree + 1) ** variables < 2**62 and monomials <= cls._MOST
 
-    def _sorted(self, form: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _sorted(
+        self, form: Any, scales: dict[tuple[int, ...], tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Exponents as numbers in base C + 1, and coefficients times the factorials of their
-        exponents."""
-        factorial = [1]
-        for n in range(1, self.degree + 1):
-            factorial.append(factorial[-1] * n % self.prime)
+        exponents; `scales` keeps both of monomials that several forms have."""
         scaled = {}
         for exponents, coefficient in form.to_dict().items():
-            value = int(coefficient)
-            for e in exponents:
-                value = value * factorial[e] % self.prime
-            scaled[self._key(exponents)] = value
+            if exponents not in scales:
+                factor = math.prod(map(math.factorial, exponents))
+                scales[exponents] = self._key(exponents), factor % self.prime
+            key, factor = scales[exponents]
+            scaled[key] = int(coefficient) * factor % self.prime
         keys = np.array(sorted(scaled), dtype=np.int64)
         return keys, np.array([scaled[key] for key in keys.tolist()], dtype=np.int64)
 

@@ -22,7 +22,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -565,6 +565,8 @@ def _bindings(statements: list[Any]) -> Iterator[str]:
     """The names that a scope binds itself, in their order: by assignments, loops, imports,
     definitions; not those of the functions, lambdas, classes and comprehensions inside."""
     for node in statements:
+        if isinstance(node, ast.Constant | ast.expr_context | ast.operator):
+            continue
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
             yield from _bindings(_outside(node))
@@ -835,15 +837,13 @@ class _Form:
         }
 
 
-def _own_statements(nodes: list[Any]) -> Iterator[ast.AST]:
-    """The nodes of a scope, without those of the functions and classes inside."""
+def _own_statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The statements of a scope, without those of the functions and classes inside."""
     for node in nodes:
-        if isinstance(node, list):
-            yield from _own_statements(node)
-        elif isinstance(node, ast.AST):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
             yield node
-            if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
-                yield from _own_statements(list(ast.iter_child_nodes(node)))
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                yield from _own_statements(ast.iter_child_nodes(node))
 
 
 def _is_docstring(node: ast.AST) -> bool:

@@ -119,7 +119,10 @@ def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
     with suppress(AttributeError, TypeError):
         broken = claim.broken(case)
     try:
-        return _value(claim, case), claim.plain_condition(broken)
+        value = _value(claim, case)
+        if isinstance(value, sympy.Expr) and value.has(sympy.zoo, sympy.nan):
+            raise ValueError("a division by zero")
+        return value, claim.plain_condition(broken)
     except UsageError:
         raise
     except (AttributeError, KeyError) as error:

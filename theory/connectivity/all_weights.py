@@ -32,10 +32,7 @@ least_layers_rows = quantity(
 )
 
 Swaps = tuple[int, ...]
-_DIAMETERS = {
-    "quick": Case.grid(diameter=range(1, 11)),
-    "theory": Case.grid(diameter=(11, 12)),
-}
+_DIAMETERS = {"quick": Case.grid(diameter=range(1, 11)), "theory": Case.grid(diameter=(11, 12))}
 
 
 def swapped_paths(swaps: Swaps) -> tuple[Array, bool]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, quantity, vertices
+from ..least_depth.graphs import all_graphs, distances
 from .graph_attention import Array, with_loops
 
 if TYPE_CHECKING:
@@ -62,11 +62,10 @@ def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> lis
         return [build[family]()]
     if family != "all":
         raise ValueError(f"family={family!r}: accepted are all, {', '.join(build)}")
-    pairs, graphs = list(permutations(range(vertices), 2)), []
-    for chosen in range(2 ** len(pairs)):
-        g = nx.empty_graph(vertices, create_using=nx.DiGraph)
-        g.add_edges_from(pair for bit, pair in enumerate(pairs) if chosen >> bit & 1)
-        graphs.append(g)
+    graphs = []
+    for edges in all_graphs(vertices):
+        graphs.append(nx.empty_graph(vertices, create_using=nx.DiGraph))
+        graphs[-1].add_edges_from(edges)
     return graphs
 
 
@@ -76,11 +75,7 @@ def doubling_layers(g: nx.DiGraph) -> int:
     The first layer of the block sets C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, the second
     B(i,j) = or_k C(i,k,j).
     """
-    import networkx as nx
-
-    truth = np.eye(len(g), dtype=bool)
-    for source in g:
-        truth[source, list(nx.descendants(g, source))] = True
+    truth = np.array(distances(len(g), g.edges)) >= 0
     known: Array = with_loops(g) > 0
     layers = 0
     while (known != truth).any() and layers <= 2 * len(g):
@@ -142,23 +137,9 @@ def log_depth_uniform(case: Case, seed: int) -> Exact:
     return Exact(max(doubling_layers(g) for g in tried))
 
 
-def largest(fits: Callable[[int], bool]) -> int:
-    """The largest whole number that fits, by doubling and bisection; 1 does.
-
-    >>> largest(lambda n: n * n < 50)
-    7
-    """
-    low, high = 1, 2
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
 def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
-    """The largest n for which r layers per doubling of a length and s fixed ones fit into L."""
+    """The largest n for which r layers per doubling of a length and s fixed ones fit into L, by
+    doubling and bisection; 1 does."""
 
     def fits(n: int) -> bool:
         layers, covered = fixed, 1
@@ -166,7 +147,13 @@ def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
             layers, covered = layers + per_doubling, 2 * covered
         return layers <= depth
 
-    return Exact(largest(fits))
+    low, high = 1, 2
+    while fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return Exact(low)
 
 
 def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:
@@ -196,6 +183,7 @@ def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[S
 @claim(
     Eq(length_max, _TWO ** floor((depth - fixed_layers) / per_doubling)),
     source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorems 1, 2, Corollary 1.1"),
+    assumes={r"$L \geq s$": lambda c: c.depth >= c.fixed_layers},
     cases={
         "quick": (
             *Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),

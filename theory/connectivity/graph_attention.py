@@ -15,6 +15,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from ..claims.values import Case
+from ..least_depth.graphs import distances as directed_distances
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -99,13 +100,10 @@ def common(values: Iterable[int]) -> int:
 
 def distances(g: nx.Graph) -> Array:
     """All distances by breadth-first search; n, longer than any path, between components."""
-    import networkx as nx
-
-    table = np.full((len(g), len(g)), len(g))
-    for source, row in nx.all_pairs_shortest_path_length(g):
-        for target, distance in row.items():
-            table[source, target] = distance
-    return table
+    far = np.array(
+        directed_distances(len(g), [pair for u, v in g.edges for pair in ((u, v), (v, u))])
+    )
+    return np.where(far < 0, len(g), far)
 
 
 def _largest_finite(far: Array) -> int:
@@ -114,12 +112,9 @@ def _largest_finite(far: Array) -> int:
 
 def with_loops(g: nx.Graph) -> Array:
     """A + I, in integers."""
-    matrix = np.eye(len(g), dtype=int)
-    for u, v in g.edges:
-        matrix[u, v] = 1
-        if not g.is_directed():
-            matrix[v, u] = 1
-    return matrix
+    import networkx as nx
+
+    return nx.to_numpy_array(g, range(len(g)), dtype=int) + np.eye(len(g), dtype=int)
 
 
 def integer_states(g: nx.Graph, *, residual: bool = False) -> Iterator[Array]:

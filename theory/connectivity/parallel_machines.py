@@ -110,6 +110,7 @@ def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
 @claim(
     Le(rounds, 2 * _LEVELS),
     kind="construction",
+    assumes={r"$b \geq 2$": lambda c: c.branching >= 2},
     cases=_TREES,
     source=Source("depthlaw", _AFTER + "Theorem C.1"),
     control=Control(
@@ -121,8 +122,8 @@ def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
 def mpc_rounds(case: Case, seed: int) -> Exact:
     r"""Two passes over a tree, $2 \lceil \log_b N \rceil$ rounds, are enough.
 
-    For every $N$ and $b$, $N^2$ machines of 4b words simulate one attention layer with one head of
-    width 1 on $N$ tokens exactly in at most $2 \lceil \log_b N \rceil$ rounds, for weights
+    For every $N$ and $b \geq 2$, $N^2$ machines of 4b words simulate one attention layer with one
+    head of width 1 on $N$ tokens exactly in at most $2 \lceil \log_b N \rceil$ rounds, for weights
     $2^{q k}$: queries, keys and values go down, sums go up.
 
     The root of each tree is the token's own machine, which saves three rounds: Theorem C.1 prints

@@ -35,20 +35,8 @@ growth = quantity(
     "growth", "g", "factor by which a larger net exceeds a smaller one", "positive real"
 )
 
-_COLUMNS = (
-    "layers",
-    "width",
-    "heads",
-    "kv_heads",
-    "head_width",
-    "ff_width",
-    "mlp_matrices",
-    "vocab",
-    "positions",
-    "experts",
-    "experts_per_token",
-    "ff_expert",
-)
+# Columns that hold no sizes.
+_WORDS = ("model", "reported", "tied", "kind", "status", "source")
 
 
 class Anatomy(NamedTuple):
@@ -87,7 +75,7 @@ def anatomies() -> dict[str, Anatomy]:
                 r["reported"],
                 r["kind"],
                 r["tied"] == "yes",
-                {c: int(r[c] or 0) for c in _COLUMNS},
+                {c: int(r[c] or 0) for c in r if c not in _WORDS},
             )
             for r in csv.DictReader(file)
         }

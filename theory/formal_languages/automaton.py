@@ -80,8 +80,8 @@ def _numbered(dfa: Any, alphabet: str) -> Automaton:
 
 
 def images(automaton: Automaton, states: Map, most: float = inf) -> dict[Map, str]:
-    """Where words take a tuple of states, each image with a shortest such word; more than `most` of
-    them are not all listed.
+    """Where words take a tuple of states, each image with a shortest such word; the search ends
+    once there are more than `most`.
 
     >>> images(minimal("(ab)*"), (0,))
     {(0,): '', (1,): 'a', (2,): 'b'}

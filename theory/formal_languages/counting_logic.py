@@ -1,14 +1,15 @@
-"""Temporal logic that counts to the left, TL[count-left], which is C-RASP: what transformers with
-rounded soft attention compute.
+"""Temporal logic that counts, TL[count-left, count-right]; with counts to the left alone it is
+C-RASP: what transformers with rounded soft attention compute.
 
-At a position i a formula may compare sums of counts #x = |{j <= i : x holds at j}| with integers;
-the nesting depth of counts is the number of layers. A word is read at its last position.
+At a position i a formula may compare sums of counts to the left, |{j <= i : x holds at j}|, and to
+the right, |{j >= i : x holds at j}|, with integers; the nesting depth of counts is the number of
+layers. A word is read at its last position.
 """
 
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
@@ -34,33 +35,49 @@ perfect_depth = quantity(
 
 KNEE = "arXiv:2506.16055"
 
-# A formula: a letter, ("not", x), ("and", x, y, ...), or ("least", x, n): n or more positions up to
-# here satisfy x.
+Side = Literal["<", ">"]
+# A formula: a letter, ("not", x), ("and", x, y, ...), or ("counts", ((c, side, x), ...), n): the
+# counts of the x, each to its side ("<": up to here, ">": from here on) and times c, add up to n or
+# more.
 Formula = str | tuple[Any, ...]
 
 
 def depth(formula: Formula) -> int:
     """Nesting depth of counts.
 
-    >>> depth(("least", ("and", "a", ("least", "b", 1)), 1))
+    >>> depth(within(("and", "a", within("b", ">"))))
     2
     """
-    counts = formula[0] == "least"
-    return max(map(depth, formula[1:2] if counts else formula[1:]), default=0) + counts
+    if isinstance(formula, str):
+        return 0
+    if formula[0] == "counts":
+        return 1 + max(depth(x) for _, _, x in formula[1])
+    return max(map(depth, formula[1:]))
 
 
 def truths(formula: Formula, word: str) -> list[bool]:
     """Truth at every position of a word, left to right.
 
-    >>> truths(("least", "a", 2), "aba")
-    [False, False, True]
+    >>> truths(("counts", ((1, "<", "a"), (-1, ">", "a")), 0), "aba")
+    [False, True, True]
     """
     if isinstance(formula, str):
         return [letter == formula for letter in word]
-    if formula[0] == "least":
-        return [count >= formula[2] for count in accumulate(truths(formula[1], word))]
+    if formula[0] == "counts":
+        _, terms, least = formula
+        sums = [0] * len(word)
+        for factor, side, x in terms:
+            found = truths(x, word)
+            counts = accumulate(found) if side == "<" else [*accumulate(found[::-1])][::-1]
+            sums = [s + factor * count for s, count in zip(sums, counts, strict=True)]
+        return [s >= least for s in sums]
     points = zip(*(truths(part, word) for part in formula[1:]), strict=True)
     return [all(point) != (formula[0] == "not") for point in points]
+
+
+def within(x: Formula, side: Side = "<") -> Formula:
+    """x holds at this position or at one to that side."""
+    return ("counts", ((1, side, x),), 1)
 
 
 def in_block(m: int) -> Formula:
@@ -75,7 +92,7 @@ def in_block(m: int) -> Formula:
         raise ValueError(f"blocks are numbered from 1, got {m}")
     if m <= 2:
         return "ab"[m - 1]
-    return ("and", "ab"[(m - 1) % 2], ("least", in_block(m - 1), 1))
+    return ("and", "ab"[(m - 1) % 2], within(in_block(m - 1)))
 
 
 def with_blocks(m: int) -> Formula:
@@ -84,9 +101,9 @@ def with_blocks(m: int) -> Formula:
     >>> depth(with_blocks(3)), truths(with_blocks(3), "aabba")[-1]
     (3, True)
     """
-    parts: list[Formula] = [("least", in_block(m), 1), ("not", ("least", in_block(m + 1), 1))]
+    parts: list[Formula] = [within(in_block(m)), ("not", within(in_block(m + 1)))]
     if m > 1:
-        parts.append(("not", ("least", ("and", "b", ("not", ("least", "a", 1))), 1)))
+        parts.append(("not", within(("and", "b", ("not", within("a"))))))
     return ("and", *parts)
 
 
@@ -104,7 +121,8 @@ def _recognition(case: Case) -> Exact:
 
 
 def counts(word: str) -> tuple[int, int, str]:
-    """What depth 1 sees of a word: the numbers of a and b, and the last letter."""
+    """What depth 1 sees of a word: the numbers of a and b, and the last letter, which is what
+    counts to the right see at the last position."""
     return word.count("a"), word.count("b"), word[-1]
 
 
@@ -150,16 +168,15 @@ def crasp_blocks(case: Case) -> Exact:
     $k \geq 3$, on a word of $k$ blocks a formula of depth $k - 2$ says at each position whether the
     prefix has $k$ blocks.
 
-    Formulas derived here, run on all words up to the length. Depth 1 sees the numbers of a and $b$
-    and the last letter of a word only, which is the reading of its definition and not measured: two
-    words of equal counts and last letter, one of $k$ blocks and one not, are found for every
-    $k \geq 2$, and none for $k = 1$. That depth $k - 1$ does not suffice is shown here for $k = 2$,
-    and for $k = 3$ by least_depth/blocks_beyond_depth_two, whose words grow with the constants: two
-    fixed words are told apart at depth 2 by large enough ones. That $k - 3$ does not for prediction
-    is shown there for $k = 5$, and else as reported. For prediction inputs are words of the
-    language: we read it so since $k - 2$ is right then, the first letter and the letter read saving
-    a layer each. On arbitrary words prefix membership is as deep as membership.
-    The class is words, since a formula is no net.
+    The class is words: formulas derived here, run on all words up to the length. Depth 1 sees the
+    numbers of a and $b$ and the last letter of a word only, which is the reading of its definition
+    and not measured: two words of equal counts and last letter, one of $k$ blocks and one not, are
+    found for every $k \geq 2$, and none for $k = 1$. That depth $k - 1$ does not suffice is shown
+    here for $k = 2$, and for $k = 3$ by least_depth/blocks_beyond_depth_two, whose words grow with
+    the constants: two fixed words are told apart at depth 2 by large enough ones. That $k - 3$ does
+    not for prediction is shown there for $k = 5$, and else as reported. For prediction inputs are
+    words of the language: we read it so since $k - 2$ is right then, the first letter and the
+    letter read saving a layer each. On arbitrary words prefix membership is as deep as membership.
     """
     return _prediction(case) if case.saved else _recognition(case)
 

@@ -25,7 +25,7 @@ from .formula_nets import of_formula
 from .hard_attention import blocks, least_layers
 from .regular_depth import around_a_cycle, deceived
 from .star_free import modular
-from .temporal_logic import Formula, leftmost_kinds, neither, once
+from .temporal_logic import Formula, in_order, leftmost_kinds, neither, once
 
 r_class = quantity(
     "r_class",
@@ -55,7 +55,7 @@ def nested(height: int) -> str:
     return f"(a{nested(height - 1)}b)*" if height > 1 else "(ab)*"
 
 
-# --- the decision in the monoid ---
+# --- the decision, by two routes ---
 
 
 def largest_r_class(automaton: Automaton) -> int:
@@ -75,7 +75,7 @@ def largest_r_class(automaton: Automaton) -> int:
     return max(map(len, nx.strongly_connected_components(cayley)))
 
 
-# --- a formula of `once` ---
+# --- what shows it: a formula of `once`, or words that no depth tells apart ---
 
 
 def past_formula(automaton: Automaton) -> Formula:
@@ -139,18 +139,22 @@ def _listed(*larger: str) -> dict[str, tuple[Case, ...]]:
     }
 
 
-def _decided(expression: str, alphabet: str) -> Exact:
-    """The largest R-class, or -1 where the verdict of the automaton is not borne out without it: by
-    the net of a formula of `once`, right on words of every length, or depths 0 to 6 deceived."""
+def _shown(expression: str, alphabet: str) -> bool:
+    """Whether the verdict of the automaton is borne out without it: a net of leftmost heads is
+    right about words of every length, or depths 0 to 6 are deceived."""
     automaton = minimal(expression, alphabet)
-    size, around = largest_r_class(automaton), around_a_cycle(automaton)
-    if around is None:
-        net = of_formula(past_formula(automaton), alphabet, "left")
-        correct = right_on(net, language_task(expression, alphabet))
-        shown = correct and correct.every_length and not in_class(net, "uhat-left")
-    else:
-        shown = all(deceived(automaton, around, True, layers) for layers in range(7))
-    return Exact(size if shown and (size == 1) == (around is None) else -1)
+    if pumped := around_a_cycle(automaton):
+        return all(deceived(automaton, pumped, True, layers) for layers in range(7))
+    net = of_formula(past_formula(automaton), alphabet, "left")
+    right = right_on(net, language_task(expression, alphabet))
+    return bool(right) and right.every_length and not in_class(net, "uhat-left")
+
+
+def _decided(expression: str, alphabet: str = "ab") -> Exact:
+    automaton = minimal(expression, alphabet)
+    size = largest_r_class(automaton)
+    agree = (size == 1) == (cycle(automaton) is None)
+    return Exact(size if agree and _shown(expression, alphabet) else -1)
 
 
 @claim(
@@ -162,7 +166,7 @@ def _decided(expression: str, alphabet: str) -> Exact:
     control=Control(
         Case(language="begins with a", stated=1),
         "the language read from its other end, as under a mask that hides the past",
-        measured=lambda case: _decided("(a|b)*a", "ab"),
+        measured=lambda case: _decided("(a|b)*a"),
     ),
     supports="formal_languages/strict_hierarchy",
 )
@@ -181,11 +185,11 @@ def some_depth(case: Case) -> Exact:
     So languages that exactly $k$ layers of rightmost hard attention recognise
     (least_depth/stair_layers, least_depth/dyck_layers) are out of reach at every depth when the
     precision of soft attention is fixed, though they are star-free. R-triviality is decided in the
-    monoid and on the automaton, whose only cycles must be self-loops. Beside that the net of a
-    formula that nests `once` alone is right on words of every length, or two words, of which one
-    belongs, look alike to leftmost hard attention of depths 0 to 6; the words are given for every
-    depth, by an induction. For leftmost hard attention the decision thus rests on nothing
-    published. That soft attention of fixed precision
+    monoid and on the automaton, whose only cycles must be self-loops. Beside that a net of leftmost
+    heads is right on words of every length, or two words, of which one belongs, look alike to
+    leftmost hard attention of depths 0 to 6; the words are given for every depth, by an induction,
+    as the net is by a formula that nests `once` alone. For leftmost hard
+    attention the decision thus rests on nothing published. That soft attention of fixed precision
     has exactly the languages of `once` is the source's theorem, of which the abstract was read; it
     holds for its idealization of rounding. That these are the R-trivial ones is in it as reported.
     Where attention itself is not rounded, depth counts again (formal_languages/crasp_blocks).
@@ -194,23 +198,11 @@ def some_depth(case: Case) -> Exact:
     return _decided(expression, alphabet)
 
 
-def in_order(first: str, k: int) -> Formula:
-    """An alternation of k letters that begins with this one occurs as a subsequence.
-
-    >>> from depthlaw.theory.formal_languages.temporal_logic import depth
-    >>> depth(in_order("a", 3))
-    3
-    """
-    formula: Formula = "1"
-    for letter in (("ab" if first == "a" else "ba")[i % 2] for i in range(k)):
-        formula = once(letter if formula == "1" else ("and", letter, formula))
-    return formula
-
-
 def leftmost_net(case: Case) -> AttentionNet:
     """Exactly k blocks, with heads of `once` alone."""
     k = case.blocks
-    return of_formula(("and", in_order("a", k), neither(in_order("b", k))), "ab", "left")
+    first, second = (in_order(("ab" * k)[i : k + i]) for i in (0, 1))
+    return of_formula(("and", first, neither(second)), "ab", "left")
 
 
 @claim(

@@ -138,13 +138,13 @@ def monoid(automaton: Automaton) -> dict[Map, str]:
     6
     """
     most = min(MOST_ELEMENTS, MOST_PLACES // automaton.states)
-    elements = images(automaton, tuple(range(automaton.states)), most)
-    if len(elements) > most:
+    word_of = images(automaton, tuple(range(automaton.states)), most)
+    if len(word_of) > most:
         raise UsageError(
             f"the syntactic monoid of the language has more than {most:,} elements, which are too "
             "many here; try a shorter expression"
         )
-    return elements
+    return word_of
 
 
 def solvable(elements: dict[Map, str]) -> bool:

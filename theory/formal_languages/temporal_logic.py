@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-# A formula: a letter, "1" (true), or ("not", x), ("and" | "or", x, y), ("since", x, y).
+# A formula: a letter, "1" (true), or ("not", x), ("and" | "or", x, y), ("since", x, y), or of the
+# future ("until", x, y).
 Formula = str | tuple[Any, ...]
 
 END = "$"
@@ -29,6 +30,18 @@ def once(x: Formula) -> Formula:
     return ("since", "1", x)
 
 
+def in_order(letters: str) -> Formula:
+    """The letters, 1 for any, occur in this order, one `once` for each.
+
+    >>> in_order("11") == once(once("1")), depth(in_order("aba"))
+    (True, 3)
+    """
+    formula = once(letters[0])
+    for letter in letters[1:]:
+        formula = once(formula if letter == "1" else ("and", letter, formula))
+    return formula
+
+
 def previous(x: Formula) -> Formula:
     """x held at the position just before: false since x."""
     return ("since", ("not", "1"), x)
@@ -40,49 +53,39 @@ def every(x: Formula, *more: Formula) -> Formula:
 
 
 def depth(formula: Formula) -> int:
-    """Nesting depth of `since`: the number of attention layers.
+    """Nesting depth of `since` and `until`: the number of attention layers.
 
     >>> depth(once(previous("a")))
     2
     """
-    return max(map(depth, formula[1:]), default=0) + (formula[0] == "since")
+    return max(map(depth, formula[1:]), default=0) + (formula[0] in ("since", "until"))
 
 
 def means(formula: Formula, word: str) -> bool:
-    """Truth after a word by definition: y held at some earlier j, and x since then, for x since y.
+    """Truth after a word by definition: y held at some earlier j, and x since then, for x since y;
+    for x until y it will hold at some later one, and x up to there.
 
     >>> means(once("a"), "ba"), means(previous("a"), "ab")
     (True, False)
     """
     text = word + END
+    places = range(len(text))
 
     @cache
-    def holds(f: Formula, i: int) -> bool:
+    def truths(f: Formula) -> list[bool]:
         if isinstance(f, str):
-            return f in ("1", text[i])
+            return [f in ("1", letter) for letter in text]
+        parts = [truths(part) for part in f[1:]]
         if f[0] == "not":
-            return not holds(f[1], i)
+            return [not truth for truth in parts[0]]
         if f[0] in ("and", "or"):
-            return (all if f[0] == "and" else any)(holds(x, i) for x in f[1:])
-        return any(
-            holds(f[2], j) and all(holds(f[1], k) for k in range(j + 1, i)) for j in range(i)
-        )
+            return [*map(all if f[0] == "and" else any, zip(*parts, strict=True))]
+        x, y = parts
+        if f[0] == "since":
+            return [any(y[j] and all(x[j + 1 : i]) for j in range(i)) for i in places]
+        return [any(y[j] and all(x[i + 1 : j]) for j in places[i + 1 :]) for i in places]
 
-    return holds(formula, len(word))
-
-
-def attend(scores: list[int], values: list[int]) -> list[int]:
-    """A head of unique hard attention, by positions: the value at the last of the largest positive
-    scores before i, or 0.
-
-    >>> attend([1, 0, 1, 0], [0, 1, 1, 1])
-    [0, 0, 0, 1]
-    """
-    attended = []
-    for i in range(len(scores)):
-        best = max(range(i), key=lambda j: (scores[j], j), default=None)
-        attended.append(values[best] if best is not None and scores[best] > 0 else 0)
-    return attended
+    return truths(formula)[-1]
 
 
 # A number for every kind, so that deeper kinds stay small; compared within one process only.

@@ -77,6 +77,7 @@ def lookup_depth(hops: int, mask: str) -> int:
     Eq(lookup_layers, ceiling(log(hops + strict) / log(2)) + 2 - strict),
     source=ours("Theorem 4.2 and Corollary 4.3"),
     kind="threshold",
+    assumes={r"$\sigma \leq 1$": lambda c: c.strict <= 1},
     cases={
         "quick": Case.grid(hops=range(1, 9), strict=(0, 1)),
         "theory": Case.grid(hops=(9, 12, 15, 16, 17), strict=(0, 1)),

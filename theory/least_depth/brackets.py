@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
-from itertools import permutations, product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 from sympy import Min, ceiling, floor, symbols
@@ -13,10 +12,9 @@ from ..atlas.tasks import word_task
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
-from ..formal_languages.automaton import block_language, minimal
+from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.formula_nets import of_formula
 from ..formal_languages.hard_attention import (
-    at_least,
     attention_layers,
     blocks,
     least_layers,
@@ -25,14 +23,18 @@ from ..formal_languages.hard_attention import (
 from ..formal_languages.temporal_logic import (
     END,
     Formula,
-    attend,
     depth,
+    every,
+    in_order,
     kinds,
     kinds_both_ways,
+    means,
     neither,
     once,
+    previous,
 )
 from ..nets.attention import AttentionNet
+from ..nets.builder import Body, Stream
 from ..nets.classes import in_class
 from ..nets.right import right_on
 
@@ -67,114 +69,48 @@ def well_nested(word: str, deepest: int) -> bool:
     return not stack
 
 
-def network(word: str, cells: int) -> tuple[bool, int]:
-    """A hard-attention network with one head a layer that keeps a stack in so many cells.
-
-    Cell t is what the last event of level t left: the type of a bracket that was pushed, or 0 after
-    a pop. Events of level 1 are the letters. Where a push finds the cell full, what lay in it is
-    pushed at the next level; where a pop finds it empty, the next level is popped. So the cells,
-    the empty ones left out, are the stack with its top first.
-
-    Args:
-        word: over `OPENING` and `CLOSING`.
-        cells: as many as brackets may be nested.
-
-    Returns:
-        Whether the word is accepted at the extra last position, and the number of layers.
-    """
-    text = word + END
-    push = [OPENING.find(letter) + 1 for letter in text]
-    pop = [CLOSING.find(letter) + 1 for letter in text]
-    wrong, left_open, layers = [0] * len(text), 0, 0
-    for _ in range(cells):
-        events = [max(pair) for pair in zip(push, pop, strict=True)]
-        cell = attend([int(event > 0) for event in events], push)
-        layers += 1
-        wrong = [
-            int(w or (closing > 0 and held not in (0, closing)))
-            for w, closing, held in zip(wrong, pop, cell, strict=True)
-        ]
-        left_open += cell[-1]
-        push = [held if opening else 0 for opening, held in zip(push, cell, strict=True)]
-        pop = [0 if held else closing for closing, held in zip(pop, cell, strict=True)]
-    # What is still to be pushed or popped finds no cell.
-    wrong = [max(each) > 0 for each in zip(wrong, push, pop, strict=True)]
-    failed = attend([int(w) for w in wrong], [int(w) for w in wrong])
-    return not (failed[-1] or left_open), layers + 1
-
-
-def brackets_formula(types: int, deepest: int) -> Formula:
-    """Brackets are matched and nested at most so deep: the stack of `network`, whose cells each
-    copy what the last event of their level pushed.
-
-    >>> depth(brackets_formula(2, 3))
-    4
-    """
-
-    def either(formulas: Sequence[Formula]) -> Formula:
-        return reduce(lambda x, y: ("or", x, y), formulas)
-
-    push: list[Formula] = list(OPENING[:types])
-    pop: list[Formula] = list(CLOSING[:types])
-    wrong: list[Formula] = []
-    left_open: list[Formula] = []
-    for _ in range(deepest):
-        event = either([*push, *pop])
-        cell = [("since", neither(event), pushed) for pushed in push]
-        pairs = permutations(range(types), 2)
-        wrong += [("and", pop[one], cell[other]) for one, other in pairs]
-        left_open += cell
-        opening, full = either(push), either(cell)
-        push = [("and", opening, held) for held in cell]
-        pop = [("and", closing, neither(full)) for closing in pop]
-    failed = once(either([*wrong, *push, *pop]))
-    return neither(either([failed, *left_open]))
-
-
 def brackets_net(case: Case) -> AttentionNet:
-    """Brackets are matched and nested at most so deep, one head a layer."""
-    k = case.bracket_types
+    """A stack in as many cells as brackets may be nested, one head a layer.
+
+    Cell t is what the last event of level t left: the type of a bracket that was pushed, or nothing
+    after a pop. Events of level 1 are the letters. Where a push finds the cell full, what lay in it
+    is pushed at the next level; where a pop finds it empty, the next level is popped. So the cells,
+    the empty ones left out, are the stack with its top first. The last layer asks whether anything
+    ever went wrong, as where what is still to be pushed or popped finds no cell.
+    """
+    k, deepest = case.bracket_types, case.nesting
+    types, levels = range(k), range(1, deepest + 2)
+    events = {t: [f"{what} {x} {t}" for what in ("push", "pop") for x in types] for t in levels}
+    cells = [f"cell {x} {t}" for t in levels[:-1] for x in types]
+    everywhere = {"1": 1}
+    names = [event for t in levels for event in events[t]]
+    stream = Stream(["1", *names, *cells, "wrong", "failed"], {})
+
+    def head(asked: Mapping[str, int], copied: Sequence[tuple[Mapping[str, int], str]]) -> Body:
+        return stream.head("hard-right", "strict", [everywhere], [asked], copied)
+
+    layers: list[Body] = []
+    for t in levels[:-1]:
+        pushes, pops = events[t][:k], events[t][k:]
+        cell, opening = cells[(t - 1) * k : t * k], dict.fromkeys(pushes, 1)
+        empty = dict.fromkeys(cell, -1)
+        units = [(opening | {cell[x]: 1}, -1, events[t + 1][x]) for x in types]
+        units += [({pops[x]: 1} | empty, 0, events[t + 1][k + x]) for x in types]
+        units += [({pops[x]: 1, cell[y]: 1}, -1, "wrong") for x, y in permutations(types, 2)]
+        copied = [({push: 1}, to) for push, to in zip(pushes, cell, strict=True)]
+        layers.append(
+            {"heads": [head(dict.fromkeys(events[t], 1), copied)], "mlp": stream.mlp(units)}
+        )
+    wrong = dict.fromkeys(["wrong", *events[deepest + 1]], 1)
     letters = OPENING[:k] + CLOSING[:k]
-    return of_formula(brackets_formula(k, case.nesting), letters, "right")
-
-
-def moved(cells: tuple[int, ...], letter: str) -> tuple[int, ...] | None:
-    """The cells after one more letter, or None where the network notes that it is wrong there.
-
-    >>> moved((1, 0), "["), moved((0, 1), ")"), moved((2, 1), "(")
-    ((2, 1), (0, 0), None)
-    """
-    after = list(cells)
-    pushed, popped = OPENING.find(letter) + 1, CLOSING.find(letter) + 1
-    for level, held in enumerate(cells):
-        after[level] = pushed
-        if popped and held:
-            return tuple(after) if held == popped else None
-        if pushed and not held:
-            return tuple(after)
-        pushed = held
-    return None
-
-
-def cells_are_a_stack(kinds_of_brackets: int, cells: int) -> bool:
-    """Whether the cells do what a stack does, from each of their states, at each letter.
-
-    Cost: (types + 1)^cells states.
-    """
-    letters = OPENING[:kinds_of_brackets] + CLOSING[:kinds_of_brackets]
-    for state in product(range(kinds_of_brackets + 1), repeat=cells):
-        stack = [held for held in reversed(state) if held]
-        for letter in letters:
-            after = moved(state, letter)
-            if letter in OPENING:
-                new = [*stack, OPENING.index(letter) + 1]
-                wanted = new if len(new) <= cells else None
-            else:
-                right = stack[-1:] == [CLOSING.index(letter) + 1]
-                wanted = stack[:-1] if right else None
-            if (None if after is None else [held for held in reversed(after) if held]) != wanted:
-                return False
-    return True
+    return stream.net(
+        letters,
+        {letter: everywhere | {event: 1} for letter, event in zip(letters, events[1], strict=True)}
+        | {END: everywhere},
+        end=END,
+        layers=[*layers, {"heads": [head(wrong, [(wrong, "failed")])]}],
+        read=stream.matrix([everywhere | dict.fromkeys(["failed", *cells], -1)])[0],
+    )
 
 
 def alike(deepest: int, layers: int) -> bool:
@@ -186,29 +122,14 @@ def alike(deepest: int, layers: int) -> bool:
     return bool(kinds(allowed, layers) == kinds(too_many, layers))
 
 
-# States of the cells from which on formulas get too long: `network` simulates their nets.
-_SIMULATED = 64
-
-
 def layers_that_do(case: Case) -> int:
-    """Layers of the net; 0 where it is wrong on a word up to the length, or from some state.
-
-    Cost: exponential in the types and the nesting, so that the largest nets are simulated.
-    """
-    k, deepest = case.bracket_types, case.nesting
-    if not cells_are_a_stack(k, deepest):
-        return 0
-    task = word_task("dyck", {"k": k, "D": deepest})
-    if (k + 1) ** deepest < _SIMULATED:
-        net = brackets_net(case)
-        one_head = all(len(layer.heads) == 1 for layer in net.layers)
-        right = right_on(net, task, task.words(case.longest))
-        return net.depth if right and one_head and not in_class(net, "uhat-right") else 0
-    right_everywhere, layers = True, 0
-    for word in map("".join, task.words(case.longest)):
-        accepted, layers = network(word, deepest)
-        right_everywhere = right_everywhere and accepted == well_nested(word, deepest)
-    return layers if right_everywhere else 0
+    """Layers of the net; 0 where it is wrong on a word of any length."""
+    net = brackets_net(case)
+    task = word_task("dyck", {"k": case.bracket_types, "D": case.nesting})
+    right = right_on(net, task, task.words(case.longest))
+    one_head = all(len(layer.heads) == 1 for layer in net.layers)
+    shown = right and right.every_length and one_head and not in_class(net, "uhat-right")
+    return net.depth if shown else 0
 
 
 @claim(
@@ -253,16 +174,15 @@ def dyck_layers(case: Case) -> Exact:
     by no fewer, with any number of heads.
 
     The network keeps a stack in $D$ cells, one a layer, with gaps in it, and the last layer asks
-    whether anything ever went wrong. It is run on all words up to the length; that the cells are a
-    stack is checked from every state they can be in, so that nothing depends on the length. Fewer
-    layers fail: $D$ give $D$ opening and $D$ closing brackets of one type the state that they give
-    $D + 1$ opening and $D$ closing ones (docs/coverage/least_depth.md has the induction). The
-    abstract of the source has $D + 1$ layers for another network of hard attention, as reported
-    with masks in both directions and positions $i/n$; that it needs so many it does not say, and it
-    is not claimed here: positions may save layers. Soft attention generates the language with two
-    layers (same abstract), which is not checked here. At fixed precision no depth of soft attention
-    under one mask without positions recognises brackets of one type, by the theorem quoted in
-    formal_languages/some_depth.
+    whether anything ever went wrong. It is run on all words up to the length, and its states close
+    up, so that nothing depends on the length. Fewer layers fail: $D$ give $D$ opening and $D$
+    closing brackets of one type the state that they give $D + 1$ opening and $D$ closing ones
+    (docs/coverage/least_depth.md has the induction). The abstract of the source has $D + 1$ layers
+    for another network of hard attention, as reported with masks in both directions and positions
+    $i/n$; that it needs so many it does not say, and it is not claimed here: positions may save
+    layers. Soft attention generates the language with two layers (same abstract), which is not
+    checked here. At fixed precision no depth of soft attention under one mask without positions
+    recognises brackets of one type, by the theorem quoted in formal_languages/some_depth.
     """
     enough = layers_that_do(case)
     return Exact(enough if alike(case.nesting, enough - 1) else -1)
@@ -291,9 +211,11 @@ def _(statement: Any) -> Iterator[Step]:
     """For every depth of nesting and number of types."""
     layers = statement.rhs
     yield Step("the network has a layer for every cell and one more", layers == nesting + 1)
-    # A cell asks of types only whether two are equal, and three of them come in all patterns.
-    yield Step("one cell is a stack of height 1", cells_are_a_stack(3, 1))
-    yield Step("a cell before a stack is a stack, one higher", cells_are_a_stack(3, 2))
+    # In words of every length. A cell asks of types only whether two are equal, and three of them
+    # come in all patterns.
+    one, two = (layers_that_do(Case(bracket_types=3, nesting=D, longest=0)) for D in (1, 2))
+    yield Step("one cell is a stack of height 1", one == 2)
+    yield Step("a cell before a stack is a stack, one higher", two == 3)
     yield from same_start_steps(nesting + 1, layers - 1)
 
 
@@ -364,7 +286,8 @@ def dyck_both_ways(case: Case) -> Exact:
     or the rightmost of the greatest scores; and by no fewer, with any number of heads. So looking
     both ways saves no layer: one head a layer that looks back does it with as many.
 
-    The network is that of least_depth/dyck_layers. Fewer layers fail: $D$ give two words the same
+    The network is that of least_depth/dyck_layers, a net of fewer heads than the class has, which
+    is words. Fewer layers fail: $D$ give two words the same
     kind at the end, one of them with a bracket that stays open. They are computed here for
     $D \leq 3$, and $D + 1$ layers tell them apart; that there are such words for every $D$ is
     proved by a kernel, with a game of so many alternations as layers and one more
@@ -426,11 +349,7 @@ def stair_layers(case: Case) -> Exact:
     At fixed precision no depth of soft attention recognises it for $k \geq 2$, by the theorem
     quoted in formal_languages/some_depth.
     """
-    k, net, task = case.in_a_row, stair_net(case), word_task("stair", {"k": case.in_a_row})
-    right = right_on(net, task, task.words(case.longest))
-    same = kinds("a" * (k - 1), net.depth - 1) == kinds("a" * k, net.depth - 1)
-    shown = right and right.every_length and not in_class(net, "uhat-right") and same
-    return Exact(net.depth if shown else -1)
+    return least_layers(stair_net(case), word_task("stair", {"k": case.in_a_row}), case.longest)
 
 
 @stair_layers.argument(
@@ -448,44 +367,30 @@ def _(statement: Any) -> Iterator[Step]:
     yield from same_start_steps(in_a_row, statement.rhs - 1)
 
 
-def counted_both_ways(word: str, k: int) -> tuple[bool, int]:
-    """A hard-attention network of two heads a layer that asks for k letters a, one looks ahead.
+def from_both_sides(k: int) -> Formula:
+    """There are k letters a: at one of them, so many before it and so many after.
 
-    In layer t each letter a learns whether t of them were before it, and whether t come after; the
-    last layer looks for one with enough on both sides.
-
-    Returns:
-        Whether the word is accepted at the extra last position, and the number of layers.
-
-    >>> counted_both_ways("abaa", 3), counted_both_ways("abab", 3)
-    ((True, 2), (False, 2))
+    >>> means(from_both_sides(3), "abaa"), depth(from_both_sides(3))
+    (True, 2)
     """
-    enough_before, enough_after = k // 2, (k - 1) // 2
-    before = [int(letter == "a") for letter in word + END]
-    after, layers = before, 0
-    for layer in range(enough_before):
-        seen = attend(before, before)
-        if layer < enough_after:
-            ahead = attend(after[::-1], after[::-1])[::-1]
-            after = [a * b for a, b in zip(after, ahead, strict=True)]
-        before = [a * b for a, b in zip(before, seen, strict=True)]
-        layers += 1
-    found = [a * b for a, b in zip(before, after, strict=True)]
-    return bool(attend(found, found)[-1]), layers + 1
+    before: Formula = "a"
+    after: Formula = "a"
+    for _ in range(k // 2):
+        before = ("and", "a", once(before))
+    for _ in range((k - 1) // 2):
+        after = ("and", "a", ("until", "1", after))
+    return once(("and", before, after))
 
 
 def looking_back(case: Case) -> AttentionNet:
     """At least k letters a, by heads that look back."""
-    return of_formula(at_least(case.letters, "a"), "ab", "right")
+    return of_formula(in_order("a" * case.letters), "ab", "right")
 
 
 @claim(
     Eq(layers_both_ways, floor(letters / 2) + 1),
     source=Source("depthlaw", "after yang2024masked, arXiv:2310.13897v4, overview figure"),
-    cases={
-        "quick": Case.grid(letters=range(1, 7)),
-        "theory": Case.grid(letters=(7, 8, 9)),
-    },
+    cases={"quick": Case.grid(letters=range(1, 7)), "theory": Case.grid(letters=(7, 8, 9))},
     control=Control(
         Case(letters=5),
         "heads that look back only, which take a layer for each letter",
@@ -514,17 +419,15 @@ def letters_both_ways(case: Case) -> Exact:
     to $2 L - 2$ and more; so no number of layers decides whether a length is even.
 
     In layer $t$ a letter learns whether $t$ were before it, and whether $t$ come after; the last
-    layer looks for one with enough on both sides. This network is run on all words up to length
-    $k + 1$, and $k - 1$ and $k$ letters look alike one layer earlier. Words of letters a are
-    compared up to length $2 L + 3$. That no longer word is told apart is proved by the kernel, and
-    so is the network at all lengths.
+    layer looks for one with enough on both sides. The class is words, since no net looks ahead:
+    this network is a formula of past and future, compared on all words up to length $k + 1$, and $k
+    - 1$ and $k$ letters look alike one layer earlier. Words of letters a are compared up to length
+    $2 L + 3$. That no longer word is told apart is proved by the kernel, and so is the network at
+    all lengths.
     """
-    k = case.letters
-    right, layers = True, 0
-    for length in range(k + 2):
-        for word in map("".join, product("ab", repeat=length)):
-            accepted, layers = counted_both_ways(word, k)
-            right = right and accepted == (word.count("a") >= k)
+    k, formula = case.letters, from_both_sides(case.letters)
+    layers = depth(formula)
+    right = all(means(formula, word) == (word.count("a") >= k) for word in words(k + 1))
     alike_before = kinds_both_ways("a" * (k - 1), layers - 1) == kinds_both_ways(
         "a" * k, layers - 1
     )
@@ -532,52 +435,32 @@ def letters_both_ways(case: Case) -> Exact:
     return Exact(layers if right and alike_before and len(apart) == 2 * layers else -1)
 
 
-def blocks_from_both_sides(word: str, k: int) -> tuple[bool, int]:
-    """A hard-attention network of five heads a layer for k > 1 blocks of a's and b's, a first.
+def blocks_from_both_sides(k: int) -> Formula:
+    """There are k > 1 blocks of a's and b's, a first: at one letter, enough before and after it.
 
     The first letter of a block learns of two blocks more before it in each layer, by a letter like
     itself that knows; likewise the last letter of those after it, and every letter of those after
-    it by a letter unlike itself. The last layer looks for a letter with enough on both sides.
+    it by a letter unlike itself.
 
-    Returns:
-        Whether the word is accepted at the extra last position, and the number of layers.
-
-    >>> blocks_from_both_sides("aabab", 4), blocks_from_both_sides("aaba", 4)
-    ((True, 2), (False, 2))
+    >>> means(blocks_from_both_sides(4), "aabab"), depth(blocks_from_both_sides(4))
+    (True, 2)
     """
     layers = -(-k // 4)
-    # So many changes of letter are asked for after some letter, and the rest before it.
+    # So many changes of letter are asked for before some letter, and the rest after it.
     before = k - 2 * layers
-    text = word + END
 
-    def head(scores: list[bool], back: bool) -> list[int]:
-        """Whether anything of score 1 is before each position, or after it."""
-        turned = [int(score) for score in (scores if back else scores[::-1])]
-        found = attend(turned, turned)
-        return found if back else found[::-1]
+    def somewhere(own: str, other: str) -> Formula:
+        early: Formula = own
+        late: Formula = other
+        first, last = ("and", own, previous(other)), ("and", other, ("until", ("not", "1"), own))
+        for step in range((before + 1) // 2):
+            early = first if before % 2 and step == 0 else ("and", first, once(early))
+        for _ in range(layers - 1):
+            late = ("and", last, ("until", "1", late))
+        return once(every(own, early, ("until", "1", late)))
 
-    def like(own: str, known: list[bool], back: bool) -> list[int]:
-        """Whether a letter that knows, and is the one given, is before each position, or after."""
-        return head([a == own and x for a, x in zip(text, known, strict=True)], back)
-
-    first = [0 < i < len(word) and word[i - 1] != word[i] for i in range(len(text))]
-    last = [i + 1 < len(word) and word[i + 1] != word[i] for i in range(len(text))]
-    early, late = [True] * len(text), [True] * len(text)
-    later = [False] * len(text)
-    other = {"a": "b", "b": "a", END: END}
-    for layer in range(layers):
-        seen = {a: (like(a, early, True), like(a, late, False)) for a in "ab" + END}
-        later = [bool(seen[other[a]][1][i]) for i, a in enumerate(text)]
-        if layer < (before + 1) // 2:
-            early = [
-                first[i] and bool((before % 2 and layer == 0) or seen[a][0][i])
-                for i, a in enumerate(text)
-            ]
-        late = [last[i] and bool(seen[a][1][i]) for i, a in enumerate(text)]
-    enough = [x and y for x, y in zip(early, later, strict=True)]
-    own = "ab" if before % 2 == 0 else "ba"
-    begins_with_a, begins_with_b = (like(a, enough, True)[-1] for a in own)
-    return bool(begins_with_a and not begins_with_b), layers + 1
+    own, other = "ba" if before % 2 else "ab"
+    return ("and", somewhere(own, other), neither(somewhere(other, own)))
 
 
 @claim(
@@ -612,16 +495,15 @@ def blocks_both_ways(case: Case) -> Exact:
     leftmost or the rightmost of the greatest scores; and by no fewer, with any number of heads.
     Five heads a layer do it. Rightmost heads that look back take $\lfloor k/2 \rfloor + 1$.
 
-    The network is run on all words up to the length, and one layer fewer gives $k$ and $k + 2$
-    blocks of two letters each the same kind at the end. At all lengths the network is proved by the
-    kernel. One block takes one layer.
+    The class is words, since no net looks ahead: the network is a formula of past and future,
+    compared on all words up to the length, and one layer fewer gives $k$ and $k + 2$ blocks of two
+    letters each the same kind at the end. At all lengths the network is proved by the kernel. One
+    block takes one layer.
     """
     k, automaton = case.blocks, minimal(block_language(case.blocks))
-    right, layers = True, 0
-    for length in range(case.longest + 1):
-        for word in map("".join, product("ab", repeat=length)):
-            accepted, layers = blocks_from_both_sides(word, k)
-            right = right and accepted == automaton.accepts(word)
+    formula = blocks_from_both_sides(k)
+    layers = depth(formula)
+    right = all(means(formula, word) == automaton.accepts(word) for word in words(case.longest))
     short, long = (("aabb" * n)[: 2 * n] for n in (k, k + 2))
     assert automaton.accepts(short) > automaton.accepts(long)
     same = [kinds_both_ways(short, t) == kinds_both_ways(long, t) for t in (layers - 1, layers)]

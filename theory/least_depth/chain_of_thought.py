@@ -460,10 +460,10 @@ def kth_one_steps(case: Case) -> Exact:
     one head finds the position of the $k$-th one in $n$ bits, or that there are fewer, is
     $\min(k, n - k + 1)$: the printed $k$ exactly for $n \geq 2 k - 1$.
 
-    Over all decoders, by search. The abstract says that it requires $k$ steps; for which lengths
-    was not read, and as recalled for all large ones. Upper bound: find the first $k$ ones, one a
-    step; or the first $n - k$ zeros, after which only a word of ones is right. Lower bound: whether
-    there are $k$ ones at all.
+    Over all decoders, by search: the class is words. The abstract says that it requires $k$ steps;
+    for which lengths was not read, and as recalled for all large ones. Upper bound: find the first
+    $k$ ones, one a step; or the first $n - k$ zeros, after which only a word of ones is right.
+    Lower bound: whether there are $k$ ones at all.
     """
     return Exact(least_steps(task(kth_one(case.ones), case.word_length)))
 
@@ -501,15 +501,6 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-def _shortest(case: Case) -> Exact:
-    """The first length at which the least number of steps is k; it stays k for longer words, since
-    zeros at the end change nothing, and k steps are enough."""
-    length = case.ones
-    while least_steps(task(kth_one(case.ones), length), case.heads) < case.ones:
-        length += 1
-    return Exact(length)
-
-
 @claim(
     Eq(shortest_length, stated),
     source=Source("depthlaw", f"after barcelo2025, {BARCELO}, abstract: multi-head rank"),
@@ -534,13 +525,17 @@ def kth_one_heads(case: Case) -> Exact:
     bits exactly from these lengths on: with one head $2 k - 1$ for $k \leq 5$; with two heads 4 for
     $k = 2$ and 13 for $k = 3$; with three heads 8 for $k = 2$.
 
-    Over all decoders, by search, at every length up to there; the decoders that take fewer steps
-    are run on all words. As recalled, that more heads do not help for large $n$ is a theorem; no
-    bound on $n$ was read. So two heads still find the third one of 12 bits in two steps (that 13
-    bits take three is searched in suite full), and a
-    small experiment would see heads replace steps. No formula is known to us.
+    Over all decoders, by search at every length up to there: the class is words. The decoders that
+    take fewer steps are run on all words. As recalled, that more heads do not help for large $n$ is
+    a theorem; no bound on $n$ was read. So two heads still find the third one of 12 bits in two
+    steps (that 13 bits take three is searched in suite full), and a small experiment would see
+    heads replace steps. No formula is known to us.
     """
-    return _shortest(case)
+    # It stays k for longer words: zeros at the end change nothing, and k steps are enough.
+    length = case.ones
+    while least_steps(task(kth_one(case.ones), length), case.heads) < case.ones:
+        length += 1
+    return Exact(length)
 
 
 @claim(
@@ -572,13 +567,13 @@ def iteration_steps(case: Case) -> Exact:
     fixed start is $\min(\ell, n - 1)$: the printed $\ell$ needs a domain of more than $\ell$
     elements.
 
-    Over all decoders, by search. As recalled, the printed task is this one. Upper bound: a step
-    follows the map once; when $n - 1$ elements are visited, one step reads where the last of them
-    goes and, if that is the element left, where that goes. Lower bound, on the rank: whichever
-    query stands at the root, both children keep all but one of the steps. A query at the end of the
-    path: go on to the element asked for, or to another new one. A query elsewhere: let no value be
-    that element. For maps that differ from each other no domain is too small
-    (least_depth/composition_steps).
+    Over all decoders, by search: the class is words. As recalled, the printed task is this one.
+    Upper bound: a step follows the map once; when $n - 1$ elements are visited, one step reads
+    where the last of them goes and, if that is the element left, where that goes. Lower bound, on
+    the rank: whichever query stands at the root, both children keep all but one of the steps. A
+    query at the end of the path: go on to the element asked for, or to another new one. A query
+    elsewhere: let no value be that element. For maps that differ from each other no domain is too
+    small (least_depth/composition_steps).
     """
     n = case.word_length
     return Exact(least_steps(task(iterated(case.iterations), n, n)))

@@ -12,15 +12,14 @@ from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
+from ..formal_languages.counting_logic import Formula, depth, truths, within
 from .counting_both_ways import (
-    Formula,
+    Kind,
     alike,
-    depth,
     exact_blocks,
+    kinds_of_one_layer,
     one_inside,
     positions_apart,
-    truths,
-    within,
 )
 
 most_blocks = quantity(
@@ -29,23 +28,6 @@ most_blocks = quantity(
     "largest number of blocks that a net decides whose positions all agree after $L$ layers",
     "integer",
 )
-
-# What a position sees: its letter, and counts.
-Kind = tuple[str | int, ...]
-
-
-def kinds_of_one_layer(word: str) -> list[Kind]:
-    """All that comparisons of one layer see at each position, with any weights: the letter, and the
-    numbers of each letter up to here and in all.
-
-    >>> kinds_of_one_layer("ba")
-    [('b', 0, 1, 1, 1), ('a', 1, 1, 1, 1)]
-    """
-    total = word.count("a"), word.count("b")
-    return [
-        (letter, word[: i + 1].count("a"), word[: i + 1].count("b"), *total)
-        for i, letter in enumerate(word)
-    ]
 
 
 def common_states(listed: list[str], kinds: Callable[[str], list[Kind]]) -> list[list[str]]:
@@ -115,14 +97,6 @@ def _decided(formula: Formula, case: Case, number: int, exceptions: int = 0) -> 
     return True
 
 
-def _most(case: Case) -> Exact:
-    """The largest number that is decided, if every one that is tried is decided or excluded."""
-    tried = _tried(case)
-    decided = [number for number in tried if _decided(exact_blocks(number), case, number)]
-    settled = sorted([*decided, *_excluded(case)]) == list(tried)
-    return Exact(max(decided) if settled else -1)
-
-
 def _with_an_exception(case: Case) -> Exact:
     """The largest number of blocks that one layer decides by the first b, which sees whether an a
     stands before it and after it."""
@@ -180,4 +154,7 @@ def collapse_caps_depth(case: Case) -> Exact:
     side the common state is that of the first position, which has seen one letter
     (rank_collapse/causal_amnesia).
     """
-    return _most(case)
+    tried = _tried(case)
+    decided = [number for number in tried if _decided(exact_blocks(number), case, number)]
+    settled = sorted([*decided, *_excluded(case)]) == list(tried)
+    return Exact(max(decided) if settled else -1)

@@ -7,7 +7,7 @@ that stand in the weights between the maps change nothing, since every map is an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import count, product
 
@@ -134,31 +134,6 @@ def _net_right(case: Case, many: int, words: Iterable[Maps]) -> bool:
     return bool(right_on(net, composition(many, 2), texts)) and not in_class(net, "one-lookup")
 
 
-def _most_maps(case: Case, seed: int) -> Exact:
-    """The most maps that the lookups compose, or -1 where one map more is not shown to be too
-    much for every other network of the kind."""
-    rng = case.rng(seed)
-
-    def words(many: int) -> Iterator[Maps]:
-        if case.size ** (case.size * many) <= case.listed:
-            yield from product(product(range(case.size), repeat=case.size), repeat=many)
-        else:
-            yield from rng.integers(0, case.size, (case.listed, many, case.size)).tolist()
-
-    for many in count(1):
-        right = all(
-            looked_up(word, start, case.depth) == composed(word, start)
-            for word in words(many)
-            for start in range(case.size)
-        )
-        if not right:
-            known = sensitive_maps(many, case.size) > cells_read(case.depth)
-            if case.size == 2 and case.depth:
-                known &= _net_right(case, many - 1, words(many - 1))
-            return Exact(many - 1 if known else -1)
-    raise AssertionError("every network fails on more maps than it reads cells")
-
-
 @claim(
     Eq(most_maps, 2**depth - 1),
     source=Source(
@@ -208,7 +183,27 @@ def composition_layers(case: Case, seed: int) -> Exact:
     does not attend to. Nor is more than one head, which may read several guesses at once. Of the
     source a report was read, not the theorem; there, softmax attention has width of order $N k$.
     """
-    return _most_maps(case, seed)
+    rng = case.rng(seed)
+
+    def words(many: int) -> Iterator[Maps]:
+        if case.size ** (case.size * many) <= case.listed:
+            yield from product(product(range(case.size), repeat=case.size), repeat=many)
+        else:
+            yield from rng.integers(0, case.size, (case.listed, many, case.size)).tolist()
+
+    for many in count(1):
+        right = all(
+            looked_up(word, start, case.depth) == composed(word, start)
+            for word in words(many)
+            for start in range(case.size)
+        )
+        if not right:
+            # No other network of the kind does: it does not read a cell of each map.
+            known = sensitive_maps(many, case.size) > cells_read(case.depth)
+            if case.size == 2 and case.depth:
+                known &= _net_right(case, many - 1, words(many - 1))
+            return Exact(many - 1 if known else -1)
+    raise AssertionError("every network fails on more maps than it reads cells")
 
 
 @composition_layers.argument(
@@ -225,21 +220,13 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-def _of_cells(many: int, size: int) -> Callable[[Word], int]:
-    """The composition as a function of a word of cells, map by map, from the start 0."""
-    return lambda word: composed([word[a * size :][:size] for a in range(many)], 0)
-
-
 @claim(
     Eq(thought_steps, maps),
     source=Source("depthlaw", rf"after barcelo2025, {BARCELO}, abstract: $\ell$ steps"),
     kind="two-sided",
     cases={
         "quick": (*Case.grid(maps=(1, 2, 3, 4), size=2), *Case.grid(maps=(1, 2), size=3)),
-        "theory": (
-            Case(maps=5, size=2),
-            Case(maps=3, size=3),
-        ),
+        "theory": (Case(maps=5, size=2), Case(maps=3, size=3)),
         "full": (Case(maps=6, size=2), Case(maps=2, size=4)),
     },
     control=Control(
@@ -262,12 +249,12 @@ def composition_steps(case: Case) -> Exact:
     attention with one head applies $k$ maps of $N$ elements, given by their cells, one after the
     other to a fixed start, is $k$.
 
-    Over all decoders, by search. The printed number of steps thus holds without a condition on the
-    domain where the maps differ (not for one map applied again: least_depth/iteration_steps).
-    Lower bound: where each map swaps 0 and 1 or does not, a cell tells one bit, and the answer is a
-    parity of $k$ bits. The composition from a start in the input takes $\lceil \log_2(k + 1)
-    \rceil$ layers of one lookup and no thought (least_depth/composition_layers): a layer doubles,
-    a step adds one.
+    Over all decoders, by search: the class is words. The printed number of steps thus holds without
+    a condition on the domain where the maps differ (not for one map applied again:
+    least_depth/iteration_steps). Lower bound: where each map swaps 0 and 1 or does not, a cell
+    tells one bit, and the answer is a parity of $k$ bits. The composition from a start in the input
+    takes $\lceil \log_2(k + 1) \rceil$ layers of one lookup and no thought
+    (least_depth/composition_layers): a layer doubles, a step adds one.
     """
     return _composition_steps(case)
 
@@ -285,5 +272,9 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 def _composition_steps(case: Case, heads: int = 1) -> Exact:
-    cells = task(_of_cells(case.maps, case.size), case.maps * case.size, case.size)
-    return Exact(least_steps(cells, heads))
+    many, size = case.maps, case.size
+
+    def of_cells(word: Word) -> int:
+        return composed([word[a * size :][:size] for a in range(many)], 0)
+
+    return Exact(least_steps(task(of_cells, many * size, size), heads))

@@ -1,23 +1,20 @@
 """Directed reachability by continuous thoughts: nets of two layers, run exactly.
 
 The prompt: a sink, then for each edge three tokens (its source, its target, a mark), then a start.
-Tokens are vectors of whole numbers, in named blocks. Each layer has heads of averaging-hard
-attention with a causal mask (the mean over all tokens of largest score) and an MLP of one hidden
-layer of ReLUs, both added to the stream. A block of what the last token holds in the end is the
-next thought: a token of its own, which is appended. All weights are whole numbers: values are
-multiplied by the least common multiple of all numbers of tokens that may tie, so that means are
-whole numbers, too.
+Each layer has heads of averaging-hard attention with a causal mask (the mean over all tokens of
+largest score) and an MLP of one hidden layer of ReLUs, both added to the stream. A block of what
+the last token holds in the end is the next thought: a token of its own, which is appended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import permutations
-from math import lcm
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import permutations, product
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sympy import ceiling, log
 
 from ..atlas.tasks import reachability
@@ -25,9 +22,9 @@ from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..nets.attention import AttentionNet
-from ..nets.builder import rows
+from ..nets.batched import thoughts
+from ..nets.builder import Body, Stream
 from ..nets.classes import in_class
-from ..nets.json_format import net_of
 from ..nets.right import right_on
 from .graphs import Edge, all_graphs, distances
 
@@ -39,260 +36,165 @@ thoughts_needed = quantity(
 )
 distance = quantity("distance", "D", "largest distance of two vertices that is asked for")
 
-Integers = NDArray[np.int64]
+Unit = tuple[Mapping[str, Any], int, str | Mapping[str, int]]
 
-# Up to so many vertices a net of the class is run on all graphs as well.
+# Up to so many vertices the net is also asked, on all graphs, as the task of the atlas has it.
 WRITTEN = 3
-# Drawn graphs have no more edges, so that all numbers stay below 2^63.
+# Drawn graphs have no more edges.
 MOST_EDGES = 24
 
 
-class IntegerHead(NamedTuple):
-    """Matrices of one head, applied to row vectors; the score of a pair is (x query) . (y key)."""
-
-    query: Integers
-    key: Integers
-    value: Integers
-    output: Integers
+def _names(**sizes: int) -> list[str]:
+    """Coordinates: of every token a one and whether it is an edge's mark, or the sink; and blocks
+    of so many numbers."""
+    return ["1", "edge", "sink", *(f"{name} {i}" for name in sizes for i in range(sizes[name]))]
 
 
-class IntegerLayer(NamedTuple):
-    """Heads side by side, then x + ReLU(x inward + bias) outward."""
-
-    heads: tuple[IntegerHead, ...]
-    inward: Integers
-    bias: Integers
-    outward: Integers
-
-
-class IntegerNet(NamedTuple):
-    """blocks: where the parts of a token stand; start: what the thoughts start from, one row for
-    each start; layers; the next thought is the block "next", put where the block "thought" is."""
-
-    blocks: dict[str, slice]
-    start: Integers
-    layers: tuple[IntegerLayer, ...]
-
-    @property
-    def width(self) -> int:
-        """Numbers of a token."""
-        return max(part.stop for part in self.blocks.values())
-
-
-def _blocks(**sizes: int) -> dict[str, slice]:
-    ends = np.cumsum(list(sizes.values())).tolist()
-    parts = (slice(end - size, end) for size, end in zip(sizes.values(), ends, strict=True))
-    return dict(zip(sizes, parts, strict=True))
-
-
-# What every token has: whether it is an edge's mark, or the sink; a one, its position, its square.
-_COMMON = {"edge": 1, "sink": 1, "one": 1, "place": 1, "square": 1}
-
-
-def _zeros(*shape: int) -> Integers:
-    return np.zeros(shape, dtype=np.int64)
-
-
-def _copies(blocks: dict[str, slice], width: int) -> tuple[IntegerHead, IntegerHead]:
+def _copies(stream: Stream, vertices: int) -> list[Body]:
     """Two heads that copy names from two tokens before and from the one before.
 
     The score of the token at j for one at i is 2 (i - back) j - j^2, largest at j = i - back.
     """
-    heads = []
-    for back, block in ((2, "seen source"), (1, "seen target")):
-        names = blocks["name"].stop - blocks["name"].start
-        query, key = _zeros(width, 2), _zeros(width, 2)
-        query[blocks["place"], 0], query[blocks["one"]] = 2, (-2 * back, -1)
-        key[blocks["place"], 0], key[blocks["square"], 1] = 1, 1
-        value, output = _zeros(width, names), _zeros(names, width)
-        value[blocks["name"]] = output[:, blocks[block]] = np.eye(names)
-        heads.append(IntegerHead(query, key, value, output))
-    return heads[0], heads[1]
+    return [
+        stream.head(
+            "average",
+            "causal",
+            [{"i": 2, "1": -2 * back}, {"1": -1}],
+            [{"i": 1}, {"i^2": 1}],
+            {f"name {v}": f"{end} seen {v}" for v in range(vertices)},
+        )
+        for back, end in ((2, "source"), (1, "target"))
+    ]
+
+
+def _net(
+    names: Sequence[str],
+    vertices: int,
+    starts: Mapping[str, Mapping[str, int]],
+    layers: Callable[[Stream], Sequence[Body]],
+    steps: int,
+    target: int | None,
+) -> AttentionNet:
+    """The net whose next thought is its block "next", put where the block "thought" is.
+
+    Args:
+        starts: what the thoughts start from, by letter.
+        steps, target: of the net that answers whether this number of its last thought is positive;
+            by default it is read off all of them.
+    """
+    stream = Stream(names, {"i": "i", "i^2": "i^2"})
+    held = [name for name in names if name.startswith("thought")]
+    letters = [str(vertex + 1) for vertex in range(vertices)]
+    every = stream.matrix([{name: 1} for name in held])
+    return stream.net(
+        [*letters, "|", *starts],
+        {".": {"1": 1, "sink": 1}, "|": {"1": 1, "edge": 1}}
+        | {letter: {"1": 1, f"name {v}": 1} for v, letter in enumerate(letters)}
+        | {start: {"1": 1, **row} for start, row in starts.items()},
+        start=".",
+        layers=layers(stream),
+        thoughts={
+            "steps": steps,
+            "matrix": stream.matrix(
+                [{name.replace("thought", "next"): int(name in held)} for name in names]
+            ),
+            "add": stream.matrix([{"1": 1}])[0][: len(names)],
+        },
+        **({"labels": held, "read": every} if target is None else {"read": every[target]}),
+    )
+
+
+def _one_or_none(names: Sequence[str], i: int, bent: int = -1) -> list[Unit]:
+    """ReLU(y) - ReLU(y - 1) of the sum y of what several blocks hold: 1 where that is 1 or more."""
+    summed = {f"{name} {i}": 1 for name in names}
+    return [(summed, 0, f"next {i}"), (summed, -1, {f"next {i}": bent})]
 
 
 def vertex_thoughts(
-    vertices: int, edges: int, *, sink: bool = True, threshold: bool = True, copying: bool = True
-) -> IntegerNet:
+    vertices: int,
+    edges: int,
+    steps: int = 1,
+    target: int | None = None,
+    *,
+    sink: bool = True,
+    threshold: bool = True,
+    copying: bool = True,
+) -> AttentionNet:
     """The net whose thoughts have one number for each vertex: 1 where it has been reached.
 
     Layer 1: the mark of an edge copies its source and its target; ReLUs keep both at marks alone.
     Layer 2: a thought scores an edge 1, or 3 if it holds the source, and the sink 2; it finds the
-    mean of the targets it attends to. ReLU(y) - ReLU(y - 1) of what it held and found is 0 or 1.
+    mean of the targets it attends to, times the number of edges, so that each counts 1 or more.
 
     The three switches take away the sink's score, the second ReLU, and layer 1.
-
-    Cost of a run: for each head a score of each pair of tokens.
     """
-    n, each = vertices, np.arange(vertices)
-    names = ("name", "seen source", "seen target", "source", "target", "thought", "found", "next")
-    blocks = _blocks(**dict.fromkeys(names, n), **_COMMON)
-    width = max(part.stop for part in blocks.values())
+    each, ends = range(vertices), ("source", "target")
+    blocks = ("name", "source seen", "target seen", *ends, "thought", "found", "next")
 
-    inward, outward = _zeros(width, 2 * n), _zeros(2 * n, width)
-    for half, end in ((each, "source"), (n + each, "target")):
-        inward[each + blocks["seen " + end].start, half] = 1
-        inward[blocks["edge"], half] = 1
-        outward[half, each + blocks[end].start] = 1
-    copy = IntegerLayer(_copies(blocks, width), inward, -np.ones(2 * n, dtype=np.int64), outward)
+    def layers(stream: Stream) -> list[Body]:
+        marked = [
+            ({f"{end} seen {v}": 1, "edge": 1}, -1, f"{end} {v}") for end in ends for v in each
+        ]
+        copy = {"heads": _copies(stream, vertices), "mlp": stream.mlp(marked)}
+        found = stream.head(
+            "average",
+            "causal",
+            [*({f"thought {v}": 2} for v in each), {"1": 1}],
+            [*({f"source {v}": 1} for v in each), {"edge": 1, "sink": 2 * sink}],
+            [({f"target {v}": edges}, f"found {v}") for v in each],
+        )
+        bent = -1 if threshold else 0
+        units = [unit for v in each for unit in _one_or_none(("thought", "found"), v, bent)]
+        return [copy] * copying + [{"heads": [found], "mlp": stream.mlp(units)}]
 
-    query, key = _zeros(width, n + 1), _zeros(width, n + 1)
-    query[blocks["thought"], :n] = 2 * np.eye(n)
-    key[blocks["source"], :n] = np.eye(n)
-    query[blocks["one"], n], key[blocks["edge"], n] = 1, 1
-    key[blocks["sink"], n] = 2 if sink else 0
-    value, output = _zeros(width, n), _zeros(n, width)
-    value[blocks["target"]] = lcm(*range(1, edges + 1)) * np.eye(n, dtype=np.int64)
-    output[:, blocks["found"]] = np.eye(n)
-    inward, outward = _zeros(width, 2 * n), _zeros(2 * n, width)
-    for half, sign in ((each, 1), (n + each, -1 if threshold else 0)):
-        inward[each + blocks["thought"].start, half] = 1
-        inward[each + blocks["found"].start, half] = 1
-        outward[half, each + blocks["next"].start] = sign
-    follow = IntegerLayer(
-        (IntegerHead(query, key, value, output),), inward, -np.repeat(np.arange(2), n), outward
-    )
-    return IntegerNet(blocks, np.eye(n, dtype=np.int64), (copy, follow) if copying else (follow,))
+    starts = {f">{v + 1}": {f"thought {v}": 1} for v in each}
+    return _net(_names(**dict.fromkeys(blocks, vertices)), vertices, starts, layers, steps, target)
 
 
-def pair_thoughts(vertices: int, edges: int) -> IntegerNet:
+@cache
+def pair_thoughts(vertices: int, edges: int) -> AttentionNet:
     """The net whose thoughts have one number for each pair: 1 where a path is known.
 
     Layer 1: the mark of an edge copies its source and its target, and ReLUs make the pair of both;
     n^3 ReLUs join paths of a thought: i to k and k to j. Layer 2: a thought finds the mean of all
-    edges, and ReLU(y) - ReLU(y - 1) of what it held, joined and found is 0 or 1. The start knows
-    the path from each vertex to itself.
+    edges, times their number. The start knows the path from each vertex to itself.
     """
     n = vertices
-    blocks = _blocks(
-        **dict.fromkeys(("name", "seen source", "seen target"), n),
-        **dict.fromkeys(("pair", "thought", "joined", "found", "next"), n * n),
-        **_COMMON,
-    )
-    width = max(part.stop for part in blocks.values())
-
-    def at(block: str, i: Integers, j: Integers) -> Integers:
-        return blocks[block].start + n * i + j
-
-    i, j = (index.ravel() for index in np.indices((n, n)))
-    of_pairs, pair_bias = _zeros(width, n * n), np.full(n * n, -2)
-    unit = np.arange(n * n)
-    of_pairs[blocks["seen source"].start + i, unit] = 1
-    of_pairs[blocks["seen target"].start + j, unit] = 1
-    of_pairs[blocks["edge"], :] = 1
-    to_pairs = _zeros(n * n, width)
-    to_pairs[unit, at("pair", i, j)] = 1
-
-    first, middle, last = (index.ravel() for index in np.indices((n, n, n)))
-    of_paths, to_paths, unit3 = _zeros(width, n**3), _zeros(n**3, width), np.arange(n**3)
-    np.add.at(of_paths, (at("thought", first, middle), unit3), 1)
-    np.add.at(of_paths, (at("thought", middle, last), unit3), 1)
-    to_paths[unit3, at("joined", first, last)] = 1
-    join = IntegerLayer(
-        _copies(blocks, width),
-        np.hstack([of_pairs, of_paths]),
-        np.concatenate([pair_bias, np.full(n**3, -1)]),
-        np.vstack([to_pairs, to_paths]),
+    pairs, held = range(n * n), ("thought", "joined", "found")
+    names = _names(
+        **dict.fromkeys(("name", "source seen", "target seen"), n),
+        **dict.fromkeys(("pair", *held, "next"), n * n),
     )
 
-    query, key = _zeros(width, 1), _zeros(width, 1)
-    query[blocks["one"]], key[blocks["edge"]], key[blocks["sink"]] = 1, 2, 1
-    value, output = _zeros(width, n * n), _zeros(n * n, width)
-    value[blocks["pair"]] = lcm(*range(1, edges + 1)) * np.eye(n * n, dtype=np.int64)
-    output[:, blocks["found"]] = np.eye(n * n)
-    inward, outward = _zeros(width, 2 * n * n), _zeros(2 * n * n, width)
-    for half, sign in ((unit, 1), (n * n + unit, -1)):
-        for block in ("thought", "joined", "found"):
-            inward[at(block, i, j), half] = 1
-        outward[half, at("next", i, j)] = sign
-    gather = IntegerLayer(
-        (IntegerHead(query, key, value, output),), inward, -np.repeat(np.arange(2), n * n), outward
-    )
-    return IntegerNet(blocks, np.eye(n, dtype=np.int64).reshape(1, -1), (join, gather))
+    def layers(stream: Stream) -> list[Body]:
+        units: list[Unit] = [
+            ({f"source seen {p // n}": 1, f"target seen {p % n}": 1, "edge": 1}, -2, f"pair {p}")
+            for p in pairs
+        ]
+        for i, k, j in product(range(n), repeat=3):
+            path = Counter((f"thought {n * i + k}", f"thought {n * k + j}"))
+            units.append((path, -1, f"joined {n * i + j}"))
+        found = stream.head(
+            "average",
+            "causal",
+            [{"1": 1}],
+            [{"edge": 2, "sink": 1}],
+            [({f"pair {p}": edges}, f"found {p}") for p in pairs],
+        )
+        gathered = [unit for p in pairs for unit in _one_or_none(held, p)]
+        return [
+            {"heads": _copies(stream, n), "mlp": stream.mlp(units)},
+            {"heads": [found], "mlp": stream.mlp(gathered)},
+        ]
+
+    known = {f"thought {n * v + v}": 1 for v in range(n)}
+    return _net(names, n, {">": known}, layers, 1, None)
 
 
-# --- running a net ---
-
-
-def prompts(net: IntegerNet, graphs: Integers) -> Integers:
-    """The tokens of graphs with equally many edges, each with every start.
-
-    Args:
-        graphs: graph, edge, (source, target).
-
-    Returns: graph and start, token, number.
-    """
-    many, edges, _ = graphs.shape
-    tokens = _zeros(many, len(net.start), 3 * edges + 2, net.width)
-    name = net.blocks["name"].start
-    for side in (0, 1):
-        at = np.arange(edges) * 3 + 1 + side
-        tokens[np.arange(many)[:, None], :, at, name + graphs[..., side]] = 1
-    tokens[:, :, 3 : 3 * edges + 1 : 3, net.blocks["edge"]] = 1
-    tokens[:, :, 0, net.blocks["sink"]] = 1
-    tokens[:, :, -1, net.blocks["thought"]] = net.start
-    tokens = tokens.reshape(-1, *tokens.shape[2:])
-    return _placed(net, tokens, 0)
-
-
-def _placed(net: IntegerNet, tokens: Integers, first: int) -> Integers:
-    place = np.arange(first, first + tokens.shape[1])
-    for block, number in (("one", place**0), ("place", place), ("square", place**2)):
-        tokens[..., net.blocks[block].start] = number
-    return tokens
-
-
-def applied(layer: IntegerLayer, context: Integers, fresh: int) -> Integers:
-    """What a layer makes of the last tokens, so many of them; each sees itself and those before.
-
-    Raises:
-        ValueError: when a mean is not a whole number.
-    """
-    x = context[:, -fresh:]
-    tokens = context.shape[1]
-    hidden = np.arange(tokens) > np.arange(tokens - fresh, tokens)[:, None]
-    found = x.copy()
-    for head in layer.heads:
-        scores = _times(x, head.query) @ _times(context, head.key).swapaxes(1, 2)
-        scores[:, hidden] = np.iinfo(np.int64).min
-        best = (scores == scores.max(axis=-1, keepdims=True)).astype(np.int64)
-        mean, rest = np.divmod(best @ _times(context, head.value), best.sum(-1, keepdims=True))
-        if rest.any():
-            raise ValueError("a mean is not a whole number")
-        found += _times(mean, head.output)
-    hidden_units = np.maximum(_times(found, layer.inward) + layer.bias, 0)
-    return found + _times(hidden_units, layer.outward)
-
-
-def _times(tokens: Integers, weights: Integers) -> Integers:
-    """tokens @ weights, in floats where no sum reaches 2^53, so that none is rounded: quicker."""
-    rows = np.flatnonzero(weights.any(axis=1))
-    some, weights = tokens[..., rows], weights[rows]
-    largest = int(np.abs(some).max(initial=0)) * int(np.abs(weights).sum(axis=0).max(initial=0))
-    if largest >= 2**53:
-        return some @ weights
-    return (some.astype(float) @ weights.astype(float)).astype(np.int64)
-
-
-def thoughts(net: IntegerNet, tokens: Integers) -> Iterator[Integers]:
-    """The start and the thoughts after it, one after the other, for each prompt.
-
-    Layers below the last are run once for each token, since none sees a later one; the last layer
-    is run for the last token alone, since nothing else of it is read.
-    """
-    streams = [tokens]
-    for layer in net.layers[:-1]:
-        streams.append(applied(layer, streams[-1], tokens.shape[1]))
-    yield tokens[:, -1, net.blocks["thought"]]
-    while True:
-        thought = applied(net.layers[-1], streams[-1], 1)[:, 0, net.blocks["next"]]
-        yield thought
-        fresh = _zeros(len(thought), 1, net.width)
-        fresh[:, 0, net.blocks["thought"]] = thought
-        fresh = _placed(net, fresh, streams[0].shape[1])
-        streams[0] = np.concatenate([streams[0], fresh], axis=1)
-        for k, layer in enumerate(net.layers[:-1]):
-            fresh = applied(layer, streams[k], 1)
-            streams[k + 1] = np.concatenate([streams[k + 1], fresh], axis=1)
+def prompts(net: AttentionNet, graph: Iterable[Edge]) -> list[tuple[str, ...]]:
+    """The words of a graph, one for each start."""
+    edges = [letter for u, v in graph for letter in (str(u + 1), str(v + 1), "|")]
+    return [(*edges, start) for start in net.alphabet if start.startswith(">")]
 
 
 # --- graphs ---
@@ -321,7 +223,7 @@ def drawn_graphs(
 
 
 def least_thoughts(
-    net: IntegerNet, vertices: int, graphs: Iterable[Sequence[Edge]], far: int
+    net: AttentionNet, vertices: int, graphs: Iterable[Sequence[Edge]], far: int
 ) -> int:
     """The least number of thoughts after which a positive number says, of every pair of vertices at
     most so far apart, that a path leads there, and of no pair without a path; -1 if not after
@@ -334,13 +236,13 @@ def least_thoughts(
     for graph in graphs:
         groups.setdefault(len(graph), []).append(graph)
     right, seen = [True] * (far + 2), False
-    for edges, some in groups.items():
+    words = [[word for graph in some for word in prompts(net, graph)] for some in groups.values()]
+    for some, after in zip(groups.values(), thoughts(net, words), strict=True):
         apart = np.array([distances(vertices, graph) for graph in some])
         asked = apart <= far
         seen = seen or bool((apart == far).any())
-        tokens = prompts(net, np.array(some, dtype=np.int64).reshape(len(some), edges, 2))
-        for count, thought in zip(range(far + 2), thoughts(net, tokens), strict=False):
-            says = thought.reshape(apart.shape) > 0
+        for count, held in zip(range(far + 2), after, strict=False):
+            says = np.reshape([[x > 0 for x in row] for row in held], apart.shape)
             right[count] &= bool((says == (apart >= 0))[asked].all())
     if not seen:
         raise ValueError(f"no two vertices are {far} apart")
@@ -357,64 +259,10 @@ def most_edges(vertices: int) -> int:
 
 def vertex_net(case: Case) -> AttentionNet:
     """`vertex_thoughts` with as many thoughts as the distance, read at the first vertex."""
-    vertices, steps = case.vertices, case.distance
-    net = vertex_thoughts(vertices, most_edges(vertices))
-    blocks, width = net.blocks, net.width
-
-    def token(**at: int) -> list[int]:
-        vector = [0] * (width - 2)
-        for block, place in at.items():
-            vector[blocks[block].start + place] = 1
-        return vector
-
-    names = [str(vertex + 1) for vertex in range(vertices)]
-    embedding = {".": token(one=0, sink=0), "|": token(one=0, edge=0)}
-    embedding |= {name: token(one=0, name=v) for v, name in enumerate(names)}
-    embedding |= {f">{name}": token(one=0, thought=v) for v, name in enumerate(names)}
-    thought = {blocks["thought"].start + v: blocks["next"].start + v for v in range(vertices)}
-    made = net_of(
-        {
-            "family": "attention",
-            "alphabet": [*names, "|", *(f">{name}" for name in names)],
-            "start": ".",
-            "embedding": embedding,
-            "positions": ["i", "i^2"],
-            "layers": [
-                {
-                    "heads": [
-                        {
-                            "attention": "average",
-                            "mask": "causal",
-                            **{
-                                name: getattr(head, name).T.tolist()
-                                for name in ("query", "key", "value", "output")
-                            },
-                        }
-                        for head in layer.heads
-                    ],
-                    "mlp": {
-                        "in": layer.inward.T.tolist(),
-                        "bias": layer.bias.tolist(),
-                        "out": layer.outward.T.tolist(),
-                    },
-                }
-                for layer in net.layers
-            ],
-            "thoughts": {
-                "steps": steps,
-                "matrix": rows(
-                    width, *({thought[i]: 1} if i in thought else {} for i in range(width - 2))
-                ),
-                "add": token(one=0),
-            },
-            "read": rows(width, {blocks["thought"].start: 1})[0],
-        }
-    )
-    assert isinstance(made, AttentionNet)
-    return made
+    return vertex_thoughts(case.vertices, most_edges(case.vertices), case.distance, target=0)
 
 
-def _thoughts(case: Case, seed: int, net: IntegerNet) -> Exact:
+def _thoughts(case: Case, seed: int, net: AttentionNet) -> Exact:
     if case.drawn:
         graphs = drawn_graphs(case.rng(seed), case.vertices, case.distance, case.drawn)
     else:
@@ -468,23 +316,21 @@ def thoughts_of_vertices(case: Case, seed: int) -> Exact:
 
     One net for all graphs of $n$ vertices and all starts, with whole numbers as weights, run token
     by token on a sink, three tokens for an edge, and a start; the read-out asks whether the number
-    of the target is positive. For up to three vertices the net of the class is
-    run on all graphs; beyond, the class is words, since a net that is run whole for each thought
-    takes too long. All graphs of up to four vertices (4,096 of four), and drawn ones of
-    at most 24 edges in a drawn order. A factor as large as the least common multiple of $1, \dots,
-    |E|$ keeps means whole; with rational means the number of edges would do. The weights are ours:
-    the theorem of zhu2025 was not read; its abstract says that $D$ steps suffice, $D$ the diameter,
-    and that a thought is a superposition of frontiers. That fewer thoughts fail is said of this net
-    alone; with $n^2$ numbers fewer are enough (least_depth/thoughts_of_pairs). Without the sink a
-    thought with no edge to follow attends to all edges; without layer 1 no edge is ever found
+    of the target is positive. The net is of its class at every size. All graphs of up to four
+    vertices (4,096 of four), and drawn ones of at most 24 edges in a drawn order. A factor as large
+    as the number of edges lets each vertex that is found count. The weights are ours: the theorem
+    of zhu2025 was not read; its abstract says that $D$ steps suffice, $D$ the diameter, and that a
+    thought is a superposition of frontiers. That fewer thoughts fail is said of this net alone;
+    with $n^2$ numbers fewer are enough (least_depth/thoughts_of_pairs). Without the sink a thought
+    with no edge to follow attends to all edges; without layer 1 no edge is ever found
     (tests/theory/test_least_depth_thoughts.py). Without the second ReLU the net still does all
     graphs of three vertices, but not those of four.
     """
-    if not case.drawn and case.vertices <= WRITTEN:
-        net = vertex_net(case)
-        right = right_on(net, reachability(case.vertices, case.distance))
-        if not right or in_class(net, "continuous-thought"):
-            return Exact(-1)
+    net = vertex_net(case)
+    asked = not case.drawn and case.vertices <= WRITTEN
+    wrong = asked and not right_on(net, reachability(case.vertices, case.distance))
+    if wrong or in_class(net, "continuous-thought"):
+        return Exact(-1)
     return _thoughts(case, seed, vertex_thoughts(case.vertices, most_edges(case.vertices)))
 
 
@@ -509,11 +355,12 @@ def thoughts_of_pairs(case: Case, seed: int) -> Exact:
     at distance at most $D$ is told from every pair without a path is
     $\lceil \log_2 D \rceil + 1$, if some pair is that far apart.
 
-    So $D$ thoughts are no lower bound for two layers whose thoughts are vectors: the size of a
-    thought decides. The start is the same for all questions, and the read-out asks for a pair. The
-    first thought gathers the edges; each further one joins the paths that it holds two and two, so
-    that thought $t$ holds the pairs at distance at most $2^{t-1}$. Without a bound on the number of
-    ReLUs one thought is enough, which looks the gathered graph up in a table. That fewer thoughts
-    fail is said of this net alone.
+    The class is words, since weights do not show of what order a width is. So $D$ thoughts are no
+    lower bound for two layers whose thoughts are vectors: the size of a thought decides. The start
+    is the same for all questions, and the read-out asks for a pair. The first thought gathers the
+    edges; each further one joins the paths that it holds two and two, so that thought $t$ holds the
+    pairs at distance at most $2^{t-1}$. Without a bound on the number of ReLUs one thought is
+    enough, which looks the gathered graph up in a table. That fewer thoughts fail is said of this
+    net alone.
     """
     return _thoughts(case, seed, pair_thoughts(case.vertices, most_edges(case.vertices)))

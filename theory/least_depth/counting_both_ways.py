@@ -1,16 +1,12 @@
-"""Counting logic with counts to both sides, TL[count-left, count-right], by nesting depth.
-
-At a position i a formula may compare sums of counts to the left, |{j <= i : x holds at j}|, and to
-the right, |{j >= i : x holds at j}|, with integers. With counts to the left alone this is C-RASP
-(formal_languages/crasp_blocks). A word is read at its last position.
-"""
+"""Counting logic with counts to both sides, TL[count-left, count-right], by nesting depth. With
+counts to the left alone it is C-RASP (formal_languages/crasp_blocks)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, product
-from typing import Any, Literal
+from itertools import product
+from typing import Any
 
 from sympy import expand, floor, symbols
 from sympy.core.relational import Relational
@@ -20,7 +16,16 @@ from ..claims.proof_steps import equal, nonnegative
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
-from ..formal_languages.counting_logic import KNEE, count_depth
+from ..formal_languages.counting_logic import (
+    KNEE,
+    Formula,
+    Side,
+    count_depth,
+    counts,
+    depth,
+    truths,
+    within,
+)
 from ..formal_languages.hard_attention import blocks, clash
 
 weight_bound = quantity(
@@ -42,51 +47,6 @@ told_apart = quantity(
     "positions of one word without a position of the same kind in the other",
     "integer",
 )
-
-Side = Literal["<", ">"]
-# A formula: a letter, ("not", x), ("and", x, y, ...), or ("counts", ((c, side, x), ...), n): the
-# counts of the x, each to its side ("<": up to here, ">": from here on) and times c, add up to n or
-# more.
-Formula = str | tuple[Any, ...]
-
-
-def depth(formula: Formula) -> int:
-    """Nesting depth of counts.
-
-    >>> depth(within(("and", "a", within("b", ">"))))
-    2
-    """
-    if isinstance(formula, str):
-        return 0
-    if formula[0] == "counts":
-        return 1 + max(depth(x) for _, _, x in formula[1])
-    return max(map(depth, formula[1:]))
-
-
-def truths(formula: Formula, word: str) -> list[bool]:
-    """Truth at every position of a word, left to right.
-
-    >>> truths(("counts", ((1, "<", "a"), (-1, ">", "a")), 0), "aba")
-    [False, True, True]
-    """
-    if isinstance(formula, str):
-        return [letter == formula for letter in word]
-    if formula[0] == "counts":
-        _, terms, least = formula
-        sums = [0] * len(word)
-        for factor, side, x in terms:
-            found = truths(x, word)
-            counts = accumulate(found) if side == "<" else [*accumulate(found[::-1])][::-1]
-            sums = [s + factor * count for s, count in zip(sums, counts, strict=True)]
-        return [s >= least for s in sums]
-    points = zip(*(truths(part, word) for part in formula[1:]), strict=True)
-    return [all(point) != (formula[0] == "not") for point in points]
-
-
-def within(x: Formula, side: Side = "<") -> Formula:
-    """x holds at this position or at one to that side."""
-    return ("counts", ((1, side, x),), 1)
-
 
 # --- formulas ---
 
@@ -150,12 +110,6 @@ def odd_number(letter: str, right: Side = ">") -> Formula:
 # --- what a depth can see ---
 
 
-def seen_at_depth_one(word: str) -> tuple[int, int, str]:
-    """All that formulas of depth 1 read at the last position: counts to the left, and its letter,
-    which is what counts to the right see there."""
-    return word.count("a"), word.count("b"), word[-1]
-
-
 def kinds(length: int, depth: int, bound: int) -> list[int]:
     """Kinds of the positions 1..length of 1^n (n >= length): equal iff no formula of a depth of
     counts to the left tells two positions apart.
@@ -171,16 +125,16 @@ def kinds(length: int, depth: int, bound: int) -> list[int]:
     """
     now = [0] * length
     for _ in range(depth):
-        counts: list[Counter[int]] = []
+        so_far: list[Counter[int]] = []
         for kind in now:
-            counts.append((counts[-1] if counts else Counter()) + Counter((kind,)))
+            so_far.append((so_far[-1] if so_far else Counter()) + Counter((kind,)))
         found: list[int] = []  # one position for each kind
         after = []
         for i in range(length):
             same = (
                 number
                 for number, j in enumerate(found)
-                if not _told_apart(counts[i], counts[j], bound)
+                if not _told_apart(so_far[i], so_far[j], bound)
             )
             number = next(same, len(found))
             if number == len(found):
@@ -222,7 +176,7 @@ def _exact_blocks(case: Case, formula: Formula) -> Exact:
 
     def apart() -> bool:
         """Depth 1 is not enough from two blocks on, and depth 0 reads the last letter alone."""
-        seen = seen_at_depth_one if case.blocks > 1 else lambda word: word[-1]
+        seen = counts if case.blocks > 1 else lambda word: word[-1]
         return clash(accepts, seen, listed) is not None
 
     return _least(formula, accepts, listed, apart)
@@ -233,10 +187,7 @@ def _exact_blocks(case: Case, formula: Formula) -> Exact:
     source=Source("depthlaw", f"after yang2025knee, {KNEE}v3, Appendix D: odd numbers of blocks"),
     kind="threshold",
     cases={
-        "quick": (
-            *Case.grid(blocks=range(1, 6), longest=7),
-            *Case.grid(blocks=(6, 7), longest=8),
-        ),
+        "quick": (*Case.grid(blocks=range(1, 6), longest=7), *Case.grid(blocks=(6, 7), longest=8)),
         "theory": Case.grid(blocks=(7, 8, 9), longest=11),
         "full": (Case(blocks=11, longest=13),),
     },
@@ -262,9 +213,9 @@ def blocks_counted_both_ways(case: Case) -> Exact:
     the words a+ b+ a+ ... with exactly $k$ blocks, read at the last position, is
     $\lfloor k/2 \rfloor + 1$.
 
-    The formulas are run on all words up to the length: an alternation of $k$ letters is read off
-    its middle, $\lfloor k/2 \rfloor$ nested counts to the left, at most as many to the right, and
-    one for the middle itself. With counts to the left alone depth $k$ is enough
+    The class is words: formulas, which are run on all words up to the length. An alternation of $k$
+    letters is read off its middle, $\lfloor k/2 \rfloor$ nested counts to the left, at most as many
+    to the right, and one for the middle itself. With counts to the left alone depth $k$ is enough
     (formal_languages/crasp_blocks); a second direction of the mask about halves the depth if $k$ is
     needed there (shown for 2 and 3 blocks). That less is not enough is measured for up to 3 blocks:
     depth 1 sees at the last position the number of each letter and the letter there, and two words
@@ -295,10 +246,7 @@ def _depth_one_constant() -> bool:
     Eq(count_depth, 2),
     source=Source("depthlaw", f"after yang2025knee, {KNEE}v3, section 3 (in its source)"),
     kind="construction",
-    cases={
-        "quick": (Case(longest=9),),
-        "theory": (Case(longest=13),),
-    },
+    cases={"quick": (Case(longest=9),), "theory": (Case(longest=13),)},
     control=Control(
         Case(longest=9),
         "both counts to the left: then they always agree",
@@ -312,14 +260,13 @@ def parity_counted_both_ways(case: Case) -> Exact:
     The words over a, $b$ with an odd number of a are defined by a formula of depth 2 with counts to
     the left and to the right, and by none of depth 1.
 
-    The formula: at some a, as many a lie up to it as from it on, both counts with the a itself. It
-    is run on all words up to the length. Lower bound: on the word of $n$ letters a, depth 1 sees
-    at the last position $n$ to the left and 1 to the right, so it is a Boolean combination of
-    conditions $v n + w \geq b$, each of which changes once at most, and not beyond $2 C + 1$ if
-    $|v|, |w|, |b| \leq C$; run for $C = 4$. With counts to the left alone no depth is enough
-    (least_depth/unary_reach). That it is in this logic is said in a remark of the paper's source,
-    as reported by a Lean formalisation, which has this formula as well. The class is words, since a
-    formula is no net.
+    The class is words. The formula: at some a, as many a lie up to it as from it on, both counts
+    with the a itself. It is run on all words up to the length. Lower bound: on the word of $n$
+    letters a, depth 1 sees at the last position $n$ to the left and 1 to the right, so it is a
+    Boolean combination of conditions $v n + w \geq b$, each of which changes once at most, and not
+    beyond $2 C + 1$ if $|v|, |w|, |b| \leq C$; run for $C = 4$. With counts to the left alone no
+    depth is enough (least_depth/unary_reach). That it is in this logic is said in a remark of the
+    paper's source, as reported by a Lean formalisation, which has this formula as well.
     """
     return _parity(case, odd_number("a"))
 
@@ -407,12 +354,10 @@ def _(statement: Relational) -> Iterator[Step]:
     yield equal("weights C before T and -1 from T on: -C just before", C * (T - 1) - (n - T), -C)
     yield equal("and below -C at (C + 1) T", C * (T - 1) - (n - T + 1), -C - 1)
     yield nonnegative(
-        "later a weight of 1 or more from T on gives at least C",
-        -C * (T - 1) + (n + m - T + 1) - C,
+        "later a weight of 1 or more from T on gives at least C", -C * (T - 1) + (n + m - T + 1) - C
     )
     yield nonnegative(
-        "and a weight of -1 or less gives less than -C",
-        -C - 1 - (C * (T - 1) - (n + m - T + 1)),
+        "and a weight of -1 or less gives less than -C", -C - 1 - (C * (T - 1) - (n + m - T + 1))
     )
 
 
@@ -455,6 +400,22 @@ def alike(bound: int, number: int, sides: int = 2, first: int = 1) -> tuple[str,
     return before + "bbaa" + after, before + "baba" + after
 
 
+# What a position sees: its letter, and counts.
+Kind = tuple[Any, ...]
+
+
+def kinds_of_one_layer(word: str) -> list[Kind]:
+    """All that comparisons of one layer see at each position, with any weights: the letter, and the
+    numbers of each letter up to here and from here on.
+
+    >>> kinds_of_one_layer("ba")
+    [('b', 0, 1, 1, 1), ('a', 1, 1, 1, 0)]
+    """
+    sides = ((word[: i + 1], word[i:]) for i in range(len(word)))
+    counted = ([side.count(x) for side in both for x in "ab"] for both in sides)
+    return [(letter, *counts) for letter, counts in zip(word, counted, strict=True)]
+
+
 def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
     """By how many positions the kinds of depth 1 of two words of one length differ; comparisons
     have weights and thresholds up to the bound.
@@ -463,16 +424,8 @@ def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
     (2, 0)
     """
 
-    def seen(word: str) -> Counter[tuple[str, tuple[int, ...]]]:
-        """The letter and the counts that each position compares."""
-        found: Counter[tuple[str, tuple[int, ...]]] = Counter()
-        left, total = Counter(""), Counter(word)
-        for letter in word:
-            left[letter] += 1
-            right = total - left + Counter(letter)
-            counts = (left["a"], left["b"], right["a"], right["b"])
-            found[letter, counts[: 2 * sides]] += 1
-        return found
+    def seen(word: str) -> Counter[Kind]:
+        return Counter(kind[: 1 + 2 * sides] for kind in kinds_of_one_layer(word))
 
     def kind(counts: Sequence[int]) -> tuple[int, ...]:
         """How every weighted sum of the counts lies to every threshold."""
@@ -483,7 +436,7 @@ def positions_apart(both: tuple[str, str], bound: int, sides: int = 2) -> int:
     # Positions with the same letter and counts in both words are of the same kind.
     first_only, second_only = (seen(a) - seen(b) for a, b in (both, both[::-1]))
     of_first, of_second = (
-        Counter((letter, kind(counts)) for letter, counts in only.elements())
+        Counter((letter, kind(counts)) for letter, *counts in only.elements())
         for only in (first_only, second_only)
     )
     return sum((of_first - of_second).values())

@@ -100,20 +100,6 @@ def readable(length: int, readers: int, layers: int) -> list[set[int]]:
     return sets
 
 
-def _reading_layers(case: Case) -> Exact:
-    """The first number of layers at which the last position can depend on every letter, or -1 if
-    blocks do not give it all letters in order there."""
-    everything, layers = (1 << case.tokens) - 1, 0
-    while everything not in readable(case.tokens, case.heads, layers)[-1]:
-        layers += 1
-    ordered = block_reads(case.tokens, case.heads, layers) == tuple(range(case.tokens))
-    if case.heads == 1 and 1 < case.tokens <= RUN:
-        net = doubling_net("S3", layers)
-        ordered &= bool(right_on(net, group_product("S3", case.tokens)))
-        ordered &= not in_class(net, "fixed-positions")
-    return Exact(layers if ordered else -1)
-
-
 @claim(
     Eq(reading_layers, ceiling(log(tokens, heads + 1))),
     source=Source("depthlaw", "after fagnou2024, arXiv:2410.05565, Theorem 1, as reported"),
@@ -151,4 +137,12 @@ def fixed_reads(case: Case) -> Exact:
     read. Solvable groups take a depth that
     does not grow with $N$ by wide soft attention, as reported of liu2022.
     """
-    return _reading_layers(case)
+    everything, layers = (1 << case.tokens) - 1, 0
+    while everything not in readable(case.tokens, case.heads, layers)[-1]:
+        layers += 1
+    ordered = block_reads(case.tokens, case.heads, layers) == tuple(range(case.tokens))
+    if case.heads == 1 and 1 < case.tokens <= RUN:
+        net = doubling_net("S3", layers)
+        ordered &= bool(right_on(net, group_product("S3", case.tokens)))
+        ordered &= not in_class(net, "fixed-positions")
+    return Exact(layers if ordered else -1)

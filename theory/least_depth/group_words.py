@@ -387,11 +387,6 @@ AS_STATED: dict[str, Callable[[Case], bool]] = {
 }
 
 
-def _one_growing_layer(case: Case) -> Exact:
-    """One layer with an integer that may grow: right on all words of up to 12 letters."""
-    return Exact(1 if growing_layer(case.polygon_sides, 12) >= 0 else -1)
-
-
 @claim(
     Eq(tracking_layers, derived_length),
     source=_DIAGONAL,
@@ -403,7 +398,7 @@ def _one_growing_layer(case: Case) -> Exact:
     control=Control(
         Case(group="S3", derived_length=2, roots=6, polygon_sides=3),
         "one layer of the same kind whose state is an integer that grows with the length",
-        measured=_one_growing_layer,
+        measured=lambda case: Exact(1 if growing_layer(case.polygon_sides, 12) >= 0 else -1),
     ),
     cited="Decides how many diagonal layers with finitely many exact states a group needs at every "
     "length.",
@@ -455,8 +450,7 @@ _SIGNS = {"C2": 1, "C4": 2, "C8": 3, "C2xC4": 2, "D4": 2, "Q8": 2, "D8": 3}
         ),
     },
     control=Control(
-        Case(group="C8", square_length=3, roots=8),
-        "complex eigenvalues do it in one layer",
+        Case(group="C8", square_length=3, roots=8), "complex eigenvalues do it in one layer"
     ),
     supports="least_depth/diagonal_layers",
     formal=Formal(
@@ -562,8 +556,9 @@ def growing_state(case: Case) -> Exact:
 
     So logarithmically many bits replace a layer, and the necessity of the second
     (least_depth/diagonal_layers) says nothing about words of a length that the integers of the
-    number format cover: for $S_3$ in single precision, about $2^{24}$ letters. All words of the
-    length are run, as sets of states. The layer stores the inverse of the product, since the sign
-    that a new letter brings then acts on what is stored, and not the other way round.
+    number format cover: for $S_3$ in single precision, about $2^{24}$ letters. The class is words,
+    since a net lists its states: all words of the length are run, as sets of states. The layer
+    stores the inverse of the product, since the sign that a new letter brings then acts on what is
+    stored, and not the other way round.
     """
     return Exact(growing_layer(case.polygon_sides, case.word_letters))

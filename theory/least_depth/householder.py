@@ -378,11 +378,12 @@ def deltanet_solvable(case: Case) -> Exact:
     A rotation by any angle is two reflections, and one of them may be the same for all letters; so
     the parity of the number of letters, in layer 1, is all that a layer needs to know besides its
     character. One layer more than with diagonal complex layers (least_depth/diagonal_layers), then,
-    and not one for each of them. The search over all states closes, so words of every length are
-    right. It need not be the least number: $D_4$ takes two (least_depth/deltanet_rotations). From
-    derived length 4 on it is not: four layers do every finite group, as two texts report of later
-    versions of the source (v6 or v7); version 4 does not say so. For the group of order 39, 13:3,
-    it is the least: that two layers are not enough is prose in docs/coverage/least_depth.md.
+    and not one for each of them. The class is words: heads are permutations of roots. The search
+    over all states closes, so words of every length are right. It need not be the least number:
+    $D_4$ takes two (least_depth/deltanet_rotations). From derived length 4 on it is not: four
+    layers do every finite group, as two texts report of later versions of the source (v6 or v7);
+    version 4 does not say so. For the group of order 39, 13:3, it is the least: that two layers are
+    not enough is prose in docs/coverage/least_depth.md.
     """
     return Exact(solvable_tracked(closure(GROUPS[case.group]), case.roots))
 
@@ -390,10 +391,7 @@ def deltanet_solvable(case: Case) -> Exact:
 @claim(
     Eq(longest_period, 2),
     source=Source("depthlaw", "after siems2025, arXiv:2502.10297v4"),
-    cases={
-        "quick": Case.grid(returns=(2, 4, 6, 12)),
-        "theory": Case.grid(returns=(24, 36, 60)),
-    },
+    cases={"quick": Case.grid(returns=(2, 4, 6, 12)), "theory": Case.grid(returns=(24, 36, 60))},
     assumes={"an even number of steps": lambda case: case.returns % 2 == 0},
     control=Control(
         Case(returns=12),

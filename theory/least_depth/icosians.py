@@ -178,12 +178,12 @@ def deltanet_quaternions(case: Case) -> Exact:
     Layer 2 reflects in four dimensions: across a unit quaternion $k$ the vector $s$ goes to $-k
     \bar s k$, so across $k$ and then $k'$ to $k' \bar k s \bar k k'$, where the right factor is any
     unit quaternion, one factor from each letter. Unit quaternions stand for rotations, the 120
-    icosians for those of the icosahedron, $A_5$. The search over all 28,800 states closes, so words
-    of every length are right. A layer that starts at 0 does the same: for a layer that starts at
-    $S_0$, $S - S_0$ follows the same rule with the further input $-\beta S_0 k k^T$. Lower side:
-    least_depth/deltanet_period. Three layers were the least
-    we knew before. In the same way two layers track every finite group with a normal subgroup that
-    lies in a product of groups of rotations of space and of abelian groups, whose quotient has no
-    element of order above 2; that is no part of the verdict.
+    icosians for those of the icosahedron, $A_5$. The class is words, since a net would list all
+    28,800 states; the search over them closes, so words of every length are right. A layer that
+    starts at 0 does the same: for a layer that starts at $S_0$, $S - S_0$ follows the same rule
+    with the further input $-\beta S_0 k k^T$. Lower side: least_depth/deltanet_period. Three layers
+    were the least we knew before. In the same way two layers track every finite group with a normal
+    subgroup that lies in a product of groups of rotations of space and of abelian groups, whose
+    quotient has no element of order above 2; that is no part of the verdict.
     """
     return _least_layers(case)

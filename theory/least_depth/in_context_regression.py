@@ -219,12 +219,12 @@ def regression_steps(case: Case) -> Exact:
     error $10^{-j}$ is $\lceil \mathrm{arcosh}(10^j) / \mathrm{arcosh}((\kappa + 1)/(\kappa - 1))
     \rceil$, of order $j \sqrt{\kappa}$.
 
-    Two certificates for each case, in rational numbers: step sizes whose error stays within the
-    bound, by a count of roots, in a net that is executed; and weights by which no polynomial of
-    smaller degree can be 1 at 0. The error is measured against $|w| |x_q|$. The abstract has the
-    order, for "restricted" attention, which was not read; the constant is Chebyshev's. Layers that
-    do more than a step need to be fewer (least_depth/regression_layers); a loop of equal layers
-    takes of order $j \kappa$.
+    The class is words, since tokens are numbers and no letters. Two certificates for each case, in
+    rational numbers: step sizes whose error stays within the bound, by a count of roots, in a net
+    that is executed; and weights by which no polynomial of smaller degree can be 1 at 0. The error
+    is measured against $|w| |x_q|$. The abstract has the order, for "restricted" attention, which
+    was not read; the constant is Chebyshev's. Layers that do more than a step need to be fewer
+    (least_depth/regression_layers); a loop of equal layers takes of order $j \kappa$.
     """
     return _step_layers(case)
 
@@ -249,23 +249,6 @@ def _(statement: Relational) -> Iterator[Step]:
         "cosh(n t) is Chebyshev's polynomial of cosh(t): one recursion",
         simplify(ahead.rewrite(exp).expand()) == 0,
     )
-
-
-def _regression_depth(case: Case) -> Exact:
-    """The first depth whose degree is not excluded, if the net that holds powers learns with it, or
-    else -1."""
-    layers = 0
-    while excluded((3**layers - 1) // 2, case.condition_number, case.digits):
-        layers += 1
-    error = residual(first_steps(case.condition_number, case.digits))
-    read_out = [-Fraction(str(part)) for part in reversed(error.all_coeffs())]
-
-    def says(tokens: Sequence[Token]) -> Fraction:
-        held = powers(layers, tokens)
-        return _inner(read_out, held[: len(read_out)])
-
-    enough = error.degree() <= (3**layers - 1) // 2
-    return Exact(layers if enough and errs_as(error, says) else -1)
 
 
 @claim(
@@ -299,19 +282,30 @@ def regression_layers(case: Case) -> Exact:
     $\lceil \log_3(2 n + 1) \rceil$, where $n$ is the number of gradient steps of
     least_depth/regression_steps.
 
-    Without softmax, MLPs or normalisation; with residual connections. Lower bound: on one example
-    of dimension 1 the output, of degree at most $3^L$ in the tokens, must be a function of the
-    example $x$ times $w x_q$, which leaves degree $3^L - 1$ in $x$ and, averaged over $x$ and $-x$,
-    even powers alone; so the relative error is a polynomial in the eigenvalue $x^2$ of degree at
-    most $(3^L - 1)/2$ that is 1 at 0; in $d$ dimensions take $d$ orthogonal examples of equal
-    length. Such polynomials are excluded by weights. Upper bound: with $2 C + 1$ heads a layer
-    brings the powers of the covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$
-    layers the read-out may be any polynomial of that degree; the net is executed, and its width is
-    $(3^L + 1)/2$ times that of a token. So depth is of order $\log \kappa$, with this constant.
-    GD++, with one head, has the degree but not every polynomial. That weights of such size are
-    learnt, or stand noise and rounding, is not said.
+    Without softmax, MLPs or normalisation; with residual connections. The class is words, since
+    tokens are numbers and no letters. Lower bound: on one example of dimension 1 the output, of
+    degree at most $3^L$ in the tokens, must be a function of the example $x$ times $w x_q$, which
+    leaves degree $3^L - 1$ in $x$ and, averaged over $x$ and $-x$, even powers alone; so the
+    relative error is a polynomial in the eigenvalue $x^2$ of degree at most $(3^L - 1)/2$ that is 1
+    at 0; in $d$ dimensions take $d$ orthogonal examples of equal length. Such polynomials are
+    excluded by weights. Upper bound: with $2 C + 1$ heads a layer brings the powers of the
+    covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$ layers the read-out may be
+    any polynomial of that degree; the net is executed, and its width is $(3^L + 1)/2$ times that of
+    a token. So depth is of order $\log \kappa$, with this constant. GD++, with one head, has the
+    degree but not every polynomial. That weights of such size are learnt, or stand noise and
+    rounding, is not said.
     """
-    return _regression_depth(case)
+    layers = 0
+    while excluded((3**layers - 1) // 2, case.condition_number, case.digits):
+        layers += 1
+    error = residual(first_steps(case.condition_number, case.digits))
+    read_out = [-Fraction(str(part)) for part in reversed(error.all_coeffs())]
+
+    def says(tokens: Sequence[Token]) -> Fraction:
+        return _inner(read_out, powers(layers, tokens)[: len(read_out)])
+
+    enough = error.degree() <= (3**layers - 1) // 2
+    return Exact(layers if enough and errs_as(error, says) else -1)
 
 
 @regression_layers.argument(
@@ -326,8 +320,7 @@ def _(statement: Relational) -> Iterator[Step]:
     yield Step("the statement is an equation", statement.rel_op == "==")
     yield Step("it depends on the number of steps alone", right.free_symbols == {n})
     yield Step(
-        "the largest degree of L layers takes L layers",
-        expand_log(right.subs(n, most)) == depth,
+        "the largest degree of L layers takes L layers", expand_log(right.subs(n, most)) == depth
     )
     # 3^L = 1 + e.
     above = exp(right.args[0] * log(3)).subs(n, n + 1) if right.args else right

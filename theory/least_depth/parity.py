@@ -13,7 +13,7 @@ from itertools import combinations, product
 from math import prod
 from operator import mul
 
-from sympy import Expr, Symbol, ceiling, factor, simplify, symbols
+from sympy import Symbol, ceiling, factor, simplify, symbols
 from sympy.core.relational import Relational
 
 from ..atlas.tasks import parity_bits
@@ -64,15 +64,6 @@ FEW_HEADS = "linear-readout-few-heads"
 
 Word = Sequence[int]
 ZERO = Fraction(0)
-
-
-def attend(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
-    """A head of softmax attention: the mean of the values, weighted.
-
-    >>> attend([Fraction(1), Fraction(2)], [Fraction(0), Fraction(1)])
-    Fraction(2, 3)
-    """
-    return sum((w * v for w, v in zip(weights, values, strict=True)), ZERO) / sum(weights)
 
 
 # --- one layer ---
@@ -244,13 +235,14 @@ def parity_heads(case: Case) -> Exact:
 
 
 def inverse(k: int, j: int, word: Word) -> Fraction:
-    """A head with output 1/(c + j + 1) on k bits with c ones and query weight 1.
+    """A head of softmax attention, a weighted mean: 1/(c + j + 1) on k bits with c ones, where the
+    query has the weight 1 and the value 0.
 
     >>> inverse(3, 1, (0, 1, 1))
     Fraction(1, 4)
     """
     weights, values = (Fraction(j, k), 1 + Fraction(j, k)), (Fraction(1, j), Fraction(1, k + j))
-    return attend([*(weights[b] for b in word), Fraction(1)], [*(values[b] for b in word), ZERO])
+    return sum(weights[b] * values[b] for b in word) / sum((weights[b] for b in word), Fraction(1))
 
 
 def linear_form(roots: Sequence[Fraction], number: int) -> tuple[Fraction, ...]:
@@ -271,31 +263,11 @@ def linear_form(roots: Sequence[Fraction], number: int) -> tuple[Fraction, ...]:
     )
 
 
-def _degree(case: Case) -> Exact:
-    """The degree of the explicit read-out, if it is right and a smaller one is excluded."""
-    n, number = case.bits, case.heads
-    roots = [m + Fraction(1, 2) for m in range(n)]
-    forms = [linear_form(roots[i : i + number], number) for i in range(0, n, number)]
-    degree = (len(forms) + 1) // 2
-    right = True
-    for word in words_of(n):
-        outputs = [Fraction(1), *(inverse(n, j, word) for j in range(1, number + 1))]
-        values = [sum(map(mul, form, outputs), ZERO) for form in forms]
-        upper, lower = prod(values[:degree]), prod(values[degree:], start=Fraction(1))
-        right &= (-1) ** n * upper / lower * sign(word) > 0
-    # Degree p in the outputs of H heads becomes order 2 H p.
-    excluded = 2 * number * (degree - 1) < least_order(n) <= 2 * number * degree
-    return Exact(degree if right and excluded else -1)
-
-
 @claim(
     Eq(readout_degree, ceiling(bits / (2 * heads))),
     source=Source("depthlaw", "after hsu2026, arXiv:2605.12171, abstract"),
     cases={
-        "quick": (
-            *Case.grid(bits=range(1, 8), heads=(1, 2, 3)),
-            *Case.grid(bits=(7, 8), heads=4),
-        ),
+        "quick": (*Case.grid(bits=range(1, 8), heads=(1, 2, 3)), *Case.grid(bits=(7, 8), heads=4)),
         "theory": Case.grid(bits=9, heads=(1, 2, 3, 5)),
         "full": Case.grid(bits=10, heads=(1, 2, 3, 5)),
     },
@@ -323,7 +295,19 @@ def parity_readout_degree(case: Case) -> Exact:
     was not read. So in one layer heads or the degree must grow with the number of bits, where a
     second layer makes do with fixed ones.
     """
-    return _degree(case)
+    n, number = case.bits, case.heads
+    roots = [m + Fraction(1, 2) for m in range(n)]
+    forms = [linear_form(roots[i : i + number], number) for i in range(0, n, number)]
+    degree = (len(forms) + 1) // 2
+    right = True
+    for word in words_of(n):
+        outputs = [Fraction(1), *(inverse(n, j, word) for j in range(1, number + 1))]
+        values = [sum(map(mul, form, outputs), ZERO) for form in forms]
+        upper, lower = prod(values[:degree]), prod(values[degree:], start=Fraction(1))
+        right &= (-1) ** n * upper / lower * sign(word) > 0
+    # Degree p in the outputs of H heads becomes order 2 H p.
+    excluded = 2 * number * (degree - 1) < least_order(n) <= 2 * number * degree
+    return Exact(degree if right and excluded else -1)
 
 
 def _least_signed(case: Case, net: AttentionNet) -> Exact:
@@ -483,16 +467,10 @@ def _(statement: Relational) -> Iterator[Step]:
     )
     u = Symbol("u", positive=True)
     yield Step("t^2 - t^-2 > 0 for t = 1 + u", bool(factor(spread.subs(t, 1 + u)).is_positive))
-    yield from _of_both_parities(statement, odd * spread * share, n, t, even, odd)
-
-
-def _of_both_parities(
-    statement: Relational, smaller: Expr, n: Symbol, t: Symbol, even: Symbol, odd: Symbol
-) -> Iterator[Step]:
     m = Symbol("m", integer=True, positive=True)
     for length, evens, odds in ((2 * m, m + 1, m), (2 * m - 1, m, m)):
         right = statement.rhs.subs({bits: length, attention_base: t})
         values = {n: length, even: evens, odd: odds}
-        gap = simplify(right - smaller.subs(values, simultaneous=True))
+        gap = simplify(right - (odd * spread * share).subs(values, simultaneous=True))
         yield Step(f"for n = {length} the even words decide: the statement", gap == 0)
         yield nonnegative(f"for n = {length} there are no fewer even positions", evens - odds)

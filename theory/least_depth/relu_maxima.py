@@ -446,9 +446,7 @@ def maxima_tree_depth(case: Case) -> Exact:
         "theory": (Case(block_terms=2, longest=8),),
     },
     control=Control(
-        Case(block_terms=2, longest=7),
-        "another term doubles it",
-        Eq(largest, 2 ** (terms + 1)),
+        Case(block_terms=2, longest=7), "another term doubles it", Eq(largest, 2 ** (terms + 1))
     ),
     supports="least_depth/maxima_hidden_layers",
 )

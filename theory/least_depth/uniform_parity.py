@@ -81,13 +81,7 @@ def uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> AttentionNet:
     """
     stream = Stream(
         ["everywhere", "0", "?", ">", "less", "a", "b", "even"],
-        {
-            "log": "log(i + 1)",
-            "values": "(i + 1)^2",
-            "i": "i",
-            "i^2": "i^2",
-            "sign": "(-1)^i",
-        },
+        {"log": "log(i + 1)", "values": "(i + 1)^2", "i": "i", "i^2": "i^2", "sign": "(-1)^i"},
     )
     count = stream.head(
         "softmax",

@@ -14,8 +14,8 @@ whose numbers are no rationals, in balls (`balls`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby, islice
 from typing import Any
@@ -102,6 +102,20 @@ def read_outs(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, 
     return _by_batches(net, words, None, _fractions, net.read_out)
 
 
+def thoughts(
+    net: AttentionNet, groups: Iterable[Sequence[Word]]
+) -> Iterator[Iterator[list[Vector]]]:
+    """For each group of words of one length what they are read off after 0, 1, 2, ... thoughts.
+
+    Cost: for each thought that of `answer` without thoughts, or where no token sees a later one of
+    its last token alone.
+    """
+    made = _in_whole_numbers(net)
+    for words in groups:
+        held = _thoughts(made, _embedded(made, words))
+        yield (_fractions(made, last.through(made.read)) for last in held)
+
+
 # --- recurrent layers -----------------------------------------------------------------------------
 
 
@@ -158,7 +172,7 @@ class _WordByWordError(Exception):
 
 
 def _largest(a: Whole) -> int:
-    return int(np.abs(a).max(initial=0))
+    return int(max(a.max(initial=0), -a.min(initial=0)))
 
 
 def _fit(bound: int, *arrays: Whole) -> tuple[Whole, ...]:
@@ -181,8 +195,11 @@ def _times(a: Whole, b: Whole) -> Whole:
 
 
 def matmul(a: Whole, b: Whole) -> Whole:
-    """The product of matrices of whole numbers, exactly."""
-    a, b = _fit(_largest(a) * _largest(b) * a.shape[-1], a, b)
+    """The product of matrices of whole numbers, exactly; in floats where no sum reaches 2^53."""
+    bound = _largest(a) * _largest(b) * a.shape[-1]
+    if bound < 1 << 53:
+        return (a.astype(float) @ b.astype(float)).astype(np.int64)
+    a, b = _fit(bound, a, b)
     return a @ b
 
 
@@ -218,9 +235,9 @@ class _Rationals:
     top: Whole
     bottom: Whole
 
-    def through(self, matrix: list[Vector]) -> _Rationals:
-        """Every vector through a matrix."""
-        top, bottom = _whole(matrix)
+    def through(self, matrix: Any) -> _Rationals:
+        """Every vector through a matrix, as `_whole` has it."""
+        top, bottom = matrix
         return _Rationals(matmul(self.top, top.T), _times(self.bottom, bottom))
 
     def plus(self, other: _Rationals) -> _Rationals:
@@ -230,12 +247,14 @@ class _Rationals:
             _times(self.top, (bottom // self.bottom)[:, None, None]),
             _times(other.top, (bottom // other.bottom)[:, None, None]),
         )
+        if (bottom == 1).all():
+            return _Rationals(top, bottom)
         common = np.gcd(np.gcd.reduce(top.reshape(len(top), -1), axis=1), bottom)
         return _Rationals(_small(top // common[:, None, None]), _small(bottom // common))
 
-    def last(self) -> _Rationals:
-        """The vectors of the last token."""
-        return _Rationals(self.top[:, [-1]], self.bottom)
+    def last(self, tokens: int = 1) -> _Rationals:
+        """The vectors of the last tokens, so many of them; 0 for all."""
+        return _Rationals(self.top[:, -tokens:], self.bottom)
 
     def followed_by(self, other: _Rationals) -> _Rationals:
         """The tokens of both, one after the other."""
@@ -247,6 +266,26 @@ class _Rationals:
 # --- attention ------------------------------------------------------------------------------------
 
 
+def _in_whole_numbers(net: AttentionNet) -> AttentionNet:
+    """The net with what `_whole` makes of its matrices in their place."""
+
+    def head(given: Head) -> Any:
+        names = ("query", "key", "value", "output")
+        matrices: dict[str, Any] = {name: _whole(getattr(given, name)) for name in names}
+        return replace(given, **matrices)
+
+    layers: list[Any] = []
+    for layer in net.layers:
+        mlp: Any = layer.mlp and (
+            _whole(layer.mlp[0]),
+            _whole([layer.mlp[1]]),
+            _whole(layer.mlp[2]),
+        )
+        layers.append(replace(layer, heads=tuple(map(head, layer.heads)), mlp=mlp))
+    read: Any = _whole(net.read)
+    return replace(net, layers=tuple(layers), read=read)
+
+
 def _by_batches(
     net: AttentionNet,
     words: Iterable[Word],
@@ -256,12 +295,13 @@ def _by_batches(
 ) -> Iterator[tuple[Word, Any]]:
     """Each word with what is said of it: by what all words of a batch are read off, or else one
     by one."""
+    made = _in_whole_numbers(net)
     more = len([*filter(None, [net.start, net.end])]) + (net.thoughts.steps if net.thoughts else 0)
     for length, neighbours in groupby(words, key=len):
         while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
             try:
                 every = by_products is _said_of_prefixes
-                said = by_products(net, _products(net, batch, sizes, every))
+                said = by_products(net, _products(made, batch, sizes, every))
             except _WordByWordError:
                 said = map(by_word, batch)
                 if sizes is not None:
@@ -297,23 +337,9 @@ def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None, every: 
     Raises:
         _WordByWordError: if one of them has none, or numbers get too long.
     """
-    letters = {letter: row for row, letter in enumerate(net.embedding)}
-    start, end = ([letters[letter]] if letter else [] for letter in (net.start, net.end))
-    tokens = np.array([[*start, *(letters[letter] for letter in word), *end] for word in words])
-    if not tokens.size:
-        raise _WordByWordError
-    zeros = [0] * len(net.positions)
-    top, bottom = _whole([[*vector, *zeros] for vector in net.embedding.values()])
-    vectors = _Rationals(top[tokens], bottom)
+    vectors = _embedded(net, words)
     if net.thoughts is not None:
-        # What a token is before its positions are appended, and for them zeros.
-        matrix = [*net.thoughts.matrix, *([0] * len(net.thoughts.matrix[0]) for _ in zeros)]
-        add, below = _whole([[*net.thoughts.add, *zeros]])
-        for _ in range(net.thoughts.steps):
-            *_, states = _states(net, vectors)
-            last = states.last().through(matrix)
-            vectors = vectors.followed_by(last.plus(_Rationals(add[None], below)))
-        read = _placed(net, vectors).last()
+        read = next(islice(_thoughts(net, vectors), net.thoughts.steps, None))
     else:
         for states in _states(net, vectors):
             if sizes is not None:
@@ -323,11 +349,48 @@ def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None, every: 
     return read.through(net.read)
 
 
-def _placed(net: AttentionNet, vectors: _Rationals) -> _Rationals:
-    """Vectors, which have zeros there, with what positions append."""
+def _embedded(net: AttentionNet, words: Sequence[Word]) -> _Rationals:
+    """The tokens of words of one length, with zeros for their positions."""
+    letters = {letter: row for row, letter in enumerate(net.embedding)}
+    start, end = ([letters[letter]] if letter else [] for letter in (net.start, net.end))
+    tokens = np.array([[*start, *(letters[letter] for letter in word), *end] for word in words])
+    if not tokens.size:
+        raise _WordByWordError
+    zeros = [0] * len(net.positions)
+    top, bottom = _whole([[*vector, *zeros] for vector in net.embedding.values()])
+    return _Rationals(top[tokens], bottom)
+
+
+def _thoughts(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:
+    """The last token, with its positions, after each number of thoughts from 0 on."""
+    assert net.thoughts is not None
+    zeros = [0] * len(net.positions)
+    # What a token is before its positions are appended, and for them zeros.
+    matrix = _whole([*net.thoughts.matrix, *([0] * len(net.thoughts.matrix[0]) for _ in zeros)])
+    add, below = _whole([[*net.thoughts.add, *zeros]])
+    masks = {head.mask for layer in net.layers for head in layer.heads}
+    # Where later tokens change nothing, what earlier ones are before each layer is kept.
+    before: list[_Rationals] = []
+    keeps = "none" not in masks and not net.by_length
+    while True:
+        states = _placed(net, vectors, before[0].top.shape[1] if before else 0)
+        yield states.last()
+        after = []
+        for k, layer in enumerate(net.layers):
+            fresh = states.top.shape[1]
+            after.append(before[k].followed_by(states) if before else states)
+            states = _through(layer, after[k], fresh)
+        before = after if keeps else []
+        last = states.last().through(matrix).plus(_Rationals(add[None], below))
+        vectors = last if keeps else vectors.followed_by(last)
+
+
+def _placed(net: AttentionNet, vectors: _Rationals, first: int = 0) -> _Rationals:
+    """Vectors, which have zeros there, with what positions append from a place on."""
     n, width = vectors.top.shape[1:]
     zeros = [0] * (width - len(net.positions))
-    top, bottom = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
+    places = range(first, first + n)
+    top, bottom = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in places])
     if any(c is not None for c in net.factors):
         factors = np.broadcast_to(vectors.bottom[:, None, None], vectors.top.shape).copy()
         for place, c in enumerate(net.factors, len(zeros)):
@@ -363,24 +426,26 @@ def _note(sizes: Sizes, length: int, states: _Rationals) -> None:
         sizes[length] = p, q, e
 
 
-def _through(layer: Layer, states: _Rationals) -> _Rationals:
-    sums = states if layer.residual else _Rationals(0 * states.top, 0 * states.bottom + 1)
+def _through(layer: Layer, states: _Rationals, fresh: int = 0) -> _Rationals:
+    """What a layer makes of the last tokens, so many of them, or of all."""
+    own = states.last(fresh)
+    sums = own if layer.residual else _Rationals(0 * own.top, 0 * own.bottom + 1)
     for head in layer.heads:
-        sums = sums.plus(_attended(head, states))
+        sums = sums.plus(_attended(head, states, fresh))
     if layer.mlp is None:
         return sums
-    first, bias, second = layer.mlp
-    top, bottom = _whole([bias])
+    first, (top, bottom), second = layer.mlp
     hidden = sums.through(first).plus(_Rationals(top[None], bottom))
     return sums.plus(_Rationals(np.maximum(hidden.top, 0), hidden.bottom).through(second))
 
 
-def _attended(head: Head, states: _Rationals) -> _Rationals:
-    """What a head adds to the states."""
-    queries, keys, values = (states.through(m) for m in (head.query, head.key, head.value))
+def _attended(head: Head, states: _Rationals, fresh: int) -> _Rationals:
+    """What a head adds to the states of the last tokens."""
+    queries = states.last(fresh).through(head.query)
+    keys, values = states.through(head.key), states.through(head.value)
     scores = matmul(queries.top, keys.top.swapaxes(1, 2))
-    n = scores.shape[1]
-    seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)
+    n = scores.shape[2]
+    seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)[-fresh:]
     weights, totals = _weights(head, scores, _times(queries.bottom, keys.bottom), seen)
     common = totals[:, 0]
     for i in range(1, totals.shape[1] if _largest(totals) > 1 else 0):
@@ -393,7 +458,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
     """Whole weights (words, tokens, tokens) for scores over a denominator, and by what those of a
     token are divided (words, tokens or 1)."""
     if head.kind == "linear":
-        by = len(seen) if head.divide == "n" else head.divide
+        by = seen.shape[1] if head.divide == "n" else head.divide
         if not by:
             raise _WordByWordError
         numerator, denominator = _whole([[1 / Fraction(by)]])
@@ -420,7 +485,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
         elif head.kind == "hard-right":
             weights *= weights[..., ::-1].cumsum(axis=2)[..., ::-1] == 1
     weights = weights * seen
-    totals = matmul(weights, np.ones((len(seen), 1), dtype=np.int64))[..., 0]
+    totals = matmul(weights, np.ones((seen.shape[1], 1), dtype=np.int64))[..., 0]
     sees = seen.any(axis=1)
     if (totals[:, sees] == 0).any():
         raise _WordByWordError

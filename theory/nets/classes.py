@@ -104,6 +104,9 @@ def _number(formula: str, sizes: Mapping[str, Any]) -> int | None:
 
 def _breaks_heads(heads: int, rules: AtlasClass, sizes: Mapping[str, Any]) -> str:
     few, many = _number(rules.least_heads, sizes), _number(rules.most_heads, sizes)
+    for formula, number in ((rules.least_heads, few), (rules.most_heads, many)):
+        if formula and number is None:
+            return f"the class bounds heads by {formula}, which has no value here"
     if few is not None and heads < few:
         return f"a layer has at least {plural(few, 'head')}, not {heads}"
     if many is not None and heads > many:

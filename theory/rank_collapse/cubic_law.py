@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -78,10 +77,6 @@ def _layers(
         for r, w in sizes
         for bias in (0, 1)
     )
-
-
-def _logits(case: Case) -> Fraction:
-    return case.rational("qk_norm") * case.rational("residual") ** 2
 
 
 def _after_layer(tokens: arb_mat, head: SoftmaxHead, per_gamma: bool) -> arb:
@@ -163,7 +158,10 @@ LAW: dict[str, Any] = {
     "assumes": {
         r"$2 \|W_{QK}\|_1 r_0^2 \leq 1.256 \sqrt{d_{qk}}$, so that rows of $E$ range over at "
         "most 1.256": (
-            lambda c: bool((2 * _logits(c)) ** 2 <= LARGEST_RANGE**2 * c.get("qk_width", 1))
+            lambda c: bool(
+                (2 * c.rational("qk_norm") * c.rational("residual") ** 2) ** 2
+                <= LARGEST_RANGE**2 * c.get("qk_width", 1)
+            )
         )
     },
     "cases": {

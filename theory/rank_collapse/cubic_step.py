@@ -123,11 +123,6 @@ def _residual_over(case: Case, size: Callable[[arb_mat], arb]) -> Ball:
     return about_best_centre(resolved(ratio), case)
 
 
-def _range_sizes(E: arb_mat) -> arb:
-    """sqrt(|D1|_1 |D1|_inf)."""
-    return (sum(row_ranges(E)) * largest(row_ranges(E))).sqrt()
-
-
 def _logits_ratio(case: Case) -> Exact:
     n = case.tokens
     if case.instance == "random":
@@ -220,7 +215,8 @@ def cubic_steps(case: Case) -> Ball | Exact:
     if case.step == "signed":
         return _signed(case, excess=False)
     if case.step == "residual":
-        return _residual_over(case, _range_sizes)
+        # sqrt(|D1|_1 |D1|_inf)
+        return _residual_over(case, lambda E: (sum(D := row_ranges(E)) * largest(D)).sqrt())
     return _logits_ratio(case) if case.step == "logits" else _product_ratio(case)
 
 
@@ -359,11 +355,6 @@ def _heads_excess(case: Case) -> Exact:
     return Exact(columns * rows - max(one * other for one, other in g) * sum(a) * sum(b))
 
 
-def _columns_excess(case: Case) -> Exact:
-    E = logits(case)
-    return Exact(ranges(E)[0] - 2 * norms(E)[0])
-
-
 _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=1)
 
 
@@ -412,4 +403,7 @@ def steps_as_written(case: Case) -> Ball | Exact:
     """
     if case.step == "signed":
         return _signed(case, excess=True)
-    return _columns_excess(case) if case.step == "columns" else _heads_excess(case)
+    if case.step == "heads":
+        return _heads_excess(case)
+    E = logits(case)
+    return Exact(ranges(E)[0] - 2 * norms(E)[0])

@@ -15,17 +15,7 @@ from flint import arb, arb_mat
 from sympy import Expr, Rational, expand_log, log, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claims.definition import (
-    Ball,
-    Case,
-    Control,
-    Exact,
-    Formal,
-    Outside,
-    Source,
-    Step,
-    claim,
-)
+from ..claims.definition import Ball, Case, Control, Exact, Formal, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least
 from ..claims.relations import Eq, Le
 from ..claims.symbols import beta, depth, heads, quantity, residual

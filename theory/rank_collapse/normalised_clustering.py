@@ -249,7 +249,7 @@ def _(statement: Relational) -> Iterator[Step]:
     x, y = (1 + h) * sympy.cos(e), sympy.sin(e)
     after = 1 - (x**2 - y**2) / (x**2 + y**2)
     before = 1 - sympy.cos(2 * e)
-    factor = simplify(sympy.limit(after / before, e, 0))
+    factor = simplify(sympy.limit(sympy.trigsimp(sympy.together(after / before)), e, 0))
     yield Step(
         "1 - cosine of two tokens falls by (1 + h)^2 in the limit",
         simplify(factor * (1 + h) ** 2 - 1) == 0,

@@ -96,7 +96,7 @@ in_turn = quantity(
         "convolutional arithmetic circuits with shared weights and windows of two tokens",
     ),
     holds_for="almost every",
-    assumes={"$N = 2^L$": lambda c: c.tokens == 2**c.depth},
+    assumes={"$N = 2^L$": lambda c: c.tokens == 2 ** c.get("depth", c.tokens.bit_length() - 1)},
     cases={
         suite: [
             Case(width=d, depth=L, tokens=2**L, alternating=alternating)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from sympy import Expr, Integer, Matrix, Piecewise, Sum, Symbol, binomial, floor, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
+from ..claims.evaluation import summed
 from ..claims.proof_steps import equal, nonnegative, vanish
 from .dimension_count import moments_degree
 from .graded_pieces import piece_shape
@@ -175,7 +176,8 @@ def _(statement: Relational) -> Iterator[Step]:
 
     def agrees(width: int, depth: int, order: int) -> bool:
         middle, first = _forbidden(depth)
-        fewer = at(COLUMNS - _BOUND, Case(width=width, depth=depth, order=order))
+        case = Case(width=width, depth=depth, order=order)
+        fewer = at(summed(COLUMNS - _BOUND, case), case)
         degree = 3**depth - 1 - 2 * order
         return bool(fewer == ideal_codimension(width, len(middle), int(first), degree))
 
@@ -295,22 +297,17 @@ def _pair_steps() -> Iterator[Step]:
 
 
 def _always_a_factor(word: tuple[int, ...], forbidden: set[int], first: bool) -> bool:
-    """Whether every choice of more than half of the letters leaves a factor at M = v v^T."""
+    """Whether every choice of more than half of the letters leaves a factor at M = v v^T: a^T v, or
+    v^T c v with a forbidden c."""
     count = len(word) + 1
     return all(
-        _has_factor(word, kept, forbidden, first)
+        (first and 0 in kept)
+        or any(
+            place in kept and place + 1 in kept and abs(separator) in forbidden
+            for place, separator in enumerate(word)
+        )
         for size in range(count // 2 + 1, count + 1)
         for kept in itertools.combinations(range(count), size)
-    )
-
-
-def _has_factor(
-    word: tuple[int, ...], kept: Collection[int], forbidden: set[int], first: bool
-) -> bool:
-    """Whether a^T v, or v^T c v with a forbidden c, occurs with v v^T in place of kept letters."""
-    return (first and 0 in kept) or any(
-        place in kept and place + 1 in kept and abs(separator) in forbidden
-        for place, separator in enumerate(word)
     )
 
 

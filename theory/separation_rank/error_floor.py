@@ -86,14 +86,14 @@ def rank_bound(width: int, depth: int, tokens: int, vocabulary: int) -> int:
     return min(count, comb(m + degree, degree)) if tokens == 1 else count
 
 
-def least_width(goal: int, depth: int, tokens: int = 2) -> int:
+def least_width(goal: int, depth: int) -> int:
     """The least width whose rank bound reaches a rank, given enough token ids.
 
     >>> [least_width(232, depth) for depth in (1, 2, 3)]
     [231, 6, 2]
     """
     width = 1
-    while rank_bound(width, depth, tokens, width) < goal:
+    while rank_bound(width, depth, 2, width) < goal:
         width += 1
     return width
 

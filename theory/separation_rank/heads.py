@@ -284,8 +284,9 @@ def four_tokens(case: Case, seed: int) -> Exact:
     forms, half = frontier_forms(case.width, case.depth, case.heads, seed), case.tokens // 2
     rest, rng = forms.degree - case.order, case.rng(seed)
     shape = piece_shape(case.width, case.depth, case.order)
-    spaces = _odd_forms(case.width, case.order), _even_forms(case.width, rest)
-    most = min(spaces) if half == 2 else min(shape)
+    odd = sum(_module(case.width, 2 * case.order + 1 - q, q) for q in range(case.order + 1))
+    even = sum(_module(case.width, 2 * rest - q, q) for q in range(0, rest + 1, 2))
+    most = min(odd, even) if half == 2 else min(shape)
     left, right = (rng.integers(0, forms.prime, (most + 2, half, case.width)) for _ in range(2))
     # E_u Cat_k E_v^T, with the monomials of either side at random inputs.
     rows = _divided_powers(left, case.order)
@@ -312,14 +313,6 @@ def _divided_powers(tokens: NDArray[np.int64], degree: int) -> NDArray[np.int64]
             table[:, e] = table[:, e - 1] * value % PRIME * pow(e, -1, PRIME) % PRIME
         product = product * table[:, powers] % PRIME
     return product
-
-
-def _odd_forms(width: int, order: int) -> int:
-    return sum(_module(width, 2 * order + 1 - q, q) for q in range(order + 1))
-
-
-def _even_forms(width: int, order: int) -> int:
-    return sum(_module(width, 2 * order - q, q) for q in range(0, order + 1, 2))
 
 
 def _module(width: int, p: int, q: int) -> int:

@@ -8,7 +8,7 @@ over Z) or exact residues modulo a prime, and nothing here is ever rounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -126,17 +126,44 @@ def forward(
         raise ValueError(
             f"the tokens have shape {y.shape}, but this net reads (..., N, {net.width})"
         )
-    for layer in range(net.depth - 1):
-        y = _layer(net, layer, y, y)
-    return _layer(net, net.depth - 1, y[..., position : position + 1, :], y)[..., 0, coordinate]
+    return _behind(net, y, _mapped(net, 0, y, y), position)[..., coordinate]
 
 
-def _layer(net: LinearAttentionNet, layer: int, asking: Array, tokens: Array) -> Array:
-    query = _by_head(net, asking, net.query[layer])
-    key = _by_head(net, tokens, net.key[layer])
-    value = _by_head(net, tokens, net.value[layer])
-    scores = _product(net, query, np.swapaxes(key, -1, -2))
-    seen = np.swapaxes(_product(net, scores, value), -2, -3)
+def _mapped(net: LinearAttentionNet, layer: int, asking: Array, tokens: Array) -> list[Array]:
+    """Queries of the tokens that ask, keys and values of all, (..., heads, N, d_a) each."""
+    maps = ((asking, net.query), (tokens, net.key), (tokens, net.value))
+    return [_by_head(net, y, weights[layer]) for y, weights in maps]
+
+
+def _behind(
+    net: LinearAttentionNet, tokens: Array, mapped: Sequence[Array], position: int
+) -> Array:
+    """The output at a position, (..., d_x), from the tokens and their queries, keys and values in
+    the first layer."""
+    y, (query, key, value) = tokens, mapped
+    read = np.s_[..., position : position + 1, :]
+    for layer in range(net.depth):
+        last = layer == net.depth - 1
+        asking = y[read] if last else y
+        if layer:
+            query, key, value = _mapped(net, layer, asking, y)
+        elif last:
+            query = query[read]
+        y = _attended(net, layer, asking, query, key, value)
+    return y[..., 0, :]
+
+
+def _attended(
+    net: LinearAttentionNet, layer: int, asking: Array, query: Array, key: Array, value: Array
+) -> Array:
+    tokens, width = key.shape[-2:]
+    transposed = np.swapaxes(key, -1, -2)
+    # Products of matrices in the order that makes the smaller one first.
+    if tokens > width:
+        seen = _product(net, query, _product(net, transposed, value))
+    else:
+        seen = _product(net, _product(net, query, transposed), value)
+    seen = np.swapaxes(seen, -2, -3)
     # All heads side by side, with their output matrices one above the other: their sum.
     seen = seen.reshape(*seen.shape[:-2], -1)
     total = _product(net, seen, np.concatenate(list(net.output[layer]), axis=-1).T)
@@ -282,15 +309,19 @@ def value_matrix(net: LinearAttentionNet, left: Array, right: Array) -> Array:
     rows, columns = len(left), len(right)
     values = np.empty((rows, columns), dtype=left.dtype)
     step = max(1, _CHUNK // (columns * (left.shape[1] + right.shape[1]) * net.width))
+    # What the first layer makes of a token does not depend on the other side.
+    sides = [[side, *_mapped(net, 0, side, side)] for side in (left, right)]
     for start in range(0, rows, step):
-        part = left[start : start + step]
-        shape = (len(part), columns)
-        pairs = np.concatenate(
-            (
-                np.broadcast_to(part[:, None], (*shape, *part.shape[1:])),
-                np.broadcast_to(right[None], (*shape, *right.shape[1:])),
-            ),
-            axis=2,
+        rows_of = [part[start : start + step] for part in sides[0]]
+        tokens, *mapped = (
+            np.concatenate(
+                (
+                    np.broadcast_to(a[:, None], (len(a), columns, *a.shape[1:])),
+                    np.broadcast_to(b, (len(a), *b.shape)),
+                ),
+                axis=-2,
+            )
+            for a, b in zip(rows_of, sides[1], strict=True)
         )
-        values[start : start + step] = forward(net, pairs)
+        values[start : start + step] = _behind(net, tokens, mapped, 0)[..., 0]
     return values

@@ -322,7 +322,10 @@ def _invertible(
         assert forms is not None
         matrix = _square(forms, part)
         holds = _solve(matrix, part, data, prime)
-        square = _flint_matrix(matrix, prime) if size <= _FLINT else None
+        if size <= _FLINT:
+            square = nmod_mat(
+                *matrix.shape, (matrix.astype(np.int64) % prime).ravel().tolist(), prime
+            )
     else:
         holds = _solve_in_flint(square, part, data, prime)
     if square is not None and size <= _FLINT:
@@ -350,8 +353,3 @@ def _solve_in_flint(
     entries = [solution[n] % prime for n in range(size) for solution in part["solutions"]]
     sides = nmod_mat(size, SIDES, _sides(data, part, prime).ravel().tolist(), prime)
     return bool(square * nmod_mat(size, SIDES, entries, prime) == sides)
-
-
-def _flint_matrix(square: NDArray[np.float64], prime: int) -> nmod_mat:
-    rows, columns = square.shape
-    return nmod_mat(rows, columns, (square.astype(np.int64) % prime).ravel().tolist(), prime)

@@ -283,11 +283,11 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     )
     yield Step(
         "the gain of the bound minus the next share falls with n",
-        bool(simplify(-simplify(gap.diff(x))).together().is_positive),
+        bool(sympy.factor(-gap.diff(x)).is_positive),
     )
     yield Step(
         "and tends to 0, so it is positive for every n",
-        sympy.limit(simplify(expand_log(gap, force=True)), x, sympy.oo) == 0,
+        sympy.limit(sympy.logcombine(gap, force=True), x, sympy.oo) == 0,
     )
 
 
@@ -451,11 +451,9 @@ def depth_exponents(case: Case) -> Exact:
     def variance(depth: int) -> Fraction:
         return sum((power(depth, -alpha) ** 2 for _ in range(depth)), Fraction(0))
 
-    def moved_by_adam(depth: int) -> Fraction:
-        return sum(map(abs, _gradients_at_zero(case, depth)), Fraction(0))
-
-    def moved_by_sgd(depth: int) -> Fraction:
-        return sum((g * g for g in _gradients_at_zero(case, depth)), Fraction(0))
+    def moved(depth: int) -> Fraction:
+        sizes = (abs(g) if case.of == "adam" else g * g for g in _gradients_at_zero(case, depth))
+        return sum(sizes, Fraction(0))
 
     def response(depth: int) -> Fraction:
         eta, m = power(depth, alpha - 1), power(depth, -alpha)
@@ -466,7 +464,7 @@ def depth_exponents(case: Case) -> Exact:
     if case.of == "gradient":
         return Exact(slope(lambda depth: _gradients_at_zero(case, depth)[0]))
     if case.of in ("adam", "sgd"):
-        return Exact(-slope(moved_by_adam if case.of == "adam" else moved_by_sgd))
+        return Exact(-slope(moved))
     return Exact(slope(variance if case.of == "variance" else response))
 
 

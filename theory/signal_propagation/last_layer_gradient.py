@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import flint
@@ -51,29 +51,35 @@ DEAD = "some unit of the last layer is active at the first token (not so by chan
 
 
 def last_gradients(
-    case: Case, rng: np.random.Generator, depth: int, *, pre: bool, attention: float = 1.0
+    case: Case, rng: np.random.Generator, depth: int, *orders: bool, attention: float = 1.0
 ) -> Array:
-    """||dl/dW^{2,L}||_F of `replicas` nets of a depth, with Gaussian tokens, equal or independent.
+    """||dl/dW^{2,L}||_F of `replicas` nets of a depth, with Gaussian tokens, equal or independent,
+    in each of the orders (pre-LN or not): shape (orders, replicas).
 
     The loss, of the first position, is u.y for a random unit vector u ("linear") or cross-entropy
     behind a random linear head with d classes ("softmax").
     """
-    d, norms = case.width, []
+    d = case.width
+    norms: list[list[Array]] = [[] for _ in orders]
     for start in range(0, case.replicas, BLOCK):
         count = min(BLOCK, case.replicas - start)
         drawn = rng.normal(size=(count, 1 if case.start == "equal" else case.tokens, d))
         layers = draw(rng, depth, d, count)
         x = drawn + np.zeros((count, case.tokens, d))
-        output, tape = forward(x, layers, pre=pre, attention=attention)
         if case.loss == "softmax":
-            upstream = cross_entropy(output, rng.normal(0, d**-0.5, (count, d, d)))[1]
+            head = rng.normal(0, d**-0.5, (count, d, d))
         else:
-            upstream = np.zeros_like(output)
             u = rng.normal(size=(count, d))
-            upstream[:, 0] = u / np.linalg.norm(u, axis=-1, keepdims=True)
-        last = next(backward(upstream, layers, tape, pre=pre, attention=attention))
-        norms.append(np.linalg.norm(last.second, axis=(-2, -1)))
-    return np.concatenate(norms)
+        for pre, found in zip(orders, norms, strict=True):
+            output, tape = forward(x, layers, pre=pre, attention=attention)
+            if case.loss == "softmax":
+                upstream = cross_entropy(output, head)[1]
+            else:
+                upstream = np.zeros_like(output)
+                upstream[:, 0] = u / np.linalg.norm(u, axis=-1, keepdims=True)
+            last = next(backward(upstream, layers, tape, pre=pre, attention=attention))
+            found.append(np.linalg.norm(last.second, axis=(-2, -1)))
+    return np.array([np.concatenate(found) for found in norms])
 
 
 def _doublings(case: Case) -> list[int]:
@@ -87,16 +93,23 @@ def _sample(values: Array) -> Sample:
 
 def slopes(case: Case, seed: int, *, pre: bool) -> Sample | Outside:
     """Least-squares slopes of log ||dl/dW^{2,L}|| against log L, from one net of each depth."""
-    rng, depths = case.rng(seed), _doublings(case)
-    sizes = np.array([last_gradients(case, rng, depth, pre=pre) for depth in depths])
+    depths, sizes = _doublings(case), _sizes(case, seed)[:, int(pre)]
     if not sizes.all():
         return Outside(DEAD)
     return _sample(np.polynomial.polynomial.polyfit(np.log(depths), np.log(sizes), 1)[1])
 
 
+# Most of the time goes into drawing the nets, which both orders share.
+@lru_cache(maxsize=4)
+def _sizes(case: Case, seed: int) -> Array:
+    """Of every depth, in both orders: shape (depths, orders, replicas)."""
+    rng = case.rng(seed)
+    return np.array([last_gradients(case, rng, depth, False, True) for depth in _doublings(case)])
+
+
 def log_sizes(case: Case, seed: int, *, pre: bool, attention: float = 1.0) -> Sample | Outside:
     """log ||dl/dW^{2,L}||^2 less c(d)."""
-    sizes = last_gradients(case, case.rng(seed), case.depth, pre=pre, attention=attention)
+    (sizes,) = last_gradients(case, case.rng(seed), case.depth, pre, attention=attention)
     if not sizes.all():
         return Outside(DEAD)
     return _sample(2 * np.log(sizes) - last_layer_mean(case.width))
@@ -196,10 +209,12 @@ _EQUAL, _LINEAR, _SOFTMAX = (
 )
 
 
+_READ = ("norm", "expected_exponent")
+
+
 def _as_drawn(case: Case) -> Case:
     """A case without what does not choose its nets, which are those of its other fields."""
-    known = ("norm", "expected_exponent")
-    return Case(**{name: value for name, value in case.fields().items() if name not in known})
+    return Case(**{name: value for name, value in case.fields().items() if name not in _READ})
 
 
 @claim(
@@ -223,6 +238,7 @@ def _as_drawn(case: Case) -> Case:
         "the other order: LayerNorm behind the branches",
         measured=lambda case, seed: slopes(_as_drawn(case), seed, pre=False),
     ),
+    reads=_READ,
     supports="signal_propagation/gradient_exponents",
 )
 def last_gradient_slope(case: Case, seed: int) -> Sample | Outside:

@@ -59,11 +59,6 @@ def _gains(case: Case, seed: int, scale: float) -> Sample:
     return Sample(tuple(float(f"{stream_gain(rng, *sizes):.6g}") for _ in range(case.replicas)))
 
 
-def _as_if_own(case: Case, seed: int) -> Sample:
-    """Branches scaled as if every pass had weights of its own."""
-    return _gains(case, seed, (2 * case.own_layers * case.loops) ** -0.5)
-
-
 _nets = partial(Case.grid, tokens=8, replicas=32)
 _QUARTER = Rational(1, 4)
 
@@ -79,7 +74,7 @@ _QUARTER = Rational(1, 4)
     control=Control(
         _nets(width=64, own_layers=2, loops=2)[0],
         "scaled by 1/sqrt(2 R L), as if each pass had weights of its own: the gain is 1.9",
-        measured=_as_if_own,
+        measured=lambda case, seed: _gains(case, seed, (2 * case.own_layers * case.loops) ** -0.5),
     ),
     cited="How branches of a looped net are scaled at initialisation.",
     post_hoc="16 nets a case left two cases UNDECIDED, 32 do not; the control had 8 loops first.",

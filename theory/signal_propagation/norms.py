@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -360,16 +361,24 @@ def _feed_forward(states: Counter[tuple[Token, ...]]) -> Counter[tuple[Token, ..
     """Hidden units ReLU(+-(w11 - w21)), 0 or sqrt(2), times a second matrix of +-1/sqrt(2)."""
     after: Counter[tuple[Token, ...]] = Counter()
     for tokens, count in states.items():
-        signs = [FIFTHS * _normed_sign(token) for token in tokens]
-        for a, b in product((-1, 0, 0, 1), repeat=2):
-            hidden = [(max(s * a, 0), max(s * b, 0)) for s in signs]
-            for w11, w12, w21, w22 in product((-1, 1), repeat=4):
-                moved = tuple(
-                    (u1 + h * w11 + k * w21, v1, u2 + h * w12 + k * w22, v2)
-                    for (u1, v1, u2, v2), (h, k) in zip(tokens, hidden, strict=True)
-                )
-                after[moved] += count
+        for steps, times in _steps(tuple(map(_normed_sign, tokens))).items():
+            moved = tuple(
+                (u1 + a, v1, u2 + b, v2)
+                for (u1, v1, u2, v2), (a, b) in zip(tokens, steps, strict=True)
+            )
+            after[moved] += count * times
     return after
+
+
+@cache
+def _steps(signs: tuple[int, ...]) -> Counter[tuple[tuple[int, int], ...]]:
+    """What the feed-forward branch adds to tokens of these signs, over all of its matrices."""
+    return Counter(
+        tuple((h * w11 + k * w21, h * w12 + k * w22) for h, k in hidden)
+        for a, b in product((-1, 0, 0, 1), repeat=2)
+        for hidden in [[(FIFTHS * max(s * a, 0), FIFTHS * max(s * b, 0)) for s in signs]]
+        for w11, w12, w21, w22 in product((-1, 1), repeat=4)
+    )
 
 
 def wide_mean_square(layers: int, tokens: int) -> arb:
