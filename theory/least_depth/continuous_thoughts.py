@@ -152,6 +152,7 @@ def vertex_thoughts(
 
 
 @cache
+@cache
 def pair_thoughts(vertices: int, edges: int) -> AttentionNet:
     """The net whose thoughts have one number for each pair: 1 where a path is known.
 

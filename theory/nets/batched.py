@@ -222,8 +222,11 @@ def _small(a: Whole) -> Whole:
 
 def _whole(rows: list[Vector]) -> tuple[Whole, Whole]:
     """Rows of rationals as whole numbers, and their denominator."""
-    bottom = math.lcm(*(entry.denominator for row in rows for entry in row))
-    top = [[entry.numerator * (bottom // entry.denominator) for entry in row] for row in rows]
+    # A number that stands in many places is one object.
+    entries = {id(entry): entry for row in rows for entry in row}
+    bottom = math.lcm(*(entry.denominator for entry in entries.values()))
+    whole = {at: e.numerator * (bottom // e.denominator) for at, e in entries.items()}
+    top = [[whole[id(entry)] for entry in row] for row in rows]
     return _small(np.array(top, dtype=object)), _small(np.array([bottom], dtype=object))
 
 

@@ -19,7 +19,11 @@ def rows(width: int, *entries: Mapping[int, Any]) -> Rows:
     >>> rows(3, {0: 1}, {2: "1/2"})
     [[1, 0, 0], [0, 0, '1/2']]
     """
-    return [[exact(row.get(i, 0)) for i in range(width)] for row in entries]
+    matrix: Rows = [[0] * width for _ in entries]
+    for row, entry in zip(matrix, entries, strict=True):
+        for i, number in entry.items():
+            row[i] = exact(number)
+    return matrix
 
 
 def exact(number: Any) -> Any:

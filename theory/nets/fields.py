@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import isfinite
 from typing import Any
 
@@ -19,6 +19,8 @@ Vector = list[Number]
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in x.
 _POLYNOMIAL = re.compile(r"[\d\sx+\-*/^().]+")
 _X = sympy.Symbol("x")
+# The number that stands in most places of a matrix is one object.
+_fraction = lru_cache(4096)(Fraction)
 
 
 def _polynomial(text: str) -> sympy.Expr:
@@ -53,7 +55,7 @@ class Field:
                 f'string "{Fraction(repr(text))}"'
             )
         if isinstance(text, int) and not isinstance(text, bool):
-            return Fraction(text) if self.domain is None else self.domain.convert(text)
+            return _fraction(text) if self.domain is None else self.domain.convert(text)
         if isinstance(text, str) and (self.domain is None or self.root is not None):
             try:
                 if self.domain is None:
