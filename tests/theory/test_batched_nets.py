@@ -284,3 +284,16 @@ def test_numbers_too_long_to_be_run_together_are_not_counted() -> None:
     found: dict = {}
     list(answers(net_of(powers("9999999999")), [("a",) * 3, ("a",) * 130], found))
     assert found == {3: (67, 1, 2), 130: None}
+
+
+@pytest.mark.parametrize(
+    "name", ["hops-3", "hops-strict", "letters-hard", "d8-deltanet", "parity-softmax-positions"]
+)
+def test_all_prefixes_are_answered_as_by_themselves(name) -> None:
+    """In one run where no mark stands behind a word, else one by one."""
+    net = net_of(body(name))
+    words = list(itertools.product(net.alphabet[:2], repeat=4))
+    prefixes = [word[:n] for word in words for n in range(1, 5)]
+    each = list(answers(net, prefixes))
+    assert list(answers(net, words, prefixes=True)) == each
+    assert len({said for _, said in each}) > 1

@@ -1,9 +1,8 @@
-"""Hops: pointers against the definition, networks against pointers, claims against mutations."""
+"""Hops: pointers against the definition, heads against pointers, claims against mutations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,11 @@ from judging import claims, verdict
 from depthlaw.advisor.laws import layers_for_hops, layers_for_hops_printed
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict
-from depthlaw.theory.hops import network
-from depthlaw.theory.hops.network import BOTTOM, TIE, causal, right_answers
-from depthlaw.theory.hops.pointers import find1, hop_k
+from depthlaw.theory.hops import construction
+from depthlaw.theory.hops.construction import by_angles, by_digits
+from depthlaw.theory.hops.hop_nets import causal_net, net_depth, strict_net
+from depthlaw.theory.hops.pointers import find1, hop_k, last_hop
+from depthlaw.theory.nets.json_format import changed
 
 CLAIMS = claims("hops")
 SEQUENCES = st.lists(st.integers(0, 3), min_size=1, max_size=24)
@@ -58,14 +59,20 @@ def test_k_max_is_the_last_that_fits(depth: int) -> None:
         assert layers(most) <= depth < layers(most + 1)
 
 
-# --- networks -------------------------------------------------------------------------------------
+@given(SEQUENCES, st.integers(0, 20))
+def test_the_last_hop_is_the_last_of_all(sequence: list[int], hops: int) -> None:
+    assert last_hop(sequence, hops, "none") == hop_k(sequence, hops, "none")[-1]
+
+
+# --- heads ----------------------------------------------------------------------------------------
 
 
 def test_integer_distances_choose_what_cosines_choose() -> None:
     rng = np.random.default_rng(0)
     n, alphabet, spacing = 12, 3, 2
     x = rng.integers(0, alphabet, n)
-    found = [0, *find1(x.tolist())]
+    found = [0, *by_angles(x.tolist(), alphabet, spacing)]
+    assert found[1:] == find1(x.tolist())
     angle = 2 * np.pi / (spacing * n * alphabet)
     for i in range(1, n + 1):
         scores = {
@@ -77,69 +84,71 @@ def test_integer_distances_choose_what_cosines_choose() -> None:
 
 
 def test_smallest_failure_of_the_printed_spacing() -> None:
-    def wrong(alphabet: int, tokens: int) -> list[Sequence[int]]:
-        return [
-            s
-            for s in network.all_sequences(tokens, alphabet)
-            if (answer(s, alphabet) != right_answers(s, 1)).any()
-        ]
-
-    def answer(sequence: Sequence[int], alphabet: int) -> Any:
-        return next(islice(causal(sequence, alphabet, 1, spacing=1), 2, None))
+    def wrong(alphabet: int, tokens: int) -> list[tuple[int, ...]]:
+        words = product(range(alphabet), repeat=tokens)
+        return [s for s in words if by_angles(s, alphabet, spacing=1) != find1(s)]
 
     assert wrong(2, 1) == wrong(2, 2) == wrong(3, 1) == wrong(3, 2) == []
     assert wrong(2, 3)[0] == (0, 0, 1)
-    assert answer((0, 0, 1), 2).tolist() == [BOTTOM, 0, 0]
-    assert right_answers((0, 0, 1), 1).tolist() == [BOTTOM, 0, BOTTOM]
 
 
-def test_ties_are_never_right() -> None:
-    tied = network._attend(np.array([[0, 0], [1, 1]]))
-    assert tied.tolist() == [0, TIE]
-    assert network._take(np.array([5, 5]), tied).tolist() == [5, TIE]
-
-
-def test_sequences_are_refused_outside_the_alphabet_or_empty() -> None:
-    for sequence in ([], [0, 4], [-1, 0]):
-        with pytest.raises(ValueError, match="each from 0 to 3"):
-            next(causal(sequence, 4, 1))
-
-
-def test_settles_says_never_for_a_network_that_stays_wrong() -> None:
-    case = Case(hops=2, tokens=30, alphabet=4, repeats=True)
-    assert network.settles(lambda *a: causal(*a, induction="printed"), case) == -1
+def test_two_keys_as_near_are_no_answer() -> None:
+    """Three steps back an equal symbol, and two steps back, five and two of ten around, another."""
+    assert by_angles([0, 1, 1, 1, 0], 2, spacing=1)[-1] == -1
 
 
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def sabotaged(net: network.Network) -> network.Network:
-    """The same network, but it answers the first symbol on sequences that begin 1, 1, 0, 0."""
-
-    def wrong(sequence: Sequence[int], alphabet: int, hops: int, **options: Any) -> Iterator[Any]:
-        for answer in net(sequence, alphabet, hops, **options):
-            misled = tuple(sequence[:4]) == (1, 1, 0, 0)
-            yield np.full_like(answer, sequence[0]) if misled else answer
-
-    return wrong
+def found(name: str) -> set[Verdict]:
+    """Of the short cases of a claim on all sequences."""
+    listed = (case for case in CLAIMS[name].cases("quick") if case.get("exhaustive"))
+    return {verdict(CLAIMS[name], case) for case in listed if case.get("mask") != "causal"}
 
 
 @pytest.mark.parametrize(
-    ("name", "net"),
+    ("name", "net", "way", "to"),
     [
-        ("depth_corrected", "causal"),
-        ("depth_carried_symbols", "symbol_carrying"),
-        ("construction_printed_hops", "causal"),
+        ("depth_corrected", "causal_net", ("layers", 1, "heads", 0, "key", 0, 4), 1),
+        ("depth_carried_symbols", "strict_net", ("layers", 0, "mlp", "bias", 0), 0),
+        ("construction_printed_hops", "causal_net", ("layers", 0, "heads", 0, "key", 1, -2), -4),
     ],
 )
-def test_a_network_that_is_wrong_on_one_beginning_is_caught(
-    name: str, net: str, monkeypatch: pytest.MonkeyPatch
+def test_a_net_with_one_weight_changed_fails(
+    name: str, net: str, way: Any, to: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim = CLAIMS[name]
-    monkeypatch.setattr(network, net, sabotaged(getattr(network, net)))
-    found = {case: verdict(claim, case) for case in claim.cases("quick") if case.get("exhaustive")}
-    assert found == {case: Verdict.FAILS if case.tokens >= 4 else Verdict.HOLDS for case in found}
-    assert Verdict.FAILS in found.values()
+    assert found(name) == {Verdict.HOLDS}
+    real = getattr(construction, net)
+    monkeypatch.setattr(construction, net, lambda *given: changed(real(*given), *way, to=to))
+    assert Verdict.FAILS in found(name)
+
+
+def test_heads_that_are_wrong_on_one_beginning_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(sequence: Any, hops: int) -> Any:
+        for answer in by_digits(sequence, hops):
+            yield [sequence[0]] * len(sequence) if sequence[:4] == (1, 1, 0, 0) else answer
+
+    claim = CLAIMS["depth_carried_symbols"]
+    case = Case(mask="causal", hops=3, tokens=5, alphabet=2, exhaustive=True)
+    assert verdict(claim, case) is Verdict.HOLDS
+    monkeypatch.setattr(construction, "by_digits", wrong)
+    assert verdict(claim, case) is Verdict.FAILS
+
+
+def test_an_angle_that_is_wrong_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found("depth_corrected") == {Verdict.HOLDS}
+    monkeypatch.setattr(
+        construction, "by_angles", lambda each, symbols, spacing: by_angles(each, symbols, 1)
+    )
+    assert found("depth_corrected") == {Verdict.FAILS}
+
+
+def test_a_net_that_stays_wrong_or_is_of_another_class_has_no_depth() -> None:
+    case = Case(hops=2, tokens=30, alphabet=4, repeats=True)
+    fixed = "one-causal-head-fixed"
+    assert net_depth(case, 0, causal_net(2, 4), fixed).value == 3
+    assert net_depth(case, 0, causal_net(2, 4, "printed"), fixed).value == -1
+    assert net_depth(case, 0, strict_net(2, 4, 30), fixed).value == -1
 
 
 @pytest.mark.parametrize("topic", ["hops", "connectivity", "formal_languages"])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-from functools import cache, partial
-from itertools import islice
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,63 +12,49 @@ from judging import claims, verdict
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.laws import layers_for_hops, layers_for_hops_printed
+from depthlaw.theory.atlas.tasks import hops as hops_task
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict
-from depthlaw.theory.hops import network, self_skipping_lookup as lookup
+from depthlaw.theory.hops import hop_nets, self_skipping_lookup as lookup
+from depthlaw.theory.hops.hop_nets import net_depth, random_sequences, self_skipping_net
 from depthlaw.theory.hops.pointers import hop_k
-from depthlaw.theory.least_depth.lookup_nets import hops_self_skipping
 from depthlaw.theory.nets import balls
+from depthlaw.theory.nets.attention import Layer
 from depthlaw.theory.nets.batched import answers
-from depthlaw.theory.nets.json_format import net_of
+from depthlaw.theory.nets.json_format import changed, net_of
+from depthlaw.theory.nets.right import right_on
 
 # k = 4 for completeness; the others take a layer less than ceil(log2 k) + 2.
 ASKED = (3, 4, 5, 6, 7, 15)
 
 
-@cache
-def short_words(symbols: int) -> list[tuple[str, ...]]:
-    longest = {2: 10, 3: 6}[symbols]
-    return [
-        word for n in range(1, longest + 1) for word in itertools.product("abc"[:symbols], repeat=n)
-    ]
-
-
-def errs(body: dict, k: int, symbols: int) -> bool:
-    """Whether a net differs from the definition on a short word."""
-    said = answers(net_of(body), short_words(symbols))
-    return any(answer != hop_k(word, k, missing="none")[-1] for word, answer in said)
+def depth(k: int, symbols: int = 2, net=None) -> int:
+    """On all words up to a length; 15 hops differ from 7 in words of nine letters and more."""
+    case = Case(hops=k, tokens=10 if symbols == 2 else 6, alphabet=symbols, exhaustive=True)
+    return int(net_depth(case, 0, net or self_skipping_net(k, symbols), "one-causal-head").value)
 
 
 @pytest.mark.parametrize("symbols", [2, 3])
 @pytest.mark.parametrize("k", ASKED)
 def test_nets_are_right_on_all_short_words_and_wrong_without_a_layer(k: int, symbols: int) -> None:
-    body = hops_self_skipping(k, symbols).body
-    depth = len(body["layers"])
-    assert depth == layers_for_hops_printed(k)
-    assert depth == layers_for_hops(k) - (k != 4)
-    assert not errs(body, k, symbols)
-    # 15 hops differ from 7 in words of nine letters and more.
-    if (k, symbols) != (15, 3):
-        assert errs(body | {"layers": body["layers"][:-1]}, k, symbols)
+    layers = self_skipping_net(k, symbols).depth
+    assert layers == layers_for_hops_printed(k)
+    assert layers == layers_for_hops(k) - (k != 4)
+    assert depth(k, symbols) == (layers if (k, symbols) != (15, 3) else -1)
 
 
 @pytest.mark.parametrize("k", ASKED)
 def test_nets_are_wrong_with_one_score_changed(k: int) -> None:
     """A token does not skip itself, a copy next to it ties, a lookup finds half the place."""
-    for layer, part, row, column, to in (
-        (0, "key", 3, 13, 0),
-        (0, "query", 3, 12, 2),
-        (1, "key", 0, 10, 1),
-    ):
-        body = copy.deepcopy(hops_self_skipping(k, 2).body)
-        matrix = body["layers"][layer]["heads"][0][part]
-        assert matrix[row][column] != to
-        matrix[row][column] = to
-        assert errs(body, k, 2), (layer, part)
+    net = self_skipping_net(k, 2)
+    for way, to in (((0, "key", 3, 13), 0), ((0, "query", 3, 12), 2), ((1, "key", 0, 10), 1)):
+        layer, *rest = way
+        other = changed(net, "layers", layer, "heads", 0, *rest, to=to)
+        assert depth(k, net=other) == -1, way
 
 
 def test_the_width_is_that_of_every_k() -> None:
-    nets = [hops_self_skipping(k, symbols) for k in (1, 3, 15, 64) for symbols in (2, 26)]
+    nets = [self_skipping_net(k, symbols) for k in (1, 3, 15, 64) for symbols in (2, 26)]
     widths = {len(net.read[0]) for net in nets}
     assert len(widths) == 1
 
@@ -78,81 +63,89 @@ def test_the_width_is_that_of_every_k() -> None:
 @pytest.mark.parametrize("k", ASKED)
 def test_long_words_in_doubles(k: int, alphabet: int) -> None:
     rng = np.random.default_rng((7, k, alphabet))
-    depth = layers_for_hops_printed(k)
     for tokens in (lookup.LONGEST_IN_DOUBLES, int(rng.integers(100, 500))):
-        words = network.random_sequences(rng, tokens, alphabet, repeats=bool(k % 2), count=1)
-        for word in words:
-            right = network.right_answers(word, k)
-            for net in (partial(lookup.self_skipping, doubles=True), lookup.softmax):
-                assert (network.answers(net, word, alphabet, k, depth) == right).all()
-        # On the first word, which alternates, no two numbers of hops agree.
-        early = network.answers(
-            partial(lookup.self_skipping, doubles=True), words[0], alphabet, k, depth - 1
-        )
-        assert (early != network.right_answers(words[0], k)).any()
+        words = random_sequences(rng, tokens, alphabet, repeats=bool(k % 2), count=1)
+        for factor in (None, lookup.sharpness(tokens, alphabet)):
+            for word in words:
+                *_, early, last = lookup.in_doubles(word, k, factor)
+                assert last == hop_k(word, k, missing=-1)
+                # On the first word, which alternates, no two numbers of hops agree.
+                assert early != last or word != words[0]
 
 
 def test_doubles_end_where_powers_do() -> None:
     with pytest.raises(ValueError, match="16\\^N needs N at most 500"):
-        next(lookup.self_skipping([0] * 501, 2, 1, doubles=True))
+        next(lookup.in_doubles([0] * 501, 1))
 
 
 def test_whole_numbers_of_any_length_are_exact() -> None:
-    """Beyond 60 bits they are Python's integers."""
-    word = network.random_sequences(np.random.default_rng(3), 40, 3, True)[-1]
-    first = lookup.first_features(np.array([network.BOTTOM, *word]))
-    assert first[1][3].dtype == object
-    assert (
-        network.answers(lookup.self_skipping, word, 3, 7, 4) == network.right_answers(word, 7)
-    ).all()
+    """Beyond 62 bits they are Python's integers."""
+    word = random_sequences(np.random.default_rng(3), 40, 3, True)[-1]
+    letters = tuple("abc"[x] for x in word)
+    sizes: dict = {}
+    assert right_on(self_skipping_net(7, 3), hops_task(7, 3), [letters], sizes, prefixes=True)
+    assert sizes[40][2] > 62
 
 
 @pytest.mark.parametrize("bits", [9, 12])
 def test_few_bits_of_mantissa_are_enough(bits: int) -> None:
     """Scores of floating point with so many bits, where two symbols need 2 log2(2) + O(1)."""
-    word = network.random_sequences(np.random.default_rng(5), 300, 2, True)[-1]
-    symbols = np.array([network.BOTTOM, *word])
-    query, key = lookup.first_features(symbols, doubles=True)
+    word = random_sequences(np.random.default_rng(11), 200, 2, True)[-1]
+    query, key = lookup.first_features(np.array([0.0, *(x + 1 for x in word)]))
 
     def rounded(numbers: np.ndarray) -> np.ndarray:
         mantissa, exponent = np.frexp(numbers)
         return np.ldexp(np.round(mantissa * 2**bits), exponent - bits)
 
-    total, seen = np.zeros((len(symbols), len(symbols))), np.tri(len(symbols))
+    total, seen = np.zeros((len(word) + 1,) * 2), np.tri(len(word) + 1)
     with np.errstate(over="ignore", invalid="ignore"):
         for q, k in zip(query, key, strict=True):
             product = np.where(seen, q[:, None] * k[None, :], 0)
             total = rounded(total + rounded(product))
-    exact = lookup.attended(lookup.scores(query, key))
-    assert (lookup.attended(total) == exact).all()
+    exact = lookup.shares(lookup.scores(query, key), softmax=False)
+    assert (lookup.shares(total, softmax=False) == exact).all()
+    assert (exact.max(axis=1) == 1).all()
 
 
-@pytest.mark.parametrize(
-    "options", [{"skip": 0}, {"base": 2}, {"skip": 4}], ids=["no skip", "base 2", "skip of base"]
-)
-def test_other_scores_do_not_find_the_last_earlier_copy(options: dict) -> None:
+@pytest.mark.parametrize(("name", "to"), [("SKIP", 0), ("BASE", 2), ("SKIP", 4)])
+def test_other_scores_do_not_find_the_last_earlier_copy(
+    name: str, to: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A token finds itself; the nearest copy ties with other symbols, twice."""
-    case = Case(hops=3, tokens=6, alphabet=2, exhaustive=True)
-    assert network.settles(lookup.self_skipping, case) == 3
-    assert network.settles(partial(lookup.self_skipping, **options), case) == -1
+    assert depth(3) == 3
+    monkeypatch.setattr(hop_nets, name, to)
+    assert depth(3) == -1
 
 
+@pytest.mark.parametrize("late", [0, 1, 3])
 @pytest.mark.parametrize("name", ["depth_printed_floating", "depth_printed_softmax"])
-def test_a_network_that_is_a_layer_late_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_that_is_a_layer_late_fails(name: str, late: int, monkeypatch) -> None:
     claim = claims("hops")[name]
-    net = "softmax" if name.endswith("softmax") else "self_skipping"
     case = Case(hops=3, tokens=5, alphabet=2, exhaustive=True, doubles=False)
     assert verdict(claim, case) is Verdict.HOLDS
-    real = getattr(lookup, net)
+    real = lookup.with_softmax if name.endswith("softmax") else lookup.self_skipping_net
 
-    def late(sequence, alphabet, hops, **options):
-        layers = real(sequence, alphabet, hops, **options)
-        yield next(layers)
-        first = next(islice(real(sequence, alphabet, hops, **options), 1))
-        yield first
-        yield from layers
+    def idle(*given):
+        net = real(*given)
+        layers = (*net.layers[:late], Layer((), None, True), *net.layers[late:])
+        return replace(net, layers=layers)
 
-    monkeypatch.setattr(lookup, net, late)
+    monkeypatch.setattr(lookup, real.__name__, idle)
+    assert verdict(claim, case) is Verdict.FAILS
+
+
+def test_doubles_that_are_a_layer_late_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim, real = claims("hops")["depth_printed_floating"], lookup.in_doubles
+    case = Case(hops=3, tokens=100, alphabet=3, repeats=True, doubles=True)
+    assert verdict(claim, case) is Verdict.HOLDS
+    late = partial(itertools.chain.from_iterable)
+    monkeypatch.setattr(
+        lookup,
+        "in_doubles",
+        lambda *given, **more: late(
+            ([answer] * (1 + (number == 0)) for number, answer in enumerate(real(*given, **more)))
+        ),
+    )
     assert verdict(claim, case) is Verdict.FAILS
 
 

@@ -16,7 +16,7 @@ from depthlaw.advisor.atlas import Atlas, atlas as shipped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.regular_depth import read_language
-from ..hops.pointers import hop_k
+from ..hops.pointers import last_hop
 from ..least_depth.graphs import all_graphs, distances
 from ..least_depth.groups import (
     GROUPS,
@@ -277,10 +277,10 @@ def _kgram(k: int, symbols: int) -> WordTask:
     return WordTask(letters, lambda word: ranked(word)[0][0], least=k + 1, asked=asked)
 
 
-def _hops(k: int, symbols: int) -> WordTask:
+def hops(k: int, symbols: int) -> WordTask:
     """hop_k at the last symbol."""
     letters = _symbols("hops", symbols, 2)
-    return WordTask(letters, lambda word: hop_k(word, k, missing="none")[-1], least=1)
+    return WordTask(letters, lambda word: last_hop(word, k, missing="none"), least=1)
 
 
 def composition(k: int, N: int) -> WordTask:
@@ -542,7 +542,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "dyck": (_dyck, ("k", "D")),
     "ordered": (ordered, ("n",)),
     "kgram": (_kgram, ("k", "symbols")),
-    "hops": (_hops, ("k", "symbols")),
+    "hops": (hops, ("k", "symbols")),
     "composition": (composition, ("k", "N")),
     "connectivity": (_connectivity, ("n", "D")),
     "reachability": (reachability, ("n", "D")),

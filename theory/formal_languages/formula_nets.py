@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..nets.attention import AttentionNet
-from ..nets.builder import Body, columns, rows
-from ..nets.json_format import net_of
+from ..nets.builder import Body, Stream
 from .temporal_logic import END, Formula, depth, neither
 
 # Letters of which one stands here, or None for any; formulas of `since`, each with its truth.
@@ -94,84 +93,55 @@ def of_formula(formula: Formula, alphabet: Sequence[str], side: str) -> Attentio
 
     list_parts(formula)
     # A coordinate for each letter, each formula of `since`, and each combination that is needed.
-    place: dict[Any, int] = {x: i for i, x in enumerate((*letters, *found))}
+    place: dict[Any, str] = {x: str(i) for i, x in enumerate((*letters, *found))}
     written: list[dict[tuple[Cube, ...], None]] = [{} for _ in range(depth(formula) + 1)]
 
-    def coordinate(part: Formula) -> int | None:
-        """Where a combination stands; None for one that is the same everywhere."""
-        if part in place:
-            return place[part]
-        sum_of = cubes(part, letters)
-        if sum_of in ((), ((None, ()),)):
-            return None
-        written[depth(part)][sum_of] = None
-        return place.setdefault(sum_of, len(place))
+    def truth(part: Formula) -> dict[str, int]:
+        """What is 1 where a combination holds: its coordinate, or letters where it always does."""
+        if part not in place:
+            sum_of = cubes(part, letters)
+            if sum_of in ((), ((None, ()),)):
+                return everywhere if sum_of else {}
+            written[depth(part)][sum_of] = None
+            return {place.setdefault(sum_of, str(len(place))): 1}
+        return {place[part]: 1}
 
-    everywhere = dict.fromkeys(range(len(letters)), 1)
-
-    def copied_from(part: Formula) -> dict[int, int]:
-        at = coordinate(part)
-        if at is None:
-            return everywhere if cubes(part, letters) else {}
-        return {at: 1}
-
-    layers: list[dict[int | None, list[tuple[dict[int, int], int]]]] = [
-        {} for _ in range(depth(formula))
-    ]
+    everywhere = dict.fromkeys((place[letter] for letter in letters), 1)
+    # By layer and score the rows that heads copy; a score that is the same everywhere is none.
+    copied: list[dict[tuple[str, ...], list[Any]]] = [{} for _ in range(depth(formula))]
     for part in found:
         x, y = part[1:]
-        score = coordinate(("or", y, neither(x)) if x != "1" else y)
-        layers[depth(part) - 1].setdefault(score, []).append((copied_from(y), place[part]))
-    answer = coordinate(formula)
-    if answer is None:
-        raise ValueError("the formula says the same of every word")
-    width = len(place)
+        score = tuple(truth(("or", y, neither(x)) if x != "1" else y))
+        heads = copied[depth(part) - 1].setdefault(score if len(score) == 1 else (), [])
+        heads.append((truth(y), place[part]))
+    answer, stream = truth(formula), Stream([*place.values()], {})
 
-    def head(score: int | None, copied: list[tuple[dict[int, int], int]]) -> Body:
-        return {
-            "attention": f"hard-{side}",
-            "mask": "strict",
-            "query": rows(width, everywhere),
-            "key": rows(width, {} if score is None else {score: 1}),
-            "value": rows(width, *(row for row, _ in copied)),
-            "output": columns(width, *({to: 1} for _, to in copied)),
-        }
+    def unit(cube: Cube, to: str) -> tuple[dict[str, int], int, str]:
+        group, literals = cube
+        summed = {place[letter]: 1 for letter in group or ()}
+        summed |= {place[part]: 1 if holds else -1 for part, holds in literals}
+        return summed, 1 - (group is not None) - sum(holds for _, holds in literals), to
 
-    def mlp(sums: Mapping[tuple[Cube, ...], None]) -> Body:
-        units = [(cube, place[sum_of]) for sum_of in sums for cube in sum_of]
-        first, bias = [], []
-        for (group, literals), _ in units:
-            first.append(
-                {place[letter]: 1 for letter in group or ()}
-                | {place[part]: 1 if truth else -1 for part, truth in literals}
-            )
-            bias.append(1 - (group is not None) - sum(truth for _, truth in literals))
-        return {
-            "in": rows(width, *first),
-            "bias": bias,
-            "out": columns(width, *({to: 1} for _, to in units)),
-        }
-
-    body = {
-        "family": "attention",
-        "alphabet": list(alphabet),
-        "end": END,
-        "embedding": {
-            letter: [
-                int(letter == name or (name in written[0] and _any_of(name, letter)))
-                for name in place
+    layers = []
+    for scores, sums in zip(copied, written[1:], strict=True):
+        attending = (f"hard-{side}", "strict", [everywhere])
+        layer: Body = {
+            "heads": [
+                stream.head(*attending, [dict.fromkeys(score, 1)], rows)
+                for score, rows in scores.items()
             ]
-            for letter in letters
-        },
-        "layers": [
-            {"heads": [head(*of) for of in heads.items()]} | ({"mlp": mlp(sums)} if sums else {})
-            for heads, sums in zip(layers, written[1:], strict=True)
-        ],
-        "read": rows(width, {answer: 1})[0],
-    }
-    net = net_of(body)
-    assert isinstance(net, AttentionNet)
-    return net
+        }
+        if sums:
+            units = [unit(cube, place[sum_of]) for sum_of in sums for cube in sum_of]
+            layer["mlp"] = stream.mlp(units)
+        layers.append(layer)
+
+    def at_first(name: Any, letter: str) -> bool:
+        return name == letter or (name in written[0] and _any_of(name, letter))
+
+    embedding = {x: {place[name]: 1 for name in place if at_first(name, x)} for x in letters}
+    read = stream.matrix([answer])[0]
+    return stream.net(alphabet, embedding, end=END, layers=layers, read=read)
 
 
 def _any_of(sum_of: tuple[Cube, ...], letter: str) -> bool:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
+from itertools import product
 from typing import Any
 
+import numpy as np
 from sympy import ceiling, floor, log
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED
 
+from ..atlas.tasks import hops as hops_task
 from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq, Le
 from ..claims.symbols import hops, quantity
-from . import network
+from ..nets.attention import AttentionNet
+from ..nets.batched import answers
+from .hop_nets import (
+    causal_net,
+    net_depth,
+    random_sequences,
+    sequences_of,
+    simulated_depth,
+    strict_net,
+    words_of,
+)
 from .one_layer import hops_ask_for_every_bit
-from .pointers import find
+from .pointers import find, find1, hop_k
 
 layers_used = quantity(
     "layers_used",
@@ -44,6 +56,7 @@ hops_first = quantity("hops_first", "a", "number of hops taken first", "nonnegat
 hops_then = quantity("hops_then", "b", "number of hops taken next", "nonnegative integer")
 
 SANFORD = "arXiv:2402.09268v1"
+FIXED_POINT = "one-causal-head-fixed"
 PRINTED_CONSTRUCTION: dict[str, Any] = {
     "wording": "printed",
     "kind": "construction",
@@ -128,10 +141,36 @@ def depth_printed(case: Case, seed: int) -> Ball:
     $k = 64$: hops/depth_carried_symbols. What stands in the way of one causal head in fixed point:
     hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.
     """
-    settled = network.settles(network.causal, case, seed)
-    if settled < 0:
+    depth = net_depth(case, seed, causal_net(case.hops, case.alphabet), FIXED_POINT).value
+    if depth < 0:
         raise ValueError(f"the construction errs at [{case}], so it gives no upper end")
-    return Ball(Fraction(2 if hops_ask_for_every_bit(case.hops) else 0), Fraction(settled))
+    return Ball(Fraction(2 if hops_ask_for_every_bit(case.hops) else 0), Fraction(depth))
+
+
+def by_angles(sequence: Sequence[int], alphabet: int, spacing: int) -> list[int]:
+    r"""Where the last-occurrence head of the source points: of the keys $j \leq i$, each with the
+    symbol before it, to the one at the least circular distance; 0 for the start token, -1 where two
+    are as near.
+
+    Args:
+        sequence, alphabet: symbols from 0 on, and their number.
+        spacing: the angle between two symbols in units of N: 1 as printed, 2 is exact. Positions
+            are one step apart, and the start token lies N - 1/2 steps from every query.
+
+    >>> by_angles([0, 0, 1], 2, spacing=1), by_angles([0, 0, 1], 2, spacing=2)
+    ([0, 2, 2], [0, 2, 0])
+    """
+    n, symbols = len(sequence), np.array(sequence)
+    unit, places = spacing * n, np.arange(n)
+    apart = np.subtract.outer(symbols, np.roll(symbols, 1)) * unit
+    apart = (apart + np.subtract.outer(places, places)) % (unit * alphabet)
+    # Doubled, with the start token in the place of the first key, which has no symbol before it.
+    distance = 2 * np.minimum(apart, unit * alphabet - apart)
+    distance[:, 0] = 2 * n - 1
+    distance = np.where(np.tri(n), distance, distance.max() + 1)
+    nearest = distance == distance.min(axis=1, keepdims=True)
+    at = nearest.argmax(axis=1)
+    return np.where(nearest.sum(axis=1) > 1, -1, np.where(at, at + 1, 0)).tolist()
 
 
 @claim(
@@ -162,8 +201,8 @@ def depth_printed(case: Case, seed: int) -> Ball:
     formal=Formal(
         "Hops.depth_corrected_checked",
         "Hops.layers_value {hops}",
-        "Cosines and softmax of the source, in whose place claim and theorem attend to the "
-        "least circular distance.",
+        "Cosines and softmax of the source, in whose place the theorem attends to the least "
+        "circular distance; the claim's net ranks by other scores.",
     ),
 )
 def depth_corrected(case: Case, seed: int) -> Exact:
@@ -173,14 +212,44 @@ def depth_corrected(case: Case, seed: int) -> Exact:
     digits of $k - 1$, symbols $2 N$ apart) with one head and a causal mask is right on every token
     of every sequence from layer $\lceil \log_2 k \rceil + 2$ on, and on some not before.
 
-    Executed in integers: a head attends to the key at the least angular distance. All sequences of
-    5 tokens over 2 and 3 symbols for $k \leq 6$, of 3, 4 and 6 for $k = 1$, and for each
-    $k \leq 64$ an alternating and four random sequences. Two corrections of the printed
-    construction. Of the spacing, at $k = 1$: a true match is at most $N - 1$ steps away, the start
-    token $N - 1/2$, a wrong symbol at least $2 N - (N - 1) = N + 1$. So $2^{L-2}$ hops fit into
+    Run as a net whose scores are squares of distances in place of cosines; that the
+    last-occurrence head of the source, which attends to the key at the least angular distance,
+    finds the same tokens is executed beside it, in integers. All sequences of 5 tokens over 2 and 3
+    symbols for $k \leq 6$, of 3, 4 and 6 for $k = 1$, and for each $k \leq 64$ an alternating and
+    four random sequences. Two corrections of the printed construction. Of the spacing, at $k = 1$:
+    a true match is at most $N - 1$ steps away, the start token $N - 1/2$, a wrong symbol at least
+    $2 N - (N - 1) = N + 1$. So $2^{L-2}$ hops fit into
     $L \geq 2$ layers, and $2^{L-1} - 1$ into the printed depth.
     """
-    return Exact(network.settles(network.causal, case, seed))
+    angles = all(
+        by_angles(each, case.alphabet, spacing=2) == find1(each)
+        for each in sequences_of(case, seed)
+    )
+    net = causal_net(case.hops, case.alphabet)
+    return net_depth(case, seed, net, FIXED_POINT) if angles else Exact(-1)
+
+
+def by_digits(sequence: Sequence[int], hops: int) -> Iterator[list[int]]:
+    """The answers to a sequence after each layer, -1 for none: of layer 1 head b finds the last
+    copy whose place differs in binary digit b, and the answer is the symbol itself; then pointers
+    double.
+
+    >>> list(by_digits([0, 1, 0, 1, 1, 0], 3))[-1]
+    [-1, -1, -1, -1, 1, 1]
+    """
+    says, pointers = [-1, *sequence], [0]
+    for i, symbol in enumerate(sequence, 1):
+        copies = [
+            [j for j in range(1, i + 1) if says[j] == symbol and (i ^ j) >> digit & 1]
+            for digit in range(len(sequence).bit_length())
+        ]
+        last = max(max(seen, default=0) for seen in copies)
+        pointers.append(last and last + 1)
+    yield says[1:]
+    while hops:
+        says = [says[p] for p in pointers] if hops & 1 else says
+        yield says[1:]
+        pointers, hops = [pointers[p] for p in pointers], hops >> 1
 
 
 @claim(
@@ -206,32 +275,39 @@ def depth_carried_symbols(case: Case, seed: int) -> Exact:
 
     For every $k \geq 1$, two hard-attention networks with $O(\log N)$ bits and a start token are
     right on every token of every sequence from layer $\lfloor \log_2 k \rfloor + 2$ on, and on some
-    not before: one of width $O(1)$ with one head, a start token that sees itself and else the
-    strict mask $j < i$; and one with the causal mask and $\lceil \log_2(N + 1) \rceil$ heads, of
-    width $O(1)$ each, in its first layer, one in the others.
+    not before: one of width $O(1)$ with one head and the strict mask $j < i$; and one with the
+    causal mask and $\lceil \log_2(N + 1) \rceil$ heads, of width $O(1)$ each, in its first layer,
+    one in the others.
 
     $\mathrm{find}^1(i)$ is one more than the last $j < i$ with $X_j = X_i$: one layer instead of
     two. Then the answer's symbol travels with the pointers, so $\mathrm{find}^{2^t}$ gives
     $\mathrm{hop}_k$ up to $k = 2^{t+1} - 1$. Executed up to $k = 64$. The strict mask is allowed in
     the source's definition of masked attention, but Theorem 4.2 speaks of the causal mask
     $j \leq i$, under which a token finds itself first, unless a score skips it
-    (hops/depth_printed_floating). Here head $b$ of the first layer sees only
-    tokens whose position differs in binary digit $b$: never the token itself, and every other token
-    at least once. $H$ and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem.
+    (hops/depth_printed_floating). Here head $b$ of the first layer sees only tokens whose position
+    differs in binary digit $b$: never the token itself, and every other token at least once. $H$
+    and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem. For these heads the
+    class is words, since the ReLUs of one layer do not take the largest of $\log N$ numbers.
     """
-    return Exact(network.settles(partial(network.symbol_carrying, mask=case.mask), case, seed))
+    if case.mask == "causal":
+        return simulated_depth(case, seed, by_digits)
+    net = strict_net(case.hops, case.alphabet, case.tokens)
+    return net_depth(case, seed, net, "one-strict-head")
 
 
 # --- the two errors of the printed construction ---------------------------------------------------
 
 
-def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options: Any) -> Exact:
-    """Wrong tokens of the causal network; asking it for `extra` hops too many sabotages it."""
+def printed_net(case: Case, extra: int = 0) -> AttentionNet:
+    """The net of the printed induction step, for more hops than are asked."""
+    return causal_net(case.hops + extra, case.alphabet, "printed")
 
-    def asked(sequence: Sequence[int], alphabet: int, hops: int) -> Iterator[network.Array]:
-        return network.causal(sequence, alphabet, hops + extra, **options)
 
-    return Exact(network.errors(asked, case, seed, layers))
+def _wrong(case: Case, seed: int, net: AttentionNet) -> Exact:
+    """The tokens of all sequences of a case at which a net errs."""
+    task = hops_task(case.hops, case.alphabet)
+    said = answers(net, words_of(case, seed), prefixes=True)
+    return Exact(sum(answer != task.answer(word) for word, answer in said))
 
 
 @claim(
@@ -242,7 +318,7 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
     control=Control(
         FIRST,
         "a network for 2 hops, asked for 1 hop",
-        measured=partial(_wrong, induction="printed", extra=2),
+        measured=lambda case, seed: _wrong(case, seed, printed_net(case, extra=2)),
     ),
     cited=(
         "Decides whether the induction step of sanford2024's Appendix F.4 may be coded as printed."
@@ -251,7 +327,7 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
         "Hops.construction_printed_errs",
         "1%N",
         "That one wrong token makes the count at least 1; cosines and softmax, in whose place "
-        "claim and theorem attend to the least circular distance.",
+        "the theorem attends to the least circular distance, and the claim's net by other scores.",
         refutes=(Case(hops=4, tokens=5, alphabet=2, exhaustive=True),),
         bound="at least",
     ),
@@ -264,10 +340,10 @@ def construction_printed_depth(case: Case, seed: int) -> Exact:
 
     The step composes $\mathrm{find}^{k \bmod 2^{l-1}}$ with $\mathrm{find}^{2^{l-2}}$, where
     $\mathrm{find}^{2^{l-1}}$ is needed. It errs for every $k \geq 2$, at any depth;
-    hops/construction_printed_hops says what it computes. Spacing corrected, so that only this error
-    shows.
+    hops/construction_printed_hops says what it computes. Run as the net of hops/depth_corrected
+    with this step, so that only this error shows.
     """
-    return _wrong(case, seed, induction="printed")
+    return _wrong(case, seed, printed_net(case))
 
 
 @claim(
@@ -288,16 +364,29 @@ def construction_printed_hops(case: Case, seed: int) -> Exact:
     computes $\mathrm{hop}_h$ with $h = k_0$ + sum over $j \geq 1$ of
     $k_j 2^{j-1} = \lceil k/2 \rceil$.
     """
-    net, candidates = partial(network.causal, induction="printed"), set(range(2 * case.hops + 1))
-    for sequence in network.sequences_of(case, seed):
-        given = network.answers(net, sequence, case.alphabet, case.hops)
-        candidates = {h for h in candidates if (network.right_answers(sequence, h) == given).all()}
+    candidates, said = set(range(2 * case.hops + 1)), list[bool | str]()
+    for prefix, answer in answers(printed_net(case), words_of(case, seed), prefixes=True):
+        said = [*said[: len(prefix) - 1], answer]
+        if len(prefix) == case.tokens:
+            candidates = {h for h in candidates if hop_k(prefix, h, missing="none") == said}
     return only(candidates)
 
 
 def only(candidates: set[int]) -> Exact:
     """The one element of a set; -1 when it has none or several."""
     return Exact(candidates.pop() if len(candidates) == 1 else -1)
+
+
+def _mistaken(case: Case, point: Callable[[Sequence[int]], Sequence[int]]) -> Exact:
+    """The tokens of all sequences whose pointer leads to another symbol than the first hop."""
+    wrong = 0
+    for sequence in sequences_of(case, 0):
+        said = {0: -1} | dict(enumerate(sequence, 1))
+        answers = hop_k(sequence, 1, missing=-1)
+        wrong += sum(
+            said.get(p) != answer for p, answer in zip(point(sequence), answers, strict=True)
+        )
+    return Exact(wrong)
 
 
 @claim(
@@ -307,7 +396,7 @@ def only(candidates: set[int]) -> Exact:
     control=Control(
         Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
         "where spacing $N$ is right, one layer is not enough",
-        measured=partial(_wrong, layers=1, spacing=1),
+        measured=lambda case: _mistaken(case, lambda sequence: range(1, case.tokens + 1)),
     ),
     cited="Decides whether the last-occurrence head may space its symbols as printed.",
     formal=Formal(
@@ -319,7 +408,7 @@ def only(candidates: set[int]) -> Exact:
         bound="at least",
     ),
 )
-def construction_printed_spacing(case: Case, seed: int) -> Exact:
+def construction_printed_spacing(case: Case) -> Exact:
     r"""Symbols $N$ apart suffice in the last-occurrence head.
 
     For every $N$, every alphabet and every sequence of length $N$, the construction with symbols
@@ -328,9 +417,10 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
     A key whose symbol follows the query's symbol in cyclic order lies $N - (i - j) \geq 1$ steps
     away and can win. Smallest failure: $N = 3$, $X = (0, 0, 1)$, token 3, which should find
     nothing. All sequences of each length are tried. Symbols $2 N$ apart suffice
-    (hops/depth_corrected).
+    (hops/depth_corrected). The class is words, since the angles depend on $N$ and have cosines that
+    are no rationals.
     """
-    return _wrong(case, seed, layers=2, spacing=1)
+    return _mistaken(case, lambda sequence: by_angles(sequence, case.alphabet, spacing=1))
 
 
 # --- pointers add up ------------------------------------------------------------------------------
@@ -361,9 +451,9 @@ def doubling(case: Case, seed: int) -> Exact:
     $\mathrm{find}^a(\mathrm{find}^b(i)) = \mathrm{find}^{a+b}(i)$ at every $i$, so one lookup
     doubles a pointer.
     """
-    drawn = network.random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
+    drawn = random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
     candidates = set(range(case.tokens))
-    for sequence in [*drawn, *network.all_sequences(6, 2)]:
+    for sequence in [*drawn, *product((0, 1), repeat=6)]:
         first, then = [0, *find(sequence, case.hops_first)], find(sequence, case.hops_then)
         composed = [first[p] for p in then]
         candidates = {h for h in candidates if find(sequence, h) == composed}

@@ -171,7 +171,8 @@ def one_layer_unbounded_precision(case: Case) -> Exact:
 
     So no search at a fixed $N$ can refute a depth: lower bounds need the precision $O(\log N)$ as
     $N$ grows. Bits are not measured; the read-out is an arbitrary map of its own for each index;
-    tested is that the prefix can be read.
+    tested is that the prefix can be read. The class is words, since no class of nets has such a
+    read-out.
     """
     return _misread(case, base=case.alphabet)
 

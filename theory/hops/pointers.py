@@ -42,3 +42,15 @@ def hop_k(sequence: Sequence[Any], hops: int, missing: Any = None) -> list[Any]:
     ['a', 'b', 'c']
     """
     return [sequence[p - 1] if p else missing for p in find(sequence, hops)]
+
+
+def last_hop(sequence: Sequence[Any], hops: int, missing: Any = None) -> Any:
+    """The last of `hop_k`. Cost: linear in the length and the number of hops.
+
+    >>> last_hop("baebcabebdea", 2)
+    'c'
+    """
+    once, at = [0, *find1(sequence)], len(sequence)
+    for _ in range(hops):
+        at = once[at]
+    return sequence[at - 1] if at else missing

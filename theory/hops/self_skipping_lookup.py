@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import NDArray
 from sympy import Rational, Symbol, exp, floor, log
 from sympy.core.relational import Relational
@@ -22,118 +21,51 @@ from ..claims.definition import Case, Control, Exact, Formal, Step, claim
 from ..claims.proof_steps import equal, nonnegative, remark, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import hops as hop_number
-from . import network
+from ..nets.attention import AttentionNet
+from ..nets.json_format import changed
 from .construction import layers_used, log2_k, ours
-from .network import TIE, Array
+from .hop_nets import BASE, SKIP, net_depth, self_skipping_net, simulated_depth, with_softmax
 from .pointers import hop_k
 
-# Whole numbers, or IEEE doubles.
-Numbers = NDArray[Any]
+Numbers = NDArray[Any]  # of doubles
 Features = tuple[Numbers, ...]
 
-BASE, SKIP = 4, 2
 # Doubles end at 2^1024; the largest feature is 2 16^(N/2) or 8 x^2 4^(N/2) for symbols x.
 LONGEST_IN_DOUBLES = 500
 # Of softmax the scores are multiplied for so many layers.
 _LAYERS = 12
 
 
-def first_features(
-    symbols: Array, *, base: int = BASE, skip: int = SKIP, doubles: bool = False
-) -> tuple[Features, Features]:
+def first_features(x: Numbers) -> tuple[Features, Features]:
     """Queries and keys of layer 1, four numbers each, of the start token and the symbols from 1.
 
-    The score of token j for token i is 4^N times 4^j (1 - 2 (x_i - x_j)^2) - 2 4^(2 j - i), for the
-    start token without the square: it stands for a copy of every symbol at place 0. In doubles
-    places are counted from the middle, and 4^N is left out.
-
-    >>> queries, keys = first_features(np.array([-1, 0, 1, 0]))
-    >>> scores(queries, keys)[3].tolist()
-    [62, 224, -1536, -4096]
+    The score is that of `self_skipping_net`, in doubles, for which places are counted from the
+    middle.
     """
-    last = len(symbols) - 1
-    middle = last // 2 if doubles else 0
-    bits = (base ** (2 * last) * 8 * int(symbols.max() + 1) ** 2).bit_length()
-    number: Any = float if doubles else np.int64 if bits < 62 else object
-    places, x = np.arange(last + 1), (symbols + 1).astype(number)
-
-    def power(exponents: Array) -> Numbers:
-        of = float(base) if doubles else base
-        return np.array([of ** int(e) for e in exponents], dtype=number)
-
-    shared, down = (middle, 2 * middle) if doubles else (last, last)
-    common, up = power(np.full_like(places, shared)), power(places - middle)
-    own, across = 1 - 2 * x * x, np.full_like(up, -2)
+    places = np.arange(len(x))
+    middle = (len(x) - 1) // 2
+    common, up = np.full_like(x, float(BASE) ** middle), float(BASE) ** (places - middle)
+    own, across = 1 - 2 * x * x, np.full_like(x, -2)
     own[0], across[0] = 1, 0  # The start token is a copy of every symbol.
-    query = (common, common * x * x, common * x, power(down - places))
-    return query, (up * own, up * across, 4 * up * x, -skip * up * up)
+    query = (common, common * x * x, common * x, float(BASE) ** (2 * middle - places))
+    return query, (up * own, up * across, 4 * up * x, -SKIP * up * up)
 
 
 def scores(query: Features, key: Features) -> Numbers:
     """Inner products of queries with the keys that they see, added up from the left; else 0."""
-    seen = _causal(len(query[0]))
-    total = np.zeros(seen.shape, dtype=key[0].dtype)
+    seen = np.tri(len(query[0]), dtype=bool)
+    total = np.zeros(seen.shape)
     for q, k in zip(query, key, strict=True):
         total += np.multiply(q[:, None], k[None, :], out=np.zeros_like(total), where=seen)
     return total
 
 
-def attended(scored: Numbers) -> Array:
-    """The token with the largest score under the causal mask; TIE where it is not the only one."""
-    hidden = -np.inf if scored.dtype == float else scored.min() - 1
-    scored = np.where(_causal(len(scored)), scored, hidden)
-    best = scored == scored.max(axis=1, keepdims=True)
-    return np.where(best.sum(axis=1) == 1, best.argmax(axis=1), TIE)
-
-
-@cache
-def _causal(tokens: int) -> npt.NDArray[np.bool_]:
-    """Whether token i sees token j <= i."""
-    return np.tri(tokens, dtype=bool)
-
-
-def place_features(aim: Numbers) -> tuple[Features, Features]:
-    """Queries and keys of every later layer: the score 2 aim j - j^2 is largest where j = aim."""
-    places = np.arange(len(aim)).astype(aim.dtype)
-    return (aim, np.ones_like(places)), (2 * places, -places * places)
-
-
-def self_skipping(
-    sequence: Sequence[int],
-    alphabet: int,
-    hops: int,
-    *,
-    doubles: bool = False,
-    base: int = BASE,
-    skip: int = SKIP,
-) -> Iterator[Array]:
-    """Answers after each layer, without end, of hard attention with one causal head a layer.
-
-    Layer 1 finds the last earlier copy, hence find^1; layer t + 2 looks up the token at find^(2^t)
-    and takes over its answer where digit t of k is 1.
-
-    Raises:
-        ValueError: for words too long for doubles, and symbols outside the alphabet.
-
-    >>> from itertools import islice
-    >>> [row.tolist() for row in islice(self_skipping([0, 1, 0, 1, 1, 0], 2, 3), 4)][-1]
-    [-1, -1, -1, -1, 1, 1]
-    """
-    symbols, _ = network.tokens_of(sequence, alphabet)
-    if doubles and len(sequence) > LONGEST_IN_DOUBLES:
-        raise ValueError(
-            f"{len(sequence)} symbols: 16^N needs N at most {LONGEST_IN_DOUBLES} in doubles"
-        )
-    yield symbols[1:]
-    first = first_features(symbols, base=base, skip=skip, doubles=doubles)
-    last = attended(scores(*first))
-
-    def look_up(pointer: Array) -> Array:
-        aim = np.maximum(pointer, 0).astype(float if doubles else np.int64)
-        return np.where(pointer == TIE, TIE, attended(scores(*place_features(aim))))
-
-    pointer = np.where(last > 0, last + 1, np.minimum(last, 0))
-    yield from network.doubling(symbols, pointer, hops, look_up)
+def shares(scored: Numbers, softmax: bool) -> Numbers:
+    """What each token attends to under the causal mask: by softmax, or the largest scores alone."""
+    scored = np.where(np.tri(len(scored), dtype=bool), scored, -np.inf)
+    apart = scored - scored.max(axis=1, keepdims=True)
+    weights = np.exp(apart) if softmax else (apart == 0).astype(float)
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def sharpness(tokens: int, alphabet: int, layers: int = _LAYERS) -> int:
@@ -147,38 +79,43 @@ def sharpness(tokens: int, alphabet: int, layers: int = _LAYERS) -> int:
     return 1 << (math.ceil(least) - 1).bit_length()
 
 
-def softmax(
-    sequence: Sequence[int], alphabet: int, hops: int, *, factor: float | None = None
-) -> Iterator[Array]:
-    """The same with softmax in doubles: pointers and answers are means of what tokens hold.
+def in_doubles(
+    sequence: Sequence[int], hops: int, factor: float | None = None
+) -> Iterator[list[int]]:
+    """Answers after each layer of `self_skipping_net` in doubles, -1 for none.
 
     Args:
-        sequence, alphabet, hops: as in `self_skipping`.
-        factor: of all scores; `sharpness` by default.
+        sequence, hops: symbols from 0 on, and hops.
+        factor: of all scores of softmax; by default heads are hard.
+
+    Raises:
+        ValueError: for words too long for doubles.
+
+    >>> list(in_doubles([0, 1, 0, 1, 1, 0], 3))[-1]
+    [-1, -1, -1, -1, 1, 1]
     """
-    symbols, _ = network.tokens_of(sequence, alphabet)
-    scale = float(sharpness(len(sequence), alphabet)) if factor is None else factor
-    seen = np.tri(len(symbols), dtype=bool)
+    if len(sequence) > LONGEST_IN_DOUBLES:
+        raise ValueError(
+            f"{len(sequence)} symbols: 16^N needs N at most {LONGEST_IN_DOUBLES} in doubles"
+        )
+    says = np.array([0.0, *(x + 1.0 for x in sequence)])
+    places = np.arange(len(says)).astype(float)
 
-    def weights(features: tuple[Features, Features]) -> Numbers:
+    def mean(features: tuple[Features, Features], *values: Numbers) -> list[Numbers]:
         query, key = features
-        scored = scores(tuple(scale * q for q in query), key)
-        scored = np.where(seen, scored, -np.inf)
-        shares = np.exp(scored - scored.max(axis=1, keepdims=True))
-        return shares / shares.sum(axis=1, keepdims=True)
+        scored = scores(tuple((factor or 1) * q for q in query), key)
+        weights = shares(scored, factor is not None)
+        return [(weights * held[None, :]).sum(axis=1) for held in values]
 
-    def mean(shares: Numbers, values: Numbers) -> Numbers:
-        return (shares * values[None, :]).sum(axis=1)
-
-    yield symbols[1:]
-    places = np.arange(len(symbols))
-    aim = mean(weights(first_features(symbols, doubles=True)), np.where(places, places + 1.0, 0.0))
-    says, digits = symbols + 1.0, hops
+    (aim,) = mean(first_features(says), np.where(places, places + 1, 0))
     while True:
-        yield np.rint(says[1:]).astype(np.int64) - 1
-        shares = weights(place_features(aim))
-        says = mean(shares, says) if digits & 1 else says
-        aim, digits = mean(shares, aim), digits >> 1
+        yield (np.rint(says[1:]).astype(int) - 1).tolist()
+        if not hops:
+            return
+        # The score 2 aim j - j^2 is largest where j = aim.
+        looked_up = ((aim, np.ones_like(places)), (2 * places, -places * places))
+        after, there = mean(looked_up, aim, says)
+        aim, says, hops = after, there if hops & 1 else says, hops >> 1
 
 
 # --- claims ---------------------------------------------------------------------------------------
@@ -202,9 +139,16 @@ _WORDS = {
 }
 
 
-def _settles(case: Case, seed: int, **options: Any) -> Exact:
-    net = partial(self_skipping, doubles=case.doubles, **options)
-    return Exact(network.settles(net, case, seed))
+def _depth(case: Case, seed: int, net: AttentionNet, factor: float | None = None) -> Exact:
+    """By the net on all words of a length, in doubles on long ones."""
+    if case.get("exhaustive"):
+        return net_depth(case, seed, net, "one-causal-head")
+    return simulated_depth(case, seed, partial(in_doubles, factor=factor))
+
+
+def _soft(case: Case, seed: int, factor: int) -> Exact:
+    net = with_softmax(self_skipping_net(case.hops, case.alphabet), factor)
+    return _depth(case, seed, net, factor)
 
 
 @claim(
@@ -215,7 +159,11 @@ def _settles(case: Case, seed: int, **options: Any) -> Exact:
     control=Control(
         Case(hops=3, tokens=6, alphabet=2, exhaustive=True, doubles=False),
         "without the term by which a token skips itself",
-        measured=partial(_settles, skip=0),
+        measured=lambda case, seed: _depth(
+            case,
+            seed,
+            changed(self_skipping_net(3, 2), "layers", 0, "heads", 0, "key", 3, 13, to=0),
+        ),
     ),
     cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted for "
     r"$\mathrm{hop}_k$ in floating point.",
@@ -240,12 +188,13 @@ def depth_printed_floating(case: Case, seed: int) -> Exact:
     highest, any of them more than the start token, that more than 0, and the token itself and
     other symbols less. So one layer gives $\mathrm{find}^1$. Then layer $t + 2$ looks up the token
     at $\mathrm{find}^{2^t}$ by the score $2pj - j^2$; the answer there is taken over if digit $t$
-    of $k$ is 1. No score that decides is tied. Run in whole numbers on all words of a length; in
-    IEEE doubles on words of up to 500 symbols. In the source numbers are at most $N^{\zeta}$ in
+    of $k$ is 1. No score that decides is tied. The net is run on all words of a length, in exact
+    numbers. Words of 100 symbols and more are run in IEEE doubles, and the class is words there,
+    since exact numbers have thousands of bits. In the source numbers are at most $N^{\zeta}$ in
     steps of $N^{-\zeta}$, which is fixed point; there this ranking is impossible
     (hops/self_skip_subset_sums), and hops/depth_printed is open.
     """
-    return _settles(case, seed)
+    return _depth(case, seed, self_skipping_net(case.hops, case.alphabet))
 
 
 def _score_steps() -> Iterator[Step]:
@@ -362,9 +311,7 @@ def _rounding_steps() -> Iterator[Step]:
     control=Control(
         Case(hops=3, tokens=6, alphabet=2, exhaustive=True),
         "scores that are not multiplied",
-        measured=lambda case, seed: Exact(
-            network.settles(partial(softmax, factor=1.0), case, seed)
-        ),
+        measured=partial(_soft, factor=1),
     ),
     supports="hops/depth_printed_floating",
 )
@@ -383,9 +330,10 @@ def depth_printed_softmax(case: Case, seed: int) -> Exact:
     $N e^{-s/2}$ for scores multiplied by $s = 2 \ln(16 L M^2)$, $M = N + |\Sigma| + 1$, and a
     layer adds at most $1/(16 L)$ to the error of pointers and answers, which are at most $M$.
     Scores grow as $4^N$: their exponents have $O(\log N)$ bits, those of their exponentials would
-    have $2 N$ and more. Run in IEEE doubles, with $s$ rounded up to a power of two, for 12 layers.
+    have $2 N$ and more. With $s$ rounded up to a power of two, for 12 layers, the net is run on all
+    words of a length, in balls, and on longer ones in IEEE doubles, where the class is words.
     """
-    return Exact(network.settles(softmax, case, seed))
+    return _soft(case, seed, sharpness(case.tokens, case.alphabet))
 
 
 @depth_printed_softmax.argument(

@@ -42,13 +42,18 @@ Sizes = dict[int, tuple[int, int, int] | None]
 
 
 def answers(
-    net: AttentionNet | RecurrentNet, words: Iterable[Word], sizes: Sizes | None = None
+    net: AttentionNet | RecurrentNet,
+    words: Iterable[Word],
+    sizes: Sizes | None = None,
+    prefixes: bool = False,
 ) -> Iterator[tuple[Word, Answer]]:
     """Each word with what the net says of it, in the order of the words.
 
     Args:
         sizes: where to note, of attention over the rationals, how large the numbers of all states
             get, by the length of the words.
+        prefixes: whether all prefixes of a word, of one letter or more, stand in its place. Where
+            no token sees later ones and no mark stands behind a word, one run gives them all.
 
     Cost: for attention that of `net.answer` in whole numbers, by the batch of neighbours of one
     length, each batch run before its first answer is given. For recurrent nets a look-up for each
@@ -57,13 +62,36 @@ def answers(
     Raises:
         UsageError: for a word without an answer, once those before it are given.
     """
+    if prefixes and not _at_every_token(net):
+        words, prefixes = (prefix for word in words for prefix in _prefixes(word)), False
     if isinstance(net, RecurrentNet):
         return _by_automaton(net, words)
     if net.in_balls:
         return balls.answers(net, words)
     if net.field.domain is not None:
         return ((word, net.answer(word)) for word in words)
-    return _by_batches(net, words, sizes, _said, net.answer)
+    if not prefixes:
+        return _by_batches(net, words, sizes, _said, net.answer)
+    runs = _by_batches(
+        net, words, sizes, _said_of_prefixes, lambda word: [*map(net.answer, _prefixes(word))]
+    )
+    return (pair for word, said in runs for pair in zip(_prefixes(word), said, strict=True))
+
+
+def _at_every_token(net: AttentionNet | RecurrentNet) -> bool:
+    """Whether one run of a word in batches says what the net answers to each prefix."""
+    return (
+        isinstance(net, AttentionNet)
+        and not (net.in_balls or net.by_length or net.thoughts or net.end)
+        and net.field.domain is None
+        and net.at == "last"
+        and all(head.mask != "none" for layer in net.layers for head in layer.heads)
+        and all(head.divide != "n" for layer in net.layers for head in layer.heads)
+    )
+
+
+def _prefixes(word: Word) -> list[Word]:
+    return [word[:length] for length in range(1, len(word) + 1)]
 
 
 def read_outs(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, Vector]]:
@@ -242,7 +270,8 @@ def _by_batches(
     for length, neighbours in groupby(words, key=len):
         while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
             try:
-                said = by_products(net, _products(made, batch, sizes))
+                every = by_products is _said_of_prefixes
+                said = by_products(net, _products(made, batch, sizes, every))
             except _WordByWordError:
                 said = map(by_word, batch)
                 if sizes is not None:
@@ -257,6 +286,13 @@ def _said(net: AttentionNet, products: _Rationals) -> list[Answer]:
     return [net.labels[k] for k in said.argmax(axis=1)]
 
 
+def _said_of_prefixes(net: AttentionNet, products: _Rationals) -> Iterator[tuple[Answer, ...]]:
+    """By words, at all tokens but the start."""
+    tokens = range(net.start is not None, products.top.shape[1])
+    said = [_said(net, _Rationals(products.top[:, [i]], products.bottom)) for i in tokens]
+    return zip(*said, strict=True)
+
+
 def _fractions(net: AttentionNet, products: _Rationals) -> list[Vector]:
     bottoms = np.broadcast_to(products.bottom, len(products.top)).tolist()
     return [
@@ -265,8 +301,8 @@ def _fractions(net: AttentionNet, products: _Rationals) -> list[Vector]:
     ]
 
 
-def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None) -> _Rationals:
-    """What the answers to words of one length are read off.
+def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None, every: bool) -> _Rationals:
+    """What the answers to words of one length are read off, at the token of the read-out or all.
 
     Raises:
         _WordByWordError: if one of them has none, or numbers get too long.
@@ -278,7 +314,8 @@ def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None) -> _Rat
         for states in _states(net, vectors):
             if sizes is not None:
                 _note(sizes, len(words[0]), states)
-        read = states.last() if net.at == "last" else _Rationals(states.top[:, [0]], states.bottom)
+        last = states.last() if net.at == "last" else _Rationals(states.top[:, [0]], states.bottom)
+        read = states if every else last
     return read.through(net.read)
 
 
@@ -381,7 +418,7 @@ def _attended(head: Head, states: _Rationals, fresh: int) -> _Rationals:
     seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)[-fresh:]
     weights, totals = _weights(head, scores, _times(queries.bottom, keys.bottom), seen)
     common = totals[:, 0]
-    for i in range(1, totals.shape[1]):
+    for i in range(1, totals.shape[1] if _largest(totals) > 1 else 0):
         common = _lcm(common, totals[:, i])
     top = _times(matmul(weights, values.top), (common[:, None] // totals)[..., None])
     return _Rationals(top, _times(common, values.bottom)).through(head.output)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from .attention import AttentionNet
-from .json_format import net_of
+from .json_format import attention_net
 
 Body = dict[str, Any]
 Rows = list[list[Any]]
@@ -118,6 +118,4 @@ class Stream:
             },
             "positions": self._positions,
         } | rest
-        net = net_of(body)
-        assert isinstance(net, AttentionNet)
-        return net
+        return attention_net(body)

@@ -168,6 +168,17 @@ def net_of(body: Mapping[str, Any]) -> ExactNet:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
 
+def attention_net(body: Mapping[str, Any]) -> AttentionNet:
+    """The net of attention that a JSON object describes.
+
+    Raises:
+        UsageError: as of `net_of`.
+    """
+    net = net_of(body)
+    assert isinstance(net, AttentionNet)
+    return net
+
+
 def recurrent_net(body: Mapping[str, Any]) -> RecurrentNet:
     """The recurrent net that a JSON object describes.
 

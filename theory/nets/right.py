@@ -52,6 +52,7 @@ def right_on(
     task: WordTask | Maximum,
     words: Iterable[Word] | None = None,
     sizes: Sizes | None = None,
+    prefixes: bool = False,
 ) -> Correctness:
     """Whether a net is right on a task, exactly.
 
@@ -60,7 +61,8 @@ def right_on(
         task: on words, or of ReLU nets a maximum of numbers.
         words: that are run; by default all that are asked, where these are finitely many, and
             those of every length where the net's states close up.
-        sizes: where to note how large the numbers of states get (`batched.answers`).
+        sizes, prefixes: where to note how large the numbers of states get, and whether all prefixes
+            of a word stand in its place (`batched.answers`).
 
     Cost: that of running the net on the words, or of its automaton (`every_length`), or of
         `relu.where_no_maximum`.
@@ -95,23 +97,23 @@ def right_on(
         words = () if every_length else task.words(0)
     depth = net.depth if not isinstance(net, ThoughtNet) else 0
     count, mistake = 0, None
-    for word, said, steps in _answers(net, words, sizes):
+    for word, said, steps in _answers(net, words, sizes, prefixes):
         count, depth = count + 1, max(depth, steps)
         if mistake := _mistake(word, said, task):
             break
     if not mistake and closed and closed.wrong:
-        ((word, said, _),) = _answers(net, [closed.wrong], None)
+        ((word, said, _),) = _answers(net, [closed.wrong])
         count, mistake = count + 1, _mistake(word, said, task)
     return Correctness(count, mistake, depth, closed.states if closed else None, every_length)
 
 
 def _answers(
-    net: ExactNet, words: Iterable[Word], sizes: Sizes | None
+    net: ExactNet, words: Iterable[Word], sizes: Sizes | None = None, prefixes: bool = False
 ) -> Iterator[tuple[Word, Answer, int]]:
     if isinstance(net, ThoughtNet):
         yield from ((word, *net.answer(word)) for word in words)
     elif not isinstance(net, ReluNet):
-        yield from ((word, said, 0) for word, said in answers(net, words, sizes))
+        yield from ((word, said, 0) for word, said in answers(net, words, sizes, prefixes))
 
 
 def _mistake(word: Word, said: Answer, task: WordTask) -> Mistake | None:
