@@ -291,7 +291,7 @@ def test_numbers_too_long_to_be_run_together_are_not_counted() -> None:
 )
 def test_all_prefixes_are_answered_as_by_themselves(name) -> None:
     """In one run where no mark stands behind a word, else one by one."""
-    net = net_of(body(name))
+    net = net_of(stored(name))
     words = list(itertools.product(net.alphabet[:2], repeat=4))
     prefixes = [word[:n] for word in words for n in range(1, 5)]
     each = list(answers(net, prefixes))
