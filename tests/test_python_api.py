@@ -21,7 +21,7 @@ from depthlaw.advisor import architecture, latency
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.question import OPTIONS
 from depthlaw.ledger.cli.arguments import app, main
-from depthlaw.ledger.functions.options import Options, SizeOptions
+from depthlaw.ledger.functions.options import QuestionOptions, SizeOptions
 from depthlaw.ledger.records.store import Store
 
 LOSSES = Path(__file__).parents[1] / "docs/examples/gemstones.csv"
@@ -224,12 +224,12 @@ def test_prompts_complete_the_options_of_a_question():
     assert swept["norm"].annotation == Literal["pre", "post", "lns"] | None
     # What a type checker sees, which runs nothing, is the same.
     for function, options, own in (
-        (depthlaw.recommend, Options, {"budget"}),
+        (depthlaw.recommend, QuestionOptions, {"budget"}),
         (depthlaw.sweep, SizeOptions, {"least", "most", "points"}),
     ):
         kinds = get_type_hints(options, None, vars(architecture) | vars(latency))
         assert kinds.keys() == inspect.signature(function).parameters.keys() - own
-    kinds = get_type_hints(Options, None, vars(architecture) | vars(latency))
+    kinds = get_type_hints(QuestionOptions, None, vars(architecture) | vars(latency))
     for option in OPTIONS:
         if option.name != "budget":
             kind, facts = kinds[option.name], option.metadata

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ class Checked(Report, Compared):
         file: what was given, where that is one.
     """
 
-    file: str | None = None
+    file: str | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """What `depthlaw tasks check --json` prints."""

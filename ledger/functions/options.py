@@ -47,7 +47,7 @@ class SizeOptions(TypedDict, total=False):
     kind: Literal["decoder", "encoder", "encoder-decoder"] | None
 
 
-class Options(SizeOptions, total=False):
+class QuestionOptions(SizeOptions, total=False):
     """All: also what there is to spend, and a task."""
 
     flops: float | str | None

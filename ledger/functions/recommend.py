@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
 
-    from .options import Options
+    from .options import QuestionOptions
 
 
 @completed(lambda option: True)
-def recommend(budget: str | float | Budget | None = None, **options: Unpack[Options]) -> Answer:
+def recommend(
+    budget: str | float | Budget | None = None, **options: Unpack[QuestionOptions]
+) -> Answer:
     """How deep a net should be, in one buildable shape: the answer of `depthlaw depth` as data.
 
     Args:

@@ -21,7 +21,7 @@ WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
 TIERS = ("cited", "supporting")
 
 
-class Finding(StrEnum):
+class FindingKind(StrEnum):
     """The kinds of findings by their headings, in the order of their weight."""
 
     FAILS_AS_SOURCE = "Fails as its source has it"
@@ -40,7 +40,7 @@ class Finding(StrEnum):
 class Group:
     """Findings of one kind: what it means, and the claims, heaviest first."""
 
-    heading: Finding
+    heading: FindingKind
     meaning: str
     results: tuple[ClaimResult, ...]
 
@@ -59,40 +59,40 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     def named(name: str) -> Callable[[ClaimResult], bool]:
         return lambda r: verdict_name(r) == name
 
-    table: list[tuple[Finding, str, Callable[[ClaimResult], bool]]] = [
+    table: list[tuple[FindingKind, str, Callable[[ClaimResult], bool]]] = [
         (
-            Finding.FAILS_AS_SOURCE,
+            FindingKind.FAILS_AS_SOURCE,
             "A statement of a source, as printed, as reported in another text, or as recalled from "
             "memory: a recalled wording may differ from the source's. A counterexample is recorded "
             "for each.",
             fails("printed", "reported", "recalled"),
         ),
         (
-            Finding.FAILS_AS_OURS,
+            FindingKind.FAILS_AS_OURS,
             "A statement derived or expected here; no source is at fault.",
             fails("derived"),
         ),
         (
-            Finding.READING_FAILS,
+            FindingKind.READING_FAILS,
             "A vague sentence of a source, hardened here into one about all instances so that it "
             "can be tested, is refuted in that form (READING FAILS). The source's own sentence "
             "stands, and may have meant less.",
             fails("universal"),
         ),
         (
-            Finding.PREMISE_REFUTED,
+            FindingKind.PREMISE_REFUTED,
             "The statement rests on another claim that fails.",
             named(PREMISE_REFUTED),
         ),
         (
-            Finding.ATTENTION,
+            FindingKind.ATTENTION,
             "A run failed, a proof or a negative control broke, or a verdict is "
             "another one than expected.",
             lambda r: bool(r.unexpected),
         ),
-        (Finding.UNDECIDED, "Measured, and neither side is certain.", named(Verdict.UNDECIDED)),
+        (FindingKind.UNDECIDED, "Measured, and neither side is certain.", named(Verdict.UNDECIDED)),
         (
-            Finding.IN_PART,
+            FindingKind.IN_PART,
             "Some cases are measured and undecided, or have no record; the verdict "
             "rests on the others.",
             lambda r: (
@@ -100,17 +100,17 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
             ),
         ),
         (
-            Finding.VACUOUS,
+            FindingKind.VACUOUS,
             "The bound holds, but on every decided case by so large a factor that it says "
             "nothing about them.",
             lambda r: r.vacuous and r.verdict is not Verdict.FAILS,
         ),
         (
-            Finding.CONDITIONAL,
+            FindingKind.CONDITIONAL,
             "Rests on a conjecture, or on a claim that is neither PROVED nor ARGUED.",
             named(Verdict.CONDITIONAL),
         ),
-        (Finding.NOT_RUN, "Nothing is recorded.", named(NOT_RUN)),
+        (FindingKind.NOT_RUN, "Nothing is recorded.", named(NOT_RUN)),
     ]
     return [
         Group(heading, meaning, tuple(filter(belongs, ordered)))

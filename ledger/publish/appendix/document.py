@@ -30,7 +30,7 @@ from ...running.user_claims import OwnFile
 from ...verdicts.citations import bibtex_for, entries
 from ...verdicts.claim_set import altered, claim_set, entry, hash_of
 from ...verdicts.display import duration, statement_latex
-from ...verdicts.findings import Finding, groups, reason
+from ...verdicts.findings import FindingKind, groups, reason
 from ...verdicts.record_source import Recorded, largest_recorded_suite, runs_of
 from ...verdicts.reference_ledger import Agreement, Ledger
 from ...verdicts.suite_verdicts import (
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 Shown = Literal["headlines", "claims", "all"]
 # Groups of findings that the statements themselves, and their counts, tell.
-_TOLD_ELSEWHERE = (Finding.VACUOUS, Finding.NOT_RUN, Finding.IN_PART)
+_TOLD_ELSEWHERE = (FindingKind.VACUOUS, FindingKind.NOT_RUN, FindingKind.IN_PART)
 # Symbols of so many statements are explained once.
 _OFTEN = 3
 _TITLE = "How deep must a transformer be?"
@@ -375,7 +375,7 @@ def _findings(
     failing = {r.claim.key: r for group in ordered for r in group.results if r.failing}
     others = []
     for group in (group for group in ordered if group.heading not in _TOLD_ELSEWHERE):
-        attention = group.heading is Finding.ATTENTION
+        attention = group.heading is FindingKind.ATTENTION
         told = [r for r in group.results if attention or not (r.failing or r.unexpected)]
         if told:
             others.append((group.heading, group.meaning, [*map(_line, told)]))

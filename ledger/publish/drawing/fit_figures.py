@@ -11,7 +11,7 @@ from depthlaw.advisor.base.quantities import size
 from depthlaw.advisor.rules import rules
 from depthlaw.empirics.depth_width.fits import Law, Optimum
 
-from .panels import Kind, Panel, Series
+from .panels import Panel, Series, SeriesKind
 
 # Panels of budgets; more are passed over evenly.
 _MOST = 5
@@ -76,7 +76,7 @@ def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
         if rule.key in _THEORY + _PRACTICE:
             depths = tuple(rule.depth(12 * volume) for volume in volumes)
             widths = tuple(map(math.sqrt, volumes / np.array(depths)))
-            kind: Kind = "reference" if rule.key in _THEORY else "line"
+            kind: SeriesKind = "reference" if rule.key in _THEORY else "line"
             curves.append(Series(rule.name, depths, widths, kind=kind))
     title = "Best shapes against laws and rules"
     return Panel(title, "layers", "width", tuple(curves), x_scale="log", y_scale="log")
