@@ -323,9 +323,8 @@ def _invertible(
         matrix = _square(forms, part)
         holds = _solve(matrix, part, data, prime)
         if size <= _FLINT:
-            square = nmod_mat(
-                *matrix.shape, (matrix.astype(np.int64) % prime).ravel().tolist(), prime
-            )
+            entries = (matrix.astype(np.int64) % prime).ravel().tolist()
+            square = nmod_mat(size, size, entries, prime)
     else:
         holds = _solve_in_flint(square, part, data, prime)
     if square is not None and size <= _FLINT:
