@@ -376,10 +376,15 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
         if (other := _free(case, names)[0] if fixed else case.choice(*names))
     ]
     most, names = max(moved, key=lambda pair: pair[0], default=(0.0, fixed))
-    if most <= _MOVED and len(on_depth) > 1 and not fixed and not case.near_rule(a):
-        # None of them moves it alone.
-        names, together = on_depth, case.choice(*on_depth)
-        most = _apart(together, a) if together else 0.0
+    if most <= _MOVED and not fixed:
+        # None of them moves it alone: of all together, those that are needed for it.
+        every = tuple(dict.fromkeys((*on_depth, *steps)))
+        if (apart := _apart_without(case, a, every)) > _MOVED:
+            names, most = every, apart
+            for name in every:
+                fewer = tuple(other for other in names if other != name)
+                if (apart := _apart_without(case, a, fewer)) > _MOVED:
+                    names, most = fewer, apart
     free = _free(case, names)[0] if fixed else case.choice(*names)
     if most <= _MOVED:
         if fixed:
@@ -397,6 +402,12 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
         if free is None or free.layers == a.layers:
             return reason
     return _with_price(case, a, reason, free)
+
+
+def _apart_without(case: Case, a: Architecture, names: tuple[str, ...]) -> float:
+    """How far the depth is from that without these demands; 0 where nothing is legal without."""
+    other = case.choice(*names) if names else None
+    return _apart(other, a) if other else 0.0
 
 
 def _code(names: tuple[str, ...]) -> str:

@@ -84,7 +84,7 @@ def answer_to(
         option = typed_as(idle[0], getattr(demanded, idle[0]))
         raise UsageError(
             f"{option} is about a shape, and a task alone asks for none; leave it out, or give a "
-            f"size too, as in depthlaw depth 3B --task {question.task} {option}"
+            "size too, as in depthlaw depth 3B"
         )
     elif tasks:
         return Answer(tasks[0].question, tasks=tasks)

@@ -1152,7 +1152,9 @@ def citation(answer: Answer, version: str) -> str:
         parts.append(f"finds {answer.interval.ends} within 1 % of the best loss{where} ({sources})")
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
-        parts.append(f"says of the task {task.task}: {task.headline} ({sources})")
+        parts.append(
+            f"says of the task {task.task}: {task.headline}" + f" ({sources})" * bool(sources)
+        )
     return f'depthlaw {version}, asked "{answer.question}", {", and ".join(parts)}.'
 
 

@@ -279,6 +279,22 @@ def test_the_reason_beside_many_demands_is_true(size: float, demands: dict) -> N
     assert untrue(size, demands) == []
 
 
+@pytest.mark.parametrize(
+    ("size", "demands"),
+    [
+        ("125M", {"least_layers": 24, "multiple": 512}),
+        ("1.3B", {"most_layers": 20, "kv_ratio": 8}),
+        ("1.3B", {"most_layers": 20, "multiple": 2048}),
+    ],
+)
+def test_demands_that_move_the_depth_together_are_named(size: str, demands: dict) -> None:
+    """Steps of the width leave what a limit of layers alone would hardly move."""
+    found = recommend(size, **demands).shape
+    assert set(found.reason.demands) == set(demands)
+    assert all(question.flag(name) in found.why for name in demands)
+    assert untrue({"125M": 125e6, "1.3B": 1.3e9}[size], demands) == []
+
+
 def test_a_reason_that_is_not_true_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """All demands that leave one depth, and one of them to blame, as if it alone had set it."""
     decided = decide._reason

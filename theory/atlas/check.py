@@ -130,8 +130,12 @@ def check(
     body: dict[str, Any] = {}
     if isinstance(given, ExactNet):
         net = given
-    else:
+    elif isinstance(given, str | Path | Mapping):
         body = read_body(Path(given) if isinstance(given, str) else given)
+    else:
+        raise UsageError(
+            f"cannot check {quoted(str(given))}; accepted are a file, its JSON object, or a net"
+        )
     if task is not None:
         body = {name: value for name, value in body.items() if name != "language"}
         body |= {"task": task, "parameters": parameters}

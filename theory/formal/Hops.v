@@ -1,6 +1,6 @@
 (* k-hop retrieval: pointers add up, and a causal hard-attention net that doubles them.
 
-   The objects are those of theory/hops/pointers.py and theory/hops/network.py (`causal`):
+   The objects are those of theory/hops/pointers.py and theory/hops/hop_nets.py (`causal_net`):
    positions 1, ..., N, position 0 is the start token, symbols are 0, ..., A - 1, a head attends to
    the visible key at the least doubled circular distance. That a cosine orders keys as the
    distance of angles does, and that a softmax comes near hard attention, stays informal. *)

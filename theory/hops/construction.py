@@ -274,8 +274,8 @@ def depth_carried_symbols(case: Case, seed: int) -> Exact:
     layers.
 
     For every $k \geq 1$, two hard-attention networks with $O(\log N)$ bits and a start token are
-    right on every token of every sequence from layer $\lfloor \log_2 k \rfloor + 2$ on, and on some
-    not before: one of width $O(1)$ with one head and the strict mask $j < i$; and one with the
+    right on every token of every sequence at layer $\lfloor \log_2 k \rfloor + 2$, and on some not
+    a layer earlier: one of width $O(1)$ with one head and the strict mask $j < i$; and one with the
     causal mask and $\lceil \log_2(N + 1) \rceil$ heads, of width $O(1)$ each, in its first layer,
     one in the others.
 
@@ -286,8 +286,9 @@ def depth_carried_symbols(case: Case, seed: int) -> Exact:
     $j \leq i$, under which a token finds itself first, unless a score skips it
     (hops/depth_printed_floating). Here head $b$ of the first layer sees only tokens whose position
     differs in binary digit $b$: never the token itself, and every other token at least once. $H$
-    and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem. For these heads the
-    class is words, since the ReLUs of one layer do not take the largest of $\log N$ numbers.
+    and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem. These heads are
+    simulated: what each finds is taken from its definition, no weights are written, and the class
+    is words.
     """
     if case.mask == "causal":
         return simulated_depth(case, seed, by_digits)
@@ -395,8 +396,8 @@ def _mistaken(case: Case, point: Callable[[Sequence[int]], Sequence[int]]) -> Ex
     cases=SHORT,
     control=Control(
         Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
-        "where spacing $N$ is right, one layer is not enough",
-        measured=lambda case: _mistaken(case, lambda sequence: range(1, case.tokens + 1)),
+        "where spacing $N$ is right, both symbols at one angle",
+        measured=lambda case: _mistaken(case, lambda it: by_angles(it, alphabet=1, spacing=1)),
     ),
     cited="Decides whether the last-occurrence head may space its symbols as printed.",
     formal=Formal(

@@ -286,9 +286,9 @@ def dyck_both_ways(case: Case) -> Exact:
     or the rightmost of the greatest scores; and by no fewer, with any number of heads. So looking
     both ways saves no layer: one head a layer that looks back does it with as many.
 
-    The network is that of least_depth/dyck_layers, a net of fewer heads than the class has, which
-    is words. Fewer layers fail: $D$ give two words the same
-    kind at the end, one of them with a bracket that stays open. They are computed here for
+    The network is that of least_depth/dyck_layers, whose heads are some of those of this class; the
+    class is words. Fewer layers fail: $D$ give two words the same kind at the end, one of them with
+    a bracket that stays open. They are computed here for
     $D \leq 3$, and $D + 1$ layers tell them apart; that there are such words for every $D$ is
     proved by a kernel, with a game of so many alternations as layers and one more
     (docs/coverage/least_depth.md has the argument). That the hierarchy of these games is infinite
@@ -419,11 +419,11 @@ def letters_both_ways(case: Case) -> Exact:
     to $2 L - 2$ and more; so no number of layers decides whether a length is even.
 
     In layer $t$ a letter learns whether $t$ were before it, and whether $t$ come after; the last
-    layer looks for one with enough on both sides. The class is words, since no net looks ahead:
-    this network is a formula of past and future, compared on all words up to length $k + 1$, and $k
-    - 1$ and $k$ letters look alike one layer earlier. Words of letters a are compared up to length
-    $2 L + 3$. That no longer word is told apart is proved by the kernel, and so is the network at
-    all lengths.
+    layer looks for one with enough on both sides. The class is words, since no head of a net sees
+    what comes after its position alone: this network is a formula of past and future, compared on
+    all words up to length $k + 1$, and $k - 1$ and $k$ letters look alike one layer earlier. Words
+    of letters a are compared up to length $2 L + 3$. That no longer word is told apart is proved by
+    the kernel, and so is the network at all lengths.
     """
     k, formula = case.letters, from_both_sides(case.letters)
     layers = depth(formula)
@@ -493,12 +493,13 @@ def blocks_both_ways(case: Case) -> Exact:
     positions, read at an extra last position, where each head of each layer may see what is before
     its position, the position, what is after it, or any of these together, and attends to the
     leftmost or the rightmost of the greatest scores; and by no fewer, with any number of heads.
-    Five heads a layer do it. Rightmost heads that look back take $\lfloor k/2 \rfloor + 1$.
+    Five heads a layer do it, by the kernel. Rightmost heads that look back take
+    $\lfloor k/2 \rfloor + 1$.
 
-    The class is words, since no net looks ahead: the network is a formula of past and future,
-    compared on all words up to the length, and one layer fewer gives $k$ and $k + 2$ blocks of two
-    letters each the same kind at the end. At all lengths the network is proved by the kernel. One
-    block takes one layer.
+    The class is words, since no head of a net sees what comes after its position alone: the network
+    is a formula of past and future, compared on all words up to the length, and one layer fewer
+    gives $k$ and $k + 2$ blocks of two letters each the same kind at the end. At all lengths a
+    network of five heads a layer is proved by the kernel. One block takes one layer.
     """
     k, automaton = case.blocks, minimal(block_language(case.blocks))
     formula = blocks_from_both_sides(k)

@@ -152,7 +152,6 @@ def vertex_thoughts(
 
 
 @cache
-@cache
 def pair_thoughts(vertices: int, edges: int) -> AttentionNet:
     """The net whose thoughts have one number for each pair: 1 where a path is known.
 
@@ -317,9 +316,10 @@ def thoughts_of_vertices(case: Case, seed: int) -> Exact:
 
     One net for all graphs of $n$ vertices and all starts, with whole numbers as weights, run token
     by token on a sink, three tokens for an edge, and a start; the read-out asks whether the number
-    of the target is positive. The net is of its class at every size. All graphs of up to four
-    vertices (4,096 of four), and drawn ones of at most 24 edges in a drawn order. A factor as large
-    as the number of edges lets each vertex that is found count. The weights are ours: the theorem
+    of the target is positive. Its weights break nothing of the class at any size that is run; that
+    the width is linear in $n$ is words. All graphs of up to four vertices (4,096 of four), and
+    drawn ones of at most 24 edges in a drawn order. A factor as large as the number of edges lets
+    each vertex that is found count. The weights are ours: the theorem
     of zhu2025 was not read; its abstract says that $D$ steps suffice, $D$ the diameter, and that a
     thought is a superposition of frontiers. That fewer thoughts fail is said of this net alone;
     with $n^2$ numbers fewer are enough (least_depth/thoughts_of_pairs). Without the sink a thought

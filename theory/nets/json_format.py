@@ -127,7 +127,7 @@ def _refuse_unknown(body: Mapping[str, Any]) -> None:
                     f"unknown field {quoted(name)}{where}; accepted are {known.replace(' ', ', ')}"
                 )
 
-    if (family := body.get("family")) not in _FIELDS:
+    if (family := str(body.get("family"))) not in _FIELDS:
         return
     known, of_layers = _FIELDS[family]
     refuse(body, known, "")
