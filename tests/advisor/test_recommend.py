@@ -291,7 +291,7 @@ def test_demands_that_move_the_depth_together_are_named(size: str, demands: dict
     """Steps of the width leave what a limit of layers alone would hardly move."""
     found = recommend(size, **demands).shape
     assert set(found.reason.demands) == set(demands)
-    assert all(question.flag(name) in found.why for name in demands)
+    assert all(question.typed(name, value) in found.why for name, value in demands.items())
     assert untrue({"125M": 125e6, "1.3B": 1.3e9}[size], demands) == []
 
 

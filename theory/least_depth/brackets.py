@@ -288,12 +288,12 @@ def dyck_both_ways(case: Case) -> Exact:
 
     The network is that of least_depth/dyck_layers, whose heads are some of those of this class; the
     class is words. Fewer layers fail: $D$ give two words the same kind at the end, one of them with
-    a bracket that stays open. They are computed here for
-    $D \leq 3$, and $D + 1$ layers tell them apart; that there are such words for every $D$ is
-    proved by a kernel, with a game of so many alternations as layers and one more
-    (docs/coverage/least_depth.md has the argument). That the hierarchy of these games is infinite
-    is classical (dot-depth); that it counts these layers is derived here. Positions are not meant:
-    the network of yao2021, which also looks both ways, has positions $i/n$ besides.
+    a bracket that stays open. They are computed here for $D \leq 3$, and $D + 1$ layers tell them
+    apart; that there are such words for every $D$ is proved by a kernel, with a game of so many
+    alternations as layers and one more (docs/coverage/least_depth.md has the argument). That the
+    hierarchy of these games is infinite is classical (dot-depth); that it counts these layers is
+    derived here. Positions are not meant: the network of yao2021, which also looks both ways, has
+    positions $i/n$ besides.
     """
     enough = layers_that_do(case)
     same = [alike_both_ways(case.nesting, case.copies, layers) for layers in (enough - 1, enough)]
