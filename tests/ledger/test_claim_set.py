@@ -38,7 +38,7 @@ RELEASED = {
     "claims-v10": "7388a6c436e420335a479df52d8f608a3130f76fa187fb593a422bf7d028134b",
     "claims-v11": "769b40f02b9b01e6c9ee86f671b4659f763788fb8862a47c2d3e783b892e96eb",
     "claims-v12": "06fcb77bf98cf9f4dca8b024050669b474a39360c4dd4c2095e1a7b13c1f2bb9",
-    "claims-v13": "9cad7b136dad1ff4ddc60a720526aba6e1fb0ef0413cb17d1d6ea3ef8b688d65",
+    "claims-v13": "0ae85bb7e22cc881310d5efafaa46c2c38b15b484b31311975c3f9d139e83e8a",
 }
 
 ONE = Entry(
