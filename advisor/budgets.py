@@ -484,7 +484,7 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
             else "; no listed device has it"
         )
         note += "; no bandwidth and no measured points are given, so this excludes nothing"
-    return note if c.latency_matters else f"{note}; for fewer layers: --latency-matters"
+    return note if c.latency_matters else f"{note}; --latency-matters asks for fewer layers"
 
 
 def _longest(b: Budget, a: Architecture) -> int:

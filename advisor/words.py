@@ -196,7 +196,8 @@ def _why(d: Decision, r: Reason) -> str:
     if r.code == "coarse-widths":
         why = (
             f"the nearest to the rule inside the range: widths come in steps of "
-            f"{width_steps(template(target, c))}, and none near the rule's depth can be built"
+            f"{width_steps(template(target, c))}, and none near the rule's depth has the size with "
+            "the usual MLP"
         )
     elif r.code == "nearest-legal-depth":
         return "the nearest legal depth that keeps the demands"
@@ -241,7 +242,7 @@ def _against(r: Reason) -> str:
         *(["it"] if r.kind == "limit" else []),
         *(flag(BY_NAME[name].name) for name in r.dropped),
     ]
-    without = "otherwise" if len(names) < 2 else f"without {', '.join(names[:-1])} and {names[-1]}"
+    without = "otherwise" if len(names) < 2 else f"without {listed(names)}:"
     cost = _cost(r.cost)
     if r.cost.loss is not None and no_higher(r.cost.loss) and r.cost.equal:
         cost += "; the default keeps to the depth of the rule all the same"
@@ -252,7 +253,7 @@ def _against(r: Reason) -> str:
 def _also(r: Reason) -> str:
     """The other demands without one of which the depth would be another."""
     return "".join(
-        f"; without {other.option} {other.layers:,} x {other.width:,}" for other in r.also
+        f"; without {other.option}: {other.layers:,} x {other.width:,}" for other in r.also
     )
 
 
@@ -463,7 +464,7 @@ def _warnings(d: Decision) -> Iterator[Coded]:
         larger = "larger" if off > 0 else "smaller"
         yield (
             "size",
-            f"the nearest shape that can be built is {abs(off):.0%} {larger} than the budget",
+            f"the shape is {abs(off):.0%} {larger} than the budget",
         )
     if e := a.experts:
         yield (
@@ -863,7 +864,7 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
         least = layers(answer.floor.layers)
-        yield "Floor", f"{least}: below log_3(width), theory without softmax wants more depth"
+        yield "Floor", f"{least}: with fewer than log_3(width), theory without softmax wants more"
 
 
 def _proposal(answer: Answer) -> Candidate | None:

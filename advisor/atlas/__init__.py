@@ -204,7 +204,8 @@ class AtlasBound:
         """
         if word and not self.covers:
             return word
-        stands = "argued in words" if self.argument else "published"
+        stands = "derived" if self.mark == "derived" and not self.covers else "published"
+        stands = "argued in words" if self.argument else stands
         return f"{stands}, in part checked ({word})" if word else stands
 
 

@@ -116,7 +116,7 @@ def test_why_names_the_constraint_that_decided_and_its_cost(
     assert found.shape.architecture.layers != a.layers
     why = found.shape.why
     cost = r"cost: (loss [-+0-9wn]|not known \()"
-    assert re.search(rf"^set by .*{what} {a.layers} x {a.width:,}; {cost}", why), why
+    assert re.search(rf"^set by .*{what}:? {a.layers} x {a.width:,}; {cost}", why), why
     row = " ".join(as_text(found).split())
     assert f"Why {why}"[:60] in row
     assert "least mean regret" not in row
