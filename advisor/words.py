@@ -864,7 +864,7 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
         least = layers(answer.floor.layers)
-        yield "Floor", f"{least}: with fewer than log_3(width), theory without softmax wants more"
+        yield "Floor", f"{least}: theory without softmax wants at least log_3(width) of them"
 
 
 def _proposal(answer: Answer) -> Candidate | None:

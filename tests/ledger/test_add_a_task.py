@@ -42,13 +42,13 @@ def test_the_page_runs_as_it_is_printed(mine: Path, capsys: pytest.CaptureFixtur
         said[line] = " ".join(capsys.readouterr().out.split())
     assert len(said) == 5
     alone = said["depthlaw depth --task alternating --atlas mine"]
-    assert "hard attention, rightmost: at most 3 layers; published." in alone
+    assert "hard attention, rightmost: at most 3 layers; derived." in alone
     # Without the folder nobody knows the task, and without a task the folder does nothing.
     for wrong in ("--task alternating", "3B --atlas mine", "--task hops --hops 3 --atlas none"):
         assert main(["depth", *wrong.split()]) == 2
     capsys.readouterr()
     assert (
-        "alternating, uhat-right: at most 3 layers; published"
+        "alternating, uhat-right: at most 3 layers; derived"
         in said["depthlaw tasks --atlas mine"]
     )
     assert (
