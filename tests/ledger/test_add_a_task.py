@@ -48,8 +48,7 @@ def test_the_page_runs_as_it_is_printed(mine: Path, capsys: pytest.CaptureFixtur
         assert main(["depth", *wrong.split()]) == 2
     capsys.readouterr()
     assert (
-        "alternating, uhat-right: at most 3 layers; derived"
-        in said["depthlaw tasks --atlas mine"]
+        "alternating, uhat-right: at most 3 layers; derived" in said["depthlaw tasks --atlas mine"]
     )
     assert (
         "right on words of every length, exactly: its"
