@@ -18,7 +18,15 @@ from typing import Any
 
 from ..base.quantities import UsageError, quoted
 from ..claim_verdicts import verdict
-from .formulas import NONE as NONE, Conditional, Limited, formula as formula, parse
+from .formulas import (
+    NONE as NONE,
+    Comparison,
+    Conditional,
+    Limited,
+    Words,
+    formula as formula,
+    parse,
+)
 from .reading import read_table, refuse_unknown
 
 # The source of bounds that are ours.
@@ -209,6 +217,18 @@ class AtlasBound:
         return f"{stands}, in part checked ({word})" if word else stands
 
 
+def _no_depth(depth: str) -> bool:
+    """Whether no depth suffices, perhaps from some number on; on a conjecture is not enough.
+
+    >>> [_no_depth(each) for each in ("none", "none if k >= 2", "none if TC0 is not NC1", "k")]
+    [True, True, False, False]
+    """
+    tree = parse(depth)
+    if isinstance(tree, Conditional) and isinstance(tree.condition, Comparison):
+        tree = tree.then
+    return tree == Words(NONE)
+
+
 @dataclass(frozen=True)
 class AtlasRow:
     """The best known bounds of a task in a class; None where no bound is known."""
@@ -248,7 +268,7 @@ class AtlasRow:
         {'counting': 'closed', 'uhat-right': 'closed', 'softmax-fixed-precision': 'ends meet'}
         """
         ends = [end for end in (self.lower, self.upper) if end]
-        none = self.lower is not None and self.lower.depth == NONE
+        none = self.lower is not None and _no_depth(self.lower.depth)
         if not none and (len(ends) < 2 or parse(self.needed) != parse(self.suffices)):
             return "open"
         return "closed" if all(end.argued for end in ends) else "ends meet"

@@ -246,9 +246,6 @@ def _of_rows(task: str, class_: str, rows: list[AtlasRow], numbers: Mapping[str,
     lowers = [end_at(row.lower, numbers) for row in rows if row.lower]
     upper = min(uppers, key=lambda end: inf if end.number is None else end.number, default=None)
     most = inf if upper is None or upper.number is None else upper.number
-    if upper is not None and upper.depth == "some depth" and len(rows) > 1:
-        # STAIR_1 is a language of another kind than STAIR_k, whose row says that no depth does it.
-        lowers = [end for end in lowers if end.number != inf]
     # The lower end of a wider task may have a condition, which its note names.
     own = [end for end in lowers if len(rows) == 1 or end.number is None or end.number <= most]
     lower = max(own, key=lambda end: -1 if end.number is None else end.number, default=None)
