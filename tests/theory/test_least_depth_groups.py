@@ -19,11 +19,12 @@ from depthlaw.theory.least_depth.groups import (
     closure,
     element_name,
     exponent,
+    inverse,
     power,
     series,
     times,
 )
-from depthlaw.theory.least_depth.householder import factors, named, periods, read as read_deltanet
+from depthlaw.theory.least_depth.householder import factors, named, periods
 from depthlaw.theory.least_depth.icosians import icosahedral, icosians, tracked
 
 ORDERS = {"C8": 8, "Q8": 8, "D8": 16, "SL(2,3)": 24, "GL(2,3)": 48, "A5": 60, "S5": 120}
@@ -134,7 +135,11 @@ def test_four_deltanet_layers_track_s5() -> None:
     states = (letters[0],) * 4
     x = letters[0]
     for letter in rng.choices(letters, k=40):
-        after, x = read_deltanet(states, factors(letter, swaps, 4)), times(x, letter)
+        after, below = [], letters[0]
+        for state, mirror in zip(states, reversed(factors(letter, swaps, 4)), strict=True):
+            after.append(times(state, times(times(below, mirror), inverse(below))))
+            below = times(state, below)
+        x = times(x, letter)
         assert all(
             any(times(old, f) == new for f in (letters[0], *swaps))
             for old, new in zip(states, after, strict=True)

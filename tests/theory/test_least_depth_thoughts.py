@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 
@@ -14,6 +15,7 @@ from depthlaw.theory.least_depth.chain_of_thought import least_steps, task
 from depthlaw.theory.least_depth.graphs import Edge, all_graphs
 from depthlaw.theory.nets.attention import AttentionNet
 from depthlaw.theory.nets.batched import thoughts
+from depthlaw.theory.nets.json_format import changed
 
 
 def run(net: AttentionNet, edges: list[Edge], count: int) -> list[np.ndarray]:
@@ -43,9 +45,11 @@ def test_thought_t_holds_exactly_what_is_within_reach(seed: int) -> None:
 def test_no_part_of_the_net_is_idle() -> None:
     """Vertex 0 leads nowhere; without a sink it finds all that any edge leads to."""
     edges, n = [(1, 2), (1, 3), (2, 3), (3, 0)], 4
-    assert (run(ct.vertex_thoughts(n, 12), edges, 1)[1][0] == [1, 0, 0, 0]).all()
-    assert (run(ct.vertex_thoughts(n, 12, sink=False), edges, 1)[1][0] == [1, 0, 1, 1]).all()
-    assert (run(ct.vertex_thoughts(n, 12, copying=False), edges, 3)[3] == np.eye(4)).all()
+    net = ct.vertex_thoughts(n, 12)
+    assert (run(net, edges, 1)[1][0] == [1, 0, 0, 0]).all()
+    no_sink = changed(net, "layers", 1, "heads", 0, "key", n, 2, to=0)
+    assert (run(no_sink, edges, 1)[1][0] == [1, 0, 1, 1]).all()
+    assert (run(replace(net, layers=net.layers[1:]), edges, 3)[3] == np.eye(4)).all()
     for far in (1, 2):
         loose = ct.vertex_thoughts(3, 6, threshold=False)
         assert ct.least_thoughts(loose, 3, all_graphs(3), far) == far

@@ -14,12 +14,7 @@ from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.formula_nets import of_formula
-from ..formal_languages.hard_attention import (
-    attention_layers,
-    blocks,
-    least_layers,
-    letters,
-)
+from ..formal_languages.hard_attention import attention_layers, blocks, least_layers, letters
 from ..formal_languages.temporal_logic import (
     END,
     Formula,
@@ -220,8 +215,7 @@ def _(statement: Any) -> Iterator[Step]:
 
 
 def pair_both_ways(deepest: int, copies: int) -> tuple[str, str]:
-    """Brackets nested as deep as allowed, and with one that stays open, for heads that look both
-    ways.
+    """Brackets nested as deep as allowed, and with one that stays open, for looking both ways.
 
     Of each height there are two words that end as high as they begin, one that ends one higher and
     one that ends one lower. Those of the next height are made of so many copies of the former, with

@@ -55,15 +55,11 @@ Pair = tuple[int, int]
 
 
 class WordFunction(NamedTuple):
-    """A function on words, as sets of words.
-
-    words: all of them; tests: pair -> the words that have this letter at this position; classes:
-    answer -> the words that have it.
-    """
+    """A function on words, as sets of words."""
 
     words: tuple[Digits, ...]
-    tests: dict[Pair, int]
-    classes: dict[Any, int]
+    tests: dict[Pair, int]  # -> the words that have this letter at this position
+    classes: dict[Any, int]  # answer -> the words that have it
 
     @property
     def everything(self) -> int:
@@ -103,9 +99,6 @@ def ranks(the: WordFunction) -> Callable[[int], tuple[int, Pair | None]]:
     its trees.
 
     Cost: one minimum over all pairs for every product of sets of letters, 3^n of them for bits.
-
-    >>> ranks(task(sum, 3))(0b11111111)[0]
-    3
     """
 
     @cache
@@ -170,7 +163,7 @@ def decoder(the: WordFunction) -> ThoughtNet:
 
 
 def pairs_text(pairs: Iterable[Pair]) -> str:
-    """Pairs as a file of the family `thoughts` has them."""
+    """Pairs as a file of thoughts has them."""
     return " ".join(f"{position}:{letter}" for position, letter in pairs)
 
 
@@ -302,30 +295,18 @@ def run(
 
 
 def kth_one(k: int) -> Callable[[Digits], int]:
-    """The position of the k-th one, from 1; 0 if there are fewer.
-
-    >>> kth_one(2)((1, 0, 1))
-    3
-    """
+    """The position of the k-th one, from 1; 0 if there are fewer."""
     return lambda word: next((i for i, bit in enumerate(word, 1) if bit and sum(word[:i]) == k), 0)
 
 
 def iterated(times: int) -> Callable[[Digits], int]:
-    """The word read as a map of {0, ..., n-1} to itself, applied so often to 0.
-
-    >>> iterated(2)((2, 0, 1))
-    1
-    """
+    """The word read as a map of {0, ..., n-1} to itself, applied so often to 0."""
     return lambda word: reduce(lambda at, _: word[at], range(times), 0)
 
 
 def truth_tables(length: int) -> Iterator[tuple[int, ...]]:
     """All functions of bits; from four bits on, one of those that differ in the order or the flips
-    of the bits, which change neither rank nor steps.
-
-    >>> [len(list(truth_tables(length))) for length in (1, 2, 3)]
-    [4, 16, 256]
-    """
+    of the bits, which change neither rank nor steps."""
     words = list(product((0, 1), repeat=length))
     index = {word: j for j, word in enumerate(words)}
     moves = [

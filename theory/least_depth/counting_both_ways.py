@@ -16,15 +16,7 @@ from ..claims.proof_steps import equal, nonnegative
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
-from ..formal_languages.counting_logic import (
-    KNEE,
-    Side,
-    count_depth,
-    counts,
-    depth,
-    truths,
-    within,
-)
+from ..formal_languages.counting_logic import KNEE, Side, count_depth, counts, depth, truths, within
 from ..formal_languages.hard_attention import blocks, clash
 from ..formal_languages.temporal_logic import Formula
 
@@ -69,11 +61,7 @@ def somewhere(x: Formula) -> Formula:
 
 def contains(letters: str, sides: str = "<>") -> Formula:
     """An alternation of k letters is a subsequence, at depth floor(k / 2) + 1: it is read off its
-    middle, and all positions agree.
-
-    Args:
-        letters: the alternation.
-        sides: where to look from the middle; with one side only half of the letters are sought.
+    middle, by looking to these sides, and all positions agree.
 
     >>> contained = contains("aba")
     >>> depth(contained), truths(contained, "abb"), truths(contained, "abba")
@@ -377,13 +365,9 @@ def scales(bound: int, number: int, first: int = 1, more: int = 2) -> list[int]:
 
 def alike(bound: int, number: int, sides: int = 2, first: int = 1) -> tuple[str, str]:
     """Two words with the same letters that depth 2 does not tell apart, whatever its outer
-    comparisons are, if inner ones have weights and thresholds up to the bound.
-
-    Args:
-        bound: the largest absolute value of a weight or threshold.
-        number: blocks of the first word; the second has 2 more.
-        sides: 1 for counts to the left alone, with 3 blocks; 2 for both, with 4 or more.
-        first: what the shortest run has beyond the bound; with 0 it does not outweigh it.
+    comparisons are, if inner ones have weights and thresholds up to the bound. The second word has
+    2 blocks more. `sides`: 1 for counts to the left alone, with 3 blocks; 2 for both, with 4 or
+    more. `first`: what the shortest run has beyond the bound; with 0 it does not outweigh it.
 
     >>> alike(1, 3, sides=1)
     ('aabbbbbbbbaa', 'aabbbbbbbaba')

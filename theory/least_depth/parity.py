@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, count, product
 from math import prod
 from operator import mul
 
@@ -120,19 +120,15 @@ def least_order(k: int) -> int:
     E_x has an entry 1 for the query token and for each pair (position, its bit), and 0 for the
     pairs that do not occur. An entry of its h-th power is 1 where all of at most h coordinates
     occur in x, so sets of coordinates are counted.
-
-    >>> [least_order(k) for k in (1, 2, 3)]
-    [1, 2, 3]
     """
-    order = 0
-    while True:
+    for order in count():
         signed: Counter[tuple[object, ...]] = Counter()
         for word in words_of(k):
             for chosen in combinations(("?", *enumerate(word)), order):
                 signed[chosen] += sign(word)
         if any(signed.values()):
-            return order
-        order += 1
+            break
+    return order
 
 
 # --- two layers ---
