@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 import torch
 from torch import Tensor
+from trainings import killed
 
 from depthlaw.empirics.trained_depth import wall_nets
 from depthlaw.empirics.trained_depth.wall import FARTHEST
@@ -69,26 +70,13 @@ def test_the_index_alone_tells_nothing() -> None:
     assert max(abs(share - 0.5) for share in shares) < 0.05
 
 
-class _Killed(Exception):
-    pass
-
-
 def test_killed_copied_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes on from its last checkpoint in another folder and ends with the same weights."""
     monkeypatch.setattr(wall_nets, "EVERY", 10)
     whole, before, after = tmp_path / "whole", tmp_path / "before", tmp_path / "after"
     expected = wall_nets.answers(TINY, 0, folder=str(whole))
-    written = checkpoints.write
-
-    def killed(folder: Path, run: str, step: int, *state: object) -> None:
-        if step == 30:
-            raise _Killed
-        written(folder, run, step, *state)
-
-    monkeypatch.setattr(checkpoints, "write", killed)
-    with pytest.raises(_Killed):
+    with killed(checkpoints, "write", 3):
         wall_nets.answers(TINY, 0, folder=str(before))
-    monkeypatch.setattr(checkpoints, "write", written)
     shutil.copytree(before, after)
     assert wall_nets.answers(TINY, 0, folder=str(after)) == expected
     name = wall_nets.named(*wall_nets.training(TINY, 0), "cpu")

@@ -64,6 +64,7 @@ def test_units_of_one_hidden_layer_fit_two_numbers_and_not_three(size, fits):
     units, target = sympy.Matrix(rows), sympy.Matrix([max(x) for x in points])
     assert (units.rank() == units.row_join(target).rank()) == fits
     assert maxima.excluded_depth(size) == (1 if fits else 2)
+    assert maxima.excluded_depth(1) == 0
 
 
 def test_sizes_without_a_listed_identity_are_refused():
