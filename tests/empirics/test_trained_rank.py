@@ -69,7 +69,7 @@ def test_students_learn_and_their_errors_are_their_values(attention):
 
 def test_a_killed_training_goes_on_to_the_same_weights(tmp_path):
     whole = trained(RECIPE)
-    with killed(checkpoints, "write", 8):
+    with killed(checkpoints, "write", 5):
         trained(RECIPE, folder=str(tmp_path))
     resumed = trained(RECIPE, folder=str(tmp_path))
     assert torch.equal(resumed.snapshots, whole.snapshots)

@@ -24,7 +24,6 @@ from depthlaw.theory.least_depth.parity import (
     one_layer,
     sign,
     two_layers,
-    words_of,
 )
 from depthlaw.theory.least_depth.printed_lemmas import intervals, prefixes
 from depthlaw.theory.least_depth.uniform_parity import output
@@ -47,7 +46,7 @@ def test_outputs_of_random_nets_cancel_exactly_where_bits_outnumber_heads(
         ]
         return sum(above[h] * prod(below[g] for g in range(heads) if g != h) for h in range(heads))
 
-    total = sum(sign(word) * cleared(word) for word in words_of(bits))
+    total = sum(sign(word) * cleared(word) for word in product((0, 1), repeat=bits))
     assert (total == 0) == (heads < bits) == (heads < least_order(bits))
 
 
@@ -60,7 +59,7 @@ def test_products_of_linear_functions_cancel_exactly_where_bits_outnumber_them(
     factors = rng.integers(-20, 20, (2 * degree, bits, 2))
     total = sum(
         sign(word) * prod(sum(int(f[i, b]) for i, b in enumerate(word)) for f in factors)
-        for word in words_of(bits)
+        for word in product((0, 1), repeat=bits)
     )
     assert (total == 0) == (2 * degree < bits)
 
@@ -68,7 +67,7 @@ def test_products_of_linear_functions_cancel_exactly_where_bits_outnumber_them(
 @pytest.mark.parametrize(("bits", "margin"), [(1, 4), (2, 24), (3, 160), (4, 896)])
 def test_the_net_of_one_layer_outputs_its_partial_fractions(bits: int, margin: int) -> None:
     outputs = {}
-    for word in words_of(bits):
+    for word in product((0, 1), repeat=bits):
         c = sum(word)
         stated = prod(Fraction(2 * (c - m) - 1, 2) for m in range(bits)) * (-1) ** bits
         outputs[c] = stated / prod(c + j for j in range(1, bits + 1))

@@ -229,9 +229,6 @@ def by_digits(sequence: Sequence[int], hops: int) -> Iterator[list[int]]:
     """The answers to a sequence after each layer, -1 for none: of layer 1 head b finds the last
     copy whose place differs in binary digit b, and the answer is the symbol itself; then pointers
     double.
-
-    >>> list(by_digits([0, 1, 0, 1, 1, 0], 3))[-1]
-    [-1, -1, -1, -1, 1, 1]
     """
     says, pointers = [-1, *sequence], [0]
     for i, symbol in enumerate(sequence, 1):

@@ -56,9 +56,6 @@ def lookup_depth(hops: int, strict: int) -> int:
     hop_(p + s) for all that the token found there holds. The first layers are given: with a causal
     mask two, the previous token and find^1 with the symbol there; with a strict mask one, the last
     earlier copy, hence find^1, but not yet the symbol there.
-
-    >>> [[lookup_depth(k, strict) for k in (1, 2, 3, 4)] for strict in (0, 1)]
-    [[2, 3, 4, 4], [2, 3, 3, 4]]
     """
     start = (frozenset({0, 1}), frozenset({0} if strict else {0, 1}))
     depth, states = (1 if strict else 2), {start}

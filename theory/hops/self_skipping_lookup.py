@@ -82,9 +82,6 @@ def in_doubles(
 ) -> Iterator[list[int]]:
     """Answers after each layer of `self_skipping_net` in doubles, -1 for none. With a factor its
     heads are softmax, of scores times the factor. A ValueError for words too long for doubles.
-
-    >>> list(in_doubles([0, 1, 0, 1, 1, 0], 3))[-1]
-    [-1, -1, -1, -1, 1, 1]
     """
     if len(sequence) > LONGEST_IN_DOUBLES:
         raise ValueError(

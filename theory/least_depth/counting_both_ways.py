@@ -44,11 +44,7 @@ told_apart = quantity(
 
 
 def alternation(letters: str, side: Side) -> Formula:
-    """Here is the first of the letters, and the others follow to that side: one depth for each.
-
-    >>> truths(alternation("ab", ">"), "aba")
-    [True, False, False]
-    """
+    """Here is the first of the letters, and the others follow to that side: one depth for each."""
     if len(letters) == 1:
         return letters
     return ("and", letters[0], within(alternation(letters[1:], side), side))
@@ -62,10 +58,6 @@ def somewhere(x: Formula) -> Formula:
 def contains(letters: str, sides: str = "<>") -> Formula:
     """An alternation of k letters is a subsequence, at depth floor(k / 2) + 1: it is read off its
     middle, by looking to these sides, and all positions agree.
-
-    >>> contained = contains("aba")
-    >>> depth(contained), truths(contained, "abb"), truths(contained, "abba")
-    (2, [False, False, False], [True, True, True, True])
     """
     middle = len(letters) // 2
     halves: dict[str, Formula] = {
@@ -76,21 +68,13 @@ def contains(letters: str, sides: str = "<>") -> Formula:
 
 
 def exact_blocks(k: int, sides: str = "<>") -> Formula:
-    """Exactly k blocks, the first of a: that alternation is contained, and not the other one.
-
-    >>> depth(exact_blocks(4)), truths(exact_blocks(4), "abaab")
-    (3, [True, True, True, True, True])
-    """
+    """Exactly k blocks, the first of a: that alternation is contained, and not the other one."""
     first, second = (("ab" * k)[i : k + i] for i in (0, 1))
     return ("and", contains(first, sides), ("not", contains(second, sides)))
 
 
 def odd_number(letter: str, right: Side = ">") -> Formula:
-    """The letter occurs an odd number of times: one of them has as many up to it as from it on.
-
-    >>> depth(odd_number("a")), [truths(odd_number("a"), "a" * n)[-1] for n in (1, 2, 3)]
-    (2, [True, False, True])
-    """
+    """The letter occurs an odd number of times: one of them has as many up to it as from it on."""
     equal = [("counts", ((c, "<", letter), (-c, right, letter)), 0) for c in (1, -1)]
     return within(("and", letter, *equal))
 

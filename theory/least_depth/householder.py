@@ -65,19 +65,12 @@ def polygon(n: int) -> list[Element]:
     """The reflections of the regular n-gon on its roots, 2n unit vectors at angles pi i/n.
 
     In the line across the vector of angle b a vector of angle a goes to 2 b + pi - a.
-
-    >>> len(closure(polygon(5)))
-    10
     """
     return [tuple((2 * j + n - i) % (2 * n) for i in range(2 * n)) for j in range(n)]
 
 
 def roots(*some: Iterable[int | Golden]) -> list[Root]:
-    """What reflections across some vectors make of these, sorted: all roots of their group.
-
-    >>> [len(roots(*start)) for start in SOLIDS.values()]
-    [12, 18, 30]
-    """
+    """What reflections across some vectors make of these, sorted: all roots of their group."""
     start = [tuple(x if isinstance(x, tuple) else (x, 0) for x in each) for each in some]
     found = list(start)
     for z in found:

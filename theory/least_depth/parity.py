@@ -104,11 +104,6 @@ def one_layer(case: Case) -> AttentionNet:
     )
 
 
-def words_of(length: int) -> Iterator[tuple[int, ...]]:
-    """All words of 0 and 1 of a length."""
-    return product((0, 1), repeat=length)
-
-
 def sign(word: Bits) -> int:
     """1 for an even number of ones, -1 for an odd one."""
     return (-1) ** (sum(word) % 2)
@@ -123,7 +118,7 @@ def least_order(k: int) -> int:
     """
     for order in count():
         signed: Counter[tuple[object, ...]] = Counter()
-        for word in words_of(k):
+        for word in product((0, 1), repeat=k):
             for chosen in combinations(("?", *enumerate(word)), order):
                 signed[chosen] += sign(word)
         if any(signed.values()):
@@ -296,7 +291,7 @@ def parity_readout_degree(case: Case) -> Exact:
     forms = [linear_form(roots[i : i + number], number) for i in range(0, n, number)]
     degree = (len(forms) + 1) // 2
     right = True
-    for word in words_of(n):
+    for word in product((0, 1), repeat=n):
         outputs = [Fraction(1), *(inverse(n, j, word) for j in range(1, number + 1))]
         values = [sum(map(mul, form, outputs), ZERO) for form in forms]
         upper, lower = prod(values[:degree]), prod(values[degree:], start=Fraction(1))

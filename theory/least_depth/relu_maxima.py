@@ -81,7 +81,7 @@ def identity(size: int) -> Lines:
 
 
 def _terms(listed: str) -> tuple[Term, ...]:
-    return tuple((int(i) - 1, int(j) - 1) for i, j in listed.split())
+    return tuple((int(term[0]) - 1, int(term[1]) - 1) for term in listed.split())
 
 
 @cache
