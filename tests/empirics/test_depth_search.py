@@ -131,21 +131,15 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch, tiny
     assert len(list(stored.iterdir())) == 2
 
 
-TWO = """
-import sys, torch
-from dataclasses import asdict
-from depthlaw.empirics.training.depth_search import Training, answers
-from depthlaw.empirics.nets.net import NetShape
-from depthlaw.empirics.training.settings import Settings
-from depthlaw.empirics.tasks.graphs import Connectivity
-torch.set_num_threads(1)
-task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
-shape = NetShape(
-    width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs
+LONGER = replace(
+    TINY, settings=replace(TINY.settings, steps=60, evaluate_every=1), seeds=(0, 1), examples=50
 )
-settings = Settings(steps=60, batch=8, evaluate_every=1, validation=16)
-training = Training(shape, task, settings, seeds=(0, 1), examples=50)
-print(asdict(answers(training, folder=sys.argv[1])))
+ONE_OF_TWO = """
+import sys
+sys.path[:0] = sys.argv[2:]
+import test_depth_search as here
+here.torch.set_num_threads(1)
+print(here.answers(here.LONGER, folder=sys.argv[1]))
 """
 
 
@@ -154,7 +148,7 @@ print(asdict(answers(training, folder=sys.argv[1])))
 def test_two_processes_at_one_training_take_turns(tmp_path):
     both = [
         subprocess.Popen(
-            [sys.executable, "-c", TWO, str(tmp_path)],
+            [sys.executable, "-c", ONE_OF_TWO, str(tmp_path), *sys.path],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
