@@ -48,20 +48,6 @@ def test_outputs_of_random_nets_cancel_exactly_where_bits_outnumber_heads(
     assert (total == 0) == (heads < bits) == (heads < least_order(bits))
 
 
-@pytest.mark.parametrize(("bits", "degree"), [(3, 1), (4, 2), (5, 2), (6, 3)])
-def test_products_of_linear_functions_cancel_exactly_where_bits_outnumber_them(
-    bits: int, degree: int
-) -> None:
-    """Twice the degree of a read-out after one head is the number of linear functions."""
-    rng = np.random.default_rng(bits + 10 * degree)
-    factors = rng.integers(-20, 20, (2 * degree, bits, 2))
-    total = sum(
-        sign(word) * prod(sum(int(f[i, b]) for i, b in enumerate(word)) for f in factors)
-        for word in product((0, 1), repeat=bits)
-    )
-    assert (total == 0) == (2 * degree < bits)
-
-
 @pytest.mark.parametrize(("bits", "margin"), [(1, 4), (2, 24), (3, 160), (4, 896)])
 def test_the_net_of_one_layer_outputs_its_partial_fractions(bits: int, margin: int) -> None:
     outputs = {}
