@@ -73,14 +73,12 @@ class Work:
         Raises:
             Stopped: at a signal or the time limit; what was finished is recorded.
         """
-        started, failures = time.monotonic(), list[Failure]()
+        started, failures, left = time.monotonic(), list[Failure](), minutes
         for stage in self.stages:
-            left = (
-                None if minutes is None else max(minutes - (time.monotonic() - started) / 60, 1e-3)
-            )
-            failures += execute(
-                stage.runs, self.store, stage.engine, finished=finished, minutes=left
-            )
+            if minutes is not None:
+                left = max(minutes - (time.monotonic() - started) / 60, 1e-3)
+            done = execute(stage.runs, self.store, stage.engine, finished=finished, minutes=left)
+            failures += done
         return failures
 
     def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
@@ -142,10 +140,11 @@ def prepare(
             raise UsageError(f"suite {suite} is for a GPU; add --device {DEVICE_OF[suite]}")
         here = [claim for claim in claims.values() if claim.measurable]
         others = [name for name in SUITES if any(claim.cases(name) for claim in here)]
-        raise UsageError(
-            f"suite {suite} has no case that can be measured here for the claims asked for; "
-            + (f"try {' or '.join(others)}" if others else "`depthlaw doctor` says what is missing")
+        advice = (
+            f"try {' or '.join(others)}" if others else "`depthlaw doctor` says what is missing"
         )
+        what = f"suite {suite} has no case that can be measured here for the claims asked for"
+        raise UsageError(f"{what}; {advice}")
     store = open_store(folder)
     todo = [run for run in runs if run.id not in store]
     remember()
@@ -193,18 +192,15 @@ def _check_input(name: str, claims: Iterable[Claim], suite: str) -> None:
     """Refuse a user's own input where no claim reads one."""
     if name not in INPUTS:
         registry()
-    if any(name in case for claim in claims for case in claim.cases(suite)):
-        return
-    readers = [
-        f"{suite} --only {claim.topic}"
-        for suite in SUITES
-        for claim in registry().values()
-        if any(name in case for case in claim.cases(suite))
-    ]
-    raise UsageError(
-        f"--{name}: none of the claims asked for {INPUTS[name].use}; try depthlaw verify "
-        f"{readers[0]}"
-    )
+
+    def reads(claim: Claim, suite: str) -> bool:
+        return any(name in case for case in claim.cases(suite))
+
+    if not any(reads(claim, suite) for claim in claims):
+        everywhere = ((each, claim) for each in SUITES for claim in registry().values())
+        reader = next(f"{s} --only {c.topic}" for s, c in everywhere if reads(c, s))
+        what = f"none of the claims asked for {INPUTS[name].use}"
+        raise UsageError(f"--{name}: {what}; try depthlaw verify {reader}")
 
 
 def check_suite(name: str) -> str:
@@ -224,16 +220,12 @@ def _asked(only: list[str], suite: str, device: str, own: Path | None) -> dict[s
         claims = with_premises(claims, everything)
     if suite in ALONE and not only:
         claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
-    if device != "cpu":
-        able = {
-            key: claim
-            for key, claim in claims.items()
-            if claim.accepts("device") and claim.cases(suite)
-        }
-        if not able:
-            raise UsageError(
-                f"--device {quoted(device)}: suite {suite} has no claim among those "
-                "asked for that can use it; take --device cpu"
-            )
-        return able
-    return claims
+    if device == "cpu":
+        return claims
+    able = {k: c for k, c in claims.items() if c.accepts("device") and c.cases(suite)}
+    if not able:
+        raise UsageError(
+            f"--device {quoted(device)}: suite {suite} has no claim among those "
+            "asked for that can use it; take --device cpu"
+        )
+    return able

@@ -60,11 +60,13 @@ def check(
     class_: str | None = None,
     *,
     length: int | None = None,
+    atlas: str | Path | None = None,
     tables: str | Path | None = None,
     **parameters: Any,
 ) -> Checked:
     """Run explicit weights, or verify a lower bound, and compare with the atlas: `depthlaw tasks
-    check`. Arguments, costs and what is raised are those of `depthlaw.theory.atlas.check.check`.
+    check`. Arguments, costs and what is raised are those of `depthlaw.theory.atlas.check.check`,
+    whose `tables` are the folder `atlas`.
 
     >>> head = {"attention": "hard-right", "mask": "strict", "query": [[1, 1, 1]],
     ...         "key": [[0, 1, 0]], "value": [[0, 1, 0]], "output": [[0], [0], [1]]}
@@ -74,5 +76,5 @@ def check(
     >>> check(net, "letters", "uhat-right", k=1)
     <Checked: letters, uhat-right: as many as the table>
     """
-    found = compared(given, task, class_, length=length, tables=tables, **parameters)
+    found = compared(given, task, class_, length=length, tables=atlas or tables, **parameters)
     return Checked(**vars(found), file=str(given) if isinstance(given, str | Path) else None)

@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..notebook import html_table
+
 # Rows that a notebook shows.
 _MOST = 50
 
@@ -38,20 +40,13 @@ class Report:
     def _repr_html_(self) -> str:
         rows = self.rows()
         names = list(dict.fromkeys(name for row in rows for name in row))
-        lines = [names, *([row.get(name, "") for name in names] for row in rows[:_MOST])]
-        table = "".join(
-            f"<tr>{''.join(f'<{cell}>{escape(_text(value))}</{cell}>' for value in line)}</tr>"
-            for line, cell in zip(lines, ["th"] + ["td"] * len(lines), strict=False)
-        )
-        more = len(rows) - _MOST
-        return f"<table>{table}</table>" + (f"<p>and {more} more</p>" if more > 0 else "")
+        cells = [[row.get(name, "") for name in names] for row in rows[:_MOST]]
+        return html_table(names, cells, len(rows), _cell)
 
 
-def _text(value: Any) -> str:
-    """A cell."""
-    if value is None:
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _cell(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+    return escape(text)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.atlas import AtlasBound, AtlasRow, atlas
+from depthlaw.advisor.atlas import AtlasBound, AtlasRow, atlas as known_atlas
 from depthlaw.advisor.base.quantities import UsageError
 
 from .report import Report
@@ -57,14 +57,18 @@ def _end(bound: AtlasBound | None) -> dict[str, Any] | None:
 
 
 def tasks(
-    task: str | None = None, *, known_by: int | None = None, tables: str | Path | None = None
+    task: str | None = None,
+    *,
+    known_by: int | None = None,
+    atlas: str | Path | None = None,
+    tables: str | Path | None = None,
 ) -> TaskTable:
     """The depths known to be needed and to suffice, by task and class of models: `depthlaw tasks`.
 
     Args:
         task: one of the atlas; by default all.
         known_by: as it was known at the end of a year.
-        tables: a folder with tables of your own, which extend the atlas.
+        atlas: a folder with tables of your own, which extend it; `tables` means the same.
 
     Raises:
         UsageError: for an unknown task, with the nearest one, and a year before anything was known.
@@ -74,7 +78,8 @@ def tasks(
     >>> tasks("parity").rows()[0]["task"]
     'parity'
     """
-    rows = tuple(atlas(None if tables is None else Path(tables)).rows(task, known_by))
+    folder = atlas or tables
+    rows = tuple(known_atlas(Path(folder) if folder else None).rows(task, known_by))
     if not rows:
         raise UsageError(f"nothing was known of that by {known_by}; try a later year")
     return TaskTable(rows)

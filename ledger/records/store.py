@@ -52,7 +52,7 @@ def _refusals(what: str, advice: str = "") -> Iterator[None]:
         raise StoreError(f"{what} ({error.strerror}){advice}") from None
 
 
-# One encoder for all: building it costs as much as a record.
+# One for all: building it costs as much as a record.
 _encoder = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
@@ -121,16 +121,12 @@ def decode(data: Mapping[str, Any]) -> Result:
         return Sample(tuple(float(v) for v in data["sample"]))
     if "proportion" in data:
         right, trials = data["proportion"]
-        return Proportion(_count(right), _count(trials))
+        if not type(right) is type(trials) is int:
+            raise TypeError("counts are integers")
+        return Proportion(right, trials)
     if "outside" in data:
         return Outside(str(data["outside"]))
     return tuple(Step(str(says), holds) for says, holds in data["proof"])
-
-
-def _count(number: object) -> int:
-    if type(number) is not int:
-        raise TypeError("counts are integers")
-    return number
 
 
 _NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", re.ASCII)
@@ -292,11 +288,14 @@ class Store:
         self._unsettled: list[Path] = []
         self._check_ownership()
         if not read_only:
-            self._prepare()
+            with _refusals(f"the results folder {root} cannot be written", _ANOTHER):
+                for folder in ("runs", "tmp", "manifests"):
+                    (root / folder).mkdir(parents=True, exist_ok=True)
+                self.write(root / MARKER, b"A results folder of depthlaw.\n")
         self._load()
 
     def _check_ownership(self) -> None:
-        """Refuse a folder of another program, and links that lead out of it."""
+        """Refuse a folder of another program, and links out of it."""
         for link in (self.root / name for name in FOLDERS if (self.root / name).is_symlink()):
             raise StoreError(f"{link} is a link; a results folder holds real folders{_ANOTHER}")
         runs = self.root / "runs"
@@ -311,12 +310,6 @@ class Store:
         if other:
             why = f"{self.root} holds {quoted(other)}, which depthlaw did not write"
             raise StoreError(f"{why}; choose a new or empty folder with --results DIR")
-
-    def _prepare(self) -> None:
-        with _refusals(f"the results folder {self.root} cannot be written", _ANOTHER):
-            for folder in ("runs", "tmp", "manifests"):
-                (self.root / folder).mkdir(parents=True, exist_ok=True)
-            self.write(self.root / MARKER, b"A results folder of depthlaw.\n")
 
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._records
@@ -417,13 +410,13 @@ class Store:
         if self.read_only:
             self.set_aside.append(SetAside(name, path, why))
             return
-        with _refusals(f"{name} is not to be trusted ({why}) and cannot be set aside"):
-            try:
-                target.parent.mkdir(parents=True)
-                path.replace(target)
-            except FileNotFoundError:
-                return
-        self.set_aside.append(SetAside(name, target, why))
+        with (
+            _refusals(f"{name} is not to be trusted ({why}) and cannot be set aside"),
+            suppress(FileNotFoundError),
+        ):
+            target.parent.mkdir(parents=True)
+            path.replace(target)
+            self.set_aside.append(SetAside(name, target, why))
 
 
 class LazyStore(Store):
@@ -561,19 +554,11 @@ def _unreadable(error: OSError, path: str) -> StoreError:
 
 def _content(path: str) -> bytes:
     """The content of a regular file; links are not followed, and a pipe is not waited for."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-            raise ValueError("not a regular file") from None
-        raise error
-    try:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise ValueError("not a regular file")
-        if facts.st_size > LARGEST:
-            raise ValueError("not a record: too large")
-        with open(descriptor, "rb", buffering=0, closefd=False) as file:
-            return file.readall()
-    finally:
-        os.close(descriptor)
+    facts = os.lstat(path)
+    if not stat.S_ISREG(facts.st_mode):
+        raise ValueError("not a regular file")
+    if facts.st_size > LARGEST:
+        raise ValueError("not a record: too large")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, "rb", buffering=0) as file:
+        return file.readall()

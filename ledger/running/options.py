@@ -85,9 +85,8 @@ class Options:
         if self.gpus is None:
             return ()
         if not self.gpus.strip():
-            raise UsageError(
-                "--gpus names no device; give ids, such as --gpus 0,1, or leave it out"
-            )
+            how = "give ids, such as --gpus 0,1, or leave it out"
+            raise UsageError(f"--gpus names no device; {how}")
         ids = tuple(g.strip() for g in self.gpus.split(","))
         for name in (name for name in ids if not _GPU.fullmatch(name)):
             raise UsageError(
@@ -95,8 +94,6 @@ class Options:
                 "and the ids that nvidia-smi -L prints, separated by commas; try --gpus 0,1"
             )
         if self.engine != "pool":
-            raise UsageError(
-                f"--gpus belongs to --engine pool, not to {quoted(self.engine)}; "
-                "leave one of them out"
-            )
+            what = f"--gpus belongs to --engine pool, not to {quoted(self.engine)}"
+            raise UsageError(f"{what}; leave one of them out")
         return ids

@@ -53,7 +53,7 @@ def estimate(runs: Sequence[Run], store: Store) -> TimeEstimate:
     fallback = statistics.median(everything) if everything else 0.1
     expected = {}
     for run in runs:
-        case = str(run.case.fields()) if run.case is not None else "None"
+        case = str(run.case and run.case.fields())
         values = by_case.get((run.claim.key, case)) or by_claim.get(run.claim.key)
         expected[run.id] = statistics.median(values) if values else fallback
     return TimeEstimate(expected, sum(run.claim.key in by_claim for run in runs))
@@ -83,9 +83,8 @@ def check_device(device: str) -> None:
     try:
         import torch
     except ImportError:
-        raise UsageError(
-            f"--device cuda needs PyTorch; {installing('empirics')}, or take --device cpu"
-        ) from None
+        how = f"{installing('empirics')}, or take --device cpu"
+        raise UsageError(f"--device cuda needs PyTorch; {how}") from None
     if not torch.cuda.is_available():
         raise UsageError("--device cuda: PyTorch finds no GPU here; take --device cpu")
 
@@ -103,14 +102,11 @@ def budgeted(
     Raises:
         UsageError: when the budget does not hold what a run cannot do without.
     """
-    planned = [run for run in runs if run.case is not None and run.claim.plan is not None]
-    costs = {run: run.claim.plan.cost(run.case) for run in planned}
+    costs = {run: run.claim.plan.cost(run.case) for run in runs if run.case and run.claim.plan}
     for run, cost in costs.items():
         if cost.least_bytes > memory:
-            raise UsageError(
-                f"--memory: {run} needs {cost.least_bytes / 2**30:.1f} GB besides its matrix; "
-                "give at least that"
-            )
+            least = f"{cost.least_bytes / 2**30:.1f} GB besides its matrix"
+            raise UsageError(f"--memory: {run} needs {least}; give at least that")
     seconds = _by_group(costs)
     parts: list[tuple[list[Run], Engine, int]] = [(list(seconds), engine, memory)]
     if isinstance(engine, ProcessPool):
