@@ -12,15 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from depthlaw.theory.claims.definition import (
-    ALONE,
-    AS_IT_COMES,
-    DEVICE_OF,
-    SUITES,
-    Claim,
-    find,
-    topics,
-)
+from depthlaw.theory.claims.definition import ALONE, AS_IT_COMES, DEVICE_OF, SUITES, Claim, find
 
 from ..records.run import Run, control_run
 from ..records.store import Record, Store, StoreError, canonical, open_store
@@ -53,11 +45,12 @@ class Recorded:
         is."""
         some = []
         for suite in _SUITES:
-            result = self.of(suite, key)
-            whole = result is not None and result.cases and not result.missing
-            if whole or (suite in AS_IT_COMES and result is not None and _any(result)):
+            if (result := self.of(suite, key)) is None:
+                continue
+            recorded = _any(result)
+            if (result.cases and not result.missing) or (recorded and suite in AS_IT_COMES):
                 return result
-            some += [result] if result is not None and _any(result) else []
+            some += [result] * recorded
         return min(some, key=lambda r: len(r.missing), default=None)
 
     def elsewhere(self, key: str) -> Iterator[tuple[str, ClaimResult]]:
@@ -79,8 +72,7 @@ class Recorded:
             return None
         if (suite, key) not in self._judged:
             # Premises from a file of the user's are found nowhere else.
-            shipped = set(topics())
-            own = {c.key: c for c in self.claims.values() if c.topic not in shipped}
+            own = {c.key: c for c in self.claims.values() if c.own}
             self._judged[suite, key] = results({key: claim} | own, suite, self.store)[0]
         return self._judged[suite, key]
 
@@ -111,18 +103,16 @@ def evidence(
     claim: Claim,
     folder: Path | None,
     everything: Mapping[str, Claim] | None = None,
-    reference: Callable[[], Ledger | None] = shipped,
 ) -> RecordSource:
     """A claim judged on the user's records, else on those that come with depthlaw.
 
     Args:
         folder: of the user's records; by default depthlaw's among the user's data.
         everything: every claim, where a file of the user's adds some.
-        reference: reads the ledger that comes with depthlaw.
     """
     store, said = open_store(folder, lazy=True), ""
     result = _judged(claim, store, everything)
-    if result is None and (known := from_reference(claim, reference)):
+    if result is None and (known := from_reference(claim)):
         store, today = known
         result = _judged(claim, store, everything)
         said = "this is the reference ledger that comes with depthlaw" + (
@@ -179,9 +169,7 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
     return next(filter(some, reversed(known)), known[0])
 
 
-def from_reference(
-    claim: Claim, reference: Callable[[], Ledger | None] = shipped
-) -> tuple[Store, bool] | None:
+def from_reference(claim: Claim) -> tuple[Store, bool] | None:
     """The ledger that comes with depthlaw, where it holds runs of this claim, and whether today's
     code would do the same runs again.
 
@@ -189,7 +177,7 @@ def from_reference(
     judged by today's statement.
     """
     try:
-        known = reference()
+        known = shipped()
     except StoreError:
         return None
     runs = list(runs_of(claim))
