@@ -104,9 +104,8 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
         facts = name, len(claims), hashlib.sha256(lines).hexdigest()
         sealed = (header["claim_set"], header["claims"], header["sha256"]) == facts
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"the claim set {known[name]} cannot be read ({error}); get it again"
-        ) from None
+        what = f"the claim set {known[name]} cannot be read ({error})"
+        raise StoreError(f"{what}; get it again") from None
     if not sealed:
         raise StoreError(
             f"the claim set {known[name]} does not match its hash: a released set is "
@@ -118,16 +117,13 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
 def listing(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """Rows of the index for machines, with the verdicts of the newest claim set, empty where a
     claim is not in it: `outcome` as reports print it, `verdict` whosever the sentence is."""
-    released = claim_set().claims
+    words = {key: entry.verdict for key, entry in claim_set().claims.items()}
     fields = "key title wording kind holds_for source statement post_hoc tier cited supports at"
-    listed = []
-    for row in rows:
-        word = released[row["key"]].verdict if row["key"] in released else ""
-        listed.append(
-            {field: row[field] for field in fields.split()}
-            | {"verdict": plain_verdict(word), "outcome": word}
-        )
-    return listed
+    return [
+        {field: row[field] for field in fields.split()}
+        | {"verdict": plain_verdict(word := words.get(row["key"], "")), "outcome": word}
+        for row in rows
+    ]
 
 
 def plain_verdict(word: str) -> str:
@@ -142,10 +138,10 @@ def plain_verdict(word: str) -> str:
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
     claim = claim.plain
-    names = ("key", "title", "text", "wording", "kind", "holds_for", "weight", "premises")
-    fields: dict[str, Any] = {name: getattr(claim, name) for name in names}
-    fields |= {"statement": str(claim.statement), "source": str(claim.source)}
-    return Entry(**fields, verdict=verdict)
+    names = "key title text wording kind holds_for weight premises"
+    fields: dict[str, Any] = {name: getattr(claim, name) for name in names.split()}
+    said = {"statement": str(claim.statement), "source": str(claim.source)}
+    return Entry(**fields, **said, verdict=verdict)
 
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
@@ -154,8 +150,8 @@ def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
     differences |= dict.fromkeys(today.keys() - old.claims.keys(), "new")
     for key in old.claims.keys() & today:
         before, now = asdict(old.claims[key]), asdict(today[key])
-        changed = ", ".join(name for name in now if before[name] != now[name])
-        differences |= {key: changed} if changed else {}
+        if changed := ", ".join(name for name in now if before[name] != now[name]):
+            differences[key] = changed
     return dict(sorted(differences.items()))
 
 
@@ -223,18 +219,15 @@ def _today() -> tuple[dict[str, Entry], str]:
     from .reference_ledger import shipped
     from .suite_verdicts import NOT_RUN, verdict_name
 
-    ledger = shipped()
+    claims, ledger = registry(), shipped()
     if ledger is None:
-        raise StoreError(
-            "there is no shipped ledger to take verdicts from; `make reference` writes it"
-        )
-    claims = registry()
-    recorded = Recorded(claims, ledger)
-    judged = {key: recorded.judged(key) for key in claims}
-    return {
-        key: entry(claims[key], verdict_name(result) if result else NOT_RUN)
-        for key, result in judged.items()
-    }, ledger.header["manifest"]
+        what = "there is no shipped ledger to take verdicts from"
+        raise StoreError(f"{what}; `make reference` writes it")
+    recorded, today = Recorded(claims, ledger), {}
+    for key, claim in claims.items():
+        result = recorded.judged(key)
+        today[key] = entry(claim, verdict_name(result) if result else NOT_RUN)
+    return today, ledger.header["manifest"]
 
 
 def main(arguments: list[str] | None = None) -> None:

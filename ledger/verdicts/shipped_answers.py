@@ -27,7 +27,6 @@ _KINDS = (".py", ".csv", ".json", ".jsonl", ".gz", ".bib", ".v")
 # So much of a run's id tells whether it may be recorded.
 _DIGITS = 8
 
-
 GroundKind = (
     Literal["claim", "statement", "reason", "attention", "changed", "cases", "case", "remedy"]
     | Literal["proof", "reading", "step", "formal proof", "certificate", "premise", "assumption"]
