@@ -49,8 +49,7 @@ class Work:
     """What a suite asks for, and how what is missing of it will be done.
 
     Attributes:
-        claims: those that were asked for, by key.
-        runs: everything that the suite asks for of them.
+        claims, runs: what was asked for, by key, and everything that the suite asks for of it.
         todo: what is not recorded yet.
         stages: what is done together, in order.
         expected: how long it should take, and what that rests on.
@@ -68,11 +67,8 @@ class Work:
     def execute(
         self, finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None
     ) -> list[Failure]:
-        """Do what is not recorded yet, one stage after the other. Returns the runs that failed.
-
-        Raises:
-            Stopped: at a signal or the time limit; what was finished is recorded.
-        """
+        """Do what is not recorded yet, one stage after the other. Returns the runs that failed;
+        raises what `running.engines.execute` does."""
         started, failures, left = time.monotonic(), list[Failure](), minutes
         for stage in self.stages:
             if minutes is not None:

@@ -228,11 +228,7 @@ class Record:
 
 
 def check_schema(schema: object) -> None:
-    """Refuse records of another schema than today's.
-
-    Raises:
-        ValueError: for one.
-    """
+    """Refuse records of another schema than today's, by a ValueError."""
     if type(schema) is not int or schema != SCHEMA:
         newer = type(schema) is int and schema > SCHEMA
         advice = "; a newer depthlaw wrote it: upgrade, then move it back" if newer else ""
@@ -338,8 +334,7 @@ class Store:
                 one damages is set aside, and its run done again.
 
         Raises:
-            StoreError: when the disk is full or the folder has become unwritable; nothing
-                half-written remains in `runs/`.
+            StoreError: when it cannot be written; nothing half-written remains in `runs/`.
         """
         if record.id in self._records:
             return
@@ -368,11 +363,8 @@ class Store:
             self._unsettled.append(path)
 
     def settle(self) -> None:
-        """Wait until all that was written is on the disk.
-
-        Raises:
-            StoreError: when the disk turns out to be full or to fail.
-        """
+        """Wait until all that was written is on the disk; a StoreError where it is full or
+        fails."""
         unsettled, self._unsettled = self._unsettled, []
         with _refusals(f"cannot write records to {self.root}"):
             folders = {folder for path in unsettled for folder in list(path.parents)[:2]}
@@ -445,8 +437,6 @@ def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = Fal
     """The store of a results folder; by default depthlaw's folder among the user's data.
 
     Args:
-        folder: of the results.
-        read_only: write nothing.
         lazy: read only what is asked for, and write nothing.
 
     Raises:
@@ -464,11 +454,7 @@ def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = Fal
 
 
 def write_file(file: Path, data: bytes) -> None:
-    """Write a file outside a results folder whole or not at all.
-
-    Raises:
-        StoreError: when it cannot be written.
-    """
+    """Write a file outside a results folder whole, or not at all with a StoreError."""
     with _refusals(f"{file} cannot be written"):
         _write_whole(file, file.with_name(f".{file.name}.{uuid.uuid4().hex}"), data)
 
@@ -529,12 +515,8 @@ def broken_manifests(store: Store) -> list[list[str]]:
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may
-    hold a hundred thousand files.
-
-    Raises:
-        StoreError: where a folder cannot be listed; the records in it must not pass for missing.
-    """
+    """Every file and link below a folder, in a fixed order, as plain strings: there may be a
+    hundred thousand. A StoreError where one cannot be listed: its records are not missing."""
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):

@@ -136,8 +136,8 @@ class ProcessPool:
 
     Attributes:
         processes: how many; by default one per GPU, or per core this process may use.
-        timeout: seconds after which a run counts as hung and its process is killed; changes of the
-            clock have no influence.
+        timeout: seconds, whatever the clock says, after which a run counts as hung and its process
+            is killed.
         memory: bytes of address space each process may take, or None.
         retries: how often a run is tried again after its process died, with growing pauses.
         gpus: ids of the devices; each process is pinned to one by CUDA_VISIBLE_DEVICES.
@@ -383,15 +383,11 @@ def _end_with_driver() -> None:
 @dataclass(frozen=True)
 class Ray:
     """On a Ray cluster: this machine alone (address "local"), or a running cluster ("auto" or its
-    address).
+    address). Memory is not capped.
 
     Attributes:
-        address: where the cluster is.
-        timeout: seconds after which a run counts as hung.
         retries: how often Ray tries a run again after its worker or node died.
-        gpus_per_run: the share of a GPU that each run asks for, such as 0.25; Ray sets
-            CUDA_VISIBLE_DEVICES, memory is not capped.
-        loader: where a worker finds the claims.
+        gpus_per_run: the share of a GPU, such as 0.25; Ray sets CUDA_VISIBLE_DEVICES.
     """
 
     address: str = "local"
@@ -513,10 +509,9 @@ def execute(
 
     Args:
         finished: called after every run that had to be executed.
-        minutes: stop after this long.
 
     Raises:
-        Stopped: at SIGINT, SIGTERM, SIGHUP or the time limit. What was finished is recorded.
+        Stopped: at SIGINT, SIGTERM, SIGHUP or after so many minutes. What was finished is recorded.
         StoreError: when records can no longer be written.
     """
     # Where a claim stores what it need not compute twice, such as trainings.

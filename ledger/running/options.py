@@ -39,11 +39,8 @@ class Options:
     device: str = "cpu"
 
     def made(self, loader: str = LOADER) -> Engine:
-        """The engine, whose processes find the claims by `loader`.
-
-        Raises:
-            UsageError: when an option makes no sense.
-        """
+        """The engine, whose processes find the claims by `loader`; a UsageError for an option that
+        makes no sense."""
         self._check_numbers()
         gpus = self._gpus()
         if self.engine != "ray" and self.address != "local":

@@ -69,11 +69,7 @@ class Stage:
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that nothing can be measured on here.
-
-    Raises:
-        UsageError: for a name that is neither cpu nor cuda, and for cuda where there is none.
-    """
+    """Refuse a device that nothing can be measured on here, by a UsageError."""
     if device not in ("cpu", "cuda"):
         raise UsageError(
             f"--device {quoted(device)}: accepted are cpu, and cuda for claims that can use it"
@@ -141,12 +137,8 @@ def _by_group(costs: Mapping[Run, Cost]) -> dict[Run, float]:
 
 
 def memory_check(work: Sequence[Stage], records: Callable[[str], Record | None]) -> Iterator[str]:
-    """Where a process of runs that are just done took more than its share of the memory.
-
-    Args:
-        work: the stages that were executed.
-        records: (run id) -> record, such as `Store.get`.
-    """
+    """Where a process of stages that are just done took more than its share of the memory;
+    `records` gives the record of a run's id."""
     for stage in work:
         peaks = [
             (record.facts["compute"]["peak_bytes_of_process"], run)

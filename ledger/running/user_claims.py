@@ -49,8 +49,6 @@ class OwnFile:
     """A user's file of claims, for those who cite it.
 
     Attributes:
-        name: without its folder.
-        content: what stands in it.
         title: the first line of its docstring, else its name.
         authors: those of its `__author__`, else of its claims (`Source.own`).
         year: the last of its claims; 0 where none says it.
@@ -74,11 +72,7 @@ class OwnFile:
 
 
 def own_file(file: Path) -> OwnFile:
-    """A file of claims as a work with authors.
-
-    Raises:
-        UsageError: as for `own_claims`.
-    """
+    """A file of claims as a work with authors; raises what `own_claims` does."""
     claims = own_claims(file).values()
     module = sys.modules[kernel.made_by(next(iter(claims)))]
     named = getattr(module, "__author__", "") or " and ".join(
@@ -110,11 +104,8 @@ def loader_of(file: Path | None) -> str:
 
 
 def own_claims(file: Path) -> dict[str, Claim]:
-    """The claims of a Python file by key, checked as far as running them needs.
-
-    Raises:
-        UsageError: when the file cannot be loaded, or a claim in it cannot be run.
-    """
+    """The claims of a Python file by key; a UsageError where it cannot be loaded, or a claim in it
+    cannot be run."""
     # First, so that a key that depthlaw uses is refused in the file.
     known = registry()
     claims = {claim.key: claim for claim in _loaded(file.absolute(), _content(file))}

@@ -50,12 +50,8 @@ from .suite_verdicts import (
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
-    """A claim with its evidence.
-
-    Args:
-        known: what `claims_index` says of the claims among which it stands, by default of those
-            that come with depthlaw.
-    """
+    """A claim with its evidence; `known` is what `claims_index` says of the claims among which it
+    stands, by default of those that come with depthlaw."""
     claim = result.claim
     known = claims_index() if known is None else known
     facts = tuple((name, readable(text)) for name, text in _facts(result, known))

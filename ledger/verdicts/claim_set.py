@@ -60,10 +60,9 @@ class ClaimSet:
     """A released list of claims.
 
     Attributes:
-        name: such as "claims-v1".
         hash: SHA-256 of the lines of all claims, in hexadecimal.
         manifest: hash of the manifest of the ledger that the verdicts are of.
-        claims: every claim by key, in alphabetical order.
+        claims: by key, in alphabetical order.
     """
 
     name: str
@@ -156,11 +155,8 @@ def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
 
 
 def altered(old: ClaimSet, claims: Mapping[str, Claim]) -> set[str]:
-    """The keys of a set whose claims say something else today, or are gone; verdicts are not
-    compared.
-
-    Cost: a tenth of a second.
-    """
+    """The keys of a set whose claims say something else today, or are gone, whatever their
+    verdicts."""
     return {
         key
         for key, listed in old.claims.items()
@@ -181,11 +177,7 @@ def _lines(entries: Iterable[Entry]) -> bytes:
 def write_claim_set(
     name: str, entries: Iterable[Entry], manifest: str, folder: Path = FOLDER
 ) -> ClaimSet:
-    """Write the next claim set, whole or not at all.
-
-    Raises:
-        UsageError: for a set that there is, and for a name that is not the next one.
-    """
+    """Write the next claim set, whole or not at all; a UsageError for any other name."""
     _refuse_other_than_next(name, folder)
     lines = _lines(entries)
     header = {

@@ -48,7 +48,6 @@ def grounds(
     """What the verdict on a claim rests on.
 
     Args:
-        result: the claim, judged.
         judged: judges a premise by its key; None where nothing is recorded of it.
         folder: of the user's records, which may hold certificates of counterexamples.
 

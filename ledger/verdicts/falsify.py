@@ -84,11 +84,8 @@ class NearestCase:
 
 
 def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
-    """The claim with constants of its right side replaced: "4=0.4" turns every 4 into 2/5.
-
-    Raises:
-        UsageError: when a change cannot be read or its constant does not occur.
-    """
+    """The claim with constants of its right side replaced: "4=0.4" turns every 4 into 2/5. A
+    UsageError for a change that cannot be read, or whose constant does not occur."""
     pairs = []
     right = claim.statement.rhs
     for change in changes:
@@ -334,15 +331,8 @@ def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int
 def recheck(
     path: Path, known: Mapping[str, Claim] | None = None
 ) -> tuple[dict[str, Any], tuple[Step, ...]]:
-    """Verify a certificate from its file alone; it stands when every step holds.
-
-    Args:
-        path: of the certificate.
-        known: every claim, where a file of the user's adds some.
-
-    Raises:
-        UsageError: when the file is not a certificate.
-    """
+    """Verify a certificate from its file alone, and what is known of claims; it stands when every
+    step holds. A UsageError where the file is no certificate."""
     try:
         data = certificates.load(path)
         if data.get("kind") != "falsification":

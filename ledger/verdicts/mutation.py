@@ -94,7 +94,6 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
     """Every single-place change of form that `mutants` does not make, in the same words.
 
     Args:
-        statement: the relation.
         cases: where it is judged; the smallest value of a power there is its constant.
 
     >>> x, L = sympy.symbols("x L")
@@ -258,12 +257,8 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
 
 
 def _counts_whole_things(statement: Relational, case: Case) -> None:
-    """Refuse a binomial coefficient of what is no integer, for which SymPy would compute factorials
-    of numbers such as 3^90.
-
-    Raises:
-        ValueError: for one.
-    """
+    """Refuse, by a ValueError, a binomial coefficient of what is no integer, for which SymPy would
+    compute factorials of numbers such as 3^90."""
     for coefficient in statement.atoms(sympy.binomial):
         if any(at(argument, case).is_integer is False for argument in coefficient.args):
             raise ValueError("a binomial coefficient of a number that is no integer")

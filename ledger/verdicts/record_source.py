@@ -28,12 +28,7 @@ _SUITES = ("long", "training", "exercises", "full", "frontier", "theory", "quick
 @dataclass(frozen=True)
 class Recorded:
     """Claims, judged on the records of one store as `depthlaw verify` judges them. Each is judged
-    once: what is stored later is not seen.
-
-    Attributes:
-        claims: every claim, by key.
-        store: of the records.
-    """
+    once: what is stored later is not seen."""
 
     claims: Mapping[str, Claim]
     store: Store

@@ -93,9 +93,7 @@ class ShippedAnswer:
     """Everything that both commands say of a claim on the reference ledger.
 
     Attributes:
-        key: of the claim.
-        needs: the extra that it is measured with, or "".
-        verify: the command that measures it here.
+        needs, verify: the extra that it is measured with, or "", and the command that does here.
         said: which records these are.
         runs: the first digits of the ids of all runs of its cases, on any device.
         card, tree: of `show` and of `why`.
