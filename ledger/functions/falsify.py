@@ -16,7 +16,7 @@ from ..running.claims_index import claims_index, select
 from ..running.user_claims import all_claims, placed
 from ..verdicts import falsify as search
 from ..verdicts.falsify import NearestCase
-from .report import Report, as_list
+from .report import Report, as_list, as_path
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,6 +108,5 @@ def falsify(
     claim = attacked(claim, file) if isinstance(claim, str) else claim
     nearest = search.falsify(claim, minutes, as_list(weaken), closer, progress)
     refuted = nearest.decision.verdict is Verdict.FAILS
-    folder = None if results is None else Path(results)
-    path = search.store(nearest, open_store(folder).root) if refuted else None
+    path = search.store(nearest, open_store(as_path(results)).root) if refuted else None
     return Falsification(claim, nearest, path)

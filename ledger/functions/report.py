@@ -76,6 +76,11 @@ class Picture:
         return self.drawn("svg").decode()
 
 
+def as_path(given: str | Path | None) -> Path | None:
+    """The path of a file or folder, if one is given."""
+    return None if given is None else Path(given)
+
+
 def as_list(given: Any) -> list[Any]:
     """Several things, or one: a text or path stands for the list of it.
 

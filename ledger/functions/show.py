@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..running.claims_index import claims_index, described, unknown
-from .report import Report
+from .report import Report, as_path
 
 # SymPy is loaded where a claim is shown, and not where a key is looked up.
 if TYPE_CHECKING:
@@ -62,18 +62,15 @@ class ClaimCard(Report):
         from ..verdicts.suite_verdicts import as_json
 
         claim = self.result.claim
-        return (
-            as_json(self.result)
-            | {"supported_by": [row["key"] for row in supporting(claim.key, self.known)]}
-            | {
-                "statement": plain(claim.statement),
-                "latex": statement_latex(claim),
-                "judged": judged(claim),
-                "text": claim.plain.text,
-                "assumes": list(claim.plain.assumes),
-                "note": claim.plain.note,
-            }
-        )
+        return as_json(self.result) | {
+            "supported_by": [row["key"] for row in supporting(claim.key, self.known)],
+            "statement": plain(claim.statement),
+            "latex": statement_latex(claim),
+            "judged": judged(claim),
+            "text": claim.plain.text,
+            "assumes": list(claim.plain.assumes),
+            "note": claim.plain.note,
+        }
 
     def why(self) -> dict[str, Any]:
         """What the verdict rests on, as a tree: what `depthlaw why --json` prints."""
@@ -125,8 +122,7 @@ def show(
     from ..verdicts.record_source import evidence
 
     everything = None if file is None else all_claims(Path(file))
-    claim = claim_of(key, everything)
-    place = evidence(claim, None if results is None else Path(results), everything)
+    place = evidence(claim_of(key, everything), as_path(results), everything)
     return ClaimCard(place, known_claims(everything))
 
 

@@ -118,9 +118,8 @@ def sweep(
         raise UsageError(f"{count} points are too many; accepted are 2 to {_MOST_POINTS}")
     for name in options:
         if name in BY_NAME and not of_sizes(BY_NAME[name]):
-            raise UsageError(
-                f"a range of sizes takes no {name}, which is of one answer; try recommend"
-            )
+            what = f"a range of sizes takes no {name}, which is of one answer"
+            raise UsageError(f"{what}; try recommend")
     return _answered(Question.read(budget=str(least), **options), low, high, count)
 
 

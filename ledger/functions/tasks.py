@@ -9,7 +9,7 @@ from typing import Any
 from depthlaw.advisor.atlas import AtlasBound, AtlasRow, atlas as known_atlas
 from depthlaw.advisor.base.quantities import UsageError
 
-from .report import Report
+from .report import Report, as_path
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,8 +78,7 @@ def tasks(
     >>> tasks("parity").rows()[0]["task"]
     'parity'
     """
-    folder = atlas or tables
-    rows = tuple(known_atlas(Path(folder) if folder else None).rows(task, known_by))
+    rows = tuple(known_atlas(as_path(atlas or tables)).rows(task, known_by))
     if not rows:
         raise UsageError(f"nothing was known of that by {known_by}; try a later year")
     return TaskTable(rows)
