@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.nn import functional
@@ -153,10 +154,7 @@ def recorded(layers: int, steps: int, cache: Path) -> tuple[float, torch.Tensor]
 
 def at_its_best(layers: int, cache: Path) -> torch.Tensor:
     """Losses after `LONG` updates at the rate that is chosen at all of them."""
-    width, (known, losses) = (
-        width_of(by_updates.SIZE, layers, 2),
-        recorded(layers, LONG, cache),
-    )
+    width, (known, losses) = width_of(by_updates.SIZE, layers, 2), recorded(layers, LONG, cache)
     rate = chosen(layers, width, LONG, RATES[layers], cache)
     _say(f"{layers} layers: 2^{math.log2(rate):g}; the records: 2^{math.log2(known):g}")
     return losses if rate == known else losses_at(layers, width, LONG, rate, cache)
@@ -207,14 +205,8 @@ THREE_SEEDS = (10, 11, 12, 13)
 @contextmanager
 def asking(**constants: Any) -> Iterator[None]:
     """Nets are asked about other graphs and distances."""
-    before = {name: getattr(wall_nets, name) for name in constants}
-    for name, value in constants.items():
-        setattr(wall_nets, name, value)
-    try:
+    with patch.multiple(wall_nets, **constants):
         yield
-    finally:
-        for name, value in before.items():
-            setattr(wall_nets, name, value)
 
 
 def _on_cycles(net: str, layers: int, around: int, updates: int) -> Case:
@@ -243,6 +235,10 @@ def _surely_above(share: Proportion) -> bool:
     return bool(share.interval(LEVEL)[0] > 0.55)
 
 
+def _beyond(nets: list[dict[int, Proportion]]) -> int:
+    return sum(any(_surely_above(net[at]) for at in net if at > 9) for net in nets)
+
+
 def _longer_cycles(cache: Path) -> None:
     with asking(**LONGER):
         trials = [_printed(_on_cycles(net, 2, AROUND, FEWER), TRIAL_SEED, cache) for net in NETS]
@@ -254,7 +250,7 @@ def _longer_cycles(cache: Path) -> None:
             for seed in CYCLE_SEEDS
             for net in NETS
         ]
-    beyond = sum(any(_surely_above(net[at]) for at in net if at > 9) for net in nets)
+    beyond = _beyond(nets)
     seen = sum(_surely_above(net[9]) for net in nets)
     _say(f"of {len(nets)} nets {seen} see 9 and {beyond} see beyond")
 
@@ -265,8 +261,7 @@ def _three_layers(cache: Path) -> None:
         for seed in THREE_SEEDS
         for net in NETS
     ]
-    beyond = sum(any(_surely_above(net[at]) for at in net if at > 9) for net in nets)
-    _say(f"of {len(nets)} nets {beyond} see beyond 9")
+    _say(f"of {len(nets)} nets {_beyond(nets)} see beyond 9")
 
 
 # --- what is declared -----------------------------------------------------------------------------

@@ -37,16 +37,7 @@ from .evidence_tree import grounds
 from .known_verdicts import shared_fields
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
-from .suite_verdicts import (
-    NOT_COMPLETE,
-    NOT_RUN,
-    CaseResult,
-    ClaimResult,
-    incomplete,
-    marked,
-    results,
-    verdict_name,
-)
+from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, in_full, results
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
@@ -152,8 +143,7 @@ def _verdict(result: ClaimResult) -> str:
         return f"{NOT_RUN} (suite {result.suite})"
     failing = len(result.failing)
     of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
-    word = incomplete(result) if verdict_name(result) == NOT_COMPLETE else marked(result)
-    verdict = f"{word}: {of}"
+    verdict = f"{in_full(result)}: {of}"
     verdict += f", {plural(failing, 'counterexample')}" if failing else ""
     # Where a case fails, the tightest is by how much it does: no slack.
     if result.tightest is not None and not failing:

@@ -483,6 +483,11 @@ def marked(result: ClaimResult) -> str:
     return verdict_name(result) + ("*" if result.claim.post_hoc and result.measured else "")
 
 
+def in_full(result: ClaimResult) -> str:
+    """`marked`, but how many runs failed where a claim is not complete."""
+    return incomplete(result) if verdict_name(result) == NOT_COMPLETE else marked(result)
+
+
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
     claim, control, formal = result.claim.plain, result.control, result.claim.plain.formal
