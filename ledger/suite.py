@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 from depthlaw.theory.claims.code_version import remember
-from depthlaw.theory.claims.definition import (
-    ALONE,
-    AS_IT_COMES,
-    DEVICE_OF,
-    SUITES,
-    Case,
-    Claim,
-    registry,
-)
+from depthlaw.theory.claims.definition import ALONE, AS_IT_COMES, DEVICE_OF, SUITES, Claim, registry
 from depthlaw.theory.claims.inputs import INPUTS
+from depthlaw.theory.claims.values import Case
 
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
@@ -29,14 +22,7 @@ from .running.claims_index import select
 from .running.engines import Inline, ProcessPool, execute
 from .running.options import Options
 from .running.plan import plan
-from .running.scheduling import (
-    DEFAULT_MEMORY,
-    Stage,
-    TimeEstimate,
-    budgeted,
-    check_device,
-    estimate,
-)
+from .running.scheduling import Stage, TimeEstimate, budgeted, check_device, estimate
 from .running.user_claims import all_claims, loader_of, with_premises
 from .verdicts.suite_verdicts import ClaimResult, results
 
@@ -156,7 +142,7 @@ def prepare(
                 "--memory is a budget for claims that plan theirs, such as those of "
                 "suite frontier; --max-memory caps each process of the pool"
             )
-        memory = parse_bytes(options.memory or DEFAULT_MEMORY)
+        memory = parse_bytes(options.memory) if options.memory else None
         work, expected = budgeted(todo, store, engine, memory)
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
     expected = estimate(todo, store)

@@ -27,13 +27,8 @@ from .show import of_topic
 
 @dataclass(frozen=True, repr=False)
 class Appendix(Report):
-    """An appendix that was written.
-
-    Attributes:
-        written: its files.
-        claims: those in print; empty for the headlines.
-        store: of the records that it was made from.
-    """
+    """The files of an appendix, the claims in print (none for the headlines), and the records that
+    it was made from."""
 
     written: tuple[Path, ...]
     claims: tuple[Claim, ...]

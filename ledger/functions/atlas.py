@@ -42,8 +42,7 @@ def atlas(
 
     Args:
         task, class_: keys of the atlas; by default all.
-        atlas: a folder with tables of your own (docs/how-to/add-a-task.md); `tables` means the
-            same.
+        atlas, tables: a folder with tables of your own (docs/how-to/add-a-task.md).
         numbers: what the letters of formulas stand for (k=3, n=1000), or a `group`.
 
     Returns:

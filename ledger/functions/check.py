@@ -17,11 +17,7 @@ from .report import Report
 
 @dataclass(frozen=True, repr=False)
 class Checked(Report, Compared):
-    """A net or a bound beside the atlas.
-
-    Attributes:
-        file: what was given, where that is one.
-    """
+    """A net or a bound, and the file that it was read from, beside the atlas."""
 
     file: str | None = field(default=None, compare=False)
 

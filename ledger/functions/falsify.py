@@ -21,13 +21,7 @@ from .report import Report, as_list, as_path
 
 @dataclass(frozen=True, repr=False)
 class Falsification(Report):
-    """What a search came to.
-
-    Attributes:
-        claim: as it was asked for.
-        nearest: the counterexample, or what came closest to one.
-        certificate: the file of the counterexample; None where there is none.
-    """
+    """What a search came to: the counterexample with its file, or what came closest to one."""
 
     claim: Claim
     nearest: NearestCase
@@ -61,11 +55,8 @@ class Falsification(Report):
 
 
 def attacked(key: str, file: str | Path | None = None) -> Claim:
-    """The claim of a key, as a search measures it: of a user's file what raises is named.
-
-    Raises:
-        UsageError: for an unknown key, with the nearest one, and a file that cannot be used.
-    """
+    """The claim of a key, as a search measures it: of a user's file what raises is named, in a
+    UsageError as for an unknown key and a file that cannot be used."""
     if file is None:
         return find(select([key], claims_index())[0])
     everything = all_claims(Path(file))

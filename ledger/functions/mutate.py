@@ -23,12 +23,7 @@ from .report import Report, as_list, as_path
 
 @dataclass(frozen=True, repr=False)
 class Mutations(Report):
-    """What became of the mutants of each claim.
-
-    Attributes:
-        mutants: each claim, as it was judged, with its mutants.
-        store: of the records that it was judged on.
-    """
+    """Each claim, as it was judged on the records of a store, with what became of its mutants."""
 
     mutants: tuple[tuple[ClaimResult, tuple[Mutant, ...]], ...]
     store: Store

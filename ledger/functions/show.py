@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ClaimCard(Report):
-    """A claim with its evidence; printed, it is what `depthlaw show` prints.
-
-    Attributes:
-        place: the claim, judged on the records of one place.
-        known: what the index says of the claims among which it stands.
-    """
+    """A claim, judged on the records of one place, among those that the index knows; printed, it is
+    what `depthlaw show` prints."""
 
     place: RecordSource
     known: Mapping[str, Mapping[str, str]]
@@ -132,11 +128,8 @@ def known_claims(everything: Mapping[str, Claim] | None) -> dict[str, dict[str, 
 
 
 def claim_of(key: str, everything: Mapping[str, Claim] | None = None) -> Claim:
-    """The claim of a key, among all where a file of the user's adds some.
-
-    Raises:
-        UsageError: for a topic, and for what is no key, with the nearest one.
-    """
+    """The claim of a key, among all where a file of the user's adds some; a UsageError for a topic,
+    and for what is no key, with the nearest one."""
     known = claims_index() if everything is None else everything
     if keys := of_topic(key, known):
         raise UsageError(

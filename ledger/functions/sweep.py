@@ -26,12 +26,7 @@ _ENDS = ("low", "high", "started", "ended", "extrapolated")
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Report):
-    """Answers by size.
-
-    Attributes:
-        question: what was asked of each.
-        budgets, answers: sizes and what is recommended there.
-    """
+    """What was asked of each size, the sizes, and what is recommended there."""
 
     question: Question
     budgets: tuple[int, ...]

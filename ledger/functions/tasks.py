@@ -14,11 +14,7 @@ from .report import Report, as_path
 
 @dataclass(frozen=True, repr=False)
 class TaskTable(Report):
-    """What is known of tasks, by class of models.
-
-    Attributes:
-        known: the rows of the atlas.
-    """
+    """What is known of tasks, by class of models: rows of the atlas."""
 
     known: tuple[AtlasRow, ...]
 
@@ -68,7 +64,7 @@ def tasks(
     Args:
         task: one of the atlas; by default all.
         known_by: as it was known at the end of a year.
-        atlas: a folder with tables of your own, which extend it; `tables` means the same.
+        atlas, tables: a folder with tables of your own, which extend the atlas.
 
     Raises:
         UsageError: for an unknown task, with the nearest one, and a year before anything was known.

@@ -21,10 +21,8 @@ class Run:
 
     Attributes:
         device: "cpu" or "cuda"; part of what is recorded.
-        control: measure the case of the negative control in the way of the control, where that is
-            another than the claim's.
-        options: how, for claims that name them: see `Claim.measure`. They change no result and are
-            no part of the record.
+        control: measure in the way of the negative control, where that is another.
+        options: how, see `Claim.measure`; no part of the record, and no result changes by them.
     """
 
     claim: Claim

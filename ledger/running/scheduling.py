@@ -16,7 +16,8 @@ from ..records.run import Run
 from ..records.store import Record, Store
 from .engines import Engine, Inline, ProcessPool
 
-DEFAULT_MEMORY = "8GB"
+# Bytes, where nothing else is asked for.
+DEFAULT_MEMORY = 8 * 2**30
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def check_device(device: str) -> None:
 
 
 def budgeted(
-    runs: Sequence[Run], store: Store, engine: Engine, memory: int
+    runs: Sequence[Run], store: Store, engine: Engine, memory: int | None = None
 ) -> tuple[list[Stage], TimeEstimate]:
     """Stages of runs within a budget of memory, and what they should take: of claims with a plan
     the cheapest group first, so that a time limit leaves whole groups behind, then the others. The
@@ -98,6 +99,7 @@ def budgeted(
     Raises:
         UsageError: when the budget does not hold what a run cannot do without.
     """
+    memory = memory or DEFAULT_MEMORY
     costs = {run: run.claim.plan.cost(run.case) for run in runs if run.case and run.claim.plan}
     for run, cost in costs.items():
         if cost.least_bytes > memory:

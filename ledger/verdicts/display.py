@@ -11,20 +11,10 @@ from typing import Any
 
 import sympy
 
-from depthlaw.theory.claims.definition import Claim, at, measured_symbol
+from depthlaw.theory.claims.definition import Ball, Claim, Exact, Measured, at, measured_symbol
 from depthlaw.theory.claims.printing import latex, text
 from depthlaw.theory.claims.rounding import interval as in_print
-from depthlaw.theory.claims.values import (
-    Ball,
-    Case,
-    Exact,
-    Measured,
-    Outside,
-    PowerOfTen,
-    Proportion,
-    Sample,
-    Statistical,
-)
+from depthlaw.theory.claims.values import Case, Outside, PowerOfTen, Proportion, Sample, Statistical
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.exact.enclosure import ball, enclose
 

@@ -22,20 +22,12 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import Record, manifest
 from ..running.claims_index import claims_index
+from . import suite_verdicts
 from .citations import entries, reference, sources, words
 from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
 from .shipped_answers import Ground, GroundKind
 from .sign_test import normality, sign_test
-from .suite_verdicts import (
-    NOT_COMPLETE,
-    NOT_RUN,
-    PREMISE_REFUTED,
-    CaseResult,
-    ClaimResult,
-    incomplete,
-    outcome,
-    verdict_name,
-)
+from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, outcome, verdict_name
 from .undecided_advice import remedies
 
 # The cases that decide a verdict come first, before them the smallest counterexample.
@@ -136,12 +128,12 @@ def _reason(result: ClaimResult) -> str:
         case Verdict.CONDITIONAL:
             what = ", ".join(result.weak) or "a condition in its own statement"
             return f"it rests on what is neither PROVED nor ARGUED: {what}"
-    if word in (PREMISE_REFUTED, NOT_RUN, NOT_COMPLETE):
-        return {
-            PREMISE_REFUTED: f"it rests on {result.premise_refuted}, which FAILS",
-            NOT_RUN: "nothing is recorded of it",
-            NOT_COMPLETE: incomplete(result),
-        }[word]
+    if word == suite_verdicts.NOT_COMPLETE:
+        return suite_verdicts.incomplete(result)
+    if word == suite_verdicts.PREMISE_REFUTED:
+        return f"it rests on {result.premise_refuted}, which FAILS"
+    if word == NOT_RUN:
+        return "nothing is recorded of it"
     if result.undecided:
         one = len(result.undecided) == 1
         are = f"{len(result.undecided)} of {plural(scope, 'case')} {'is' if one else 'are'}"

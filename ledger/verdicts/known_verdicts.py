@@ -24,13 +24,8 @@ FILE = Path(__file__).with_name("known_cases.json")
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of one claim.
-
-    Attributes:
-        words: its verdict by suite, of the suites of which every case is recorded.
-        cases: the verdict of every recorded case, OUT_OF_SCOPE among them; empty where each of them
-            HOLDS.
-    """
+    """What is known of one claim: its verdict by suite, of the suites of which every case is
+    recorded; and that of every recorded case, OUT_OF_SCOPE among them, unless each HOLDS."""
 
     words: Mapping[str, str] = field(default_factory=dict)
     cases: Mapping[Case, str] = field(default_factory=dict)

@@ -9,17 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, find
+from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, Measured, Step, find
 from depthlaw.theory.claims.formal import said, stale
-from depthlaw.theory.claims.values import (
-    FALSE_ALARM_BUDGET,
-    Ball,
-    Measured,
-    Outside,
-    Statistical,
-    Step,
-    joined,
-)
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Outside, Statistical, joined
 from depthlaw.theory.claims.verdict import FAILING, Decision, Verdict, judge, level, worded
 
 from ..records.run import Failure, Run, control_run

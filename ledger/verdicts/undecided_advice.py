@@ -23,7 +23,6 @@ class Remedy:
     """What would decide one case.
 
     Attributes:
-        case: which.
         where: the fields of the case in which those of the claim differ.
         there, what: how many seeds or examples there are; 0 and "" where their number is not what
             decides.
