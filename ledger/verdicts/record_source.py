@@ -95,9 +95,7 @@ class RecordSource:
 
 
 def evidence(
-    claim: Claim,
-    folder: Path | None,
-    everything: Mapping[str, Claim] | None = None,
+    claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None = None
 ) -> RecordSource:
     """A claim judged on the user's records, else on those that come with depthlaw.
 
@@ -110,9 +108,8 @@ def evidence(
     if result is None and (known := from_reference(claim)):
         store, today = known
         result = _judged(claim, store, everything)
-        said = "this is the reference ledger that comes with depthlaw" + (
-            "" if today else ", measured by an older version of the code"
-        )
+        older = "" if today else ", measured by an older version of the code"
+        said = f"this is the reference ledger that comes with depthlaw{older}"
     if result is None:
         result = results({claim.key: claim}, largest_recorded_suite(claim, store), store)[0]
     device = f" --device {DEVICE_OF[result.suite]}" if result.suite in DEVICE_OF else ""
@@ -129,9 +126,7 @@ def _judged(
 ) -> ClaimResult | None:
     """The claim as `verify` judges it; None where nothing is recorded."""
     alone = Recorded({claim.key: claim} if everything is None else everything, store)
-    return alone.judged(claim.key) or next(
-        (result for _, result in alone.elsewhere(claim.key)), None
-    )
+    return alone.judged(claim.key) or next((r for _, r in alone.elsewhere(claim.key)), None)
 
 
 def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[Run]:
@@ -139,10 +134,8 @@ def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[
     control."""
     if claim.proof is not None:
         yield Run(claim, None)
-    for suite in suites:
-        yield from (
-            Run(claim, case, seed) for case in claim.cases(suite) for seed in range(claim.seeds)
-        )
+    cases = (case for suite in suites for case in claim.cases(suite))
+    yield from (Run(claim, case, seed) for case in cases for seed in range(claim.seeds))
     yield control_run(claim)
 
 
