@@ -7,7 +7,7 @@ part of the code that records are known by.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,7 @@ def claim_html(claim: Claim) -> str:
 def result_html(result: ClaimResult) -> str:
     """The verdict card of a claim: verdict, statement, how many cases are decided, and the first
     dozen of them."""
+    from .functions.report import html_table
     from .verdicts.display import measured_side, prediction, slack, statement_latex
     from .verdicts.suite_verdicts import marked
 
@@ -120,23 +121,6 @@ def result_html(result: ClaimResult) -> str:
         f"<p><strong>{escape(marked(result).replace('_', ' '))}</strong>: {_plain(said)}</p>"
         f"{table}</div>"
     )
-
-
-def html_table(
-    names: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    there: int,
-    written: Callable[[Any], str],
-    style: str = "",
-) -> str:
-    """The first rows, of so many, as a table; `written` makes HTML of a cell."""
-    lines = [("th", names), *(("td", row) for row in rows)]
-    table = "".join(
-        f"<tr>{''.join(f'<{cell}{style}>{written(part)}</{cell}>' for part in line)}</tr>"
-        for cell, line in lines
-    )
-    more = f"<p>and {there - len(rows)} more</p>" if there > len(rows) else ""
-    return f"<table>{table}</table>{more}"
 
 
 def _heading(claim: Claim) -> str:

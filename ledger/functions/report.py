@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
-
-from ..notebook import html_table
 
 # Rows that a notebook shows.
 _MOST = 50
@@ -42,6 +40,23 @@ class Report:
         names = list(dict.fromkeys(name for row in rows for name in row))
         cells = [[row.get(name, "") for name in names] for row in rows[:_MOST]]
         return html_table(names, cells, len(rows), _cell)
+
+
+def html_table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    there: int,
+    written: Callable[[Any], str],
+    style: str = "",
+) -> str:
+    """The first rows, of so many, as a table; `written` makes HTML of a cell."""
+    lines = [("th", names), *(("td", row) for row in rows)]
+    table = "".join(
+        f"<tr>{''.join(f'<{cell}{style}>{written(part)}</{cell}>' for part in line)}</tr>"
+        for cell, line in lines
+    )
+    more = f"<p>and {there - len(rows)} more</p>" if there > len(rows) else ""
+    return f"<table>{table}</table>{more}"
 
 
 def _cell(value: Any) -> str:
