@@ -160,7 +160,7 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
 
 
 def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:
-    """The chosen claims and the premises that they rest on, those too that come from a file."""
+    """The chosen claims, and those of the file that they rest on."""
     needed, todo = dict(chosen), list(chosen.values())
     while todo:
         for key in todo.pop().premises:

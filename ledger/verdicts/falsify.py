@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -407,13 +406,12 @@ def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) ->
         if not short or len(point) != family.size:
             raise ValueError(f"point must be {family.size} fractions, as text")
         inside = family.case == case
-        measured = partial(family.measured, tuple(map(Fraction, point)))
+        value = family.measured(tuple(map(Fraction, point))) if inside else None
     else:
+        # A case of our own grids only: another could take for ever to measure.
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
-        measured = partial(attacked.measure, case, data["seed"])
-    # A case of our own grids only: another could take for ever to measure.
-    able = inside and ("point" in data or attacked.measurable)
-    value = measured() if able else None
+        able = inside and attacked.measurable
+        value = attacked.measure(case, data["seed"]) if able else None
     changed = bool(weakened)
     decision = None if value is None else _decision(attacked, case, value, place, changed=changed)
     same = plain(attacked.statement) == data["statement"]
