@@ -139,8 +139,8 @@ def entry(claim: Claim, verdict: str) -> Entry:
     claim = claim.plain
     names = "key title text wording kind holds_for weight premises"
     fields: dict[str, Any] = {name: getattr(claim, name) for name in names.split()}
-    said = {"statement": str(claim.statement), "source": str(claim.source)}
-    return Entry(**fields, **said, verdict=verdict)
+    fields |= {"statement": str(claim.statement), "source": str(claim.source)}
+    return Entry(**fields, verdict=verdict)
 
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
