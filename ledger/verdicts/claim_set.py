@@ -106,10 +106,10 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
         what = f"the claim set {known[name]} cannot be read ({error})"
         raise StoreError(f"{what}; get it again") from None
     if not sealed:
-        raise StoreError(
-            f"the claim set {known[name]} does not match its hash: a released set is "
-            "never edited; get it again, and put an erratum into the next set"
+        what = (
+            f"the claim set {known[name]} does not match its hash: a released set is never edited"
         )
+        raise StoreError(f"{what}; get it again, and put an erratum into the next set")
     return loaded
 
 

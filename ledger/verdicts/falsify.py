@@ -215,9 +215,8 @@ def falsify(
         if time.monotonic() > deadline or (best is None and skipped >= hopeless):
             break
     if best is None and skipped:
-        what = f"{claim.key} with {', '.join(changes)} has no real value"
-        advice = "choose other numbers"
-        raise UsageError(f"{what}, or one too large to evaluate, at any case tried; {advice}")
+        what = f"{claim.key} with {', '.join(changes)} has no real value, or one too large to"
+        raise UsageError(f"{what} evaluate, at any case tried; choose other numbers")
     if best is None:
         raise UsageError(f"{claim.key} has no case in scope to search")
     return replace(best, tried=tried)

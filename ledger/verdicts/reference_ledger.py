@@ -376,7 +376,6 @@ def main(arguments: list[str] | None = None) -> int:
 
     smallest, *_, largest = (suite for suite in SUITES if suite not in ALONE)
     alone = [suite for suite in ALONE if suite not in DEVICE_OF]
-
     parser = argparse.ArgumentParser(
         prog="python -m depthlaw.ledger.verdicts.reference_ledger",
         description="Write the reference ledger from a suite's records.",
@@ -390,21 +389,17 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         store = open_store(options.results, read_only=True)
         claims = registry()
-        runs = plan(claims, smallest)
+        of_suite = {suite: plan(claims, suite) for suite in (smallest, largest, *alone)}
         # Special suites and trainings take many minutes: whoever has no time for them finds their
         # values here.
         trained = {key: claim for key, claim in claims.items() if claim.needs}
-        asked = {run.id for run in runs}
-        long = [*(run for suite in alone for run in plan(claims, suite)), *plan(trained, largest)]
-        runs += [run for run in long if run.id not in asked]
-
+        parts = (*(of_suite[suite] for suite in (smallest, *alone)), plan(trained, largest))
+        runs = {run.id: run for part in parts for run in part}
         # What takes days is recorded as it comes.
-        def ids(suites: Iterable[str]) -> set[str]:
-            return {run.id for suite in suites for run in plan(claims, suite)}
-
-        may_miss = ids(AS_IT_COMES) - ids({*alone, largest, smallest} - {*AS_IT_COMES})
-        records = [record for run in runs if (record := store.get(run.id))]
-        missing = {run.id for run in runs} - {record.id for record in records}
+        may_miss = {run.id for suite in AS_IT_COMES for run in of_suite.pop(suite)}
+        may_miss -= {run.id for part in of_suite.values() for run in part}
+        records = [record for run in runs if (record := store.get(run))]
+        missing = runs.keys() - {record.id for record in records}
         if missing - may_miss or not runs:
             of = f"{len(missing - may_miss)} of {len(runs)} runs of suite {smallest}"
             where = f"and of what comes with it are not recorded in {store.root}"

@@ -130,11 +130,10 @@ class ClaimResult:
         """Whether a two-sided claim, which is about its cases and no others, is settled on every
         one of them, each by a certificate that was checked."""
         covers, certificate = self.claim.certified, self.claim.evidence == "certificate"
-        return bool(
-            self.claim.kind == "two-sided"
-            and (self.confirmed and certificate and covers and self.in_scope)
-            and all(covers(c.case) and c.decision.certain for c in self.in_scope)
-        )
+        about_its_cases = self.claim.kind == "two-sided" and bool(self.in_scope)
+        if not (about_its_cases and self.confirmed and certificate and covers):
+            return False
+        return all(covers(c.case) and c.decision.certain for c in self.in_scope)
 
     @cached_property
     def kernel_checked(self) -> bool:
@@ -193,12 +192,9 @@ class ClaimResult:
         argued, proved = written and bool(self.claim.rests_on), self.kernel_checked
         if self.cases and not self.in_scope and not (argued or proved):
             return Verdict.OUT_OF_SCOPE
-        if (
-            Verdict.UNDECIDED in verdicts
-            or self.unfinished
-            or not (self.decided or argued or proved)
-            or (self.proof is not None and not self.confirmed)
-        ):
+        unproved = self.proof is not None and not self.confirmed
+        said = self.decided or argued or proved
+        if Verdict.UNDECIDED in verdicts or self.unfinished or unproved or not said:
             return Verdict.UNDECIDED
         if self.claim.kind == "conditional" or self.weak:
             return Verdict.CONDITIONAL
