@@ -56,8 +56,8 @@ def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
 
 
 def summed(expression: sympy.Expr, case: Case) -> sympy.Expr:
-    """The expression with numbers in place of its sums of rational terms. SymPy would first put the
-    case into a term, and compare the terms of its Min with an index that has no value yet."""
+    """The expression with numbers in place of its sums of rational terms: SymPy would compare the
+    terms of a Min with an index that has no value yet."""
     sums = {}
     for total in expression.atoms(sympy.Sum):
         index, low, high = total.limits[0]
@@ -93,8 +93,8 @@ def value_at(claim: Claim, values: Mapping[str, Any], *, log10: bool = False) ->
 
 
 def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
-    """What the right side says at values, in or out of the claim's domain, and the assumption that
-    they break, in plain text; an assumption on what was not given is met.
+    """What the right side says at values, and the assumption that they break, in plain text; an
+    assumption on what was not given is met.
 
     Raises:
         UsageError: see `Claim.at`.

@@ -1,8 +1,7 @@
 """Statements in print: LaTeX as papers write it, and one line of ASCII for a terminal.
 
-SymPy keeps terms and factors in an order of its own, splits (3^L - 1)/2 into two terms, and knows
-neither the names of counts such as S(d, L) nor logarithms to a base. What is printed here is equal
-to the statement, in the order and with the names that papers use.
+What is printed is equal to the statement, in the order and with the names that papers use: SymPy
+splits (3^L - 1)/2 into two terms, and knows neither S(d, L) nor logarithms to a base.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from .symbols import depth, order, term_of, width
 
 
 class Definition(NamedTuple):
-    """What stands behind a name in a printed statement: a relation as LaTeX and as ASCII, and what
-    it is in words."""
+    """What stands behind a name in a printed statement: a relation, twice, and what it is."""
 
     latex: str
     text: str
@@ -163,8 +161,7 @@ def _multiplied_out(expression: Expr) -> Expr:
 
 
 def _replaced(expression: Any, change: Callable[[Any], Any]) -> Any:
-    """Every part for which `change` is not None by what it returns, innermost first; the sides of
-    relations are not compared."""
+    """With what `change` returns for parts, innermost first, unless None; sides stay apart."""
     if not expression.args:
         return expression
     new = [_replaced(part, change) for part in expression.args]

@@ -43,11 +43,7 @@ _TWO = Integer(2)
 
 def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> list[nx.DiGraph]:
     """Directed graphs with n vertices: "all" of them, labelled, or one "directed path", "directed
-    cycle", "path" (both directions) or "random digraph".
-
-    Raises:
-        ValueError: for another family.
-    """
+    cycle", "path" (both directions) or "random digraph"; a ValueError for another family."""
     import networkx as nx
 
     build = {
@@ -70,11 +66,8 @@ def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> lis
 
 
 def doubling_layers(g: nx.DiGraph) -> int:
-    """Layers of the repeated block until every reachable pair is known; 2(n + 1) when never.
-
-    The first layer of the block sets C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, the second
-    B(i,j) = or_k C(i,k,j).
-    """
+    """Layers of the repeated block, C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, then B(i,j)
+    = or_k C(i,k,j), until every reachable pair is known; 2(n + 1) when never."""
     truth = np.array(distances(len(g), g.edges)) >= 0
     known: Array = with_loops(g) > 0
     layers = 0

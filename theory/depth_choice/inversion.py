@@ -24,15 +24,9 @@ def nine_decimals(depth: Expr) -> Expr:
 
 
 def root(increasing: Callable[[arb], arb], target: int) -> Fraction:
-    """The root of an increasing function on x > 0, rounded down to nine decimals, by bisection on
-    integers.
-
-    Returns:
-        k / 10^9 with f(k / 10^9) < target < f((k + 1) / 10^9), both decided by balls of 256 bits.
-
-    Raises:
-        ValueError: when a grid point is too close to the root for these balls.
-    """
+    """The root of an increasing function on x > 0, rounded down to nine decimals: k / 10^9 with
+    f(k / 10^9) < target < f((k + 1) / 10^9), both decided by balls of 256 bits. A ValueError when a
+    grid point is too close to the root for these."""
     with flint.ctx.workprec(256):
 
         def reached(k: int) -> bool:

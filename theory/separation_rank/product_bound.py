@@ -277,11 +277,8 @@ def _first_violation(width: int, log3_rank: Callable[[int], arb], forms: int | N
 
     Depth by depth, until the bound is exceeded or, for a product of so many forms, until that can
     happen no more: past D_H layers the logarithm to base 3 of the product grows by less than D_H
-    with each layer, since a factor grows by less than 3. The bound is linear in the depth, so that
-    one difference is its growth at every layer.
-
-    Raises:
-        ArithmeticError: when neither has happened at depth `_DEEPEST`.
+    with each layer, since a factor grows by less than 3, and the bound is linear in the depth. An
+    ArithmeticError when neither has happened at depth `_DEEPEST`.
     """
     with flint.ctx.workprec(192):
         for depth in range(1, _DEEPEST + 1):
