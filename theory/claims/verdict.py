@@ -229,13 +229,11 @@ def _compare(
         return is_(a, c, 0, 1) and is_(b, d, -1, 0), is_(b, c, -1) or is_(a, d, 1)
     if relation == "!=":
         return is_(b, c, -1) or is_(a, d, 1), bool(a == b and c == d) and is_(a, c, 0)
-    if relation == "<=":
-        return is_(b, c, -1, 0), is_(a, d, 1)
-    if relation == "<":
-        return is_(b, c, -1), is_(a, d, 0, 1)
-    if relation == ">=":
-        return is_(a, d, 0, 1), is_(b, c, -1)
-    return is_(a, d, 1), is_(b, c, -1, 0)
+    if relation in ("<=", ">"):
+        below, above = is_(b, c, -1, 0), is_(a, d, 1)
+    else:
+        below, above = is_(b, c, -1), is_(a, d, 0, 1)
+    return (below, above) if relation in ("<=", "<") else (above, below)
 
 
 def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:

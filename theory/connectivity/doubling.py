@@ -14,6 +14,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, quantity, vertices
+from ..depth_choice.inversion import first
 from ..least_depth.graphs import all_graphs, distances
 from .graph_attention import Array, with_loops
 
@@ -131,22 +132,16 @@ def log_depth_uniform(case: Case, seed: int) -> Exact:
 
 
 def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
-    """The largest n for which r layers per doubling of a length and s fixed ones fit into L, by
-    doubling and bisection; 1 does."""
+    """The largest n for which r layers per doubling of a length and s fixed ones fit into L; 1
+    does."""
 
-    def fits(n: int) -> bool:
+    def exceeds(n: int) -> bool:
         layers, covered = fixed, 1
         while covered < n:
             layers, covered = layers + per_doubling, 2 * covered
-        return layers <= depth
+        return layers > depth
 
-    low, high = 1, 2
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return Exact(low)
+    return Exact(first(exceeds) - 1)
 
 
 def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:

@@ -52,6 +52,14 @@ def last(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
+def first(holds: Callable[[int], bool]) -> int:
+    """The least positive integer where a predicate holds that holds from there on, by doubling."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    return 1 + last(lambda k: not holds(k), high // 2, high)
+
+
 def inversion_steps(statement: Relational, size: Expr, depth: Symbol) -> Iterator[Step]:
     """Substitute the closed form into the size, written in w with W(z) = w, that is z = w e^w."""
     yield Step(

@@ -22,6 +22,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, at, claim
 from ..claims.proof_steps import remark, vanish
 from ..claims.symbols import quantity
+from ..depth_choice.inversion import first
 from ..exact.singular_values import Tails, tails
 from .dimension_count import dimension_count, moments_degree
 from .rank_symbols import Eq, Ge, L, d
@@ -258,11 +259,4 @@ def width_without_floor(case: Case, seed: int) -> Exact:
     first $d$ that is wide enough.
     """
     goal = _rank_at(case.width, case.depth, seed, dimension_count(case.width, case.depth))
-    low, high = 0, 1
-    while _rank_at(high, case.student_depth, seed, goal) < goal:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = _rank_at(middle, case.student_depth, seed, goal) >= goal
-        low, high = (low, middle) if enough else (middle, high)
-    return Exact(high)
+    return Exact(first(lambda d: _rank_at(d, case.student_depth, seed, goal) >= goal))
