@@ -16,13 +16,18 @@ CASE = Case(
 )
 
 
+def drawn():
+    """Tokens, the pair x and R of them, and a layer."""
+    tokens, (layer, _) = sa.instance(CASE)
+    R = sa.centred(tokens)
+    return tokens, arb_mat([(tokens - R).tolist()[0]]), R, layer
+
+
 @pytest.mark.parametrize("skip", [False, True])
 def test_the_pair_is_plain_attention(skip):
     with flint.ctx.workprec(256):
-        tokens, (layer, _) = sa.instance(CASE)
+        tokens, x, R, layer = drawn()
         plain = sa.attention(tokens, layer)
-        R = sa.centred(tokens)
-        x = arb_mat([(tokens - R).tolist()[0]])
         after, moved = de.next_pair(x, R, layer, skip=skip)
         whole = arb_mat([after.tolist()[0]] * 4) + moved - (plain + tokens if skip else plain)
         assert sa.ball_norms(whole)[0] < 1e-60
@@ -30,9 +35,7 @@ def test_the_pair_is_plain_attention(skip):
 
 def test_weights_are_a_mask_and_positions():
     with flint.ctx.workprec(256):
-        tokens, (layer, _) = sa.instance(CASE)
-        R = sa.centred(tokens)
-        x = arb_mat([(tokens - R).tolist()[0]])
+        tokens, x, R, layer = drawn()
         free = de.next_pair(x, R, layer)[1]
         ones = de.next_pair(x, R, layer, weights=arb_mat(4, 4, [1] * 16))[1]
         assert sa.ball_norms(free - ones)[0] < 1e-60

@@ -13,6 +13,7 @@ import sympy
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.theory.claims import known_bounds
 from depthlaw.theory.claims.definition import OutOfDomain, PowerOfTen, find
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 
@@ -70,25 +71,17 @@ def test_values_that_break_an_assumption_are_refused_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("key", "inside", "outside"),
     [
-        (
-            "connectivity/log_depth_lengths",
-            {"depth": 5, "fixed_layers": 5, "per_doubling": 4},
-            {"depth": 3},
-        ),
-        ("connectivity/mpc_rounds", {"tokens": 16, "branching": 2}, {"branching": 1}),
-        (
-            "separation_rank/convolution_sides",
-            {"width": 2, "tokens": 8, "alternating": 1},
-            {"tokens": 6},
-        ),
-        ("hops/one_lookup_per_layer", {"hops": 16, "strict": 1}, {"strict": 2}),
+        ("connectivity/log_depth_lengths", "depth=5 fixed_layers=5 per_doubling=4", "depth=3"),
+        ("connectivity/mpc_rounds", "tokens=16 branching=2", "branching=1"),
+        ("separation_rank/convolution_sides", "width=2 tokens=8 alternating=1", "tokens=6"),
+        ("hops/one_lookup_per_layer", "hops=16 strict=1", "strict=2"),
     ],
 )
-def test_a_bound_has_no_value_outside_its_range(key: str, inside: Any, outside: Any) -> None:
-    claim = find(key)
-    assert claim.at(**inside) > 0
+def test_a_bound_has_no_value_outside_its_range(key: str, inside: str, outside: str) -> None:
+    claim, (values, others) = find(key), map(known_bounds._values, (inside, outside))
+    assert claim.at(**values) > 0
     with pytest.raises(UsageError, match="says nothing at|has no value there"):
-        claim.at(**inside | outside)
+        claim.at(**values | others)
 
 
 @pytest.mark.parametrize(("width", "depth"), [(2, 3), (3, 4), (2, 12)])

@@ -127,12 +127,21 @@ def test_a_number_that_is_compared_with_itself_is_not_called_compared(monkeypatc
     assert expected in formal.said(claim)
 
 
-def test_the_page_counts_what_is_compared():
+@pytest.fixture(scope="module")
+def linked():
+    """The claims that name a theorem, as recorded, and the page about them."""
+    recorded = Recorded(dict(LINKED), shipped())
+    return recorded, proofs(recorded)
+
+
+def test_the_page_counts_what_is_compared(linked):
     kinds = Counter(map(formal.number, LINKED.values()))
     assert kinds.keys() == set(formal.NUMBERS)
-    page = proofs(Recorded(dict(LINKED), shipped()))
     for kind, words in formal.NUMBERS.items():
-        assert f"{words} | {kinds[kind]}" in page
+        assert f"{words} | {kinds[kind]}" in linked[1]
+    assert f"FAILS, and the kernel checked a refutation | {len(REFUTED)}" in linked[1]
+    assert f"PROVED, by the kernel | {len(LINKED) - len(REFUTED)}" in linked[1]
+    assert r"\$" not in linked[1], "formulas of what is not formal are set"
 
 
 def test_the_verdict_follows_the_kernel(monkeypatch, judged):
@@ -147,10 +156,9 @@ def test_the_verdict_follows_the_kernel(monkeypatch, judged):
 
 
 @pytest.mark.parametrize("key", REFUTED)
-def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
-    store, claim = shipped(), find(key)
+def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key, linked):
+    (recorded, page), claim = linked, find(key)
     assert claim.awaited == "FAILS"
-    recorded = Recorded({key: claim}, store)
     result = recorded.judged(key)
     assert result.verdict is Verdict.FAILS
     assert (result.kernel_refuted, result.kernel_checked) == (True, False)
@@ -165,11 +173,8 @@ def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
     assert (told["verdict"], told["outcome"]) == ("FAILS", worded(claim, Verdict.FAILS))
     assert (told["formal"]["refutes"], told["formal"]["proves"]) == (True, False)
     assert told["formal"]["says"].startswith(words)
-    page = proofs(recorded)
-    assert f"{worded(claim, Verdict.FAILS)}; {words}" in page
-    assert "FAILS, and the kernel checked a refutation | 1" in page
-    assert "PROVED, by the kernel | 0" in page
-    assert r"\$" not in page, "formulas of what is not formal are set"
+    (row,) = [line for line in page.splitlines() if f"`{key}`](/claims/{key}.md) by" in line]
+    assert f"{worded(claim, Verdict.FAILS)}; {words}" in row
 
 
 def test_a_refutation_is_void_after_a_change_and_proves_nothing(monkeypatch, judged):
@@ -209,11 +214,6 @@ def test_without_the_prover_one_line_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert prove.main([]) == 2
     assert capsys.readouterr().err.startswith("error: the prover coqc is not installed; on Debian")
-
-
-def test_the_record_is_what_json_writes():
-    text = prove.RECORD.read_text(encoding="utf-8")
-    assert text == json.dumps(formal.checked(), indent=1, sort_keys=True) + "\n"
 
 
 def test_a_bound_of_the_left_side_contradicts_on_its_side_alone():
@@ -352,7 +352,9 @@ def test_another_record_is_an_error_whatever_the_versions(another_prover, monkey
     assert f"not what checked.json records, which was {another_prover}" in capsys.readouterr().err
 
 
-def test_versions_are_recorded_and_are_those_of_every_library():
+def test_the_record_is_what_json_writes_with_versions_of_every_library():
+    text = prove.RECORD.read_text(encoding="utf-8")
+    assert text == json.dumps(formal.checked(), indent=1, sort_keys=True) + "\n"
     made = formal.checked()["versions"]
     assert list(made) == sorted(prove.versions())
     assert all(re.fullmatch(r"[\d.]+", version) for version in made.values())

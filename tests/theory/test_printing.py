@@ -87,19 +87,15 @@ def test_cases_by_hand() -> None:
 # --- every statement, read back -------------------------------------------------------------------
 
 _SAFE: dict[str, Any] = {
-    "sqrt": math.sqrt,
+    **{
+        name: getattr(math, name)
+        for name in ["sqrt", "log", "exp", "cos", "tanh", "acosh", "e", "pi"]
+    },
     "ln": math.log,
-    "log": math.log,
-    "exp": math.exp,
-    "min": min,
-    "max": max,
-    "cos": math.cos,
-    "tanh": math.tanh,
     "arcsin": math.asin,
     "arccos": math.acos,
-    "acosh": math.acosh,
-    "e": math.e,
-    "pi": math.pi,
+    "min": min,
+    "max": max,
     "ceil": lambda x: math.ceil(x - 1e-11),
     "bell": lambda n: int(sympy.bell(n)),
     "floor": lambda x, digits=0: math.floor(x * 10**digits + 1e-7) / 10**digits,

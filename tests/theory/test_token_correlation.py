@@ -45,10 +45,8 @@ def test_integrals_do_not_depend_on_what_was_integrated_before():
 @pytest.mark.parametrize(
     ("pre_norm", "gain_controlled", "correlation"),
     [
-        (False, False, "0.3369"),
-        (True, False, "0.3363"),
-        (False, True, "0.2047"),
-        (True, True, "0.2047"),
+        *((False, False, "0.3369"), (True, False, "0.3363")),
+        *((False, True, "0.2047"), (True, True, "0.2047")),
     ],
 )
 def test_one_layer_of_the_reference_run_by_the_maps_of_the_paper(
@@ -56,14 +54,8 @@ def test_one_layer_of_the_reference_run_by_the_maps_of_the_paper(
 ):
     """q = 1, p = 0.2, sigma_v^2 = 1, sigma_w^2 = 0.2, sigma_b = 0.02, and beta = 0.1, which lies
     below beta_c, so that attention is uniform. The maps are printed, the values are ours."""
-    q, p = mf.next_moments(
-        flint.arb(1),
-        flint.arb("0.2"),
-        flint.arb("0.2"),
-        flint.arb("0.0004"),
-        pre_norm=pre_norm,
-        gain_controlled=gain_controlled,
-    )
+    sizes = map(flint.arb, ("1", "0.2", "0.2", "0.0004"))
+    q, p = mf.next_moments(*sizes, pre_norm=pre_norm, gain_controlled=gain_controlled)
     assert f"{float(p / q):.4f}" == correlation
     assert 0.1 < (2 / (1 - 0.2)) ** 0.5
 

@@ -1,15 +1,15 @@
 """The comparison rule on values of every kind."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
+import made
 import pytest
 import sympy
 from hypothesis import given, strategies as st
 
 from depthlaw.ledger.verdicts.mutation import mutants
-from depthlaw.theory.claims.definition import Case, Claim, Control, Source
+from depthlaw.theory.claims.definition import Case, Claim
 from depthlaw.theory.claims.relations import between
 from depthlaw.theory.claims.symbols import depth as L
 from depthlaw.theory.claims.values import Ball, Exact, Outside, Proportion, Sample
@@ -21,20 +21,7 @@ CASE = Case(depth=2)
 
 
 def claim(statement, **changes) -> Claim:
-    made = Claim(
-        key="separation_rank/fake",
-        title="fake",
-        text="Fake.",
-        statement=statement,
-        source=Source("levine2020", "nowhere"),
-        wording="derived",
-        kind="identity",
-        holds_for="all",
-        measured=lambda c, seed: Exact(9),
-        grid={"quick": (CASE,)},
-        control=Control(CASE, "never"),
-    )
-    return replace(made, **changes)
+    return made.claim(statement, CASE, **changes)
 
 
 LE, GE, EQ = sympy.Le(sep, 3**L), sympy.Ge(sep, 3**L), sympy.Eq(sep, 3**L)
@@ -69,10 +56,10 @@ def test_rule(statement, holds, fails, undecided):
 
 
 def test_equality_of_irrational_sides_is_decided_by_algebra():
-    made = claim(sympy.Le(sympy.log(sep) / sympy.log(3), L))
-    assert judge(made, CASE, Exact(9)).verdict is Verdict.HOLDS
-    assert judge(made, CASE, Exact(9)).slack == 0
-    assert judge(made, CASE, Exact(10)).verdict is Verdict.FAILS
+    stated = claim(sympy.Le(sympy.log(sep) / sympy.log(3), L))
+    assert judge(stated, CASE, Exact(9)).verdict is Verdict.HOLDS
+    assert judge(stated, CASE, Exact(9)).slack == 0
+    assert judge(stated, CASE, Exact(10)).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize(
@@ -94,9 +81,9 @@ def test_a_truncated_measurement_decides_only_what_more_inputs_could_not_change(
 
 
 def test_a_truncated_measurement_inside_a_logarithm():
-    made = claim(sympy.Ge(sympy.log(sep) / sympy.log(3), L), holds_for="almost every")
-    assert judge(made, CASE, Exact(17, misses=1.0, truncated=True)).verdict is Verdict.UNDECIDED
-    assert judge(made, CASE, Exact(18, misses=1.0, truncated=True)).certain
+    stated = claim(sympy.Ge(sympy.log(sep) / sympy.log(3), L), holds_for="almost every")
+    assert judge(stated, CASE, Exact(17, misses=1.0, truncated=True)).verdict is Verdict.UNDECIDED
+    assert judge(stated, CASE, Exact(18, misses=1.0, truncated=True)).certain
 
 
 def test_an_instance_outside_the_assumptions_is_out_of_scope_even_for_a_control():
@@ -106,10 +93,10 @@ def test_an_instance_outside_the_assumptions_is_out_of_scope_even_for_a_control(
 
 
 def test_rate_holds_only_when_the_measured_interval_lies_inside():
-    made = claim(EQ, predicted=lambda st, c: Ball(Fraction(8), Fraction(10)))
-    assert judge(made, CASE, Ball(Fraction(17, 2), Fraction(9))).verdict is Verdict.HOLDS
-    assert judge(made, CASE, Ball(Fraction(7), Fraction(9))).verdict is Verdict.UNDECIDED
-    assert judge(made, CASE, Ball(Fraction(1), Fraction(2))).verdict is Verdict.FAILS
+    stated = claim(EQ, predicted=lambda st, c: Ball(Fraction(8), Fraction(10)))
+    assert judge(stated, CASE, Ball(Fraction(17, 2), Fraction(9))).verdict is Verdict.HOLDS
+    assert judge(stated, CASE, Ball(Fraction(7), Fraction(9))).verdict is Verdict.UNDECIDED
+    assert judge(stated, CASE, Ball(Fraction(1), Fraction(2))).verdict is Verdict.FAILS
 
 
 def test_a_rank_that_may_have_missed_proves_only_in_its_safe_direction():
@@ -151,15 +138,15 @@ def test_values_that_would_make_any_verdict_true_are_refused(kind, fields):
 
 
 def test_broken_assumption_is_out_of_scope_and_can_be_forced():
-    made = claim(EQ, assumes={"never": lambda c: False})
-    assert judge(made, CASE, Exact(9)).verdict is Verdict.OUT_OF_SCOPE
-    assert judge(made, CASE, Exact(8), force=True).verdict is Verdict.FAILS
+    stated = claim(EQ, assumes={"never": lambda c: False})
+    assert judge(stated, CASE, Exact(9)).verdict is Verdict.OUT_OF_SCOPE
+    assert judge(stated, CASE, Exact(8), force=True).verdict is Verdict.FAILS
 
 
 def test_what_no_run_can_decide_says_why():
-    made = claim(EQ, undecidable="no run can decide it: a missing digit")
-    found = judge(made, CASE, Ball(Fraction(8), Fraction(10)))
-    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, made.plain.undecidable)
+    stated = claim(EQ, undecidable="no run can decide it: a missing digit")
+    found = judge(stated, CASE, Ball(Fraction(8), Fraction(10)))
+    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, stated.plain.undecidable)
 
 
 def test_slack_is_in_orders_of_magnitude():
