@@ -125,17 +125,11 @@ def test_a_change_that_matters_is_seen(name, path, to):
 @pytest.mark.parametrize(
     ("path", "to"),
     [
-        (("heads",), 4),
-        (("heads",), 0),
-        (("heads",), True),
-        (("width",), 6.0),
-        (("depth",), "30"),
-        (("exponents", 0), 1.0),
-        (("forms", 0, 0), True),
-        (("tokens",), 10**400),
+        *((("heads",), heads) for heads in (4, 0, True)),
+        *((("width",), 6.0), (("depth",), "30"), (("tokens",), 10**400), (("extra",), 1)),
+        *((("exponents", 0), 1.0), (("forms", 0, 0), True)),
         (("weights", "value", 3, 1, 0, 5), 0.5),
         (("kind",), ["separation_rank/product_of_forms"]),
-        (("extra",), 1),
     ],
 )
 def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
@@ -213,11 +207,7 @@ def test_rechecking_shares_no_code_with_the_measurement(monkeypatch):
 @pytest.mark.parametrize(
     "broken",
     [
-        {},
-        {"kind": "nothing"},
-        {"kind": "separation_rank/product_of_forms"},
-        [],
-        {"kind": {}},
+        *({}, [], {"kind": {}}, {"kind": "nothing"}, {"kind": "separation_rank/product_of_forms"}),
         {"kind": "separation_rank/product_of_forms", "width": 6, "depth": "x", "heads": 6},
     ],
 )

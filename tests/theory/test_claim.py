@@ -28,24 +28,16 @@ BIBLIOGRAPHY = set(
 
 # Trainings take minutes: the controls of trained claims are recorded in the reference ledger, which
 # tests/ledger/test_verdicts.py judges; `verify` runs them.
-LONG = {
-    "rank_collapse/bert_init_full_curve",
-    "rank_collapse/published_scores",
-    "rank_collapse/paths_deteriorate",
-    "rank_collapse/longer_paths_flatter",
-    "rank_collapse/circle_pair_collapses",
-    "rank_collapse/circle_pair_stays",
-    "rank_collapse/trained_attention_collapses_later",
-    "rank_collapse/trained_attention_collapses",
-    "rank_collapse/trained_nets_keep_residual",
-    "rank_collapse/amnesia_is_near",
-    "rank_collapse/forgetting_outruns_collapse",
-    "rank_collapse/training_draws_tokens_together",
-    "signal_propagation/mup_logits_flat",
-    "signal_propagation/completep_flat_shallow",
-    "signal_propagation/deepnorm_update_with_biases",
-    "signal_propagation/post_ln_amplification",
+_LONG = {
+    "rank_collapse": """
+        bert_init_full_curve published_scores paths_deteriorate longer_paths_flatter
+        circle_pair_collapses circle_pair_stays trained_attention_collapses_later
+        trained_attention_collapses trained_nets_keep_residual amnesia_is_near
+        forgetting_outruns_collapse training_draws_tokens_together""",
+    "signal_propagation": """
+        mup_logits_flat completep_flat_shallow deepnorm_update_with_biases post_ln_amplification""",
 }
+LONG = {f"{topic}/{name}" for topic, names in _LONG.items() for name in names.split()}
 QUICK = [
     c
     for c in CLAIMS

@@ -6,14 +6,9 @@ import pytest
 import sympy
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.separation_rank import heads
+from depthlaw.theory.separation_rank import heads, linear_attention as la
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.graded_pieces import PRIME, scaled_forms
-from depthlaw.theory.separation_rank.linear_attention import (
-    LinearAttentionNet,
-    random_net,
-    random_tokens,
-)
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
@@ -41,10 +36,10 @@ def test_three_layers_and_two_heads_at_width_two_have_a_smaller_rank_than_one_he
 
 @pytest.mark.parametrize("zeros", ["query", "key", "value", "output"])
 def test_special_weights_stay_below_every_cut(zeros):
-    net = random_net(np.random.default_rng(0), width=4, depth=2, heads=2, prime=PRIME)
+    net = la.random_net(np.random.default_rng(0), width=4, depth=2, heads=2, prime=PRIME)
     weights = {name: getattr(net, name).copy() for name in ("query", "key", "value", "output")}
     weights[zeros][0, 0, 0] = 0
-    forms = scaled_forms(LinearAttentionNet(**weights, prime=PRIME))
+    forms = scaled_forms(la.LinearAttentionNet(**weights, prime=PRIME))
     for k in range(5):
         found = graded_rank(forms, k)
         assert all(found <= bound for bound in heads.heads_bounds(4, 2, 2, k).values())
@@ -81,10 +76,10 @@ def _masked(net, tokens):
 )
 def test_causal_rank_by_values(depth, tokens, alternating):
     expected = causal(depth=depth, tokens=tokens, alternating=alternating)
-    net = random_net(np.random.default_rng(1), width=1, depth=depth)
+    net = la.random_net(np.random.default_rng(1), width=1, depth=depth)
     rng = np.random.default_rng(2)
     left, right = (
-        random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2)
+        la.random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2)
     )
 
     def inputs(a, b):

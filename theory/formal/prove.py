@@ -98,11 +98,9 @@ def versions() -> dict[str, str]:
     """The versions of the prover and of the libraries that the proofs name, as Debian's or opam's
     package manager knows them, else "unknown"."""
     here = shutil.which("coqc") or ""
-    ask = (
-        ["dpkg-query", "-W", "-f=${Package} ${Version}\n", "libcoq-*"]
-        if here.startswith("/usr/bin/")
-        else ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
-    )
+    ask = ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
+    if here.startswith("/usr/bin/"):
+        ask = ["dpkg-query", "-W", "-f=${Package} ${Version}\n", "libcoq-*"]
     known = {}
     for line in _printed(ask).splitlines():
         name, _, version = line.partition(" ")
@@ -437,12 +435,10 @@ def main(arguments: list[str] | None = None) -> int:
     recorded = checked()
     try:
         found = prove()
-    except NotAcceptedError as error:
-        other = other_versions(recorded.get("versions", {}), versions())
-        sys.stderr.write(f"error: {f'checked.json was {other}' if other else error}\n")
-        return 2
     except UsageError as error:
-        sys.stderr.write(f"error: {error}\n")
+        refused = isinstance(error, NotAcceptedError)
+        other = refused and other_versions(recorded.get("versions", {}), versions())
+        sys.stderr.write(f"error: {f'checked.json was {other}' if other else error}\n")
         return 2
     other = other_versions(recorded.get("versions", {}), found["versions"])
     for name, entry in found["theorems"].items():
