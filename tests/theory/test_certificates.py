@@ -13,11 +13,10 @@ import pytest
 from depthlaw.theory.certificates import recheck as certificates
 from depthlaw.theory.certificates.recheck import finding, load, recheck, shipped
 from depthlaw.theory.certificates.second_net import NAMES, PlainForms, leading_exponents, read_net
-from depthlaw.theory.separation_rank import leading_monomial as lm, rank_certificate
-from depthlaw.theory.separation_rank.explicit_weights import (
-    coordinate_net,
-    form_exponents,
-    linear_forms,
+from depthlaw.theory.separation_rank import (
+    explicit_weights as ew,
+    leading_monomial as lm,
+    rank_certificate,
 )
 from depthlaw.theory.separation_rank.linear_attention import LinearAttentionNet, random_net
 from depthlaw.theory.separation_rank.value_rank import separation_rank
@@ -29,12 +28,11 @@ HALF_HEADS = "separation_rank-upper_bound_deep-half_heads.json"
 
 def product_certificate(net: LinearAttentionNet, tokens: int) -> dict:
     """The certificate that a net over Z is a product of linear forms."""
-    forms = linear_forms(net)
+    forms = ew.linear_forms(net)
     distinct = sorted(set(forms))
-    return _sealed(
-        _header("separation_rank/product_of_forms", net, tokens)
-        | {"forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)}
-    )
+    exponents = ew.form_exponents(forms, distinct)
+    own = {"forms": [list(form) for form in distinct], "exponents": exponents}
+    return _sealed(_header("separation_rank/product_of_forms", net, tokens) | own)
 
 
 def leading_certificate(net: LinearAttentionNet, grading, tokens: int) -> dict:
@@ -59,8 +57,8 @@ def _sealed(data: dict) -> dict:
 
 MADE = {
     LEAD: lambda: leading_certificate(lm.graded_net(34), lm.GRADING, 10),
-    ALL_HEADS: lambda: product_certificate(coordinate_net(6, 30), 14),
-    HALF_HEADS: lambda: product_certificate(coordinate_net(16, 216, heads=8), 34),
+    ALL_HEADS: lambda: product_certificate(ew.coordinate_net(6, 30), 14),
+    HALF_HEADS: lambda: product_certificate(ew.coordinate_net(16, 216, heads=8), 34),
 }
 SAYS = {
     LEAD: "d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled",
@@ -141,7 +139,7 @@ def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
 
 def test_a_shallower_net_is_no_counterexample():
     for made in (
-        product_certificate(coordinate_net(6, 29), 14),
+        product_certificate(ew.coordinate_net(6, 29), 14),
         leading_certificate(lm.graded_net(33), lm.GRADING, 10),
     ):
         assert [step.says for step in recheck(made) if not step.holds] == [EXCEEDS]

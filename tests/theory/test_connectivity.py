@@ -9,20 +9,16 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 import pytest
-from judging import claims, verdicts
+from judging import claims, verdict, verdicts
 from sympy import Le, ceiling, floor, log
 
 from depthlaw.advisor import laws
-from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.symbols import vertices
-from depthlaw.theory.claims.verdict import Decision, Verdict, judge
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.connectivity import doubling, graph_attention as ga, reach, relu_attention
 
 CLAIMS = claims("connectivity")
-
-
-def decision(claim: Claim, case: Case) -> Decision:
-    return judge(claim, case, claim.measure(case))
 
 
 def wrong_on(monkeypatch: pytest.MonkeyPatch, odd: nx.Graph) -> None:
@@ -150,7 +146,7 @@ def test_a_wrong_support_fails_with_and_without_the_residual(
 
     monkeypatch.setattr(reach, "integer_states", faulty)
     case = Case(family="path", diameter=12, depth=1)
-    assert decision(reach.reach, case).verdict is Verdict.FAILS
+    assert verdict(reach.reach, case) is Verdict.FAILS
 
 
 @pytest.mark.parametrize(
@@ -172,9 +168,9 @@ def test_a_network_that_is_wrong_on_one_graph_is_caught(
         if (c.family, c.diameter, c.get("depth", 1)) == ("all", odd - 1, 1)
         and c.get("network") == network
     )
-    assert decision(claim, case).verdict is Verdict.HOLDS
+    assert verdict(claim, case) is Verdict.HOLDS
     wrong_on(monkeypatch, nx.path_graph(odd))
-    assert decision(claim, case).verdict is Verdict.FAILS
+    assert verdict(claim, case) is Verdict.FAILS
 
 
 # --- doublings ----------------------------------------------------------------------------------

@@ -32,12 +32,10 @@ def plain(weights, X):
 
 
 def heads(weights):
-    exact = [arb_mat(matrix.tolist()) for part in weights for matrix in part]
+    exact = ([arb_mat(matrix.tolist()) for matrix in part] for part in weights)
     return [
-        sa.SoftmaxHead(
-            exact[h] * exact[H + h].transpose(), exact[2 * H + h] * exact[3 * H + h], D // H
-        )
-        for h in range(H)
+        sa.SoftmaxHead(query * key.transpose(), value * output, D // H)
+        for query, key, value, output in zip(*exact, strict=True)
     ]
 
 

@@ -15,12 +15,9 @@ from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 SHAPES = [(d, L, H) for d in range(1, 7) for L in (1, 2, 3) for H in range(1, d + 1) if d % H == 0]
 
 
-def least(d, L, H, k):
-    return heads.heads_bounds(d, L, H, k)[heads.best_cut(d, L, H, k)]
-
-
 def heads_rank(d, L, H):
-    return sum(least(d, L, H, k) for k in range((3**L + 1) // 2))
+    orders = range((3**L + 1) // 2)
+    return sum(heads.heads_bounds(d, L, H, k)[heads.best_cut(d, L, H, k)] for k in orders)
 
 
 @pytest.mark.parametrize(("d", "L", "H"), SHAPES)
@@ -53,10 +50,6 @@ def test_pieces_add_up_to_the_rank_of_values(d, L):
     assert sum(ranks) == measured_rank(Case(**shape), 0).value
 
 
-def causal(**case):
-    return heads.causal_alternating.measure(Case(width=1, **case)).value
-
-
 def _masked(net, tokens):
     """The last position of a net of width 1 with a causal mask, by plain loops modulo the prime."""
     for layer in range(net.depth):
@@ -75,7 +68,8 @@ def _masked(net, tokens):
     [(1, 4, True), (2, 2, True), (2, 4, True), (2, 4, False), (3, 2, True), (3, 4, False)],
 )
 def test_causal_rank_by_values(depth, tokens, alternating):
-    expected = causal(depth=depth, tokens=tokens, alternating=alternating)
+    case = Case(width=1, depth=depth, tokens=tokens, alternating=alternating)
+    expected = heads.causal_alternating.measure(case).value
     net = la.random_net(np.random.default_rng(1), width=1, depth=depth)
     rng = np.random.default_rng(2)
     left, right = (

@@ -13,10 +13,6 @@ from depthlaw.theory.separation_rank import linear_attention as la, variants
 from depthlaw.theory.separation_rank.value_rank import measured_rank
 
 
-def measured(name, **case):
-    return getattr(variants, name).measure(Case(width=case.pop("width", 2), **case)).value
-
-
 @pytest.mark.parametrize(
     ("width", "depth", "heads", "tokens"), [(2, 1, 1, 3), (2, 2, 2, 3), (2, 3, 2, 3), (4, 4, 2, 4)]
 )
@@ -43,7 +39,7 @@ def test_a_residual_net_is_a_sum_over_the_subsets_of_layers(width, depth, heads,
 
 def test_rank_gain_needs_more_inputs_than_the_rank():
     with pytest.raises(ArithmeticError, match="take more"):
-        measured("residual_gain", depth=2, heads=1, tokens=6, inputs=10)
+        variants.residual_gain.measure(Case(width=2, depth=2, heads=1, tokens=6, inputs=10))
 
 
 def test_tokens_of_a_subspace_have_a_larger_degree_and_miss_more_often():

@@ -13,11 +13,11 @@ from sympy.combinatorics import Permutation
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Exact
-from depthlaw.theory.separation_rank import linear_attention as la, product_bound, witness
-from depthlaw.theory.separation_rank.explicit_weights import (
-    certified_rank,
-    coordinate_net,
-    linear_forms,
+from depthlaw.theory.separation_rank import (
+    explicit_weights as ew,
+    linear_attention as la,
+    product_bound,
+    witness,
 )
 from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
@@ -64,11 +64,11 @@ def test_heads_contradict_the_recalled_bound_where_their_forms_exceed_its_slope(
 
 
 def test_fewer_heads_multiply_on_a_block():
-    net = coordinate_net(4, 3, heads=2)
-    assert len(set(linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
-    assert certified_rank(net).value == 10 * 4 * 2
+    net = ew.coordinate_net(4, 3, heads=2)
+    assert len(set(ew.linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
+    assert ew.certified_rank(net).value == 10 * 4 * 2
     found = measured_rank(Case(width=4, depth=2, heads=2, tokens=10), 0).value
-    assert found >= certified_rank(coordinate_net(4, 2, heads=2)).value
+    assert found >= ew.certified_rank(ew.coordinate_net(4, 2, heads=2)).value
 
 
 @pytest.mark.parametrize(("slope", "found"), [(5, 1), (6.5, 0), (9, 0)])
