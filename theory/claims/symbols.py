@@ -1,4 +1,4 @@
-"""Symbols, and those that several topics share. How statements are printed stands in `printing`."""
+"""Quantities: how papers print them, what they mean, their domains; those that topics share."""
 
 from __future__ import annotations
 
