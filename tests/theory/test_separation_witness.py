@@ -13,18 +13,11 @@ from sympy.combinatorics import Permutation
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Exact
-from depthlaw.theory.separation_rank import product_bound, witness
-from depthlaw.theory.separation_rank.explicit_weights import (
-    certified_rank,
-    coordinate_net,
-    linear_forms,
-)
-from depthlaw.theory.separation_rank.linear_attention import (
-    LinearAttentionNet,
-    measured_degree,
-    random_net,
-    random_tokens,
-    value_matrix,
+from depthlaw.theory.separation_rank import (
+    explicit_weights as ew,
+    linear_attention as la,
+    product_bound,
+    witness,
 )
 from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
@@ -67,11 +60,11 @@ def test_heads_contradict_the_recalled_bound_where_their_forms_exceed_its_slope(
 
 
 def test_fewer_heads_multiply_on_a_block():
-    net = coordinate_net(4, 3, heads=2)
-    assert len(set(linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
-    assert certified_rank(net).value == 10 * 4 * 2
+    net = ew.coordinate_net(4, 3, heads=2)
+    assert len(set(ew.linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
+    assert ew.certified_rank(net).value == 10 * 4 * 2
     found = measured_rank(Case(width=4, depth=2, heads=2, tokens=10), 0).value
-    assert found >= certified_rank(coordinate_net(4, 2, heads=2)).value
+    assert found >= ew.certified_rank(ew.coordinate_net(4, 2, heads=2)).value
 
 
 @pytest.mark.parametrize(("slope", "found"), [(5, 1), (6.5, 0), (9, 0)])
@@ -95,22 +88,24 @@ def test_a_search_without_end_is_an_error(monkeypatch):
 def test_a_minor_is_a_form_in_the_weights(depth, heads, size):
     """Of degree 4 C(L) R: on a random line through the weights, and by doubling them."""
     rng = np.random.default_rng([depth, heads, size])
-    net = random_net(rng, width=2, depth=depth, heads=heads, prime=None)
+    net = la.random_net(rng, width=2, depth=depth, heads=heads, prime=None)
     left, right = (rng.integers(1, 2**15, (size, 1, 2)).astype(object) for _ in range(2))
     shapes = [getattr(net, name).shape for name in witness._NAMES]
     cuts = np.cumsum([math.prod(shape) for shape in shapes])
 
     def minor(weights):
         parts = zip(np.split(weights, cuts[:-1]), shapes, strict=True)
-        at_weights = LinearAttentionNet(*(part.reshape(shape) for part, shape in parts), prime=None)
-        values = value_matrix(at_weights, left, right)
+        at_weights = la.LinearAttentionNet(
+            *(part.reshape(shape) for part, shape in parts), prime=None
+        )
+        values = la.value_matrix(at_weights, left, right)
         return sum(
             Permutation(order).signature() * math.prod(values[range(size), order])
             for order in map(list, itertools.permutations(range(size)))
         )
 
     ends = (rng.integers(1, 2**31, int(cuts[-1])).astype(object) for _ in range(2))
-    assert measured_degree(minor, *ends) == Exact(2 * size * (3**depth - 1))
+    assert la.measured_degree(minor, *ends) == Exact(2 * size * (3**depth - 1))
 
 
 @pytest.mark.parametrize(("width", "depth", "heads", "size"), [(2, 2, 2, 18), (3, 1, 1, 12)])
@@ -119,12 +114,12 @@ def test_a_rank_modulo_a_prime_is_no_larger_and_that_of_the_reduced_net(
     width, depth, heads, size, prime
 ):
     rng = np.random.default_rng(size)
-    net = random_net(rng, width=width, depth=depth, heads=heads, prime=None)
-    sides = [random_tokens(rng, net, size, 1) for _ in range(2)]
-    values = value_matrix(net, *sides)
+    net = la.random_net(rng, width=width, depth=depth, heads=heads, prime=None)
+    sides = [la.random_tokens(rng, net, size, 1) for _ in range(2)]
+    values = la.value_matrix(net, *sides)
     arrays = (*(getattr(net, name) for name in witness._NAMES), *sides)
     *weights, left, right = ((array % prime).astype(np.int64) for array in arrays)
-    reduced = value_matrix(LinearAttentionNet(*weights, prime=prime), left, right)
+    reduced = la.value_matrix(la.LinearAttentionNet(*weights, prime=prime), left, right)
     assert (reduced == (values % prime)).all()
     rational = int(flint.fmpz_mat(size, size, [int(value) for value in values.ravel()]).rank())
     found = rank_mod(reduced, prime)
