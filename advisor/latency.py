@@ -32,7 +32,6 @@ from .counting import kv_numbers, weights
 
 # A table of measurements is small: more is the wrong file.
 _MOST_BYTES, _MOST_POINTS = 1_000_000, 2_000
-_MOST_LAYERS, _MOST_WIDTH = 10**4, 10**6
 _COVERAGE = 0.95
 # How far beyond the measured points a time is still given, as a factor.
 REACH = 2
@@ -40,22 +39,18 @@ REACH = 2
 _ROUNDING = 1e-9
 # Repeated measurements of one shape may differ by so much.
 _REPEATS = 2
-# Columns by the names that people and configurations give them.
-_HEADERS = {
-    name: column
-    for column, names in {
-        "layers": ("l", "layers", "num_hidden_layers"),
-        "width": ("d", "width", "hidden_size"),
-        "milliseconds": ("ms", "milliseconds"),
-        "d_ff": ("d_ff", "intermediate_size"),
-        "heads": ("heads", "num_attention_heads"),
-        "kv_heads": ("kv_heads", "num_key_value_heads"),
-        "head_width": ("head_width", "head_dim"),
-        "vocabulary": ("vocabulary", "vocab_size"),
-        "gated": ("gated",),
-        "context": ("context",),
-    }.items()
-    for name in names
+# Columns with what people and configurations call them, beside their own names.
+_COLUMNS = {
+    "layers": ("l", "num_hidden_layers"),
+    "width": ("d", "hidden_size"),
+    "milliseconds": ("ms",),
+    "d_ff": ("intermediate_size",),
+    "heads": ("num_attention_heads",),
+    "kv_heads": ("num_key_value_heads",),
+    "head_width": ("head_dim",),
+    "vocabulary": ("vocab_size",),
+    "gated": (),
+    "context": (),
 }
 _NEEDED = ("layers", "width", "milliseconds")
 _EXAMPLE = "a CSV file with the header L,d,ms and lines such as 24,2048,11.5"
@@ -137,10 +132,8 @@ class Fit:
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken of the measured nets because the table does not say it."""
-        known = {
-            name: all(getattr(p, name) is not None for p in self.points)
-            for name in LatencyPoint._fields
-        }
+        columns = zip(LatencyPoint._fields, zip(*self.points, strict=True), strict=True)
+        known = {name: None not in values for name, values in columns}
         taken = {
             "12 d^2 weights a layer": not (known["d_ff"] or known["kv_heads"]),
             "8 d^2 weights an MLP": known["kv_heads"] and not known["d_ff"],
@@ -180,21 +173,14 @@ class Fit:
             for w in weights(a)
             if w.role in _IN_LAYERS and len(w.shape) == 2 and not w.name.startswith("encoder ")
         )
-        wide = a.embedding_width or a.width
         knows = self.knows
+        wide = (a.embedding_width or a.width) * (a.vocabulary if knows.vocabulary else 1)
         caches: list[float] = [kv_numbers(a, a.context)]
         if not knows.keys:
             fatness = inside / (12 * a.layers * a.width**2)
             caches.append(2 * a.layers * a.width * a.context * max(1.0, fatness))
-        least, most = (
-            Load(
-                a.layers,
-                inside,
-                wide * a.vocabulary if knows.vocabulary else wide,
-                n if knows.context else n / a.context,
-            )
-            for n in (min(caches), max(caches))
-        )
+        tokens = 1 if knows.context else a.context
+        least, most = (Load(a.layers, inside, wide, n / tokens) for n in (min(caches), max(caches)))
         return least, most
 
     def outside(self, a: Architecture, factor: float = 1) -> str:
@@ -210,12 +196,12 @@ class Fit:
         ]
         checked: list[tuple[str, float, Sequence[float]]]
         checked = list(zip(texts, asked, zip(*measured, strict=True), strict=True))
-        if not (knows.keys or knows.context):  # the cache is L d once more
-            checked.pop()
         if knows.keys:
             # Wider than in any measured layer, even where fewer layers make up for it in the sum.
             wide = a.key_heads * a.head_size
             checked.append(("keys of width {}", wide, [p.keys for p in self.points]))
+        elif not knows.context:  # the cache is L d once more
+            checked.pop()
         sentences = []
         for text, value, known in checked:
             low, high = min(known), max(known)
@@ -259,11 +245,8 @@ class Fit:
                 if min(parts) >= -_ROUNDING * middle:
                     means.append(math.fsum(parts))
         noise = share * middle
-        return (
-            max(0.0, middle - math.hypot(middle - min(means), noise)),
-            middle,
-            middle + math.hypot(max(means) - middle, noise),
-        )
+        below, above = (math.hypot(end - middle, noise) for end in (min(means), max(means)))
+        return max(0.0, middle - below), middle, middle + above
 
 
 def _dot(coefficients: Sequence[float], values: Sequence[float]) -> float:
@@ -281,12 +264,8 @@ class _Known(NamedTuple):
 def _load(p: LatencyPoint, knows: _Known) -> Load:
     wide = p.width * (p.vocabulary or 1) if knows.vocabulary else p.width
     keys = p.keys if knows.keys else p.width
-    return Load(
-        p.layers,
-        p.layers * p.layer_weights,
-        wide,
-        2 * p.layers * keys * ((p.context or 1) if knows.context else 1),
-    )
+    tokens = (p.context or 1) if knows.context else 1
+    return Load(p.layers, p.layers * p.layer_weights, wide, 2 * p.layers * keys * tokens)
 
 
 def fit(points: Sequence[LatencyPoint]) -> Fit:
@@ -474,7 +453,8 @@ def _points(text: str, name: str) -> Iterator[LatencyPoint]:
         raise UsageError(
             f"{name} has {len(lines) - 1:,} points; accepted are at most {_MOST_POINTS:,}"
         )
-    head = [_HEADERS.get(cell.strip().lower()) for cell in _cells(lines[0][1])]
+    columns = {name: column for column, others in _COLUMNS.items() for name in (column, *others)}
+    head = [columns.get(cell.strip().lower()) for cell in _cells(lines[0][1])]
     named = [name for name in head if name]
     if len(named) > len(set(named)) or not set(_NEEDED) <= set(named):
         raise UsageError(
@@ -502,21 +482,20 @@ def _point(row: dict[str, str]) -> LatencyPoint:
             raise UsageError(f"gated is {quoted(row['gated'])}; accepted are yes and no")
         values["gated"] = row["gated"].lower() in _YES
     for key, what, example, most in (
-        ("layers", "number of layers", "24", _MOST_LAYERS),
-        ("width", "width", "2048", _MOST_WIDTH),
-        ("d_ff", "d_ff", "8192", 16 * _MOST_WIDTH),
-        ("heads", "number of heads", "16", _MOST_WIDTH),
-        ("kv_heads", "number of key heads", "4", _MOST_WIDTH),
-        ("head_width", "head width", "128", _MOST_WIDTH),
-        ("vocabulary", "vocabulary", "32000", 100 * _MOST_WIDTH),
+        ("layers", "number of layers", "24", 10**4),
+        ("width", "width", "2048", 10**6),
+        ("d_ff", "d_ff", "8192", 16 * 10**6),
+        ("heads", "number of heads", "16", 10**6),
+        ("kv_heads", "number of key heads", "4", 10**6),
+        ("head_width", "head width", "128", 10**6),
+        ("vocabulary", "vocabulary", "32000", 10**8),
         ("context", "context", "4096", 10**9),
     ):
         if key in row:
-            values[key] = parse_count(row[key], what, example)
-            if values[key] > most:
-                raise UsageError(
-                    f"the {what} {values[key]:,} is out of range; accepted are up to {most:,}"
-                )
+            number = values[key] = parse_count(row[key], what, example)
+            if number > most:
+                accepted = f"accepted are up to {most:,}"
+                raise UsageError(f"the {what} {number:,} is out of range; {accepted}")
     p = LatencyPoint(**values)
     if p.kv_heads and not (p.heads or p.head_width):
         raise UsageError("kv_heads says nothing without heads or head_width; add that column")

@@ -1,5 +1,9 @@
 """What people type on a command line, read exactly: budgets such as 1.3B, 6.5e19, 2 weeks, 24GB.
-And numbers as they are printed."""
+And numbers as they are printed.
+
+What a `parse_` function cannot read, or what lies outside its limits, is a UsageError that says
+what is accepted.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +32,8 @@ class UsageError(ValueError):
 
 
 def parse_budget(text: str) -> int:
-    """A parameter budget as an exact integer.
-
-    Args:
-        text: a number, with an optional power of ten, commas or underscores between digits, and a
-            suffix K, M, B or G, T (thousand to trillion), in any case.
-
-    Raises:
-        UsageError: for anything else, and outside 1e3 to 1e15, with what is accepted.
+    """A parameter budget from 1e3 to 1e15 as an exact integer: a number, with an optional power of
+    ten, commas or underscores between digits, and a suffix K, M, B or G, T, in any case.
 
     >>> parse_budget("1.3B"), parse_budget("350M"), parse_budget("7e9"), parse_budget("1,300,000")
     (1300000000, 350000000, 7000000000, 1300000)
@@ -66,13 +64,10 @@ def parse_budget(text: str) -> int:
 
 
 def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
-    """A whole number of at least `least`, such as a diameter: 64, 1,000 or 1e3, read exactly.
+    """A whole number from `least` to 1e15, such as a diameter: 64, 1,000 or 1e3.
 
     >>> parse_count("64", "diameter", "--diameter 64"), parse_count("1e12", "size", "--size 3")
     (64, 1000000000000)
-
-    Raises:
-        UsageError: for anything else, such as 1.5, and above 1e15.
     """
     number, value = _read(text) or (None, None)
     if (
@@ -90,10 +85,7 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
 
 
 def parse_tokens(text: str) -> int:
-    """A number of tokens: 300B, 1.5T, 3e11.
-
-    Raises:
-        UsageError: for anything else, and outside 1 to 1e18.
+    """A number of tokens from 1 to 1e18: 300B, 1.5T, 3e11.
 
     >>> parse_tokens("300B"), parse_tokens("1.5T tokens")
     (300000000000, 1500000000000)
@@ -102,13 +94,8 @@ def parse_tokens(text: str) -> int:
 
 
 def parse_bytes(text: str) -> int:
-    """An amount of memory in bytes: a number with an optional unit K, M, G or T.
-
-    Units are powers of 1024, as memory is sold (GB and GiB alike); rates are not
-    (`parse_bandwidth`).
-
-    Raises:
-        UsageError: for anything else, and below one byte.
+    """An amount of memory in bytes, at least one: a number with an optional unit K, M, G or T,
+    which are powers of 1024, as memory is sold (GB and GiB alike).
 
     >>> parse_bytes("8GB"), parse_bytes("512m"), parse_bytes("1.5 GiB")
     (8589934592, 536870912, 1610612736)
@@ -118,10 +105,7 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_milliseconds(text: str) -> Fraction:
-    """Milliseconds per token: 20, 20ms, 0.02s, or a rate: 50/s, 50 tokens/s.
-
-    Raises:
-        UsageError: for anything else, and outside 1e-6 to 1e9 ms.
+    """Milliseconds per token, 1e-6 to 1e9: 20, 20ms, 0.02s, or a rate: 50/s, 50 tokens/s.
 
     >>> int(parse_milliseconds("20ms")), int(parse_milliseconds("50/s"))
     (20, 20)
@@ -136,10 +120,7 @@ def parse_milliseconds(text: str) -> Fraction:
 
 
 def parse_share(text: str, what: str = "utilisation") -> Fraction:
-    """A share above 0 and at most 1: 40%, 0.4.
-
-    Raises:
-        UsageError: for anything else; of 40 it says that 40% may be meant.
+    """A share above 0 and at most 1: 40%, 0.4. The error for 40 says that 40% may be meant.
 
     >>> float(parse_share("40%")), float(parse_share("0.4"))
     (0.4, 0.4)
@@ -151,9 +132,6 @@ def parse_share(text: str, what: str = "utilisation") -> Fraction:
 
 def parse_ratio(text: str) -> int:
     """A whole ratio: 4, or 4:1.
-
-    Raises:
-        UsageError: for anything else, such as 3:2.
 
     >>> parse_ratio("4:1"), parse_ratio("8"), parse_ratio("32:8")
     (4, 8, 4)
@@ -169,10 +147,7 @@ def parse_ratio(text: str) -> int:
 
 
 def parse_factor(text: str) -> Fraction:
-    """A positive factor: 4, 2.67 or 8/3, read exactly.
-
-    Raises:
-        UsageError: for anything else, such as 4/ or 1/0.
+    """A positive factor: 4, 2.67 or 8/3.
 
     >>> float(parse_factor("4")), float(parse_factor("2.5")), parse_factor("8/3")
     (4.0, 2.5, Fraction(8, 3))
@@ -192,13 +167,8 @@ def _units(base: int, units: str, endings: str) -> dict[str, int]:
     return {letter + end: size for letter, size in sizes.items() for end in endings.split(".")}
 
 
-_FLOPS = {
-    **_units(1000, ".k.m.g.t.p.e.z.y", ".flop.flops"),
-    "pf-day": 864 * 10**17,
-    "pf-days": 864 * 10**17,
-    "pflop/s-day": 864 * 10**17,
-    "pflop/s-days": 864 * 10**17,
-}
+_PF_DAYS = ("pf-day", "pf-days", "pflop/s-day", "pflop/s-days")
+_FLOPS = _units(1000, ".k.m.g.t.p.e.z.y", ".flop.flops") | dict.fromkeys(_PF_DAYS, 864 * 10**17)
 _TOKENS = {u + end: n for u, n in _SUFFIXES.items() for end in ("", "tokens", "token", "tok")}
 _BYTES = {**_units(1024, ".k.m.g.t", ".b"), **_units(1024, ".k.m.g.t", "ib")}
 # B is a byte and b a bit; what ends in bps is bits, unless it is written Bps. Where no spelling
@@ -239,11 +209,7 @@ def _quantity(
     limits: tuple[int | Fraction, int],
     example: str,
 ) -> Fraction:
-    """A positive number with a unit, exact.
-
-    Raises:
-        UsageError: for what is no number, has another unit, or lies outside the limits.
-    """
+    """A positive number with a unit, exact."""
     label = f"the {what} {quoted(text)}"
     accepted = f"give a positive number {example}"
     match = _MEASURE.fullmatch(text.strip()) if len(text) <= 100 else None
@@ -282,10 +248,7 @@ parse_flops = partial(
 
 def parse_bandwidth(text: str) -> Fraction:
     """A bandwidth in bytes per second. Units are powers of 1000 (GiB/s: of 1024), and there must be
-    one.
-
-    Raises:
-        UsageError: for anything else, and for b/s in lower case, which some write for bytes.
+    one; b/s in lower case, which some write for bytes, is refused.
 
     >>> [int(parse_bandwidth(x)) for x in ("50GB/s", "50Gb/s", "50Gbps", "50 Gbit/s", "50GBps")]
     [50000000000, 6250000000, 6250000000, 6250000000, 50000000000]
@@ -300,10 +263,7 @@ def parse_bandwidth(text: str) -> Fraction:
 
 
 def parse_hours(text: str) -> Fraction:
-    """A duration, in hours: 336h, 14d, 2 weeks, a week.
-
-    Raises:
-        UsageError: for anything else, and outside a second to 1e7 hours.
+    """A duration from a second to 1e7 hours, in hours: 336h, 14d, 2 weeks, a week.
 
     >>> int(parse_hours("2 weeks")), int(parse_hours("a week")), parse_hours("an hour")
     (336, 168, Fraction(1, 1))
