@@ -98,6 +98,8 @@ def config_of(a: Architecture) -> dict[str, Any]:
 
 def _held(a: Architecture) -> dict[str, Any] | None:
     """The configuration of the first class that holds an architecture."""
+    compared = attrgetter(*_COMPARED.split())
+    wanted = sorted(w[1:] for w in weights(a)), compared(a)
     for kind in dict.fromkeys([a.family, *CLASSES]):
         known = CLASSES.get(kind)
         if known is None or not known.model or (kind in _DIVIDING and a.width % a.heads):
@@ -107,9 +109,7 @@ def _held(a: Architecture) -> dict[str, Any] | None:
             back = architecture_of(values)
         except UsageError:
             continue
-        alike = sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))
-        compared = attrgetter(*_COMPARED.split())
-        if alike and compared(back) == compared(a):
+        if (sorted(w[1:] for w in weights(back)), compared(back)) == wanted:
             return values
     return None
 

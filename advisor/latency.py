@@ -16,6 +16,7 @@ shows in the residuals.
 from __future__ import annotations
 
 import math
+import operator
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -299,12 +300,15 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
     def product(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
         return sum((x * y for x, y in zip(left, right, strict=True)), Fraction())
 
-    matrix = [[product(one, other) for other in columns] for one in columns]
+    # Whole numbers, whose products and quotients take no common divisors.
+    unit = math.lcm(*(cell.denominator for row in rows for cell in row))
+    whole = [[int(unit * cell) for cell in column] for column in columns]
+    matrix = [[sum(map(operator.mul, one, other)) for other in whole] for one in whole]
     right = [product(column, times) for column in columns]
     tried: list[tuple[tuple[int, ...], list[Fraction], list[list[Fraction]], Fraction]] = []
     for number in range(1, len(_TERMS) + 1):
         for terms in combinations(_TERMS, number):
-            inverse = _inverse([[matrix[i][j] for j in terms] for i in terms])
+            inverse = _inverse([[matrix[i][j] for j in terms] for i in terms], unit**2)
             if inverse is not None:
                 chosen = [right[i] for i in terms]
                 solved = [product(row, chosen) for row in inverse]
@@ -346,18 +350,20 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
     )
 
 
-def _inverse(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
-    """The inverse of a positive semi-definite matrix, None where it is singular."""
-    n = len(matrix)
-    rows = [[*row, *(Fraction(int(i == j)) for j in range(n))] for i, row in enumerate(matrix)]
+def _inverse(matrix: list[list[int]], times: int) -> list[list[Fraction]] | None:
+    """The inverse of a positive semi-definite matrix, times a number; None where it is singular.
+    By Bareiss: every quotient is whole, and at the end the diagonal holds the determinant."""
+    n, last = len(matrix), 1
+    rows = [[*row, *(int(i == j) for j in range(n))] for i, row in enumerate(matrix)]
     for i in range(n):
-        if not rows[i][i]:
+        pivot = rows[i][i]
+        if not pivot:
             return None
-        rows[i] = [v / rows[i][i] for v in rows[i]]
-        for k in range(n):
-            if k != i:
-                rows[k] = [v - rows[k][i] * w for v, w in zip(rows[k], rows[i], strict=True)]
-    return [row[n:] for row in rows]
+        for k in (k for k in range(n) if k != i):
+            pairs = zip(rows[k], rows[i], strict=True)
+            rows[k] = [(pivot * v - rows[k][i] * w) // last for v, w in pairs]
+        last = pivot
+    return [[Fraction(times * cell, last) for cell in row[n:]] for row in rows]
 
 
 @cache
