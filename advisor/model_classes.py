@@ -212,12 +212,11 @@ class Class(NamedTuple):
     def usual(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Fields of a net of these ones, such as sizes, and otherwise with what all nets of the
         class have and the defaults of its flags; without parts such as experts."""
-        flags = {name: key.default for name, key in self.keys.items()}
-        values = {
-            name: flag[1 + flag[0]] if isinstance(flag, tuple) else flag
-            for name, flag in flags.items()
-            if isinstance(flag, bool | tuple)
-        } | fields
+        values: dict[str, Any] = {}
+        for name, flag in ((name, key.default) for name, key in self.keys.items()):
+            if isinstance(flag, bool | tuple):
+                values[name] = flag[1 + flag[0]] if isinstance(flag, tuple) else flag
+        values |= fields
         for name, value in self.fixed.items():
             if "." not in name:
                 values[name] = value(values) if callable(value) else value
@@ -321,8 +320,12 @@ def _qwen_windows(c: Config) -> dict[str, Any]:
 # --- experts --------------------------------------------------------------------------------------
 
 
-def _sparse_steps(c: Config) -> int:
-    """Layers without experts: those listed, and all but every decoder_sparse_step-th."""
+@_for(_READ, "qwen3_moe", "qwen2_moe")
+def _qwen_moe(c: Config) -> dict[str, Any]:
+    if c.flag("use_sliding_window", False):
+        why = "sliding windows are not described for this class"
+        c.refuse("use_sliding_window", f"{why}; set it to false to count at full context")
+    # Layers without experts: those listed, and all but every decoder_sparse_step-th.
     layers, step = c.layers("num_hidden_layers"), c.size("decoder_sparse_step", default=1)
     listed = c.whole_numbers("mlp_only_layers")
     if len(set(listed)) < len(listed) or not all(0 <= i < layers for i in listed):
@@ -330,21 +333,13 @@ def _sparse_steps(c: Config) -> int:
     dense = [i for i in range(layers) if i in set(listed) or (i + 1) % step]
     if dense != list(range(len(dense))):
         c.remarks.append(f"{len(dense)} of the {layers} layers are dense, and not the first ones")
-    return len(dense)
+    return {"experts.dense_layers": len(dense)}
 
 
 @_for(_WRITE, "qwen3_moe", "qwen2_moe")
 def _write_sparse(a: Architecture) -> dict[str, Any]:
     dense = a.experts.dense_layers if a.experts else 0
     return {"decoder_sparse_step": 1, "mlp_only_layers": list(range(dense))}
-
-
-@_for(_READ, "qwen3_moe", "qwen2_moe")
-def _qwen_moe(c: Config) -> dict[str, Any]:
-    if c.flag("use_sliding_window", False):
-        why = "sliding windows are not described for this class"
-        c.refuse("use_sliding_window", f"{why}; set it to false to count at full context")
-    return {"experts.dense_layers": _sparse_steps(c)}
 
 
 @_for(_READ, "olmoe")
@@ -436,14 +431,7 @@ def _write_falcon(a: Architecture) -> dict[str, Any]:
 
 @_for(_READ, "gpt_neo")
 def _gpt_neo(c: Config) -> dict[str, Any]:
-    local = _local_layers(c, c.layers("num_layers", "num_hidden_layers"))
-    window = c.size("window_size", default=256) if local else None
-    return {"window": window, "window_layers": local}
-
-
-def _local_layers(c: Config, layers: int) -> int:
-    """Layers with a window, from groups such as [["global", "local"], 12]."""
-    groups = c.values.get("attention_types")
+    layers, groups = c.layers("num_layers", "num_hidden_layers"), c.values.get("attention_types")
     if groups is None:
         groups = [[["global", "local"], 12]]
     if not isinstance(groups, list) or not all(
@@ -458,7 +446,9 @@ def _local_layers(c: Config, layers: int) -> int:
         c.refuse("attention_types", 'it is not a list such as [[["global", "local"], 12]]')
     if sum(len(kinds) * times for kinds, times in groups) != layers:
         c.refuse("attention_types", f"it lists another number of layers than {layers}")
-    return sum(kinds.count("local") * times for kinds, times in groups)
+    local = sum(kinds.count("local") * times for kinds, times in groups)
+    window = c.size("window_size", default=256) if local else None
+    return {"window": window, "window_layers": local}
 
 
 @_for(_WRITE, "gpt_neo")

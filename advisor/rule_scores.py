@@ -298,10 +298,8 @@ def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     build, whatever their parametrisation; for muP, CompleteP and attention residuals, of which no
     grid is published cell by cell, the optimum published for them (for CompleteP that of muP: its
     paper says that other shapes lose less, not that another one is best). The norm makes no
-    difference: no grid compares depths in another norm.
-
-    Args:
-        known_by: a year; rules and grids of later years are left out.
+    difference: no grid compares depths in another norm. Rules and grids of years after `known_by`
+    are left out.
 
     >>> best_rule(NetKind("mup")).key, best_rule(NetKind(residual="attnres")).key
     ('mup', 'attnres')
@@ -329,9 +327,7 @@ def _end_of_grids(known_by: int | None, without: str | None = None) -> tuple[Gri
 
 
 @cache
-def default_rule(
-    key: NetKind = STANDARD, known_by: int | None = None, without: str | None = None
-) -> Rule:
+def default_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
     sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
     takes time of its own there as everywhere, and most published models just above the grids are
@@ -339,19 +335,13 @@ def default_rule(
     losses were measured, and the rule is followed as it was scored. For other parametrisations and
     residuals no losses are published cell by cell: there it is `best_rule`.
 
-    Args:
-        known_by: a year; rules and grids of later years are left out.
-        without: a source whose losses are left out.
-
-    >>> default_rule().depth(1e9) == best_rule().depth(1e9)
-    True
     >>> round(best_rule().depth(7e9, 14)), round(default_rule().depth(7e9, 14))
     (45, 42)
     """
     chosen = best_rule(key, known_by)
     if NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         return chosen
-    return leaning(chosen, known_by, without)
+    return leaning(chosen, known_by)
 
 
 def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float | None:
@@ -573,9 +563,8 @@ def interval(
     within 1 % is published for the parametrisation, it is the deep end. None where there is no grid
     at all.
 
-    Args:
-        parameters: N without embeddings. per_layer: c of N = c L d^2.
-        known_by: a year; later sources are left out. without: a source that is left out.
+    `parameters` are N without embeddings, `per_layer` is c of N = c L d^2; sources of years after
+    `known_by`, and `without`, are left out.
     """
     volume = parameters / per_layer
     known = loss_grids(known_by, without)

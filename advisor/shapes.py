@@ -206,8 +206,7 @@ def template(target: Target, c: Constraints) -> Template:
     1024
     """
     _check_numbers(c)
-    _check_kind(c)
-    _check_experts(c)
+    _check_kind_and_experts(c)
     default = size_class(target)
     head = c.head_width or default.head_width
     if c.width is not None and c.head_width is None:
@@ -269,21 +268,17 @@ def _check_numbers(c: Constraints) -> None:
             )
 
 
-def _check_kind(c: Constraints) -> None:
-    if c.kind == "encoder-decoder":
-        if c.loops > 1:
-            raise UsageError(
-                "looped layers in an encoder-decoder: such a net is not known here; "
-                "accepted are loops of a decoder; try --loops 1"
-            )
-    elif c.head_width and c.head_width % 2:
+def _check_kind_and_experts(c: Constraints) -> None:
+    if c.kind == "encoder-decoder" and c.loops > 1:
+        raise UsageError(
+            "looped layers in an encoder-decoder: such a net is not known here; "
+            "accepted are loops of a decoder; try --loops 1"
+        )
+    if c.kind != "encoder-decoder" and c.head_width and c.head_width % 2:
         raise UsageError(
             f"the head width {c.head_width} is odd; rotary positions turn pairs of "
             f"numbers: try {c.head_width + 1}"
         )
-
-
-def _check_experts(c: Constraints) -> None:
     if not c.experts:
         for name in OF_EXPERTS:
             if value := getattr(c, name):
@@ -390,12 +385,10 @@ def legal_depths(c: Constraints, least: int, most: int) -> range:
     allow, which may be none; the demanded depth alone where there is one (`stages` then says how it
     is split).
 
-    >>> list(legal_depths(Constraints(pipeline=4), 22, 33))
-    [24, 28, 32]
+    >>> [list(legal_depths(Constraints(pipeline=4), 22, most)) for most in (33, 23)]
+    [[24, 28, 32], []]
     >>> list(legal_depths(Constraints(pipeline=4, layers=30), 1, 99))
     [30]
-    >>> list(legal_depths(Constraints(pipeline=4), 22, 23))
-    []
     """
     if c.layers is not None:
         return range(max(c.layers, c.least_layers), min(c.layers, c.most_layers) + 1)
@@ -457,13 +450,8 @@ class Terms(NamedTuple):
 
     def value(self, width: float, keys: float, inner: float, expert: float) -> float:
         """The size at these widths."""
-        return width * (
-            self.square * width
-            + self.kv * keys
-            + self.inner * inner
-            + self.expert * expert
-            + self.linear
-        )
+        inside = self.square * width + self.kv * keys + self.inner * inner + self.expert * expert
+        return width * (inside + self.linear)
 
 
 def terms(t: Template, layers: float, of: Measure) -> Terms:
@@ -516,15 +504,10 @@ def squares(t: Template, layers: float, width: float) -> float:
     >>> squares(template(Target(3e9), Constraints()), 32, 2304)
     14.5
     """
-    c = t.demanded
     s = terms(unlooped(t), layers, "active")
-    weights = (
-        s.square
-        + s.kv / t.ratio
-        + s.inner * t.ff_factor
-        + s.expert * (t.expert_factor + (c.expert_width or 0) / width)
-    ) / layers
-    return float(weights)
+    expert = t.expert_factor + (t.demanded.expert_width or 0) / width
+    weights = s.square + s.kv / t.ratio + s.inner * t.ff_factor + s.expert * expert
+    return float(weights / layers)
 
 
 def rounded(number: float, multiple: int) -> int:
@@ -558,8 +541,8 @@ def inner_widths(value: float, s: Terms, t: Template, width: int, keys: int) -> 
 
 
 def nearest(target: Target, t: Template, layers: int) -> Shape | None:
-    """The shape of so many layers that is nearest to a size; None where none has a legal width, or
-    no layer would have experts.
+    """The shape of so many legal layers that is nearest to a size; None where none has a legal
+    width, or no layer would have experts.
 
     Of the two legal widths around the real one it is that whose size is nearer; sizes within 1 %
     count as equally near, and then the nearer width decides.
@@ -749,10 +732,8 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
     inner, expert = inner_widths(1.0, s, t, t.step, keys)
     value = s.value(t.step, keys, inner, expert)
-    experts, fewer = "", ""
-    if c.experts:
-        experts = f" with {c.experts:,} experts of width {expert:,}"
-        fewer = "fewer or narrower experts, "
+    experts = f" with {c.experts:,} experts of width {expert:,}" if c.experts else ""
+    fewer = "fewer or narrower experts, " if c.experts else ""
     return (
         f"no shape has {sought}: the {width} takes {size(value)} in {plural(layers, 'layer')}"
         f"{experts}; try {fewer}{narrower(t)}or a larger size"
@@ -767,17 +748,15 @@ def width_steps(t: Template) -> str:
     >>> width_steps(template(Target(1e9), Constraints(head_width=64, kv_ratio=8, tensor=2)))
     '1,024 (head width 64 x 8 query heads a key head x 2 devices)'
     """
-    c, reason = t.demanded, f"head width {t.head_width}"
+    c, ratio = t.demanded, t.demanded.kv_ratio or 1
     if c.width is not None:
         return f"{c.width:,}"
-    if c.kv_ratio and c.kv_ratio > 1:
-        reason += f" x {c.kv_ratio:,} query heads a key head"
-    if c.tensor > 1:
-        reason += f" x {c.tensor:,} devices"
-    if t.heads > c.tensor * (c.kv_ratio or 1):
-        reason += f" x {t.heads} heads"
+    factors = [f"head width {t.head_width}"]
+    factors += [f"{ratio:,} query heads a key head"] * (ratio > 1)
+    factors += [f"{c.tensor:,} devices"] * (c.tensor > 1)
+    factors += [f"{t.heads} heads"] * (t.heads > c.tensor * ratio)
     coarse = t.head_width * t.heads % t.multiple
-    return f"{t.step:,} ({reason}{f', multiple {t.multiple}' if coarse else ''})"
+    return f"{t.step:,} ({' x '.join(factors)}{f', multiple {t.multiple}' if coarse else ''})"
 
 
 def narrower(t: Template) -> str:
