@@ -429,12 +429,9 @@ def _feasible(done: Resolved, c: Constraints) -> None:
         nets.sort(key=lambda a: math.inf if timed.outside(a, REACH) else timed.ms(a)[2])
     a = nets[0]
     reason = f"one of {a.layers} layers and width {a.width:,} {done.excludes(a)}"
-    largest = _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT))
-    rest = (
-        f"the largest that does has about {size(largest)} parameters"
-        if largest
-        else f"no size {'that the points reach ' if b.latency else ''}does"
-    )
+    rest = f"no size {'that the points reach ' if b.latency else ''}does"
+    if largest := _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT)):
+        rest = f"the largest that does has about {size(largest)} parameters"
     raise UsageError(
         f"no shape with {size(done.target.value)} parameters keeps the limits: {reason}; {rest}"
     )
@@ -500,12 +497,10 @@ def _fit_note(b: Budget, fit: Fit, context: int) -> str:
     parts += [f"{milliseconds(layer)} ms a layer"] * (layer > 0)
     if inside:
         parts.append(f"weights in layers at {_rate(b, inside)}")
-    if output:
-        parts.append(
-            f"output layer at {_rate(b, output)}"
-            if fit.knows.vocabulary
-            else f"{milliseconds(1000 * output)} ms per 1,000 of width"
-        )
+    if output and fit.knows.vocabulary:
+        parts.append(f"output layer at {_rate(b, output)}")
+    elif output:
+        parts.append(f"{milliseconds(1000 * output)} ms per 1,000 of width")
     if cache:
         per_sequence = cache if fit.knows.context else cache / context
         parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / per_sequence)}/s")

@@ -26,10 +26,7 @@ _MOST_BYTES = 1_000_000
 
 
 def read_config(path: str | os.PathLike[str]) -> Architecture:
-    """The architecture that a config.json describes.
-
-    Args:
-        path: the file, or a folder that holds a config.json.
+    """The architecture that a config.json, or the one in a folder, describes.
 
     Raises:
         UsageError: where there is no such file, for what is no configuration, for one that
@@ -41,11 +38,7 @@ def read_config(path: str | os.PathLike[str]) -> Architecture:
 
 
 def architecture_of(values: dict[str, Any]) -> Architecture:
-    """The architecture that the contents of a config.json describe.
-
-    Raises:
-        UsageError: as `read_config`.
-    """
+    """The architecture that the contents of a config.json describe. Raises as `read_config`."""
     kind = values.get("model_type")
     if not isinstance(kind, str):
         raise UsageError(
@@ -87,13 +80,12 @@ def config_of(a: Architecture) -> dict[str, Any]:
     >>> config_of(Architecture(2, 64, 4, 256, 1000, kv_heads=2))["model_type"]
     'llama'
     """
-    values = _held(a)
-    if values is None:
-        raise UsageError(
-            "no Hugging Face class that is known here holds such a net with "
-            f"{_missing(a)}; leave that out, or write the configuration by hand"
-        )
-    return values
+    if values := _held(a):
+        return values
+    raise UsageError(
+        "no Hugging Face class that is known here holds such a net with "
+        f"{_missing(a)}; leave that out, or write the configuration by hand"
+    )
 
 
 def _held(a: Architecture) -> dict[str, Any] | None:
@@ -117,13 +109,12 @@ def _held(a: Architecture) -> dict[str, Any] | None:
 def _missing(a: Architecture) -> str:
     """One or two parts without which there is a class, else all that are unusual."""
     parts = _unusual(a)
-    for number in (1, 2):
-        for chosen in combinations(parts, number):
-            plainer = a
-            for _, changed in chosen:
-                plainer = changed(plainer)
-            if _held(plainer):
-                return " and ".join(name for name, _ in chosen)
+    for chosen in (*combinations(parts, 1), *combinations(parts, 2)):
+        plainer = a
+        for _, changed in chosen:
+            plainer = changed(plainer)
+        if _held(plainer):
+            return " and ".join(name for name, _ in chosen)
     return ", ".join(name for name, _ in parts) or "these parts together"
 
 
@@ -290,8 +281,7 @@ def _remarks(values: dict[str, Any]) -> list[str]:
     remarks = []
     if values.get("quantization_config") is not None:
         remarks.append("counted before quantisation: scales and zero points are not counted")
-    if values.get("auto_map"):
-        own = values["auto_map"]
+    if own := values.get("auto_map"):
         code = own.get("AutoModelForCausalLM") if isinstance(own, dict) else None
         named = f" ({quoted(code)})" if isinstance(code, str) else ""
         remarks.append(

@@ -316,11 +316,8 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
                 tried.append((terms, solved, inverse, left))
     legal = [(terms, solved, left) for terms, solved, _, left in tried if min(solved) >= 0]
     least = min(left for *_, left in legal)
-    best = [
-        {i for i, c in zip(terms, solved, strict=True) if c}
-        for terms, solved, left in legal
-        if left == least
-    ]
+    least_of = ((terms, solved) for terms, solved, left in legal if left == least)
+    best = [{i for i, c in zip(terms, solved, strict=True) if c} for terms, solved in least_of]
     if not all(terms & {1, 2, 4} for terms in best):
         raise UsageError(
             "by the measured points latency does not grow with depth; check that the "
@@ -333,21 +330,13 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
             f"nothing to judge the fit by; measure at least {used + 1} shapes"
         )
     freedom = len(points) - used
-    return Fit(
-        tuple(points),
-        knows,
-        tuple(
-            _Solution(
-                terms,
-                tuple(float(dict(zip(terms, solved, strict=True)).get(i, 0)) for i in _TERMS),
-                tuple(tuple(map(float, row)) for row in inverse),
-                float(left - least),
-            )
-            for terms, solved, inverse, left in tried
-        ),
-        math.sqrt(least / freedom),
-        freedom,
-    )
+    solutions = []
+    for terms, solved, inverse, left in tried:
+        by_term = dict(zip(terms, solved, strict=True))
+        coefficients = tuple(float(by_term.get(i, 0)) for i in _TERMS)
+        inverses = tuple(tuple(map(float, row)) for row in inverse)
+        solutions.append(_Solution(terms, coefficients, inverses, float(left - least)))
+    return Fit(tuple(points), knows, tuple(solutions), math.sqrt(least / freedom), freedom)
 
 
 def _inverse(matrix: list[list[int]], times: int) -> list[list[Fraction]] | None:
@@ -373,11 +362,7 @@ def student_quantile(probability: float, freedom: int) -> float:
     For n degrees of freedom and theta = atan(t / sqrt(n)), P(|T| <= t) is a finite sum: for odd n,
     2 / pi (theta + sin theta (cos theta + 2/3 cos^3 theta + ...)); for even n,
     sin theta (1 + 1/2 cos^2 theta + (1 3)/(2 4) cos^4 theta + ...), up to cos^(n-2) theta
-    (Abramowitz and Stegun 26.7.3 and 26.7.4; recalled).
-
-    Args:
-        probability: at least one half and less than one.
-        freedom: degrees of freedom, from 1 on.
+    (Abramowitz and Stegun 26.7.3 and 26.7.4; recalled). The probability is at least one half.
     """
 
     def inside(theta: float) -> float:
@@ -388,8 +373,7 @@ def student_quantile(probability: float, freedom: int) -> float:
             term *= (k - 1) / k * cosine**2
             total += term
         if odd:
-            total = theta + math.sin(theta) * (total if freedom > 1 else 0.0)
-            return 2 / math.pi * total
+            return 2 / math.pi * (theta + math.sin(theta) * (total if freedom > 1 else 0.0))
         return math.sin(theta) * total
 
     low, high = 0.0, math.pi / 2
