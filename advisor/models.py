@@ -204,19 +204,12 @@ def architecture(m: Model) -> Architecture:
         )
     if m.type in ("deepseek_v2", "deepseek_v3"):
         fields["latent"] = Latent(512, s["q_rank"] or None, 128, 64, 128)
-    special = _FAMILIES.get(m.type, {}) if m.type in CLASSES else _FAMILIES[m.type]
-    fields |= {"extra": _extra(m)} | special | _ROWS.get(m.name, {})
-    return Architecture(**fields)
-
-
-def _extra(m: Model) -> tuple[tuple[str, int], ...]:
-    """Weights that a family has and no other."""
-    d = m.width
     if m.type == "gopher":
-        return (("projections of relative positions", m.layers * d**2),)
+        fields["extra"] = (("projections of relative positions", m.layers * m.width**2),)
     if m.type == "parameter_golf":
-        return (
-            ("scales, mixes and gains", m.layers * (4 * d + m.heads)),
-            ("weights of skip connections", m.layers // 2 * d),
+        fields["extra"] = (
+            ("scales, mixes and gains", m.layers * (4 * m.width + m.heads)),
+            ("weights of skip connections", m.layers // 2 * m.width),
         )
-    return ()
+    special = _FAMILIES.get(m.type, {}) if m.type in CLASSES else _FAMILIES[m.type]
+    return Architecture(**fields | special | _ROWS.get(m.name, {}))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import partial
 
 # From a toy to a hundred times the largest nets: outside, a zero too many or too few is likelier.
 LEAST, MOST = 10**3, 10**15
@@ -206,14 +205,9 @@ def _quantity(
     raise UsageError(f"{label} is {bound}; {accepted}")
 
 
-# Training FLOPs; a petaflop/s-day is 1e15 * 86400 of them.
-parse_flops = partial(
-    _quantity,
-    what="number of FLOPs",
-    units=_FLOPS,
-    limits=(1, 10**35),
-    example="such as 6.5e19 or 1.2 ZFLOP",
-)
+def parse_flops(text: str) -> Fraction:
+    """Training FLOPs, 1 to 1e35; a petaflop/s-day is 1e15 * 86400 of them."""
+    return _quantity(text, "number of FLOPs", _FLOPS, (1, 10**35), "such as 6.5e19 or 1.2 ZFLOP")
 
 
 def parse_bandwidth(text: str) -> Fraction:
