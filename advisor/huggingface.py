@@ -91,7 +91,7 @@ def config_of(a: Architecture) -> dict[str, Any]:
 def _held(a: Architecture) -> dict[str, Any] | None:
     """The configuration of the first class that holds an architecture."""
     compared = attrgetter(*_COMPARED.split())
-    wanted = sorted(w[1:] for w in weights(a)), compared(a)
+    stored = sorted(w[1:] for w in weights(a))
     for kind in dict.fromkeys([a.family, *CLASSES]):
         known = CLASSES.get(kind)
         if known is None or not known.model or (kind in _DIVIDING and a.width % a.heads):
@@ -101,7 +101,7 @@ def _held(a: Architecture) -> dict[str, Any] | None:
             back = architecture_of(values)
         except UsageError:
             continue
-        if (sorted(w[1:] for w in weights(back)), compared(back)) == wanted:
+        if compared(back) == compared(a) and sorted(w[1:] for w in weights(back)) == stored:
             return values
     return None
 

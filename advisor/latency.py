@@ -288,36 +288,28 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
         )
     told = zip(*((p.vocabulary, p.kv_heads, p.context) for p in points), strict=True)
     knows = _Known(*map(all, told))
-    # Divided by the time, whose digits beyond those of a float do not matter.
-    shares = [Fraction(1 / float(p.milliseconds)) for p in points]
-    rows = [
-        [share, *(Fraction(value) * share for value in _load(p, knows))]
-        for p, share in zip(points, shares, strict=True)
-    ]
-    times = [p.milliseconds * share for p, share in zip(points, shares, strict=True)]
-    columns = list(zip(*rows, strict=True))
-
-    def product(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
-        return sum((x * y for x, y in zip(left, right, strict=True)), Fraction())
-
-    # Whole numbers, whose products and quotients take no common divisors.
+    # Of every point 1, its load and its time, divided by its time, whose digits beyond those of a
+    # float do not matter; then all in whole numbers, which take no common divisors.
+    rows = []
+    for p in points:
+        share = Fraction(1 / float(p.milliseconds))
+        rows.append([Fraction(v) * share for v in (1, *_load(p, knows), p.milliseconds)])
     unit = math.lcm(*(cell.denominator for row in rows for cell in row))
-    whole = [[int(unit * cell) for cell in column] for column in columns]
-    matrix = [[sum(map(operator.mul, one, other)) for other in whole] for one in whole]
-    right = [product(column, times) for column in columns]
-    tried: list[tuple[tuple[int, ...], list[Fraction], list[list[Fraction]], Fraction]] = []
-    for number in range(1, len(_TERMS) + 1):
-        for terms in combinations(_TERMS, number):
-            inverse = _inverse([[matrix[i][j] for j in terms] for i in terms], unit**2)
-            if inverse is not None:
-                chosen = [right[i] for i in terms]
-                solved = [product(row, chosen) for row in inverse]
-                left = product(times, times) - product(solved, chosen)
-                tried.append((terms, solved, inverse, left))
-    legal = [(terms, solved, left) for terms, solved, _, left in tried if min(solved) >= 0]
-    least = min(left for *_, left in legal)
-    least_of = ((terms, solved) for terms, solved, left in legal if left == least)
-    best = [{i for i, c in zip(terms, solved, strict=True) if c} for terms, solved in least_of]
+    columns = [[int(unit * cell) for cell in column] for column in zip(*rows, strict=True)]
+    *matrix, times = ([sum(map(operator.mul, x, y)) for y in columns] for x in columns)
+    tried: list[tuple[dict[int, Fraction], tuple[tuple[float, ...], ...], Fraction]] = []
+    for terms in (t for number in range(5) for t in combinations(_TERMS, number + 1)):
+        adjugate, determinant = _adjugate([[matrix[i][j] for j in terms] for i in terms])
+        if determinant:
+            right = [times[i] for i in terms]
+            solved = [sum(map(operator.mul, row, right)) for row in adjugate]
+            left = times[-1] * determinant - sum(map(operator.mul, solved, right))
+            by_term = {i: Fraction(c, determinant) for i, c in zip(terms, solved, strict=True)}
+            inverse = tuple(tuple(unit**2 * c / determinant for c in row) for row in adjugate)
+            tried.append((by_term, inverse, Fraction(left, unit**2 * determinant)))
+    legal = [(solved, left) for solved, _, left in tried if min(solved.values()) >= 0]
+    least = min(left for _, left in legal)
+    best = [{i for i, c in solved.items() if c} for solved, left in legal if left == least]
     if not all(terms & {1, 2, 4} for terms in best):
         raise UsageError(
             "by the measured points latency does not grow with depth; check that the "
@@ -331,28 +323,26 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
         )
     freedom = len(points) - used
     solutions = []
-    for terms, solved, inverse, left in tried:
-        by_term = dict(zip(terms, solved, strict=True))
+    for by_term, inverse, left in tried:
         coefficients = tuple(float(by_term.get(i, 0)) for i in _TERMS)
-        inverses = tuple(tuple(map(float, row)) for row in inverse)
-        solutions.append(_Solution(terms, coefficients, inverses, float(left - least)))
+        solutions.append(_Solution(tuple(by_term), coefficients, inverse, float(left - least)))
     return Fit(tuple(points), knows, tuple(solutions), math.sqrt(least / freedom), freedom)
 
 
-def _inverse(matrix: list[list[int]], times: int) -> list[list[Fraction]] | None:
-    """The inverse of a positive semi-definite matrix, times a number; None where it is singular.
+def _adjugate(matrix: list[list[int]]) -> tuple[list[list[int]], int]:
+    """The adjugate of a positive semi-definite matrix, and its determinant; where that is 0, none.
     By Bareiss: every quotient is whole, and at the end the diagonal holds the determinant."""
     n, last = len(matrix), 1
     rows = [[*row, *(int(i == j) for j in range(n))] for i, row in enumerate(matrix)]
     for i in range(n):
         pivot = rows[i][i]
         if not pivot:
-            return None
+            return [], 0
         for k in (k for k in range(n) if k != i):
             pairs = zip(rows[k], rows[i], strict=True)
             rows[k] = [(pivot * v - rows[k][i] * w) // last for v, w in pairs]
         last = pivot
-    return [[Fraction(times * cell, last) for cell in row[n:]] for row in rows]
+    return [row[n:] for row in rows], last
 
 
 @cache
