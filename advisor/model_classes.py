@@ -196,9 +196,9 @@ class Class(NamedTuple):
         if self.window:
             fields |= self.window.read(c, fields["layers"])
         for said, accepted in self.only.items():
-            part, _, key = said.rpartition(".")
+            part, _, inner_key = said.rpartition(".")
             if not part or c.values.get(part) is not None:
-                (c.part(part) if part else c).only(key, *accepted)
+                (c.part(part) if part else c).only(inner_key, *accepted)
         if self.kind in _READ:
             fields |= _READ[self.kind](c)
         for name, value in self.fixed.items():

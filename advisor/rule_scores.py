@@ -258,8 +258,8 @@ def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None)
         shares[outcome.grid.source].append(outcome.share)
         if outcome.loss is not None:
             losses[outcome.grid.source].append(outcome.loss)
-    means = ({source: fmean(v) for source, v in values.items()} for values in (shares, losses))
-    return Scores(rule, *means, tuple(rows))
+    share, loss = ({source: fmean(v) for source, v in of.items()} for of in (shares, losses))
+    return Scores(rule, share, loss, tuple(rows))
 
 
 def _chosen(candidates: tuple[Scores, ...], without: str | None = None) -> Rule:
