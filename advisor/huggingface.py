@@ -130,6 +130,11 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
     def of_experts(**fields: Any) -> _Change:
         return lambda b: b.with_(experts=replace(b.experts, **fields)) if b.experts else b
 
+    usual_norm = net(norm="rmsnorm", norm_bias=False)
+    unbiased = net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False)
+    one_head = net(heads=1, kv_heads=None, head_width=None)
+    all_seen = net(window=None, window_layers=0)
+    unshared = of_experts(shared=0, shared_width=None, shared_gate=False)
     e, stacks = a.experts, " in an encoder-decoder" if a.encoder_layers else ""
     mlp = "experts" if e else "a feed-forward network"
     alone = e is not None and not e.shared
@@ -137,29 +142,13 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
         (a.own_layers < a.layers, "looped layers", net(unique_layers=None)),
         (a.key_heads < a.heads, f"grouped queries{stacks}", net(kv_heads=None)),
         (not a.gated, f"{mlp} without a gate{stacks}", net(gated=True)),
-        (
-            a.norm != "rmsnorm" or a.norm_bias,
-            f"other norms than RMSNorm{stacks}",
-            net(norm="rmsnorm", norm_bias=False),
-        ),
+        (a.norm != "rmsnorm" or a.norm_bias, f"other norms than RMSNorm{stacks}", usual_norm),
         (a.qk_norm != "none", "norms on queries and keys", net(qk_norm="none")),
-        (
-            a.qkv_bias or a.output_bias or a.mlp_bias or a.head_bias,
-            "biases like these",
-            net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False),
-        ),
-        (
-            a.heads * a.head_size != a.width,
-            "heads that together are not as wide as it",
-            net(heads=1, kv_heads=None, head_width=None),
-        ),
+        (a.qkv_bias or a.output_bias or a.mlp_bias or a.head_bias, "biases like these", unbiased),
+        (a.heads * a.head_size != a.width, "heads that together are not as wide as it", one_head),
         (a.sinks, "sinks of attention", net(sinks=False)),
         (a.latent is not None, "latent attention", net(latent=None)),
-        (
-            a.window is not None,
-            f"windows in {a.window_layers} of {a.layers} layers",
-            net(window=None, window_layers=0),
-        ),
+        (a.window is not None, f"windows in {a.window_layers} of {a.layers} layers", all_seen),
         (a.learned_positions > 0, "learned positions", net(learned_positions=0)),
         (bool(a.extra), "weights outside all layers", net(extra=())),
         (
@@ -172,11 +161,7 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
             f"dense layers beside those with experts{', none of which is shared' if alone else ''}",
             of_experts(dense_layers=0),
         ),
-        (
-            e is not None and e.shared > 0,
-            "shared experts",
-            of_experts(shared=0, shared_width=None, shared_gate=False),
-        ),
+        (e is not None and e.shared > 0, "shared experts", unshared),
         (e is not None, f"experts{stacks}", net(experts=None)),
     ]
     return [(name, change) for there, name, change in parts if there]

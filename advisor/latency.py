@@ -169,10 +169,9 @@ class Fit:
         Where the table names no key heads, what goes with L d may be a cache of full or of grouped
         keys, or something of the weights over d. The answer is then taken as the slowest of these.
         """
+        matrices = (w for w in weights(a) if w.role in _IN_LAYERS and len(w.shape) == 2)
         inside = sum(
-            w.passes * math.prod(w.shape)
-            for w in weights(a)
-            if w.role in _IN_LAYERS and len(w.shape) == 2 and not w.name.startswith("encoder ")
+            w.passes * math.prod(w.shape) for w in matrices if not w.name.startswith("encoder ")
         )
         knows = self.knows
         wide = (a.embedding_width or a.width) * (a.vocabulary if knows.vocabulary else 1)

@@ -380,12 +380,10 @@ def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = F
     chosen, scores = best_rule(key, known_by), table(known_by=known_by)
     if NetKind(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
+    if not scores.rows and chosen in rules(known_by):
+        return "the oldest rule: no grid was published by then"
     if not scores.rows:
-        return (
-            "the oldest rule: no grid was published by then"
-            if chosen in rules(known_by)
-            else "no rule was published by then: today's default"
-        )
+        return "no rule was published by then: today's default"
     number = len(scores.choices)
     published = chosen.key != "nanochat" and any(r.key == "nanochat" for r in rules(known_by))
     against = gain(scores.best, scores.default)
@@ -406,12 +404,11 @@ def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = F
         for s in scores.scores
         if s.mean < scores.best.mean
     ]
-    sentence.append(
-        f"leaving each source out chooses the same rule, so its {scores.held_out:.3f} there is no "
-        "score on new sources"
-        if scores.settled
-        else f"chosen without the source that judges {scores.held_out:.3f}"
-    )
+    held_out = f"chosen without the source that judges {scores.held_out:.3f}"
+    if scores.settled:
+        same = f"leaving each source out chooses the same rule, so its {scores.held_out:.3f}"
+        held_out = f"{same} there is no score on new sources"
+    sentence.append(held_out)
     others = {pool: table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)}
     sentence.append(
         "which rules may be chosen was settled with the scores in view: chosen without the "
