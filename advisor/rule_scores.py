@@ -300,9 +300,6 @@ def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     paper says that other shapes lose less, not that another one is best). The norm makes no
     difference: no grid compares depths in another norm. Rules and grids of years after `known_by`
     are left out.
-
-    >>> best_rule(NetKind("mup")).key, best_rule(NetKind(residual="attnres")).key
-    ('mup', 'attnres')
     """
     scaled = NetKind("standard" if key.parametrisation == "standard" else "mup")
     for special in (NetKind(residual=key.residual), scaled):

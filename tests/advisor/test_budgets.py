@@ -26,10 +26,9 @@ PHONE = fit(
         for width in (512, 1024)
     ]
 )
-
-LINE = fit(
-    [LatencyPoint(n, 960, Fraction(2 + n)) for n in (8, 16, 32)]
-)  # one width: 2 ms, 1 ms a layer
+# One width: 2 ms, 1 ms a layer.
+LINE = fit([LatencyPoint(n, 960, Fraction(2 + n)) for n in (8, 16, 32)])
+BOTH = Budget(total=3e8, layer_milliseconds=0.1, milliseconds=20, bandwidth=1e12, latency=PHONE)
 
 
 # --- sizes ----------------------------------------------------------------------------------------
@@ -113,12 +112,7 @@ def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
         (Budget(total=3.5e8, milliseconds=3, latency=PHONE), "measured points.*, more than 3 ms"),
         (Budget(total=3e9, layer_milliseconds=0.1), "layer needs .*--ms-per-token.*--bandwidth"),
         (Budget(total=3e9, layer_milliseconds=0.1, milliseconds=20), "layer needs a bandwidth"),
-        (
-            Budget(
-                total=3e8, layer_milliseconds=0.1, milliseconds=20, bandwidth=1e12, latency=PHONE
-            ),
-            "layer and --latency do not go together",
-        ),
+        (BOTH, "layer and --latency do not go together"),
     ],
 )
 def test_contradictions_get_one_clear_line(budget: Budget, why: str) -> None:
