@@ -697,8 +697,7 @@ def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
 
 
 @pytest.mark.parametrize(
-    "limits",
-    [{"memory": "8GB"}, {"milliseconds": 1, "bandwidth": "100GB/s"}, {"kv_bytes": "30MB"}],
+    "limits", [{"memory": "8GB"}, {"milliseconds": 1, "bandwidth": "100GB/s"}, {"kv_bytes": "30MB"}]
 )
 def test_where_no_depth_keeps_a_limit_nothing_stands_instead_and_that_is_said(limits: dict) -> None:
     found = answer(config=LLAMA, **limits)
