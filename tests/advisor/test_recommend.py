@@ -48,9 +48,13 @@ LLAMA = architecture(model("Llama-3-8B"))
 SERVED = {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05}
 
 
+def decided(size: float, constraints: Constraints) -> decide.Decision:
+    """What `recommend` says in words."""
+    return decide.decide(Budget(total=size), constraints, None)
+
+
 def shape(size: float, constraints: Constraints) -> Architecture:
-    found = recommend(Budget(total=size), constraints=constraints).shape
-    return found.architecture
+    return decided(size, constraints).net
 
 
 def total(a: Architecture) -> int:
@@ -67,14 +71,11 @@ def test_more_parameters_give_no_smaller_nor_shallower_net_and_its_own_size_give
 ) -> None:
     """Nor where the defaults change with the size. Where widths are too coarse for the rule, the
     depth is another one; where latency matters, published models bound it, which come and go."""
-    found = [
-        recommend(Budget(total=size), constraints=constraints).shape
-        for size in sorted((one, other))
-    ]
-    small, large = (c.architecture for c in found)
+    found = [decided(size, constraints) for size in sorted((one, other))]
+    small, large = (d.net for d in found)
     assert total(small) <= total(large)
     assert shape(total(small), constraints) == small
-    coarse = any("widths come in steps of" in c.why for c in found)
+    coarse = any(d.reason.code == "coarse-widths" for d in found)
     if not coarse and not constraints.latency_matters:
         assert large.layers >= small.layers
 
@@ -152,16 +153,15 @@ def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
     found = []
     for size in sorted((one, other)):
         try:
-            answer = recommend(Budget(total=size), constraints=constraints)
+            d = decided(size, constraints)
         except UsageError as error:
             refused = str(error)
             assert "steps of" in refused or "least width" in refused
             continue
-        a = answer.shape.architecture
-        if "widths come in steps" in answer.shape.why:
-            assert answer.interval.low <= a.layers <= answer.interval.high
-        assert shape(float(total(a)), constraints) == a
-        found.append(total(a))
+        if d.reason.code == "coarse-widths":
+            assert d.within.low <= d.net.layers <= d.within.high
+        assert shape(float(total(d.net)), constraints) == d.net
+        found.append(total(d.net))
     assert found == sorted(found)
 
 
@@ -268,19 +268,40 @@ def test_so_does_the_reason_beside_many_demands(size: float, demands: dict) -> N
     assert unnamed(size, demands) == untrue(size, demands) == []
 
 
+FAST = {"latency_matters": True}
+
+
 @pytest.mark.parametrize(
-    ("size", "demands"),
+    ("size", "demands", "decided", "also"),
     [
-        (125e6, {"least_layers": 24, "multiple": 512}),
-        (1.3e9, {"most_layers": 20, "kv_ratio": 8}),
-        (1.3e9, {"most_layers": 20, "multiple": 2048}),
+        # Steps of the width leave what a limit of layers alone would hardly move.
+        (125e6, {"least_layers": 24, "multiple": 512}, ["least_layers", "multiple"], []),
+        (1.3e9, {"most_layers": 20, "kv_ratio": 8}, ["most_layers", "kv_ratio"], []),
+        (1.3e9, {"most_layers": 20, "multiple": 2048}, ["most_layers", "multiple"], []),
+        # Of demands that leave one depth, those that move it.
+        (3e9, {"least_layers": 24, "most_layers": 24}, ["most_layers"], []),
+        (3e9, {"least_layers": 40, "most_layers": 40}, ["least_layers"], []),
+        (3e9, {"least_layers": 31, "most_layers": 31}, ["least_layers", "most_layers"], []),
+        # Without the other demand latency would have another depth: its bound was not reached.
+        (1.3e9, FAST | {"most_layers": 8}, ["most_layers"], []),
+        (7e9, FAST | {"most_layers": 20, "pipeline": 4}, ["most_layers"], []),
+        (7e9, FAST | {"pipeline": 32}, ["pipeline"], []),
+        # More parameters for fewer layers, or another rule: not explained by what is left.
+        (60e6, {"kind": "encoder-decoder", "ff_factor": 2.0}, [], ["kind"]),
+        (10e6, {"residual": "attnres", "tied": True}, [], ["residual"]),
+        (125e6, {"experts": 64, "active_experts": 2}, [], ["experts"]),
     ],
 )
-def test_demands_that_move_the_depth_together_are_named(size: float, demands: dict) -> None:
-    """Steps of the width leave what a limit of layers alone would hardly move."""
+def test_what_decided_is_named_and_nothing_else(
+    size: float, demands: dict, decided: list, also: list
+) -> None:
     found = recommend(size, **demands).shape
-    assert set(found.reason.demands) == set(demands)
-    assert all(question.typed(name, value) in found.why for name, value in demands.items())
+    r = found.reason
+    assert (r.code, r.bound) == (decided[0].replace("_", "-") if decided else "rule", None)
+    assert (list(r.demands), [other.demand for other in r.also]) == (decided, also)
+    for name, value in demands.items():
+        named = name in {*decided, *also, *r.dropped}
+        assert (question.typed(name, value) in found.why) == named
     assert untrue(size, demands) == []
 
 
@@ -299,23 +320,6 @@ def test_a_reason_that_is_not_true_is_seen(monkeypatch: pytest.MonkeyPatch) -> N
         "against",
     ]
     _asked.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("demands", "names"),
-    [
-        ({"least_layers": 24, "most_layers": 24}, ("most_layers",)),
-        ({"least_layers": 40, "most_layers": 40}, ("least_layers",)),
-        ({"least_layers": 31, "most_layers": 31}, ("least_layers", "most_layers")),
-    ],
-)
-def test_of_demands_that_leave_one_depth_those_that_move_it_are_named(
-    demands: dict, names: tuple
-) -> None:
-    found = recommend("3B", **demands).shape
-    assert found.reason.demands == names
-    for name in demands:
-        assert (question.flag(name) in found.why) == (name in names)
 
 
 @pytest.mark.parametrize("name", ["phi-4", "llama-3-8b", "command-r-v01"])
@@ -342,21 +346,6 @@ def test_no_depth_meets_a_task_that_a_demand_rules_out(demands: dict, together: 
     assert found.together.startswith(f"Depth that meets both: {together}")
 
 
-@pytest.mark.parametrize(
-    ("size", "demands", "code"),
-    [
-        ("1.3B", {"most_layers": 8}, "most-layers"),
-        ("7B", {"most_layers": 20, "pipeline": 4}, "most-layers"),
-        ("7B", {"pipeline": 32}, "pipeline"),
-    ],
-)
-def test_a_bound_that_was_not_reached_is_no_reason(size: str, demands: dict, code: str) -> None:
-    """Without the other demand latency would have another depth."""
-    found = recommend(size, latency_matters=True, **demands).shape
-    assert (found.reason.code, found.reason.bound) == (code, None)
-    assert "as shallow as" not in found.why
-
-
 def test_a_configuration_below_the_bound_is_not_explained_by_it() -> None:
     """Eleven layers are the bound; five stages leave ten or fifteen."""
     config = Path(__file__).parent / "configs" / "bert-base-uncased.json"
@@ -365,20 +354,6 @@ def test_a_configuration_below_the_bound_is_not_explained_by_it() -> None:
     )
     assert (whole.architecture.layers, staged.architecture.layers) == (11, 10)
     assert (whole.reason.code, staged.reason.code) == ("latency-matters", "nearest-legal-depth")
-
-
-@pytest.mark.parametrize(
-    ("size", "demands", "also"),
-    [
-        ("60M", {"kind": "encoder-decoder", "ff_factor": 2.0}, ["kind"]),
-        ("10M", {"residual": "attnres", "tied": True}, ["residual"]),
-        ("125M", {"experts": 64, "active_experts": 2}, ["experts"]),
-    ],
-)
-def test_another_net_is_not_explained_by_what_is_left(size: str, demands: dict, also: list) -> None:
-    """More parameters for fewer layers, or another rule."""
-    found = recommend(size, **demands).shape.reason
-    assert (found.code, [other.demand for other in found.also]) == ("rule", also)
 
 
 def test_a_demand_that_is_not_named_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,18 +368,6 @@ def test_a_demand_that_is_not_named_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
 def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) -> None:
     found = asked(size, demands)
     assert found is None or found.shape is not None
-
-
-@pytest.mark.parametrize(
-    ("size", "demands"),
-    [
-        ("22T", {"width": 10**7, "loops": 2}),
-        ("1.8M", {"tokens": 2e6, "experts": 8, "active_experts": 1, "dense_layers": 1000}),
-    ],
-)
-def test_depths_that_are_out_of_reach_are_refused(size: str, demands: dict) -> None:
-    with pytest.raises(UsageError, match="no shape"):
-        recommend(size, **demands)
 
 
 # --- what stands beside it ------------------------------------------------------------------------
@@ -731,6 +694,12 @@ def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said
         ({"budget": "3B", "least_layers": 0}, "--least-layers '0' is out of range"),
         ({"config": LLAMA, "layers": 8}, "--hf and --layers: .*beside it are --context"),
         ({"task": "hops", "hops": 16, "most_layers": 8}, "--most-layers is about a shape"),
+        ({"budget": "22T", "width": 10**7, "loops": 2}, "no shape"),
+        (
+            {"budget": "1.8M", "tokens": 2e6, "experts": 8}
+            | {"active_experts": 1, "dense_layers": 1000},
+            "no shape",
+        ),
         ({"budget": "3B", "layers": 24, "width": 1024}, "has 3B parameters; .* has 672M: "),
         (
             {"budget": "3B", "least_layers": 30, "most_layers": 10},

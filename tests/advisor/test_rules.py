@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from depthlaw.advisor import laws, rules
 from depthlaw.advisor.grids import NetKind
-from depthlaw.theory.claims.definition import Case, at, find, registry
+from depthlaw.theory.claims.definition import Case, at, find
 
 sizes = st.floats(1e5, 1e14)
 RULES = (*rules.rules(), *rules.family())
@@ -25,7 +25,7 @@ def test_every_rule_says_whose_it_is(rule: rules.Rule) -> None:
     assert rule.source
     marks = {"printed", "reported", "recalled", "derived"}
     assert set(rule.wording.replace(";", " ").split()) & marks
-    assert rule.claim is None or rule.claim in registry()
+    assert rule.claim is None or find(rule.claim).key == rule.claim
     assert 2020 <= rule.year <= 2026
     assert rule.domain is None or rule.domain[0] <= rule.domain[1]
 
