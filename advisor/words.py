@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason
 from .base.quantities import plural, size
-from .budgets import Resolved, idle_gpu, serving_note
+from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
 from .counting import count, flops, memory, per_layer
 from .decide import (
@@ -107,7 +107,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
     warning_codes, warnings = _parted(_warnings(d))
     doubt_codes, doubts = _parted(_doubts(d, built))
     answer = Answer(
-        _asked_of(a) if given else _question(resolved),
+        _question(d),
         _candidate(d, a, d.reason, say("why.given") if given else _why(d, d.reason)),
         case.chosen.key,
         _rule_why(d),
@@ -261,11 +261,16 @@ def _sources(t: Trade) -> str:
 
 
 def _loss_by(t: Trade) -> str:
-    """The change in loss in words; where sizes differ without embeddings, that of d / L."""
+    """The change in loss in words; where sizes differ without embeddings, that of d / L; one that
+    may be a gain and is no loss is called so.
+
+    >>> _loss_by(Trade((-0.004, 0.0), ("A", "B")))
+    'loss no higher (-0.4 to 0.0 %) (A and B)'
+    """
     if t.loss is None:
         return say("loss.not-known", sources=_sources(t))
-    code = "loss.equal" if t.equal else "loss.unequal"
-    return say(code, loss=_loss(t.loss), sources=_sources(t), larger=_parameters(t.larger))
+    known = {"loss": percents(t.loss), "gains": no_higher(t.loss), "sources": _sources(t)}
+    return say("loss.known", equal=t.equal, larger=_parameters(t.larger), **known)
 
 
 def _cost(t: Trade) -> str:
@@ -280,16 +285,6 @@ def _cost(t: Trade) -> str:
 def _parameters(more: float) -> str:
     which = "more" if more > 0 else "fewer"
     return f"{abs(more):.0%} {which} parameters without embeddings"
-
-
-def _loss(change: Range) -> str:
-    """A change in loss in words; one that may be a gain and is no loss is called so.
-
-    >>> _loss((-0.004, 0.0)), _loss((-0.002, 0.003)), _loss((0.0, 0.0004))
-    ('loss no higher (-0.4 to 0.0 %)', 'loss -0.2 to +0.3 %', 'loss within 0.1 %')
-    """
-    percent = percents(change)
-    return f"loss no higher ({percent})" if no_higher(change) else f"loss {percent}"
 
 
 # --- the rule -------------------------------------------------------------------------------------
@@ -516,11 +511,6 @@ def _range_doubt(a: Architecture, within: Interval) -> str:
 # --- a configuration ------------------------------------------------------------------------------
 
 
-def _asked_of(a: Architecture) -> str:
-    name = a.name or a.family or "the given net"
-    return say("question.net", name=name, a=a, parameters=count(a).total)
-
-
 def _verdicts(d: Decision, built: Built | None) -> Iterator[Coded]:
     """On a configuration, most important first."""
     case, a, c = d.case, d.net, d.case.constraints
@@ -596,9 +586,12 @@ def _loss_verdict(d: Decision, t: Trade | None) -> str:
 # --- what was asked -------------------------------------------------------------------------------
 
 
-def _question(resolved: Resolved) -> str:
+def _question(d: Decision) -> str:
     """What was asked, as it was understood."""
-    b, target = resolved.budget, resolved.target
+    if a := d.case.model:
+        name = a.name or a.family or "the given net"
+        return say("question.net", name=name, a=a, parameters=count(a).total)
+    b, target = d.case.resolved.budget, d.case.resolved.target
     parts = [say("question.size", of=target.value, counted=NAMES[target.of])]
     # A GPU that nothing is computed from is no part of the question; the notes say so.
     if b.gpu is not None and not idle_gpu(b):
@@ -615,9 +608,8 @@ def _together(d: Decision, tasks: tuple[TaskAnswer, ...]) -> str:
     """The depths that meet size and task, for each construction; or what rules them out."""
     deep, parts, met = d.net.layers, [], False
     for task in tasks:
-        for label, number in zip(
-            task.labels or [""] * len(task.numbers), task.numbers, strict=True
-        ):
+        numbers = zip(task.labels or [""] * len(task.numbers), task.numbers, strict=True)
+        for label, number in numbers:
             if number.meaning not in ("exact", "suffices"):
                 continue
             asked = number.layers
@@ -880,12 +872,9 @@ def _source_note(
         return f"[{source}; {wording}]"
     named = f" ({claim_title})" if (claim_title := title(claim)) else ""
     judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {value or 'no verdict yet'}"
-    named = f"claim {claim}"
-    return (
-        f"[{source.replace(named, judged)}; {wording}]"
-        if named in source
-        else f"[{source}; {wording}; {judged}]"
-    )
+    if (named := f"claim {claim}") in source:
+        return f"[{source.replace(named, judged)}; {wording}]"
+    return f"[{source}; {wording}; {judged}]"
 
 
 # --- phrases --------------------------------------------------------------------------------------
@@ -971,9 +960,8 @@ def in_brief(answer: Answer) -> str:
     >>> in_brief(recommend(task="hops", hops=16))
     '<Answer: 6 layers suffice for 16 hops: ceil(log_2 k) + 2>'
     """
-    proposed = _proposal(answer) or answer.given
-    parts = (
-        [f"{proposed.architecture.layers:,} x {proposed.architecture.width:,}"] if proposed else []
-    )
-    parts += [task.headline for task in answer.tasks]
+    parts = [task.headline for task in answer.tasks]
+    if proposed := _proposal(answer) or answer.given:
+        a = proposed.architecture
+        parts.insert(0, f"{a.layers:,} x {a.width:,}")
     return f"<Answer: {'; '.join(parts) or answer.question}>"
