@@ -310,16 +310,10 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
         reason = _with_price(case, a, Reason("limit", limits[0], limits), free)
     else:
         reason = _reason(case, a, rung.on_rule)
-    moving = sorted(
-        (
-            (name, other)
-            for name in demands_of(c)
-            if name not in (*reason.demands, *reason.dropped)
-            and (other := case.choice(name))
-            and _apart(other, free) > _MOVED
-        ),
-        key=lambda pair: -_apart(pair[1], free),
-    )
+    others = [name for name in demands_of(c) if name not in (*reason.demands, *reason.dropped)]
+    choices = [(name, other) for name in others if (other := case.choice(name))]
+    moving = [pair for pair in choices if _apart(pair[1], free) > _MOVED]
+    moving.sort(key=lambda pair: -_apart(pair[1], free))
     if reason.kind == "rule":
         for name, other in moving:
             left, before = (count(net).nonembedding for net in (free, other))

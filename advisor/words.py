@@ -344,9 +344,8 @@ def _built(d: Decision) -> Built | None:
         return None
     shapes_of, a, near = recipes(d.nearby), d.net, d.nearby
     depths = [m.layers for m in shapes_of]
-    known = Counter(
-        _WORDINGS.get(m.status, "recalled") for m in sorted(near, key=lambda m: m.layers)
-    ).most_common()
+    by_depth = sorted(near, key=lambda m: m.layers)
+    known = Counter(_WORDINGS.get(m.status, "recalled") for m in by_depth).most_common()
     middle, ratios = layers_of(a).parameters, sorted(m.width / m.layers for m in near)
     places = {
         "deeper": a.layers > max(depths),
@@ -357,15 +356,10 @@ def _built(d: Decision) -> Built | None:
     }
     place = next(place for place, there in places.items() if there)
     sized = {"number": len(near), "least": middle / NEAR, "most": middle * NEAR}
-    among = say(
-        f"built.{place}",
-        models=say("built.models", several=len(near) > 1, **sized),
-        fewer=sum(m.layers < a.layers for m in near),
-        aspect=a.aspect,
-        narrow=ratios[0],
-        wide=ratios[-1],
-        **sized,
-    )
+    shaped = {"aspect": a.aspect, "narrow": ratios[0], "wide": ratios[-1]}
+    models = say("built.models", several=len(near) > 1, **sized)
+    fewer = sum(m.layers < a.layers for m in near)
+    among = say(f"built.{place}", models=models, fewer=fewer, **sized, **shaped)
     return Built(
         min(depths),
         middle_depth(near),
@@ -442,14 +436,9 @@ def _other_defaults(d: Decision) -> Iterator[Coded]:
         if getattr(c, name) is None and getattr(now, name) != getattr(before, name)
         if name != "ff_factor" or c.gated
     ]
-    yield _coded(
-        "warning.defaults",
-        start=before.below,
-        changed="; ".join(changed) or "heads",
-        ends=theirs.ends,
-        waits=rung.architecture.layers == a.layers,
-        layers=a.layers,
-    )
+    waits = rung.architecture.layers == a.layers
+    known = {"start": before.below, "changed": "; ".join(changed) or "heads", "ends": theirs.ends}
+    yield _coded("warning.defaults", waits=waits, layers=a.layers, **known)
 
 
 def _untrainable(d: Decision) -> Iterator[Coded]:
@@ -498,14 +487,9 @@ def _range_doubt(a: Architecture, within: Interval) -> str:
     if not within.trained(a.layers):
         return say("range.not-trained", layers=a.layers, shallow=shallow)
     fewer = f"{within.too_shallow:,} or fewer" if within.too_shallow else ""
-    return say(
-        "range.outside",
-        layers=a.layers,
-        place=within.place(a.layers),
-        end=fewer if shallow else f"{within.too_deep:,} or more",
-        sources=" and ".join(within.sources),
-        within=within,
-    )
+    end = fewer if shallow else f"{within.too_deep:,} or more"
+    known = {"place": within.place(a.layers), "sources": " and ".join(within.sources)}
+    return say("range.outside", layers=a.layers, end=end, within=within, **known)
 
 
 # --- a configuration ------------------------------------------------------------------------------
@@ -524,15 +508,10 @@ def _verdicts(d: Decision, built: Built | None) -> Iterator[Coded]:
     elif a.own_layers % c.pipeline:
         below = a.own_layers // c.pipeline * c.pipeline
         split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
-        yield _coded(
-            "verdict.stages",
-            layers=a.layers,
-            pipeline=c.pipeline,
-            split=" and ".join(f"{times} with {n}" for n, times in split),
-            speed=a.own_layers / c.pipeline / split[0][0],
-            below=below,
-            above=below + c.pipeline,
-        )
+        known = {"speed": a.own_layers / c.pipeline / split[0][0], "pipeline": c.pipeline}
+        named = " and ".join(f"{times} with {n}" for n, times in split)
+        legal = {"below": below, "above": below + c.pipeline}
+        yield _coded("verdict.stages", layers=a.layers, split=named, **known, **legal)
     if a.heads % c.tensor:
         yield _coded("verdict.tensor", heads=a.heads, tensor=c.tensor)
     if built:
@@ -803,13 +782,8 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
         for n in neighbours
         if n.milliseconds
     ]
-    return "\n".join(
-        [
-            *wrapped(say("long.neighbours", loss=losses), width),
-            columns(rows, width),
-            *(line for text in timed for line in wrapped(text, width, "- ", "  ")),
-        ]
-    )
+    lines = [*wrapped(say("long.neighbours", loss=losses), width), columns(rows, width)]
+    return "\n".join([*lines, *label_rows(timed, width, "- ")])
 
 
 def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:

@@ -195,9 +195,8 @@ def test_verdicts_stand_beside_claims() -> None:
     text = " ".join(words.explained(answered("task")).split())
     assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): PROVED", text)
     full = answered("full")
-    assert f"{full.floor.claim_about}: claim depth_choice/threshold_budget (Least" in (
-        said := " ".join(words.explained(full).split())
-    )
+    said = " ".join(words.explained(full).split())
+    assert f"{full.floor.claim_about}: claim depth_choice/threshold_budget (Least" in said
     assert f"for a budget): {full.floor.verdict}]" in said
     unjudged = dataclasses.replace(full.floor, claim="depth_choice/new", verdict=None)
     said = " ".join(words.explained(dataclasses.replace(full, laws=(unjudged,))).split())
@@ -205,9 +204,13 @@ def test_verdicts_stand_beside_claims() -> None:
 
 
 def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
-    measured = words.citation(recommend("1.3B"), "1.2.3")
+    found = recommend("1.3B")
+    measured, net = (
+        words.citation(found, "1.2.3"),
+        f"{found.layers} layers of width {found.width:,}",
+    )
     assert "\n" not in measured
-    assert re.search(r"depthlaw 1\.2\.3.*\d+ layers of width \d,\d+.*mcleish2025", measured)
+    assert re.search(rf"depthlaw 1\.2\.3.*{net}.*mcleish2025", measured)
     assert "sanford2024" in words.citation(answered("task"), "1.2.3")
     assert "by muP's best d / L (dey2025, arXiv:2505.01618; reported), and" in measured
     assert "in published grids" in measured
@@ -240,18 +243,13 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
 
 def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
     regular = " ".join(words.as_text(recommend(task="regular", length=64)).split())
-    assert (
-        regular.count(
-            "not checked here; checked is the arithmetic of the count: claim "
-            "connectivity/log_depth_lengths (r layers"
-        )
-        == 2
-    )
+    checked = "not checked here; checked is the arithmetic of the count: claim "
+    assert regular.count(f"{checked}connectivity/log_depth_lengths (r layers") == 2
     reach = " ".join(words.as_text(recommend(task="connectivity", diameter=64)).split())
     # A theorem for every graph needs no such word.
     assert "[depthlaw, claim connectivity/layers_for_diameter" in reach
     assert "printed, not executed here; checked are the doublings: claim" in reach
-    laws = " ".join(words.explained(recommend("3B")).split())
+    laws = " ".join(words.explained(answered("plain")).split())
     assert "checked is the fit solved for a size: claim depth_choice/levine_fit_depth" in laws
     assert "checked is the equation solved for a size: claim depth_choice/threshold" in laws
 
@@ -326,12 +324,8 @@ def described(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
     if origin is tuple and arguments[-1] is ...:
         return {"type": "array", "items": described(arguments[0], found)}
     if origin is tuple:
-        return {
-            "type": "array",
-            "prefixItems": [described(a, found) for a in arguments],
-            "minItems": len(arguments),
-            "maxItems": len(arguments),
-        }
+        size, items = len(arguments), [described(a, found) for a in arguments]
+        return {"type": "array", "prefixItems": items, "minItems": size, "maxItems": size}
     if origin is dict:
         return {"type": "object", "additionalProperties": described(arguments[1], found)}
     if kind in SIMPLE:
@@ -339,11 +333,6 @@ def described(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
     if kind.__name__ not in found:
         found[kind.__name__] = {}
         hints = typing.get_type_hints(kind, localns=NAMES)
-        hints = {
-            name: hint
-            for name, hint in hints.items()
-            if typing.get_origin(hint) is not typing.ClassVar
-        }
         hints |= {
             "Flops": {"forward": int, "training": int},
             "Memory": {"training": int | None, "serving": int},
