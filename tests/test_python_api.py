@@ -14,13 +14,12 @@ from typing import Literal, get_args, get_type_hints
 
 import numpy as np
 import pytest
-import typer
 
 import depthlaw
 from depthlaw.advisor import architecture, latency
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.question import OPTIONS
-from depthlaw.ledger.cli.arguments import app, main
+from depthlaw.ledger.cli.arguments import main, parser
 from depthlaw.ledger.functions.options import QuestionOptions, SizeOptions
 from depthlaw.ledger.records.store import Store
 
@@ -145,10 +144,9 @@ def test_every_command_has_a_twin_or_a_reason():
     """The table of the page on Python use."""
     page = Path(__file__).parents[1].joinpath("docs/api.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `depthlaw ([a-z ]+)` \| (.+) \|$", page, re.M))
-    group = typer.main.get_command(app)
     commands = {
         " ".join([name, *below])
-        for name, command in group.commands.items()
+        for name, command in parser().commands.items()
         for below in ([(word,) for word in getattr(command, "commands", ())] or [()])
     }
     assert set(listed) == commands

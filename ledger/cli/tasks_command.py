@@ -28,7 +28,7 @@ _LONG = 40
 
 
 def list_tasks(
-    task: str | None, known_by: int | None, tables: Path | None, json_output: bool
+    *, known_by: int | None, tables: Path | None, json_output: bool, task: str | None = None
 ) -> None:
     """The table, or with a task its rows with sources."""
     table_of = known_tasks(task, known_by=known_by, tables=tables)

@@ -51,7 +51,7 @@ REFUSED = {
     f"{LEVINE} width=768 depth=1.5": "depth=1.5 is outside its domain; accepted is a positive int",
     f"{LEVINE} width=768 depth=0": "depth=0 is outside its domain",
     "show connectivity/reach --at depth=-1 diameter=3": "a positive integer up to 1e+15 or 0",
-    "show evidence/width_512_threshold --at": "`depthlaw show --help` lists what is accepted",
+    "show evidence/width_512_threshold --at": "`depthlaw claims evidence/width_512_threshold` lis",
     "tasks list --atlas": "`depthlaw tasks list --help` lists what is accepted",
     f"{LEVINE} width": "--at 'width': give each name once with its value",
     f"{LEVINE} width=1 width=2": "give each name once",
@@ -443,10 +443,7 @@ def test_a_mistake_in_a_module_is_named_with_file_and_line(
     ],
 )
 def test_ctrl_c_is_one_line_and_writes_nothing(typed, place, tmp_path, monkeypatch, depthlaw):
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(f"depthlaw.{place}", interrupted)
+    monkeypatch.setattr(f"depthlaw.{place}", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     assert depthlaw(typed.format(tmp=tmp_path)) == (130, "", "error: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -542,24 +539,3 @@ def test_the_list_of_claims_marks_what_was_changed_after_data(depthlaw):
     marked = {key for key, row in rows.items() if row["post_hoc"] and row["verdict"].isupper()}
     assert set(re.findall(r"^(\S+) +[A-Za-z ()]+\*", text, re.M)) == marked != set()
     assert "show KEY` says what" in text
-
-
-# The signal itself, at a moment when the appendix is being written.
-INTERRUPTED = """
-import os, signal, sys
-from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.verdicts.record_source import Recorded
-# A process in the background may have been started with the signal ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-def judged(*arguments):
-    os.kill(os.getpid(), signal.SIGINT)
-Recorded.judged = judged
-sys.exit(main())
-"""
-
-
-def test_ctrl_c_during_an_appendix_is_one_line_and_writes_nothing(tmp_path):
-    command = [sys.executable, "-c", INTERRUPTED, "appendix", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
-    assert list(tmp_path.iterdir()) == []
