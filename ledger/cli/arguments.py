@@ -124,7 +124,7 @@ class _Command(_WithExamples, TyperCommand):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        if self.name == "verify":
+        if ctx.command_path == "depthlaw verify":
             with formatter.section("Suites (times: about, on two cores)"):
                 formatter.write_dl(list(completion.SUITES.items()))
         if self.name not in ("depth", "sweep"):

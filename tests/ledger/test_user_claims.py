@@ -77,6 +77,17 @@ def words(tmp_path) -> Path:
     return path
 
 
+@pytest.fixture
+def depthlaw(depthlaw):
+    """Commands; what is verified is measured in this process, unless an engine is named."""
+
+    def command(*words):
+        named = "--engine" in words or not str(words[0]).startswith("verify")
+        return depthlaw(*words, *([] if named else ["--engine", "inline"]))
+
+    return command
+
+
 def test_the_example_runs_as_printed(file, tmp_path, monkeypatch, depthlaw):
     monkeypatch.chdir(tmp_path)
     done = depthlaw("verify --claims", file.name, *["--results", "r", "--json"])
@@ -123,8 +134,7 @@ def test_the_same_file_at_two_paths_is_one_claim_in_one_process(file, tmp_path):
 
 def test_a_wrong_claim_of_ones_own_is_exit_code_1(file, example, tmp_path, depthlaw):
     file.write_text(example.replace("3**depth - 1)", "3**depth - 2)"))
-    given = ("--claims", file, "--results", tmp_path / "r", "--engine", "inline")
-    code, out, _ = depthlaw("verify", *given)
+    code, out, _ = depthlaw("verify --claims", file, "--results", tmp_path / "r")
     assert code == 1
     assert f"! {KEY}: FAILS at [" in out
 
@@ -321,14 +331,14 @@ def test_a_statement_that_is_false_for_many_draws_fails_by_default(words, tmp_pa
     """It is false for a quarter to a third of all draws, so that one draw a case often misses it:
     then it HOLDS, and the screen says that there was one."""
     given = ("--claims", words, "--results", tmp_path / "r")
-    code, out, _ = depthlaw("verify", *given, "--engine", "inline")
+    code, out, _ = depthlaw("verify", *given)
     assert code == 1
     assert "1 claim judged: 1 FAILS" in out
     assert "random instances: 20 draws a case (words/half)" in out
     assert "quantifier: almost every; 20 draws a case" in depthlaw("show words/half", *given).out
     words.write_text(WORDS.replace("    source=", "    seeds=1,\n    source="))
     assert own_claims(words)["words/half"].seeds == 1
-    assert "1 draw a case" in depthlaw("verify", *given, "--engine", "inline").out
+    assert "1 draw a case" in depthlaw("verify", *given).out
     assert library.claims()["hops/doubling"].seeds == 1
 
 
