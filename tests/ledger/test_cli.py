@@ -157,10 +157,7 @@ def test_bad_input_is_one_line_and_2_before_any_work(typed, tmp_path, monkeypatc
     def worked(*_, **__):
         raise AssertionError("work was begun")
 
-    for begun in (
-        "ledger.functions.appendix.write_appendix",
-        "ledger.suite.Work.execute",
-    ):
+    for begun in ("ledger.functions.appendix.write_appendix", "ledger.suite.Work.execute"):
         monkeypatch.setattr(f"depthlaw.{begun}", worked)
     (tmp_path / "there.png").write_text("")
     arguments = shlex.split(typed.format(tmp=tmp_path, losses=LOSSES))
@@ -411,12 +408,7 @@ MISTAKEN = "from depthlaw.theory.claims.definition import claim\n\n\nx = 1\n"
     ],
 )
 def test_a_mistake_in_a_module_is_named_with_file_and_line(
-    tmp_path,
-    monkeypatch,
-    capsys,
-    mistake,
-    line,
-    said,
+    tmp_path, monkeypatch, capsys, mistake, line, said
 ):
     package = tmp_path / "mistaken" / "theory" / "topic"
     package.mkdir(parents=True)
@@ -457,11 +449,7 @@ def test_ctrl_c_is_one_line_and_resumable(tmp_path, number, said):
     words = f"-m depthlaw verify quick --results {tmp_path} --engine pool {KILLED}".split()
     command = [sys.executable, *words]
     process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     while process.poll() is None and not list((tmp_path / "runs").rglob("*.json")):
         time.sleep(0.002)

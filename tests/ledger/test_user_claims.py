@@ -412,6 +412,8 @@ def test_the_command_that_goes_on_names_the_file(words, tmp_path, depthlaw):
             "rnage(case",
             r"NameError: name 'rnage' is not defined \(walks.py, line 3\d\)",
         ),
+        # What names the case differs from run to run.
+        ("case.depth", "case.dpeth", r"AttributeError: the case .* has no field 'dpeth' \(walks"),
         ("Exact(int(x.max()))", "Exact(1.0)", r"TypeError: Exact and Ball take an int.*; got 1\.0"),
         (
             "Exact(int(x.max()))",
