@@ -222,16 +222,16 @@ def _parameters(name: str) -> Iterator[inspect.Parameter]:
 
 def _parameter(name: str, facts: Mapping[str, Any]) -> inspect.Parameter:
     """A parameter as the parser takes it; `facts` are the fields of commands.toml."""
-    kind: Any = _KINDS.get(facts.get("kind", ""), str)
-    default = facts.get("default", False if kind is bool else None)
+    kind: Any = _KINDS[facts["kind"]] if "kind" in facts else str
+    default = False if kind is bool else None
+    value = ... if facts.get("required") else facts.get("default", default)
     more = {
         "help": facts["help"],
         "metavar": facts.get("takes"),
         "parser": _place if kind is Path else None,
-        "autocompletion": getattr(completion, facts["offers"]) if "offers" in facts else None,
+        "autocompletion": completion.OFFERS[facts["offers"]] if "offers" in facts else None,
         "rich_help_panel": facts.get("heading"),
     }
-    value = ... if facts.get("required") else default
     if facts.get("argument"):
         given = typer.Argument(value, **more)
     else:

@@ -145,9 +145,6 @@ REFUSED = {
     "measure residual --model gpt2 --force": "--plot FILE",
     "measure residual --model gpt2 --plot {tmp}/x.gif": "accepted are .png, .svg and .pdf",
     "measure residual --model gpt2 --plot {tmp}/there.png": "--force to replace it",
-    "measure hops": "--checkpoint",
-    "measure hops --checkpoint {tmp}": "holds no config.json",
-    "measure hops --checkpoint {tmp} --k 1,17": "numbers from 0 to 16",
     "nothing": "--help",
 }
 
