@@ -8,7 +8,7 @@ that it has seen, each with the value that it would give now, and there are fini
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -17,7 +17,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 
 from ..atlas.tasks import Word, WordTask
 from .attention import AttentionNet, Head
-from .fields import Vector, times
+from .fields import Vector, plus, times
 from .recurrent import RecurrentNet
 
 # Pairs of a net's states and a state of the task that are followed at most; of attention, each of
@@ -61,7 +61,7 @@ def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> EveryLength |
     if isinstance(net, RecurrentNet):
         start, step = net.start, net.step
     elif task.machine and _reads_on(net):
-        start, step = _hard_attention(_with_integers(net))
+        start, step = _hard_attention(net.with_matrices(_whole))
     else:
         return None
     machine = task.machine
@@ -132,22 +132,6 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
-def _with_integers(net: AttentionNet) -> AttentionNet:
-    def head(given: Head) -> Head:
-        matrices = ("query", "key", "value", "output")
-        return replace(given, **{name: _whole(getattr(given, name)) for name in matrices})
-
-    return replace(
-        net,
-        embedding={letter: _whole(vector) for letter, vector in net.embedding.items()},
-        layers=tuple(
-            replace(layer, heads=tuple(map(head, layer.heads)), mlp=_whole(layer.mlp))
-            for layer in net.layers
-        ),
-        read=_whole(net.read),
-    )
-
-
 def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
     """The start and the step of a net of unique hard attention; a state is a number for each head's
     memory, by layers."""
@@ -161,13 +145,10 @@ def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
         return memories[heads]
 
     def added(head: Head, memory: Memory, state: Vector) -> tuple[Any, ...]:
-        query, best, found = times(head.query, state), None, ()
         # To the right a later key wins a tie.
-        for key, value in reversed(memory) if head.kind == "hard-right" else memory:
-            score = sum(a * b for a, b in zip(query, key, strict=True))
-            if best is None or net.field.sign(score - best) > 0:
-                best, found = score, value
-        return found
+        seen = memory[::-1] if head.kind == "hard-right" else memory
+        scores = times([key for key, _ in seen], times(head.query, state))
+        return seen[net.field.largest(scores)][1]
 
     @cache
     def through(layer: int, memory: int, state: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]]:
@@ -178,13 +159,12 @@ def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
             new = _remembered(head, old, list(state))
             seen = new if head.mask == "causal" else old
             if seen:
-                more = added(head, seen, list(state))
-                total = [a + b for a, b in zip(total, more, strict=True)]
+                total = plus(total, added(head, seen, list(state)))
             after.append(new)
         return number(tuple(after)), tuple(net.after_mlp(given, total))
 
     def token(states: tuple[int, ...], letter: str) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-        state, after = tuple(net.embedding[letter]), []
+        state, after = tuple(_whole(net.embedding[letter])), []
         for layer, memory in enumerate(states):
             new, state = through(layer, memory, state)
             after.append(new)

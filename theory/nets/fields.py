@@ -74,6 +74,14 @@ class Field:
             + ("" if self.domain is None else ', or polynomials in x such as "1/2*x + 1"')
         )
 
+    def largest(self, numbers: Sequence[Number]) -> int:
+        """The place of the first of the largest numbers."""
+        best = 0
+        for k in range(1, len(numbers)):
+            if self.sign(numbers[k] - numbers[best]) > 0:
+                best = k
+        return best
+
     def sign(self, value: Number) -> int:
         """-1, 0 or 1, exactly."""
         if self.domain is None:
@@ -138,3 +146,8 @@ def dot(one: Sequence[Number], other: Sequence[Number]) -> Number:
 def times(matrix: list[Vector], vector: Sequence[Number]) -> Vector:
     """A matrix times a vector."""
     return [dot(row, vector) for row in matrix]
+
+
+def plus(one: Sequence[Number], other: Sequence[Number]) -> Vector:
+    """The sum of two vectors."""
+    return [a + b for a, b in zip(one, other, strict=True)]

@@ -42,7 +42,7 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -168,26 +168,15 @@ def net_of(body: Mapping[str, Any]) -> ExactNet:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
 
-def attention_net(body: Mapping[str, Any]) -> AttentionNet:
-    """The net of attention that a JSON object describes.
-
-    Raises:
-        UsageError: as of `net_of`.
-    """
+def _of_kind(kind: type[Some], body: Mapping[str, Any]) -> Some:
+    """`net_of`, for what is known to be of one family."""
     net = net_of(body)
-    assert isinstance(net, AttentionNet)
+    assert isinstance(net, kind)
     return net
 
 
-def recurrent_net(body: Mapping[str, Any]) -> RecurrentNet:
-    """The recurrent net that a JSON object describes.
-
-    Raises:
-        UsageError: as of `net_of`.
-    """
-    net = net_of(body)
-    assert isinstance(net, RecurrentNet)
-    return net
+attention_net = partial(_of_kind, AttentionNet)
+recurrent_net = partial(_of_kind, RecurrentNet)
 
 
 def changed(net: Some, *way: str | int, to: Any) -> Some:
@@ -212,9 +201,7 @@ def changed(net: Some, *way: str | int, to: Any) -> Some:
     if same:
         raise UsageError(f"the entry {' '.join(map(str, way))} of the net is {to} already")
     part[way[-1]] = to
-    made = net_of(body)
-    assert type(made) is type(net)
-    return made
+    return _of_kind(type(net), body)
 
 
 def text_of(value: Any, indent: int = 0) -> str:
