@@ -112,8 +112,12 @@ def thoughts(
     """
     made = net.with_matrices(in_whole_numbers)
     for words in groups:
-        held = _thoughts(made, _embedded(made, words))
-        yield (_fractions(made, last.through(made.read)) for last in held)
+        read = (last.through(made.read) for last in _thoughts(made, _embedded(made, words)))
+        # Whole numbers, which are what most nets hold, are faster as integers.
+        yield (
+            each.top[:, 0].tolist() if (each.bottom == 1).all() else _fractions(made, each)
+            for each in read
+        )
 
 
 # --- recurrent layers -----------------------------------------------------------------------------
@@ -158,15 +162,20 @@ def _fit(bound: int, *arrays: Whole) -> tuple[Whole, ...]:
 
 
 def _times(a: Whole, b: Whole) -> Whole:
+    if (b == 1).all():
+        return np.broadcast_to(a, np.broadcast_shapes(a.shape, b.shape))
     a, b = _fit(_largest(a) * _largest(b), a, b)
     return a * b
 
 
 def matmul(a: Whole, b: Whole) -> Whole:
-    """The product of matrices of whole numbers, exactly; in floats where no sum reaches 2^53."""
+    """The product of matrices of whole numbers, exactly; in floats where they hold every sum."""
     bound = _largest(a) * _largest(b) * a.shape[-1]
     if bound < 1 << 53:
-        return (a.astype(float) @ b.astype(float)).astype(np.int64)
+        kind = np.float32 if bound < 1 << 24 else np.float64
+        rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) if b.ndim == 2 else a
+        product = (rows.astype(kind) @ b.astype(kind)).astype(np.int64)
+        return product.reshape(*a.shape[:-1], b.shape[-1])
     a, b = _fit(bound, a, b)
     return a @ b
 

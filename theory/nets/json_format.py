@@ -42,7 +42,7 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -387,21 +387,22 @@ def _matrix(field: Field, rows: Any) -> list[Vector]:
 def _position(field: Field, text: str) -> Callable[[int, int], Number]:
     """A feature of the position, as an expression in i and n: a number of the field, or one of
     SymPy's if it has a logarithm that is irrational."""
+    by_length = _TOKENS in _in_place(text).free_symbols
+    return lambda place, tokens: _number_at(field, text, place, tokens if by_length else 0)
+
+
+@lru_cache(1 << 16)
+def _number_at(field: Field, text: str, place: int, tokens: int) -> Number:
     expression = _in_place(text)
-
-    @cache
-    def at(place: int, tokens: int) -> Number:
-        value = expression.subs({_PLACE: place, _TOKENS: tokens})
-        if value.is_Rational:
-            return field.number(f"{value.p}/{value.q}")
-        if not (expression.has(sympy.log) and value.is_real):
-            raise UsageError(
-                f"the position {quoted(text)} is no real number at i = {place}, or irrational "
-                "without a logarithm"
-            )
-        return value
-
-    return at
+    value = expression.subs({_PLACE: place, _TOKENS: tokens})
+    if value.is_Rational:
+        return field.number(f"{value.p}/{value.q}")
+    if not (expression.has(sympy.log) and value.is_real):
+        raise UsageError(
+            f"the position {quoted(text)} is no real number at i = {place}, or irrational "
+            "without a logarithm"
+        )
+    return value
 
 
 def _with_factor(given: Any, size: int) -> tuple[Any, int | None]:
@@ -430,6 +431,11 @@ def _in_place(text: str) -> sympy.Expr:
         raise UsageError(
             f"cannot read the position {quoted(str(text))}; try i, i/n, (-1)^i or log(i + 1)"
         )
+    return _expression(text)
+
+
+@cache
+def _expression(text: str) -> sympy.Expr:
     try:
         names = {"i": _PLACE, "n": _TOKENS, "log": sympy.log}
         return sympy.sympify(text.replace("^", "**"), names)
