@@ -59,8 +59,7 @@ class WordTask:
         letters: the alphabet.
         answer: what a word has: True or False, or a label.
         least: length of the shortest word that is asked.
-        length: of every word, where all have one.
-        whole: whether the words of that length are all that the task has.
+        length: of every word that the task has, where all have one.
         machine: the same answers from finitely many states, where there are such.
         asked: the words of a length that are asked; by default all.
         listed: all words that are asked, of whatever length; and what they are.
@@ -70,7 +69,6 @@ class WordTask:
     answer: Callable[[Word], bool | str]
     least: int = 0
     length: int | None = None
-    whole: bool = False
     machine: Machine | None = None
     asked: Callable[[int], Iterable[Word]] | None = None
     listed: tuple[Callable[[], Iterable[Word]], str] | None = None
@@ -207,7 +205,7 @@ def _parity() -> WordTask:
 
 def parity_bits(n: int) -> WordTask:
     """Whether n bits have an odd number of ones."""
-    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n, whole=True)
+    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n)
 
 
 def _blocks(k: int) -> WordTask:
@@ -255,7 +253,7 @@ def _dyck(k: int, D: int) -> WordTask:
 def ordered(n: int) -> WordTask:
     """Whether n bits are sorted."""
     _demand(n >= 3, "ordered", "words of 3 letters or more", n=n)
-    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n, whole=True)
+    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n)
 
 
 def _kgram(k: int, symbols: int) -> WordTask:
@@ -292,7 +290,7 @@ def composition(k: int, N: int) -> WordTask:
     def answer(word: Word) -> str:
         return reduce(lambda at, a: word[a * N + int(at)], reversed(range(k)), word[-1])
 
-    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1, whole=True)
+    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1)
 
 
 def _kth_one(k: int, n: int) -> WordTask:
@@ -303,7 +301,7 @@ def _kth_one(k: int, n: int) -> WordTask:
         ones = [place for place, bit in enumerate(word, 1) if bit == "1"]
         return str(ones[k - 1]) if len(ones) >= k else "0"
 
-    return WordTask(("0", "1"), answer, length=n, whole=True)
+    return WordTask(("0", "1"), answer, length=n)
 
 
 # `l` as the atlas calls it.
@@ -314,7 +312,6 @@ def _iteration(l: int, n: int) -> WordTask:  # noqa: E741
         tuple(map(str, range(n))),
         lambda word: reduce(lambda at, _: word[int(at)], range(l), "0"),
         length=n,
-        whole=True,
     )
 
 
@@ -403,7 +400,7 @@ def group_words(group: str) -> WordTask:
 def group_product(group: str, N: int) -> WordTask:
     """The product of N elements of a group."""
     words = group_words(group)
-    return WordTask(words.letters, words.answer, length=N, whole=True)
+    return WordTask(words.letters, words.answer, length=N)
 
 
 def _generators(group: str) -> tuple[Element, ...]:

@@ -296,11 +296,7 @@ def _fractions(net: AttentionNet, products: _Rationals) -> list[Vector]:
 
 
 def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None, every: bool) -> _Rationals:
-    """What the answers to words of one length are read off, at the token of the read-out or all.
-
-    Raises:
-        _WordByWordError: if one of them has none, or numbers get too long.
-    """
+    """What the answers to words of one length are read off, at the token of the read-out or all."""
     vectors = _embedded(net, words)
     if net.thoughts is not None:
         read = next(islice(_thoughts(net, vectors), net.thoughts.steps, None))

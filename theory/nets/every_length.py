@@ -7,7 +7,7 @@ that it has seen, each with the value that it would give now, and there are fini
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -17,7 +17,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 
 from ..atlas.tasks import Word, WordTask
 from .attention import AttentionNet, Head
-from .fields import Vector, plus, times
+from .fields import plus, times
 from .recurrent import RecurrentNet
 
 # Pairs of a net's states and a state of the task that are followed at most; of attention, each of
@@ -115,7 +115,7 @@ def _reads_on(net: AttentionNet) -> bool:
 Memory = tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
 
 
-def _remembered(head: Head, memory: Memory, state: Vector) -> Memory:
+def _remembered(head: Head, memory: Memory, state: Sequence[Any]) -> Memory:
     """What a head remembers after one token more. Of equal keys the one of the last token wins, to
     the left that of the first."""
     key = tuple(times(head.key, state))
@@ -144,23 +144,19 @@ def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
             listed.append(heads)
         return memories[heads]
 
-    def added(head: Head, memory: Memory, state: Vector) -> tuple[Any, ...]:
-        # To the right a later key wins a tie.
-        seen = memory[::-1] if head.kind == "hard-right" else memory
-        scores = times([key for key, _ in seen], times(head.query, state))
-        return seen[net.field.largest(scores)][1]
-
     @cache
     def through(layer: int, memory: int, state: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]]:
         given = net.layers[layer]
         total = list(state) if given.residual else [0 * entry for entry in state]
         after = []
         for head, old in zip(given.heads, listed[memory], strict=True):
-            new = _remembered(head, old, list(state))
-            seen = new if head.mask == "causal" else old
-            if seen:
-                total = plus(total, added(head, seen, list(state)))
+            new = _remembered(head, old, state)
             after.append(new)
+            if seen := new if head.mask == "causal" else old:
+                # To the right a later key wins a tie.
+                order = seen[::-1] if head.kind == "hard-right" else seen
+                scores = times([key for key, _ in order], times(head.query, state))
+                total = plus(total, order[net.field.largest(scores)][1])
         return number(tuple(after)), tuple(net.after_mlp(given, total))
 
     def token(states: tuple[int, ...], letter: str) -> tuple[tuple[int, ...], tuple[Any, ...]]:

@@ -24,11 +24,7 @@ _fraction = lru_cache(4096)(Fraction)
 
 
 def _polynomial(text: str) -> sympy.Expr:
-    """Arithmetic in x.
-
-    Raises:
-        ValueError: for anything else.
-    """
+    """Arithmetic in x; a ValueError for anything else."""
     if not _POLYNOMIAL.fullmatch(text):
         raise ValueError(f"{text!r} is no polynomial in x")
     return sympy.sympify(text.replace("^", "**"), {"x": _X})
@@ -143,7 +139,7 @@ def dot(one: Sequence[Number], other: Sequence[Number]) -> Number:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def times(matrix: list[Vector], vector: Sequence[Number]) -> Vector:
+def times(matrix: Sequence[Sequence[Number]], vector: Sequence[Number]) -> Vector:
     """A matrix times a vector."""
     return [dot(row, vector) for row in matrix]
 

@@ -421,11 +421,7 @@ _PLACE, _TOKENS = sympy.symbols("i n")
 
 
 def _in_place(text: str) -> sympy.Expr:
-    """An expression in i and n, which may have logarithms.
-
-    Raises:
-        UsageError: for anything else.
-    """
+    """An expression in i and n, which may have logarithms."""
     arithmetic = text.replace("log(", "(") if isinstance(text, str) else ""
     if not _POSITION.fullmatch(arithmetic) or _HUGE.search(arithmetic):
         raise UsageError(
