@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from fractions import Fraction
+from functools import cached_property, reduce
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -98,19 +99,25 @@ class AttentionNet:
 
         return replace(self, layers=tuple(map(layer, self.layers)), read=made(self.read))
 
+    @cached_property
+    def in_integers(self) -> AttentionNet:
+        """The net with its whole rationals as integers, which are faster."""
+        embedding = {letter: _integers(vector) for letter, vector in self.embedding.items()}
+        return replace(self.with_matrices(_integers), embedding=embedding)
+
     def answer(self, word: Sequence[str]) -> str | bool:
         """What the net says of a word: a label, or whether the read-out is positive.
 
         Cost: for each head of each layer n^2 scores, in exact arithmetic; so for each thought.
         """
-        return self.said(self._last_state(word))
+        return self.in_integers.said(self.in_integers._last_state(word))
 
     def read_out(self, word: Sequence[str]) -> Vector:
         """The products that the answer to a word is read off.
 
         Cost: as of `answer`.
         """
-        return times(self.read, self._last_state(word))
+        return times(self.read, self.in_integers._last_state(word))
 
     def _last_state(self, word: Sequence[str]) -> Vector:
         tokens = [*filter(None, [self.start]), *word, *filter(None, [self.end])]
@@ -125,7 +132,7 @@ class AttentionNet:
     def _placed(self, vectors: list[Vector]) -> list[Vector]:
         n, places = len(vectors), list(zip(self.positions, self.factors, strict=True))
         return [
-            [*vector, *(at(i, n) if c is None else at(i, n) * vector[c] for at, c in places)]
+            _integers([*vector, *(at(i, n) * (1 if c is None else vector[c]) for at, c in places)])
             for i, vector in enumerate(vectors)
         ]
 
@@ -177,7 +184,7 @@ class AttentionNet:
     def _weights(self, head: Head, scores: Vector, tokens: int) -> Vector:
         sign = self.field.sign
         if head.kind == "linear":
-            by = tokens if head.divide == "n" else head.divide
+            by = self.field.number(tokens) if head.divide == "n" else head.divide
             return [score / by for score in scores]
         if head.kind in ("softmax", "weights"):
             if head.kind == "softmax":
@@ -191,14 +198,21 @@ class AttentionNet:
             # Softmax gives no token the weight 0.
             if any(sign(score) <= 0 for score in scores):
                 raise UsageError('attention "weights" takes scores above 0')
-            total = sum(scores[1:], scores[0])
+            total = sum(scores, self.field.number(0))
             return [score / total for score in scores]
         best = scores[self.field.largest(scores)]
         where = [j for j, score in enumerate(scores) if score == best]
         if head.kind == "average":
             return [self.field.number(f"1/{len(where)}") if s == best else 0 for s in scores]
         chosen = where[-1 if head.kind == "hard-right" else 0]
-        return [self.field.number(1) if j == chosen else 0 for j in range(len(scores))]
+        return [int(j == chosen) for j in range(len(scores))]
+
+
+def _integers(value: Any) -> Any:
+    """Whole rationals in lists as integers."""
+    if isinstance(value, list):
+        return list(map(_integers, value))
+    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 def _whole(field: Field, score: Number) -> int:

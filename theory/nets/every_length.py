@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -61,7 +60,7 @@ def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> EveryLength |
     if isinstance(net, RecurrentNet):
         start, step = net.start, net.step
     elif task.machine and _reads_on(net):
-        start, step = _hard_attention(net.with_matrices(_whole))
+        start, step = _hard_attention(net.in_integers)
     else:
         return None
     machine = task.machine
@@ -125,13 +124,6 @@ def _remembered(head: Head, memory: Memory, state: Sequence[Any]) -> Memory:
     return (*kept, (key, tuple(times(head.output, times(head.value, state)))))
 
 
-def _whole(value: Any) -> Any:
-    """Whole numbers in lists and tuples as integers, which are faster."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_whole, value))
-    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
-
-
 def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
     """The start and the step of a net of unique hard attention; a state is a number for each head's
     memory, by layers."""
@@ -160,7 +152,7 @@ def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
         return number(tuple(after)), tuple(net.after_mlp(given, total))
 
     def token(states: tuple[int, ...], letter: str) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-        state, after = tuple(_whole(net.embedding[letter])), []
+        state, after = tuple(net.embedding[letter]), []
         for layer, memory in enumerate(states):
             new, state = through(layer, memory, state)
             after.append(new)
