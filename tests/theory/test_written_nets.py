@@ -186,8 +186,8 @@ def test_linear_layers_are_those_of_the_matrices() -> None:
 def test_thoughts_are_those_of_the_net() -> None:
     net = continuous_thoughts.vertex_net(Case(vertices=3, distance=2))
     words = list(word_task("reachability", {"n": 3, "D": 2}).words(0))[::7]
-    for word, said in answers(net, words):
-        (after,) = thoughts(net, [[word]])
+    held_of = thoughts(net, [[word] for word in words])
+    for (word, said), after in zip(answers(net, words), held_of, strict=True):
         ((held,),) = next(itertools.islice(after, 2, None))
         assert said == (held > 0) == net.answer(word)
 

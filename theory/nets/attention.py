@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError
 
-from .fields import Field, Number, Vector, plus, times
+from .fields import Field, Number, Vector, integers, plus, times
 
 # Of softmax: base^score has about as many digits.
 LARGEST_SCORE = 10_000
@@ -102,8 +101,8 @@ class AttentionNet:
     @cached_property
     def in_integers(self) -> AttentionNet:
         """The net with its whole rationals as integers, which are faster."""
-        embedding = {letter: _integers(vector) for letter, vector in self.embedding.items()}
-        return replace(self.with_matrices(_integers), embedding=embedding)
+        embedding = {letter: integers(vector) for letter, vector in self.embedding.items()}
+        return replace(self.with_matrices(integers), embedding=embedding)
 
     def answer(self, word: Sequence[str]) -> str | bool:
         """What the net says of a word: a label, or whether the read-out is positive.
@@ -132,7 +131,7 @@ class AttentionNet:
     def _placed(self, vectors: list[Vector]) -> list[Vector]:
         n, places = len(vectors), list(zip(self.positions, self.factors, strict=True))
         return [
-            _integers([*vector, *(at(i, n) * (1 if c is None else vector[c]) for at, c in places)])
+            integers([*vector, *(at(i, n) * (1 if c is None else vector[c]) for at, c in places)])
             for i, vector in enumerate(vectors)
         ]
 
@@ -206,13 +205,6 @@ class AttentionNet:
             return [self.field.number(f"1/{len(where)}") if s == best else 0 for s in scores]
         chosen = where[-1 if head.kind == "hard-right" else 0]
         return [int(j == chosen) for j in range(len(scores))]
-
-
-def _integers(value: Any) -> Any:
-    """Whole rationals in lists as integers."""
-    if isinstance(value, list):
-        return list(map(_integers, value))
-    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 def _whole(field: Field, score: Number) -> int:

@@ -144,6 +144,13 @@ def times(matrix: Sequence[Sequence[Number]], vector: Sequence[Number]) -> Vecto
     return [dot(row, vector) for row in matrix]
 
 
+def integers(value: Any) -> Any:
+    """Whole rationals in lists and tuples as integers, which are faster."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(integers, value))
+    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
 def plus(one: Sequence[Number], other: Sequence[Number]) -> Vector:
     """The sum of two vectors."""
     return [a + b for a, b in zip(one, other, strict=True)]

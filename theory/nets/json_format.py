@@ -52,7 +52,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from .attention import KINDS, MASKS, AttentionNet, Head, Layer, Thoughts
 from .classes import ExactNet
-from .fields import Field, Number, Vector, field_of, letters_of
+from .fields import Field, Number, Vector, field_of, integers, letters_of
 from .recurrent import RecurrentLayer, RecurrentNet
 from .relu import ReluNet, relu_net
 from .thoughts import ThoughtNet, thought_net
@@ -335,7 +335,7 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
 def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
     field, layers = field_of(body), []
     for layer in body["layers"]:
-        start = tuple(_vector(field, layer["start"]))
+        start = tuple(integers(_vector(field, layer["start"])))
         size = len(start)
         step = {}
         for letter, given in layer["step"].items():
@@ -350,9 +350,9 @@ def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
                 raise UsageError(
                     f"the step of {quoted(letter)} does not fit a state of size {size}"
                 )
-            step[letter] = (matrix, add)
+            step[letter] = integers((matrix, add))
         emit = {
-            (tuple(_vector(field, state)), read): written
+            (tuple(integers(_vector(field, state))), read): written
             for state, read, written in _triples(layer["emit"])
         }
         if not all(isinstance(written, str) for written in emit.values()):
