@@ -19,7 +19,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..atlas.tasks import Word
 from ..exact.enclosure import enclose, from_fraction
-from .attention import AttentionNet, Head, Layer
+from .attention import AttentionNet
 
 # Bits with which a word is run before the next are tried.
 PRECISIONS = (64, 128, 512, 2048)
@@ -63,8 +63,10 @@ class _BallNet:
     """A net at one precision."""
 
     def __init__(self, net: AttentionNet, bits: int) -> None:
+        self._bits = bits
         with flint.ctx.workprec(bits):
-            self._net, self._bits = net.with_matrices(_in_balls), bits
+            # Its layers and heads hold balls.
+            self._net: Any = net.with_matrices(_in_balls)
         self._letter = cache(lambda token: list(map(from_fraction, net.embedding[token])))
         self._place = cache(self._features)
 
@@ -111,7 +113,7 @@ class _BallNet:
             for value in (position(i, n) for position in self._net.positions)
         ]
 
-    def _through(self, layer: Layer, states: Matrix, tokens: Sequence[int]) -> Matrix:
+    def _through(self, layer: Any, states: Matrix, tokens: Sequence[int]) -> Matrix:
         """The states of some tokens after a layer."""
         table = states.tolist()
         asking = arb_mat([table[i] for i in tokens])
@@ -126,7 +128,7 @@ class _BallNet:
         hidden = [[(h + b).max(zero) for h, b in zip(row, bias, strict=True)] for row in hidden]
         return sums + arb_mat(hidden) * second
 
-    def _weights(self, head: Head, states: Matrix, asking: Matrix, tokens: Sequence[int]) -> Matrix:
+    def _weights(self, head: Any, states: Matrix, asking: Matrix, tokens: Sequence[int]) -> Matrix:
         scores = (asking * head.query) * (states * head.key).transpose()
         if head.base != "e":
             scores = scores * from_fraction(head.base).log()

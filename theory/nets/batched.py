@@ -170,10 +170,13 @@ def _times(a: Whole, b: Whole) -> Whole:
 
 def matmul(a: Whole, b: Whole) -> Whole:
     """The product of matrices of whole numbers, exactly; in floats where they hold every sum."""
-    bound = _largest(a) * _largest(b) * a.shape[-1]
+    # Numbers that meet zeros alone must be held, too.
+    bound = max(_largest(a), 1) * max(_largest(b), 1) * a.shape[-1]
     if bound < 1 << 53:
         kind = np.float32 if bound < 1 << 24 else np.float64
-        rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) if b.ndim == 2 else a
+        if b.ndim > 2:
+            return (a.astype(kind) @ b.astype(kind)).astype(np.int64)
+        rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
         product = (rows.astype(kind) @ b.astype(kind)).astype(np.int64)
         return product.reshape(*a.shape[:-1], b.shape[-1])
     a, b = _fit(bound, a, b)
