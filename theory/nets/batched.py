@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
 import numpy as np
@@ -203,13 +203,15 @@ def small(a: Whole) -> Whole:
 
 def in_whole_numbers(rows: list[Vector] | Vector) -> tuple[Whole, Whole]:
     """Rows of rationals, or one, as whole numbers, and their denominator."""
-    given = np.array(rows, dtype=object)
+    nested = isinstance(rows[0], list)
+    flat = list(chain(*rows)) if nested else rows
     # A number that stands in many places is one object.
-    entries = {id(entry): entry for entry in given.flat}
+    entries = dict(zip(map(id, flat), flat, strict=True))
     bottom = math.lcm(*(entry.denominator for entry in entries.values()))
     whole = {at: e.numerator * (bottom // e.denominator) for at, e in entries.items()}
-    top = np.array([whole[id(entry)] for entry in given.flat], dtype=object).reshape(given.shape)
-    return small(top), small(np.array([bottom], dtype=object))
+    top = np.array(list(map(whole.__getitem__, map(id, flat))), dtype=object)
+    shape = (len(rows), len(rows[0])) if nested else (len(rows),)
+    return small(top.reshape(shape)), small(np.array([bottom], dtype=object))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -69,6 +69,13 @@ class Field:
             'such as "1/3"'
             + ("" if self.domain is None else ', or polynomials in x such as "1/2*x + 1"')
         )
+
+    def numbers(self, entries: Iterable[Any]) -> Vector:
+        """`number` of each entry; of integers alone in a tenth of the time."""
+        listed = list(entries)
+        if self.domain is None and set(map(type, listed)) <= {int}:
+            return list(map(_fraction, listed))
+        return [self.number(entry) for entry in listed]
 
     def largest(self, numbers: Sequence[Number]) -> int:
         """The place of the first of the largest numbers."""

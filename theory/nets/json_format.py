@@ -219,7 +219,7 @@ def text_of(value: Any, indent: int = 0) -> str:
 
 def _attention(body: Mapping[str, Any]) -> AttentionNet:
     field = field_of(body)
-    embedding = {token: _vector(field, v) for token, v in body["embedding"].items()}
+    embedding = {token: field.numbers(v) for token, v in body["embedding"].items()}
     alphabet = letters_of(body)
     marks = [body[end] for end in ("start", "end") if body.get(end) is not None]
     if not all(isinstance(mark, str) and mark for mark in marks):
@@ -240,7 +240,7 @@ def _attention(body: Mapping[str, Any]) -> AttentionNet:
         mlp = None
         if "mlp" in layer:
             first, second = (_matrix(field, layer["mlp"][name]) for name in ("in", "out"))
-            mlp = (first, _vector(field, layer["mlp"]["bias"]), second)
+            mlp = (first, field.numbers(layer["mlp"]["bias"]), second)
             hidden = {len(first), len(mlp[1]), len(second[0])}
             if len(first[0]) != width or len(second) != width or len(hidden) != 1:
                 raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
@@ -295,7 +295,7 @@ def _flag(layer: Mapping[str, Any], name: str, usual: bool) -> bool:
 
 
 def _thoughts(field: Field, given: Mapping[str, Any], width: int, positions: int) -> Thoughts:
-    matrix, add = _matrix(field, given["matrix"]), _vector(field, given["add"])
+    matrix, add = _matrix(field, given["matrix"]), field.numbers(given["add"])
     steps = given["steps"]
     if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= MOST_THOUGHTS:
         raise UsageError(f"the number of thoughts is from 1 to {MOST_THOUGHTS:,}")
@@ -335,24 +335,24 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
 def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
     field, layers = field_of(body), []
     for layer in body["layers"]:
-        start = tuple(integers(_vector(field, layer["start"])))
+        start = tuple(integers(field.numbers(layer["start"])))
         size = len(start)
         step = {}
         for letter, given in layer["step"].items():
             if "diagonal" in given:
-                entries, zero = _vector(field, given["diagonal"]), field.number(0)
+                entries, zero = field.numbers(given["diagonal"]), field.number(0)
                 places = range(len(entries))
                 matrix = [[entries[i] if i == j else zero for j in places] for i in places]
             else:
                 matrix = _matrix(field, given["matrix"])
-            add = _vector(field, given["add"]) if "add" in given else [field.number(0)] * size
+            add = field.numbers(given["add"]) if "add" in given else [field.number(0)] * size
             if len(matrix) != size or any(len(row) != size for row in matrix) or len(add) != size:
                 raise UsageError(
                     f"the step of {quoted(letter)} does not fit a state of size {size}"
                 )
             step[letter] = integers((matrix, add))
         emit = {
-            (tuple(integers(_vector(field, state))), read): written
+            (tuple(integers(field.numbers(state))), read): written
             for state, read, written in _triples(layer["emit"])
         }
         if not all(isinstance(written, str) for written in emit.values()):
@@ -373,12 +373,8 @@ def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:
                 yield state, read, written
 
 
-def _vector(field: Field, entries: Any) -> Vector:
-    return [field.number(entry) for entry in entries]
-
-
 def _matrix(field: Field, rows: Any) -> list[Vector]:
-    matrix = [_vector(field, row) for row in rows]
+    matrix = [field.numbers(row) for row in rows]
     if not matrix or len({len(row) for row in matrix}) != 1:
         raise UsageError("a matrix has rows of different lengths, or none")
     return matrix

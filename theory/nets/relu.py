@@ -90,12 +90,12 @@ def relu_net(body: Mapping[str, Any]) -> ReluNet:
     Raises:
         UsageError: for what is no number, or of the wrong size; `net_of` says what is missing.
     """
-    number, layers = Field().number, []
+    read, layers = Field().numbers, []
     for layer in body["layers"]:
-        matrix = [[number(entry) for entry in row] for row in layer["matrix"]]
-        bias = [number(entry) for entry in layer.get("bias", [0] * len(matrix))]
+        matrix = [read(row) for row in layer["matrix"]]
+        bias = read(layer.get("bias", [0] * len(matrix)))
         layers.append([[*row, b] for row, b in zip(matrix, bias, strict=True)])
-    out = [*map(number, body["out"]), number(body.get("add", 0))]
+    out = read([*body["out"], body.get("add", 0)])
     sizes = [{len(row) - 1 for row in rows} for rows in (*layers, [out])]
     for place, (given, rows) in enumerate(zip(sizes[1:], layers, strict=True), 1):
         if not rows or len(sizes[place - 1]) != 1 or given != {len(rows)}:
