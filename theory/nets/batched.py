@@ -172,6 +172,9 @@ def matmul(a: Whole, b: Whole) -> Whole:
     """The product of matrices of whole numbers, exactly; in floats where they hold every sum."""
     # Numbers that meet zeros alone must be held, too.
     bound = max(_largest(a), 1) * max(_largest(b), 1) * a.shape[-1]
+    if 1 << 53 <= bound < 1 << WIDEST:
+        pairs = ((a[..., k], b[..., k, :]) for k in range(a.shape[-1]))
+        bound = sum(max(_largest(x), 1) * max(_largest(y), 1) for x, y in pairs)
     if bound < 1 << 53:
         kind = np.float32 if bound < 1 << 24 else np.float64
         if b.ndim > 2:
