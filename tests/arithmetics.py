@@ -26,6 +26,7 @@ import ctypes
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -145,19 +146,11 @@ def _replace_loop(type_number: int, loop: Any) -> Any:
     return before
 
 
-class _View:
+def _view(place: int, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """Memory as an array."""
-
-    def __init__(
-        self, place: int, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]
-    ) -> None:
-        self.__array_interface__ = {
-            "version": 3,
-            "data": (place, False),
-            "shape": tuple(shape),
-            "strides": tuple(strides),
-            "typestr": dtype.str,
-        }
+    form = {"shape": tuple(shape), "strides": tuple(strides), "typestr": dtype.str}
+    said = {"version": 3, "data": (place, False)} | form
+    return np.asarray(SimpleNamespace(__array_interface__=said))
 
 
 @contextmanager
@@ -180,15 +173,9 @@ def _numpy(product: Product) -> Iterator[Product]:
                 before[0](places, sizes, strides, data)
                 return
             count, m, k, n = sizes[:4]
+            steps = [(strides[i], *strides[3 + 2 * i : 5 + 2 * i]) for i in range(3)]
             a, b, c = (
-                np.asarray(
-                    _View(
-                        places[i],
-                        (count, *shape),
-                        (strides[i], *strides[3 + 2 * i : 5 + 2 * i]),
-                        dtype,
-                    )
-                )
+                _view(places[i], (count, *shape), steps[i], dtype)
                 for i, shape in enumerate(((m, k), (k, n), (m, n)))
             )
             c[...] = plainly(a, b)
@@ -220,9 +207,8 @@ def _by_name(original: dict[str, Any]) -> dict[str, Any]:
     """NumPy's functions that multiply without its matmul, with it."""
 
     def floats(*arrays: Any) -> bool:
-        return len({np.asarray(x).dtype for x in arrays} & _BITS.keys()) == 1 and all(
-            np.asarray(x).dtype in _BITS and np.ndim(x) for x in arrays
-        )
+        dtypes = {np.asarray(x).dtype for x in arrays}
+        return len(dtypes) == 1 and dtypes <= _BITS.keys() and all(map(np.ndim, arrays))
 
     def dot(a: Any, b: Any, **options: Any) -> Any:
         fits = floats(a, b) and np.ndim(a) <= 2 and np.ndim(b) <= 2 and not options
@@ -248,11 +234,7 @@ def _by_name(original: dict[str, Any]) -> dict[str, Any]:
         if not arrow:
             output = "".join(x for x in letters if inputs.count(x) == 1)
         order = [*output, *(x for x in letters if x not in output)]
-        size = {
-            x: n
-            for side, y in zip(sides, operands, strict=True)
-            for x, n in zip(side, y.shape, strict=True)
-        }
+        size = dict(zip("".join(sides), operands[0].shape + operands[1].shape, strict=True))
         rows = [
             np.broadcast_to(
                 original["einsum"](f"{side}->{''.join(x for x in order if x in side)}", y).reshape(
@@ -304,26 +286,10 @@ class _Torch(TorchDispatchMode):
         return result if into is None else into.copy_(result)
 
 
-def _matrices(product: Product, a: Array, b: Array) -> Array:
-    return product(a, b)
-
-
-def _vector(product: Product, a: Array, b: Array) -> Array:
-    return product(a, b[:, None])[:, 0]
-
-
-def _number(product: Product, a: Array, b: Array) -> Array:
-    return product(a[None], b[:, None])[0, 0]
-
-
-def _summed(product: Product, a: Array, b: Array) -> Array:
-    return product(np.concatenate([*a], axis=1), np.concatenate([*b]))
-
-
 # The products of torch, as those of two matrices.
 _FORMS: dict[str, Callable[[Product, Array, Array], Array]] = {
-    **dict.fromkeys(("mm", "bmm", "addmm", "baddbmm"), _matrices),
-    **dict.fromkeys(("mv", "addmv"), _vector),
-    **dict.fromkeys(("dot", "vdot"), _number),
-    "addbmm": _summed,
+    **dict.fromkeys(("mm", "bmm", "addmm", "baddbmm"), lambda product, a, b: product(a, b)),
+    **dict.fromkeys(("mv", "addmv"), lambda product, a, b: product(a, b[:, None])[:, 0]),
+    **dict.fromkeys(("dot", "vdot"), lambda product, a, b: product(a[None], b[:, None])[0, 0]),
+    "addbmm": lambda product, a, b: product(np.concatenate([*a], axis=1), np.concatenate([*b])),
 }

@@ -18,7 +18,12 @@ from depthlaw.ledger.publish.site.inline import MarkSource
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.verdict import Verdict
 
+DOCS = Path(__file__).parents[2] / "docs"
 DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
+
+
+def _joined(name: str) -> str:
+    return " ".join((DOCS / name).read_text().split())
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +74,8 @@ def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
     ],
 )
 def test_a_sentence_without_its_number_is_not_published(ledger, mark):
-    with pytest.raises(
-        ValueError, match="recorded|cases of|is not counted|no sides|no means|not PROVED|no trained"
-    ):
+    said = "recorded|cases of|is not counted|no sides|no means|not PROVED|no trained"
+    with pytest.raises(ValueError, match=said):
         ledger.spoken(f"<!-- {mark} -->")
 
 
@@ -80,12 +84,11 @@ def test_other_comments_stay(ledger):
 
 
 def test_benchmarks_and_claims_that_pages_name_are_there():
-    docs = Path(__file__).parents[2] / "docs"
-    filled = MarkSource({}, 0).spoken((docs / "performance.md").read_text())
+    filled = MarkSource({}, 0).spoken((DOCS / "performance.md").read_text())
     assert "<!-- bench" not in filled
     kinds = "verdict|of|is|near|fails|agree|against|shapes|sizes"
     mark = re.compile(rf"<!--\s+(?:{kinds}):\s+([\w/]+)")
-    named = {key for page in docs.glob("*.md") for key in mark.findall(page.read_text())}
+    named = {key for page in DOCS.glob("*.md") for key in mark.findall(page.read_text())}
     assert len(named) > 40
     assert named <= set(depthlaw.claims())
 
@@ -105,11 +108,10 @@ def test_shares_shapes_and_sizes_are_those_of_statements(recorded):
 def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(recorded):
     within, beyond = "trained_depth/wall_within", recorded.judged("trained_depth/wall_beyond")
     ledger = MarkSource({within: recorded.judged(within)}, 1)
-    docs = Path(__file__).parents[2] / "docs"
     rows = recorded.judged("trained_rank/part_of_rank_shows").in_scope
     whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
-    page = (docs / "index.md").read_text()
+    page = (DOCS / "index.md").read_text()
     on_row = "wall_within depth=2,net={},asked=row,distance={},first={}".format
     for net, pick, seed in (("softmax", max, 13), ("softmax", min, 12), ("linearised", min, 15)):
         assert f"{on_row(net, 9, seed)} -->" in page
@@ -118,8 +120,8 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
             for first in range(10, 18)
         }
         assert pick(measured, key=lambda first: measured[first].low) == seed
-    assert "None sees beyond 9" in " ".join(page.split())
-    page = " ".join((docs / "what-training-finds.md").read_text().split())
+    assert "None sees beyond 9" in _joined("index.md")
+    page = _joined("what-training-finds.md")
     shares = {
         (net, at): [
             float(row.measured.low + row.measured.high) / 2
@@ -137,11 +139,10 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     )
     assert {78, 68} < {round(100 * share) for share in shares["softmax", 9]}
     nets: dict[tuple[str, int], float] = {}
-    for row in ledger.judged[within].cases:
-        case = row.case
+    for case, value in ((row.case, row.measured) for row in ledger.judged[within].cases):
         if case.depth == 2 and case.asked == "row":
-            low = min(nets.get((case.net, case.first), 1.0), float(row.measured.low))
-            nets[case.net, case.first] = low
+            net = case.net, case.first
+            nets[net] = min(nets.get(net, 1.0), float(value.low))
     assert "only four of sixteen nets surely reach 95 % in a row at every distance up to 9" in page
     assert [len(nets), sum(low >= 0.95 for low in nets.values())] == [16, 4]
     assert "right on 80 % (softmax) and 68 % (linearised) in a row at 9" in page
@@ -164,13 +165,6 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     assert len(short) == 3
     assert all(shares["softmax", 7][at] > 0.99 for at in short)
     assert all(row.decision.verdict is Verdict.HOLDS for row in beyond.decided)
-
-
-DOCS = Path(__file__).parents[2] / "docs"
-
-
-def _joined(name: str) -> str:
-    return " ".join((DOCS / name).read_text().split())
 
 
 def _figures() -> tuple[str, str]:
@@ -197,12 +191,9 @@ def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
     ratio = times_smaller_in_all(by_updates.SIZE, 1, deepest)
     assert ratio == round(weights[1] / weights[deepest], 1)
     assert times_smaller_in_all(by_updates.SIZE, 1, 3) < ratio, "the control: fewer layers"
-    mark = (
-        "<!-- law: empirics.depth_width.fixed_budgets.times_smaller_in_all "
-        f"{by_updates.SIZE} 1 {deepest} -->"
-    )
-    filled = MarkSource({}, 0).spoken(mark)
-    assert filled == str(ratio)
+    law = "empirics.depth_width.fixed_budgets.times_smaller_in_all"
+    mark = f"<!-- law: {law} {by_updates.SIZE} 1 {deepest} -->"
+    assert MarkSource({}, 0).spoken(mark) == str(ratio)
     title = f"equal weights in the layers, the deeper net up to {mark} times smaller in all"
     assert f"**At {title}, depth gained little.**" in _joined("index.md")
     assert f"## Does depth pay at {title}?" in _joined("what-training-finds.md")

@@ -33,14 +33,8 @@ SOURCE = provenance.Provenance(
     date="2031-05-06",
 )
 FACTS: dict[str, Any] = {
-    "environment": {
-        "python": "3.11.7",
-        "cpu": "CPU_A",
-        "cores": 2,
-        "commit": "abc",
-        "packages": {"numpy": "2.0"},
-        "platform": "Linux",
-    },
+    "environment": {"python": "3.11.7", "cpu": "CPU_A", "cores": 2, "platform": "Linux"}
+    | {"commit": "abc", "packages": {"numpy": "2.0"}},
     "timing": {"wall_s": 3600.0},
     "compute": {"peak_bytes_of_process": 2**31},
 }
@@ -58,30 +52,23 @@ def result(
     return made.result(Le(sep, width), *rows, control=control, **changes)
 
 
-RESULTS = [
-    result(
+ROWS = [
+    (
         row(Exact(3), order=1),
         row(Ball(Fraction(1), Fraction(2)), order=2),
         row(None, Verdict.UNDECIDED, order=3),
-        assumes={"$d_x < 10$": lambda case: True},
     ),
-    result(
+    (
         row(Sample((1.0, 2.0)), seeds=2, corpus="d1ce"),
         row(Proportion(9, 10), Verdict.UNDECIDED, corpus="d1ce", order=4),
-        portable=False,
-        needs="empirics",
-        wording="recalled",
     ),
-    replace(
-        result(
-            row(Exact(4), Verdict.OUT_OF_SCOPE, order=5),
-            row(Exact(5), order=6),
-            rests_on="prose",
-            proof=lambda s: [],
-            evidence="argument",
-        ),
-        proof=(Step("a", True), Step("b", True)),
-    ),
+    (row(Exact(4), Verdict.OUT_OF_SCOPE, order=5), row(Exact(5), order=6)),
+]
+_ARGUED = {"rests_on": "prose", "proof": lambda s: [], "evidence": "argument"}
+RESULTS = [
+    result(*ROWS[0], assumes={"$d_x < 10$": lambda case: True}),
+    result(*ROWS[1], portable=False, needs="empirics", wording="recalled"),
+    replace(result(*ROWS[2], **_ARGUED), proof=(Step("a", True), Step("b", True))),
 ]
 
 
@@ -103,15 +90,9 @@ def checklist(*results: ClaimResult) -> str:
                 "rounding differs from machine to machine: 1.",
             ],
         ),
-        (
-            "How to run it again",
-            [
-                "depthlaw appendix out",
-                "depthlaw verify quick \\\n  --only topic/name",
-                "(extras `empirics`)",
-                "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`",
-            ],
-        ),
+        ("How to run it again", ["depthlaw appendix out", "(extras `empirics`)"]),
+        ("How to run it again", ["depthlaw verify quick \\\n  --only topic/name"]),
+        ("How to run it again", ["7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`"]),
         ("Data and code", ["`d1ce`"]),
         ("Settings", ["No case names more than one net to a seed id."]),
         ("Statistics", ["exact values 3, rigorous enclosures 1, means 1, shares 1."]),

@@ -80,16 +80,10 @@ def test_every_interval_in_print_names_its_level_or_its_seeds(recorded: Recorded
 
 def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded) -> None:
     """An undecided case never excludes what is stated, by the interval that is said to decide."""
-    results = [
-        result
-        for key, claim in recorded.claims.items()
-        if claim.topic in ("depth_width", "rank_collapse", "trained_depth")
-        and claim.needs
-        and (result := recorded.judged(key)) is not None
-        and any(isinstance(row.measured, Sample | Proportion) for row in result.cases)
-    ]
+    topics = ("depth_width", "rank_collapse", "trained_depth")
+    asked = [key for key, claim in recorded.claims.items() if claim.topic in topics and claim.needs]
     outside = 0
-    for result in results:
+    for result in filter(None, map(recorded.judged, asked)):
         for row, written in zip(result.cases, data.rows([result]), strict=True):
             if not isinstance(row.measured, Sample | Proportion):
                 continue
