@@ -177,7 +177,7 @@ class AttentionNet:
             scores = times(keys[:last], query)
             weights = self._weights(head, scores, len(states)) if scores else []
             parts = [[w * x for x in values[j]] for j, w in enumerate(weights) if w]
-            found.append(reduce(plus, parts) if parts else None)
+            found.append(integers(reduce(plus, parts)) if parts else None)
         return found
 
     def _weights(self, head: Head, scores: Vector, tokens: int) -> Vector:
@@ -202,7 +202,8 @@ class AttentionNet:
         best = scores[self.field.largest(scores)]
         where = [j for j, score in enumerate(scores) if score == best]
         if head.kind == "average":
-            return [self.field.number(f"1/{len(where)}") if s == best else 0 for s in scores]
+            share = integers(self.field.number(f"1/{len(where)}"))
+            return [share if score == best else 0 for score in scores]
         chosen = where[-1 if head.kind == "hard-right" else 0]
         return [int(j == chosen) for j in range(len(scores))]
 
