@@ -119,8 +119,8 @@ def _from_atlas(
     return TaskAnswer(
         key,
         f"Task: {task.name}. {task.definition}",
-        f"It depends on the class of models; `depthlaw tasks list {key}{more}` has bounds for {many}"
-        " and names sources",
+        f"It depends on the class of models; `depthlaw tasks list {key}{more}` has bounds for "
+        f"{many} and names sources",
         tuple(f"{row.class_.name}: {row.summary}; {row.checked}." for row in rows),
         (),
     )
