@@ -3,9 +3,13 @@ claims that answer it, and its picture, whose numbers stand in tables below."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
+from ...verdicts.estimates import CONFIDENCE
 from ..drawing.panels import Found, Panel, Table
 
 Drawn = Callable[[Found], Iterable[Panel]]
@@ -28,8 +32,8 @@ class PageQuestion:
     """
 
     title: str
-    claims: tuple[str, ...]
     drawn: Drawn
+    claims: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     table: Callable[[Found], Table] | None = None
     says: Said = lambda _: ()
@@ -45,23 +49,28 @@ class PageQuestion:
         )
 
 
+def texts(package: str, file: str) -> dict[str, dict[str, Any]]:
+    """A table of texts in TOML, in which CONFIDENCE stands for the level of intervals; lists are
+    tuples."""
+    text = (files(package) / file).read_text(encoding="utf-8")
+    return {
+        name: {key: tuple(it) if isinstance(it, list) else it for key, it in row.items()}
+        for name, row in tomllib.loads(text.replace("CONFIDENCE", CONFIDENCE)).items()
+    }
+
+
 QUESTIONS: dict[str, PageQuestion] = {}
+_TEXTS = texts(__package__, "questions.toml")
 
 
 def question(
-    name: str,
-    title: str,
-    claims: tuple[str, ...] = (),
-    *,
-    beside: tuple[str, ...] = (),
-    table: Callable[[Found], Table] | None = None,
-    says: Said = lambda _: (),
-    below: str = "",
+    name: str, about: Mapping[str, Any] | None = None, **asked: Callable[[Found], Any]
 ) -> Callable[[Drawn], Drawn]:
-    """Decorator for what draws the picture of a question; see `PageQuestion`."""
+    """Decorator for what draws the picture of a question; `asked` are `table` and `says` of its
+    `PageQuestion`, and `about` its texts, by default those of questions.toml."""
 
     def keep(drawn: Drawn) -> Drawn:
-        QUESTIONS[name] = PageQuestion(title, claims, drawn, beside, table, says, below)
+        QUESTIONS[name] = PageQuestion(drawn=drawn, **asked, **(about or _TEXTS[name]))
         return drawn
 
     return keep

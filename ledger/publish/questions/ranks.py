@@ -50,18 +50,7 @@ def _floor(case: Case) -> float:
     return float(find("trained_rank/floor_holds").predict(case).low)
 
 
-@question(
-    "rank-floor",
-    "Trained error and rank floor against the student's width, for one teacher",
-    keys(
-        "trained_rank",
-        "floor_holds floor_attained width_forecast "
-        "two_layers_beat_every_shallow best_of_many_stays_above_floor "
-        "more_starts_find_no_more",
-    ),
-    says=_floors_say,
-    below="The best of sixteen seeds; floors of 0 are not drawn.",
-)
+@question("rank-floor", says=_floors_say)
 def _floors(results: Found) -> Iterator[Panel]:
     # Enclosed is the rounding of an evaluation, which no picture shows.
     part = [
@@ -91,16 +80,7 @@ def _floors(results: Found) -> Iterator[Panel]:
     )
 
 
-@question(
-    "rank-in-training",
-    "Separation ranks while nets are trained",
-    keys(
-        "trained_rank",
-        "rank_stays_generic part_of_rank_shows half_of_rank_matters "
-        "training_raises_rank training_approaches_teacher "
-        "wide_nets_gain_more_by_layers",
-    ),
-)
+@question("rank-in-training")
 def _ranks(results: Found) -> Iterator[Panel]:
     kinds = {
         "rank_stays_generic": "exact",
@@ -180,18 +160,7 @@ def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, s
     return asked.plain.title, verdicts, " to ".join(span)
 
 
-@question(
-    "linearised-against-softmax",
-    "Where the linearised theory transfers to softmax nets",
-    keys("trained_rank", "softmax_exceeds_count students_respect_floor softmax_fits_worse"),
-    beside=(
-        keys(
-            "trained_rank", "rank_stays_generic half_of_rank_matters wide_nets_gain_more_by_layers"
-        )
-        + keys("trained_depth", "wall_within wall_beyond connectivity_least_depth hops_enough")
-    ),
-    table=_transfer_table,
-)
+@question("linearised-against-softmax", table=_transfer_table)
 def _softmax(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_rank/softmax_fits_worse")
     widths = sorted({case.width for case, _ in part}) or [1]
