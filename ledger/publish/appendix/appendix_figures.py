@@ -18,7 +18,7 @@ from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
-from ..questions.question import texts
+from ..tables import texts
 from .typesetting import verdict
 
 # Panels of the first figure: widths below, at and above those that a bound says something of.

@@ -3,14 +3,12 @@ claims that answer it, and its picture, whose numbers stand in tables below."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
-from ...verdicts.estimates import CONFIDENCE
 from ..drawing.panels import Found, Panel, Table
+from ..tables import texts
 
 Drawn = Callable[[Found], Iterable[Panel]]
 Said = Callable[[Found], Iterable[str]]
@@ -47,16 +45,6 @@ class PageQuestion:
             for panel in self.drawn(results)
             if any(series.kind != "reference" for series in panel.series)
         )
-
-
-def texts(package: str, file: str) -> dict[str, dict[str, Any]]:
-    """A table of texts in TOML, in which CONFIDENCE stands for the level of intervals; lists are
-    tuples."""
-    text = (files(package) / file).read_text(encoding="utf-8")
-    return {
-        name: {key: tuple(it) if isinstance(it, list) else it for key, it in row.items()}
-        for name, row in tomllib.loads(text.replace("CONFIDENCE", CONFIDENCE)).items()
-    }
 
 
 QUESTIONS: dict[str, PageQuestion] = {}
