@@ -29,7 +29,7 @@ def start(command: list[str]) -> float:
 
 
 @pytest.mark.benchmark(group="startup")
-def test_depth_against_import_numpy(benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+def test_depth_against_import_numpy(benchmark, say) -> None:
     peer: list[float] = []
     # The peer runs before every round, so that both see the same machine.
     benchmark.pedantic(
@@ -42,11 +42,7 @@ def test_depth_against_import_numpy(benchmark, capsys: pytest.CaptureFixture[str
     mine = benchmark.stats.stats.median if benchmark.stats else median(start(DEPTH) for _ in peer)
     ratio = mine / median(peer)
     benchmark.extra_info["times import numpy"] = ratio
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\ndepthlaw depth 3B: {mine:.3f} s, import numpy: {median(peer):.3f} "
-            f"s, ratio {ratio:.2f}\n"
-        )
+    say(f"depthlaw depth 3B: {mine:.3f} s, import numpy: {median(peer):.3f} s, ratio {ratio:.2f}")
     assert len(peer) >= ROUNDS
 
 
@@ -77,7 +73,7 @@ def test_command_against_an_import(
     command: str,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    say,
 ) -> None:
     peer = COMMANDS[command]
     # Not the user's records: none, but for what `verify` recorded in the round before the first.
@@ -94,5 +90,4 @@ def test_command_against_an_import(
     benchmark.pedantic(both, rounds=5)
     ratio = min(times) / min(peers)
     benchmark.extra_info[f"times import {peer}"] = ratio
-    with capsys.disabled():
-        sys.stdout.write(f"\n{command:38}{min(times):6.2f} s {ratio:6.2f} x import {peer}\n")
+    say(f"{command:38}{min(times):6.2f} s {ratio:6.2f} x import {peer}")
