@@ -35,14 +35,8 @@ def seconds(engine: Engine, runs: list, folder: Path) -> float:
 @pytest.mark.benchmark(group="engines")
 def test_pool_against_inline(benchmark, say, tmp_path: Path) -> None:
     everything = os.environ.get("BENCHMARK_LARGE", "") == "1"
-    runs = plan(
-        {
-            key: c
-            for key, c in registry().items()
-            if not c.needs and (everything or c.topic in TOPICS)
-        },
-        "theory",
-    )
+    wanted = (c for c in registry().values() if not c.needs and (everything or c.topic in TOPICS))
+    runs = plan({c.key: c for c in wanted}, "theory")
     alone: list[float] = []
     names = iter(range(100))
 
@@ -66,11 +60,7 @@ def test_pool_against_inline(benchmark, say, tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ["inline", "pool of 1", "pool of 2"])
 @pytest.mark.benchmark(group="cost of a run")
 def test_cost_of_a_run(
-    benchmark,
-    say,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    engine: str,
+    benchmark, say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     folder = str(Path(__file__).resolve().parents[1] / "tests" / "ledger")
     monkeypatch.setenv("PYTHONPATH", folder)

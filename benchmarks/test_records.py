@@ -65,20 +65,12 @@ def read_and_hash(folder: Path) -> float:
     return time.perf_counter() - before
 
 
-def measure(
-    benchmark: Callable[..., object],
-    say,
-    folder: Path,
-    name: str,
-    work: Callable[[], object],
-) -> None:
+def measure(benchmark, say, folder: Path, name: str, work: Callable[[], object]) -> None:
     peer = read_and_hash(folder)
-    benchmark.pedantic(work, rounds=ROUNDS, warmup_rounds=0)  # type: ignore[attr-defined]
-    stats = benchmark.stats  # type: ignore[attr-defined]
-    if stats:
-        mine = stats.stats.median
-        found = {"records": RUNS, "times the peer": mine / peer}
-        benchmark.extra_info.update(found)  # type: ignore[attr-defined]
+    benchmark.pedantic(work, rounds=ROUNDS, warmup_rounds=0)
+    if benchmark.stats:
+        mine = benchmark.stats.stats.median
+        benchmark.extra_info.update({"records": RUNS, "times the peer": mine / peer})
         say(
             f"{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times "
             f"reading and hashing the files ({peer:.2f} s)"

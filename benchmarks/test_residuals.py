@@ -13,7 +13,6 @@ from __future__ import annotations
 from statistics import median
 
 import numpy as np
-import pytest
 import torch
 
 from depthlaw.empirics.architectures.loading import architecture, random_net
@@ -28,7 +27,7 @@ BATCH, TOKENS, ROUNDS, THREADS = 8, 128, 9, 2
 KIND = architecture("gpt2")
 
 
-def test_residuals_of_gpt2(benchmark: pytest.FixtureRequest, say, seconds) -> None:
+def test_residuals_of_gpt2(benchmark, say, seconds) -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(THREADS)
     try:
@@ -53,11 +52,11 @@ def test_residuals_of_gpt2(benchmark: pytest.FixtureRequest, say, seconds) -> No
             order = (passing, keeping) if turn % 2 else (keeping, passing)
             taken = {each: seconds(each) for each in order}
             pairs.append((taken[passing], taken[keeping]))
-        benchmark.pedantic(passing, rounds=1)  # type: ignore[attr-defined]
+        benchmark.pedantic(passing, rounds=1)
     finally:
         torch.set_num_threads(threads)
     ratios = sorted(ours / theirs for ours, theirs in pairs)
-    benchmark.extra_info["ratio"] = median(ratios)  # type: ignore[attr-defined]
+    benchmark.extra_info["ratio"] = median(ratios)
     say(
         f"GPT-2 shape, {BATCH} x {TOKENS} tokens, {THREADS} threads: as they pass "
         f"{median(p[0] for p in pairs):.2f} s, kept {median(p[1] for p in pairs):.2f} s; ratio "

@@ -144,8 +144,7 @@ def test_batch_against_a_loop(benchmark, say, case: str) -> None:
     benchmark.extra_info["loop / batch"] = loop / batched
     say(
         f"{case}: loop {1e6 * loop:.0f} us, batch of {BATCH} on {DEVICE} "
-        f"{1e6 * batched:.2f} us an example, "
-        f"ratio {loop / batched:.0f}"
+        f"{1e6 * batched:.2f} us an example, ratio {loop / batched:.0f}"
     )
 
 
@@ -208,6 +207,5 @@ def test_share_of_a_training_step(
     benchmark.extra_info["share of the step"] = share
     say(
         f"{task.name}, width {width}, depth {depth}, batch {size}, {DEVICE}: "
-        f"drawing {1e3 * min(drawing):.2f} ms of "
-        f"{1e3 * min(steps):.1f} ms, {share:.1%}"
+        f"drawing {1e3 * min(drawing):.2f} ms of {1e3 * min(steps):.1f} ms, {share:.1%}"
     )

@@ -243,8 +243,7 @@ def test_replicas_against_a_plain_loop(benchmark, say) -> None:
     )
     say(
         f"{DEVICE}, {torch.get_num_threads()} threads, R={REPLICAS}: plain loop "
-        f"{1 / plain:.0f}, together {1 / batched:.0f} "
-        f"replica-steps/s, ratio {plain / batched:.2f} "
+        f"{1 / plain:.0f}, together {1 / batched:.0f} replica-steps/s, ratio {plain / batched:.2f} "
         f"({plain / (batched - drawn):.2f} without drawing examples, which is "
         f"{drawn / batched:.0%} of a step); {share:.0%} of the measured "
         f"matrix-product rate; matrix products are {products / batched:.0%} of a "
@@ -336,10 +335,8 @@ def test_the_gpt2_shape_against_a_loop_over_transformers(
     say(
         f"{DEVICE}, {torch.get_num_threads()} threads, R={GPT2_REPLICAS}, depth "
         f"{depth}, dropout {dropout}: plain loop "
-        f"{1 / plain:.1f}, together {1 / batched:.1f} model-steps/s, ratio "
-        f"{plain / batched:.2f}; "
-        f"{operations / batched / peak:.0%} of the measured matrix-product rate, "
-        "at which the ratio would be "
-        f"{plain * peak / operations:.2f}"
+        f"{1 / plain:.1f}, together {1 / batched:.1f} model-steps/s, ratio {plain / batched:.2f}; "
+        f"{operations / batched / peak:.0%} of the measured matrix-product rate, at which the "
+        f"ratio would be {plain * peak / operations:.2f}"
     )
     assert min(mine) > 0
