@@ -69,12 +69,11 @@ def page(
         data: a sentence with a link to every case.
         below: the claims that support it.
     """
-    claim, cases = result.claim, _telling(result)
-    measured = f"{maths(latex(claim.statement.lhs))} measured"
-    table = pipe_table(
-        f"case | {measured} | {sign(claim)} stated | verdict",
-        ((code(str(row.case)), *case_cells(result, row)) for row in cases),
-    )
+    claim, cases, table = result.claim, _telling(result), ""
+    if any(row.records for row in result.cases):
+        left = maths(latex(claim.statement.lhs))
+        rows = ((code(str(row.case)), *case_cells(result, row)) for row in cases)
+        table = pipe_table(f"case | {left} measured | {sign(claim)} stated | verdict", rows)
     return template("claim.md", __package__).render(
         claim=claim,
         result=result,
@@ -86,7 +85,7 @@ def page(
         facts=_facts(result, ground),
         tree=_tree(ground),
         below=below,
-        table=table if any(row.records for row in result.cases) else "",
+        table=table,
         further=len(result.cases) - len(cases),
         data=data,
         marked=marked,
