@@ -128,10 +128,7 @@ def test_the_wall_says_how_many_nets_see_how_far() -> None:
         for net in ("softmax", "linearised")
         for asked in ("row", "other")
     }
-    found: Found = {
-        "trained_depth/wall_within": cases,
-        "trained_depth/third_layer_passes": third,
-    }
+    found: Found = {"trained_depth/wall_within": cases, "trained_depth/third_layer_passes": third}
     seen, blind = QUESTIONS["walls"].says(found)
     assert seen == (
         "After 240,000 updates 1 of 2 nets of two layers sees distance 9: it is right on more than "

@@ -83,10 +83,7 @@ def test_every_page_loads_without_complaint_and_fits_a_phone(
 
 @pytest.mark.parametrize(("name", "screen", "scheme"), SEEN_AS)
 def test_main_pages_have_no_serious_barrier_and_fit_the_screen(
-    opened: Callable[..., Page],
-    name: str,
-    screen: str,
-    scheme: str,
+    opened: Callable[..., Page], name: str, screen: str, scheme: str
 ) -> None:
     page = opened(name, screen, scheme)
     assert barriers(page) == []
@@ -102,9 +99,7 @@ def test_pages_fit_windows_of_every_width(opened: Callable[..., Page], name: str
 
 
 def test_the_appendix_has_no_serious_barrier_and_needs_nothing_beside_it(
-    opened: Callable[..., Page],
-    appendix: Path,
-    tmp_path: Path,
+    opened: Callable[..., Page], appendix: Path, tmp_path: Path
 ) -> None:
     """From the file alone, as somebody gets it by mail."""
     alone = tmp_path / "appendix.html"
@@ -128,10 +123,7 @@ def test_the_appendix_has_no_serious_barrier_and_needs_nothing_beside_it(
     ],
 )
 def test_what_a_page_does_wrong_is_seen(
-    browser: Browser,
-    tmp_path: Path,
-    body: str,
-    complaint: str | None,
+    browser: Browser, tmp_path: Path, body: str, complaint: str | None
 ) -> None:
     (tmp_path / "favicon.ico").touch()
     (tmp_path / "index.html").write_text(f"<!doctype html><html lang='en'>{body}</html>")

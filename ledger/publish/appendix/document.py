@@ -80,11 +80,7 @@ def write_appendix(
     """Write the appendix: the same records give the same bytes.
 
     Args:
-        directory: new, empty, or with an unedited earlier appendix and nothing else. It receives
-            `appendix.pdf`, `.html`, `.tex` (a fragment to \\input) and `.md` (what the three are
-            written from), `values.tex` (one macro per claim), `references.bib`, `figures/`,
-            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json`,
-            `SHA256SUMS` and a copy of `file`, moved in whole.
+        directory: new, empty, or with an unedited earlier appendix and nothing else.
         claims: every claim, by key.
         store: of the records.
         keys: the claims in print; by default the headlines.

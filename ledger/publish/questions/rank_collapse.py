@@ -69,17 +69,8 @@ def _bert(results: Found) -> Iterator[Panel]:
 # where the logits hold or add something else.
 _EXACT = {"causal": "causal mask", "positions": "positions", "skip": "with skips"}
 _DROPS = {"cubic_drop": "hidden states alone", "slower_with_positions_or_mask": "positions or mask"}
-_NAMES = {
-    "bert": "BERT",
-    "albert": "ALBERT",
-    "xlnet": "XLNet",
-    "t5": "T5",
-    "gpt2": "GPT-2",
-    "llama": "Llama",
-    "mistral": "Mistral",
-    "qwen2": "Qwen2",
-    "qwen3": "Qwen3",
-}
+_MODELS = ["BERT", "ALBERT", "XLNet", "T5", "GPT-2", "Llama", "Mistral", "Qwen2", "Qwen3"]
+_NAMES = {name.lower().replace("-", ""): name for name in _MODELS}
 
 
 @question("rank-collapse")
