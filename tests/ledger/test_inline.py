@@ -18,6 +18,7 @@ from depthlaw.ledger.publish.site.inline import MarkSource
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.verdict import Verdict
 
+DOCS = Path(__file__).parents[2] / "docs"
 DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 
 
@@ -80,12 +81,11 @@ def test_other_comments_stay(ledger):
 
 
 def test_benchmarks_and_claims_that_pages_name_are_there():
-    docs = Path(__file__).parents[2] / "docs"
-    filled = MarkSource({}, 0).spoken((docs / "performance.md").read_text())
+    filled = MarkSource({}, 0).spoken((DOCS / "performance.md").read_text())
     assert "<!-- bench" not in filled
     kinds = "verdict|of|is|near|fails|agree|against|shapes|sizes"
     mark = re.compile(rf"<!--\s+(?:{kinds}):\s+([\w/]+)")
-    named = {key for page in docs.glob("*.md") for key in mark.findall(page.read_text())}
+    named = {key for page in DOCS.glob("*.md") for key in mark.findall(page.read_text())}
     assert len(named) > 40
     assert named <= set(depthlaw.claims())
 
@@ -102,47 +102,61 @@ def test_shares_shapes_and_sizes_are_those_of_statements(recorded):
     assert "updates" in ledger.spoken(f"<!-- sizes: {wall} -->")
 
 
+def _joined(name: str) -> str:
+    return " ".join((DOCS / name).read_text().split())
+
+
+def _figures() -> tuple[str, str]:
+    """Titles of the site's figures, and what the appendix says of its own."""
+    captions = files("depthlaw.ledger.publish").joinpath("appendix/figures.toml").read_text()
+    titles = " ".join(question.title for question in QUESTIONS.values())
+    return titles, " ".join(captions.replace("\\\n", "").split())
+
+
 def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(recorded):
-    within, beyond = "trained_depth/wall_within", recorded.judged("trained_depth/wall_beyond")
+    within, seeds = "trained_depth/wall_within", range(10, 18)
     ledger = MarkSource({within: recorded.judged(within)}, 1)
-    docs = Path(__file__).parents[2] / "docs"
+    front, page = _joined("index.md"), _joined("what-training-finds.md")
+    # In a row of two layers: {(attention, distance, seed): share}.
+    shares = {
+        (case.net, case.distance, case.first): row.measured
+        for row in ledger.judged[within].cases
+        for case in [row.case]
+        if (case.depth, case.asked) == (2, "row")
+    }
+    mark = "wall_within depth=2,net={},asked=row,distance={},first={}".format
+    for (net, at, seed), share in shares.items():
+        assert ledger._case(f"trained_depth/{mark(net, at, seed)}")[1].measured == share
     rows = recorded.judged("trained_rank/part_of_rank_shows").in_scope
     whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
-    page = (docs / "index.md").read_text()
-    on_row = "wall_within depth=2,net={},asked=row,distance={},first={}".format
     for net, pick, seed in (("softmax", max, 13), ("softmax", min, 12), ("linearised", min, 15)):
-        assert f"{on_row(net, 9, seed)} -->" in page
-        measured = {
-            first: ledger._case(f"trained_depth/{on_row(net, 9, first)}")[1].measured
-            for first in range(10, 18)
-        }
-        assert pick(measured, key=lambda first: measured[first].low) == seed
-    assert "None sees beyond 9" in " ".join(page.split())
-    page = " ".join((docs / "what-training-finds.md").read_text().split())
-    shares = {
-        (net, at): [
-            float(row.measured.low + row.measured.high) / 2
-            for seed in range(10, 18)
-            for row in [ledger._case(f"trained_depth/{on_row(net, at, seed)}")[1]]
-        ]
-        for net in ("softmax", "linearised")
-        for at in (7, 8, 9)
-    }
+        assert f"{mark(net, 9, seed)} -->" in front
+        assert pick(seeds, key=lambda first, net=net: shares[net, 9, first].low) == seed
+    assert "None sees beyond 9" in front
+    decided = recorded.judged("trained_depth/wall_beyond").decided
+    assert all(row.decision.verdict is Verdict.HOLDS for row in decided)
+
+    def middles(net, at):
+        balls = (shares[net, at, seed] for seed in seeds)
+        return [float(ball.low + ball.high) / 2 for ball in balls]
+
     assert "Linearised nets are right on 92 to 96 % of the questions at 9." in page
-    assert [round(100 * end(shares["linearised", 9])) for end in (min, max)] == [92, 96]
+    assert [round(100 * end(middles("linearised", 9))) for end in (min, max)] == [92, 96]
     assert (
         "Of softmax nets three are right on 99 %, two on 78 and 68 %, and three are right up to 7 "
         "and at chance from 8 on." in page
     )
-    assert {78, 68} < {round(100 * share) for share in shares["softmax", 9]}
-    nets: dict[tuple[str, int], float] = {}
-    for row in ledger.judged[within].cases:
-        case = row.case
-        if case.depth == 2 and case.asked == "row":
-            low = min(nets.get((case.net, case.first), 1.0), float(row.measured.low))
-            nets[case.net, case.first] = low
+    middle = sorted(middles("softmax", 9))
+    assert middle[2] <= 0.6
+    assert [round(100 * share) for share in middle[3:]] == [68, 78, 99, 99, 99]
+    short = [seed for seed, share in enumerate(middles("softmax", 8)) if share < 0.55]
+    assert len(short) == 3
+    assert all(middles("softmax", 7)[seed] > 0.99 for seed in short)
     assert "only four of sixteen nets surely reach 95 % in a row at every distance up to 9" in page
+    nets: dict[tuple[str, int], float] = {}
+    for (net, _, seed), share in shares.items():
+        nets[net, seed] = min(nets.get((net, seed), 1.0), float(share.low))
     assert [len(nets), sum(low >= 0.95 for low in nets.values())] == [16, 4]
     assert "right on 80 % (softmax) and 68 % (linearised) in a row at 9" in page
     assert {
@@ -158,26 +172,6 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     }
     assert len(slow[4_000]) == 2
     assert slow[4_000] == slow[60_000]
-    assert sorted(share > 0.6 for share in shares["softmax", 9]) == [False] * 3 + [True] * 5
-    assert [round(100 * share) for share in shares["softmax", 9]].count(99) == 3
-    short = [at for at, share in enumerate(shares["softmax", 8]) if share < 0.55]
-    assert len(short) == 3
-    assert all(shares["softmax", 7][at] > 0.99 for at in short)
-    assert all(row.decision.verdict is Verdict.HOLDS for row in beyond.decided)
-
-
-DOCS = Path(__file__).parents[2] / "docs"
-
-
-def _joined(name: str) -> str:
-    return " ".join((DOCS / name).read_text().split())
-
-
-def _figures() -> tuple[str, str]:
-    """Titles of the site's figures, and what the appendix says of its own."""
-    captions = files("depthlaw.ledger.publish").joinpath("appendix/figures.toml").read_text()
-    titles = " ".join(question.title for question in QUESTIONS.values())
-    return titles, " ".join(captions.replace("\\\n", "").split())
 
 
 def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
