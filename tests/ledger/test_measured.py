@@ -17,7 +17,7 @@ from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, Store, encode
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.record_source import Recorded
-from depthlaw.ledger.verdicts.suite_verdicts import results
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult, results
 from depthlaw.ledger.verdicts.undecided_advice import remedies
 from depthlaw.theory.claims.definition import Claim, find, registry
 from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample
@@ -80,7 +80,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
 # --- questions -----------------------------------------------------------------------------------
 
 GRAPH = {"task": "connectivity", "vertices": 24, "diameter": 23}
-FAR = "trained_depth/connectivity_far"
+FAR, SPREAD = "trained_depth/connectivity_far", "exercises/deeper_is_better"
 WITHIN, LOCAL = "trained_depth/connectivity_within", "trained_depth/local_baseline_misses"
 
 
@@ -146,17 +146,11 @@ def test_cases_of_another_device_stand_below_in_a_block_of_their_own(tmp_path: P
     assert (tmp_path / "published-errors-gpu.png").is_file()
 
 
-def test_verdicts_are_those_of_the_claim_whatever_is_recorded_beside_it(tmp_path: Path) -> None:
-    """A share that the level of a suite of many would leave open."""
-    store, case = Store(tmp_path / "r"), Case(**GRAPH, net="softmax", depth=1, distance=9)
-    put(store, FAR, case, Proportion(3700, 4000))
-    alone = Recorded({FAR: find(FAR)}, store).judged(FAR)
-    for case in find(WITHIN).cases("full"):
-        put(store, WITHIN, case, Proportion(4000, 4000))
-    together = Recorded({key: find(key) for key in (FAR, WITHIN)}, store).judged(FAR)
-    assert alone is not None
-    assert together is not None
-    assert alone.verdict == together.verdict == "HOLDS"
+def alone(key: str, case: Case, value: Measured, folder: Path) -> ClaimResult:
+    """A claim with one case."""
+    store, claim = Store(folder / "r"), replace(find(key), grid={"full": (case,)})
+    put(store, key, case, value)
+    return results({key: claim}, "full", store)[0]
 
 
 @pytest.mark.parametrize(
@@ -170,11 +164,7 @@ def test_verdicts_are_those_of_the_claim_whatever_is_recorded_beside_it(tmp_path
 def test_an_undecided_case_says_how_many_seeds_would_decide(
     tmp_path: Path, value: Sample, words: str
 ) -> None:
-    claim = find("exercises/deeper_is_better")
-    claim = replace(claim, grid={"exercises": claim.grid["exercises"][:1]})
-    store = Store(tmp_path / "r")
-    put(store, claim.key, claim.grid["exercises"][0], value)
-    (result,) = results({claim.key: claim}, "exercises", store)
+    result = alone(SPREAD, find(SPREAD).grid["exercises"][0], value, tmp_path)
     (found,) = remedies(result)
     assert words in str(found)
     if found.enough:
@@ -183,11 +173,8 @@ def test_an_undecided_case_says_how_many_seeds_would_decide(
 
 
 def test_an_undecided_share_says_how_many_examples_would_decide(tmp_path: Path) -> None:
-    claim = find(FAR)
     case = Case(**GRAPH, net="softmax", depth=1, distance=9)
-    claim, store = replace(claim, grid={"full": (case,)}), Store(tmp_path / "r")
-    put(store, FAR, case, Proportion(940, 1000))
-    (result,) = results({FAR: claim}, "full", store)
+    result = alone(FAR, case, Proportion(940, 1000), tmp_path)
     (found,) = remedies(result)
     assert (found.there, found.what) == (1000, "examples")
     enough, alpha = found.enough, result.alpha(result.cases[0])

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 import made
-import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
@@ -89,42 +88,43 @@ def checklist(*results: ClaimResult) -> str:
     return provenance.checklist(results, [r for it in results for r in it.records], SOURCE).decode()
 
 
-@pytest.mark.parametrize(
-    ("title", "said"),
-    [
-        ("Claims and what is shown of them", ["| ARGUED | 1 |", "| UNDECIDED | 1 |"]),
-        ("Claims and what is shown of them", ["Wording: 2 derived, 1 recalled."]),
-        ("Assumptions and proofs", ["a machine confirmed: 2. PROVED", "- `topic/name`: $d_x <"]),
-        ("Assumptions and proofs", ["by certificates that decide every case: 0, with 0 checks"]),
-        (
-            "Limits",
-            [
-                "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1.",
-                "rounding differs from machine to machine: 1.",
-            ],
-        ),
-        (
-            "How to run it again",
-            [
-                "depthlaw appendix out",
-                "depthlaw verify quick \\\n  --only topic/name",
-                "(extras `empirics`)",
-                "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`",
-            ],
-        ),
-        ("Data and code", ["`d1ce`"]),
-        ("Settings", ["No case names more than one net to a seed id."]),
-        ("Statistics", ["exact values 3, rigorous enclosures 1, means 1, shares 1."]),
-        ("Statistics", ["(of 2 observations)", "leaves one comparison 0.0005"]),
-        ("Compute", ["took 7.0 hours of wall-clock time", "the longest 60 minutes"]),
-        ("Compute", ["7 runs on cpu", r"CPU\_A, 2 cores", "The largest process took 2.0 GB."]),
-        ("Checks that the checks work", ["Recorded: 3; of these judged FAILS: 3; not run: 0."]),
+SECTIONS = {
+    "Claims and what is shown of them": [
+        *("| ARGUED | 1 |", "| UNDECIDED | 1 |", "Wording: 2 derived, 1 recalled."),
     ],
-)
-def test_a_section_counts_what_is_recorded(title: str, said: list[str]) -> None:
-    found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", checklist(*RESULTS), re.M | re.S)
-    assert found
-    assert [line for line in said if line not in found[1]] == []
+    "Assumptions and proofs": [
+        *("a machine confirmed: 2. PROVED", "- `topic/name`: $d_x <"),
+        "by certificates that decide every case: 0, with 0 checks",
+    ],
+    "Limits": [
+        "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1.",
+        "rounding differs from machine to machine: 1.",
+    ],
+    "How to run it again": [
+        *("depthlaw appendix out", "depthlaw verify quick \\\n  --only topic/name"),
+        "(extras `empirics`)",
+        "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`",
+    ],
+    "Data and code": ["`d1ce`"],
+    "Settings": ["No case names more than one net to a seed id."],
+    "Statistics": [
+        "exact values 3, rigorous enclosures 1, means 1, shares 1.",
+        *("(of 2 observations)", "leaves one comparison 0.0005"),
+    ],
+    "Compute": [
+        *("took 7.0 hours of wall-clock time", "the longest 60 minutes"),
+        *("7 runs on cpu", r"CPU\_A, 2 cores", "The largest process took 2.0 GB."),
+    ],
+    "Checks that the checks work": ["Recorded: 3; of these judged FAILS: 3; not run: 0."],
+}
+
+
+def test_a_section_counts_what_is_recorded() -> None:
+    text = checklist(*RESULTS)
+    for title, said in SECTIONS.items():
+        found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+        assert found, title
+        assert [line for line in said if line not in found[1]] == [], title
 
 
 def test_what_was_measured_otherwise_is_counted_otherwise() -> None:

@@ -52,7 +52,7 @@ _TEXTS = texts(__package__, "questions.toml")
 
 
 def question(
-    name: str, about: Mapping[str, Any] | None = None, **asked: Callable[[Found], Any]
+    name: str, about: Mapping[str, Any] | None = None, **asked: Any
 ) -> Callable[[Drawn], Drawn]:
     """Decorator for what draws the picture of a question; `asked` are `table` and `says` of its
     `PageQuestion`, and `about` its texts, by default those of questions.toml."""

@@ -94,7 +94,7 @@ def page(
     )
 
 
-def _facts(result: ClaimResult, ground: Ground) -> dict[str, str | None]:
+def _facts(result: ClaimResult, ground: Ground) -> dict[str, str]:
     claim = result.claim
     check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
     records = next((below for below in ground.below if below.kind == "records"), None)
@@ -105,7 +105,7 @@ def _facts(result: ClaimResult, ground: Ground) -> dict[str, str | None]:
         "Assumes": "; ".join(map(prose, claim.assumes)),
         "Expected": expectation(claim) if claim.known else "",
         "Cases": f"{len(result.decided)} of {len(result.in_scope)} decided, suite {result.suite}",
-        "Records": records and f"{records.says}, manifest {code(records.name[:16])}",
+        "Records": f"{records.says}, manifest {code(records.name[:16])}" if records else "",
         "Tightest slack": maths(tight) + here if (tight := factor(result.tightest)) else "",
     }
 
