@@ -46,10 +46,8 @@ def test_new_folder_appears_with_everything_and_hashes(source, target):
     assert ours(target) == {"a": "1", "sub/b": "2"}
     assert written == sorted(p for p in target.rglob("*") if p.is_file())
     lines = (target / SUMS).read_text().splitlines()[1:]
-    assert lines == [
-        f"{hashlib.sha256(text.encode()).hexdigest()}  {name}"
-        for name, text in sorted(ours(target).items())
-    ]
+    hashes = {name: hashlib.sha256(text.encode()) for name, text in ours(target).items()}
+    assert lines == [f"{of.hexdigest()}  {name}" for name, of in sorted(hashes.items())]
     assert list(target.parent.iterdir()) == [target]
 
 
@@ -167,11 +165,8 @@ def test_a_full_disk_is_named_and_leaves_nothing(source, target, monkeypatch):
 
     monkeypatch.setattr(shutil, "copyfile", copy)
     for place in (target.parent / "new", target):
-        with pytest.raises(
-            DeliveryError,
-            match=r"^cannot write to .* \(No space left on device\); "
-            r"choose another folder$",
-        ):
+        said = r"^cannot write to .* \(No space left on device\); choose another folder$"
+        with pytest.raises(DeliveryError, match=said):
             deliver(source, place)
     assert list(target.parent.iterdir()) == [target]
     assert list(target.iterdir()) == []

@@ -57,16 +57,9 @@ def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
 @pytest.mark.parametrize(
     "mark",
     [
-        f"verdict: {REACH}",
-        "of: no/claim",
-        f"is: {DEGREE} depth=99",
-        f"is: {DEGREE} residual=no",
-        "number: MAYBE",
-        "near: counting/textbook_numbers",
-        f"fails: {DEGREE} depth",
-        f"against: {DEGREE}",
-        f"shapes: {DEGREE}",
-        f"sizes: {DEGREE}",
+        *(f"verdict: {REACH}", "of: no/claim", "number: MAYBE", "near: counting/textbook_numbers"),
+        *(f"is: {DEGREE} depth=99", f"is: {DEGREE} residual=no", f"fails: {DEGREE} depth"),
+        *(f"against: {DEGREE}", f"shapes: {DEGREE}", f"sizes: {DEGREE}"),
     ],
 )
 def test_a_sentence_without_its_number_is_not_published(ledger, mark):
@@ -178,18 +171,14 @@ def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
     """The ratio is that of the matrices of the nets that are trained, at the depths that differ
     most, and stands where the finding is named: on the front page, above the page's section, in the
     titles of figures and in the claims."""
-    case = by_updates._net(18_000)
-    deepest = by_updates.DEPTHS[-1]
-    weights = {
-        depth: sum(
-            p.numel()
-            for p in Net(language_models.made(case, depth, [1.0], [0]).shape).parameters()
-            if p.shape[1] > 1
-        )
-        for depth in (1, deepest)
-    }
+    case, deepest = by_updates._net(18_000), by_updates.DEPTHS[-1]
+
+    def weights(depth: int) -> int:
+        net = Net(language_models.made(case, depth, [1.0], [0]).shape)
+        return sum(p.numel() for p in net.parameters() if p.shape[1] > 1)
+
     ratio = times_smaller_in_all(by_updates.SIZE, 1, deepest)
-    assert ratio == round(weights[1] / weights[deepest], 1)
+    assert ratio == round(weights(1) / weights(deepest), 1)
     assert times_smaller_in_all(by_updates.SIZE, 1, 3) < ratio, "the control: fewer layers"
     mark = (
         "<!-- law: empirics.depth_width.fixed_budgets.times_smaller_in_all "
@@ -207,10 +196,8 @@ def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
     )
     longer = find("depth_width/depth_gains_more_when_trained_longer")
     assert f"up to {ratio} times smaller in all" in longer.title
-    for name in (
-        "depth_gains_by_updates", "depth_gains_more_when_trained_longer",
-        "depth_gains_at_equal_operations", "shape_costs_three_per_cent",
-    ):  # fmt: skip
+    gains = "depth_gains_by_updates depth_gains_more_when_trained_longer"
+    for name in f"{gains} depth_gains_at_equal_operations shape_costs_three_per_cent".split():
         assert plain in find(f"depth_width/{name}").text
 
 

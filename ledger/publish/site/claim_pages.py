@@ -167,25 +167,11 @@ def _telling(result: ClaimResult) -> list[CaseResult]:
     return [result.cases[place] for place in sorted(ranked[:MOST_CASES])]
 
 
-# What the claims of a tier are called.
-_TIERS = {
-    "cited": (
-        "cited claim",
-        "Something outside depthlaw hangs on each verdict; the page says what.",
-    ),
-    "supporting": (
-        "supporting claim",
-        "Steps, conditions, parts and variations of a cited claim, which lists them.",
-    ),
-}
-
-
 def index(judged: Sequence[ClaimResult], ledger: str) -> str:
     """The topics, with how many of their cited claims have which verdict, and how many others they
     hold."""
     cited = [r for r in judged if r.claim.tier == "cited"]
     words = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in cited)]
-    tiers = ((*_TIERS[tier], [r for r in judged if r.claim.tier == tier]) for tier in TIERS)
     topics, rows = list(dict.fromkeys(r.claim.topic for r in judged)), []
     for topic in topics:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
@@ -195,7 +181,8 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
     heading = " | ".join(["topic", *(f"{word}:" for word in (*words, "supporting"))])
     return template("claims.md", __package__).render(
         ledger=ledger,
-        tiers=[tier for tier in tiers if tier[2]],
+        cited=cited,
+        supporting=[r for r in judged if r.claim.tier == "supporting"],
         counted=_counted,
         table=compact(pipe_table(heading, rows)),
         topics=topics,
@@ -258,7 +245,7 @@ def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
         heading, counts = "In support of claims of other topics", ""
         if tier == "cited":
             heading = "Cited"
-            counts = f"{plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n"
+            counts = f"{plural(len(own), 'cited claim')}: {_counted(own)}.\n"
         listed = []
         for r in own:
             under = (_row(s, "↳ ") for s in judged if s.claim.supports == r.claim.key)
