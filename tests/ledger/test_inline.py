@@ -110,21 +110,20 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     within, seeds = "trained_depth/wall_within", range(10, 18)
     ledger = MarkSource({within: recorded.judged(within)}, 1)
     front, page = _joined("index.md"), _joined("what-training-finds.md")
-    # In a row of two layers: {(attention, distance, seed): share}.
-    shares = {
-        (case.net, case.distance, case.first): row.measured
-        for row in ledger.judged[within].cases
-        for case in [row.case]
-        if (case.depth, case.asked) == (2, "row")
-    }
+    cases = ledger.judged[within].cases
+    in_row = [row for row in cases if (row.case.depth, row.case.asked) == (2, "row")]
+    # By attention, distance and seed.
+    shares = {(c.net, c.distance, c.first): row.measured for row in in_row for c in [row.case]}
+    assert len(shares) == len(in_row)
     mark = "wall_within depth=2,net={},asked=row,distance={},first={}".format
-    for (net, at, seed), share in shares.items():
-        assert ledger._case(f"trained_depth/{mark(net, at, seed)}")[1].measured == share
     rows = recorded.judged("trained_rank/part_of_rank_shows").in_scope
     whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
     for net, pick, seed in (("softmax", max, 13), ("softmax", min, 12), ("linearised", min, 15)):
         assert f"{mark(net, 9, seed)} -->" in front
+        assert (
+            ledger._case(f"trained_depth/{mark(net, 9, seed)}")[1].measured == shares[net, 9, seed]
+        )
         assert pick(seeds, key=lambda first, net=net: shares[net, 9, first].low) == seed
     assert "None sees beyond 9" in front
     decided = recorded.judged("trained_depth/wall_beyond").decided
