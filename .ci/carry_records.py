@@ -17,6 +17,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from depthlaw.ledger.records.run import Run
@@ -35,15 +36,11 @@ from depthlaw.theory.claims.definition import DEVICE_OF, SUITES, registry
 Name = str
 
 
+@cache
 def runs() -> dict[Name, Run]:
     """Every run of every suite that needs no GPU."""
-    claims = registry()
-    return {
-        name(run.inputs): run
-        for suite in SUITES
-        if suite not in DEVICE_OF
-        for run in plan(claims, suite)
-    }
+    asked = (plan(registry(), suite) for suite in SUITES if suite not in DEVICE_OF)
+    return {name(run.inputs): run for suite in asked for run in suite}
 
 
 def name(inputs: Mapping[str, object]) -> Name:
@@ -93,10 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
         write_ledger(SHIPPED, new, ledger.header["suite"])
     for record in left_out:
         print(f"left out: {run_name(run_key(record))}")
-    print(
-        f"{len(new)} of {len(old)} records carried over, results unchanged"
-        + ("; the shipped ledger stays as it is" if shipped_stays else "")
-    )
+    stays = "; the shipped ledger stays as it is" * shipped_stays
+    print(f"{len(new)} of {len(old)} records carried over, results unchanged{stays}")
     return int(shipped_stays)
 
 

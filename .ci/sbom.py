@@ -15,11 +15,14 @@ ROOT = Path(__file__).parents[1]
 VERSION = "import pypandoc; print(pypandoc.get_pandoc_version())"
 
 
+def printed(command: list[str]) -> str:
+    """What a command prints."""
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
 def carried(python: str) -> list[dict[str, Any]]:
     """The components that are part of others, each with the name of what carries it."""
-    version = subprocess.run(
-        [python, "-c", VERSION], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    version = printed([python, "-c", VERSION]).strip()
     found: list[dict[str, Any]] = [
         {
             "name": "pandoc",
@@ -49,27 +52,17 @@ def carried(python: str) -> list[dict[str, Any]]:
 
 def main(python: str, folder: str) -> None:
     """Write the SBOM."""
-    tool = [
-        str(Path(sys.executable).parent / "cyclonedx-py"),
-        "environment",
-        "--output-reproducible",
-        "--spec-version",
-        "1.6",
-        "--pyproject",
-        "pyproject.toml",
-        python,
-    ]
-    made = subprocess.run(tool, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    bom = json.loads(made)
+    tool = Path(sys.executable).parent / "cyclonedx-py"
+    how = "environment --output-reproducible --spec-version 1.6 --pyproject pyproject.toml"
+    bom = json.loads(printed([str(tool), *how.split(), python]))
     of = bom["metadata"]["component"]
     refs = {part["name"]: part["bom-ref"] for part in (of, *bom["components"])}
     for part in carried(python):
         carrier = refs[part.pop("carried by")]
         bom["components"].append(part | {"bom-ref": part["purl"]})
         bom["dependencies"].append({"ref": part["purl"]})
-        next(node for node in bom["dependencies"] if node["ref"] == carrier).setdefault(
-            "dependsOn", []
-        ).append(part["purl"])
+        (node,) = (node for node in bom["dependencies"] if node["ref"] == carrier)
+        node.setdefault("dependsOn", []).append(part["purl"])
     target = Path(folder) / f"{of['name']}-{of['version']}.cdx.json"
     target.write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n")
     print(f"{target.name}: {len(bom['components'])} components")

@@ -25,11 +25,12 @@ import math
 import shutil
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.nn import functional
@@ -43,6 +44,7 @@ from depthlaw.empirics.trained_depth import wall_nets
 from depthlaw.empirics.trained_depth.experiment import NETS
 from depthlaw.empirics.training import checkpoints, trainer
 from depthlaw.empirics.training.depth_search import LEVEL
+from depthlaw.empirics.training.permission import NotTrainedError, permission
 from depthlaw.empirics.training.recordings import name_of
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Proportion, Sample
@@ -152,10 +154,7 @@ def recorded(layers: int, steps: int, cache: Path) -> tuple[float, torch.Tensor]
 
 def at_its_best(layers: int, cache: Path) -> torch.Tensor:
     """Losses after `LONG` updates at the rate that is chosen at all of them."""
-    width, (known, losses) = (
-        width_of(by_updates.SIZE, layers, 2),
-        recorded(layers, LONG, cache),
-    )
+    width, (known, losses) = width_of(by_updates.SIZE, layers, 2), recorded(layers, LONG, cache)
     rate = chosen(layers, width, LONG, RATES[layers], cache)
     _say(f"{layers} layers: 2^{math.log2(rate):g}; the records: 2^{math.log2(known):g}")
     return losses if rate == known else losses_at(layers, width, LONG, rate, cache)
@@ -206,14 +205,8 @@ THREE_SEEDS = (10, 11, 12, 13)
 @contextmanager
 def asking(**constants: Any) -> Iterator[None]:
     """Nets are asked about other graphs and distances."""
-    before = {name: getattr(wall_nets, name) for name in constants}
-    for name, value in constants.items():
-        setattr(wall_nets, name, value)
-    try:
+    with patch.multiple(wall_nets, **constants):
         yield
-    finally:
-        for name, value in before.items():
-            setattr(wall_nets, name, value)
 
 
 def _on_cycles(net: str, layers: int, around: int, updates: int) -> Case:
@@ -242,6 +235,10 @@ def _surely_above(share: Proportion) -> bool:
     return bool(share.interval(LEVEL)[0] > 0.55)
 
 
+def _beyond(nets: list[dict[int, Proportion]]) -> int:
+    return sum(any(_surely_above(net[at]) for at in net if at > 9) for net in nets)
+
+
 def _longer_cycles(cache: Path) -> None:
     with asking(**LONGER):
         trials = [_printed(_on_cycles(net, 2, AROUND, FEWER), TRIAL_SEED, cache) for net in NETS]
@@ -253,7 +250,7 @@ def _longer_cycles(cache: Path) -> None:
             for seed in CYCLE_SEEDS
             for net in NETS
         ]
-    beyond = sum(any(_surely_above(net[at]) for at in net if at > 9) for net in nets)
+    beyond = _beyond(nets)
     seen = sum(_surely_above(net[9]) for net in nets)
     _say(f"of {len(nets)} nets {seen} see 9 and {beyond} see beyond")
 
@@ -264,73 +261,22 @@ def _three_layers(cache: Path) -> None:
         for seed in THREE_SEEDS
         for net in NETS
     ]
-    beyond = sum(any(_surely_above(net[at]) for at in net if at > 9) for net in nets)
-    _say(f"of {len(nets)} nets {beyond} see beyond 9")
+    _say(f"of {len(nets)} nets {_beyond(nets)} see beyond 9")
 
 
 # --- what is declared -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Part:
-    """Nets that are trained for one question.
-
-    Attributes:
-        hours: of one core, about.
-        outcomes: what is said for each outcome.
-        train_and_read: train what is missing, and print what was found.
-    """
-
-    hours: float
-    outcomes: str
-    train_and_read: Callable[[Path], None]
-
-
-PARTS = {
-    "twelve": Part(
-        2.5,
-        "Twelve layers, 18,000 updates, 2^-8, 2^-7 and 2^-6. Interval of the gain over one layer "
-        "(at its recorded rate), less that after 4,000 updates: below 0: twelve layers fall back "
-        "at their best rate, too, and the page no longer names the rate as a possible reason; "
-        "above 0: they gain, and no page says that they fall back; holds 0: not decided, and "
-        "the page says that at the best rate it is not. One layer is at its recorded rate here and "
-        "rates at 4,000 updates were chosen at 1,000, so that nothing is published before "
-        "one_and_two is in. Where the best of the three rates is the least, the page says so. "
-        "Nothing here is about equal size in all.",
-        _twelve,
-    ),
-    "longer_cycles": Part(
-        8,
-        "Two layers on two cycles of 32, where 13 of 31 pairs of a row are farther apart than 9. "
-        "Seeds 10 to 12 of each attention, for 60,000 updates if seed 0 of both sees 9 after as "
-        "many (more than 55 % right, level 1e-7), else for 240,000. No net is surely above 55 % "
-        "at 10 to 15, and some of each attention is at 9: the page says that the wall at 9 is not "
-        "that of cycles of 20. No net sees 9: nothing is decided, and the page keeps its clause. "
-        "Any net surely above 55 % beyond 9: two layers see beyond 9 where training rewards it, "
-        "and no page says that they do not.",
-        _longer_cycles,
-    ),
-    "one_and_two": Part(
-        4,
-        "One and two layers, 18,000 updates, 2^-9, 2^-8 and 2^-7. As for twelve, with all depths "
-        "at their best rate; this one replaces the first.",
-        _one_and_two,
-    ),
-    "equal_whole_size": Part(
-        1.5,
-        "Layers 1, 2, 3 and 6 of widths 58, 52, 48 and 40: 276,000 to 278,000 weights in all; "
-        "4,000 updates. Interval of a step's gain above 0: depth gains at equal size in all, and "
-        "the page says so beside equal 12 L d^2; below 0: it loses there, too; else open.",
-        _equal_whole_size,
-    ),
-    "three_layers": Part(
-        4,
-        "Three layers on cycles of 20, seeds 11 to 13 of each attention beside seed 10. How many "
-        "of the eight are above 55 % at some distance beyond 9 is what the page says in place of "
-        "one net of each kind.",
-        _three_layers,
-    ),
+# By the name of a part in the table of what is declared: train what is missing, and print what was
+# found.
+TRAIN_AND_READ = {
+    "twelve": _twelve,
+    "longer_cycles": _longer_cycles,
+    "one_and_two": _one_and_two,
+    "equal_whole_size": _equal_whole_size,
+    "three_layers": _three_layers,
 }
+PARTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def possible(cache: Path) -> set[str]:
@@ -438,14 +384,6 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-class NotTrainedError(Exception):
-    """What a part needs has not been trained."""
-
-
-def _refused(*_: Any, **__: Any) -> None:
-    raise NotTrainedError
-
-
 def main(command: str, results: Path, names: Sequence[str]) -> int:
     """Returns the exit code: 1 where a part cannot be read yet."""
     torch.set_num_threads(1)
@@ -456,18 +394,18 @@ def main(command: str, results: Path, names: Sequence[str]) -> int:
         return 0
     fetch(RECORDINGS, cache)
     if command == "read":
-        trainer.TrainingRun = _refused  # type: ignore[assignment, misc]
         # What another process trains is read as it stands.
         for module in (wall_nets, language_models):
             module.alone = nullcontext  # type: ignore[attr-defined]
-    for name in names or PARTS:
-        part = PARTS[name]
-        _say(f"{name}, about {part.hours:g} hours of one core. {part.outcomes}")
-        try:
-            part.train_and_read(cache)
-        except NotTrainedError:
-            missing += 1
-            _say("  not trained yet")
+    with permission(0) if command == "read" else nullcontext():
+        for name in names or PARTS:
+            part = PARTS[name]
+            _say(f"{name}, about {part['hours']:g} hours of one core. {part['outcomes']}")
+            try:
+                TRAIN_AND_READ[name](cache)
+            except NotTrainedError:
+                missing += 1
+                _say("  not trained yet")
     return int(bool(missing))
 
 

@@ -30,19 +30,33 @@ def show_answers() -> None:
 
     methods: dict[str, Callable[[Answer], Any]] = {"_repr_html_": as_html, "to_json": as_json}
     methods |= {"__str__": as_text, "__repr__": in_brief}
-    methods["rows"] = lambda answer: flat([None], [answer])
+    methods["rows"] = lambda answer: flat([vars(answer).get("budget")], [answer])
     for name, method in methods.items():
         setattr(Answer, name, method)
 
 
 def show_claims() -> None:
-    """Let notebooks show claims and their results with set formulas."""
+    """Let notebooks show claims and their results with set formulas, and a prompt a claim in one
+    line."""
     from depthlaw.theory.claims.definition import Claim
 
     from .verdicts.suite_verdicts import ClaimResult
 
-    for shown, as_html in ((Claim, claim_html), (ClaimResult, result_html)):
-        setattr(shown, "_repr_html_", as_html)  # noqa: B010
+    for shown, name, method in (
+        (Claim, "_repr_html_", claim_html),
+        (Claim, "__repr__", _in_brief),
+        (ClaimResult, "_repr_html_", result_html),
+    ):
+        setattr(shown, name, method)
+
+
+def _in_brief(claim: Claim) -> str:
+    """Key, verdict in the newest claim set, where the claim is in it, and title."""
+    from .verdicts.claim_set import claim_set
+
+    released = claim_set().claims.get(claim.key)
+    verdict = f" {released.verdict}" if released else ""
+    return f"<Claim: {claim.key}{verdict}, {claim.plain.entitled}>"
 
 
 def claim_html(claim: Claim) -> str:
@@ -73,24 +87,24 @@ def claim_html(claim: Claim) -> str:
         where and f"Here {where}.",
         _plain(f"{claim.plain.source} ({claim.wording})"),
     )
-    return (
-        f"<div>{_heading(claim)}" + "".join(f"<p>{part}</p>" for part in parts if part) + "</div>"
-    )
+    paragraphs = "".join(f"<p>{part}</p>" for part in parts if part)
+    return f"<div>{_heading(claim)}{paragraphs}</div>"
 
 
 def result_html(result: ClaimResult) -> str:
     """The verdict card of a claim: verdict, statement, how many cases are decided, and the first
     dozen of them."""
+    from .functions.report import html_table
     from .verdicts.display import measured_side, prediction, slack, statement_latex
     from .verdicts.suite_verdicts import marked
 
     claim = result.claim
-    name = marked(result)
-    worst = slack(result.tightest, vacuous=result.vacuous)
-    counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided" + (
-        f", slack {worst}" if worst else ""
-    )
-    rows = [("Case", "Measured", "Stated", "Verdict", "Slack")] + [
+    said = f"{len(result.decided)} of {len(result.in_scope)} cases decided"
+    if worst := slack(result.tightest, vacuous=result.vacuous):
+        said += f", slack {worst}"
+    if result.unexpected:
+        said += f"; {result.unexpected}"
+    rows = [
         (
             str(row.case),
             measured_side(claim, row),
@@ -100,20 +114,12 @@ def result_html(result: ClaimResult) -> str:
         )
         for row in result.cases[:_MOST]
     ]
-    table = "".join(
-        "<tr>"
-        + "".join(f"<{cell} style='text-align:left'>{_plain(part)}</{cell}>" for part in row)
-        + "</tr>"
-        for row, cell in zip(rows, ["th"] + ["td"] * len(rows), strict=False)
-    )
-    more = len(result.cases) - _MOST
+    names = ("Case", "Measured", "Stated", "Verdict", "Slack")
+    table = html_table(names, rows, len(result.cases), _plain, " style='text-align:left'")
     return (
         f"<div>{_heading(claim)}<p>${escape(statement_latex(claim))}$</p>"
-        f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(counts)}"
-        + (f"; {_plain(result.unexpected)}" if result.unexpected else "")
-        + f"</p><table>{table}</table>"
-        + (f"<p>and {more} more</p>" if more > 0 else "")
-        + "</div>"
+        f"<p><strong>{escape(marked(result).replace('_', ' '))}</strong>: {_plain(said)}</p>"
+        f"{table}</div>"
     )
 
 

@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 from depthlaw.theory.claims.code_version import remember
-from depthlaw.theory.claims.definition import (
-    ALONE,
-    AS_IT_COMES,
-    DEVICE_OF,
-    SUITES,
-    Case,
-    Claim,
-    registry,
-)
+from depthlaw.theory.claims.definition import ALONE, AS_IT_COMES, DEVICE_OF, SUITES, Claim, registry
 from depthlaw.theory.claims.inputs import INPUTS
+from depthlaw.theory.claims.values import Case
 
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
@@ -29,14 +22,7 @@ from .running.claims_index import select
 from .running.engines import Inline, ProcessPool, execute
 from .running.options import Options
 from .running.plan import plan
-from .running.scheduling import (
-    DEFAULT_MEMORY,
-    Stage,
-    TimeEstimate,
-    budgeted,
-    check_device,
-    estimate,
-)
+from .running.scheduling import Stage, TimeEstimate, budgeted, check_device, estimate
 from .running.user_claims import all_claims, loader_of, with_premises
 from .verdicts.suite_verdicts import ClaimResult, results
 
@@ -49,8 +35,7 @@ class Work:
     """What a suite asks for, and how what is missing of it will be done.
 
     Attributes:
-        claims: those that were asked for, by key.
-        runs: everything that the suite asks for of them.
+        claims, runs: what was asked for, by key, and everything that the suite asks for of it.
         todo: what is not recorded yet.
         stages: what is done together, in order.
         expected: how long it should take, and what that rests on.
@@ -68,19 +53,14 @@ class Work:
     def execute(
         self, finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None
     ) -> list[Failure]:
-        """Do what is not recorded yet, one stage after the other. Returns the runs that failed.
-
-        Raises:
-            Stopped: at a signal or the time limit; what was finished is recorded.
-        """
-        started, failures = time.monotonic(), list[Failure]()
+        """Do what is not recorded yet, one stage after the other. Returns the runs that failed;
+        raises what `running.engines.execute` does."""
+        started, failures, left = time.monotonic(), list[Failure](), minutes
         for stage in self.stages:
-            left = (
-                None if minutes is None else max(minutes - (time.monotonic() - started) / 60, 1e-3)
-            )
-            failures += execute(
-                stage.runs, self.store, stage.engine, finished=finished, minutes=left
-            )
+            if minutes is not None:
+                left = max(minutes - (time.monotonic() - started) / 60, 1e-3)
+            done = execute(stage.runs, self.store, stage.engine, finished=finished, minutes=left)
+            failures += done
         return failures
 
     def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
@@ -142,10 +122,11 @@ def prepare(
             raise UsageError(f"suite {suite} is for a GPU; add --device {DEVICE_OF[suite]}")
         here = [claim for claim in claims.values() if claim.measurable]
         others = [name for name in SUITES if any(claim.cases(name) for claim in here)]
-        raise UsageError(
-            f"suite {suite} has no case that can be measured here for the claims asked for; "
-            + (f"try {' or '.join(others)}" if others else "`depthlaw doctor` says what is missing")
+        advice = (
+            f"try {' or '.join(others)}" if others else "`depthlaw doctor` says what is missing"
         )
+        what = f"suite {suite} has no case that can be measured here for the claims asked for"
+        raise UsageError(f"{what}; {advice}")
     store = open_store(folder)
     todo = [run for run in runs if run.id not in store]
     remember()
@@ -161,7 +142,7 @@ def prepare(
                 "--memory is a budget for claims that plan theirs, such as those of "
                 "suite frontier; --max-memory caps each process of the pool"
             )
-        memory = parse_bytes(options.memory or DEFAULT_MEMORY)
+        memory = parse_bytes(options.memory) if options.memory else None
         work, expected = budgeted(todo, store, engine, memory)
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
     expected = estimate(todo, store)
@@ -193,18 +174,15 @@ def _check_input(name: str, claims: Iterable[Claim], suite: str) -> None:
     """Refuse a user's own input where no claim reads one."""
     if name not in INPUTS:
         registry()
-    if any(name in case for claim in claims for case in claim.cases(suite)):
-        return
-    readers = [
-        f"{suite} --only {claim.topic}"
-        for suite in SUITES
-        for claim in registry().values()
-        if any(name in case for case in claim.cases(suite))
-    ]
-    raise UsageError(
-        f"--{name}: none of the claims asked for {INPUTS[name].use}; try depthlaw verify "
-        f"{readers[0]}"
-    )
+
+    def reads(claim: Claim, suite: str) -> bool:
+        return any(name in case for case in claim.cases(suite))
+
+    if not any(reads(claim, suite) for claim in claims):
+        everywhere = ((each, claim) for each in SUITES for claim in registry().values())
+        reader = next(f"{s} --only {c.topic}" for s, c in everywhere if reads(c, s))
+        what = f"none of the claims asked for {INPUTS[name].use}"
+        raise UsageError(f"--{name}: {what}; try depthlaw verify {reader}")
 
 
 def check_suite(name: str) -> str:
@@ -224,16 +202,12 @@ def _asked(only: list[str], suite: str, device: str, own: Path | None) -> dict[s
         claims = with_premises(claims, everything)
     if suite in ALONE and not only:
         claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
-    if device != "cpu":
-        able = {
-            key: claim
-            for key, claim in claims.items()
-            if claim.accepts("device") and claim.cases(suite)
-        }
-        if not able:
-            raise UsageError(
-                f"--device {quoted(device)}: suite {suite} has no claim among those "
-                "asked for that can use it; take --device cpu"
-            )
-        return able
-    return claims
+    if device == "cpu":
+        return claims
+    able = {k: c for k, c in claims.items() if c.accepts("device") and c.cases(suite)}
+    if not able:
+        raise UsageError(
+            f"--device {quoted(device)}: suite {suite} has no claim among those "
+            "asked for that can use it; take --device cpu"
+        )
+    return able

@@ -220,9 +220,8 @@ def _by_name(original: dict[str, Any]) -> dict[str, Any]:
     """NumPy's functions that multiply without its matmul, with it."""
 
     def floats(*arrays: Any) -> bool:
-        return len({np.asarray(x).dtype for x in arrays} & _BITS.keys()) == 1 and all(
-            np.asarray(x).dtype in _BITS and np.ndim(x) for x in arrays
-        )
+        dtypes = {np.asarray(x).dtype for x in arrays}
+        return len(dtypes) == 1 and dtypes <= _BITS.keys() and all(map(np.ndim, arrays))
 
     def dot(a: Any, b: Any, **options: Any) -> Any:
         fits = floats(a, b) and np.ndim(a) <= 2 and np.ndim(b) <= 2 and not options
@@ -248,11 +247,7 @@ def _by_name(original: dict[str, Any]) -> dict[str, Any]:
         if not arrow:
             output = "".join(x for x in letters if inputs.count(x) == 1)
         order = [*output, *(x for x in letters if x not in output)]
-        size = {
-            x: n
-            for side, y in zip(sides, operands, strict=True)
-            for x, n in zip(side, y.shape, strict=True)
-        }
+        size = dict(zip("".join(sides), operands[0].shape + operands[1].shape, strict=True))
         rows = [
             np.broadcast_to(
                 original["einsum"](f"{side}->{''.join(x for x in order if x in side)}", y).reshape(
@@ -304,26 +299,10 @@ class _Torch(TorchDispatchMode):
         return result if into is None else into.copy_(result)
 
 
-def _matrices(product: Product, a: Array, b: Array) -> Array:
-    return product(a, b)
-
-
-def _vector(product: Product, a: Array, b: Array) -> Array:
-    return product(a, b[:, None])[:, 0]
-
-
-def _number(product: Product, a: Array, b: Array) -> Array:
-    return product(a[None], b[:, None])[0, 0]
-
-
-def _summed(product: Product, a: Array, b: Array) -> Array:
-    return product(np.concatenate([*a], axis=1), np.concatenate([*b]))
-
-
 # The products of torch, as those of two matrices.
 _FORMS: dict[str, Callable[[Product, Array, Array], Array]] = {
-    **dict.fromkeys(("mm", "bmm", "addmm", "baddbmm"), _matrices),
-    **dict.fromkeys(("mv", "addmv"), _vector),
-    **dict.fromkeys(("dot", "vdot"), _number),
-    "addbmm": _summed,
+    **dict.fromkeys(("mm", "bmm", "addmm", "baddbmm"), lambda product, a, b: product(a, b)),
+    **dict.fromkeys(("mv", "addmv"), lambda product, a, b: product(a, b[:, None])[:, 0]),
+    **dict.fromkeys(("dot", "vdot"), lambda product, a, b: product(a[None], b[:, None])[0, 0]),
+    "addbmm": lambda product, a, b: product(np.concatenate([*a], axis=1), np.concatenate([*b])),
 }

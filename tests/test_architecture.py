@@ -66,11 +66,7 @@ def parsed(source: str) -> ast.Module:
 
 def python(code: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run code in a fresh interpreter that takes nothing from this one's surroundings."""
-    clean = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("PYTHON") or key == "PYTHONPATH"
-    }
+    clean = {k: v for k, v in os.environ.items() if k[:6] != "PYTHON" or k == "PYTHONPATH"}
     return subprocess.run(
         [sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, env=clean
     )
@@ -115,11 +111,8 @@ def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, list[str], bool]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             first = node.args[0] if node.args else None
-            if (
-                called in ("import_module", "__import__")
-                and isinstance(first, ast.Constant)
-                and not str(first.value).startswith(".")
-            ):
+            by_name = called in ("import_module", "__import__") and isinstance(first, ast.Constant)
+            if by_name and not str(first.value).startswith("."):
                 yield str(first.value), [], False
         yield from imports(node, package)
 
@@ -136,9 +129,7 @@ def package_of(path: Path) -> str:
 
 
 def test_imports_point_one_way() -> None:
-    wrong = {
-        name(path): set(wrong_imports(source, package_of(path))) for path, source in SOURCES.items()
-    }
+    wrong = {name(path): [*wrong_imports(text, package_of(path))] for path, text in SOURCES.items()}
     assert {path: found for path, found in wrong.items() if found} == {}
 
 
@@ -268,20 +259,14 @@ def _names(node: ast.AST) -> set[str]:
 
 def _listed(tree: ast.Module) -> set[str]:
     """What `__all__` lists, which is no use."""
-    return {
-        word
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-        for inner in ast.walk(node.value)
-        for word in _names(inner)
-    }
+    assigned = (node for node in tree.body if isinstance(node, ast.Assign))
+    lists = (node for node in assigned if ast.unparse(node.targets[0]) == "__all__")
+    return {word for node in lists for inner in ast.walk(node.value) for word in _names(inner)}
 
 
 def test_every_public_function_and_class_has_a_user_outside_the_tests() -> None:
-    scripts = (ROOT / ".ci").glob("*.py")
-    assert (
-        unused([*SOURCES.values(), *(path.read_text(encoding="utf-8") for path in scripts)]) == []
-    )
+    scripts = [path.read_text(encoding="utf-8") for path in (ROOT / ".ci").glob("*.py")]
+    assert unused([*SOURCES.values(), *scripts]) == []
 
 
 def test_what_nobody_uses_is_seen() -> None:
@@ -332,18 +317,12 @@ def skips(source: str) -> Iterator[tuple[str, str]]:
             outer = isinstance(child, ast.FunctionDef | ast.ClassDef) and inside == "<module>"
             here = child.name if outer else inside  # type: ignore[attr-defined]
             if isinstance(child, ast.Attribute) and child.attr in SKIPPING:
-                if {"pytest", "unittest", "mark"} & names_in(child):
+                words = {*re.findall(r"\w+", ast.unparse(child))}
+                if {"pytest", "unittest", "mark"} & words:
                     yield here, child.attr
             elif isinstance(child, ast.ImportFrom) and child.module in ("pytest", "unittest"):
                 yield from ((here, alias.name) for alias in child.names if alias.name in SKIPPING)
             yield from visit(child, here)
-
-    def names_in(node: ast.AST) -> set[str]:
-        return {
-            n.id if isinstance(n, ast.Name) else n.attr
-            for n in ast.walk(node)
-            if isinstance(n, ast.Name | ast.Attribute)
-        }
 
     return visit(ast.parse(source), "<module>")
 
@@ -351,10 +330,9 @@ def skips(source: str) -> Iterator[tuple[str, str]]:
 def test_every_skip_is_listed_with_reason_and_exit_condition() -> None:
     listed = tomllib.loads((ROOT / "tests" / "skips.toml").read_text()).get("skip", [])
     assert all(entry["reason"].strip() and entry["until"].strip() for entry in listed)
-    sources = {path: path.read_text() for path in TESTS}
     found = Counter(
         (name(path), test, how)
-        for path, source in sources.items()
+        for path, source in ((path, path.read_text()) for path in TESTS)
         if any(word in source for word in SKIPPING)
         for test, how in skips(source)
     )
@@ -383,10 +361,7 @@ def test_run_with_an_unlisted_skip_is_red(tmp_path: Path, body: str, code: int) 
     for file in ("conftest.py", "skips.toml"):
         (tmp_path / file).write_text((ROOT / "tests" / file).read_text())
     (tmp_path / "test_it.py").write_text(f"import pytest\n\n\ndef test_it():\n    {body}\n")
-    done = python(
-        "import pytest; raise SystemExit(pytest.main(['-p', 'no:cacheprovider', "
-        "'--rootdir', '.', '.']))",
-        cwd=tmp_path,
-    )
+    asked = ["-p", "no:cacheprovider", "--rootdir", ".", "."]
+    done = python(f"import pytest; raise SystemExit(pytest.main({asked}))", cwd=tmp_path)
     assert done.returncode == code, done.stdout
     assert ("SILENT SKIP" in done.stdout) == bool(code)

@@ -78,8 +78,8 @@ def test_recorded_seconds_of_each_suite() -> None:
     counted = {}
     for suite in BUDGETS["seconds"]:
         runs = plan(claims, suite, DEVICE_OF.get(suite, "cpu"))
-        cases = {run.id: canonical(run.case.fields() if run.case else None) for run in runs}
-        keys = [(run.claim.key, cases[run.id], run.seed, run.control) for run in runs]
+        cases = (canonical(run.case and run.case.fields()) for run in runs)
+        keys = [(r.claim.key, case, r.seed, r.control) for r, case in zip(runs, cases, strict=True)]
         found = [reference[key] for key in keys if key in reference]
         counted[suite] = sum(record.facts["timing"]["wall_s"] or 0 for record in found)
     assert counted["quick"] > 1

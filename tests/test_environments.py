@@ -38,10 +38,7 @@ IMPORTED_AS = {
     "typer": ["typer", "click"],
 }
 # The files that each target runs, besides every module that holds claims.
-_TESTS = [
-    "tests/*.py",
-    *(f"tests/{folder}/*.py" for folder in ("advisor", "theory", "empirics", "ledger")),
-]
+_TESTS = ["tests/*.py", *(f"tests/{folder}/*.py" for folder in FOLDERS if folder != "api")]
 RUNS = {
     "verify": ["ledger/**/*.py"],
     "docs": ["ledger/publish/*.py", "docs/conf.py"],
@@ -49,14 +46,9 @@ RUNS = {
     "slow-test": [*_TESTS, "tests/portable/*.py"],
     "portable-test": [*_TESTS, "tests/portable/*.py", "benchmarks/latency_limits.py"],
     "wheel-test": [
-        "tests/arithmetics.py",
-        "tests/conftest.py",
-        "tests/test_packaging.py",
-        "tests/test_python_api.py",
-        "tests/ledger/conftest.py",
-        "tests/ledger/faulty.py",
-        "tests/ledger/test_cli.py",
-        "tests/ledger/test_depth_command.py",
+        *("tests/arithmetics.py", "tests/conftest.py", "tests/test_packaging.py"),
+        *("tests/test_python_api.py", "tests/ledger/conftest.py", "tests/ledger/faulty.py"),
+        *("tests/ledger/test_cli.py", "tests/ledger/test_depth_command.py"),
     ],
     "oldest-test": [".ci/oldest.py"],
     "bench": ["benchmarks/test_*.py", "benchmarks/bench_*.py", "benchmarks/summary.py"],
@@ -77,14 +69,8 @@ def source_of(module: str) -> Path | None:
     for folder, package in FOLDERS.items():
         if module == package or (module.startswith(f"{package}.") and folder != "api"):
             path = ROOT / folder / module.removeprefix(package).lstrip(".").replace(".", "/")
-            return next(
-                (
-                    each
-                    for each in (path.with_suffix(".py"), path / "__init__.py")
-                    if each.is_file()
-                ),
-                None,
-            )
+            files = path.with_suffix(".py"), path / "__init__.py"
+            return next((file for file in files if file.is_file()), None)
     return None
 
 
@@ -95,11 +81,8 @@ def imports(nodes: list[ast.stmt], package: str, inner: bool) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = (
-                resolve_name("." * node.level + (node.module or ""), package)
-                if node.level
-                else str(node.module)
-            )
+            name = "." * node.level + (node.module or "")
+            base = resolve_name(name, package) if node.level else name
             yield base
             yield from (f"{base}.{each.name}" for each in node.names if base.startswith("depthlaw"))
         elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
@@ -118,11 +101,8 @@ def loaded(path: Path, inner: bool) -> frozenset[str]:
     package = ".".join((FOLDERS.get(parts[0], ""), *parts[1:])) if parts else ""
     text = path.read_text()
     skipped = set(re.findall(r"importorskip\(\"(\w+)", text))
-    return frozenset(
-        each
-        for each in imports(ast.parse(text).body, package, inner)
-        if each.partition(".")[0] not in skipped
-    )
+    found = imports(ast.parse(text).body, package, inner)
+    return frozenset(each for each in found if each.partition(".")[0] not in skipped)
 
 
 def libraries(files: list[Path]) -> dict[str, Path]:
@@ -149,21 +129,28 @@ def libraries(files: list[Path]) -> dict[str, Path]:
 def installed(extras: list[str]) -> set[str]:
     """The libraries that extras of this project bring, by the names of their modules."""
     found: set[str] = set()
-    todo = [
-        *PROJECT["dependencies"],
-        *(each for extra in extras for each in PROJECT["optional-dependencies"][extra]),
-    ]
+    todo = declared(extras)
     while todo:
         name, of_it = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", todo.pop()).groups()
         if name == "depthlaw":
-            todo += [
-                each
-                for extra in of_it.split(",")
-                for each in PROJECT["optional-dependencies"][extra]
-            ]
+            todo += of_extras(of_it.split(","))
         else:
-            found |= set(IMPORTED_AS.get(name, [name.replace("-", "_")]))
+            found |= modules_of(name)
     return found
+
+
+def of_extras(extras: list[str]) -> list[str]:
+    return [each for extra in extras for each in PROJECT["optional-dependencies"][extra]]
+
+
+def declared(extras: list[str]) -> list[str]:
+    """What the project asks for with some extras."""
+    return [*PROJECT["dependencies"], *of_extras(extras)]
+
+
+def modules_of(name: str) -> set[str]:
+    """What a package is imported as."""
+    return set(IMPORTED_AS.get(name, [name.replace("-", "_")]))
 
 
 def extras_of(target: str) -> list[str]:
@@ -185,48 +172,31 @@ def test_a_target_installs_what_it_imports(target: str) -> None:
     assert files
     claims = [path for module, _ in kernel._modules() if (path := source_of(module))]
     assert claims
-    there = installed(extras_of(target))
-    assert {
-        name: str(path) for name, path in libraries([*files, *claims]).items() if name not in there
-    } == {}
+    there, found = installed(extras_of(target)), libraries([*files, *claims])
+    assert {name: str(path) for name, path in found.items() if name not in there} == {}
 
 
 def unused(dependencies: list[str], imported: set[str]) -> set[str]:
     """The dependencies of which nothing is imported, by name."""
     names = {re.match(r"[\w-]+", each)[0] for each in dependencies} - {"depthlaw"}
-    return {
-        name
-        for name in names
-        if not imported & set(IMPORTED_AS.get(name, [name.replace("-", "_")]))
-    }
+    return {name for name in names if not imported & modules_of(name)}
 
 
 def test_what_the_package_imports_is_installed_and_what_is_installed_is_imported() -> None:
     """Both directions, for every user and for the extras that the package itself asks for."""
     extras = ["empirics", "ray", "plot", "appendix", "hf"]
-    trees = [
-        ast.parse(path.read_text()) for each in FOLDERS for path in ROOT.glob(f"{each}/**/*.py")
-    ]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    imported = {
-        name.partition(".")[0]
-        for node in nodes
-        for name in (
-            [each.name for each in node.names]
-            if isinstance(node, ast.Import)
-            else [str(node.module)]
-            if isinstance(node, ast.ImportFrom) and not node.level
-            else []
-        )
-    } - {"depthlaw", *sys.stdlib_module_names}
+    imported = set[str]()
+    for path in (path for each in FOLDERS for path in ROOT.glob(f"{each}/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {each.name.partition(".")[0] for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(str(node.module).partition(".")[0])
+    imported -= {"depthlaw", *sys.stdlib_module_names}
     assert {"numpy", "torch", "ray", "typst", "transformers"} < imported
     assert imported - installed(extras) == set()
-    declared = [
-        *PROJECT["dependencies"],
-        *(each for extra in extras for each in PROJECT["optional-dependencies"][extra]),
-    ]
-    assert unused(declared, imported) == set()
-    assert unused([*declared, "scikit-learn>=1.4"], imported) == {"scikit-learn"}
+    assert unused(declared(extras), imported) == set()
+    assert unused([*declared(extras), "scikit-learn>=1.4"], imported) == {"scikit-learn"}
 
 
 def recipe(target: str) -> str:
@@ -255,20 +225,13 @@ def test_a_target_installs_the_tools_that_it_starts() -> None:
         if tools and not tools <= installed(extras_of(target))
     } == {}
     # What starts Python files of the project or of the tests says which.
-    assert {
-        target
-        for target in targets
-        if re.search(r"(BIN\)|bin|\$BIN\")/(pytest|python|depthlaw)", recipe(target))
-    } <= {*RUNS}
+    starting = re.compile(r"(BIN\)|bin|\$BIN\")/(pytest|python|depthlaw)")
+    assert {target for target in targets if starting.search(recipe(target))} <= {*RUNS}
 
 
 def test_pages_need_no_torch() -> None:
     """What the pages load by name, which no import statement says."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            """
+    code = """
 import sys
 from depthlaw.ledger.publish.site import page_blocks as measured
 for library in ("torch", "tokenizers", "safetensors", "transformers"):
@@ -276,9 +239,6 @@ for library in ("torch", "tokenizers", "safetensors", "transformers"):
 from depthlaw.empirics.exercises.exercise import exercises
 assert len(exercises()) == 5
 assert "8 vertices, D = 7" in measured.settings()
-""",
-        ],
-        capture_output=True,
-        text=True,
-    )
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

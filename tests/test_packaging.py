@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ import tomllib
 import zipfile
 from collections.abc import Iterator
 from email.parser import Parser
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -80,9 +80,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]
 
 def metadata(wheel: zipfile.ZipFile, name: str) -> str:
     """A file of the wheel's dist-info folder."""
-    return wheel.read(
-        next(entry for entry in wheel.namelist() if entry.endswith(f".dist-info/{name}"))
-    ).decode()
+    (entry,) = (entry for entry in wheel.namelist() if entry.endswith(f".dist-info/{name}"))
+    return wheel.read(entry).decode()
 
 
 def test_wheel_holds_every_module_and_data_file_byte_for_byte(wheel: zipfile.ZipFile) -> None:
@@ -104,10 +103,7 @@ def test_comparison_notices_one_changed_byte(wheel: zipfile.ZipFile, tmp_path: P
 def test_what_is_imported_here_is_the_tree_byte_for_byte(folder: str) -> None:
     """In the development environment it is the tree itself; in that of `make wheel-test` it is the
     wheel."""
-    spec = importlib.util.find_spec(f"depthlaw.{folder}")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    (installed,) = spec.submodule_search_locations
+    (installed,) = import_module(f"depthlaw.{folder}").__path__
     assert differing(files_below(Path(installed)), files_below(ROOT / folder)) == set()
 
 
@@ -125,12 +121,9 @@ def test_comparison_notices_an_unlisted_package_and_an_unlisted_data_file(tmp_pa
 
 def test_depthlaw_is_a_package_of_typed_packages(wheel: zipfile.ZipFile) -> None:
     names = set(contents(wheel))
-    assert {name for name in names if name.count("/") == 1} == {
-        "depthlaw/__init__.py",
-        "depthlaw/__main__.py",
-        "depthlaw/py.typed",
-    }
-    assert {f"depthlaw/{folder}/py.typed" for folder in FOLDERS if folder != "api"} <= names
+    at_top = {f"depthlaw/{name}" for name in ("__init__.py", "__main__.py", "py.typed")}
+    assert {name for name in names if name.count("/") == 1} == at_top
+    assert {f"depthlaw/{folder}/py.typed" for folder in FOLDERS[1:]} <= names
 
 
 def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
@@ -145,13 +138,8 @@ def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_pa
         (["-c", code], f"{tmp_path / 'depthlaw' / '__init__.py'} {PROJECT['version']} 8"),
         (["-m", "depthlaw", "--version"], f"depthlaw {PROJECT['version']}"),
     ):
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            env={"PYTHONPATH": str(tmp_path)},
-        )
+        how = {"cwd": tmp_path, "env": {"PYTHONPATH": str(tmp_path)}}
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **how)
         assert done.stdout.strip() == said, done.stderr
 
 

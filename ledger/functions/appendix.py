@@ -21,19 +21,14 @@ from ..running.claims_index import select
 from ..running.user_claims import all_claims, own_file
 from ..suite import check_suite
 from ..verdicts.reference_ledger import Agreement, Ledger, compare, shipped
-from .report import Report, as_list
+from .report import Report, as_list, as_path
 from .show import of_topic
 
 
 @dataclass(frozen=True, repr=False)
 class Appendix(Report):
-    """An appendix that was written.
-
-    Attributes:
-        written: its files.
-        claims: those in print; empty for the headlines.
-        store: of the records that it was made from.
-    """
+    """The files of an appendix, the claims in print (none for the headlines), and the records that
+    it was made from."""
 
     written: tuple[Path, ...]
     claims: tuple[Claim, ...]
@@ -86,7 +81,7 @@ def appendix(
     Traceback (most recent call last):
     depthlaw.advisor.base.quantities.UsageError: unknown topic 'hop'; did you mean hops?
     """
-    own, folder = (None if path is None else Path(path) for path in (file, results))
+    own, folder = as_path(file), as_path(results)
     if (claims is not None or own is not None) + (topic is not None) + everything > 1:
         raise UsageError("--claims, --topic and --all exclude each other; name one")
     check_programs()
@@ -95,17 +90,15 @@ def appendix(
     except DeliveryError as error:
         raise UsageError(str(error)) from None
     known = all_claims(own)
-    parts = [part.strip() for text in as_list(claims) for part in text.split(",")]
-    asked = None if claims is None else [part for part in parts if part]
+    parts = (part.strip() for text in as_list(claims) for part in text.split(","))
+    asked = None if claims is None else list(filter(None, parts))
     keys = list(known) if everything else _keys(asked, topic, own, known)
     if suite:
         check_suite(suite)
     store = open_store(folder, read_only=True) if folder or suite or own else shipped()
     if store is None:
-        raise UsageError(
-            "this installation holds no reference ledger; run `depthlaw verify "
-            "quick`, then `depthlaw appendix DIR --suite quick`"
-        )
+        advice = "run `depthlaw verify quick`, then `depthlaw appendix DIR --suite quick`"
+        raise UsageError(f"this installation holds no reference ledger; {advice}")
     # Whoever reads it has the file elsewhere.
     which = own.name if own else ",".join(asked or ())
     options = {
@@ -124,9 +117,7 @@ def appendix(
         everything=everything,
         suite=suite,
         repeated=_repeated(store, known),
-        command=" ".join(
-            ["depthlaw appendix FOLDER", *(o for o, given in options.items() if given)]
-        ),
+        command=" ".join(["depthlaw appendix FOLDER", *(o for o in options if options[o])]),
         file=own_file(own) if own else None,
         doing=doing,
     )
@@ -152,19 +143,13 @@ def _keys(
     """Those that stand in it; none for the headlines."""
     if own is not None:
         return of_topic(own.stem, claims)
-    if topic is not None:
-        return _of_topic(topic, claims)
-    if asked is None:
-        return []
-    if not asked:
-        raise UsageError(
-            "--claims names no claim; give keys with commas between them or a Python file, or "
-            "leave it out for the headlines"
-        )
-    return select(asked, claims)
-
-
-def _of_topic(topic: str, claims: Mapping[str, Claim]) -> list[str]:
+    if topic is None:
+        if asked == []:
+            raise UsageError(
+                "--claims names no claim; give keys with commas between them or a Python file, or "
+                "leave it out for the headlines"
+            )
+        return select(asked, claims) if asked else []
     topics = list(dict.fromkeys(key.partition("/")[0] for key in claims))
     if topic in topics:
         return of_topic(topic, claims)

@@ -34,6 +34,7 @@ def atlas(
     task: str | None = None,
     class_: str | None = None,
     *,
+    atlas: str | Path | None = None,
     tables: str | Path | None = None,
     **numbers: int | str,
 ) -> AtlasAnswer:
@@ -41,7 +42,7 @@ def atlas(
 
     Args:
         task, class_: keys of the atlas; by default all.
-        tables: a folder with tables of your own (docs/how-to/add-a-task.md).
+        atlas, tables: a folder with tables of your own (docs/how-to/add-a-task.md).
         numbers: what the letters of formulas stand for (k=3, n=1000), or a `group`.
 
     Returns:
@@ -56,4 +57,4 @@ def atlas(
     >>> atlas("blocks", "counting")[0].lower.value
     NoNumber(why='letter', what='k')
     """
-    return AtlasAnswer(rows_at(task, class_, tables, numbers))
+    return AtlasAnswer(rows_at(task, class_, atlas or tables, numbers))

@@ -17,11 +17,7 @@ from .report import Report
 
 @dataclass(frozen=True, repr=False)
 class Checked(Report, Compared):
-    """A net or a bound beside the atlas.
-
-    Attributes:
-        file: what was given, where that is one.
-    """
+    """A net or a bound, and the file that it was read from, beside the atlas."""
 
     file: str | None = field(default=None, compare=False)
 
@@ -60,11 +56,13 @@ def check(
     class_: str | None = None,
     *,
     length: int | None = None,
+    atlas: str | Path | None = None,
     tables: str | Path | None = None,
     **parameters: Any,
 ) -> Checked:
     """Run explicit weights, or verify a lower bound, and compare with the atlas: `depthlaw tasks
-    check`. Arguments, costs and what is raised are those of `depthlaw.theory.atlas.check.check`.
+    check`. Arguments, costs and what is raised are those of `depthlaw.theory.atlas.check.check`,
+    whose `tables` are the folder `atlas`.
 
     >>> head = {"attention": "hard-right", "mask": "strict", "query": [[1, 1, 1]],
     ...         "key": [[0, 1, 0]], "value": [[0, 1, 0]], "output": [[0], [0], [1]]}
@@ -74,5 +72,5 @@ def check(
     >>> check(net, "letters", "uhat-right", k=1)
     <Checked: letters, uhat-right: as many as the table>
     """
-    found = compared(given, task, class_, length=length, tables=tables, **parameters)
+    found = compared(given, task, class_, length=length, tables=atlas or tables, **parameters)
     return Checked(**vars(found), file=str(given) if isinstance(given, str | Path) else None)

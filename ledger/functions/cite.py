@@ -14,11 +14,7 @@ from .report import Report, as_list
 
 @dataclass(frozen=True, repr=False)
 class Citations(Report):
-    """Entries of the bibliography; printed, they are BibTeX.
-
-    Attributes:
-        entries: BibTeX by key.
-    """
+    """Entries of the bibliography by key; printed, they are BibTeX."""
 
     entries: Mapping[str, str]
 

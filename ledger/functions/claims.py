@@ -11,7 +11,7 @@ from ..notebook import show_claims
 from ..running.claims_index import claims_index, described, mentioning, unknown
 from ..running.user_claims import all_claims
 from ..verdicts.claim_set import listing
-from .report import Report
+from .report import Report, as_path
 
 
 class Claims(Report, dict[str, Claim]):
@@ -45,15 +45,15 @@ def claims(words: str | Path | None = None, *, file: str | Path | None = None) -
 
     Cost: about a second; imports SymPy.
 
-    >>> claims()["hops/depth_corrected"].kind
-    'construction'
+    >>> claims()["hops/depth_corrected"]  # doctest: +ELLIPSIS
+    <Claim: hops/depth_corrected PROVED, ...>
     >>> float(claims("levine threshold")["depth_choice/threshold_never_binds"].at(width=81))
     4.0
     """
     show_claims()
     if isinstance(words, Path) or (words is not None and (".py" in words or Path(words).is_file())):
         words, file = None, words
-    every = Claims(all_claims(None if file is None else Path(file)))
+    every = Claims(all_claims(as_path(file)))
     if words is None:
         return every
     return Claims({row["key"]: every[row["key"]] for row in mentioning(words.split())[1]})

@@ -76,10 +76,9 @@ def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
     """
     names = [name for given in models for name in as_list(given)]
     if not 1 <= len(names) <= _MOST:
-        raise UsageError(
-            f"{len(names)} nets to compare; give 1 to {_MOST} names of models or "
-            "paths of a config.json, such as: compare llama-3-8b qwen3-8b"
-        )
+        how = f"give 1 to {_MOST} names of models or paths of a config.json"
+        example = "compare llama-3-8b qwen3-8b"
+        raise UsageError(f"{len(names)} nets to compare; {how}, such as: {example}")
     nets = [_net(str(name)) for name in names]
     context = min(_CONTEXT, *(net.context for net, _, _ in nets))
     return Comparison(context, tuple(_facts(*net, context) for net in nets))

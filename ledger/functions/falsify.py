@@ -16,18 +16,12 @@ from ..running.claims_index import claims_index, select
 from ..running.user_claims import all_claims, placed
 from ..verdicts import falsify as search
 from ..verdicts.falsify import NearestCase
-from .report import Report, as_list
+from .report import Report, as_list, as_path
 
 
 @dataclass(frozen=True, repr=False)
 class Falsification(Report):
-    """What a search came to.
-
-    Attributes:
-        claim: as it was asked for.
-        nearest: the counterexample, or what came closest to one.
-        certificate: the file of the counterexample; None where there is none.
-    """
+    """What a search came to: the counterexample with its file, or what came closest to one."""
 
     claim: Claim
     nearest: NearestCase
@@ -61,11 +55,8 @@ class Falsification(Report):
 
 
 def attacked(key: str, file: str | Path | None = None) -> Claim:
-    """The claim of a key, as a search measures it: of a user's file what raises is named.
-
-    Raises:
-        UsageError: for an unknown key, with the nearest one, and a file that cannot be used.
-    """
+    """The claim of a key, as a search measures it: of a user's file what raises is named, in a
+    UsageError as for an unknown key and a file that cannot be used."""
     if file is None:
         return find(select([key], claims_index())[0])
     everything = all_claims(Path(file))
@@ -108,6 +99,5 @@ def falsify(
     claim = attacked(claim, file) if isinstance(claim, str) else claim
     nearest = search.falsify(claim, minutes, as_list(weaken), closer, progress)
     refuted = nearest.decision.verdict is Verdict.FAILS
-    folder = None if results is None else Path(results)
-    path = search.store(nearest, open_store(folder).root) if refuted else None
+    path = search.store(nearest, open_store(as_path(results)).root) if refuted else None
     return Falsification(claim, nearest, path)

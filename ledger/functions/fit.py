@@ -52,6 +52,7 @@ class LossFit(Report):
     def to_json(self) -> dict[str, Any]:
         """What `depthlaw fit --json` prints."""
         law = self.additive
+        best_depths = [plain_data(law.depth(row.volume)) for row in self.optima if law]
         return {
             "rows": len(self.surface.points),
             "columns": dict(self.surface.columns),
@@ -70,10 +71,7 @@ class LossFit(Report):
                 "chance": levine_distance(self.laws[0]) if self.laws else None,
             },
             "transitions": [plain_data(row) for row in self.transitions],
-            "additive": None
-            if law is None
-            else plain_data(law)
-            | {"best_depths": [plain_data(law.depth(row.volume)) for row in self.optima]},
+            "additive": law and plain_data(law) | {"best_depths": best_depths},
             "comparison": [plain_data(row) for row in self.predictions],
         }
 

@@ -18,17 +18,12 @@ from ..suite import check_suite
 from ..verdicts.mutation import Mutant, mutate as mutants_of, unexplained
 from ..verdicts.reference_ledger import collection
 from ..verdicts.suite_verdicts import ClaimResult, results as judged_on
-from .report import Report, as_list
+from .report import Report, as_list, as_path
 
 
 @dataclass(frozen=True, repr=False)
 class Mutations(Report):
-    """What became of the mutants of each claim.
-
-    Attributes:
-        mutants: each claim, as it was judged, with its mutants.
-        store: of the records that it was judged on.
-    """
+    """Each claim, as it was judged on the records of a store, with what became of its mutants."""
 
     mutants: tuple[tuple[ClaimResult, tuple[Mutant, ...]], ...]
     store: Store
@@ -106,17 +101,17 @@ def mutate(
     >>> found.alarms
     0
     """
-    own, place = (None if path is None else Path(path) for path in (file, results))
-    everything, store = all_claims(own), collection(place)
+    own = as_path(file)
+    everything, store = all_claims(own), collection(as_path(results))
     named = as_list(keys)
     mine = [key for key, claim in everything.items() if claim.own]
     chosen = {key: everything[key] for key in select(named or mine, everything)}
     judged = judged_on(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
+        of = f" --claims {quote(str(own))}" if own else ""
+        only = "".join(f" --only {key}" for key in named)
         raise UsageError(
-            f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
-            f"verify {suite}{f' --claims {quote(str(own))}' if own else ''}"
-            f"{''.join(f' --only {key}' for key in named)}` first, or name your "
-            "folder with --results"
+            f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw verify "
+            f"{suite}{of}{only}` first, or name your folder with --results"
         )
     return Mutations(tuple((result, tuple(mutants_of(result))) for result in judged), store)

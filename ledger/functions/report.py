@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -38,20 +38,30 @@ class Report:
     def _repr_html_(self) -> str:
         rows = self.rows()
         names = list(dict.fromkeys(name for row in rows for name in row))
-        lines = [names, *([row.get(name, "") for name in names] for row in rows[:_MOST])]
-        table = "".join(
-            f"<tr>{''.join(f'<{cell}>{escape(_text(value))}</{cell}>' for value in line)}</tr>"
-            for line, cell in zip(lines, ["th"] + ["td"] * len(lines), strict=False)
-        )
-        more = len(rows) - _MOST
-        return f"<table>{table}</table>" + (f"<p>and {more} more</p>" if more > 0 else "")
+        cells = [[row.get(name, "") for name in names] for row in rows[:_MOST]]
+        return html_table(names, cells, len(rows), _cell)
 
 
-def _text(value: Any) -> str:
-    """A cell."""
-    if value is None:
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def html_table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    there: int,
+    written: Callable[[Any], str],
+    style: str = "",
+) -> str:
+    """The first rows, of so many, as a table; `written` makes HTML of a cell."""
+    lines = [("th", names), *(("td", row) for row in rows)]
+    table = "".join(
+        f"<tr>{''.join(f'<{cell}{style}>{written(part)}</{cell}>' for part in line)}</tr>"
+        for cell, line in lines
+    )
+    more = f"<p>and {there - len(rows)} more</p>" if there > len(rows) else ""
+    return f"<table>{table}</table>{more}"
+
+
+def _cell(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+    return escape(text)
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,11 @@ class Picture:
 
     def _repr_svg_(self) -> str:
         return self.drawn("svg").decode()
+
+
+def as_path(given: str | Path | None) -> Path | None:
+    """The path of a file or folder, if one is given."""
+    return None if given is None else Path(given)
 
 
 def as_list(given: Any) -> list[Any]:

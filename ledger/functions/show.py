@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..running.claims_index import claims_index, described, unknown
-from .report import Report
+from .report import Report, as_path
 
 # SymPy is loaded where a claim is shown, and not where a key is looked up.
 if TYPE_CHECKING:
@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ClaimCard(Report):
-    """A claim with its evidence; printed, it is what `depthlaw show` prints.
-
-    Attributes:
-        place: the claim, judged on the records of one place.
-        known: what the index says of the claims among which it stands.
-    """
+    """A claim, judged on the records of one place, among those that the index knows; printed, it is
+    what `depthlaw show` prints."""
 
     place: RecordSource
     known: Mapping[str, Mapping[str, str]]
@@ -62,18 +58,15 @@ class ClaimCard(Report):
         from ..verdicts.suite_verdicts import as_json
 
         claim = self.result.claim
-        return (
-            as_json(self.result)
-            | {"supported_by": [row["key"] for row in supporting(claim.key, self.known)]}
-            | {
-                "statement": plain(claim.statement),
-                "latex": statement_latex(claim),
-                "judged": judged(claim),
-                "text": claim.plain.text,
-                "assumes": list(claim.plain.assumes),
-                "note": claim.plain.note,
-            }
-        )
+        return as_json(self.result) | {
+            "supported_by": [row["key"] for row in supporting(claim.key, self.known)],
+            "statement": plain(claim.statement),
+            "latex": statement_latex(claim),
+            "judged": judged(claim),
+            "text": claim.plain.text,
+            "assumes": list(claim.plain.assumes),
+            "note": claim.plain.note,
+        }
 
     def why(self) -> dict[str, Any]:
         """What the verdict rests on, as a tree: what `depthlaw why --json` prints."""
@@ -125,8 +118,7 @@ def show(
     from ..verdicts.record_source import evidence
 
     everything = None if file is None else all_claims(Path(file))
-    claim = claim_of(key, everything)
-    place = evidence(claim, None if results is None else Path(results), everything)
+    place = evidence(claim_of(key, everything), as_path(results), everything)
     return ClaimCard(place, known_claims(everything))
 
 
@@ -136,11 +128,8 @@ def known_claims(everything: Mapping[str, Claim] | None) -> dict[str, dict[str, 
 
 
 def claim_of(key: str, everything: Mapping[str, Claim] | None = None) -> Claim:
-    """The claim of a key, among all where a file of the user's adds some.
-
-    Raises:
-        UsageError: for a topic, and for what is no key, with the nearest one.
-    """
+    """The claim of a key, among all where a file of the user's adds some; a UsageError for a topic,
+    and for what is no key, with the nearest one."""
     known = claims_index() if everything is None else everything
     if keys := of_topic(key, known):
         raise UsageError(

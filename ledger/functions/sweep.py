@@ -26,12 +26,7 @@ _ENDS = ("low", "high", "started", "ended", "extrapolated")
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Report):
-    """Answers by size.
-
-    Attributes:
-        question: what was asked of each.
-        budgets, answers: sizes and what is recommended there.
-    """
+    """What was asked of each size, the sizes, and what is recommended there."""
 
     question: Question
     budgets: tuple[int, ...]
@@ -118,9 +113,8 @@ def sweep(
         raise UsageError(f"{count} points are too many; accepted are 2 to {_MOST_POINTS}")
     for name in options:
         if name in BY_NAME and not of_sizes(BY_NAME[name]):
-            raise UsageError(
-                f"a range of sizes takes no {name}, which is of one answer; try recommend"
-            )
+            what = f"a range of sizes takes no {name}, which is of one answer"
+            raise UsageError(f"{what}; try recommend")
     return _answered(Question.read(budget=str(least), **options), low, high, count)
 
 

@@ -6,19 +6,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.atlas import AtlasBound, AtlasRow, atlas
+from depthlaw.advisor.atlas import AtlasBound, AtlasRow, atlas as known_atlas
 from depthlaw.advisor.base.quantities import UsageError
 
-from .report import Report
+from .report import Report, as_path
 
 
 @dataclass(frozen=True, repr=False)
 class TaskTable(Report):
-    """What is known of tasks, by class of models.
-
-    Attributes:
-        known: the rows of the atlas.
-    """
+    """What is known of tasks, by class of models: rows of the atlas."""
 
     known: tuple[AtlasRow, ...]
 
@@ -57,14 +53,18 @@ def _end(bound: AtlasBound | None) -> dict[str, Any] | None:
 
 
 def tasks(
-    task: str | None = None, *, known_by: int | None = None, tables: str | Path | None = None
+    task: str | None = None,
+    *,
+    known_by: int | None = None,
+    atlas: str | Path | None = None,
+    tables: str | Path | None = None,
 ) -> TaskTable:
     """The depths known to be needed and to suffice, by task and class of models: `depthlaw tasks`.
 
     Args:
         task: one of the atlas; by default all.
         known_by: as it was known at the end of a year.
-        tables: a folder with tables of your own, which extend the atlas.
+        atlas, tables: a folder with tables of your own, which extend the atlas.
 
     Raises:
         UsageError: for an unknown task, with the nearest one, and a year before anything was known.
@@ -73,8 +73,11 @@ def tasks(
 
     >>> tasks("parity").rows()[0]["task"]
     'parity'
+    >>> tasks("parity", atlas="nowhere")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    depthlaw.advisor.base.quantities.UsageError: nowhere holds no tables; give a folder with ...
     """
-    rows = tuple(atlas(None if tables is None else Path(tables)).rows(task, known_by))
+    rows = tuple(known_atlas(as_path(atlas or tables)).rows(task, known_by))
     if not rows:
         raise UsageError(f"nothing was known of that by {known_by}; try a later year")
     return TaskTable(rows)

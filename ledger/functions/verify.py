@@ -12,7 +12,7 @@ from ..running.interrupts import TIME_IS_UP, Stopped
 from ..running.options import Options
 from ..suite import prepare
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
-from .report import Report, as_list
+from .report import Report, as_list, as_path
 
 
 class Verdicts(Report, dict[str, ClaimResult]):
@@ -73,8 +73,7 @@ def verify(
     """
     show_claims()
     options = Options(engine, processes, minutes=minutes)
-    own, folder = (None if path is None else Path(path) for path in (file, results))
-    work = prepare(suite, folder, only=as_list(only), own=own, options=options)
+    work = prepare(suite, as_path(results), only=as_list(only), own=as_path(file), options=options)
     failures = []
     try:
         failures = work.execute(minutes=minutes)

@@ -9,6 +9,7 @@ import re
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,8 +32,8 @@ def environment() -> dict[str, Any]:
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "packages": packages(),
-        "commit": _commit(),
-        "dirty": _commit().endswith("+"),
+        "commit": (commit := _commit()),
+        "dirty": commit.endswith("+"),
     }
 
 
@@ -41,10 +42,8 @@ def packages() -> dict[str, str]:
     """The versions of the packages that compute, of those that are installed."""
     versions = {}
     for name in _PACKAGES.split():
-        try:
+        with suppress(PackageNotFoundError):
             versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return versions
 
 
@@ -89,10 +88,8 @@ def installing(extra: str = "") -> str:
     >>> installing("hf").startswith("pip install '")
     True
     """
-    if (_ROOT / "pyproject.toml").is_file():
-        of = "." if Path.cwd() == _ROOT else str(_ROOT)
-    else:
-        of = "depthlaw"
+    here = "." if Path.cwd() == _ROOT else str(_ROOT)
+    of = here if (_ROOT / "pyproject.toml").is_file() else "depthlaw"
     return f"pip install '{of}[{extra}]'" if extra else f"pip install --upgrade '{of}'"
 
 
@@ -102,21 +99,17 @@ def cores() -> int:
 
 
 def _cpu_model() -> str:
-    try:
-        match = re.search(
-            r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        )
-    except OSError:
-        match = None
-    return match[1] if match else platform.processor()
+    with suppress(OSError):
+        known = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        if match := re.search(r"model name\s*:\s*(.+)", known):
+            return match[1]
+    return platform.processor()
 
 
-@cache
 def _commit() -> str:
     """The commit of a source checkout, with + for uncommitted changes; empty for a wheel."""
     if not (_ROOT / ".git").exists():
         return ""
-
     # Without a lock, which would be in the way of the user's own git.
     asked = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     command = ["git", "--no-optional-locks", "-C", str(_ROOT), *asked]

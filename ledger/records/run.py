@@ -21,10 +21,8 @@ class Run:
 
     Attributes:
         device: "cpu" or "cuda"; part of what is recorded.
-        control: measure the case of the negative control in the way of the control, where that is
-            another than the claim's.
-        options: how, for claims that name them: see `Claim.measure`. They change no result and are
-            no part of the record.
+        control: measure in the way of the negative control, where that is another.
+        options: how, see `Claim.measure`; no part of the record, and no result changes by them.
     """
 
     claim: Claim
@@ -65,16 +63,12 @@ class Run:
     def measurement(self) -> Case:
         """The case without the fields that the claim only reads."""
         fields = self.case.fields() if self.case else {}
-        return Case(
-            **{name: value for name, value in fields.items() if name not in self.claim.reads}
-        )
+        return Case(**{k: v for k, v in fields.items() if k not in self.claim.reads})
 
     def __str__(self) -> str:
         seed = f" seed {self.seed}" if self.seed else ""
-        return (
-            f"{self.claim.key} "
-            f"[{self.case or 'proof'}]{seed}{' (negative control)' if self.control else ''}"
-        )
+        control = " (negative control)" if self.control else ""
+        return f"{self.claim.key} [{self.case or 'proof'}]{seed}{control}"
 
     def execute(self) -> Record:
         """Do the work, in this process."""
@@ -88,15 +82,10 @@ class Run:
             assert self.claim.proof is not None
             result = encode(tuple(self.claim.proof(self.claim.statement)))
         else:
-            result = encode(
-                self.claim.measure(
-                    self.case, self.seed, control=self.control, device=self.device, **self.options
-                )
-            )
-        timing = {
-            "wall_s": round(time.perf_counter() - started, 6),
-            "cpu_s": round(time.process_time() - cpu, 6),
-        }
+            how = {"control": self.control, "device": self.device, **self.options}
+            result = encode(self.claim.measure(self.case, self.seed, **how))
+        wall, cpu = time.perf_counter() - started, time.process_time() - cpu
+        timing = {"wall_s": round(wall, 6), "cpu_s": round(cpu, 6)}
         facts |= {"environment": environment(), "timing": timing, "compute": compute(self.device)}
         return Record(self.inputs, result, facts)
 

@@ -52,7 +52,7 @@ def _refusals(what: str, advice: str = "") -> Iterator[None]:
         raise StoreError(f"{what} ({error.strerror}){advice}") from None
 
 
-# One encoder for all: building it costs as much as a record.
+# One for all: building it costs as much as a record.
 _encoder = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
@@ -121,16 +121,12 @@ def decode(data: Mapping[str, Any]) -> Result:
         return Sample(tuple(float(v) for v in data["sample"]))
     if "proportion" in data:
         right, trials = data["proportion"]
-        return Proportion(_count(right), _count(trials))
+        if not type(right) is type(trials) is int:
+            raise TypeError("counts are integers")
+        return Proportion(right, trials)
     if "outside" in data:
         return Outside(str(data["outside"]))
     return tuple(Step(str(says), holds) for says, holds in data["proof"])
-
-
-def _count(number: object) -> int:
-    if type(number) is not int:
-        raise TypeError("counts are integers")
-    return number
 
 
 _NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", re.ASCII)
@@ -232,11 +228,7 @@ class Record:
 
 
 def check_schema(schema: object) -> None:
-    """Refuse records of another schema than today's.
-
-    Raises:
-        ValueError: for one.
-    """
+    """Refuse records of another schema than today's, by a ValueError."""
     if type(schema) is not int or schema != SCHEMA:
         newer = type(schema) is int and schema > SCHEMA
         advice = "; a newer depthlaw wrote it: upgrade, then move it back" if newer else ""
@@ -292,11 +284,14 @@ class Store:
         self._unsettled: list[Path] = []
         self._check_ownership()
         if not read_only:
-            self._prepare()
+            with _refusals(f"the results folder {root} cannot be written", _ANOTHER):
+                for folder in ("runs", "tmp", "manifests"):
+                    (root / folder).mkdir(parents=True, exist_ok=True)
+                self.write(root / MARKER, b"A results folder of depthlaw.\n")
         self._load()
 
     def _check_ownership(self) -> None:
-        """Refuse a folder of another program, and links that lead out of it."""
+        """Refuse a folder of another program, and links out of it."""
         for link in (self.root / name for name in FOLDERS if (self.root / name).is_symlink()):
             raise StoreError(f"{link} is a link; a results folder holds real folders{_ANOTHER}")
         runs = self.root / "runs"
@@ -311,12 +306,6 @@ class Store:
         if other:
             why = f"{self.root} holds {quoted(other)}, which depthlaw did not write"
             raise StoreError(f"{why}; choose a new or empty folder with --results DIR")
-
-    def _prepare(self) -> None:
-        with _refusals(f"the results folder {self.root} cannot be written", _ANOTHER):
-            for folder in ("runs", "tmp", "manifests"):
-                (self.root / folder).mkdir(parents=True, exist_ok=True)
-            self.write(self.root / MARKER, b"A results folder of depthlaw.\n")
 
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._records
@@ -345,8 +334,7 @@ class Store:
                 one damages is set aside, and its run done again.
 
         Raises:
-            StoreError: when the disk is full or the folder has become unwritable; nothing
-                half-written remains in `runs/`.
+            StoreError: when it cannot be written; nothing half-written remains in `runs/`.
         """
         if record.id in self._records:
             return
@@ -375,11 +363,8 @@ class Store:
             self._unsettled.append(path)
 
     def settle(self) -> None:
-        """Wait until all that was written is on the disk.
-
-        Raises:
-            StoreError: when the disk turns out to be full or to fail.
-        """
+        """Wait until all that was written is on the disk; a StoreError where it is full or
+        fails."""
         unsettled, self._unsettled = self._unsettled, []
         with _refusals(f"cannot write records to {self.root}"):
             folders = {folder for path in unsettled for folder in list(path.parents)[:2]}
@@ -417,13 +402,13 @@ class Store:
         if self.read_only:
             self.set_aside.append(SetAside(name, path, why))
             return
-        with _refusals(f"{name} is not to be trusted ({why}) and cannot be set aside"):
-            try:
-                target.parent.mkdir(parents=True)
-                path.replace(target)
-            except FileNotFoundError:
-                return
-        self.set_aside.append(SetAside(name, target, why))
+        with (
+            _refusals(f"{name} is not to be trusted ({why}) and cannot be set aside"),
+            suppress(FileNotFoundError),
+        ):
+            target.parent.mkdir(parents=True)
+            path.replace(target)
+            self.set_aside.append(SetAside(name, target, why))
 
 
 class LazyStore(Store):
@@ -452,8 +437,6 @@ def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = Fal
     """The store of a results folder; by default depthlaw's folder among the user's data.
 
     Args:
-        folder: of the results.
-        read_only: write nothing.
         lazy: read only what is asked for, and write nothing.
 
     Raises:
@@ -471,11 +454,7 @@ def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = Fal
 
 
 def write_file(file: Path, data: bytes) -> None:
-    """Write a file outside a results folder whole or not at all.
-
-    Raises:
-        StoreError: when it cannot be written.
-    """
+    """Write a file outside a results folder whole, or not at all with a StoreError."""
     with _refusals(f"{file} cannot be written"):
         _write_whole(file, file.with_name(f".{file.name}.{uuid.uuid4().hex}"), data)
 
@@ -536,12 +515,8 @@ def broken_manifests(store: Store) -> list[list[str]]:
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may
-    hold a hundred thousand files.
-
-    Raises:
-        StoreError: where a folder cannot be listed; the records in it must not pass for missing.
-    """
+    """Every file and link below a folder, in a fixed order, as plain strings: there may be a
+    hundred thousand. A StoreError where one cannot be listed: its records are not missing."""
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
@@ -561,19 +536,11 @@ def _unreadable(error: OSError, path: str) -> StoreError:
 
 def _content(path: str) -> bytes:
     """The content of a regular file; links are not followed, and a pipe is not waited for."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-            raise ValueError("not a regular file") from None
-        raise error
-    try:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise ValueError("not a regular file")
-        if facts.st_size > LARGEST:
-            raise ValueError("not a record: too large")
-        with open(descriptor, "rb", buffering=0, closefd=False) as file:
-            return file.readall()
-    finally:
-        os.close(descriptor)
+    facts = os.lstat(path)
+    if not stat.S_ISREG(facts.st_mode):
+        raise ValueError("not a regular file")
+    if facts.st_size > LARGEST:
+        raise ValueError("not a record: too large")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, "rb", buffering=0) as file:
+        return file.readall()

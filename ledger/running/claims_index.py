@@ -103,9 +103,8 @@ def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
         for one in asked
         for key in [k for k in known if k.startswith(f"{one.rstrip('/')}/")] or [one]
     ]
-    for key in keys:
-        if key not in known:
-            raise UsageError(unknown(key, known))
+    for key in (key for key in keys if key not in known):
+        raise UsageError(unknown(key, known))
     return keys or list(known)
 
 

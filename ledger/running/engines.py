@@ -19,11 +19,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
+from itertools import cycle
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.process import BaseProcess
@@ -67,8 +68,8 @@ class Engine(Protocol):
 def perform(
     loader: str, key: str, case: Mapping[str, Any] | None, seed: int, device: str, *more: Any
 ) -> TaskAnswer:
-    """Execute a run where it has arrived. `loader` finds a claim by its key: "module:function" or
-    "module:function:argument"."""
+    """Execute a run where it has arrived. `loader`, "module:function" or
+    "module:function:argument", finds a claim by its key."""
     try:
         at = Case(**case) if case is not None else None
         record = Run(_claim(loader, key), at, seed, device, *more).execute()
@@ -135,8 +136,8 @@ class ProcessPool:
 
     Attributes:
         processes: how many; by default one per GPU, or per core this process may use.
-        timeout: seconds after which a run counts as hung and its process is killed; changes of the
-            clock have no influence.
+        timeout: seconds, whatever the clock says, after which a run counts as hung and its process
+            is killed.
         memory: bytes of address space each process may take, or None.
         retries: how often a run is tried again after its process died, with growing pauses.
         gpus: ids of the devices; each process is pinned to one by CUDA_VISIBLE_DEVICES.
@@ -159,11 +160,8 @@ class ProcessPool:
         count = self.processes or len(self.gpus) or cores()
         # Importing what an extra brings takes seconds: as few processes do it as the work allows.
         extras = list(dict.fromkeys(map(_extra, todo)))
-        gpus = self.gpus or (None,)
-        slots = [
-            _Slot(self, gpus[n % len(gpus)], extras[n % len(extras)])
-            for n in range(min(count, len(runs)))
-        ]
+        places = zip(range(min(count, len(runs))), cycle(self.gpus or (None,)), cycle(extras))
+        slots = [_Slot(self, gpu, extra) for _, gpu, extra in places]
         try:
             while todo or resting or any(slot.run for slot in slots):
                 # Stopped in its middle, this could leave a process that nobody knows, lose a run
@@ -193,11 +191,11 @@ class ProcessPool:
                 slot.stop()
 
     def _outcome(self, run: Run, answer: TaskAnswer | _Died, deaths: int) -> Record | Failure:
-        if not isinstance(answer, _Died):
-            return _outcome(run, answer)
-        why = f"exit code {answer.code}: killed, out of memory, or crashed"
-        hung = f"hung: stopped after {self.timeout:g} s"
-        return Failure(run, hung if answer.hung else f"its process died {deaths} times ({why})")
+        if isinstance(answer, _Died):
+            why = f"exit code {answer.code}: killed, out of memory, or crashed"
+            hung = f"hung: stopped after {self.timeout:g} s"
+            answer = hung if answer.hung else f"its process died {deaths} times ({why})"
+        return _outcome(run, answer)
 
 
 @dataclass(frozen=True)
@@ -321,17 +319,15 @@ class _Slot:
         """End the process, which keeps nothing that could be lost, and return its exit code."""
         process, executor, self._process, self._executor = self._process, self._executor, None, None
         self._starting = False
-        if executor is None or process is None:
-            if executor is not None:
-                executor.shutdown(wait=False, cancel_futures=True)
-            return None
-        process.kill()
-        process.join()
-        # Waits for the executor's own thread, which may have collected the process, and so its exit
-        # code; and which, left alone, would close its pipe while an exiting interpreter writes to
-        # it.
-        executor.shutdown(wait=True, cancel_futures=True)
-        return process.exitcode
+        if process is not None:
+            process.kill()
+            process.join()
+        if executor is not None:
+            # Waits for the executor's own thread, which may have collected the process, and so its
+            # exit code; and which, left alone, would close its pipe while an exiting interpreter
+            # writes to it.
+            executor.shutdown(wait=process is not None, cancel_futures=True)
+        return process.exitcode if process is not None else None
 
 
 def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
@@ -379,8 +375,7 @@ def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None
 
 def _end_with_driver() -> None:
     """A run can take hours; nobody would collect its result after the driver was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if parent := multiprocessing.parent_process():
         wait_for_end([parent.sentinel])
         os._exit(1)
 
@@ -388,15 +383,11 @@ def _end_with_driver() -> None:
 @dataclass(frozen=True)
 class Ray:
     """On a Ray cluster: this machine alone (address "local"), or a running cluster ("auto" or its
-    address).
+    address). Memory is not capped.
 
     Attributes:
-        address: where the cluster is.
-        timeout: seconds after which a run counts as hung.
         retries: how often Ray tries a run again after its worker or node died.
-        gpus_per_run: the share of a GPU that each run asks for, such as 0.25; Ray sets
-            CUDA_VISIBLE_DEVICES, memory is not capped.
-        loader: where a worker finds the claims.
+        gpus_per_run: the share of a GPU, such as 0.25; Ray sets CUDA_VISIBLE_DEVICES.
     """
 
     address: str = "local"
@@ -428,7 +419,13 @@ class Ray:
         remote = ray.remote(**needs, runtime_env={"env_vars": THREADS})(perform_within)
         todo, pending, window = deque(runs), dict[Any, Run](), 0
         try:
-            _same_package(*ray.get(ray.remote(num_cpus=1)(_package_of_worker()).remote()))
+            python, its = ray.get(ray.remote(num_cpus=1)(_package_of_worker()).remote())
+            if its != (ours := version("depthlaw")):
+                other = f"with depthlaw {its}, not" if its else "without depthlaw"
+                raise UsageError(
+                    f"workers run {python} {other} {ours}; install it there, or start Ray from the "
+                    "environment that has it"
+                )
             while todo or pending:
                 if len(pending) <= window // 2:
                     # Not the whole of a long suite: each wait takes time in proportion to what is
@@ -475,18 +472,6 @@ def _package_of_worker() -> Callable[[], tuple[str, str]]:
     return package
 
 
-def _same_package(python: str, its: str) -> None:
-    """Raises:
-    UsageError: if a worker has another version of depthlaw than this process, or none.
-    """
-    ours = version("depthlaw")
-    if its != ours:
-        raise UsageError(
-            f"workers run {python} {f'with depthlaw {its}, not' if its else 'without depthlaw'} "
-            f"{ours}; install it there, or start Ray from the environment that has it"
-        )
-
-
 def perform_within(timeout: float | None, loader: str, key: str, *more: Any) -> TaskAnswer:
     """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray
     runs tasks."""
@@ -524,10 +509,9 @@ def execute(
 
     Args:
         finished: called after every run that had to be executed.
-        minutes: stop after this long.
 
     Raises:
-        Stopped: at SIGINT, SIGTERM, SIGHUP or the time limit. What was finished is recorded.
+        Stopped: at SIGINT, SIGTERM, SIGHUP or after so many minutes. What was finished is recorded.
         StoreError: when records can no longer be written.
     """
     # Where a claim stores what it need not compute twice, such as trainings.
@@ -538,8 +522,10 @@ def execute(
     failures, due = [], time.monotonic()
     seconds = None if minutes is None else 60 * minutes
     deadline = math.inf if seconds is None else due + seconds
-    with stoppable(seconds), _settled(store), closing(engine.outcomes(todo)) as outcomes:
-        for run, outcome in outcomes:
+    with ExitStack() as stack:
+        stack.enter_context(stoppable(seconds))
+        stack.callback(store.settle)
+        for run, outcome in stack.enter_context(closing(engine.outcomes(todo))):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
@@ -554,12 +540,3 @@ def execute(
             if time.monotonic() > deadline:
                 raise Stopped(TIME_IS_UP)
     return failures
-
-
-@contextmanager
-def _settled(store: Store) -> Iterator[None]:
-    """What is recorded inside is on the disk afterwards, however it ends."""
-    try:
-        yield
-    finally:
-        store.settle()

@@ -39,11 +39,8 @@ class Options:
     device: str = "cpu"
 
     def made(self, loader: str = LOADER) -> Engine:
-        """The engine, whose processes find the claims by `loader`.
-
-        Raises:
-            UsageError: when an option makes no sense.
-        """
+        """The engine, whose processes find the claims by `loader`; a UsageError for an option that
+        makes no sense."""
         self._check_numbers()
         gpus = self._gpus()
         if self.engine != "ray" and self.address != "local":
@@ -85,9 +82,8 @@ class Options:
         if self.gpus is None:
             return ()
         if not self.gpus.strip():
-            raise UsageError(
-                "--gpus names no device; give ids, such as --gpus 0,1, or leave it out"
-            )
+            how = "give ids, such as --gpus 0,1, or leave it out"
+            raise UsageError(f"--gpus names no device; {how}")
         ids = tuple(g.strip() for g in self.gpus.split(","))
         for name in (name for name in ids if not _GPU.fullmatch(name)):
             raise UsageError(
@@ -95,8 +91,6 @@ class Options:
                 "and the ids that nvidia-smi -L prints, separated by commas; try --gpus 0,1"
             )
         if self.engine != "pool":
-            raise UsageError(
-                f"--gpus belongs to --engine pool, not to {quoted(self.engine)}; "
-                "leave one of them out"
-            )
+            what = f"--gpus belongs to --engine pool, not to {quoted(self.engine)}"
+            raise UsageError(f"{what}; leave one of them out")
         return ids

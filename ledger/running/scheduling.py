@@ -16,7 +16,8 @@ from ..records.run import Run
 from ..records.store import Record, Store
 from .engines import Engine, Inline, ProcessPool
 
-DEFAULT_MEMORY = "8GB"
+# Bytes, where nothing else is asked for.
+DEFAULT_MEMORY = 8 * 2**30
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def estimate(runs: Sequence[Run], store: Store) -> TimeEstimate:
     fallback = statistics.median(everything) if everything else 0.1
     expected = {}
     for run in runs:
-        case = str(run.case.fields()) if run.case is not None else "None"
+        case = str(run.case and run.case.fields())
         values = by_case.get((run.claim.key, case)) or by_claim.get(run.claim.key)
         expected[run.id] = statistics.median(values) if values else fallback
     return TimeEstimate(expected, sum(run.claim.key in by_claim for run in runs))
@@ -69,11 +70,7 @@ class Stage:
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that nothing can be measured on here.
-
-    Raises:
-        UsageError: for a name that is neither cpu nor cuda, and for cuda where there is none.
-    """
+    """Refuse a device that nothing can be measured on here, by a UsageError."""
     if device not in ("cpu", "cuda"):
         raise UsageError(
             f"--device {quoted(device)}: accepted are cpu, and cuda for claims that can use it"
@@ -83,15 +80,14 @@ def check_device(device: str) -> None:
     try:
         import torch
     except ImportError:
-        raise UsageError(
-            f"--device cuda needs PyTorch; {installing('empirics')}, or take --device cpu"
-        ) from None
+        how = f"{installing('empirics')}, or take --device cpu"
+        raise UsageError(f"--device cuda needs PyTorch; {how}") from None
     if not torch.cuda.is_available():
         raise UsageError("--device cuda: PyTorch finds no GPU here; take --device cpu")
 
 
 def budgeted(
-    runs: Sequence[Run], store: Store, engine: Engine, memory: int
+    runs: Sequence[Run], store: Store, engine: Engine, memory: int | None = None
 ) -> tuple[list[Stage], TimeEstimate]:
     """Stages of runs within a budget of memory, and what they should take: of claims with a plan
     the cheapest group first, so that a time limit leaves whole groups behind, then the others. The
@@ -103,14 +99,12 @@ def budgeted(
     Raises:
         UsageError: when the budget does not hold what a run cannot do without.
     """
-    planned = [run for run in runs if run.case is not None and run.claim.plan is not None]
-    costs = {run: run.claim.plan.cost(run.case) for run in planned}
+    memory = memory or DEFAULT_MEMORY
+    costs = {run: run.claim.plan.cost(run.case) for run in runs if run.case and run.claim.plan}
     for run, cost in costs.items():
         if cost.least_bytes > memory:
-            raise UsageError(
-                f"--memory: {run} needs {cost.least_bytes / 2**30:.1f} GB besides its matrix; "
-                "give at least that"
-            )
+            least = f"{cost.least_bytes / 2**30:.1f} GB besides its matrix"
+            raise UsageError(f"--memory: {run} needs {least}; give at least that")
     seconds = _by_group(costs)
     parts: list[tuple[list[Run], Engine, int]] = [(list(seconds), engine, memory)]
     if isinstance(engine, ProcessPool):
@@ -145,12 +139,8 @@ def _by_group(costs: Mapping[Run, Cost]) -> dict[Run, float]:
 
 
 def memory_check(work: Sequence[Stage], records: Callable[[str], Record | None]) -> Iterator[str]:
-    """Where a process of runs that are just done took more than its share of the memory.
-
-    Args:
-        work: the stages that were executed.
-        records: (run id) -> record, such as `Store.get`.
-    """
+    """Where a process of stages that are just done took more than its share of the memory;
+    `records` gives the record of a run's id."""
     for stage in work:
         peaks = [
             (record.facts["compute"]["peak_bytes_of_process"], run)

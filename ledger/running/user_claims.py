@@ -22,22 +22,7 @@ from typing import Any, get_args
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims import definition as kernel
-from depthlaw.theory.claims.definition import (
-    SUITES,
-    UNNAMED,
-    Claim,
-    ClaimWeight,
-    Kind,
-    Measured,
-    Quantifier,
-    Wording,
-    find,
-    made_by,
-    made_in,
-    measured_symbol,
-    registry,
-    topics,
-)
+from depthlaw.theory.claims.definition import SUITES, Claim, find, made_in, registry
 from depthlaw.theory.claims.readable import readable
 
 from .engines import LOADER, reason
@@ -51,10 +36,10 @@ _FORMER = {
 # No file of claims comes near this.
 _LARGEST = 2**20
 _ACCEPTED = {
-    "kind": get_args(Kind),
-    "holds_for": get_args(Quantifier),
-    "wording": get_args(Wording),
-    "weight": get_args(ClaimWeight),
+    "kind": get_args(kernel.Kind),
+    "holds_for": get_args(kernel.Quantifier),
+    "wording": get_args(kernel.Wording),
+    "weight": get_args(kernel.ClaimWeight),
     "known": ("", "HOLDS", "FAILS", "UNDECIDED"),
 }
 
@@ -64,8 +49,6 @@ class OwnFile:
     """A user's file of claims, for those who cite it.
 
     Attributes:
-        name: without its folder.
-        content: what stands in it.
         title: the first line of its docstring, else its name.
         authors: those of its `__author__`, else of its claims (`Source.own`).
         year: the last of its claims; 0 where none says it.
@@ -85,17 +68,13 @@ class OwnFile:
     @property
     def by(self) -> str:
         """Its authors in words."""
-        return " and ".join(self.authors) or UNNAMED
+        return " and ".join(self.authors) or kernel.UNNAMED
 
 
 def own_file(file: Path) -> OwnFile:
-    """A file of claims as a work with authors.
-
-    Raises:
-        UsageError: as for `own_claims`.
-    """
+    """A file of claims as a work with authors; raises what `own_claims` does."""
     claims = own_claims(file).values()
-    module = sys.modules[made_by(next(iter(claims)))]
+    module = sys.modules[kernel.made_by(next(iter(claims)))]
     named = getattr(module, "__author__", "") or " and ".join(
         dict.fromkeys(claim.source.author for claim in claims if claim.source.author)
     )
@@ -125,11 +104,8 @@ def loader_of(file: Path | None) -> str:
 
 
 def own_claims(file: Path) -> dict[str, Claim]:
-    """The claims of a Python file by key, checked as far as running them needs.
-
-    Raises:
-        UsageError: when the file cannot be loaded, or a claim in it cannot be run.
-    """
+    """The claims of a Python file by key; a UsageError where it cannot be loaded, or a claim in it
+    cannot be run."""
     # First, so that a key that depthlaw uses is refused in the file.
     known = registry()
     claims = {claim.key: claim for claim in _loaded(file.absolute(), _content(file))}
@@ -157,10 +133,8 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
         advice = "accepted is one of cited and supports, a text of one line"
         yield f"gives {' and '.join(given)}; {advice}"
     if claim.evidence == "certificate":
-        yield (
-            "asks for PROVED, which only certificates that come with depthlaw give; leave "
-            "`evidence` out"
-        )
+        which = "which only certificates that come with depthlaw give"
+        yield f"asks for PROVED, {which}; leave `evidence` out"
     names = Counter(symbol.name for symbol in claim.statement.free_symbols)
     for name in sorted(name for name, times in names.items() if times > 1):
         yield (
@@ -168,7 +142,7 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
             "it imports; give yours another name"
         )
     try:
-        measured_symbol(claim.statement, cases[0])
+        kernel.measured_symbol(claim.statement, cases[0])
         known = {name for case in cases for name in case.fields()}
     except Exception as error:
         yield f"has a statement that cannot be used ({_reason(error)}); {_TRY}"
@@ -176,10 +150,9 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
         right = set() if claim.predicted else claim.statement.rhs.free_symbols
         for name in sorted({symbol.name for symbol in right} - known):
             yield f"has the symbol {quoted(name)}, which is no field of its cases"
-    for key in claim.premises:
-        if key not in everything:
-            advice = "`depthlaw claims --all` lists the keys"
-            yield f"rests on the unknown claim {quoted(key)}; {advice}"
+    for key in (key for key in claim.premises if key not in everything):
+        advice = "`depthlaw claims --all` lists the keys"
+        yield f"rests on the unknown claim {quoted(key)}; {advice}"
     above = everything.get(claim.supports)
     if claim.supports and (above is None or above.tier != "cited"):
         advice = "`depthlaw claims` lists those"
@@ -187,13 +160,11 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
 
 
 def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:
-    """The chosen claims and the premises that they rest on, as far as these come from a file
-    too."""
-    known, needed = registry(), dict(chosen)
-    todo = list(chosen.values())
+    """The chosen claims, and those of the file that they rest on."""
+    needed, todo = dict(chosen), list(chosen.values())
     while todo:
         for key in todo.pop().premises:
-            if key not in needed and key not in known:
+            if key not in needed and everything[key].own:
                 needed[key] = everything[key]
                 todo.append(everything[key])
     return needed
@@ -205,7 +176,7 @@ def placed(claim: Claim) -> Claim:
     assert measured is not None
 
     @wraps(measured)
-    def measuring(*given: Any, **more: Any) -> Measured:
+    def measuring(*given: Any, **more: Any) -> kernel.Measured:
         try:
             return measured(*given, **more)
         except Exception as error:
@@ -223,17 +194,17 @@ def _content(file: Path) -> str:
         with file.open("rb") as stream:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
-        why = f"--claims {name} cannot be read ({error.strerror})"
-        raise UsageError(f"{why}; give a Python file, {_TRY}") from None
+        why = f"cannot be read ({error.strerror})"
+        raise UsageError(f"--claims {name} {why}; give a Python file, {_TRY}") from None
     if len(content) > _LARGEST:
-        larger = f"--claims {name} is larger than {_LARGEST} bytes"
-        raise UsageError(f"{larger}; give a Python file, {_TRY}")
+        why = f"is larger than {_LARGEST} bytes"
+        raise UsageError(f"--claims {name} {why}; give a Python file, {_TRY}")
     if not _NAME.fullmatch(file.stem):
         raise UsageError(
             f"--claims {name}: the name of the file is the topic of its claims; "
             "accepted are small letters, digits and underscores, such as my_claims.py"
         )
-    if file.stem in topics():
+    if file.stem in kernel.topics():
         raise UsageError(f"--claims {name}: depthlaw has a topic of that name; rename the file")
     return hashlib.sha256(content).hexdigest()[:16]
 
@@ -242,11 +213,9 @@ def _content(file: Path) -> str:
 def _loaded(file: Path, content: str) -> list[Claim]:
     """The claims of the file, as a module below `depthlaw` whose code version can be followed."""
     name = f"depthlaw.own.{file.stem}__{content}"
-    spec = importlib.util.spec_from_loader(
-        name, SourceFileLoader(name, str(file)), origin=str(file)
-    )
+    loader = SourceFileLoader(name, str(file))
+    spec = importlib.util.spec_from_loader(name, loader, origin=str(file))
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     module.__file__ = str(file)
     sys.modules[name] = module
@@ -254,11 +223,10 @@ def _loaded(file: Path, content: str) -> list[Claim]:
     for claim in made_in(name):
         del kernel._registered[claim.key], kernel._homes[claim.key]
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except SyntaxError as error:
-        raise UsageError(
-            f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}"
-        ) from None
+        where = f"{file}, line {error.lineno}"
+        raise UsageError(f"{where}: {error.msg}; it must be Python, {_TRY}") from None
     except KeyboardInterrupt:
         raise
     # A file may raise what is no Exception, such as SystemExit.

@@ -11,7 +11,6 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,43 +30,19 @@ from depthlaw.theory.claims.verdict import Verdict, worded
 
 from ..records.store import write_file
 from ..running.claims_index import claims_index
+from . import display
 from .claim_set import claim_set
-from .display import (
-    by_chance,
-    duration,
-    expectation,
-    judged,
-    measured_side,
-    prediction,
-    relation,
-    slack,
-    statement_latex,
-    statement_text,
-)
+from .display import slack
 from .evidence_tree import grounds
 from .known_verdicts import shared_fields
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
-from .reference_ledger import shipped
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
-from .suite_verdicts import (
-    NOT_COMPLETE,
-    NOT_RUN,
-    CaseResult,
-    ClaimResult,
-    incomplete,
-    marked,
-    results,
-    verdict_name,
-)
+from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, in_full, results
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
-    """A claim with its evidence.
-
-    Args:
-        known: what `claims_index` says of the claims among which it stands, by default of those
-            that come with depthlaw.
-    """
+    """A claim with its evidence; `known` is what `claims_index` says of the claims among which it
+    stands, by default of those that come with depthlaw."""
     claim = result.claim
     known = claims_index() if known is None else known
     facts = tuple((name, readable(text)) for name, text in _facts(result, known))
@@ -81,7 +56,7 @@ def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = No
         heading,
         facts,
         str(Case(**constant)) if constant else "",
-        (written(claim.statement.lhs), relation(claim)),
+        (written(claim.statement.lhs), display.relation(claim)),
         tuple(_row(result, row, constant) for row in result.cases),
     )
 
@@ -94,7 +69,7 @@ def own_tables(results: Iterable[ClaimResult]) -> Iterator[OwnTable]:
             makers.setdefault(result.claim.table, []).extend(result.cases)
 
     def cell(content: str | timedelta) -> str:
-        return content if isinstance(content, str) else duration(content.total_seconds())
+        return content if isinstance(content, str) else display.duration(content.total_seconds())
 
     for maker, rows in makers.items():
         table = maker(rows)
@@ -113,13 +88,13 @@ def _facts(
     if result.measured and claim.post_hoc:
         yield "*", f"changed after data were seen: {claim.post_hoc}"
     if result.measured and claim.known:
-        yield "expected", expectation(claim)
+        yield "expected", display.expectation(claim)
     if claim.cited:
         yield "at stake", claim.cited
     if claim.supports:
         yield "supports", f"{claim.supports}: {known[claim.supports]['title']}"
-    yield "statement", statement_text(claim)
-    if how := judged(claim):
+    yield "statement", display.statement_text(claim)
+    if how := display.judged(claim):
         yield "", how
     yield "in words", claim.text
     for place, definition in enumerate(definitions(claim.statement)):
@@ -128,7 +103,7 @@ def _facts(
     # A claim from a file of the user's may use symbols that are not declared.
     declared = [(written(s), term_of(s)) for s in symbols(claim.statement)]
     yield "where", "; ".join(f"{s}: {t.meaning if t else 'of this claim'}" for s, t in declared)
-    yield "LaTeX", statement_latex(claim)
+    yield "LaTeX", display.statement_latex(claim)
     draws = f"; {claim.draws}" if claim.own and claim.draws else ""
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}{draws}"
     check = "; check against the paper" if claim.wording == "recalled" else ""
@@ -168,8 +143,7 @@ def _verdict(result: ClaimResult) -> str:
         return f"{NOT_RUN} (suite {result.suite})"
     failing = len(result.failing)
     of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
-    word = incomplete(result) if verdict_name(result) == NOT_COMPLETE else marked(result)
-    verdict = f"{word}: {of}"
+    verdict = f"{in_full(result)}: {of}"
     verdict += f", {plural(failing, 'counterexample')}" if failing else ""
     # Where a case fails, the tightest is by how much it does: no slack.
     if result.tightest is not None and not failing:
@@ -181,9 +155,9 @@ def _row(result: ClaimResult, row: CaseResult, constant: Mapping[str, Any]) -> t
     claim, decision = result.claim, row.decision
     settled = " (settled)" if decision.certain else ""
     text = row.verdict_name + (f": {decision.reason}" if decision.reason else settled)
-    text += f"; {chance}" if (chance := by_chance(result, row)) else ""
+    text += f"; {chance}" if (chance := display.by_chance(result, row)) else ""
     varying = {k: v for k, v in row.case.fields().items() if k not in constant}
-    sides = measured_side(claim, row), prediction(claim, row)
+    sides = display.measured_side(claim, row), display.prediction(claim, row)
     return str(Case(**varying)), *sides, text, slack(decision.slack), decision.verdict.value
 
 
@@ -192,11 +166,10 @@ def answers(keys: Iterable[str]) -> Iterator[ShippedAnswer]:
 
     Cost: a tenth of a second for each claim.
     """
-    reference = cache(shipped)
     with TemporaryDirectory() as empty:
         for key in keys:
             claim = registry()[key]
-            place = evidence(claim, Path(empty), reference=reference)
+            place = evidence(claim, Path(empty))
             if not place.said:
                 continue
             devices = ("cpu", "cuda") if claim.accepts("device") else ("cpu",)
@@ -221,7 +194,7 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
     named = {rule.claim for rule in rules()} | {n.claim for task in tasks for n in task.numbers}
     named |= {bound.claim for bound in bounds()}
     verdicts = {}
-    for claim in map(find, sorted(key for key in named if key)):
+    for claim in map(find, sorted(filter(None, named))):
         if known := from_reference(claim):
             suite = largest_recorded_suite(claim, known[0])
             (judged,) = results({claim.key: claim}, suite, known[0])

@@ -64,18 +64,14 @@ def reference(key: str) -> str:
     'Levine and others 2020: Limits to Depth Efficiencies'
     """
     fields = dict(re.findall(r"^ *(\w+) = \{(.*)\},?$", entries()[key], re.M))
-    people = [
-        _plain(person).partition(",")[0]
-        for person in re.split(r"\s+and\s+", fields.get("author", ""))
-        if person
-    ]
+    authors = filter(None, re.split(r"\s+and\s+", fields.get("author", "")))
+    people = [_plain(person).partition(",")[0] for person in authors]
     who = " and ".join(people) if len(people) < 3 else f"{people[0]} and others"
     named = {"eprint": "arXiv:", "doi": "doi:", "url": "", "howpublished": "", "note": ""}
     where = next((before + fields[name] for name, before in named.items() if name in fields), "")
     head = " ".join(filter(None, (who, fields.get("year"))))
-    return ": ".join(filter(None, (head, _plain(fields["title"])))) + (
-        f" ({_plain(where)})" if where else ""
-    )
+    line = ": ".join(filter(None, (head, _plain(fields["title"]))))
+    return line + (f" ({_plain(where)})" if where else "")
 
 
 # BibTeX's accents as characters that combine with the letter before them.

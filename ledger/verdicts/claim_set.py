@@ -60,10 +60,9 @@ class ClaimSet:
     """A released list of claims.
 
     Attributes:
-        name: such as "claims-v1".
         hash: SHA-256 of the lines of all claims, in hexadecimal.
         manifest: hash of the manifest of the ledger that the verdicts are of.
-        claims: every claim by key, in alphabetical order.
+        claims: by key, in alphabetical order.
     """
 
     name: str
@@ -104,30 +103,26 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
         facts = name, len(claims), hashlib.sha256(lines).hexdigest()
         sealed = (header["claim_set"], header["claims"], header["sha256"]) == facts
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"the claim set {known[name]} cannot be read ({error}); get it again"
-        ) from None
+        what = f"the claim set {known[name]} cannot be read ({error})"
+        raise StoreError(f"{what}; get it again") from None
     if not sealed:
-        raise StoreError(
-            f"the claim set {known[name]} does not match its hash: a released set is "
-            "never edited; get it again, and put an erratum into the next set"
+        what = (
+            f"the claim set {known[name]} does not match its hash: a released set is never edited"
         )
+        raise StoreError(f"{what}; get it again, and put an erratum into the next set")
     return loaded
 
 
 def listing(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """Rows of the index for machines, with the verdicts of the newest claim set, empty where a
     claim is not in it: `outcome` as reports print it, `verdict` whosever the sentence is."""
-    released = claim_set().claims
+    words = {key: entry.verdict for key, entry in claim_set().claims.items()}
     fields = "key title wording kind holds_for source statement post_hoc tier cited supports at"
-    listed = []
-    for row in rows:
-        word = released[row["key"]].verdict if row["key"] in released else ""
-        listed.append(
-            {field: row[field] for field in fields.split()}
-            | {"verdict": plain_verdict(word), "outcome": word}
-        )
-    return listed
+    return [
+        {field: row[field] for field in fields.split()}
+        | {"verdict": plain_verdict(word := words.get(row["key"], "")), "outcome": word}
+        for row in rows
+    ]
 
 
 def plain_verdict(word: str) -> str:
@@ -142,8 +137,8 @@ def plain_verdict(word: str) -> str:
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
     claim = claim.plain
-    names = ("key", "title", "text", "wording", "kind", "holds_for", "weight", "premises")
-    fields: dict[str, Any] = {name: getattr(claim, name) for name in names}
+    names = "key title text wording kind holds_for weight premises"
+    fields: dict[str, Any] = {name: getattr(claim, name) for name in names.split()}
     fields |= {"statement": str(claim.statement), "source": str(claim.source)}
     return Entry(**fields, verdict=verdict)
 
@@ -154,17 +149,14 @@ def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
     differences |= dict.fromkeys(today.keys() - old.claims.keys(), "new")
     for key in old.claims.keys() & today:
         before, now = asdict(old.claims[key]), asdict(today[key])
-        changed = ", ".join(name for name in now if before[name] != now[name])
-        differences |= {key: changed} if changed else {}
+        if changed := ", ".join(name for name in now if before[name] != now[name]):
+            differences[key] = changed
     return dict(sorted(differences.items()))
 
 
 def altered(old: ClaimSet, claims: Mapping[str, Claim]) -> set[str]:
-    """The keys of a set whose claims say something else today, or are gone; verdicts are not
-    compared.
-
-    Cost: a tenth of a second.
-    """
+    """The keys of a set whose claims say something else today, or are gone, whatever their
+    verdicts."""
     return {
         key
         for key, listed in old.claims.items()
@@ -185,11 +177,7 @@ def _lines(entries: Iterable[Entry]) -> bytes:
 def write_claim_set(
     name: str, entries: Iterable[Entry], manifest: str, folder: Path = FOLDER
 ) -> ClaimSet:
-    """Write the next claim set, whole or not at all.
-
-    Raises:
-        UsageError: for a set that there is, and for a name that is not the next one.
-    """
+    """Write the next claim set, whole or not at all; a UsageError for any other name."""
     _refuse_other_than_next(name, folder)
     lines = _lines(entries)
     header = {
@@ -223,18 +211,15 @@ def _today() -> tuple[dict[str, Entry], str]:
     from .reference_ledger import shipped
     from .suite_verdicts import NOT_RUN, verdict_name
 
-    ledger = shipped()
+    claims, ledger = registry(), shipped()
     if ledger is None:
-        raise StoreError(
-            "there is no shipped ledger to take verdicts from; `make reference` writes it"
-        )
-    claims = registry()
-    recorded = Recorded(claims, ledger)
-    judged = {key: recorded.judged(key) for key in claims}
-    return {
-        key: entry(claims[key], verdict_name(result) if result else NOT_RUN)
-        for key, result in judged.items()
-    }, ledger.header["manifest"]
+        what = "there is no shipped ledger to take verdicts from"
+        raise StoreError(f"{what}; `make reference` writes it")
+    recorded, today = Recorded(claims, ledger), {}
+    for key, claim in claims.items():
+        result = recorded.judged(key)
+        today[key] = entry(claim, verdict_name(result) if result else NOT_RUN)
+    return today, ledger.header["manifest"]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import astuple
 from functools import cache
 from importlib import import_module
@@ -39,12 +40,10 @@ class Decisions:
         if store.root.is_file():
             self._known = _of_ledgers.setdefault(store.root, {})
             return
-        try:
+        with suppress(OSError, ValueError, KeyError, TypeError):
             body = json.loads(self._path.read_bytes())
             if body["seal"] == digest(body["decisions"]):
                 self._known = body["decisions"]
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
 
     def get(
         self,
@@ -55,9 +54,8 @@ class Decisions:
     ) -> tuple[int, Decision]:
         """The index of the deciding value and the decision for one case, from the cache or by
         `decide`; `alpha` is None for a negative control, which is judged whatever it assumes."""
-        key = digest(
-            [[r.result_hash for r in records], _statement_hash(claim), alpha, _rule_hash()]
-        )
+        values = [record.result_hash for record in records]
+        key = digest([values, _statement_hash(claim), alpha, _rule_hash()])
         if key in self._known:
             index, verdict, *rest = self._known[key]
             return index, Decision(Verdict(verdict), *rest)
@@ -70,14 +68,11 @@ class Decisions:
         """Keep new decisions. A folder that cannot be written costs only time."""
         if not self._new:
             return
-        try:
+        with suppress(OSError):
             self._path.parent.mkdir(exist_ok=True)
-            self._store.write(
-                self._path, canonical({"decisions": self._known, "seal": digest(self._known)})
-            )
-        except OSError:
-            return
-        self._new = False
+            kept = {"decisions": self._known, "seal": digest(self._known)}
+            self._store.write(self._path, canonical(kept))
+            self._new = False
 
 
 @cache

@@ -11,20 +11,10 @@ from typing import Any
 
 import sympy
 
-from depthlaw.theory.claims.definition import Claim, at, measured_symbol
+from depthlaw.theory.claims.definition import Ball, Claim, Exact, Measured, at, measured_symbol
 from depthlaw.theory.claims.printing import latex, text
 from depthlaw.theory.claims.rounding import interval as in_print
-from depthlaw.theory.claims.values import (
-    Ball,
-    Case,
-    Exact,
-    Measured,
-    Outside,
-    PowerOfTen,
-    Proportion,
-    Sample,
-    Statistical,
-)
+from depthlaw.theory.claims.values import Case, Outside, PowerOfTen, Proportion, Sample, Statistical
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.exact.enclosure import ball, enclose
 
@@ -59,7 +49,7 @@ def slack(value: float | None, *, vacuous: bool = False) -> str:
         text = f"x10^{_cut(value, int(log10(abs(value))) + 2, up=up):.1f}"
     else:
         text = f"x10^{_cut(value, 2, up=up):.2g}"
-    return text + (" (vacuous here)" if vacuous else "")
+    return text + " (vacuous here)" * vacuous
 
 
 # Of a last digit: what a float may lack of it.
@@ -151,9 +141,8 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
     left = claim.statement.lhs
     if value is None or left.is_Symbol or isinstance(value, Statistical | Outside):
         return number(value)
-    exact = Fraction(0) if isinstance(value, Ball) else Fraction(value.value)
-    low, high = (value.low, value.high) if isinstance(value, Ball) else (exact, exact)
-    enclosed = {measured_symbol(claim.statement, row.case): ball(low, high)}
+    ends = (value.low, value.high) if isinstance(value, Ball) else [Fraction(value.value)] * 2
+    enclosed = {measured_symbol(claim.statement, row.case): ball(*ends)}
     return f"{float(enclose(at(left, row.case), enclosed).mid()):.6g}"
 
 

@@ -35,10 +35,8 @@ class Estimate:
 
     Attributes:
         level: of the interval that decides: the chance that it misses the truth.
-        test: the sign test against what is stated, which needs no normal law; None where there is
-            none.
-        normality: whether the verdict is at a level that the sign test cannot reach with so many
-            observations.
+        test: the sign test against what is stated, where there is one; it needs no normal law.
+        normality: whether the verdict is at a level that no sign test reaches with so many seeds.
     """
 
     value: Statistical

@@ -7,6 +7,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,20 +22,12 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import Record, manifest
 from ..running.claims_index import claims_index
+from . import suite_verdicts
 from .citations import entries, reference, sources, words
 from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
 from .shipped_answers import Ground, GroundKind
 from .sign_test import normality, sign_test
-from .suite_verdicts import (
-    NOT_COMPLETE,
-    NOT_RUN,
-    PREMISE_REFUTED,
-    CaseResult,
-    ClaimResult,
-    incomplete,
-    outcome,
-    verdict_name,
-)
+from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, outcome, verdict_name
 from .undecided_advice import remedies
 
 # The cases that decide a verdict come first, before them the smallest counterexample.
@@ -47,7 +40,6 @@ def grounds(
     """What the verdict on a claim rests on.
 
     Args:
-        result: the claim, judged.
         judged: judges a premise by its key; None where nothing is recorded of it.
         folder: of the user's records, which may hold certificates of counterexamples.
 
@@ -59,13 +51,8 @@ def grounds(
 
 def as_json(ground: Ground) -> dict[str, Any]:
     """A tree for machines."""
-    return {
-        "kind": ground.kind,
-        "name": ground.name,
-        "says": readable(ground.says),
-        "verdict": ground.verdict,
-        "below": [as_json(child) for child in ground.below],
-    }
+    below = [as_json(child) for child in ground.below]
+    return vars(ground) | {"says": readable(ground.says), "below": below}
 
 
 def _claim(
@@ -76,11 +63,10 @@ def _claim(
     above: tuple[str, ...],
 ) -> Ground:
     claim, held = result.claim, result.records
+    says = statement_text(claim), judged_by(claim)
     counts = f"{plural(len(held), 'record')} in all"
     below = (
-        Ground(
-            "statement", says="; ".join(filter(None, (statement_text(claim), judged_by(claim))))
-        ),
+        Ground("statement", says="; ".join(filter(None, says))),
         Ground("reason", says=_reason(result)),
         *([Ground("attention", says=result.unexpected)] if result.unexpected else []),
         *([Ground("changed", says=claim.post_hoc)] if claim.post_hoc else []),
@@ -142,12 +128,12 @@ def _reason(result: ClaimResult) -> str:
         case Verdict.CONDITIONAL:
             what = ", ".join(result.weak) or "a condition in its own statement"
             return f"it rests on what is neither PROVED nor ARGUED: {what}"
-    if word in (PREMISE_REFUTED, NOT_RUN, NOT_COMPLETE):
-        return {
-            PREMISE_REFUTED: f"it rests on {result.premise_refuted}, which FAILS",
-            NOT_RUN: "nothing is recorded of it",
-            NOT_COMPLETE: incomplete(result),
-        }[word]
+    if word == suite_verdicts.NOT_COMPLETE:
+        return suite_verdicts.incomplete(result)
+    if word == suite_verdicts.PREMISE_REFUTED:
+        return f"it rests on {result.premise_refuted}, which FAILS"
+    if word == NOT_RUN:
+        return "nothing is recorded of it"
     if result.undecided:
         one = len(result.undecided) == 1
         are = f"{len(result.undecided)} of {plural(scope, 'case')} {'is' if one else 'are'}"
@@ -211,11 +197,9 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
     steps, record = result.proof or (), result.proof_record
     counting = counted(steps)
     confirmed = sum(step.holds is True for step in counting)
-    summary = (
-        f"{confirmed} of {plural(len(counting), 'step')} confirmed by a machine"
-        if steps
-        else f"{NOT_RUN}; `depthlaw verify theory --only {claim.key}`"
-    )
+    summary = f"{NOT_RUN}; `depthlaw verify theory --only {claim.key}`"
+    if steps:
+        summary = f"{confirmed} of {plural(len(counting), 'step')} confirmed by a machine"
     state = {True: "confirmed", False: "BROKEN", None: "open"}
     below = [Ground("reading", says=claim.rests_on)] if claim.rests_on else []
     below += [Ground("step", "", step.says, state[step.holds]) for step in steps]
@@ -224,8 +208,7 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
 
 
 def _certificates(key: str, folder: Path | None) -> Iterator[Ground]:
-    for path, says in _shipped_certificates().get(key, ()):
-        yield Ground("certificate", path, says)
+    yield from (Ground("certificate", *each) for each in _shipped_certificates().get(key, ()))
     for file in sorted((folder / "certificates").glob("*.json")) if folder else ():
         data = _read(file)
         if data.get("claim") == key:
@@ -233,14 +216,14 @@ def _certificates(key: str, folder: Path | None) -> Iterator[Ground]:
 
 
 @cache
-def _shipped_certificates() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """The certificates that come with depthlaw, by claim: where each lies below the package
-    `depthlaw.theory`, and what it says."""
-    certificates: dict[str, tuple[tuple[str, str], ...]] = {}
+def _shipped_certificates() -> Mapping[str, list[tuple[str, str]]]:
+    """Those that come with depthlaw, by claim: where each lies below `depthlaw.theory`, and what it
+    says."""
+    certificates: dict[str, list[tuple[str, str]]] = {}
     root = Path(str(files("depthlaw.theory")))
     for file in sorted((*root.rglob("counterexamples/*.json"), *root.rglob("certificates/*.json"))):
         data, name = _read(file), f"theory/{file.relative_to(root).as_posix()}"
-        certificates[data["claim"]] = (*certificates.get(data["claim"], ()), (name, data["says"]))
+        certificates.setdefault(data["claim"], []).append((name, data["says"]))
     return certificates
 
 
@@ -264,8 +247,7 @@ def _premise(
         return Ground("premise", key, "above: the premises go in a circle", verdict)
     if (result := judged(key)) is None:
         return Ground("premise", key, "nothing is recorded of it here", verdict)
-    ground = _claim(result, "premise", judged, folder, above)
-    return Ground("premise", key, ground.says, verdict, ground.below)
+    return replace(_claim(result, "premise", judged, folder, above), verdict=verdict)
 
 
 def _sources(result: ClaimResult) -> Iterator[Ground]:

@@ -41,6 +41,7 @@ from .suite_verdicts import NO_VALUE
 # What a statement with a changed constant may not exceed: it must still be evaluated exactly, in
 # seconds.
 _MOST_BITS, _MOST_TERMS = 10**7, 10**5
+_GROWING = (sympy.Pow, sympy.exp, sympy.binomial, sympy.factorial, sympy.gamma, sympy.LambertW)
 # A judgement of a changed statement that has no value ends in one of these.
 _NO_VALUE = (*NO_VALUE, MemoryError, RecursionError)
 
@@ -82,24 +83,21 @@ class NearestCase:
 
 
 def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
-    """The claim with constants of its right side replaced: "4=0.4" turns every 4 into 2/5.
-
-    Raises:
-        UsageError: when a change cannot be read or its constant does not occur.
-    """
+    """The claim with constants of its right side replaced: "4=0.4" turns every 4 into 2/5. A
+    UsageError for a change that cannot be read, or whose constant does not occur."""
     pairs = []
     right = claim.statement.rhs
     for change in changes:
-        old, equals, new = change.partition("=")
+        old, _, new = change.partition("=")
         a, b = _constant(old), _constant(new)
-        if not equals or a is None or b is None:
+        if a is None or b is None:
             how = "write OLD=NEW with numbers of at most 30 digits, such as 4=0.4"
             raise UsageError(f"cannot read the change {quoted(change)}; {how}")
-        number = sympy.Rational(a.numerator, a.denominator)
+        number = sympy.Rational(a)
         if not right.has(number):
             what = f"the constant {quoted(old)} does not stand in the right side {plain(right)}"
             raise UsageError(f"{what}; choose one that does")
-        swap = {number: sympy.Rational(b.numerator, b.denominator)}
+        swap = {number: sympy.Rational(b)}
         if not _bits(right, None, swap) <= _MOST_BITS:
             what = f"with {quoted(change)} the right side is too large to evaluate"
             raise UsageError(f"{what}; choose another number")
@@ -110,9 +108,8 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
         except _NO_VALUE:
             parts = [sympy.nan]
         if any(part.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I) for part in parts):
-            raise UsageError(
-                f"with {quoted(change)} the right side has no real value; choose another number"
-            )
+            what = f"with {quoted(change)} the right side has no real value"
+            raise UsageError(f"{what}; choose another number")
         right = right.xreplace(swap)
         pairs.append((str(a), str(b)))
     if not pairs:
@@ -123,17 +120,13 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
 
 def _constant(text: str) -> Fraction | None:
     """A number between 1e-30 and 1e30 in size, or 0; None for anything else."""
-    match = re.fullmatch(
-        r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,2})?|[+-]?\d{1,30}/\d{1,30}",
-        text.strip(),
-        re.ASCII | re.IGNORECASE,
-    )
+    form = r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,2})?|[+-]?\d{1,30}/\d{1,30}"
     try:
-        value = Fraction(text.strip()) if match else None
+        match = re.fullmatch(form, text.strip(), re.ASCII | re.IGNORECASE)
+        value = Fraction(match[0] if match else "none")
     except (ValueError, ZeroDivisionError):
         return None
-    allowed = value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30)
-    return value if allowed else None
+    return value if value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30 else None
 
 
 def _bits(
@@ -162,18 +155,14 @@ def _bits(
         return largest + len(parts)
     if isinstance(node, sympy.Mul):
         return sum(parts)
-    growing = (sympy.Pow, sympy.exp, sympy.binomial, sympy.factorial, sympy.gamma, sympy.LambertW)
-    if isinstance(node, growing):
+    if isinstance(node, _GROWING):
         # At most the base to a power no larger than the largest argument.
         power = parts[1] if isinstance(node, sympy.Pow) else largest
         bits = (parts[0] + 1) * 2.0 ** min(power, 64.0)
         return bits if bits <= _MOST_BITS else math.inf
     if isinstance(node, sympy.Sum | sympy.Product):
-        terms = sum(
-            2.0 ** min(_bits(bound, case, swap), 64.0)
-            for limits in node.args[1:]
-            for bound in limits.args[1:]
-        )
+        ends = (bound for limits in node.args[1:] for bound in limits.args[1:])
+        terms = sum(2.0 ** min(_bits(end, case, swap), 64.0) for end in ends)
         times = terms if isinstance(node, sympy.Product) else 1.0
         return largest * times + 64 if terms <= 4 * _MOST_TERMS else math.inf
     return largest + 8
@@ -226,10 +215,8 @@ def falsify(
         if time.monotonic() > deadline or (best is None and skipped >= hopeless):
             break
     if best is None and skipped:
-        what = (
-            f"{claim.key} with {', '.join(changes)} has no real value, or one too large to evaluate"
-        )
-        raise UsageError(f"{what}, at any case tried; choose other numbers")
+        what = f"{claim.key} with {', '.join(changes)} has no real value, or one too large to"
+        raise UsageError(f"{what} evaluate, at any case tried; choose other numbers")
     if best is None:
         raise UsageError(f"{claim.key} has no case in scope to search")
     return replace(best, tried=tried)
@@ -312,14 +299,12 @@ def _climb(
     best = generator.standard_normal(family.size)
     with suppress(TimeoutError):
         if wide:
-            within, how = [(-2.0, 2.0)] * family.size, {"maxiter": 60, "popsize": 12}
-            found = optimize.differential_evolution(
-                loss, within, **how, seed=generator, polish=False
-            )
+            within = [(-2.0, 2.0)] * family.size
+            how = {"maxiter": 60, "popsize": 12, "seed": generator, "polish": False}
+            best = optimize.differential_evolution(loss, within, **how).x
         else:
             options = {"maxiter": 400 * family.size, "adaptive": True}
-            found = optimize.minimize(loss, best, method="Nelder-Mead", options=options)
-        best = found.x
+            best = optimize.minimize(loss, best, method="Nelder-Mead", options=options).x
     return best, calls
 
 
@@ -329,7 +314,6 @@ def _cases(claim: Claim) -> list[Case]:
 
 
 def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
-    assert claim.measured is not None
     cases = _cases(claim)
     for seed in itertools.count() if cases else ():
         for case in cases:
@@ -345,15 +329,8 @@ def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int
 def recheck(
     path: Path, known: Mapping[str, Claim] | None = None
 ) -> tuple[dict[str, Any], tuple[Step, ...]]:
-    """Verify a certificate from its file alone; it stands when every step holds.
-
-    Args:
-        path: of the certificate.
-        known: every claim, where a file of the user's adds some.
-
-    Raises:
-        UsageError: when the file is not a certificate.
-    """
+    """Verify a certificate from its file alone, and what is known of claims; it stands when every
+    step holds. A UsageError where the file is no certificate."""
     try:
         data = certificates.load(path)
         if data.get("kind") != "falsification":
@@ -389,10 +366,7 @@ def finding(data: dict[str, Any], known: Mapping[str, Claim] | None = None) -> F
     return Finding(f"{says}; {outcome}", "no, it repeats the measurement")
 
 
-_FIELDS = {
-    *("kind", "claim", "statement", "weakened", "case", "place", "measured", "verdict"),
-    "depthlaw",
-}
+_FIELDS = "kind claim statement weakened case place measured verdict depthlaw"
 
 
 def _attacked(
@@ -401,27 +375,23 @@ def _attacked(
     weakened = data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
         raise ValueError("there is no claim of the name it gives")
-    if not isinstance(weakened, list) or not all(
-        isinstance(p, list) and [type(x) for x in p] == [str, str] for p in weakened
-    ):
+    pairs = isinstance(weakened, list) and all(isinstance(pair, list) for pair in weakened)
+    if not pairs or any([*map(type, pair)] != [str, str] for pair in weakened):
         raise ValueError("weakened must be a list of pairs of numbers, as text")
     return weaken(claims[data["claim"]], [f"{old}={new}" for old, new in weakened])
 
 
 def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) -> tuple[Step, ...]:
     where = {"search", "point"} if "point" in data else {"seed"}
-    if wrong := sorted(ascii(field)[:40] for field in set(data) ^ (_FIELDS | where)):
+    if wrong := sorted(ascii(field)[:40] for field in set(data) ^ where.union(_FIELDS.split())):
         raise ValueError(f"fields missing or unknown: {', '.join(wrong[:4])}")
     attacked, weakened = _attacked(data, claims)
-    fields = data["case"]
-    if not isinstance(fields, dict) or any(
-        type(value) not in (int, str, bool) for value in fields.values()
-    ):
+    fields, place = data["case"], data["place"]
+    if not isinstance(fields, dict) or {*map(type, fields.values())} - {int, str, bool}:
         raise ValueError("case must be an object of whole numbers, texts and booleans")
     case, families = Case(**fields), _searches(attacked)
     if type(data.get("seed", data.get("search"))) is not int:
         raise ValueError("seed or search must be a whole number")
-    place = data["place"]
     if type(place) is not int or place < 1:
         raise ValueError("place must be a whole number from 1 on")
     if "point" in data:
@@ -435,13 +405,12 @@ def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) ->
         if not short or len(point) != family.size:
             raise ValueError(f"point must be {family.size} fractions, as text")
         inside = family.case == case
-        measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
+        value = family.measured(tuple(map(Fraction, point))) if inside else None
     else:
+        # A case of our own grids only: another could take for ever to measure.
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
         able = inside and attacked.measurable
-        measured = (lambda: attacked.measure(case, data["seed"])) if able else None
-    # A case of our own grids only: another could take for ever to measure.
-    value = measured() if measured else None
+        value = attacked.measure(case, data["seed"]) if able else None
     changed = bool(weakened)
     decision = None if value is None else _decision(attacked, case, value, place, changed=changed)
     same = plain(attacked.statement) == data["statement"]

@@ -4,7 +4,7 @@ the page and for the appendix."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -36,6 +36,28 @@ class FindingKind(StrEnum):
     NOT_RUN = "Not run"
 
 
+_MEANINGS = {
+    FindingKind.FAILS_AS_SOURCE: "A statement of a source, as printed, as reported in another "
+    "text, or as recalled from memory: a recalled wording may differ from the source's. A "
+    "counterexample is recorded for each.",
+    FindingKind.FAILS_AS_OURS: "A statement derived or expected here; no source is at fault.",
+    FindingKind.READING_FAILS: "A vague sentence of a source, hardened here into one about all "
+    "instances so that it can be tested, is refuted in that form (READING FAILS). The source's own "
+    "sentence stands, and may have meant less.",
+    FindingKind.PREMISE_REFUTED: "The statement rests on another claim that fails.",
+    FindingKind.ATTENTION: "A run failed, a proof or a negative control broke, or a verdict is "
+    "another one than expected.",
+    FindingKind.UNDECIDED: "Measured, and neither side is certain.",
+    FindingKind.IN_PART: "Some cases are measured and undecided, or have no record; the verdict "
+    "rests on the others.",
+    FindingKind.VACUOUS: "The bound holds, but on every decided case by so large a factor that it "
+    "says nothing about them.",
+    FindingKind.CONDITIONAL: "Rests on a conjecture, or on a claim that is neither PROVED nor "
+    "ARGUED.",
+    FindingKind.NOT_RUN: "Nothing is recorded.",
+}
+
+
 @dataclass(frozen=True)
 class Group:
     """Findings of one kind: what it means, and the claims, heaviest first."""
@@ -52,70 +74,29 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     it belongs to.
     """
     ordered = sorted(judged, key=lambda r: (importance(r.claim), not r.unexpected))
-
-    def fails(*readings: str) -> Callable[[ClaimResult], bool]:
-        return lambda r: r.verdict is Verdict.FAILS and r.claim.wording in readings
-
-    def named(name: str) -> Callable[[ClaimResult], bool]:
-        return lambda r: verdict_name(r) == name
-
-    table: list[tuple[FindingKind, str, Callable[[ClaimResult], bool]]] = [
-        (
-            FindingKind.FAILS_AS_SOURCE,
-            "A statement of a source, as printed, as reported in another text, or as recalled from "
-            "memory: a recalled wording may differ from the source's. A counterexample is recorded "
-            "for each.",
-            fails("printed", "reported", "recalled"),
-        ),
-        (
-            FindingKind.FAILS_AS_OURS,
-            "A statement derived or expected here; no source is at fault.",
-            fails("derived"),
-        ),
-        (
-            FindingKind.READING_FAILS,
-            "A vague sentence of a source, hardened here into one about all instances so that it "
-            "can be tested, is refuted in that form (READING FAILS). The source's own sentence "
-            "stands, and may have meant less.",
-            fails("universal"),
-        ),
-        (
-            FindingKind.PREMISE_REFUTED,
-            "The statement rests on another claim that fails.",
-            named(PREMISE_REFUTED),
-        ),
-        (
-            FindingKind.ATTENTION,
-            "A run failed, a proof or a negative control broke, or a verdict is "
-            "another one than expected.",
-            lambda r: bool(r.unexpected),
-        ),
-        (FindingKind.UNDECIDED, "Measured, and neither side is certain.", named(Verdict.UNDECIDED)),
-        (
-            FindingKind.IN_PART,
-            "Some cases are measured and undecided, or have no record; the verdict "
-            "rests on the others.",
-            lambda r: (
-                r.measured and r.verdict is not Verdict.UNDECIDED and bool(r.undecided or r.missing)
-            ),
-        ),
-        (
-            FindingKind.VACUOUS,
-            "The bound holds, but on every decided case by so large a factor that it says "
-            "nothing about them.",
-            lambda r: r.vacuous and r.verdict is not Verdict.FAILS,
-        ),
-        (
-            FindingKind.CONDITIONAL,
-            "Rests on a conjecture, or on a claim that is neither PROVED nor ARGUED.",
-            named(Verdict.CONDITIONAL),
-        ),
-        (FindingKind.NOT_RUN, "Nothing is recorded.", named(NOT_RUN)),
-    ]
+    kinds = [(result, _kinds(result)) for result in ordered]
     return [
-        Group(heading, meaning, tuple(filter(belongs, ordered)))
-        for heading, meaning, belongs in table
+        Group(kind, meaning, tuple(result for result, those in kinds if kind in those))
+        for kind, meaning in _MEANINGS.items()
     ]
+
+
+def _kinds(result: ClaimResult) -> set[FindingKind]:
+    kind, verdict, name = FindingKind, result.verdict, verdict_name(result)
+    of_failure = {"derived": kind.FAILS_AS_OURS, "universal": kind.READING_FAILS}
+    belongs = {
+        of_failure.get(result.claim.wording, kind.FAILS_AS_SOURCE): verdict is Verdict.FAILS,
+        kind.PREMISE_REFUTED: name == PREMISE_REFUTED,
+        kind.ATTENTION: result.unexpected,
+        kind.UNDECIDED: name == Verdict.UNDECIDED,
+        kind.IN_PART: result.measured
+        and verdict is not Verdict.UNDECIDED
+        and (result.undecided or result.missing),
+        kind.VACUOUS: result.vacuous and verdict is not Verdict.FAILS,
+        kind.CONDITIONAL: name == Verdict.CONDITIONAL,
+        kind.NOT_RUN: name == NOT_RUN,
+    }
+    return {each for each, whether in belongs.items() if whether}
 
 
 def importance(claim: Claim) -> tuple[int, int]:

@@ -24,13 +24,8 @@ FILE = Path(__file__).with_name("known_cases.json")
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of one claim.
-
-    Attributes:
-        words: its verdict by suite, of the suites of which every case is recorded.
-        cases: the verdict of every recorded case, OUT_OF_SCOPE among them; empty where each of them
-            HOLDS.
-    """
+    """What is known of one claim: its verdict by suite, of the suites of which every case is
+    recorded; and that of every recorded case, OUT_OF_SCOPE among them, unless each HOLDS."""
 
     words: Mapping[str, str] = field(default_factory=dict)
     cases: Mapping[Case, str] = field(default_factory=dict)
@@ -68,18 +63,12 @@ def shared_fields(cases: Iterable[Case]) -> dict[str, Any]:
 def _listed() -> dict[str, Known]:
     if not FILE.is_file():
         return {}
-    listed = json.loads(FILE.read_text(encoding="utf-8"))
-    return {
-        key: Known(
-            body["words"],
-            {
-                Case(**fields, **body["same"]): verdict
-                for verdict, cases in body["cases"].items()
-                for fields in cases
-            },
-        )
-        for key, body in listed.items()
-    }
+    listed = {}
+    for key, body in json.loads(FILE.read_text(encoding="utf-8")).items():
+        rows = ((word, fields) for word, cases in body["cases"].items() for fields in cases)
+        cases = {Case(**fields, **body["same"]): word for word, fields in rows}
+        listed[key] = Known(body["words"], cases)
+    return listed
 
 
 def write_known(claims: Mapping[str, Known]) -> None:
@@ -91,18 +80,12 @@ def write_known(claims: Mapping[str, Known]) -> None:
 def _text(known: Known) -> str:
     """What is known of a claim as JSON, a case a line; the fields that all cases share stand
     once."""
-    same = shared_fields(known.cases)
-    verdicts = [
-        f"{json.dumps(verdict)}: [\n  "
-        + ",\n  ".join(
-            json.dumps({name: value for name, value in case.fields().items() if name not in same})
-            for case in known.cases
-            if known.cases[case] == verdict
-        )
-        + "]"
-        for verdict in sorted(set(known.cases.values()))
-    ]
-    return (
-        f'{{"words": {json.dumps(dict(known.words))}, '
-        f'"same": {json.dumps(same, sort_keys=True)}, "cases": {{{", ".join(verdicts)}}}}}'
-    )
+    same, by_word = shared_fields(known.cases), dict[str, list[str]]()
+    for case, word in known.cases.items():
+        own = {name: value for name, value in case.fields().items() if name not in same}
+        by_word.setdefault(word, []).append(json.dumps(own))
+    lines = {word: ",\n  ".join(cases) for word, cases in sorted(by_word.items())}
+    verdicts = ", ".join(f"{json.dumps(word)}: [\n  {rows}]" for word, rows in lines.items())
+    words = json.dumps(dict(known.words))
+    shared = json.dumps(same, sort_keys=True)
+    return f'{{"words": {words}, "same": {shared}, "cases": {{{verdicts}}}}}'

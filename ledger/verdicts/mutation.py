@@ -75,7 +75,6 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
     """Every single-place mutation of a relation, with a description that says which occurrence of a
     constant was changed.
 
-    >>> import sympy
     >>> x, y = sympy.symbols("x y")
     >>> [change for change, _ in mutants(sympy.Le(x, 3))]
     ['3 -> 4', '3 -> 2', '<= -> >=']
@@ -95,10 +94,8 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
     """Every single-place change of form that `mutants` does not make, in the same words.
 
     Args:
-        statement: the relation.
         cases: where it is judged; the smallest value of a power there is its constant.
 
-    >>> import sympy
     >>> x, L = sympy.symbols("x L")
     >>> [change for change, _ in forms(sympy.Le(x, 3**L / 2 - sympy.Rational(1, 2)))]
     ['-1/2 -> 0 in -1/2 + 3^L/2', '3^L -> 1 + 2*L', '<= -> ==']
@@ -108,8 +105,7 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
     known = [other for _, other in mutants(statement)]
     fresh: list[tuple[_Change, Relational]] = []
     for change, other in changes:
-        if other not in known:
-            known.append(other)
+        if other not in [*known, *(relation for _, relation in fresh)]:
             fresh.append((change, other))
     yield from _described(fresh)
     if statement.func in (sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt):
@@ -132,31 +128,24 @@ def _form_changes(
         values = [at(node, case) for case in cases]
         if values and all(value.is_number and value.is_real for value in values):
             others.append(min(values))
-        for other in others:
-            if other != node:
-                yield _Change(place, old, plain(other), "", other)
+        for other in (other for other in others if other != node):
+            yield _Change(place, old, plain(other), "", other)
     if isinstance(node, sympy.Add):
         for number, term in enumerate(node.args):
             if term.is_Rational:
                 yield _Change((*place, number), str(term), "0", _inside(node), node - term)
-    yield from _rebuilt(
-        node, lambda number, argument: _form_changes(argument, (*place, number), cases)
-    )
+    yield from _rebuilt(node, lambda i, argument: _form_changes(argument, (*place, i), cases))
 
 
 def _candidates(
     statement: Relational, changes: Callable[[sympy.Basic, int], Iterator[_Change]]
 ) -> list[tuple[_Change, Relational]]:
     """The statement with each change of one of its sides."""
-    candidates = []
-    for side in (0, 1):
-        for change in changes(statement.args[side], side):
-            sides = [*statement.args]
-            sides[side] = change.mutated
-            candidate = statement.func(*sides, evaluate=False)
-            if candidate != statement:
-                candidates.append((change, candidate))
-    return candidates
+    left, right = statement.args
+    both = [(change, (change.mutated, right)) for change in changes(left, 0)]
+    both += [(change, (left, change.mutated)) for change in changes(right, 1)]
+    made = [(change, statement.func(*sides, evaluate=False)) for change, sides in both]
+    return [(change, candidate) for change, candidate in made if candidate != statement]
 
 
 def _described(changes: list[tuple[_Change, Relational]]) -> Iterator[tuple[str, Relational]]:
@@ -181,18 +170,17 @@ def _changes(
     if isinstance(node, sympy.Rational):
         # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is
         # tried too.
-        percent = sympy.Rational(1, 100)
-        step = sympy.Integer(1) if node.is_Integer else node * percent
+        step = sympy.Integer(1) if node.is_Integer else node * sympy.Rational(1, 100)
         for changed in (node + step, node - step):
             yield _Change(place, str(node), str(changed), _inside(parent), changed)
         return
-    pairs = ((sympy.Min, sympy.Max), (sympy.floor, sympy.ceiling))
-    for old, new in (*pairs, *(pair[::-1] for pair in pairs)):
-        if node.func == old:
-            yield _Change(place, old.__name__, new.__name__, "", new(*node.args))
+    for pair in ((sympy.Min, sympy.Max), (sympy.floor, sympy.ceiling)):
+        for old, new in (pair, pair[::-1]):
+            if node.func == old:
+                yield _Change(place, old.__name__, new.__name__, "", new(*node.args))
     # The limits of a sum are a tuple, which is named by the sum.
     around = parent if isinstance(node, sympy.Tuple) else node
-    yield from _rebuilt(node, lambda number, argument: _changes(argument, (*place, number), around))
+    yield from _rebuilt(node, lambda i, argument: _changes(argument, (*place, i), around))
 
 
 def _rebuilt(
@@ -213,11 +201,10 @@ def _rebuilt(
 
 def mutate(result: ClaimResult) -> list[Mutant]:
     """Judge every mutant of a claim's statement on the evidence of `result`."""
-    statement = result.claim.statement
+    claim, statement = result.claim, result.claim.statement
     cases = [row.case for row in result.decided if row.measured is not None]
     kept = [(change, mutant, False) for change, mutant in mutants(statement)]
     kept += [(change, mutant, True) for change, mutant in forms(statement, cases)]
-    claim = result.claim
     if claim.predicted is not None:
         # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart
         # there, and "equal" would be "inside".
@@ -254,27 +241,24 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
     weaker = bool(result.in_scope) and all(
         _not_stronger(result.claim, mutated, row.case) for row in result.in_scope
     )
-    breaks = bool(result.claim.proof is not None and result.proof and _proof_breaks(mutated))
+    breaks = bool(mutated.proof is not None and result.proof and _proof_breaks(mutated))
     if breaks and not weaker:
         return Mutant(change, statement, "proof")
     # Where another case still fails the verdict is FAILS as before, and nobody would notice.
     fails = any(decision.verdict is Verdict.FAILS for decision in decisions)
     if undecided and not fails:
         return Mutant(change, statement, "undecided", undecided)
-    why = "the statement fails with this constant as well"
-    if not fails:
-        same = weaker and _equal(result, mutated)
-        why = _why_weaker(same, breaks) if weaker else _why_alive(decisions)
-    return Mutant(change, statement, "survives", why, weaker=weaker and not fails)
+    if fails:
+        return Mutant(
+            change, statement, "survives", "the statement fails with this constant as well"
+        )
+    why = _why_weaker(_equal(result, mutated), breaks) if weaker else _why_alive(decisions)
+    return Mutant(change, statement, "survives", why, weaker=weaker)
 
 
 def _counts_whole_things(statement: Relational, case: Case) -> None:
-    """Refuse a binomial coefficient of what is no integer, for which SymPy would compute factorials
-    of numbers such as 3^90.
-
-    Raises:
-        ValueError: for one.
-    """
+    """Refuse, by a ValueError, a binomial coefficient of what is no integer, for which SymPy would
+    compute factorials of numbers such as 3^90."""
     for coefficient in statement.atoms(sympy.binomial):
         if any(at(argument, case).is_integer is False for argument in coefficient.args):
             raise ValueError("a binomial coefficient of a number that is no integer")
@@ -341,8 +325,7 @@ def _proof_breaks(mutated: Claim) -> bool:
 def unexplained(result: ClaimResult, mutants: Iterable[Mutant]) -> list[Mutant]:
     """The survivors that should not exist: mutants of an exact equality, or of a statement that is
     PROVED or ARGUED, which no verdict notices (UNDECIDED would be noticed) and which are not simply
-    weaker.
-    """
+    weaker."""
     sampled = result.claim.holds_for in ("typical", "these nets")
     exact = result.claim.statement.rel_op == "==" and not sampled
     strict = (Verdict.PROVED, Verdict.ARGUED, *([Verdict.HOLDS] if exact else []))

@@ -12,15 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from depthlaw.theory.claims.definition import (
-    ALONE,
-    AS_IT_COMES,
-    DEVICE_OF,
-    SUITES,
-    Claim,
-    find,
-    topics,
-)
+from depthlaw.theory.claims.definition import ALONE, AS_IT_COMES, DEVICE_OF, SUITES, Claim, find
 
 from ..records.run import Run, control_run
 from ..records.store import Record, Store, StoreError, canonical, open_store
@@ -36,12 +28,7 @@ _SUITES = ("long", "training", "exercises", "full", "frontier", "theory", "quick
 @dataclass(frozen=True)
 class Recorded:
     """Claims, judged on the records of one store as `depthlaw verify` judges them. Each is judged
-    once: what is stored later is not seen.
-
-    Attributes:
-        claims: every claim, by key.
-        store: of the records.
-    """
+    once: what is stored later is not seen."""
 
     claims: Mapping[str, Claim]
     store: Store
@@ -53,11 +40,12 @@ class Recorded:
         is."""
         some = []
         for suite in _SUITES:
-            result = self.of(suite, key)
-            whole = result is not None and result.cases and not result.missing
-            if whole or (suite in AS_IT_COMES and result is not None and _any(result)):
+            if (result := self.of(suite, key)) is None:
+                continue
+            recorded = _any(result)
+            if (result.cases and not result.missing) or (recorded and suite in AS_IT_COMES):
                 return result
-            some += [result] if result is not None and _any(result) else []
+            some += [result] * recorded
         return min(some, key=lambda r: len(r.missing), default=None)
 
     def elsewhere(self, key: str) -> Iterator[tuple[str, ClaimResult]]:
@@ -79,8 +67,7 @@ class Recorded:
             return None
         if (suite, key) not in self._judged:
             # Premises from a file of the user's are found nowhere else.
-            shipped = set(topics())
-            own = {c.key: c for c in self.claims.values() if c.topic not in shipped}
+            own = {c.key: c for c in self.claims.values() if c.own}
             self._judged[suite, key] = results({key: claim} | own, suite, self.store)[0]
         return self._judged[suite, key]
 
@@ -108,26 +95,21 @@ class RecordSource:
 
 
 def evidence(
-    claim: Claim,
-    folder: Path | None,
-    everything: Mapping[str, Claim] | None = None,
-    reference: Callable[[], Ledger | None] = shipped,
+    claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None = None
 ) -> RecordSource:
     """A claim judged on the user's records, else on those that come with depthlaw.
 
     Args:
         folder: of the user's records; by default depthlaw's among the user's data.
         everything: every claim, where a file of the user's adds some.
-        reference: reads the ledger that comes with depthlaw.
     """
     store, said = open_store(folder, lazy=True), ""
     result = _judged(claim, store, everything)
-    if result is None and (known := from_reference(claim, reference)):
+    if result is None and (known := from_reference(claim)):
         store, today = known
         result = _judged(claim, store, everything)
-        said = "this is the reference ledger that comes with depthlaw" + (
-            "" if today else ", measured by an older version of the code"
-        )
+        older = "" if today else ", measured by an older version of the code"
+        said = f"this is the reference ledger that comes with depthlaw{older}"
     if result is None:
         result = results({claim.key: claim}, largest_recorded_suite(claim, store), store)[0]
     device = f" --device {DEVICE_OF[result.suite]}" if result.suite in DEVICE_OF else ""
@@ -144,9 +126,7 @@ def _judged(
 ) -> ClaimResult | None:
     """The claim as `verify` judges it; None where nothing is recorded."""
     alone = Recorded({claim.key: claim} if everything is None else everything, store)
-    return alone.judged(claim.key) or next(
-        (result for _, result in alone.elsewhere(claim.key)), None
-    )
+    return alone.judged(claim.key) or next((r for _, r in alone.elsewhere(claim.key)), None)
 
 
 def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[Run]:
@@ -154,10 +134,8 @@ def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[
     control."""
     if claim.proof is not None:
         yield Run(claim, None)
-    for suite in suites:
-        yield from (
-            Run(claim, case, seed) for case in claim.cases(suite) for seed in range(claim.seeds)
-        )
+    cases = (case for suite in suites for case in claim.cases(suite))
+    yield from (Run(claim, case, seed) for case in cases for seed in range(claim.seeds))
     yield control_run(claim)
 
 
@@ -179,9 +157,7 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
     return next(filter(some, reversed(known)), known[0])
 
 
-def from_reference(
-    claim: Claim, reference: Callable[[], Ledger | None] = shipped
-) -> tuple[Store, bool] | None:
+def from_reference(claim: Claim) -> tuple[Store, bool] | None:
     """The ledger that comes with depthlaw, where it holds runs of this claim, and whether today's
     code would do the same runs again.
 
@@ -189,7 +165,7 @@ def from_reference(
     judged by today's statement.
     """
     try:
-        known = reference()
+        known = shipped()
     except StoreError:
         return None
     runs = list(runs_of(claim))

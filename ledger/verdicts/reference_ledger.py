@@ -21,6 +21,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.claims.values import (
     FALSE_ALARM_BUDGET,
     Ball,
-    Case,
     Exact,
     Proportion,
     Sample,
@@ -88,21 +88,16 @@ class Ledger(Store):
             if listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]:
                 raise ValueError("its records do not match its manifest")
         except OSError as error:
-            raise StoreError(
-                f"the ledger {file} cannot be read ({error.strerror or error})"
-            ) from None
+            why = error.strerror or error
+            raise StoreError(f"the ledger {file} cannot be read ({why})") from None
         except MALFORMED as error:
-            raise StoreError(
-                f"the ledger {file} does not verify ({error}); get it again, or write it again"
-            ) from None
+            why = f"({error}); get it again, or write it again"
+            raise StoreError(f"the ledger {file} does not verify {why}") from None
 
     def _lines(self, lines: bytes) -> Iterator[Record]:
-        listed = lines.splitlines()
+        listed, environment = lines.splitlines(), self.header["environment"]
         for line, body in zip(listed, json.loads(b"[%s]" % b",".join(listed)), strict=True):
-            facts = {
-                "environment": self.header["environment"],
-                "timing": {"wall_s": body["wall_s"]},
-            }
+            facts = {"environment": environment, "timing": {"wall_s": body["wall_s"]}}
             record = Record(body["inputs"], body["result"], facts)
             # The line is canonical, as its hash says, so that its parts need not be encoded again.
             inputs, _, rest = line.partition(b',"result":{')
@@ -116,9 +111,8 @@ class Ledger(Store):
 
     def put(self, record: Record, *, settle: bool = True) -> None:
         """Refused: a ledger is written as a whole."""
-        raise StoreError(
-            f"{self.root} is a ledger, which is read-only; records go to a results folder"
-        )
+        what = f"{self.root} is a ledger, which is read-only"
+        raise StoreError(f"{what}; records go to a results folder")
 
     def write(self, path: Path, data: bytes, *, settle: bool = True) -> None:
         """Refused, as by a read-only disk."""
@@ -146,23 +140,21 @@ def _parts(file: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str, Any]:
-    """Write records as a ledger, whole or not at all, and return its header; the same records give
-    the same bytes but for times and environment."""
+    """Write records as a ledger, whole or not at all; the same records give the same bytes but for
+    times and environment. Returns the header."""
     # Suites of one claim share its proof and its negative control.
     ordered = sorted({record.id: record for record in records}.values(), key=run_key)
     bodies = ({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)} for r in ordered)
     lines = b"".join(canonical(body) + b"\n" for body in bodies)
-    environment: dict[str, Any] = next(
-        (r.facts["environment"] for r in ordered if "environment" in r.facts), {}
-    )
-    header = {
+    environments = (r.facts["environment"] for r in ordered if "environment" in r.facts)
+    header: dict[str, Any] = {
         "ledger": FORMAT,
         "schema": SCHEMA,
         "suite": suite,
         "records": len(ordered),
         "manifest": manifest(ordered)["hash"],
         "lines": hashlib.sha256(lines).hexdigest(),
-        "environment": environment,
+        "environment": next(environments, {}),
     }
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as stream:
@@ -197,8 +189,18 @@ def shipped() -> Ledger | None:
 
     Raises:
         StoreError: when it does not verify.
+
+    Cost: a second; nothing for the second time while its file is the same.
     """
-    return Ledger(SHIPPED) if SHIPPED.is_file() else None
+    if not SHIPPED.is_file():
+        return None
+    facts = SHIPPED.stat()
+    return _read(SHIPPED, (facts.st_mtime_ns, facts.st_size))
+
+
+@cache
+def _read(file: Path, version: tuple[int, int]) -> Ledger:
+    return Ledger(file)
 
 
 def collection(place: Path | None) -> Store:
@@ -236,11 +238,9 @@ def run_name(key: RunKey) -> str:
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[RunKey, Record]:
     """One record for every run: where several versions of the code did it, the one that is asked
     for, else the one with the least id."""
-    by_key: dict[RunKey, Record] = {}
     # The last one of a key stays.
-    for record in sorted(records, key=lambda r: (r.id not in asked, r.id), reverse=True):
-        by_key[run_key(record)] = record
-    return by_key
+    ordered = sorted(records, key=lambda r: (r.id not in asked, r.id), reverse=True)
+    return {run_key(record): record for record in ordered}
 
 
 @dataclass(frozen=True)
@@ -324,8 +324,8 @@ def compare(
     unequal = [key for key in common if ours[key].result != theirs[key].result]
     # The seeds of one case are pooled.
     pools: dict[tuple[str, bytes, bool], list[RunKey]] = defaultdict(list)
-    for claim, case, seed, control in common if unequal else ():
-        pools[claim, case, control].append((claim, case, seed, control))
+    for key in common if unequal else ():
+        pools[key[0], key[1], key[3]].append(key)
     statistical = [k for k in unequal if not {"sample", "proportion"}.isdisjoint(ours[k].result)]
     comparisons = len({(claim, case, control) for claim, case, _, control in statistical})
     alpha, wrong = FALSE_ALARM_BUDGET / max(comparisons, 1), []
@@ -341,9 +341,8 @@ def _pooled(key: RunKey, pool: list[RunKey], records: Mapping[RunKey, Record]) -
     own = decode(records[key].result)
     if not isinstance(own, Statistical):
         return own
-    return joined(
-        [value for k in pool if isinstance(value := decode(records[k].result), type(own))]
-    )[0]
+    values = (decode(records[k].result) for k in pool)
+    return joined([value for value in values if isinstance(value, type(own))])[0]
 
 
 def agree(ours: Result, theirs: Result, alpha: float) -> bool:
@@ -377,7 +376,6 @@ def main(arguments: list[str] | None = None) -> int:
 
     smallest, *_, largest = (suite for suite in SUITES if suite not in ALONE)
     alone = [suite for suite in ALONE if suite not in DEVICE_OF]
-
     parser = argparse.ArgumentParser(
         prog="python -m depthlaw.ledger.verdicts.reference_ledger",
         description="Write the reference ledger from a suite's records.",
@@ -391,33 +389,26 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         store = open_store(options.results, read_only=True)
         claims = registry()
-        runs = plan(claims, smallest)
+        of_suite = {suite: plan(claims, suite) for suite in (smallest, largest, *alone)}
         # Special suites and trainings take many minutes: whoever has no time for them finds their
         # values here.
         trained = {key: claim for key, claim in claims.items() if claim.needs}
-        asked = {run.id for run in runs}
-        long = [*(run for suite in alone for run in plan(claims, suite)), *plan(trained, largest)]
-        runs += [run for run in long if run.id not in asked]
+        parts = (*(of_suite[suite] for suite in (smallest, *alone)), plan(trained, largest))
+        runs = {run.id: run for part in parts for run in part}
         # What takes days is recorded as it comes.
-        others = [*alone, largest, smallest]
-        may_miss = {run.id for suite in AS_IT_COMES for run in plan(claims, suite)} - {
-            run.id for suite in others if suite not in AS_IT_COMES for run in plan(claims, suite)
-        }
-        records = [record for run in runs if (record := store.get(run.id))]
-        missing = {run.id for run in runs} - {record.id for record in records}
+        may_miss = {run.id for suite in AS_IT_COMES for run in of_suite.pop(suite)}
+        may_miss -= {run.id for part in of_suite.values() for run in part}
+        records = [record for run in runs if (record := store.get(run))]
+        missing = runs.keys() - {record.id for record in records}
         if missing - may_miss or not runs:
-            raise UsageError(
-                f"{len(missing - may_miss)} of {len(runs)} runs of suite "
-                f"{smallest} and of what comes with it are not recorded in "
-                f"{store.root}; `make reference` records them first"
-            )
+            of = f"{len(missing - may_miss)} of {len(runs)} runs of suite {smallest}"
+            where = f"and of what comes with it are not recorded in {store.root}"
+            raise UsageError(f"{of} {where}; `make reference` records them first")
         if options.out == SHIPPED:
             fresh = _known_of(claims, store)
             if (turned := _changes(fresh, claims)) and not options.turned:
-                raise UsageError(
-                    f"{len(turned)} cases are decided otherwise than is known, first "
-                    f"{turned[0]}; find out why, then add --turned"
-                )
+                what = f"{len(turned)} cases are decided otherwise than is known"
+                raise UsageError(f"{what}, first {turned[0]}; find out why, then add --turned")
             write_known(fresh)
         header = write_ledger(options.out, records, smallest)
     except UsageError as error:
@@ -425,10 +416,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if missing:
         print(f"{len(missing)} runs of suite {', '.join(AS_IT_COMES)} are not recorded yet")
-    print(
-        f"{options.out}: {header['records']} records, {options.out.stat().st_size} bytes, "
-        f"manifest {header['manifest']}"
-    )
+    size = f"{header['records']} records, {options.out.stat().st_size} bytes"
+    print(f"{options.out}: {size}, manifest {header['manifest']}")
     return 0
 
 
@@ -440,21 +429,15 @@ def _known_of(claims: Mapping[str, Claim], store: Store) -> dict[str, Known]:
     from .suite_verdicts import NOT_RUN, outcome, results
 
     words: dict[str, dict[str, str]] = {key: {} for key in claims}
-    verdicts: dict[str, dict[Case, str]] = {
-        key: {
-            case: verdict
-            for case, verdict in (known(key) or Known()).cases.items()
-            if case in claim.every_case
-        }
+    verdicts = {
+        key: {c: word for c, word in (known(key) or Known()).cases.items() if c in claim.every_case}
         for key, claim in claims.items()
     }
     for suite in (suite for suite in SUITES if suite not in DEVICE_OF):
         mine = {key: claim for key, claim in claims.items() if claim.cases(suite)}
         for result in results(mine, suite, store):
-            key = result.claim.key
-            verdicts[key] |= {
-                row.case: row.verdict_name for row in result.cases if row.verdict_name != NOT_RUN
-            }
+            key, rows = result.claim.key, result.cases
+            verdicts[key] |= {r.case: r.verdict_name for r in rows if r.verdict_name != NOT_RUN}
             if result.measured and not result.missing:
                 words[key][result.suite] = outcome(result)
     return {

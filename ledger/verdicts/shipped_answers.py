@@ -27,7 +27,6 @@ _KINDS = (".py", ".csv", ".json", ".jsonl", ".gz", ".bib", ".v")
 # So much of a run's id tells whether it may be recorded.
 _DIGITS = 8
 
-
 GroundKind = (
     Literal["claim", "statement", "reason", "attention", "changed", "cases", "case", "remedy"]
     | Literal["proof", "reading", "step", "formal proof", "certificate", "premise", "assumption"]
@@ -94,9 +93,7 @@ class ShippedAnswer:
     """Everything that both commands say of a claim on the reference ledger.
 
     Attributes:
-        key: of the claim.
-        needs: the extra that it is measured with, or "".
-        verify: the command that measures it here.
+        needs, verify: the extra that it is measured with, or "", and the command that does here.
         said: which records these are.
         runs: the first digits of the ids of all runs of its cases, on any device.
         card, tree: of `show` and of `why`.

@@ -73,8 +73,8 @@ def sign_test(claim: Claim, row: CaseResult) -> SignTest | None:
 
 def normality(result: ClaimResult, row: CaseResult) -> bool:
     """Whether a verdict on a mean rests on normality: it is at a level that the sign test cannot
-    reach with so many observations, however they fall, so that the normal law that Student's
-    interval supposes is all that carries it.
+    reach with so many observations, however they fall: all that carries it is the normal law that
+    Student's interval supposes.
 
     >>> from depthlaw.theory.claims.definition import find
     >>> from depthlaw.theory.claims.verdict import Decision

@@ -33,15 +33,8 @@ _FORM = ("COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TERM", "TT
 
 @dataclass(frozen=True)
 class SuiteAnswer:
-    """What was printed.
-
-    Attributes:
-        text: on the standard output.
-        code: with which the command ended.
-        runs: how many there are in the suite.
-        manifest: the hash of their results.
-        notes: what was said beside it.
-    """
+    """What was printed on the standard output, and said beside it; the exit code, the number of
+    runs in the suite, and the hash of their results."""
 
     text: str
     code: int
@@ -51,12 +44,8 @@ class SuiteAnswer:
 
 
 def recorded_answer(folder: Path | None, asked: Mapping[str, Any]) -> SuiteAnswer | None:
-    """The answer to what is asked for, if its records are still those in the folder, every one of
+    """The answer to what was typed, if its records are still those in the folder, every one of
     which is read and verified; else None.
-
-    Args:
-        folder: of the results.
-        asked: what was typed.
 
     Cost: that of reading the records, and 50 ms for hashing the sources.
     """

@@ -9,17 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, find
+from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, Measured, Step, find
 from depthlaw.theory.claims.formal import said, stale
-from depthlaw.theory.claims.values import (
-    FALSE_ALARM_BUDGET,
-    Ball,
-    Measured,
-    Outside,
-    Statistical,
-    Step,
-    joined,
-)
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Outside, Statistical, joined
 from depthlaw.theory.claims.verdict import FAILING, Decision, Verdict, judge, level, worded
 
 from ..records.run import Failure, Run, control_run
@@ -28,14 +20,9 @@ from .decision_cache import Decisions
 from .known_verdicts import known, known_at
 from .sign_test import normality, sign_test
 
-# What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is
-# none.
-NOT_RUN = "not run"
-
-# What stands in the place of CONDITIONAL where a premise is recorded as FAILS.
-PREMISE_REFUTED = "PREMISE REFUTED"
-# What stands in the place of a verdict where a run failed: what it would have said is not known.
-NOT_COMPLETE = "not complete"
+# What stands in the place of a verdict: nothing is recorded (UNDECIDED is an answer, this is none);
+# a premise of what would be CONDITIONAL is recorded as FAILS; a run failed.
+NOT_RUN, PREMISE_REFUTED, NOT_COMPLETE = "not run", "PREMISE REFUTED", "not complete"
 # Every word that a report prints as a verdict, in the order of its counts.
 VERDICT_NAMES = (
     *dict.fromkeys(
@@ -143,11 +130,10 @@ class ClaimResult:
         """Whether a two-sided claim, which is about its cases and no others, is settled on every
         one of them, each by a certificate that was checked."""
         covers, certificate = self.claim.certified, self.claim.evidence == "certificate"
-        return bool(
-            self.claim.kind == "two-sided"
-            and (self.confirmed and certificate and covers and self.in_scope)
-            and all(covers(c.case) and c.decision.certain for c in self.in_scope)
-        )
+        about_its_cases = self.claim.kind == "two-sided" and bool(self.in_scope)
+        if not (about_its_cases and self.confirmed and certificate and covers):
+            return False
+        return all(covers(c.case) and c.decision.certain for c in self.in_scope)
 
     @cached_property
     def kernel_checked(self) -> bool:
@@ -192,31 +178,23 @@ class ClaimResult:
         """The strongest word that the evidence bears; see docs/decisions/0007.
 
         One case is enough for FAILS, and one undecided case for UNDECIDED, as is one that is not
-        recorded yet where a suite is recorded as it comes. CONDITIONAL rests on a
-        premise that is neither PROVED nor ARGUED. PROVED needs a theorem that a
-        proof kernel has checked, or a checked certificate of every case of a statement about its
-        cases; ARGUED a written proof over the whole domain with every machine step confirmed; HOLDS
-        is agreement of every case.
+        recorded yet where a suite is recorded as it comes. CONDITIONAL rests on a premise that is
+        neither PROVED nor ARGUED. PROVED needs a theorem that a proof kernel has checked, or a
+        checked certificate of every case of a statement about its cases; ARGUED a written proof
+        over the whole domain with every machine step confirmed; HOLDS is agreement of every case.
         """
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
-        # A proof that names no joints for a reader to check asks for no stronger word than its
-        # cases give.
-        argued = (
-            self.claim.evidence == "argument"
-            and self.proof is not None
-            and bool(self.claim.rests_on)
-        )
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
-        proved = self.kernel_checked
+        # A proof that names no joints for a reader to check asks for no stronger word than its
+        # cases give.
+        written = self.claim.evidence == "argument" and self.proof is not None
+        argued, proved = written and bool(self.claim.rests_on), self.kernel_checked
         if self.cases and not self.in_scope and not (argued or proved):
             return Verdict.OUT_OF_SCOPE
-        if (
-            Verdict.UNDECIDED in verdicts
-            or self.unfinished
-            or not (self.decided or argued or proved)
-            or (self.proof is not None and not self.confirmed)
-        ):
+        unproved = self.proof is not None and not self.confirmed
+        said = self.decided or argued or proved
+        if Verdict.UNDECIDED in verdicts or self.unfinished or unproved or not said:
             return Verdict.UNDECIDED
         if self.claim.kind == "conditional" or self.weak:
             return Verdict.CONDITIONAL
@@ -230,17 +208,13 @@ class ClaimResult:
         if self.failures:
             return f"{len(self.failures)} runs failed: {self.failures[0].why}"
         if self.control and not self.control.fails:
-            return (
-                "the negative control does not fail but "
-                f"{self.control.decision.verdict.value}: {self.claim.plain.control.why}"
-            )
-        broken = [step.says for step in self.proof or () if not step.holds]
-        if broken:
+            word, why = self.control.decision.verdict.value, self.claim.plain.control.why
+            return f"the negative control does not fail but {word}: {why}"
+        if broken := [step.says for step in self.proof or () if not step.holds]:
             return f"the proof breaks at: {broken[0]}"
         if self.cases and not self.in_scope:
             return "every case is outside the assumptions"
-        contradiction = next(filter(self._contradicts, self.cases), None)
-        if contradiction is not None:
+        if contradiction := next(filter(self._contradicts, self.cases), None):
             why = contradiction.decision.reason
             return self._otherwise_at(contradiction) + (f": {why}" if why else "")
         return self._weaker or ("" if self.claim.awaited != "FAILS" else self._otherwise)
@@ -390,9 +364,8 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
         elsewhere = (results({key: claim}, other, store)[0] for other in others)
         here = itertools.chain([judged[key]] if key in judged else [], elsewhere)
         premise = next((result for result in here if result.measured), None)
-        verdicts[key] = (
-            worded(claim, premise.verdict) if premise else f"{NOT_RUN} here; known: {claim.awaited}"
-        )
+        unknown = f"{NOT_RUN} here; known: {claim.awaited}"
+        verdicts[key] = worded(claim, premise.verdict) if premise else unknown
     return verdicts
 
 
@@ -427,20 +400,18 @@ def _decided(
         needs = f"needs the extra {claim.needs}"
         why = store.lacks or ("no record" if claim.measurable else needs)
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
+
+    def worst() -> tuple[int, Decision]:
+        """The most damaging verdict over the seeds: one counterexample refutes."""
+        order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
+        each = [judge(claim, case, value, alpha=alpha(claim, case, value)) for value in values]
+        return min(enumerate(each), key=lambda d: (order.index(d[1].verdict), d[1].slack or 0.0))
+
     try:
-        index, decision = decisions.get(
-            claim, records, level(claim, case), lambda: _worst(claim, case, values)
-        )
+        index, decision = decisions.get(claim, records, level(claim, case), worst)
     except NO_VALUE as error:
-        return CaseResult(case, values[0], _not_judged(error), records)
+        index, decision = 0, _not_judged(error)
     return CaseResult(case, values[index], decision, records)
-
-
-def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
-    """The most damaging verdict over the seeds: one counterexample refutes."""
-    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
-    decisions = [judge(claim, case, value, alpha=alpha(claim, case, value)) for value in values]
-    return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack or 0.0))
 
 
 def _not_judged(error: Exception) -> Decision:
@@ -465,10 +436,8 @@ def chance(judged: Iterable[ClaimResult]) -> Chance:
     so each of them counts its part. What was changed after data were seen was chosen by them: for a
     starred claim the number is the level, not what the choice made of it."""
     parts: dict[bool, list[float]] = {False: [], True: []}
-    for result in judged:
-        if result.by_chance:
-            part = FALSE_ALARM_BUDGET / (1 + len(result.claim.shares))
-            parts[bool(result.claim.post_hoc)].append(part)
+    for claim in (result.claim for result in judged if result.by_chance):
+        parts[bool(claim.post_hoc)].append(FALSE_ALARM_BUDGET / (1 + len(claim.shares)))
     fixed, starred = parts[False], parts[True]
     return Chance(len(fixed), len(starred), math.fsum(fixed), math.fsum(starred))
 
@@ -502,19 +471,24 @@ def marked(result: ClaimResult) -> str:
     return verdict_name(result) + ("*" if result.claim.post_hoc and result.measured else "")
 
 
+def in_full(result: ClaimResult) -> str:
+    """`marked`, but how many runs failed where a claim is not complete."""
+    return incomplete(result) if verdict_name(result) == NOT_COMPLETE else marked(result)
+
+
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
-    claim = result.claim.plain
+    claim, control, formal = result.claim.plain, result.control, result.claim.plain.formal
 
-    def of_claim(*names: str) -> dict[str, Any]:
-        return {name: getattr(claim, name) for name in names}
+    def of_claim(names: str) -> dict[str, Any]:
+        return {name: getattr(claim, name) for name in names.split()}
 
     return {
-        **of_claim("key"),
+        "key": claim.key,
         "title": claim.entitled,
         "verdict": outcome(result),
         "outcome": verdict_name(result),
-        **of_claim("tier", "cited", "supports", "expected", "known"),
+        **of_claim("tier cited supports expected known"),
         "unexpected": result.unexpected,
         "news": result.news,
         "post_hoc": claim.post_hoc,
@@ -522,10 +496,8 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "evidence": claim.evidence if claim.proof else "",
         "rests_on": claim.rests_on,
         "premises": dict(result.premises),
-        "control": {"why": claim.control.why, "fails": result.control.fails}
-        if result.control
-        else None,
-        **of_claim("kind", "holds_for", "wording"),
+        "control": control and {"why": claim.control.why, "fails": control.fails},
+        **of_claim("kind holds_for wording"),
         "source": str(claim.source),
         "decided": len(result.decided),
         "cases_in_scope": len(result.in_scope),
@@ -536,14 +508,13 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "tightest_slack_log10": result.tightest,
         "vacuous": result.vacuous,
         "proof": [[s.says, s.holds] for s in result.proof] if result.proof else None,
-        "formal": {
-            "theorem": claim.formal.theorem,
+        "formal": formal
+        and {
+            "theorem": formal.theorem,
             "says": said(result.claim),
             "proves": result.kernel_checked,
             "refutes": result.kernel_refuted,
-        }
-        if claim.formal
-        else None,
+        },
         "results": [
             {
                 "case": c.case.fields(),

@@ -23,7 +23,6 @@ class Remedy:
     """What would decide one case.
 
     Attributes:
-        case: which.
         where: the fields of the case in which those of the claim differ.
         there, what: how many seeds or examples there are; 0 and "" where their number is not what
             decides.
@@ -96,8 +95,8 @@ def _interval(value: Proportion | Sample, count: int, alpha: float) -> tuple[flo
 
 
 def _least(decides: Callable[[int], bool], there: int, most: int) -> int:
-    """The least number, from what is there on, that decides; 0 beyond `most`. Intervals shrink with
-    the number, so that it can be halved."""
+    """The least number, from what is there on, that decides; 0 beyond `most`: by halves, since
+    intervals shrink with the number."""
     high = max(there, 2)
     while high < most and not decides(high):
         high *= 2

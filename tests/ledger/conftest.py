@@ -154,16 +154,9 @@ class Fault:
         assert self.rounds > 0
         assert (self.lost, self.accepted, same, store.set_aside) == (0, 0, True, [])
         if log := os.environ.get("DEPTHLAW_FAULT_LOG"):
-            row = {
-                "fault": self.name,
-                "injected": self.injected,
-                "rounds": self.rounds,
-                "records": len(store),
-                "lost": self.lost,
-                "accepted": self.accepted,
-                "same": same,
-                "said": said.replace(str(folder), "DIR"),
-            }
+            row = {"fault": self.name, "injected": self.injected, "rounds": self.rounds}
+            row |= {"records": len(store), "lost": self.lost, "accepted": self.accepted}
+            row |= {"same": same, "said": said.replace(str(folder), "DIR")}
             with Path(log).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
 

@@ -85,12 +85,9 @@ def drive(folder: str, engine: str) -> None:
     from depthlaw.ledger.running.engines import Inline, ProcessPool, execute
     from depthlaw.ledger.running.plan import plan
 
+    used = ProcessPool(2, loader=LOADER) if engine == "pool" else Inline()
     try:
-        failures = execute(
-            plan(claims(), "quick"),
-            Store(Path(folder)),
-            ProcessPool(2, loader=LOADER) if engine == "pool" else Inline(),
-        )
+        failures = execute(plan(claims(), "quick"), Store(Path(folder)), used)
     except UsageError as error:
         sys.exit(f"error: {error}")
     if failures:

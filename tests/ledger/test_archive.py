@@ -58,10 +58,8 @@ def test_list_has_a_whole_row_for_each_record_and_filters(folder, depthlaw):
     assert "1 of 3 open" in out
     _, out, _ = depthlaw("records list --results", folder, "--claim", "HOPS")
     assert f"1 of {len(SOME)} records" in out
-    _, out, _ = depthlaw("records list --results", folder, "--json")
-    assert {row["id"]: row["result"] for row in json.loads(out)} == {
-        made.id: made.result for made in SOME
-    }
+    rows = depthlaw("records list --results", folder, "--json").data
+    assert {row["id"]: row["result"] for row in rows} == {made.id: made.result for made in SOME}
 
 
 def test_show_finds_by_prefix_and_neutralises_controls(folder, depthlaw):
@@ -99,9 +97,8 @@ def test_export_holds_every_record(folder, depthlaw, tmp_path):
     assert depthlaw("records export", tmp_path / "t.csv", "--results", folder)[0] == 0
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {row["id"]: json.loads(row["result"]) for row in rows} == {
-        made.id: made.result for made in SOME
-    }
+    found = {row["id"]: json.loads(row["result"]) for row in rows}
+    assert found == {made.id: made.result for made in SOME}
     values = {row["id"]: row["approximately"] for row in rows}
     middles = [values[made.id] and float(values[made.id]) for made in SOME]
     assert middles == ["", 1 / 3, "", 0.5, 0.375, 9.0, ""]
@@ -125,10 +122,8 @@ def test_gc_removes_old_debris_only_and_records_only_when_told(folder, depthlaw)
     aside = folder / "set-aside" / "x" / "kept"
     aside.write_text("theirs")
     old, young = temporary(folder, f"1-{'a' * 32}", 90_000), temporary(folder, f"2-{'b' * 32}", 60)
-    foreign, ahead = (
-        temporary(folder, "notes.txt", 90_000),
-        temporary(folder, f"3-{'c' * 32}", -90_000),
-    )
+    foreign = temporary(folder, "notes.txt", 90_000)
+    ahead = temporary(folder, f"3-{'c' * 32}", -90_000)
     listed = depthlaw("records list --results", folder, "--suite", "quick", "--json").data
     assert [row["id"] for row in listed] == [run.id]
     code, out, _ = depthlaw("records gc --results", folder)
@@ -233,9 +228,8 @@ def test_nothing_about_records_needs_torch(folder):
         f"show trained_depth/connectivity_least_depth --results {folder}",
     )
     asked = json.dumps([command.split() for command in commands])
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, asked], capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", WITHOUT_TORCH, asked]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [code for code, _, _ in answers] == [0] * len(commands), answers

@@ -9,17 +9,8 @@ from pathlib import Path
 import pytest
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.ledger.verdicts.claim_set import (
-    FOLDER,
-    Entry,
-    _today,
-    altered,
-    changes,
-    claim_set,
-    claim_sets,
-    main,
-    write_claim_set,
-)
+from depthlaw.ledger.verdicts import claim_set as sets
+from depthlaw.ledger.verdicts.claim_set import Entry, altered, changes, claim_set, claim_sets
 from depthlaw.theory.claims.definition import find, registry
 
 # What papers cite. A set that stands here was released: where its file differs, put the file back
@@ -41,38 +32,22 @@ RELEASED = {
     "claims-v13": "0ae85bb7e22cc881310d5efafaa46c2c38b15b484b31311975c3f9d139e83e8a",
 }
 
-ONE = Entry(
-    "hops/one",
-    "One",
-    "Text.",
-    "x <= 1",
-    "paper, Theorem 1",
-    "printed",
-    "upper",
-    "all",
-    "theorem",
-    (),
-    "HOLDS",
-)
+_WORDS = ("x <= 1", "paper, Theorem 1", "printed", "upper", "all", "theorem")
+ONE = Entry("hops/one", "One", "Text.", *_WORDS, (), "HOLDS")
 TWO = dataclasses.replace(ONE, key="hops/two", premises=("hops/one",))
 
 
 def test_released_sets_are_those_that_papers_cite() -> None:
+    """With their hashes also as `tail -n +2 FILE | sha256sum` says them, without our code."""
     assert {name: claim_set(name).hash for name in claim_sets()} == RELEASED
-
-
-def test_hash_is_that_of_the_lines_below_the_header() -> None:
-    """As `tail -n +2 FILE | sha256sum` says it, without our code."""
     for name, file in claim_sets().items():
         lines = file.read_bytes().split(b"\n", 1)[1]
         assert hashlib.sha256(lines).hexdigest() == RELEASED[name]
 
 
-def test_newest_set_is_read_by_default_and_lists_what_a_claim_says() -> None:
-    newest = claim_set()
-    assert newest.name == list(RELEASED)[-1]
-    listed = newest.claims["rank_collapse/one_layer_cubic"]
-    assert (listed.key.split("/")[0], listed.weight) == ("rank_collapse", "theorem")
+def test_newest_set_is_read_by_default() -> None:
+    assert claim_set().name == list(RELEASED)[-1]
+    assert claim_set().claims["rank_collapse/one_layer_cubic"].weight == "theorem"
 
 
 def test_every_claim_says_what_the_newest_set_lists() -> None:
@@ -82,17 +57,15 @@ def test_every_claim_says_what_the_newest_set_lists() -> None:
 
 @pytest.mark.slow
 def test_every_verdict_is_that_of_the_newest_set() -> None:
-    today, manifest = _today()
+    today, manifest = sets._today()
     found = {key: what for key, what in changes(claim_set(), today).items() if what != "new"}
     assert (found, manifest) == ({}, claim_set().manifest)
 
 
 def test_another_constant_is_another_claim() -> None:
     degree = find("separation_rank/degree")
-    two = dataclasses.replace(
-        degree,
-        statement=degree.statement.func(degree.statement.lhs, degree.statement.rhs.subs(3, 2)),
-    )
+    left, right = degree.statement.args
+    two = dataclasses.replace(degree, statement=degree.statement.func(left, right.subs(3, 2)))
     newest = dataclasses.replace(claim_set(), claims={degree.key: claim_set().claims[degree.key]})
     assert altered(newest, {degree.key: degree}) == set()
     assert altered(newest, {degree.key: two}) == altered(newest, {}) == {degree.key}
@@ -101,18 +74,18 @@ def test_another_constant_is_another_claim() -> None:
 def test_a_set_is_written_once_and_sets_are_counted(tmp_path: Path) -> None:
     for name in ("claims-v2", "claims", "claims-v0"):
         with pytest.raises(UsageError, match="say claims-v1"):
-            write_claim_set(name, (ONE,), "abc", tmp_path)
-    write_claim_set("claims-v1", (ONE,), "abc", tmp_path)
+            sets.write_claim_set(name, (ONE,), "abc", tmp_path)
+    sets.write_claim_set("claims-v1", (ONE,), "abc", tmp_path)
     with pytest.raises(UsageError, match="never written again; the next one is claims-v2"):
-        write_claim_set("claims-v1", (TWO,), "abc", tmp_path)
+        sets.write_claim_set("claims-v1", (TWO,), "abc", tmp_path)
     for number in range(2, 11):
-        write_claim_set(f"claims-v{number}", (TWO,), "abc", tmp_path)
+        sets.write_claim_set(f"claims-v{number}", (TWO,), "abc", tmp_path)
     assert list(claim_sets(tmp_path))[-1] == claim_set(folder=tmp_path).name == "claims-v10"
     assert claim_set("claims-v1", tmp_path).claims == {ONE.key: ONE}
 
 
 def test_an_edited_set_is_refused(tmp_path: Path) -> None:
-    write_claim_set("claims-v1", (ONE,), "abc", tmp_path)
+    sets.write_claim_set("claims-v1", (ONE,), "abc", tmp_path)
     file = tmp_path / "claims-v1.jsonl"
     good = file.read_text()
     file.write_text(good.replace("HOLDS", "FAILS"))
@@ -132,7 +105,7 @@ def test_unknown_set_and_none(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read_again_and_changes_name_what_differs(tmp_path: Path) -> None:
-    old = write_claim_set("claims-v1", (TWO, ONE), "abc", tmp_path)
+    old = sets.write_claim_set("claims-v1", (TWO, ONE), "abc", tmp_path)
     assert (old, old.manifest) == (claim_set("claims-v1", tmp_path), "abc")
     assert list(old.claims.values()) == [ONE, TWO]
     refuted = dataclasses.replace(TWO, verdict="FAILS", text="Other text.")
@@ -148,9 +121,10 @@ def test_what_is_written_is_read_again_and_changes_name_what_differs(tmp_path: P
 def test_writing_a_released_set_is_refused_before_anything_is_judged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    before = (FOLDER / "claims-v1.jsonl").read_bytes()
+    file = claim_sets()["claims-v1"]
+    before = file.read_bytes()
     with pytest.raises(SystemExit) as stopped:
-        main(["claims-v1"])
+        sets.main(["claims-v1"])
     assert stopped.value.code == 2
     assert "the next one is claims-v" in capsys.readouterr().err
-    assert (FOLDER / "claims-v1.jsonl").read_bytes() == before
+    assert file.read_bytes() == before

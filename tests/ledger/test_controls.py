@@ -10,86 +10,29 @@ by one are controls that measure another instance. They show that the measuremen
 the claim's, which a control that only moves a constant does not: a coin would pass that.
 """
 
+import tomllib
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from math import isfinite, log as ln
+from pathlib import Path
 
 import pytest
 from sympy import Abs, Expr, Max, log
 from sympy.core.relational import Relational
 
-from depthlaw.ledger.publish.questions.question import keys
 from depthlaw.ledger.records.run import Run, control_run
 from depthlaw.ledger.records.store import Store, decode
 from depthlaw.ledger.verdicts.reference_ledger import shipped
-from depthlaw.theory.claims.definition import (
-    Ball,
-    Case,
-    Claim,
-    Measured,
-    Outside,
-    registry,
-)
-from depthlaw.theory.claims.verdict import (
-    FALSE_ALARM_BUDGET,
-    Verdict,
-    _interval,
-    _left,
-    bounds,
-    judge,
-    level,
-    log_base,
-)
+from depthlaw.theory.claims import verdict
+from depthlaw.theory.claims.definition import Ball, Case, Claim, Measured, Outside, registry
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict, bounds, judge, level
 from depthlaw.theory.exact.enclosure import enclose
 
-# Controls for which a factor of 2 has no meaning, or that come no nearer, with the reason.
-ELSEWHERE = {
-    "another net or another question, whose sizes were not chosen by us": (
-        *("least_depth/cropping_and_reduction", "signal_propagation/participation_in_nets"),
-        *("trained_depth/hops_by_depth", "trained_rank/two_layers_beat_every_shallow"),
-        "hops/letters_that_count",
-        *keys(
-            "exercises",
-            "gradients_vanish first_layer_has_the_largest residuals_preserve "
-            "residual_gradients_are_stable post_norm_loses_more variance_is_not_geometric "
-            "together_costs_more",
-        ),
-        *keys(
-            "rank_collapse",
-            "skip_existence skip_keeps_residual skips_keep_more bert_init_published "
-            "trained_attention_collapses_later training_draws_tokens_together published_guess",
-        ),
-    ),
-    "another scheme of initialisation, of rates or of norms, which is what the claim is "
-    "about": keys(
-        "signal_propagation",
-        "mup_width_flat mup_logits_flat depth_flat completep_flat_shallow epsilon_exponents "
-        "norm_exponents gradient_exponents pre_norm_gradient_profile gradient_without_skips "
-        "scaled_branches_correlation mean_field_in_nets deepnorm_update_with_biases "
-        "post_ln_amplification admin_amplification",
-    ),
-    "another law that could be meant: how far off it is was not chosen by us": keys(
-        "signal_propagation",
-        "second_order_response token_contraction rate_exponents deepnorm_update_exponents",
-    ),
-    "what is answered, where the claim says chance: a coin must not pass": keys(
-        "trained_depth", "wall_beyond larger_nets_see_no_farther"
-    ),
-    "labels or answers that teach nothing": (
-        *keys("exercises", "layers_specialise specialisation_is_learned"),
-        "trained_depth/convergence",
-    ),
-    "its tiny nets, which take seconds, differ more than those of its cases": keys(
-        "rank_collapse", "paths_deteriorate extreme_paths_guess longer_paths_flatter"
-    ),
-    "both sides meet in a case, and nothing is near a difference of 0": (
-        "rank_collapse/steps_as_written",
-    ),
-    "an assumption that is broken": ("separation_rank/count_loss",),
-    "a student of another shape, by the floor of this one": ("trained_rank/floor_holds",),
-}
-EXCEPTIONS = {key: why for why, keys in ELSEWHERE.items() for key in keys}
+# Beside their reasons: controls for which a factor of 2 has no meaning, or that come no nearer; and
+# claims that say the same of several things, with the fields that choose among these.
+TABLE = tomllib.loads(Path(__file__).with_name("controls.toml").read_text(encoding="utf-8"))
+EXCEPTIONS = {key: row["why"] for row in TABLE["elsewhere"] for key in row["claims"]}
 
 _CLAIMS = {key: claim for key, claim in registry().items() if claim.statement.rel_op != "!="}
 
@@ -97,8 +40,7 @@ _CLAIMS = {key: claim for key, claim in registry().items() if claim.statement.re
 @pytest.fixture(scope="module")
 def store() -> Store:
     found = shipped()
-    if found is None:
-        raise AssertionError("no reference ledger")
+    assert found is not None
     return found
 
 
@@ -113,9 +55,12 @@ def predicted(claim: Claim, case: Case) -> tuple[Expr, Expr]:
     return bounds(claim.predict(case))
 
 
-@cache
-def left(claim: Claim, case: Case, end: Fraction | float) -> Expr:
-    return _left(claim, case, end)
+left = cache(verdict._left)
+
+
+def ends_of(claim: Claim, case: Case, value: Measured, alpha: float) -> list[Expr]:
+    """Both ends of what was measured, as the left side."""
+    return [left(claim, case, end) for end in verdict._interval(value, alpha)]
 
 
 def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool) -> list[float]:
@@ -128,7 +73,7 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
     if claim.statement.rel_op == "in" and low.is_nonpositive:
         # A lower bound that bounds nothing.
         del claimed[0]
-    base = log_base(claim.statement.lhs)
+    base = verdict.log_base(claim.statement.lhs)
 
     def gap(bound: Expr, side: Expr) -> Expr:
         if base is not None:
@@ -137,17 +82,18 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
 
     return [
         min(sign * float(enclose(gap(bound, side)).mid()) for bound, sign in claimed)
-        for side in (left(claim, case, end) for end in _interval(value, alpha))
+        for side in ends_of(claim, case, value, alpha)
     ]
 
 
 def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
     """Whether both sides are positive, so that their ratio has a meaning."""
     low, high = predicted(claim, case)
-    sides = [*(left(claim, case, end) for end in _interval(value, alpha)), high]
+    sides = [*ends_of(claim, case, value, alpha), high]
     if claim.statement.rel_op != "in" or not low.is_nonpositive:
         sides.append(low)
-    return log_base(claim.statement.lhs) is not None or all(side.is_positive for side in sides)
+    logarithm = verdict.log_base(claim.statement.lhs) is not None
+    return logarithm or all(side.is_positive for side in sides)
 
 
 def outside(claim: Claim, case: Case, value: Measured, alpha: float) -> float | None:
@@ -156,7 +102,7 @@ def outside(claim: Claim, case: Case, value: Measured, alpha: float) -> float | 
     low, high = predicted(claim, case)
     if low == high:
         return None
-    least, most = (left(claim, case, end) for end in _interval(value, alpha))
+    least, most = ends_of(claim, case, value, alpha)
     return float(2 * max(low - most, least - high) / (high - low))
 
 
@@ -227,37 +173,6 @@ def test_a_coin_in_place_of_nets_at_chance_is_caught_by_their_control(store):
         assert judged(value).verdict is Verdict.FAILS
 
 
-# Claims that say the same of several things, and the fields that choose among these. One negative
-# control speaks for one of them alone.
-PARTS = {
-    "counting/pass_operations": ("run", "mask"),
-    "formal_languages/crasp_blocks": ("saved",),
-    "formal_languages/syntactic_period": ("modulus",),
-    "hops/depth_carried_symbols": ("mask",),
-    "hops/head_gaps": ("head",),
-    "hops/one_lookup_per_layer": ("strict",),
-    "rank_collapse/distance_to_equal": ("map",),
-    "rank_collapse/equiangular_flow": ("by_row_sums",),
-    "rank_collapse/l2_attention": ("norm_order_inverse",),
-    "rank_collapse/path_decomposition": ("skips",),
-    "rank_collapse/softmax_perturbation": ("lemma_side",),
-    "separation_rank/convolution_sides": ("alternating",),
-    "separation_rank/first_violation": ("witness",),
-    "signal_propagation/block_contraction": ("activation",),
-    "signal_propagation/branch_shares": ("scheme",),
-    "signal_propagation/deepnorm_scales": ("stack", "scale"),
-    "signal_propagation/deepnorm_update_exponents": ("optimiser",),
-    "signal_propagation/depth_exponents": ("of",),
-    "signal_propagation/epsilon_exponents": ("rule", "expected_exponent"),
-    "signal_propagation/gradient_exponents": ("scheme", "norm", "of"),
-    "signal_propagation/kaiming_variance": ("activation",),
-    "signal_propagation/last_gradient_slope": ("norm",),
-    "signal_propagation/rate_exponents": ("optimiser",),
-    "signal_propagation/token_contraction": ("block",),
-    "signal_propagation/uniform_growth": ("of",),
-}
-
-
 def rows_of(claim: Claim, store: Store) -> list[tuple[Case, Measured]]:
     """The recorded cases in scope, with what the seeds of each measured."""
     return [
@@ -278,7 +193,7 @@ def stricter(statement: Relational) -> Relational:
     return statement.func(left, right + Max(Abs(right), 1) / 2, evaluate=False)
 
 
-@pytest.mark.parametrize(("key", "fields"), PARTS.items())
+@pytest.mark.parametrize(("key", "fields"), TABLE["parts"].items())
 def test_each_part_of_a_claim_about_several_things_could_fail(key, fields, store):
     claim = registry()[key]
     wrong = replace(claim, statement=stricter(claim.statement))
@@ -299,16 +214,16 @@ def test_each_end_of_two_bounds_is_near_a_case(key, store):
     """Within a factor of 2, or a quarter of the interval's width where an end is not positive: else
     one end would say nothing."""
     claim = registry()[key]
-    ends: dict[str, bool] = {}
+    ends = set[str]()
     for case, value in rows_of(claim, store):
         low, high = predicted(claim, case)
-        least, most = (left(claim, case, end) for end in _interval(value, level(claim, case)))
+        least, most = ends_of(claim, case, value, level(claim, case))
         # Of a logarithm a factor of 2 is a difference.
         logarithm = str(claim.statement.lhs).startswith("log_")
         room = 0 if low.is_positive and high.is_positive else (high - low) / 4
         room = max(room, ln(2)) if logarithm else room
-        near_low = least - low <= room or (low.is_positive and least <= 2 * low)
-        near_high = high - most <= room or (high.is_positive and high <= 2 * most)
-        ends["low"] = ends.get("low", False) or bool(near_low)
-        ends["high"] = ends.get("high", False) or bool(near_high)
-    assert ends == {"low": True, "high": True}
+        if least - low <= room or (low.is_positive and least <= 2 * low):
+            ends.add("low")
+        if high - most <= room or (high.is_positive and high <= 2 * most):
+            ends.add("high")
+    assert ends == {"low", "high"}

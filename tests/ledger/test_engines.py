@@ -61,14 +61,9 @@ def test_tasks_that_go_wrong_are_reported_and_take_no_other_with_them(faulty):
 def test_a_process_that_dies_once_is_tried_again_on_its_gpu(faulty, tmp_path):
     """Each process of the pool sees one of the devices, and one that takes a dead one's place sees
     the same; no device is needed. Both must be there at once to go on."""
-    runs = runs_with(
-        faulty,
-        *(
-            Case(depth=1, gpu=1, kill=1, after=str(tmp_path / gpu), meet=str(tmp_path / "met"))
-            for gpu in ("a", "b")
-        ),
-    )
-    found = outcomes(pool(processes=0, gpus=("3", "5")), runs)
+    both = {"depth": 1, "gpu": 1, "kill": 1, "meet": str(tmp_path / "met")}
+    cases = (Case(**both, after=str(tmp_path / name)) for name in ("a", "b"))
+    found = outcomes(pool(processes=0, gpus=("3", "5")), runs_with(faulty, *cases))
     assert {o.result["exact"] for o in found.values()} == {"3", "5"}
 
 
@@ -88,12 +83,12 @@ def test_signals_stop_in_good_order(faulty, tmp_path, number, word, engine):
 
 
 def test_under_nohup_a_closed_terminal_stops_nothing(faulty, tmp_path):
+    def hang_up(run):
+        signal.raise_signal(signal.SIGHUP)
+
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        runs = plan(faulty.claims(), "quick")
-        execute(
-            runs, Store(tmp_path), Inline(), finished=lambda run: signal.raise_signal(signal.SIGHUP)
-        )
+        execute(plan(faulty.claims(), "quick"), Store(tmp_path), Inline(), finished=hang_up)
     finally:
         signal.signal(signal.SIGHUP, before)
     assert len(Store(tmp_path)) > 1
@@ -237,16 +232,15 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
     with two, and in the pool."""
     assert os.environ["OMP_NUM_THREADS"] == "1"
     runs = plan({key: find(key) for key in EXACT}, "quick")
-    code = (
-        "import sys, json; from depthlaw.ledger.running.engines import Inline; from "
-        "depthlaw.ledger.running.plan import plan; "
-        "from depthlaw.theory.claims.definition import find\n"
-        f"runs = plan({{key: find(key) for key in {EXACT!r}}}, 'quick')\n"
-        "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))"
-    )
-    two = os.environ | dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "2"
-    )
+    code = f"""
+import json
+from depthlaw.ledger.running.engines import Inline
+from depthlaw.ledger.running.plan import plan
+from depthlaw.theory.claims.definition import find
+runs = plan({{key: find(key) for key in {EXACT!r}}}, "quick")
+print(json.dumps({{run.id: done.result_hash for run, done in Inline().outcomes(runs)}}))
+"""
+    two = os.environ | dict.fromkeys(engines.THREADS, "2")
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=two) as other:
         one, pooled = (
             {run: outcome.result_hash for run, outcome in outcomes(engine, runs).items()}
@@ -259,9 +253,8 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
 def test_engines_by_name():
     assert isinstance(Options("inline").made(), Inline)
     assert isinstance(Options("ray", address="auto").made(), Ray)
-    assert Options("pool", max_memory="2GB", gpus="0, 1").made() == ProcessPool(
-        0, 3600.0, 2**31, gpus=("0", "1")
-    )
+    pinned = ProcessPool(0, 3600.0, 2**31, gpus=("0", "1"))
+    assert Options("pool", max_memory="2GB", gpus="0, 1").made() == pinned
 
 
 class FakeRay(ModuleType):

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count, cycle
 from pathlib import Path
 
@@ -87,9 +88,8 @@ def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
         added.append(counted.survived(folder))
     assert sum(n > 0 for n in added) >= 40
     go_on(faulty, folder)
-    counted.ended(
-        folder, plan(faulty.claims(), "quick"), "nothing can be said; the same command goes on"
-    )
+    said = "nothing can be said; the same command goes on"
+    counted.ended(folder, plan(faulty.claims(), "quick"), said)
 
 
 @pytest.mark.slow
@@ -114,21 +114,15 @@ def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        failures = execute(
-            plan(faulty.claims(), "quick"),
-            Store(tmp_path),
-            ProcessPool(2, retries=50, loader=faulty.LOADER),
-        )
+        runs = plan(faulty.claims(), "quick")
+        pool = ProcessPool(2, retries=50, loader=faulty.LOADER)
+        failures = execute(runs, Store(tmp_path), pool)
     finally:
         over.set()
         killer.join()
     assert failures == []
     assert counted.rounds == 50
-    counted.ended(
-        tmp_path,
-        plan(faulty.claims(), "quick"),
-        "nothing; each run is tried again, up to twice by default",
-    )
+    counted.ended(tmp_path, runs, "nothing; each run is tried again, up to twice by default")
 
 
 INJECTED = {
@@ -183,15 +177,8 @@ def test_a_file_cannot_grow(faulty, tmp_path, fault):
     counted = fault("the disk is full in mid-write", "RLIMIT_FSIZE, 0 bytes to nearly a record")
     said = []
     for limit, engine in zip((0, 1, 40, 200, 400, 600), cycle(("pool", "inline"))):
-        driver = start(
-            faulty,
-            tmp_path,
-            engine,
-            preexec_fn=lambda limit=limit: resource.setrlimit(
-                resource.RLIMIT_FSIZE, (limit, limit)
-            ),
-        )
-        said.append(error_line(driver))
+        capped = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
+        said.append(error_line(start(faulty, tmp_path, engine, preexec_fn=capped)))
         counted.survived(tmp_path)
         assert "File too large" in said[-1]
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -207,11 +194,8 @@ def small_disk(tmp_path) -> Iterator[Callable[[str], Path] | None]:
     place.mkdir()
 
     def mount(options: str) -> Path:
-        subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", options, "depthlaw", str(place)],
-            check=True,
-            capture_output=True,
-        )
+        command = ["mount", "-t", "tmpfs", "-o", options, "depthlaw", str(place)]
+        subprocess.run(command, check=True, capture_output=True)
         return place
 
     try:
@@ -311,13 +295,12 @@ def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
         *(Case(depth=1, n=n, milliseconds=10) for n in range(200)),
     )
     runs, folder = plan(faulty.claims(*cases), "quick"), tmp_path / "r"
+    pool = ProcessPool(2, timeout=0.5, loader=faulty.LOADER)
     with pytest.raises(Stopped, match="--minutes"):
-        execute(
-            runs, Store(folder), ProcessPool(2, timeout=0.5, loader=faulty.LOADER), minutes=0.8 / 60
-        )
+        execute(runs, Store(folder), pool, minutes=0.8 / 60)
     counted.survived(folder)
     (tmp_path / "hung").unlink(missing_ok=True)
-    failures = execute(runs, Store(folder), ProcessPool(2, timeout=0.5, loader=faulty.LOADER))
+    failures = execute(runs, Store(folder), pool)
     counted.survived(folder)
     assert [failure.why for failure in failures] == ["hung: stopped after 0.5 s"]
     assert execute(runs, Store(folder), Inline()) == []
@@ -402,13 +385,9 @@ def test_damaged_records(faulty, tmp_path, monkeypatch, fault, spoil, name, said
         assert said in item.why
         assert item.moved_to.is_file()
         assert len(store) == (12 if spoil is duplicate else 11)
-        counted.accepted += sum(
-            record.result["exact"] != str(3 ** record.inputs["case"]["depth"]) for record in store
-        )
+        depths = ((record.inputs["case"]["depth"], record.result["exact"]) for record in store)
+        counted.accepted += sum(exact != str(3**depth) for depth, exact in depths)
         go_on(faulty, tmp_path)
         counted.survived(tmp_path)
-    counted.ended(
-        tmp_path,
-        plan(faulty.claims(), "quick"),
-        f"not trusted: FILE ({item.why}); set aside as PLACE, not used",
-    )
+    said = f"not trusted: FILE ({item.why}); set aside as PLACE, not used"
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"), said)

@@ -22,6 +22,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 
 
+def _joined(name: str) -> str:
+    return " ".join((DOCS / name).read_text().split())
+
+
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory) -> MarkSource:
     judged = depthlaw.verify(
@@ -63,9 +67,8 @@ def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
     ],
 )
 def test_a_sentence_without_its_number_is_not_published(ledger, mark):
-    with pytest.raises(
-        ValueError, match="recorded|cases of|is not counted|no sides|no means|not PROVED|no trained"
-    ):
+    said = "recorded|cases of|is not counted|no sides|no means|not PROVED|no trained"
+    with pytest.raises(ValueError, match=said):
         ledger.spoken(f"<!-- {mark} -->")
 
 
@@ -93,10 +96,6 @@ def test_shares_shapes_and_sizes_are_those_of_statements(recorded):
     shapes = {(row.case.width, row.case.depth) for row in ledger.judged[exact].cases}
     assert ledger.spoken(f"<!-- shapes: {exact} -->") == str(len(shapes))
     assert "updates" in ledger.spoken(f"<!-- sizes: {wall} -->")
-
-
-def _joined(name: str) -> str:
-    return " ".join((DOCS / name).read_text().split())
 
 
 def _figures() -> tuple[str, str]:
@@ -179,12 +178,9 @@ def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
     ratio = times_smaller_in_all(by_updates.SIZE, 1, deepest)
     assert ratio == round(weights(1) / weights(deepest), 1)
     assert times_smaller_in_all(by_updates.SIZE, 1, 3) < ratio, "the control: fewer layers"
-    mark = (
-        "<!-- law: empirics.depth_width.fixed_budgets.times_smaller_in_all "
-        f"{by_updates.SIZE} 1 {deepest} -->"
-    )
-    filled = MarkSource({}, 0).spoken(mark)
-    assert filled == str(ratio)
+    law = "empirics.depth_width.fixed_budgets.times_smaller_in_all"
+    mark = f"<!-- law: {law} {by_updates.SIZE} 1 {deepest} -->"
+    assert MarkSource({}, 0).spoken(mark) == str(ratio)
     title = f"equal weights in the layers, the deeper net up to {mark} times smaller in all"
     assert f"**At {title}, depth gained little.**" in _joined("index.md")
     assert f"## Does depth pay at {title}?" in _joined("what-training-finds.md")

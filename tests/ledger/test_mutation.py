@@ -11,14 +11,8 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts.mutation import (
-    Mutant,
-    _counts_whole_things,
-    forms,
-    mutants,
-    mutate,
-    unexplained,
-)
+from depthlaw.ledger.verdicts import mutation
+from depthlaw.ledger.verdicts.mutation import Mutant, forms, mutants, mutate, unexplained
 from depthlaw.ledger.verdicts.suite_verdicts import results
 from depthlaw.theory.claims.definition import Case, Claim, registry
 from depthlaw.theory.claims.symbols import depth as L
@@ -35,30 +29,15 @@ def judged(claim: Claim, folder):
 
 
 def test_every_place_is_changed_once():
-    changes = [
-        change
-        for change, _ in mutants(
-            sympy.Le(sep, sympy.Min(3**L, sympy.Rational(1, 2) * L, evaluate=False), evaluate=False)
-        )
-    ]
+    least = sympy.Min(3**L, sympy.Rational(1, 2) * L, evaluate=False)
+    changes = [change for change, _ in mutants(sympy.Le(sep, least, evaluate=False))]
     assert changes[0] == "Min -> Max"
-    assert {
-        "3 -> 2 in 3^L",
-        "3 -> 4 in 3^L",
-        "1/2 -> 101/200 in L/2",
-        "1/2 -> 99/200 in L/2",
-        "<= -> >=",
-    } <= set(changes)
+    constants = {"3 -> 2 in 3^L", "3 -> 4 in 3^L", "1/2 -> 101/200 in L/2", "1/2 -> 99/200 in L/2"}
+    assert constants | {"<= -> >="} <= set(changes)
     assert len(changes) == len(set(changes))
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "separation_rank/degree",
-        "rank_collapse/collapse_condition",
-    ],
-)
+@pytest.mark.parametrize("key", ["separation_rank/degree", "rank_collapse/collapse_condition"])
 def test_every_mutant_of_an_exact_claim_turns_a_verdict(key, tmp_path):
     result = judged(registry()[key], tmp_path)
     found = mutate(result)
@@ -80,17 +59,10 @@ def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
 
 
 def test_the_form_is_changed_too():
-    changes = [
-        change
-        for change, _ in forms(sympy.Le(sep, 5**L - 3, evaluate=False), Case.grid(depth=(2, 3)))
-    ]
-    assert changes == [
-        "-3 -> 0 in -3 + 5^L",
-        "5^L -> 2^L",
-        "5^L -> 1 + 4*L",
-        "5^L -> 25",
-        "<= -> ==",
-    ]
+    bound = sympy.Le(sep, 5**L - 3, evaluate=False)
+    changes = [change for change, _ in forms(bound, Case.grid(depth=(2, 3)))]
+    powers = ["5^L -> 2^L", "5^L -> 1 + 4*L", "5^L -> 25"]
+    assert changes == ["-3 -> 0 in -3 + 5^L", *powers, "<= -> =="]
     # What a changed constant gives already is not tried again: 3 -> 2, and -1 -> 0.
     assert [change for change, _ in forms(sympy.Eq(sep, 3**L - 1))] == ["3^L -> 1 + 2*L"]
 
@@ -109,10 +81,8 @@ def test_one_depth_cannot_tell_a_power_from_a_line(tmp_path):
 
 
 def test_a_bound_that_is_not_attained_is_no_equality(tmp_path):
-    result = judged(
-        made(sympy.Le(sep, 3**L, evaluate=False), lambda case: Exact(3), kind="upper"), tmp_path
-    )
-    assert by_change(result)["<= -> =="].fate == "data"
+    bound = made(sympy.Le(sep, 3**L, evaluate=False), lambda case: Exact(3), kind="upper")
+    assert by_change(judged(bound, tmp_path))["<= -> =="].fate == "data"
 
 
 def made(statement, value, **changes) -> Claim:
@@ -147,8 +117,7 @@ def test_what_a_truncated_measurement_leaves_open_says_so(tmp_path):
     result = judged(claim, tmp_path)
     assert result.verdict is Verdict.HOLDS
     mutant = by_change(result)["2 -> 3 in 2*L"]
-    assert mutant.fate == "undecided"
-    assert not mutant.turned
+    assert (mutant.fate, mutant.turned) == ("undecided", False)
     assert mutant.reason == "turns UNDECIDED at [depth=1]: measurement truncated"
     assert mutant not in unexplained(result, [mutant])
 
@@ -206,15 +175,13 @@ def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
     claim = registry()["separation_rank/degree"]
     execute(plan({claim.key: claim}, "quick"), Store(tmp_path), Inline())
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
-    assert (
-        main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path), "--json"]) == 0
-    )
+    command = ["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path)]
+    assert main([*command, "--json"]) == 0
     row = json.loads(capsys.readouterr().out)[0]
     assert row["by_data"] + row["by_proof"] == row["turned"] == row["mutants"] == 5
-    assert {path for path in before if "cache" not in str(path)} == {
-        path.relative_to(tmp_path) for path in tmp_path.rglob("*") if "cache" not in str(path)
-    }
-    assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path)]) == 0
+    after = {path.relative_to(tmp_path) for path in tmp_path.rglob("*")}
+    assert [path for path in {*before} ^ after if "cache" not in str(path)] == []
+    assert main(command) == 0
     assert "5 of 5 mutants noticed, 5 by data and 0 by proof" in capsys.readouterr().out
 
 
@@ -223,4 +190,4 @@ def test_a_mutant_that_counts_parts_of_things_has_no_value():
     for count, whole in ((L / 2, True), (L * sympy.Rational(101, 200), False)):
         statement = sympy.Le(sep, sympy.binomial(3**L, count), evaluate=False)
         with nullcontext() if whole else pytest.raises(ValueError, match="no integer"):
-            _counts_whole_things(statement, Case(depth=30))
+            mutation._counts_whole_things(statement, Case(depth=30))

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import made
+import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
@@ -32,14 +33,8 @@ SOURCE = provenance.Provenance(
     date="2031-05-06",
 )
 FACTS: dict[str, Any] = {
-    "environment": {
-        "python": "3.11.7",
-        "cpu": "CPU_A",
-        "cores": 2,
-        "commit": "abc",
-        "packages": {"numpy": "2.0"},
-        "platform": "Linux",
-    },
+    "environment": {"python": "3.11.7", "cpu": "CPU_A", "cores": 2, "platform": "Linux"}
+    | {"commit": "abc", "packages": {"numpy": "2.0"}},
     "timing": {"wall_s": 3600.0},
     "compute": {"peak_bytes_of_process": 2**31},
 }
@@ -57,30 +52,23 @@ def result(
     return made.result(Le(sep, width), *rows, control=control, **changes)
 
 
-RESULTS = [
-    result(
+ROWS = [
+    (
         row(Exact(3), order=1),
         row(Ball(Fraction(1), Fraction(2)), order=2),
         row(None, Verdict.UNDECIDED, order=3),
-        assumes={"$d_x < 10$": lambda case: True},
     ),
-    result(
+    (
         row(Sample((1.0, 2.0)), seeds=2, corpus="d1ce"),
         row(Proportion(9, 10), Verdict.UNDECIDED, corpus="d1ce", order=4),
-        portable=False,
-        needs="empirics",
-        wording="recalled",
     ),
-    replace(
-        result(
-            row(Exact(4), Verdict.OUT_OF_SCOPE, order=5),
-            row(Exact(5), order=6),
-            rests_on="prose",
-            proof=lambda s: [],
-            evidence="argument",
-        ),
-        proof=(Step("a", True), Step("b", True)),
-    ),
+    (row(Exact(4), Verdict.OUT_OF_SCOPE, order=5), row(Exact(5), order=6)),
+]
+_ARGUED = {"rests_on": "prose", "proof": lambda s: [], "evidence": "argument"}
+RESULTS = [
+    result(*ROWS[0], assumes={"$d_x < 10$": lambda case: True}),
+    result(*ROWS[1], portable=False, needs="empirics", wording="recalled"),
+    replace(result(*ROWS[2], **_ARGUED), proof=(Step("a", True), Step("b", True))),
 ]
 
 
@@ -88,43 +76,36 @@ def checklist(*results: ClaimResult) -> str:
     return provenance.checklist(results, [r for it in results for r in it.records], SOURCE).decode()
 
 
-SECTIONS = {
-    "Claims and what is shown of them": [
-        *("| ARGUED | 1 |", "| UNDECIDED | 1 |", "Wording: 2 derived, 1 recalled."),
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Claims and what is shown of them", ["| ARGUED | 1 |", "| UNDECIDED | 1 |"]),
+        ("Claims and what is shown of them", ["Wording: 2 derived, 1 recalled."]),
+        ("Assumptions and proofs", ["a machine confirmed: 2. PROVED", "- `topic/name`: $d_x <"]),
+        ("Assumptions and proofs", ["by certificates that decide every case: 0, with 0 checks"]),
+        (
+            "Limits",
+            [
+                "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1.",
+                "rounding differs from machine to machine: 1.",
+            ],
+        ),
+        ("How to run it again", ["depthlaw appendix out", "(extras `empirics`)"]),
+        ("How to run it again", ["depthlaw verify quick \\\n  --only topic/name"]),
+        ("How to run it again", ["7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`"]),
+        ("Data and code", ["`d1ce`"]),
+        ("Settings", ["No case names more than one net to a seed id."]),
+        ("Statistics", ["exact values 3, rigorous enclosures 1, means 1, shares 1."]),
+        ("Statistics", ["(of 2 observations)", "leaves one comparison 0.0005"]),
+        ("Compute", ["took 7.0 hours of wall-clock time", "the longest 60 minutes"]),
+        ("Compute", ["7 runs on cpu", r"CPU\_A, 2 cores", "The largest process took 2.0 GB."]),
+        ("Checks that the checks work", ["Recorded: 3; of these judged FAILS: 3; not run: 0."]),
     ],
-    "Assumptions and proofs": [
-        *("a machine confirmed: 2. PROVED", "- `topic/name`: $d_x <"),
-        "by certificates that decide every case: 0, with 0 checks",
-    ],
-    "Limits": [
-        "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1.",
-        "rounding differs from machine to machine: 1.",
-    ],
-    "How to run it again": [
-        *("depthlaw appendix out", "depthlaw verify quick \\\n  --only topic/name"),
-        "(extras `empirics`)",
-        "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`",
-    ],
-    "Data and code": ["`d1ce`"],
-    "Settings": ["No case names more than one net to a seed id."],
-    "Statistics": [
-        "exact values 3, rigorous enclosures 1, means 1, shares 1.",
-        *("(of 2 observations)", "leaves one comparison 0.0005"),
-    ],
-    "Compute": [
-        *("took 7.0 hours of wall-clock time", "the longest 60 minutes"),
-        *("7 runs on cpu", r"CPU\_A, 2 cores", "The largest process took 2.0 GB."),
-    ],
-    "Checks that the checks work": ["Recorded: 3; of these judged FAILS: 3; not run: 0."],
-}
-
-
-def test_a_section_counts_what_is_recorded() -> None:
-    text = checklist(*RESULTS)
-    for title, said in SECTIONS.items():
-        found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-        assert found, title
-        assert [line for line in said if line not in found[1]] == [], title
+)
+def test_a_section_counts_what_is_recorded(title: str, said: list[str]) -> None:
+    found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", checklist(*RESULTS), re.M | re.S)
+    assert found
+    assert [line for line in said if line not in found[1]] == []
 
 
 def test_what_was_measured_otherwise_is_counted_otherwise() -> None:

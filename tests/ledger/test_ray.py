@@ -77,17 +77,9 @@ def test_a_node_is_removed_in_mid_suite(faulty, cluster, tmp_path, monkeypatch, 
 def test_faults_of_tasks_are_reported(faulty, cluster, tmp_path):
     cluster.add_node(num_cpus=2)
     cluster.wait_for_nodes()
+    wrong = (Case(depth=1, **{how: 1}) for how in ("wrong", "hang", "kill"))
     killed = Case(depth=2, kill=1, after=str(tmp_path / "died"))
-    runs = plan(
-        faulty.claims(
-            Case(depth=1, wrong=1),
-            Case(depth=1, hang=1),
-            Case(depth=1, kill=1),
-            killed,
-            Case(depth=3),
-        ),
-        "quick",
-    )
+    runs = plan(faulty.claims(*wrong, killed, Case(depth=3)), "quick")
     engine = Ray(loader=faulty.LOADER, timeout=1.0, retries=1)
     found = {run.id: outcome for run, outcome in engine.outcomes(runs)}
     wrong, hung, died, revived, good = (found[run.id] for run in runs)

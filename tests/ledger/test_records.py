@@ -130,25 +130,22 @@ def test_store_keeps_and_finds(tmp_path):
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def spoil_empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def spoil_reformat(path: Path) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
-
-
-def spoil_nesting(path: Path) -> None:
-    path.write_bytes(b"[" * 100_000)
-
-
 def spoil_symlink(path: Path) -> None:
     target = path.with_name("elsewhere")
     path.rename(target)
     path.symlink_to(target)
 
 
-@pytest.mark.parametrize("spoil", [spoil_empty, spoil_reformat, spoil_nesting, spoil_symlink])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_text(json.dumps(json.loads(path.read_text()), indent=1)),
+        lambda path: path.write_bytes(b"[" * 100_000),
+        spoil_symlink,
+    ],
+    ids=["empty", "reformatted", "nested", "a link"],
+)
 def test_what_does_not_verify_is_set_aside_and_kept(tmp_path, spoil):
     """More ways, each many times, in test_faults.py."""
     store = Store(tmp_path)

@@ -2,6 +2,7 @@
 shipped too."""
 
 import gzip
+import hashlib
 import json
 from fractions import Fraction
 
@@ -9,24 +10,10 @@ import pytest
 from made import record
 
 from depthlaw.ledger.records.run import Run
-from depthlaw.ledger.records.store import (
-    Record,
-    Store,
-    StoreError,
-    canonical,
-    digest,
-    manifest,
-)
+from depthlaw.ledger.records.store import Record, Store, StoreError, canonical, digest, manifest
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import reference_ledger
-from depthlaw.ledger.verdicts.reference_ledger import (
-    SHIPPED,
-    Ledger,
-    agree,
-    compare,
-    run_name,
-    write_ledger,
-)
+from depthlaw.ledger.verdicts.reference_ledger import Ledger, agree, compare, write_ledger
 from depthlaw.ledger.verdicts.suite_verdicts import results
 from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Step
@@ -64,8 +51,6 @@ def lines_of(path):
 
 
 def resealed(header, lines):
-    import hashlib
-
     header = header | {"lines": hashlib.sha256(b"".join(lines)).hexdigest()}
     header.pop("seal")
     return [canonical(header | {"seal": digest(header)}) + b"\n", *lines]
@@ -149,12 +134,11 @@ def test_comparison_ignores_code_and_names_what_differs():
         record(Exact(5), n=5, code="new"),
     ]
     found = compare(here, SOME)
-    assert found.line == (
-        "reference: 2 of 3 runs compared, 1 equal, 1 DIFFER; 1 not in the reference"
-    )
-    assert [(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements] == [
-        ("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})
-    ]
+    said = "reference: 2 of 3 runs compared, 1 equal, 1 DIFFER; 1 not in the reference"
+    assert found.line == said
+    assert [
+        (reference_ledger.run_name(key), mine, theirs) for key, mine, theirs in found.disagreements
+    ] == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})]
     assert compare([record(n=99)], SOME).compared == 0
 
 
@@ -170,10 +154,8 @@ def test_samples_are_pooled_over_seeds_before_they_are_compared():
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     """A ledger of one claim, in the place of the shipped one."""
-    path = tmp_path / "own.gz"
-    write_ledger(
-        path, [run.execute() for run in plan({DEGREE: registry()[DEGREE]}, "quick")], "quick"
-    )
+    path, runs = tmp_path / "own.gz", plan({DEGREE: registry()[DEGREE]}, "quick")
+    write_ledger(path, [run.execute() for run in runs], "quick")
     monkeypatch.setattr(reference_ledger, "SHIPPED", path)
     return path
 
@@ -189,10 +171,8 @@ def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, depth
     out = depthlaw(*command).out
     assert f"differs: {DEGREE} [" in out
     untouched = sum(a.result == b.result for a, b in zip(Ledger(own), before, strict=True))
-    assert (
-        f"reference: {len(before)} of {len(before)} runs compared, {untouched} equal, "
-        f"{len(before) - untouched} DIFFER"
-    ) in out
+    compared = f"reference: {len(before)} of {len(before)} runs compared"
+    assert f"{compared}, {untouched} equal, {len(before) - untouched} DIFFER" in out
     counted = depthlaw(*command, "--json").data["reference"]
     assert (counted["runs"], counted["equal"]) == (len(before), untouched)
     assert len(counted["disagreements"]) == len(before) - untouched
@@ -208,8 +188,6 @@ def test_without_a_reference_it_says_so(tmp_path, refused, monkeypatch):
 
 
 def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypatch):
-    from depthlaw.ledger.records.store import Store
-
     only = {DEGREE: registry()[DEGREE]}
     monkeypatch.setattr("depthlaw.theory.claims.definition.registry", lambda: only)
     arguments = ["--results", str(tmp_path / "r"), "--out", str(tmp_path / "l.gz")]
@@ -224,8 +202,8 @@ def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypat
 
 
 def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
-    shipped = Ledger(SHIPPED)
-    assert SHIPPED.stat().st_size < 10**6
+    shipped = Ledger(reference_ledger.SHIPPED)
+    assert shipped.root.stat().st_size < 10**6
     assert len(shipped) == shipped.header["records"] > 0
     quickest: dict[str, Run] = {}
     times = {reference_ledger.run_key(r): r.facts["timing"]["wall_s"] for r in shipped}

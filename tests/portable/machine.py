@@ -82,12 +82,12 @@ def settings() -> dict[str, Any]:
     scipy.linalg.inv([[2.0]])
     pools = threadpool_info()
     blas = {
-        Path(pool["filepath"]).parent.name.partition(".")[0]: pool
+        Path(pool["filepath"]).parent.name.partition(".")[0]: pool["architecture"]
         for pool in pools
         if pool["internal_api"] == "openblas"
     }
     return {
-        "blas": {name: pool["architecture"] for name, pool in blas.items()},
+        "blas": blas,
         "threads": sorted({torch.get_num_threads(), *(pool["num_threads"] for pool in pools)}),
         "numpy": [name for name in __cpu_dispatch__ if __cpu_features__[name]],
         "torch": torch.backends.cpu.get_cpu_capability(),
@@ -101,9 +101,8 @@ def _libm() -> str:
     """A hash over the last digits of exp and its kin."""
     draw = random.Random(0)
     values = [draw.uniform(-20, 20) for _ in range(20_000)]
-    return hashlib.sha256(
-        repr([(math.exp(x), math.log(abs(x)), math.sin(x), abs(x) ** 1.3) for x in values]).encode()
-    ).hexdigest()[:8]
+    found = [(math.exp(x), math.log(abs(x)), math.sin(x), abs(x) ** 1.3) for x in values]
+    return hashlib.sha256(repr(found).encode()).hexdigest()[:8]
 
 
 def _multiplied() -> None:
@@ -196,13 +195,10 @@ def appendix() -> dict[str, str]:
     store, claims = shipped(), registry()
     assert store is not None
     with tempfile.TemporaryDirectory() as folder:
-        write_appendix(
-            Path(folder) / "pages", {key: claims[key] for key in PRINTED}, store, keys=PRINTED
-        )
-        return {
-            name: (Path(folder) / "pages" / name).read_text(encoding="utf-8")
-            for name in ("values.tex", "results.csv")
-        }
+        pages = Path(folder) / "pages"
+        write_appendix(pages, {key: claims[key] for key in PRINTED}, store, keys=PRINTED)
+        names = ("values.tex", "results.csv")
+        return {name: (pages / name).read_text(encoding="utf-8") for name in names}
 
 
 def measured(folder: Path, *, rest: bool) -> tuple[dict[str, str], dict[str, str]]:
@@ -233,8 +229,9 @@ def measured(folder: Path, *, rest: bool) -> tuple[dict[str, str], dict[str, str
     records = {}
     for path in (folder / "runs").rglob("*.json"):
         record = json.loads(path.read_text(encoding="utf-8"))
-        inputs = {name: value for name, value in record["inputs"].items() if name != "code"}
-        records[json.dumps(inputs, sort_keys=True)] = json.dumps(record["result"], sort_keys=True)
+        del record["inputs"]["code"]
+        inputs, result = (json.dumps(record[part], sort_keys=True) for part in ("inputs", "result"))
+        records[inputs] = result
     return verdicts, records
 
 

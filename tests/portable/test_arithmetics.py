@@ -23,22 +23,22 @@ def batches(x: Any) -> Any:
     return x.reshape(2, ROWS // 2, -1)
 
 
+def twice(x: Any) -> Any:
+    return torch.stack([x, x])
+
+
 # Each takes a matrix of equal rows and another matrix; names of modules are looked up when it runs.
 IN_TORCH: dict[str, Callable[[Any, Any], Any]] = {
     "matmul": torch.matmul,
     "@": lambda a, b: a @ b,
     "mm": torch.mm,
-    "bmm": lambda a, b: torch.bmm(batches(a), torch.stack([b, b])),
+    "bmm": lambda a, b: torch.bmm(batches(a), twice(b)),
     "addmm": lambda a, b: torch.addmm(torch.zeros_like(a[:1, :COLUMNS]), a, b),
-    "baddbmm": lambda a, b: torch.baddbmm(
-        torch.zeros_like(a[0, 0]), batches(a), torch.stack([b, b])
-    ),
+    "baddbmm": lambda a, b: torch.baddbmm(torch.zeros_like(a[0, 0]), batches(a), twice(b)),
     "baddbmm_": lambda a, b: a.new_empty(2, ROWS // 2, COLUMNS).baddbmm_(
-        batches(a), torch.stack([b, b]), beta=0, alpha=0.7
+        batches(a), twice(b), beta=0, alpha=0.7
     ),
-    "addbmm": lambda a, b: torch.addbmm(
-        torch.zeros_like(a[0, 0]), torch.stack([a, a]), torch.stack([b, b])
-    ),
+    "addbmm": lambda a, b: torch.addbmm(torch.zeros_like(a[0, 0]), twice(a), twice(b)),
     "linear": lambda a, b: functional.linear(a, b.T),
     "linear with a bias": lambda a, b: functional.linear(a, b.T, torch.zeros_like(b[0])),
     "einsum": lambda a, b: torch.einsum("ij,jk->ik", a, b),

@@ -113,13 +113,12 @@ def change(here: str, native: str) -> float:
     """The largest change of a number in a record's result, over the largest number there; infinite
     where more than numbers differ."""
     pairs = list(zip_longest(*(numbers(json.loads(text)) for text in (here, native))))
-    if any(
-        a != b
-        for a, b in pairs
-        if isinstance(a, str) or isinstance(b, str) or a is None or b is None
-    ):
-        return math.inf
     values = [(a, b) for a, b in pairs if isinstance(a, Fraction) and isinstance(b, Fraction)]
+    same = sum(
+        a == b for a, b in pairs if not (isinstance(a, Fraction) and isinstance(b, Fraction))
+    )
+    if same + len(values) < len(pairs):
+        return math.inf
     most = max((abs(number) for pair in values for number in pair), default=Fraction(0))
     return float(max(abs(a - b) for a, b in values) / most) if most else 0.0
 
@@ -151,16 +150,11 @@ def answer(machine: Machine | None, *options: str) -> Answer:
         if not name.startswith(("OPENBLAS_", "NPY_", "ATEN_", "MKL_", "ONEDNN_"))
     }
     threads = str(machine.threads if machine else 1)
-    environment |= dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads
-    ) | {"COLUMNS": "80"}
+    libraries = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment |= dict.fromkeys(libraries, threads) | {"COLUMNS": "80"}
     environment |= machine.settings if machine else {}
-    done = subprocess.run(
-        [sys.executable, HERE / "machine.py", *options],
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, HERE / "machine.py", *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{machine}: {done.stderr[-3000:]}"
     found: Answer = json.loads(done.stdout)
     return found
@@ -220,15 +214,10 @@ class Comparison:
         for name, there in self.others.items():
             for part in TEXTS:
                 for key, text in self.native.get(part, {}).items():
-                    if there[part].get(key) != text:
-                        lines = difflib.unified_diff(
-                            text.splitlines(),
-                            str(there[part].get(key)).splitlines(),
-                            "this machine",
-                            name,
-                            n=0,
-                            lineterm="",
-                        )
+                    if (other := there[part].get(key)) != text:
+                        both = text.splitlines(), str(other).splitlines()
+                        files = ("this machine", name)
+                        lines = difflib.unified_diff(*both, *files, n=0, lineterm="")
                         found.append("\n".join([f"{part}: {key}", *lines]))
             found += [
                 f"{name}: {part} has other parts"
@@ -255,17 +244,13 @@ class Comparison:
     def check(self, show: Callable[[str], None], *, trained: bool) -> None:
         show(self.table())
         # What is refused compares nothing.
-        assert [
-            line
-            for line, text in self.native.get("advice", {}).items()
-            if not text.endswith("[0]\n")
-        ] == []
+        advice = self.native.get("advice", {})
+        assert [line for line, text in advice.items() if not text.endswith("[0]\n")] == []
+        settings = self.native["settings"]
         wrong = [
             text
             for machine in self.machines
-            for text in machine.wrong(
-                self.others[machine.name]["settings"], self.native["settings"]
-            )
+            for text in machine.wrong(self.others[machine.name]["settings"], settings)
         ]
         assert not wrong, "settings without effect:\n" + "\n".join(wrong)
         found = self.differences() + ([] if trained else self.farther())
@@ -291,12 +276,9 @@ def compared(*options: str) -> Comparison:
     machines = tuple(machine for machine in MACHINES if machine.needs in present)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         native, *others = pool.map(lambda machine: answer(machine, *options), (None, *machines))
-    return Comparison(
-        native,
-        {machine.name: other for machine, other in zip(machines, others, strict=True)},
-        machines,
-        tuple(machine for machine in MACHINES if machine not in machines),
-    )
+    named = {machine.name: other for machine, other in zip(machines, others, strict=True)}
+    impossible = tuple(machine for machine in MACHINES if machine not in machines)
+    return Comparison(native, named, machines, impossible)
 
 
 @pytest.fixture
@@ -326,14 +308,10 @@ def test_how_far_records_differ(here: object, native: object, far: float) -> Non
 
 
 def test_more_than_last_digits_is_no_rounding() -> None:
-    def off(native: list[float], there: list[float]) -> list[str]:
+    def off(*samples: list[float]) -> list[str]:
         key = json.dumps({"claim": "topic/name"})
-        return Comparison(
-            {"records": {key: json.dumps({"sample": native})}},
-            {"Other": {"records": {key: json.dumps({"sample": there})}}},
-            (),
-            (),
-        ).farther()
+        native, there = ({"records": {key: json.dumps({"sample": each})}} for each in samples)
+        return Comparison(native, {"Other": there}, (), ()).farther()
 
     assert off([1.0, 2.19836], [1.0, 2.19837]) == []
     assert off([1.0, 2.19836], [1.0, 2.19846]) != []

@@ -37,17 +37,14 @@ def test_a_wrong_theorem_is_refused(compiled, name):
     for i, (of, versions) in enumerate(TABLE.items()):
         if of.startswith(f"{name}."):
             # The first is the original: a copy of it can be proved where it stands.
-            place, made = copies(text, of.partition(".")[2], [("", ""), *versions], f"mutant_{i}")
+            pairs = [("", ""), *versions]
+            place, made = copies(text, of.partition(".")[2], pairs, f"mutant_{i}")
             placed.append((place, made))
-            says |= {
-                each.name: f"{of}: {old!r} -> {new!r}"
-                for each, (old, new) in zip(made, [("", ""), *versions], strict=True)
-            }
+            for each, (old, new) in zip(made, pairs, strict=True):
+                says[each.name] = f"{of}: {old!r} -> {new!r}"
     found = judged(compiled, script(text, placed))
-    expected = {each: "proved" if each.endswith("_0") else "refused" for each in says}
-    assert {says[each]: found[each] for each in says} == {
-        says[each]: expected[each] for each in says
-    }
+    expected = {says[each]: "proved" if each.endswith("_0") else "refused" for each in says}
+    assert {says[each]: found[each] for each in says} == expected
 
 
 def test_a_wrong_link_is_refused(compiled):

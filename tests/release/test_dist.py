@@ -63,23 +63,18 @@ def test_answers_of_show_and_why_are_of_these_sources() -> None:
 
 
 def test_dist_holds_one_source_one_wheel_and_one_sbom() -> None:
-    assert {path.name for path in DIST.iterdir()} - {"SHA256SUMS"} == {
-        f"{NAME}.tar.gz",
-        f"{NAME}-py3-none-any.whl",
-        f"{NAME}.cdx.json",
-    }
+    ours = {f"{NAME}{end}" for end in (".tar.gz", "-py3-none-any.whl", ".cdx.json")}
+    assert {path.name for path in DIST.iterdir()} - {"SHA256SUMS"} == ours
 
 
 def test_the_source_distribution_is_the_committed_tree(
-    source: dict[str, bytes],
-    tree: dict[str, bytes],
+    source: dict[str, bytes], tree: dict[str, bytes]
 ) -> None:
     assert {name: data for name, data in source.items() if not ADDED.fullmatch(name)} == tree
 
 
 def test_the_wheel_is_the_packages_of_the_committed_tree(
-    wheel: dict[str, bytes],
-    tree: dict[str, bytes],
+    wheel: dict[str, bytes], tree: dict[str, bytes]
 ) -> None:
     packages = {}
     for name, data in tree.items():
@@ -90,8 +85,7 @@ def test_the_wheel_is_the_packages_of_the_committed_tree(
 
 
 def test_nothing_names_the_machine_that_built_it(
-    source: dict[str, bytes],
-    wheel: dict[str, bytes],
+    source: dict[str, bytes], wheel: dict[str, bytes]
 ) -> None:
     home = re.compile(rb"/(home|Users)/\w+/|" + re.escape(bytes(ROOT)))
     named = {
@@ -109,16 +103,10 @@ def test_the_sbom_lists_every_locked_package_and_every_carried_script() -> None:
     bom = json.loads(text)
     assert bom["metadata"]["component"]["version"] == PROJECT["version"]
     listed = {(plain(part["name"]), part["version"]) for part in bom["components"]}
-    locked = set(
-        re.findall(
-            r"^([\w.-]+)==(\S+) \\$", (ROOT / "requirements/lock.txt").read_text(), re.MULTILINE
-        )
-    )
-    vendored = {
-        (entry["name"], entry["version"])
-        for entry in json.loads((ROOT / "requirements/vendored.json").read_text())
-        if entry["in the wheel"]
-    }
+    lock = (ROOT / "requirements/lock.txt").read_text()
+    locked = set(re.findall(r"^([\w.-]+)==(\S+) \\$", lock, re.MULTILINE))
+    scripts = json.loads((ROOT / "requirements/vendored.json").read_text())
+    vendored = {(script["name"], script["version"]) for script in scripts if script["in the wheel"]}
     assert len(locked) > 20
     assert listed - {("pandoc", version) for name, version in listed} == locked | vendored
     assert "pandoc" in {name for name, _ in listed}
