@@ -8,7 +8,7 @@ import flint
 import numpy as np
 import pytest
 import sympy
-from judging import claims
+from judging import claims, value
 from sympy.combinatorics import Permutation
 
 from depthlaw.theory.claims.definition import Case
@@ -32,10 +32,6 @@ from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 CLAIMS = claims("separation_rank")
 
 
-def measured(name, **case):
-    return CLAIMS[name].measure(Case(**case)).value
-
-
 def recalled(width: int, depth: int) -> float:
     return float(product_bound._recalled(width, depth).mid())
 
@@ -55,7 +51,7 @@ def test_the_recalled_bound_by_hand():
 
 @pytest.mark.parametrize("width", [4, 5, 6, 8, 16])
 def test_first_violation_changes_the_sign(width):
-    first = measured("first_violation", width=width, heads=width)
+    first = value(CLAIMS["first_violation"], width=width, heads=width)
     assert first == FIRST_VIOLATION[width]
     assert excess(width, width, first) > 0 > excess(width, width, first - 1)
 
@@ -65,7 +61,7 @@ def test_first_violation_changes_the_sign(width):
 )
 def test_heads_contradict_the_recalled_bound_where_their_forms_exceed_its_slope(width, heads):
     """D_H = H (H+1)/2 forms grow the product by D_H a layer, and the bound grows by 2 d + 1."""
-    first = measured("first_violation", width=width, heads=heads)
+    first = value(CLAIMS["first_violation"], width=width, heads=heads)
     assert (first > 0) == (heads * (heads + 1) // 2 > 2 * width + 1)
     assert first == {16: 216, 5: 32, 4: 62 * (heads == 4)}.get(width, 0)
 
@@ -84,13 +80,13 @@ def test_the_growth_of_the_bound_decides_how_long_is_searched(monkeypatch, slope
     out otherwise."""
     line = "_recalled", lambda width, depth: flint.arb(100.5 + slope * depth)
     monkeypatch.setattr(product_bound, *line)
-    assert (measured("first_violation", width=3, heads=3) > 0) == found
+    assert (value(CLAIMS["first_violation"], width=3, heads=3) > 0) == found
 
 
 def test_a_search_without_end_is_an_error(monkeypatch):
     monkeypatch.setattr(product_bound, "_DEEPEST", 20)
     with pytest.raises(ArithmeticError, match="no violation up to depth 20, and none excluded"):
-        measured("first_violation", width=4, heads=4)
+        value(CLAIMS["first_violation"], width=4, heads=4)
 
 
 @pytest.mark.parametrize(
@@ -139,5 +135,5 @@ def test_a_rank_modulo_a_prime_is_no_larger_and_that_of_the_reduced_net(
 
 def test_zero_fraction_counts_by_hand():
     # Width 1: o v k q x (x^2 + z^2) vanishes when one of four weights does.
-    found = measured("one_witness", width=1, depth=1, heads=1, minor_size=1, prime=7)
+    found = value(CLAIMS["one_witness"], width=1, depth=1, heads=1, minor_size=1, prime=7)
     assert found == 1 - sympy.Rational(6, 7) ** 4
