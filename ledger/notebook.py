@@ -30,7 +30,7 @@ def show_answers() -> None:
 
     methods: dict[str, Callable[[Answer], Any]] = {"_repr_html_": as_html, "to_json": as_json}
     methods |= {"__str__": as_text, "__repr__": in_brief}
-    methods["rows"] = lambda answer: flat([vars(answer).get("budget")], [answer])
+    methods["rows"] = lambda answer: flat([None], [answer])
     for name, method in methods.items():
         setattr(Answer, name, method)
 
@@ -51,12 +51,8 @@ def show_claims() -> None:
 
 
 def _in_brief(claim: Claim) -> str:
-    """Key, verdict in the newest claim set, where the claim is in it, and title."""
-    from .verdicts.claim_set import claim_set
-
-    released = claim_set().claims.get(claim.key)
-    verdict = f" {released.verdict}" if released else ""
-    return f"<Claim: {claim.key}{verdict}, {claim.plain.entitled}>"
+    """Its key and its title."""
+    return f"<Claim: {claim.key}, {claim.plain.entitled}>"
 
 
 def claim_html(claim: Claim) -> str:

@@ -46,7 +46,7 @@ def claims(words: str | Path | None = None, *, file: str | Path | None = None) -
     Cost: about a second; imports SymPy.
 
     >>> claims()["hops/depth_corrected"]  # doctest: +ELLIPSIS
-    <Claim: hops/depth_corrected PROVED, ...>
+    <Claim: hops/depth_corrected, ...>
     >>> float(claims("levine threshold")["depth_choice/threshold_never_binds"].at(width=81))
     4.0
     """

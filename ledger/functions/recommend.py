@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from depthlaw.advisor.budgets import Budget
-from depthlaw.advisor.question import Question, completed
+from depthlaw.advisor.question import completed
 from depthlaw.advisor.recommendation import recommend as answer
 
 from ..notebook import show_answers
 
 if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
+    from depthlaw.advisor.budgets import Budget
 
     from .options import QuestionOptions
 
@@ -44,12 +44,6 @@ def recommend(
     (28, 8, 'levine2020, arXiv:2006.12467v1, abstract; inverted here')
     >>> recommend(task="hops", hops=16).tasks[0].numbers[0].layers
     6
-    >>> recommend("1B").rows()[0]["budget"]
-    1000000000
     """
     show_answers()
-    found = answer(budget, **options)
-    # Beside the fields: what `rows` says was asked for.
-    of = budget.total if isinstance(budget, Budget) else Question.read(budget=budget).budget
-    vars(found)["budget"] = of and round(of)
-    return found
+    return answer(budget, **options)

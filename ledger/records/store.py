@@ -536,11 +536,20 @@ def _unreadable(error: OSError, path: str) -> StoreError:
 
 def _content(path: str) -> bytes:
     """The content of a regular file; links are not followed, and a pipe is not waited for."""
-    facts = os.lstat(path)
-    if not stat.S_ISREG(facts.st_mode):
-        raise ValueError("not a regular file")
-    if facts.st_size > LARGEST:
-        raise ValueError("not a record: too large")
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb", buffering=0) as file:
-        return file.readall()
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise ValueError("not a regular file") from None
+        raise error
+    try:
+        # Of what was opened: another file may stand under its name by now.
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise ValueError("not a regular file")
+        if facts.st_size > LARGEST:
+            raise ValueError("not a record: too large")
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
+            return file.readall()
+    finally:
+        os.close(descriptor)

@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 from math import prod
 from typing import Any
@@ -31,8 +32,14 @@ from depthlaw.theory.formal_languages.temporal_logic import (
     means,
 )
 from depthlaw.theory.least_depth import brackets, markov_order
+from depthlaw.theory.nets.attention import AttentionNet
 from depthlaw.theory.nets.batched import answers
 from depthlaw.theory.nets.right import right_on
+
+
+@cache
+def brackets_net(deepest: int) -> AttentionNet:
+    return brackets.brackets_net(Case(bracket_types=2, nesting=deepest))
 
 
 def erased(word: str) -> str:
@@ -54,8 +61,7 @@ def grown(rng: random.Random) -> str:
 @pytest.mark.parametrize("deepest", [1, 2, 3, 4])
 def test_the_network_accepts_what_can_be_crossed_out(deepest: int) -> None:
     """All words of up to five letters, and longer ones that are nested, or are but for a letter."""
-    net = brackets.brackets_net(Case(bracket_types=2, nesting=deepest))
-    rng, seen = random.Random(deepest), Counter[Any]()
+    rng, net, seen = random.Random(deepest), brackets_net(deepest), Counter[Any]()
     listed = [word for length in range(6) for word in product("([)]", repeat=length)]
     for letters, answer in answers(net, [*listed, *(tuple(grown(rng)) for _ in range(400))]):
         word = "".join(letters)
@@ -65,6 +71,14 @@ def test_the_network_accepts_what_can_be_crossed_out(deepest: int) -> None:
     assert net.depth == deepest + 1
     assert len(seen) == 4
     assert min(seen.values()) > 5
+
+
+@pytest.mark.parametrize("deepest", [1, 2, 3])
+def test_one_cell_too_few_or_a_weaker_closing_letter_is_noticed(deepest: int) -> None:
+    word = "(" * deepest + ")" * deepest
+    assert brackets_net(deepest).answer(word)
+    assert not brackets_net(deepest - 1).answer(word)
+    assert not brackets_net(deepest).answer(word[:-1] + "]")
 
 
 def test_the_pair_is_told_apart_by_the_last_layer_only() -> None:

@@ -1,6 +1,7 @@
 """Maxima by ReLU nets: against direct evaluation, spoilt weights, and sampled points."""
 
 import itertools
+import math
 import random
 from fractions import Fraction
 
@@ -13,11 +14,12 @@ from depthlaw.theory.least_depth import relu_maxima as maxima
 
 def by_definition(lines, x):
     """The mean over relabellings of weighted blocks at one point, straight from its definition."""
-    orders, total = list(itertools.permutations(x)), Fraction(0)
-    for weight, block in lines:
-        of_sides = ([sum(max(y[i], y[j]) for i, j in side) for side in block] for y in orders)
-        total += weight * sum(map(max, of_sides))
-    return total / len(orders)
+    total = Fraction(0)
+    for names in itertools.permutations(range(len(x))):
+        for weight, block in lines:
+            sums = [sum(max(x[names[i]], x[names[j]]) for i, j in side) for side in block]
+            total += weight * max(sums)
+    return total / math.factorial(len(x))
 
 
 @pytest.mark.parametrize(("size", "points"), [(3, 30), (4, 30), (5, 20), (6, 5), (7, 1)])
