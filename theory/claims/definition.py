@@ -171,11 +171,13 @@ class Claim:
     Attributes:
         key: permanent name `topic/function`; page, record, macro and citation derive from it.
         title, text, note: the paragraphs of the docstring: at most twelve words; the statement in
-            words; corrections, doubts, what the verdict does not say. Formulas are LaTeX in $.
+            words with its quantifier and conditions; corrections, doubts, and what the verdict does
+            not say. Formulas in these and in all other texts are LaTeX between dollars.
         statement: a relation whose left side holds exactly one symbol that no case gives: the
             measured quantity. By default its right side, evaluated at a case, is the prediction.
         source, wording: where it stands, and how its wording is known.
-        kind, holds_for: fix what evidence can prove, and which statistic is honest.
+        kind, holds_for: fix what evidence can prove, what can only support, and which statistic is
+            honest.
         measured: measures the left side at a case, by a route that never uses the prediction.
         grid: suite name -> cases; the suites theory and full include the smaller ones.
         assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
@@ -188,13 +190,14 @@ class Claim:
         rests_on: one line: why the evidence is what it is, and what of it a reader must check.
         certified: (case) -> whether a certificate that comes with the package decides the case.
         formal: the theorem behind it that a proof kernel has checked; see `formal.stale`.
-        premises: keys of claims without which it is CONDITIONAL: PROVED or ARGUED each.
+        premises: keys of claims that it rests on: CONDITIONAL unless each of them is recorded as
+            PROVED or ARGUED.
         expected: what was expected before anything was measured.
         known: what is known since, where it differs; see `ledger.verdicts.known_verdicts`.
         post_hoc: one line: what was changed after data were seen (a case split off, more seeds,
             another statistic or tolerance), or empty. A * marks its verdict everywhere.
-        shares: keys of the claims that were split off this one after data were seen, or it off
-            them: one false-alarm level is divided over all.
+        shares: keys of the claims that were split off this one after data were seen, or that it was
+            split off, and of those split off with it: one false-alarm level is divided over all.
         undecidable: one line: why no run can decide it (such as a missing file), or empty.
         weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or
             construction; a "measurement", published or ours; the "arithmetic" of printed numbers.
@@ -205,7 +208,8 @@ class Claim:
         seeds: of each case; 20 for a claim of a user's file that takes a seed.
         reads: fields of a case that only choose what is read off a measurement: one process
             measures all cases that differ in them alone.
-        portable: whether another machine measures the same value.
+        portable: whether another machine measures the same value; what trained nets answer depends
+            on rounding.
         needs: the extra that must be installed before it can be measured, or "".
         trained: how long nets were trained, where no field of its cases says so.
         search: families of instances in which the falsifier looks for counterexamples.
@@ -257,7 +261,8 @@ class Claim:
 
     @property
     def entitled(self) -> str:
-        """The title with how long its nets were trained, where it does not say so."""
+        """The title with how long its nets were trained, where it does not say so: what holds after
+        300 updates may not after 3,000."""
         suites = ["long"] if "long" in self.grid else [*{*self.grid} - {"quick", *DEVICE_OF}]
         counts = {
             case.get(name)
@@ -272,7 +277,7 @@ class Claim:
 
     @property
     def awaited(self) -> str:
-        """The verdict that surprises nobody."""
+        """The verdict that surprises nobody: what is known since, or else what was expected."""
         return self.known or self.expected
 
     @cached_property
@@ -346,7 +351,8 @@ class Claim:
         return self.measured is not None and there
 
     def cases(self, suite: str) -> tuple[Case, ...]:
-        """The cases of a suite: quick is contained in theory, and theory in full and frontier."""
+        """The cases of a suite: quick is contained in theory, theory in full and, for claims with
+        cases there, in frontier."""
         if suite in ALONE and suite not in self.grid:
             return ()
         smaller = ("quick", "theory")

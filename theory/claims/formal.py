@@ -165,7 +165,7 @@ def checked() -> dict[str, Any]:
 
 @cache
 def source(name: str) -> str:
-    """The text of a file of proofs, by its name without ending."""
+    """The text of a file of proofs, by its name without ending; FileNotFoundError for another."""
     return (files("depthlaw.theory.formal") / f"{name}.v").read_text(encoding="utf-8")
 
 

@@ -92,6 +92,7 @@ def triangular_solve(
     Args:
         t: shape (n, n), with no zero on the diagonal; entries beyond the triangle do not matter.
         b: shape (n, k).
+        p: an odd prime below 2^26.
         lower, unit: whether t is lower triangular, else upper, and its diagonal is taken as ones.
 
     >>> triangular_solve([[2, 0], [1, 1]], [[2], [4]], 7).tolist()
@@ -425,9 +426,10 @@ class EliminationCost(NamedTuple):
 def elimination_cost(m: int, n: int, p: int, r: int | None = None) -> EliminationCost:
     """What the elimination of an m x n matrix takes whose first r rows and columns are independent.
 
-    Operations are counted product by product, about 2 (m n r - (m + n) r^2/2 + r^3/3); bytes moved
-    are 32 for every entry of a product and 16 for the copy; peak bytes are the copy, a few tiles
-    and panels, without the argument. By default the rank r is full.
+    Operations are 2 for every multiplication and addition, counted product by product, about
+    2 (m n r - (m + n) r^2/2 + r^3/3); bytes moved are 32 for every entry of a product, which is
+    written and read beside the entry it is taken from, and 16 for the copy; peak bytes are the
+    copy, a few tiles and panels, without the argument. By default the rank r is full.
 
     >>> cost = elimination_cost(8192, 8192, 4194287)
     >>> cost.operations / (2 / 3 * 8192**3) < 1.1

@@ -33,7 +33,7 @@ class Tails:
     balls: tuple[Ball, ...]
 
     def at(self, rank: int) -> Ball:
-        """The tail beyond a rank, which is not negative; 0 from the shorter side on."""
+        """The tail beyond a rank; 0 from the shorter side on, ValueError for a negative one."""
         if rank < 0:
             raise ValueError(f"rank={rank}: accepted are ranks from 0 on")
         return self.balls[min(rank, len(self.balls) - 1)]

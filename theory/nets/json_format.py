@@ -175,6 +175,7 @@ def _of_kind(kind: type[Some], body: Mapping[str, Any]) -> Some:
     return net
 
 
+# The net of attention, or the recurrent net, that a JSON object describes; raises as `net_of` does.
 attention_net = partial(_of_kind, AttentionNet)
 recurrent_net = partial(_of_kind, RecurrentNet)
 
