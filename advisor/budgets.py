@@ -93,9 +93,8 @@ class Resolved:
         if b.memory is not None:
             needed = b.bytes_per_weight * count(a).total + cache
             if needed > b.memory:
-                return (
-                    f"needs {binary(needed)} for weights and KV cache, more than {binary(b.memory)}"
-                )
+                more = f"more than {binary(b.memory)}"
+                return f"needs {binary(needed)} for weights and KV cache, {more}"
         if b.milliseconds is None:
             return None
         if b.latency is not None:
@@ -107,16 +106,12 @@ class Resolved:
                     f"may take {milliseconds(high)} ms a token (upper end of 95 % by the "
                     f"measured points), more than {milliseconds(b.milliseconds)} ms"
                 )
-        if b.bandwidth is not None:
-            floor = 1000 * read_bytes(a, b.bytes_per_weight) / b.bandwidth
-            floor += a.layers * (b.layer_milliseconds or 0)
-            if floor > b.milliseconds:
-                a_layer = b.layer_milliseconds
-                return (
-                    f"takes at least {milliseconds(floor)} ms a token to read its weights at "
-                    f"{_gb(b.bandwidth)}/s{f' and {a_layer:g} ms a layer' if a_layer else ''}, "
-                    f"more than {milliseconds(b.milliseconds)} ms"
-                )
+        floor = _read_ms(b, a, read_bytes(a, b.bytes_per_weight)) if b.bandwidth else 0
+        if floor > b.milliseconds:
+            return (
+                f"takes at least {milliseconds(floor)} ms a token to read its weights at "
+                f"{_rates(b)}, more than {milliseconds(b.milliseconds)} ms"
+            )
         return None
 
 
@@ -126,6 +121,16 @@ def read_bytes(a: Architecture, bytes_per_weight: float) -> float:
     """
     counts = count(a)
     return bytes_per_weight * (counts.active - (0 if a.tied else counts.embedding))
+
+
+def _read_ms(b: Budget, a: Architecture, read: float) -> float:
+    """Milliseconds of a token for which so many bytes are read."""
+    return 1000 * read / (b.bandwidth or math.inf) + a.layers * (b.layer_milliseconds or 0)
+
+
+def _rates(b: Budget) -> str:
+    a_layer = f" and {b.layer_milliseconds:g} ms a layer" if b.layer_milliseconds else ""
+    return f"{_gb(b.bandwidth or 0)}/s{a_layer}"
 
 
 def milliseconds(number: float) -> str:
@@ -247,10 +252,8 @@ def _check(b: Budget) -> None:
             continue
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 < value <= most:
-            raise UsageError(
-                f"the {name} is {shown(value)}; accepted are positive numbers "
-                f"up to {most:g}, such as {example}"
-            )
+            accepted = f"accepted are positive numbers up to {most:g}, such as {example}"
+            raise UsageError(f"the {name} is {shown(value)}; {accepted}")
     if b.tokens is not None and b.tokens < 1:
         raise UsageError(f"{b.tokens:.3g} training tokens; accepted are 1 to 1e+18, such as 300e9")
     if b.gpus != int(b.gpus):
@@ -333,10 +336,8 @@ def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[st
     per_token, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.tokens is not None:
         implied = have / (per_token * b.tokens)
-        notes.append(
-            f"N = C / (6 D): {size(implied)} active parameters, "
-            f"{b.tokens / implied:.3g} tokens for each"
-        )
+        each = f"{b.tokens / implied:.3g} tokens for each"
+        notes.append(f"N = C / (6 D): {size(implied)} active parameters, {each}")
         return Target(implied, of)
     if have is not None:
         implied = math.sqrt(have / (per_token * ratio))
@@ -364,10 +365,8 @@ def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[st
             "no net keeps the limits: they leave less than "
             f"{LEAST:,.0f} parameters; give more memory, time or bandwidth"
         )
-    notes.append(
-        f"the limits allow about {size(largest)} parameters; {_MARGIN:.0%} less are "
-        "aimed at, for rounding"
-    )
+    less = f"{_MARGIN:.0%} less are aimed at, for rounding"
+    notes.append(f"the limits allow about {size(largest)} parameters; {less}")
     return Target(largest * (1 - _MARGIN))
 
 
@@ -430,12 +429,9 @@ def _feasible(done: Resolved, c: Constraints) -> None:
         nets.sort(key=lambda a: math.inf if timed.outside(a, REACH) else timed.ms(a)[2])
     a = nets[0]
     reason = f"one of {a.layers} layers and width {a.width:,} {done.excludes(a)}"
-    largest = _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT))
-    rest = (
-        f"the largest that does has about {size(largest)} parameters"
-        if largest
-        else f"no size {'that the points reach ' if b.latency else ''}does"
-    )
+    rest = f"no size {'that the points reach ' if b.latency else ''}does"
+    if largest := _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT)):
+        rest = f"the largest that does has about {size(largest)} parameters"
     raise UsageError(
         f"no shape with {size(done.target.value)} parameters keeps the limits: {reason}; {rest}"
     )
@@ -451,23 +447,18 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
         return None
     weights = read_bytes(a, b.bytes_per_weight)
     cache = _CACHE_BYTES * kv_numbers(a, a.context)
-    rate = 1000 * weights / b.milliseconds
     note = (
         f"one token reads {_gb(weights)} of weights ({b.bytes_per_weight:g} bytes each: "
         f"--bits) and up to {_gb(cache)} of cache (16 bits, {a.context:,} tokens)"
     )
     if b.bandwidth:
-        layer_ms = b.layer_milliseconds or 0
-        least, most = (
-            1000 * read / b.bandwidth + a.layers * layer_ms for read in (weights, weights + cache)
-        )
-        note += f": {least:.1f} to {most:.1f} ms at {_gb(b.bandwidth)}/s"
-        note += (
-            f" and {layer_ms:g} ms a layer"
-            if layer_ms
-            else ", if nothing else took time; this bounds bytes, not depth: for the time of a "
-            "layer give --ms-per-layer, or --latency"
-        )
+        least, most = (_read_ms(b, a, read) for read in (weights, weights + cache))
+        note += f": {least:.1f} to {most:.1f} ms at {_rates(b)}"
+        if not b.layer_milliseconds:
+            note += (
+                ", if nothing else took time; this bounds bytes, not depth: for the time of a "
+                "layer give --ms-per-layer, or --latency"
+            )
         if least <= b.milliseconds < most:
             note += (
                 f"; the limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
@@ -475,15 +466,14 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
                 "bandwidth, fewer key heads (--gqa) or a smaller net would help"
             )
     else:
-        note += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"
-        device = slowest_with(rate)
+        listed = "no listed device has it"
+        if device := slowest_with(rate := 1000 * weights / b.milliseconds):
+            best = f"({_gb(device.bandwidth)}/s at best)"
+            listed = f"the slowest listed device that has it is the {device.name} {best}"
         note += (
-            f"; the slowest listed device that has it is the {device.name} "
-            f"({_gb(device.bandwidth)}/s at best)"
-            if device
-            else "; no listed device has it"
+            f": {b.milliseconds:g} ms need at least {_gb(rate)}/s; {listed}; no bandwidth and no "
+            "measured points are given, so this excludes nothing"
         )
-        note += "; no bandwidth and no measured points are given, so this excludes nothing"
     return note if c.latency_matters else f"{note}; --latency-matters asks for fewer layers"
 
 
@@ -507,12 +497,10 @@ def _fit_note(b: Budget, fit: Fit, context: int) -> str:
     parts += [f"{milliseconds(layer)} ms a layer"] * (layer > 0)
     if inside:
         parts.append(f"weights in layers at {_rate(b, inside)}")
-    if output:
-        parts.append(
-            f"output layer at {_rate(b, output)}"
-            if fit.knows.vocabulary
-            else f"{milliseconds(1000 * output)} ms per 1,000 of width"
-        )
+    if output and fit.knows.vocabulary:
+        parts.append(f"output layer at {_rate(b, output)}")
+    elif output:
+        parts.append(f"{milliseconds(1000 * output)} ms per 1,000 of width")
     if cache:
         per_sequence = cache if fit.knows.context else cache / context
         parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / per_sequence)}/s")

@@ -275,12 +275,6 @@ def flops(a: Architecture, context: int | None = None, causal: bool = False) -> 
     average (rounded down in the sum). A sliding window limits the number of tokens.
     Of an encoder-decoder it is one token of the input and one of the output, with equally long
     sequences; the encoder, and attention to it, are never masked.
-
-    >>> small = Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True)
-    >>> flops(small, 1024).weights == 2 * (12 * 12 * 768**2 + 50257 * 768)
-    True
-    >>> flops(small, 1024).attention == 4 * 12 * 768 * 1024
-    True
     """
     n = a.context if context is None else context
     if n < 1:

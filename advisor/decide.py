@@ -24,14 +24,7 @@ from .grids import NetKind
 from .latency import REACH
 from .models import Model, models_near
 from .question import BY_NAME, SPLIT, USED, flag, typed
-from .rule_scores import (
-    Interval,
-    best_rule,
-    contradicting,
-    default_rule,
-    depth_at_end,
-    interval,
-)
+from .rule_scores import Interval, best_rule, contradicting, default_rule, depth_at_end, interval
 from .rules import Rule, rule, rules
 from .shape_search import FARTHEST, Ladder
 from .shapes import (
@@ -273,14 +266,6 @@ class Leaning(NamedTuple):
     at_end: bool  # the net is as deep as the rule at the largest measured size
 
 
-class Alternative(NamedTuple):
-    """Another shape of the size, and why it is shown."""
-
-    architecture: Architecture
-    code: str
-    trade: Trade  # against the recommended shape
-
-
 class Other(NamedTuple):
     """One legal depth less, the same, or one more, with something in common."""
 
@@ -298,7 +283,7 @@ class Decision:
     reason: Reason
     within: Interval | None
     leaning: Leaning | None
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[tuple[Architecture, Reason], ...]  # other shapes of the size
     neighbours: tuple[Other, ...]
     nearby: tuple[Model, ...]  # published models of about the size
     laws: tuple[LawNumber, ...]  # shallowest first
@@ -325,16 +310,10 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
         reason = _with_price(case, a, Reason("limit", limits[0], limits), free)
     else:
         reason = _reason(case, a, rung.on_rule)
-    moving = sorted(
-        (
-            (name, other)
-            for name in demands_of(c)
-            if name not in (*reason.demands, *reason.dropped)
-            and (other := case.choice(name))
-            and _apart(other, free) > _MOVED
-        ),
-        key=lambda pair: -_apart(pair[1], free),
-    )
+    others = [name for name in demands_of(c) if name not in (*reason.demands, *reason.dropped)]
+    choices = [(name, other) for name in others if (other := case.choice(name))]
+    moving = [pair for pair in choices if _apart(pair[1], free) > _MOVED]
+    moving.sort(key=lambda pair: -_apart(pair[1], free))
     if reason.kind == "rule":
         for name, other in moving:
             left, before = (count(net).nonembedding for net in (free, other))
@@ -461,22 +440,15 @@ def _nearest_within_limits(case: Case, free: Architecture) -> Architecture:
     never gives a worse one. Sizes within 2 % are equal, then those within an eighth.
     """
     target = case.resolved.target
-    kept = [
-        shape
-        for shape in shapes(target, case.constraints, FARTHEST)
-        if case.resolved.keeps(shape.architecture)
-    ]
+    every = shapes(target, case.constraints, FARTHEST)
+    kept = [shape for shape in every if case.resolved.keeps(shape.architecture)]
     if not kept:
         _refuse(case)
     sizes = (WORTH_SAYING, FARTHEST / 2, FARTHEST)
 
     def order(shape: Shape) -> tuple[int, float, float]:
         off = abs(shape.mismatch)
-        return (
-            sum(off > most for most in sizes),
-            abs(math.log(shape.architecture.layers / free.layers)),
-            off,
-        )
+        return sum(off > most for most in sizes), _apart(shape.architecture, free), off
 
     return min(kept, key=order).architecture
 
@@ -571,13 +543,13 @@ def middle_depth(models: Iterable[Model]) -> int:
 
 def _alternatives(
     case: Case, a: Architecture, within: Interval | None, nearby: list[Model]
-) -> Iterator[Alternative]:
+) -> Iterator[tuple[Architecture, Reason]]:
     """Other shapes of the size, each with what it trades; none twice, and not the recommended."""
     shown = {_shape(a)}
     for other, code in _others(case, a, within, nearby):
         if other is not None and _shape(other) not in shown:
             shown.add(_shape(other))
-            yield Alternative(other, code, case.trade(a, other))
+            yield other, Reason("trade", code, cost=case.trade(a, other))
 
 
 def _others(
@@ -591,24 +563,15 @@ def _others(
         step = c.loops * c.pipeline
         for layers in (a.layers // step * step, (a.layers // step + 1) * step):
             if layers > c.dense_layers:
-                yield (
-                    case.at(layers, a, of),
-                    "even-stages",
-                )
+                yield case.at(layers, a, of), "even-stages"
     if within is not None and (inside := legal_depths(c, within.low, within.high)):
         yield case.at(inside[0], a, of), "shallowest"
         yield case.at(inside[-1], a, of), "deepest"
     nanochat = case.chosen if case.chosen.key == "nanochat" else rule("nanochat")
-    for law, code in (
-        (nanochat, "nanochat"),
-        (case.chosen, "rule"),
-    ):
-        yield case.at(nearest_depth(case.constraints, layers_of(a).depth(law)), a, of), code
+    for law, code in ((nanochat, "nanochat"), (case.chosen, "rule")):
+        yield case.at(nearest_depth(c, layers_of(a).depth(law)), a, of), code
     if nearby:
-        yield (
-            case.at(nearest_depth(case.constraints, middle_depth(nearby)), a, of),
-            "models",
-        )
+        yield case.at(nearest_depth(c, middle_depth(nearby)), a, of), "models"
     if case.model is not None or c.width is not None:
         return
     # The nearest multiple of the power of two that is at most a quarter of the width.

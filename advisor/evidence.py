@@ -9,6 +9,7 @@ from .answer import plain_data
 from .base.quantities import size
 from .layout import columns, wrapped
 from .rule_scores import UNTOLD, gain, projections
+from .words import say
 
 if TYPE_CHECKING:
     from .rule_scores import EvidenceTable
@@ -17,85 +18,36 @@ if TYPE_CHECKING:
 def evidence(table: EvidenceTable, width: int = 80) -> str:
     """How every rule does on the published grids, how the recommendation does on each source that
     it was not chosen by, and Levine's projections beside the fit."""
-    legend = (
-        "Regret: where the depth of a rule lies between the best (0) and the worst (1) of a grid, "
-        "read between its nets; mean over the grids of a source, then over sources. loss: regret "
-        "in percent of the loss, where losses are published. best: grids whose best net is the "
-        "nearest. *: the rules that may be chosen, which were published for plain residuals and "
-        "name a depth to build."
-    )
-    every = [("rule", "says", "regret", "worst", "loss %", "best")] + [
-        (
-            s.rule.name + " *" * (s.rule.key in table.choices),
-            s.rule.meaning,
-            f"{s.mean:.3f}",
-            f"{s.worst:.2f}",
-            "" if s.loss is None else f"{100 * s.loss:.2f}",
-            f"{s.hits}/{len(s.outcomes)}",
-        )
-        for s in table.scores
-    ]
-    left_out = (
-        "Each source judges what the others choose, without rules that were read off it. built: "
-        "the same of what the advisor builds, which above the sizes of the grids of losses takes "
-        f"the shallowest depth within {100 * UNTOLD:g} % of the rule's loss. best, worst: on how "
-        "many grids the interval of the other sources holds the best depth, and the worst."
-    )
-    if table.settled:
-        left_out += (
-            " Whichever source is left out, the others choose the same rule, so its score "
-            "here is the one above and no score on new sources; which rules may be chosen "
-            "was settled with the scores in view."
-        )
-    texts = [left_out]
-    if table.rows and table.best.rule != table.default.rule:
-        against = f"{table.best.rule.name} against {table.default.rule.formula}, by source: "
-        texts.insert(0, f"{against}{gain(table.best, table.default)}.")
-    rows: list[tuple[str, ...]] = [
-        ("source", "chosen by the others", "regret", "built", "d = 64 L", "best", "worst")
-    ]
-    rows += [
-        (
-            row.source,
-            row.chosen.name,
-            f"{row.regret:.2f}",
-            f"{row.built:.2f}",
-            f"{row.default:.2f}",
-            f"{row.inside}/{row.asked}",
-            f"{row.losers}/{row.asked}",
-        )
-        for row in table.rows
-    ]
+    every: list[tuple[str, ...]] = [("rule", "says", "regret", "worst", "loss %", "best")]
+    for s in table.scores:
+        name = s.rule.name + " *" * (s.rule.key in table.choices)
+        loss = "" if s.loss is None else f"{100 * s.loss:.2f}"
+        scores = (f"{s.mean:.3f}", f"{s.worst:.2f}", loss, f"{s.hits}/{len(s.outcomes)}")
+        every.append((name, s.rule.meaning, *scores))
+    named = ("regret", "built", "d = 64 L", "best", "worst")
+    rows: list[tuple[str, ...]] = [("source", "chosen by the others", *named)]
+    for row in table.rows:
+        regret = (f"{x:.2f}" for x in (row.regret, row.built, row.default))
+        held = (f"{row.inside}/{row.asked}", f"{row.losers}/{row.asked}")
+        rows.append((row.source, row.chosen.name, *regret, *held))
     means = (table.held_out, table.held_out_built, table.of("nanochat").mean)
     rows.append(("all", "", *(f"{mean:.3f}" for mean in means), "", ""))
-    projected = [("model", "parameters", "stated", "fit", "+-", "")] + [
-        (
-            p.model,
-            size(p.parameters),
-            str(p.stated),
-            f"{p.solved:.1f}",
-            f"{p.error:.1f}",
-            "" if p.matches else "not equal after rounding",
-        )
-        for p in projections()
-    ]
+    projected: list[tuple[str, ...]] = [("model", "parameters", "stated", "fit", "+-", "")]
+    for p in projections():
+        solved = (f"{p.solved:.1f}", f"{p.error:.1f}")
+        remark = "" if p.matches else "not equal after rounding"
+        projected.append((p.model, size(p.parameters), str(p.stated), *solved, remark))
     # Upwards: none is further off than what is printed.
     off = math.ceil(10 * max(abs(p.stated - p.solved) / p.error for p in projections())) / 10
+    parts: list[str | list[tuple[str, ...]]] = [say("evidence.rules"), every]
+    if table.rows and table.best.rule != table.default.rule:
+        against = gain(table.best, table.default)
+        parts.append(say("evidence.against-default", table=table, against=str(against)))
+    left_out = say("evidence.left-out", untold=100 * UNTOLD, settled=table.settled)
+    parts += [left_out, rows, say("evidence.projections", off=off), projected]
     return "\n\n".join(
-        [
-            "\n".join(wrapped(legend, width)),
-            columns(every, width),
-            *("\n".join(wrapped(text, width)) for text in texts),
-            columns(rows, width),
-            "\n".join(
-                wrapped(
-                    "Depths that Levine et al. project (recalled) beside their fit solved for the "
-                    f"size, with its standard error (none is further off than {off:.1f} of these):",
-                    width,
-                )
-            ),
-            columns(projected, width),
-        ]
+        "\n".join(wrapped(part, width)) if isinstance(part, str) else columns(part, width)
+        for part in parts
     )
 
 

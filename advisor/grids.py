@@ -166,11 +166,7 @@ class Grid:
 
 @cache
 def rows() -> tuple[dict[str, str], ...]:
-    """The rows of grids.csv as printed.
-
-    >>> rows()[0]["source"], rows()[0]["layers"], rows()[0]["width"], rows()[0]["value"]
-    ('Gemstones', '71', '256', '3.146')
-    """
+    """The rows of grids.csv as printed."""
     with (Path(__file__).parent / "grids.csv").open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))
 
@@ -281,11 +277,8 @@ def _ratios(measure: str, source: str, key: NetKind) -> tuple[tuple[float, float
 
 
 def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple[Grid, ...]:
-    """The grids of losses at an equal number of parameters without embeddings, with widths.
-
-    Args:
-        known_by: a year; later ones are left out.
-        without: a source that is left out.
+    """The grids of losses at an equal number of parameters without embeddings, with widths, as
+    known by a year and without a source.
 
     >>> {grid.source for grid in loss_grids()}, loss_grids(known_by=2024)
     ({'Gemstones'}, ())
@@ -302,23 +295,16 @@ def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple
     )
 
 
-def losses_near(
-    volume: float, known_by: int | None = None, without: str | None = None
-) -> tuple[tuple[Grid, ...], bool]:
+def losses_near(volume: float, known_by: int | None = None) -> tuple[tuple[Grid, ...], bool]:
     """The grids of losses at an equal number of parameters without embeddings that speak for nets
     of this volume L d^2: those at most a factor 4 away in size, else the nearest of every source;
     and whether the size lies outside those of all grids. (At an equal total, small nets of
     different width differ in the weights of their layers by as much as a factor 3.)
-
-    Args:
-        known_by: a year; later ones are left out.
-        without: a source that is left out.
     """
-    known = loss_grids(known_by, without)
+    known = loss_grids(known_by)
     near = tuple(g for g in known if 1 / NEAR <= g.volume / volume <= NEAR)
-    outside = not known or not (
-        min(g.volume for g in known) <= volume <= max(g.volume for g in known)
-    )
+    volumes = [g.volume for g in known]
+    outside = not known or not min(volumes) <= volume <= max(volumes)
     if near or not known:
         return near, outside
     best = {g.source: g for g in sorted(known, key=lambda g: -abs(math.log(g.volume / volume)))}
@@ -341,9 +327,8 @@ def price(
     by cell: for other keys None.
 
     Args:
-        parameters: without embeddings.
+        parameters: without embeddings. per_layer: c of N = c L d^2.
         ratio_from, ratio_to: d / L.
-        per_layer: c of N = c L d^2.
         known_by: a year; later sources are left out.
 
     >>> deeper = price(1.6e9, 75, 50)
@@ -362,7 +347,5 @@ def price(
             changes.append(((1 + end) / (1 + start) - 1, grid.source))
     if not changes:
         return None
-    values = [change for change, _ in changes]
-    return Price(
-        min(values), max(values), tuple(dict.fromkeys(s for _, s in changes)), extrapolated
-    )
+    values, sources = zip(*changes, strict=True)
+    return Price(min(values), max(values), tuple(dict.fromkeys(sources)), extrapolated)

@@ -26,10 +26,7 @@ _MOST_BYTES = 1_000_000
 
 
 def read_config(path: str | os.PathLike[str]) -> Architecture:
-    """The architecture that a config.json describes.
-
-    Args:
-        path: the file, or a folder that holds a config.json.
+    """The architecture that a config.json, or the one in a folder, describes.
 
     Raises:
         UsageError: where there is no such file, for what is no configuration, for one that
@@ -41,11 +38,7 @@ def read_config(path: str | os.PathLike[str]) -> Architecture:
 
 
 def architecture_of(values: dict[str, Any]) -> Architecture:
-    """The architecture that the contents of a config.json describe.
-
-    Raises:
-        UsageError: as `read_config`.
-    """
+    """The architecture that the contents of a config.json describe. Raises as `read_config`."""
     kind = values.get("model_type")
     if not isinstance(kind, str):
         raise UsageError(
@@ -87,17 +80,18 @@ def config_of(a: Architecture) -> dict[str, Any]:
     >>> config_of(Architecture(2, 64, 4, 256, 1000, kv_heads=2))["model_type"]
     'llama'
     """
-    values = _held(a)
-    if values is None:
-        raise UsageError(
-            "no Hugging Face class that is known here holds such a net with "
-            f"{_missing(a)}; leave that out, or write the configuration by hand"
-        )
-    return values
+    if values := _held(a):
+        return values
+    raise UsageError(
+        "no Hugging Face class that is known here holds such a net with "
+        f"{_missing(a)}; leave that out, or write the configuration by hand"
+    )
 
 
 def _held(a: Architecture) -> dict[str, Any] | None:
     """The configuration of the first class that holds an architecture."""
+    compared = attrgetter(*_COMPARED.split())
+    stored = sorted(w[1:] for w in weights(a))
     for kind in dict.fromkeys([a.family, *CLASSES]):
         known = CLASSES.get(kind)
         if known is None or not known.model or (kind in _DIVIDING and a.width % a.heads):
@@ -107,9 +101,7 @@ def _held(a: Architecture) -> dict[str, Any] | None:
             back = architecture_of(values)
         except UsageError:
             continue
-        alike = sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))
-        compared = attrgetter(*_COMPARED.split())
-        if alike and compared(back) == compared(a):
+        if compared(back) == compared(a) and sorted(w[1:] for w in weights(back)) == stored:
             return values
     return None
 
@@ -117,13 +109,12 @@ def _held(a: Architecture) -> dict[str, Any] | None:
 def _missing(a: Architecture) -> str:
     """One or two parts without which there is a class, else all that are unusual."""
     parts = _unusual(a)
-    for number in (1, 2):
-        for chosen in combinations(parts, number):
-            plainer = a
-            for _, changed in chosen:
-                plainer = changed(plainer)
-            if _held(plainer):
-                return " and ".join(name for name, _ in chosen)
+    for chosen in (*combinations(parts, 1), *combinations(parts, 2)):
+        plainer = a
+        for _, changed in chosen:
+            plainer = changed(plainer)
+        if _held(plainer):
+            return " and ".join(name for name, _ in chosen)
     return ", ".join(name for name, _ in parts) or "these parts together"
 
 
@@ -139,6 +130,11 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
     def of_experts(**fields: Any) -> _Change:
         return lambda b: b.with_(experts=replace(b.experts, **fields)) if b.experts else b
 
+    usual_norm = net(norm="rmsnorm", norm_bias=False)
+    unbiased = net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False)
+    one_head = net(heads=1, kv_heads=None, head_width=None)
+    all_seen = net(window=None, window_layers=0)
+    unshared = of_experts(shared=0, shared_width=None, shared_gate=False)
     e, stacks = a.experts, " in an encoder-decoder" if a.encoder_layers else ""
     mlp = "experts" if e else "a feed-forward network"
     alone = e is not None and not e.shared
@@ -146,29 +142,13 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
         (a.own_layers < a.layers, "looped layers", net(unique_layers=None)),
         (a.key_heads < a.heads, f"grouped queries{stacks}", net(kv_heads=None)),
         (not a.gated, f"{mlp} without a gate{stacks}", net(gated=True)),
-        (
-            a.norm != "rmsnorm" or a.norm_bias,
-            f"other norms than RMSNorm{stacks}",
-            net(norm="rmsnorm", norm_bias=False),
-        ),
+        (a.norm != "rmsnorm" or a.norm_bias, f"other norms than RMSNorm{stacks}", usual_norm),
         (a.qk_norm != "none", "norms on queries and keys", net(qk_norm="none")),
-        (
-            a.qkv_bias or a.output_bias or a.mlp_bias or a.head_bias,
-            "biases like these",
-            net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False),
-        ),
-        (
-            a.heads * a.head_size != a.width,
-            "heads that together are not as wide as it",
-            net(heads=1, kv_heads=None, head_width=None),
-        ),
+        (a.qkv_bias or a.output_bias or a.mlp_bias or a.head_bias, "biases like these", unbiased),
+        (a.heads * a.head_size != a.width, "heads that together are not as wide as it", one_head),
         (a.sinks, "sinks of attention", net(sinks=False)),
         (a.latent is not None, "latent attention", net(latent=None)),
-        (
-            a.window is not None,
-            f"windows in {a.window_layers} of {a.layers} layers",
-            net(window=None, window_layers=0),
-        ),
+        (a.window is not None, f"windows in {a.window_layers} of {a.layers} layers", all_seen),
         (a.learned_positions > 0, "learned positions", net(learned_positions=0)),
         (bool(a.extra), "weights outside all layers", net(extra=())),
         (
@@ -181,11 +161,7 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
             f"dense layers beside those with experts{', none of which is shared' if alone else ''}",
             of_experts(dense_layers=0),
         ),
-        (
-            e is not None and e.shared > 0,
-            "shared experts",
-            of_experts(shared=0, shared_width=None, shared_gate=False),
-        ),
+        (e is not None and e.shared > 0, "shared experts", unshared),
         (e is not None, f"experts{stacks}", net(experts=None)),
     ]
     return [(name, change) for there, name, change in parts if there]
@@ -290,8 +266,7 @@ def _remarks(values: dict[str, Any]) -> list[str]:
     remarks = []
     if values.get("quantization_config") is not None:
         remarks.append("counted before quantisation: scales and zero points are not counted")
-    if values.get("auto_map"):
-        own = values["auto_map"]
+    if own := values.get("auto_map"):
         code = own.get("AutoModelForCausalLM") if isinstance(own, dict) else None
         named = f" ({quoted(code)})" if isinstance(code, str) else ""
         remarks.append(

@@ -63,18 +63,9 @@ def advice(
         alpha, beta, alpha_d, beta_d = laws.deepnorm_pair(encoder_layers, layers)
     else:
         alpha, beta = alpha_d, beta_d = laws.deepnorm_scales(layers)
-    numbers = {
-        "alpha": alpha,
-        "beta": beta,
-        "alpha_d": alpha_d,
-        "beta_d": beta_d,
-        "loops": loops,
-        "own": own,
-        "branches": 2 * own,
-        "variance": 2 * own * loops**2,
-        "deviation": 0.02 * laws.residual_scale(own, loops),
-        "last": layers**-0.5,
-    }
+    numbers = {"alpha": alpha, "beta": beta, "alpha_d": alpha_d, "beta_d": beta_d}
+    numbers |= {"loops": loops, "own": own, "branches": 2 * own, "variance": 2 * own * loops**2}
+    numbers |= {"deviation": 0.02 * laws.residual_scale(own, loops), "last": layers**-0.5}
     situations = []
     if key.norm == "post":
         situations.append("deepnorm of two stacks" if encoder_layers else "deepnorm")
@@ -102,6 +93,5 @@ def _rows() -> dict[str, list[Advice]]:
     by_situation: dict[str, list[Advice]] = {}
     with Path(__file__).with_name("advice.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            one = Advice(row["what"], row["says"], row["source"], row["wording"], row["claim"])
-            by_situation.setdefault(row["situation"], []).append(one)
+            by_situation.setdefault(row.pop("situation"), []).append(Advice(**row))
     return by_situation

@@ -16,6 +16,7 @@ shows in the residuals.
 from __future__ import annotations
 
 import math
+import operator
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,6 @@ from .counting import kv_numbers, weights
 
 # A table of measurements is small: more is the wrong file.
 _MOST_BYTES, _MOST_POINTS = 1_000_000, 2_000
-_MOST_LAYERS, _MOST_WIDTH = 10**4, 10**6
 _COVERAGE = 0.95
 # How far beyond the measured points a time is still given, as a factor.
 REACH = 2
@@ -40,22 +40,18 @@ REACH = 2
 _ROUNDING = 1e-9
 # Repeated measurements of one shape may differ by so much.
 _REPEATS = 2
-# Columns by the names that people and configurations give them.
-_HEADERS = {
-    name: column
-    for column, names in {
-        "layers": ("l", "layers", "num_hidden_layers"),
-        "width": ("d", "width", "hidden_size"),
-        "milliseconds": ("ms", "milliseconds"),
-        "d_ff": ("d_ff", "intermediate_size"),
-        "heads": ("heads", "num_attention_heads"),
-        "kv_heads": ("kv_heads", "num_key_value_heads"),
-        "head_width": ("head_width", "head_dim"),
-        "vocabulary": ("vocabulary", "vocab_size"),
-        "gated": ("gated",),
-        "context": ("context",),
-    }.items()
-    for name in names
+# Columns with what people and configurations call them, beside their own names.
+_COLUMNS = {
+    "layers": ("l", "num_hidden_layers"),
+    "width": ("d", "hidden_size"),
+    "milliseconds": ("ms",),
+    "d_ff": ("intermediate_size",),
+    "heads": ("num_attention_heads",),
+    "kv_heads": ("num_key_value_heads",),
+    "head_width": ("head_dim",),
+    "vocabulary": ("vocab_size",),
+    "gated": (),
+    "context": (),
 }
 _NEEDED = ("layers", "width", "milliseconds")
 _EXAMPLE = "a CSV file with the header L,d,ms and lines such as 24,2048,11.5"
@@ -137,10 +133,8 @@ class Fit:
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken of the measured nets because the table does not say it."""
-        known = {
-            name: all(getattr(p, name) is not None for p in self.points)
-            for name in LatencyPoint._fields
-        }
+        columns = zip(LatencyPoint._fields, zip(*self.points, strict=True), strict=True)
+        known = {name: None not in values for name, values in columns}
         taken = {
             "12 d^2 weights a layer": not (known["d_ff"] or known["kv_heads"]),
             "8 d^2 weights an MLP": known["kv_heads"] and not known["d_ff"],
@@ -175,26 +169,18 @@ class Fit:
         Where the table names no key heads, what goes with L d may be a cache of full or of grouped
         keys, or something of the weights over d. The answer is then taken as the slowest of these.
         """
+        matrices = (w for w in weights(a) if w.role in _IN_LAYERS and len(w.shape) == 2)
         inside = sum(
-            w.passes * math.prod(w.shape)
-            for w in weights(a)
-            if w.role in _IN_LAYERS and len(w.shape) == 2 and not w.name.startswith("encoder ")
+            w.passes * math.prod(w.shape) for w in matrices if not w.name.startswith("encoder ")
         )
-        wide = a.embedding_width or a.width
         knows = self.knows
+        wide = (a.embedding_width or a.width) * (a.vocabulary if knows.vocabulary else 1)
         caches: list[float] = [kv_numbers(a, a.context)]
         if not knows.keys:
             fatness = inside / (12 * a.layers * a.width**2)
             caches.append(2 * a.layers * a.width * a.context * max(1.0, fatness))
-        least, most = (
-            Load(
-                a.layers,
-                inside,
-                wide * a.vocabulary if knows.vocabulary else wide,
-                n if knows.context else n / a.context,
-            )
-            for n in (min(caches), max(caches))
-        )
+        tokens = 1 if knows.context else a.context
+        least, most = (Load(a.layers, inside, wide, n / tokens) for n in (min(caches), max(caches)))
         return least, most
 
     def outside(self, a: Architecture, factor: float = 1) -> str:
@@ -210,12 +196,12 @@ class Fit:
         ]
         checked: list[tuple[str, float, Sequence[float]]]
         checked = list(zip(texts, asked, zip(*measured, strict=True), strict=True))
-        if not (knows.keys or knows.context):  # the cache is L d once more
-            checked.pop()
         if knows.keys:
             # Wider than in any measured layer, even where fewer layers make up for it in the sum.
             wide = a.key_heads * a.head_size
             checked.append(("keys of width {}", wide, [p.keys for p in self.points]))
+        elif not knows.context:  # the cache is L d once more
+            checked.pop()
         sentences = []
         for text, value, known in checked:
             low, high = min(known), max(known)
@@ -259,11 +245,8 @@ class Fit:
                 if min(parts) >= -_ROUNDING * middle:
                     means.append(math.fsum(parts))
         noise = share * middle
-        return (
-            max(0.0, middle - math.hypot(middle - min(means), noise)),
-            middle,
-            middle + math.hypot(max(means) - middle, noise),
-        )
+        below, above = (math.hypot(end - middle, noise) for end in (min(means), max(means)))
+        return max(0.0, middle - below), middle, middle + above
 
 
 def _dot(coefficients: Sequence[float], values: Sequence[float]) -> float:
@@ -281,12 +264,8 @@ class _Known(NamedTuple):
 def _load(p: LatencyPoint, knows: _Known) -> Load:
     wide = p.width * (p.vocabulary or 1) if knows.vocabulary else p.width
     keys = p.keys if knows.keys else p.width
-    return Load(
-        p.layers,
-        p.layers * p.layer_weights,
-        wide,
-        2 * p.layers * keys * ((p.context or 1) if knows.context else 1),
-    )
+    tokens = (p.context or 1) if knows.context else 1
+    return Load(p.layers, p.layers * p.layer_weights, wide, 2 * p.layers * keys * tokens)
 
 
 def fit(points: Sequence[LatencyPoint]) -> Fit:
@@ -308,36 +287,28 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
         )
     told = zip(*((p.vocabulary, p.kv_heads, p.context) for p in points), strict=True)
     knows = _Known(*map(all, told))
-    # Divided by the time, whose digits beyond those of a float do not matter.
-    shares = [Fraction(1 / float(p.milliseconds)) for p in points]
-    rows = [
-        [share, *(Fraction(value) * share for value in _load(p, knows))]
-        for p, share in zip(points, shares, strict=True)
-    ]
-    times = [p.milliseconds * share for p, share in zip(points, shares, strict=True)]
-    columns = list(zip(*rows, strict=True))
-
-    def product(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
-        return sum((x * y for x, y in zip(left, right, strict=True)), Fraction())
-
-    matrix = [[product(one, other) for other in columns] for one in columns]
-    right = [product(column, times) for column in columns]
-    tried: list[tuple[tuple[int, ...], list[Fraction], list[list[Fraction]], Fraction]] = []
-    for number in range(1, len(_TERMS) + 1):
-        for terms in combinations(_TERMS, number):
-            inverse = _inverse([[matrix[i][j] for j in terms] for i in terms])
-            if inverse is not None:
-                chosen = [right[i] for i in terms]
-                solved = [product(row, chosen) for row in inverse]
-                left = product(times, times) - product(solved, chosen)
-                tried.append((terms, solved, inverse, left))
-    legal = [(terms, solved, left) for terms, solved, _, left in tried if min(solved) >= 0]
-    least = min(left for *_, left in legal)
-    best = [
-        {i for i, c in zip(terms, solved, strict=True) if c}
-        for terms, solved, left in legal
-        if left == least
-    ]
+    # Of every point 1, its load and its time, divided by its time, whose digits beyond those of a
+    # float do not matter; then all in whole numbers, which take no common divisors.
+    rows = []
+    for p in points:
+        share = Fraction(1 / float(p.milliseconds))
+        rows.append([Fraction(v) * share for v in (1, *_load(p, knows), p.milliseconds)])
+    unit = math.lcm(*(cell.denominator for row in rows for cell in row))
+    columns = [[int(unit * cell) for cell in column] for column in zip(*rows, strict=True)]
+    *matrix, times = ([sum(map(operator.mul, x, y)) for y in columns] for x in columns)
+    tried: list[tuple[dict[int, Fraction], tuple[tuple[float, ...], ...], Fraction]] = []
+    for terms in (t for number in range(5) for t in combinations(_TERMS, number + 1)):
+        adjugate, determinant = _adjugate([[matrix[i][j] for j in terms] for i in terms])
+        if determinant:
+            right = [times[i] for i in terms]
+            solved = [sum(map(operator.mul, row, right)) for row in adjugate]
+            left = times[-1] * determinant - sum(map(operator.mul, solved, right))
+            by_term = {i: Fraction(c, determinant) for i, c in zip(terms, solved, strict=True)}
+            inverse = tuple(tuple(unit**2 * c / determinant for c in row) for row in adjugate)
+            tried.append((by_term, inverse, Fraction(left, unit**2 * determinant)))
+    legal = [(solved, left) for solved, _, left in tried if min(solved.values()) >= 0]
+    least = min(left for _, left in legal)
+    best = [{i for i, c in solved.items() if c} for solved, left in legal if left == least]
     if not all(terms & {1, 2, 4} for terms in best):
         raise UsageError(
             "by the measured points latency does not grow with depth; check that the "
@@ -350,35 +321,27 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
             f"nothing to judge the fit by; measure at least {used + 1} shapes"
         )
     freedom = len(points) - used
-    return Fit(
-        tuple(points),
-        knows,
-        tuple(
-            _Solution(
-                terms,
-                tuple(float(dict(zip(terms, solved, strict=True)).get(i, 0)) for i in _TERMS),
-                tuple(tuple(map(float, row)) for row in inverse),
-                float(left - least),
-            )
-            for terms, solved, inverse, left in tried
-        ),
-        math.sqrt(least / freedom),
-        freedom,
-    )
+    solutions = []
+    for by_term, inverse, left in tried:
+        coefficients = tuple(float(by_term.get(i, 0)) for i in _TERMS)
+        solutions.append(_Solution(tuple(by_term), coefficients, inverse, float(left - least)))
+    return Fit(tuple(points), knows, tuple(solutions), math.sqrt(least / freedom), freedom)
 
 
-def _inverse(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
-    """The inverse of a positive semi-definite matrix, None where it is singular."""
-    n = len(matrix)
-    rows = [[*row, *(Fraction(int(i == j)) for j in range(n))] for i, row in enumerate(matrix)]
+def _adjugate(matrix: list[list[int]]) -> tuple[list[list[int]], int]:
+    """The adjugate of a positive semi-definite matrix, and its determinant; where that is 0, none.
+    By Bareiss: every quotient is whole, and at the end the diagonal holds the determinant."""
+    n, last = len(matrix), 1
+    rows = [[*row, *(int(i == j) for j in range(n))] for i, row in enumerate(matrix)]
     for i in range(n):
-        if not rows[i][i]:
-            return None
-        rows[i] = [v / rows[i][i] for v in rows[i]]
-        for k in range(n):
-            if k != i:
-                rows[k] = [v - rows[k][i] * w for v, w in zip(rows[k], rows[i], strict=True)]
-    return [row[n:] for row in rows]
+        pivot = rows[i][i]
+        if not pivot:
+            return [], 0
+        for k in (k for k in range(n) if k != i):
+            pairs = zip(rows[k], rows[i], strict=True)
+            rows[k] = [(pivot * v - rows[k][i] * w) // last for v, w in pairs]
+        last = pivot
+    return [row[n:] for row in rows], last
 
 
 @cache
@@ -388,11 +351,7 @@ def student_quantile(probability: float, freedom: int) -> float:
     For n degrees of freedom and theta = atan(t / sqrt(n)), P(|T| <= t) is a finite sum: for odd n,
     2 / pi (theta + sin theta (cos theta + 2/3 cos^3 theta + ...)); for even n,
     sin theta (1 + 1/2 cos^2 theta + (1 3)/(2 4) cos^4 theta + ...), up to cos^(n-2) theta
-    (Abramowitz and Stegun 26.7.3 and 26.7.4; recalled).
-
-    Args:
-        probability: at least one half and less than one.
-        freedom: degrees of freedom, from 1 on.
+    (Abramowitz and Stegun 26.7.3 and 26.7.4; recalled). The probability is at least one half.
     """
 
     def inside(theta: float) -> float:
@@ -403,8 +362,7 @@ def student_quantile(probability: float, freedom: int) -> float:
             term *= (k - 1) / k * cosine**2
             total += term
         if odd:
-            total = theta + math.sin(theta) * (total if freedom > 1 else 0.0)
-            return 2 / math.pi * total
+            return 2 / math.pi * (theta + math.sin(theta) * (total if freedom > 1 else 0.0))
         return math.sin(theta) * total
 
     low, high = 0.0, math.pi / 2
@@ -474,7 +432,8 @@ def _points(text: str, name: str) -> Iterator[LatencyPoint]:
         raise UsageError(
             f"{name} has {len(lines) - 1:,} points; accepted are at most {_MOST_POINTS:,}"
         )
-    head = [_HEADERS.get(cell.strip().lower()) for cell in _cells(lines[0][1])]
+    columns = {name: column for column, others in _COLUMNS.items() for name in (column, *others)}
+    head = [columns.get(cell.strip().lower()) for cell in _cells(lines[0][1])]
     named = [name for name in head if name]
     if len(named) > len(set(named)) or not set(_NEEDED) <= set(named):
         raise UsageError(
@@ -502,21 +461,20 @@ def _point(row: dict[str, str]) -> LatencyPoint:
             raise UsageError(f"gated is {quoted(row['gated'])}; accepted are yes and no")
         values["gated"] = row["gated"].lower() in _YES
     for key, what, example, most in (
-        ("layers", "number of layers", "24", _MOST_LAYERS),
-        ("width", "width", "2048", _MOST_WIDTH),
-        ("d_ff", "d_ff", "8192", 16 * _MOST_WIDTH),
-        ("heads", "number of heads", "16", _MOST_WIDTH),
-        ("kv_heads", "number of key heads", "4", _MOST_WIDTH),
-        ("head_width", "head width", "128", _MOST_WIDTH),
-        ("vocabulary", "vocabulary", "32000", 100 * _MOST_WIDTH),
+        ("layers", "number of layers", "24", 10**4),
+        ("width", "width", "2048", 10**6),
+        ("d_ff", "d_ff", "8192", 16 * 10**6),
+        ("heads", "number of heads", "16", 10**6),
+        ("kv_heads", "number of key heads", "4", 10**6),
+        ("head_width", "head width", "128", 10**6),
+        ("vocabulary", "vocabulary", "32000", 10**8),
         ("context", "context", "4096", 10**9),
     ):
         if key in row:
-            values[key] = parse_count(row[key], what, example)
-            if values[key] > most:
-                raise UsageError(
-                    f"the {what} {values[key]:,} is out of range; accepted are up to {most:,}"
-                )
+            number = values[key] = parse_count(row[key], what, example)
+            if number > most:
+                accepted = f"accepted are up to {most:,}"
+                raise UsageError(f"the {what} {number:,} is out of range; {accepted}")
     p = LatencyPoint(**values)
     if p.kv_heads and not (p.heads or p.head_width):
         raise UsageError("kv_heads says nothing without heads or head_width; add that column")

@@ -1,10 +1,15 @@
-"""Text laid out for a terminal: paragraphs, labels in a column, tables."""
+"""Sentences filled in, and text laid out for a terminal: paragraphs, labels in a column, tables."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+from string import Formatter
+from typing import Any
+
+from .base.quantities import binary, plural, size
 
 # Columns of the labels, and the width below which there is no room for such a column.
 _LABEL, _NARROW = 9, 60
@@ -58,6 +63,34 @@ def listed(parts: Sequence[object]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+class Sentences(Formatter):
+    """Fills in sentences whose places stand in braces, as `str.format` does, and besides:
+
+    {weights:bytes}, {sources:list}: in a form by its name; {layers:layer}: so many of a thing;
+    {own:?yes}, {own:?yes|no}: a text where the value is true, else the other one or nothing. A
+    place without a value stays empty.
+
+    >>> Sentences().format("{n:head}{e:? of {e:size} experts|, dense}", n=1, e=0)
+    '1 head, dense'
+    """
+
+    def __init__(self, **forms: Callable[[Any], str]) -> None:
+        self.forms: dict[str, Callable[[Any], str]]
+        self.forms = {"bytes": binary, "list": listed, "size": size, **forms}
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """The text of one place."""
+        if format_spec.startswith("?"):
+            said, _, otherwise = format_spec[1:].partition("|")
+            return said if value else otherwise
+        if value is None:
+            return ""
+        if write := self.forms.get(format_spec):
+            return write(value)
+        counted = len(format_spec) > 1 and format_spec[0].isalpha()
+        return plural(value, format_spec) if counted else format(value, format_spec)
+
+
 def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     """A table, columns of numbers to the right. Where it does not fit, its widest column of words
     wraps; where that column would be too narrow, each row becomes a block of named values.
@@ -66,6 +99,7 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
         rows: the first holds the headings.
         width: columns of the terminal.
     """
+    lines: list[str] = []
     cells_of = [list(column) for column in zip(*rows, strict=True)]
     widths = [max(map(len, column)) for column in cells_of]
     numbers = [
@@ -76,34 +110,18 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     if words:
         widest = max(words, key=widths.__getitem__)
         widths[widest] -= max(0, sum(widths) + 2 * (len(widths) - 1) - width)
-    if (
-        min(widths) < 1
-        or sum(widths) + 2 * (len(widths) - 1) > width
-        or (words and widths[widest] < _LEAST and widths[widest] < max(map(len, cells_of[widest])))
-    ):
-        heading, *others = rows
-        return "\n".join(
-            line
-            for row in others
-            for line in wrapped(
-                row[0]
-                + ": "
-                + ", ".join(
-                    f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:], strict=True) if c
-                ),
-                width,
-                rest="  ",
-            )
-        )
-    lines = []
+    wide = min(widths) < 1 or sum(widths) + 2 * (len(widths) - 1) > width
+    if wide or (words and widths[widest] < min(_LEAST, max(map(len, cells_of[widest])))):
+        (_, *names), *others = rows
+        for first, *cells in others:
+            named = (f"{h} {c}".strip() for h, c in zip(names, cells, strict=True) if c)
+            lines += wrapped(f"{first}: {', '.join(named)}", width, rest="  ")
+        return "\n".join(lines)
     for row in rows:
-        cells = [wrapped(cell, w) or [""] for cell, w in zip(row, widths, strict=True)]
-        for i in range(max(map(len, cells))):
-            padded = [cell[i] if i < len(cell) else "" for cell in cells]
-            lines.append(
-                "  ".join(
-                    cell.rjust(w) if number else cell.ljust(w)
-                    for cell, w, number in zip(padded, widths, numbers, strict=True)
-                ).rstrip()
+        for line in zip_longest(*map(wrapped, row, widths), fillvalue=""):
+            padded = (
+                cell.rjust(w) if number else cell.ljust(w)
+                for cell, w, number in zip(line, widths, numbers, strict=True)
             )
+            lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)

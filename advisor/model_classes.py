@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from .architecture import Architecture, Experts, Latent
 from .base.quantities import UsageError, quoted
@@ -178,6 +178,7 @@ class Class(NamedTuple):
     window: Window | None
     only: dict[str, list[Any]]  # what else a configuration may say
     text: str  # where the language model stands, beside one of images
+    written: dict[str, Any]  # what else is written: a value, or {"of": an attribute of the net}
 
     def read(self, c: Config) -> Architecture:
         """The architecture that a configuration describes."""
@@ -195,8 +196,11 @@ class Class(NamedTuple):
         if self.window:
             fields |= self.window.read(c, fields["layers"])
         for said, accepted in self.only.items():
-            c.only(said, *accepted)
-        fields |= _READ.get(self.kind, _nothing)(c)
+            part, _, inner_key = said.rpartition(".")
+            if not part or c.values.get(part) is not None:
+                (c.part(part) if part else c).only(inner_key, *accepted)
+        if self.kind in _READ:
+            fields |= _READ[self.kind](c)
         for name, value in self.fixed.items():
             fields[name] = value(fields) if callable(value) else value
         for part, kind in (("experts", Experts), ("latent", Latent)):
@@ -208,12 +212,11 @@ class Class(NamedTuple):
     def usual(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Fields of a net of these ones, such as sizes, and otherwise with what all nets of the
         class have and the defaults of its flags; without parts such as experts."""
-        flags = {name: key.default for name, key in self.keys.items()}
-        values = {
-            name: flag[1 + flag[0]] if isinstance(flag, tuple) else flag
-            for name, flag in flags.items()
-            if isinstance(flag, bool | tuple)
-        } | fields
+        values: dict[str, Any] = {}
+        for name, flag in ((name, key.default) for name, key in self.keys.items()):
+            if isinstance(flag, bool | tuple):
+                values[name] = flag[1 + flag[0]] if isinstance(flag, tuple) else flag
+        values |= fields
         for name, value in self.fixed.items():
             if "." not in name:
                 values[name] = value(values) if callable(value) else value
@@ -226,10 +229,10 @@ class Class(NamedTuple):
             for name, key in self.keys.items()
             if "." not in name or getattr(a, name.partition(".")[0])
         }
-        return {
-            **{key.names.split()[0]: key.written(a, name) for name, key in there.items()},
-            **_WRITE.get(self.kind, _nothing)(a),
-        }
+        values = {key.names.split()[0]: key.written(a, name) for name, key in there.items()}
+        for said, value in self.written.items():
+            values[said] = attrgetter(value["of"])(a) if isinstance(value, dict) else value
+        return values | (_WRITE[self.kind](a) if self.kind in _WRITE else {})
 
 
 # Of most classes. Without num_key_value_heads every query head has a key head; classes with another
@@ -245,34 +248,19 @@ _KEYS: dict[str, Key] = {
     "kv_heads": Key("num_key_value_heads", None),
     "head_width": Key("head_dim", None),
 }
-_Reader = Callable[[Config], dict[str, Any]]
-_Writer = Callable[[Architecture], dict[str, Any]]
+_Function = TypeVar("_Function", bound=Callable[[Any], dict[str, Any]])
 # What a row says of its class, beside the fields.
-_ABOUT = ("model", "window", "only", "text", "parts", "note")
+_ABOUT = ("model", "window", "only", "text", "written", "parts", "note")
 # By model_type: further fields, where what is not described is refused; and further keys.
-_READ: dict[str, _Reader] = {}
-_WRITE: dict[str, _Writer] = {}
+_READ: dict[str, Callable[[Config], dict[str, Any]]] = {}
+_WRITE: dict[str, Callable[[Architecture], dict[str, Any]]] = {}
 
 
-def _nothing(_: Any) -> dict[str, Any]:
-    return {}
+def _for(table: dict[str, Any], *kinds: str) -> Callable[[_Function], _Function]:
+    """Decorator: reads or writes what no row holds, for classes of these model_types."""
 
-
-def _reads(*kinds: str) -> Callable[[_Reader], _Reader]:
-    """Decorator: reads what no row holds, for classes of these model_types."""
-
-    def listed(function: _Reader) -> _Reader:
-        _READ.update(dict.fromkeys(kinds, function))
-        return function
-
-    return listed
-
-
-def _writes(*kinds: str) -> Callable[[_Writer], _Writer]:
-    """Decorator: writes what no row holds."""
-
-    def listed(function: _Writer) -> _Writer:
-        _WRITE.update(dict.fromkeys(kinds, function))
+    def listed(function: _Function) -> _Function:
+        table.update(dict.fromkeys(kinds, function))
         return function
 
     return listed
@@ -305,18 +293,14 @@ def _class(kind: str, row: dict[str, Any], parts: dict[str, dict[str, Any]]) -> 
         if value is not None:
             fixed[name] = value
     window = Window(**about["window"]) if about["window"] else None
-    return Class(kind, about["model"], keys, fixed, window, about["only"] or {}, about["text"])
+    only, written = about["only"] or {}, about["written"] or {}
+    return Class(kind, about["model"], keys, fixed, window, only, about["text"], written)
 
 
 # --- windows --------------------------------------------------------------------------------------
 
 
-@_writes("mistral", "mixtral")
-def _write_window(a: Architecture) -> dict[str, Any]:
-    return {"sliding_window": a.window}
-
-
-@_writes("gpt_oss", "gemma2", "gemma3_text", "cohere2")
+@_for(_WRITE, "gpt_oss", "gemma2", "gemma3_text", "cohere2")
 def _write_windows(a: Architecture) -> dict[str, Any]:
     """For classes in which some layers have a window unless all are listed without."""
     if a.window:
@@ -324,7 +308,7 @@ def _write_windows(a: Architecture) -> dict[str, Any]:
     return {"sliding_window": 4096, "layer_types": ["full_attention"] * a.layers}
 
 
-@_reads("qwen2", "qwen3")
+@_for(_READ, "qwen2", "qwen3")
 def _qwen_windows(c: Config) -> dict[str, Any]:
     layers = c.layers("num_hidden_layers")
     if not c.flag("use_sliding_window", False):
@@ -336,8 +320,12 @@ def _qwen_windows(c: Config) -> dict[str, Any]:
 # --- experts --------------------------------------------------------------------------------------
 
 
-def _sparse_steps(c: Config) -> int:
-    """Layers without experts: those listed, and all but every decoder_sparse_step-th."""
+@_for(_READ, "qwen3_moe", "qwen2_moe")
+def _qwen_moe(c: Config) -> dict[str, Any]:
+    if c.flag("use_sliding_window", False):
+        why = "sliding windows are not described for this class"
+        c.refuse("use_sliding_window", f"{why}; set it to false to count at full context")
+    # Layers without experts: those listed, and all but every decoder_sparse_step-th.
     layers, step = c.layers("num_hidden_layers"), c.size("decoder_sparse_step", default=1)
     listed = c.whole_numbers("mlp_only_layers")
     if len(set(listed)) < len(listed) or not all(0 <= i < layers for i in listed):
@@ -345,24 +333,16 @@ def _sparse_steps(c: Config) -> int:
     dense = [i for i in range(layers) if i in set(listed) or (i + 1) % step]
     if dense != list(range(len(dense))):
         c.remarks.append(f"{len(dense)} of the {layers} layers are dense, and not the first ones")
-    return len(dense)
+    return {"experts.dense_layers": len(dense)}
 
 
-@_writes("qwen3_moe", "qwen2_moe")
+@_for(_WRITE, "qwen3_moe", "qwen2_moe")
 def _write_sparse(a: Architecture) -> dict[str, Any]:
     dense = a.experts.dense_layers if a.experts else 0
     return {"decoder_sparse_step": 1, "mlp_only_layers": list(range(dense))}
 
 
-@_reads("qwen3_moe", "qwen2_moe")
-def _qwen_moe(c: Config) -> dict[str, Any]:
-    if c.flag("use_sliding_window", False):
-        why = "sliding windows are not described for this class"
-        c.refuse("use_sliding_window", f"{why}; set it to false to count at full context")
-    return {"experts.dense_layers": _sparse_steps(c)}
-
-
-@_reads("olmoe")
+@_for(_READ, "olmoe")
 def _olmoe(c: Config) -> dict[str, Any]:
     head = c.optional("head_dim")
     if head and head * c.size("num_attention_heads") != c.size("hidden_size"):
@@ -371,7 +351,7 @@ def _olmoe(c: Config) -> dict[str, Any]:
     return {}
 
 
-@_reads("glm4_moe")
+@_for(_READ, "glm4_moe")
 def _shared_experts(c: Config) -> dict[str, Any]:
     """Those of DeepSeek and GLM 4.5."""
     if c.optional("num_nextn_predict_layers", least=0):
@@ -382,13 +362,13 @@ def _shared_experts(c: Config) -> dict[str, Any]:
     return {"experts.dense_layers": c.size("first_k_dense_replace", least=0, most=most)}
 
 
-@_writes("glm4_moe")
+@_for(_WRITE, "glm4_moe")
 def _write_shared_experts(a: Architecture) -> dict[str, Any]:
     dense = a.experts.dense_layers if a.experts else 0
     return {"n_group": 1, "topk_group": 1, "first_k_dense_replace": dense}
 
 
-@_reads("deepseek_v2", "deepseek_v3")
+@_for(_READ, "deepseek_v2", "deepseek_v3")
 def _deepseek(c: Config) -> dict[str, Any]:
     if "q_lora_rank" not in c.values:
         c.refuse("q_lora_rank", "it is missing; give a whole number, or null for none")
@@ -397,7 +377,7 @@ def _deepseek(c: Config) -> dict[str, Any]:
     return _shared_experts(c)
 
 
-@_writes("deepseek_v2", "deepseek_v3")
+@_for(_WRITE, "deepseek_v2", "deepseek_v3")
 def _write_deepseek(a: Architecture) -> dict[str, Any]:
     return {"num_key_value_heads": a.key_heads, **_write_shared_experts(a)}
 
@@ -405,7 +385,7 @@ def _write_deepseek(a: Architecture) -> dict[str, Any]:
 # --- what else no table holds ---------------------------------------------------------------------
 
 
-@_reads("qwen")
+@_for(_READ, "qwen")
 def _qwen(c: Config) -> dict[str, Any]:
     if c.size("intermediate_size") % 2:
         c.refuse("intermediate_size", "it is not even; it counts both matrices of the gate")
@@ -416,7 +396,7 @@ def _qwen(c: Config) -> dict[str, Any]:
     }
 
 
-@_reads("gemma3_text", "gemma3")
+@_for(_READ, "gemma3_text", "gemma3")
 def _gemma3_text(c: Config) -> dict[str, Any]:
     # Published files of Gemma 3 with images leave out sizes that equal the defaults of the class.
     for name in ("heads", "kv_heads", "head_width", "vocabulary", "context"):
@@ -427,7 +407,7 @@ def _gemma3_text(c: Config) -> dict[str, Any]:
     return {}
 
 
-@_reads("falcon")
+@_for(_READ, "falcon")
 def _falcon(c: Config) -> dict[str, Any]:
     heads, new = c.size("num_attention_heads", "n_head"), c.flag("new_decoder_architecture", False)
     keys = 1 if c.flag("multi_query", True) else heads
@@ -438,7 +418,7 @@ def _falcon(c: Config) -> dict[str, Any]:
     return {"kv_heads": keys, "norms_per_layer": norms if parallel else 2}
 
 
-@_writes("falcon")
+@_for(_WRITE, "falcon")
 def _write_falcon(a: Architecture) -> dict[str, Any]:
     return {
         "num_kv_heads": a.key_heads,
@@ -449,26 +429,9 @@ def _write_falcon(a: Architecture) -> dict[str, Any]:
     }
 
 
-@_reads("mpt")
-def _mpt(c: Config) -> dict[str, Any]:
-    if c.values.get("attn_config") is not None:
-        attention = c.part("attn_config")
-        attention.only("attn_type", "multihead_attention")
-        attention.only("qk_ln", False)
-        attention.only("alibi", True)
-    return {}
-
-
-@_reads("gpt_neo")
+@_for(_READ, "gpt_neo")
 def _gpt_neo(c: Config) -> dict[str, Any]:
-    local = _local_layers(c, c.layers("num_layers", "num_hidden_layers"))
-    window = c.size("window_size", default=256) if local else None
-    return {"window": window, "window_layers": local}
-
-
-def _local_layers(c: Config, layers: int) -> int:
-    """Layers with a window, from groups such as [["global", "local"], 12]."""
-    groups = c.values.get("attention_types")
+    layers, groups = c.layers("num_layers", "num_hidden_layers"), c.values.get("attention_types")
     if groups is None:
         groups = [[["global", "local"], 12]]
     if not isinstance(groups, list) or not all(
@@ -483,24 +446,22 @@ def _local_layers(c: Config, layers: int) -> int:
         c.refuse("attention_types", 'it is not a list such as [[["global", "local"], 12]]')
     if sum(len(kinds) * times for kinds, times in groups) != layers:
         c.refuse("attention_types", f"it lists another number of layers than {layers}")
-    return sum(kinds.count("local") * times for kinds, times in groups)
+    local = sum(kinds.count("local") * times for kinds, times in groups)
+    window = c.size("window_size", default=256) if local else None
+    return {"window": window, "window_layers": local}
 
 
-@_writes("gpt_neo")
+@_for(_WRITE, "gpt_neo")
 def _write_gpt_neo(a: Architecture) -> dict[str, Any]:
     local = a.window_layers
     groups = [[["global"], a.layers - local], [["local"], local]]
     if 2 * local == a.layers:
         groups = [[["global", "local"], local]]
-    return {
-        "num_hidden_layers": a.layers,
-        "num_attention_heads": a.heads,
-        "window_size": a.window or 256,
-        "attention_types": [group for group in groups if group[1]],
-    }
+    groups = [group for group in groups if group[1]]
+    return {"window_size": a.window or 256, "attention_types": groups}
 
 
-@_reads("opt")
+@_for(_READ, "opt")
 def _opt(c: Config) -> dict[str, Any]:
     width = c.size("hidden_size")
     table = c.size("word_embed_proj_dim", default=width)
@@ -513,22 +474,19 @@ def _opt(c: Config) -> dict[str, Any]:
     }
 
 
-@_writes("opt")
+@_for(_WRITE, "opt")
 def _write_opt(a: Architecture) -> dict[str, Any]:
-    return {
-        "do_layer_norm_before": a.final_norm,
-        "word_embed_proj_dim": a.embedding_width or a.width,
-    }
+    return {"word_embed_proj_dim": a.embedding_width or a.width}
 
 
-@_reads("smollm3")
+@_for(_READ, "smollm3")
 def _smollm3(c: Config) -> dict[str, Any]:
     if c.flag("use_sliding_window", False):
         c.refuse("use_sliding_window", "sliding windows are not described for this class")
     return {}
 
 
-@_reads("t5")
+@_for(_READ, "t5")
 def _t5(c: Config) -> dict[str, Any]:
     activation = c.values.get("feed_forward_proj", "relu")
     if activation not in ("relu", "gated-gelu", "gated-silu", "gelu"):
@@ -552,22 +510,18 @@ def _t5(c: Config) -> dict[str, Any]:
     }
 
 
-@_writes("t5")
+@_for(_WRITE, "t5")
 def _write_t5(a: Architecture) -> dict[str, Any]:
-    return {
-        "num_decoder_layers": a.layers,
-        "is_encoder_decoder": True,
-        "feed_forward_proj": "gated-gelu" if a.gated else "relu",
-    }
+    return {"feed_forward_proj": "gated-gelu" if a.gated else "relu"}
 
 
-@_reads("bert")
+@_for(_READ, "bert")
 def _bert(c: Config) -> dict[str, Any]:
     c.remarks.append("counted as a masked language model: without the pooler")
     return {"context": c.size("max_position_embeddings")}
 
 
-@_reads("roberta", "xlm-roberta")
+@_for(_READ, "roberta", "xlm-roberta")
 def _roberta(c: Config) -> dict[str, Any]:
     # Positions are counted from the row after the padding's on: by default the third.
     rows, padding = c.size("max_position_embeddings"), c.size("pad_token_id", default=1, least=0)
@@ -576,48 +530,28 @@ def _roberta(c: Config) -> dict[str, Any]:
     return {**_bert(c), "context": rows - padding - 1}
 
 
-@_reads("albert")
+@_for(_READ, "albert")
 def _albert(c: Config) -> dict[str, Any]:
     layers, inner = c.layers("num_hidden_layers"), c.size("inner_group_num", default=1)
     groups = c.size("num_hidden_groups", default=1, most=layers)
     return {**_bert(c), "layers": layers * inner, "unique_layers": groups * inner}
 
 
-@_reads("modernbert")
+@_for(_READ, "modernbert")
 def _modernbert(c: Config) -> dict[str, Any]:
     if c.flag("classifier_bias", False) != c.flag("mlp_bias", False):
         c.refuse("classifier_bias", "another value than that of mlp_bias is not described here")
     return {}
 
 
-@_writes("modernbert")
+@_for(_WRITE, "modernbert")
 def _write_modernbert(a: Architecture) -> dict[str, Any]:
-    return {
-        "classifier_bias": a.mlp_bias,
-        **_without_padding(a),
-        **({"local_attention": a.window} if a.window else {"global_attn_every_n_layers": 1}),
-    }
+    return {"local_attention": a.window} if a.window else {"global_attn_every_n_layers": 1}
 
 
-@_writes("glm4", "glm")
-def _without_padding(_: Architecture) -> dict[str, Any]:
-    """The padding token that is the default of the class is no token of a smaller vocabulary."""
-    return {"pad_token_id": None}
-
-
-@_reads("phi")
+@_for(_READ, "phi")
 def _phi(c: Config) -> dict[str, Any]:
     return {"head_width": c.optional("head_dim")}
-
-
-@_writes("gpt_neox")
-def _write_gpt_neox(a: Architecture) -> dict[str, Any]:
-    return {"num_key_value_heads": a.key_heads}
-
-
-@_writes("albert")
-def _write_albert(a: Architecture) -> dict[str, Any]:
-    return {"num_hidden_groups": a.own_layers, "inner_group_num": 1}
 
 
 _TABLE = json.loads(Path(__file__).with_name("model_classes.json").read_text(encoding="utf-8"))

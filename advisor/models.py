@@ -64,11 +64,7 @@ _SIZES = (
 
 @cache
 def models() -> tuple[Model, ...]:
-    """The rows of models.csv.
-
-    >>> models()[0].name, models()[0].layers
-    ('GPT-2 small', 12)
-    """
+    """The rows of models.csv."""
     with (Path(__file__).parent / "models.csv").open(encoding="utf-8", newline="") as file:
         return tuple(
             Model(
@@ -98,9 +94,6 @@ def models() -> tuple[Model, ...]:
 def model(name: str) -> Model:
     """The published shape of that name; case, spaces, hyphens and underscores do not matter.
 
-    >>> model("GPT-3 175B").layers, model("llama_3_8b").name
-    (96, 'Llama-3-8B')
-
     Raises:
         UsageError: for an unknown name, with those like it.
     """
@@ -124,13 +117,8 @@ def _spelling(name: str) -> str:
 
 
 def models_near(parameters: float, factor: float, known_by: int | None = None) -> list[Model]:
-    """Dense decoders whose size lies within a factor of the budget, shallowest first; there may be
-    none.
-
-    Args:
-        parameters: size without embeddings.
-        factor: how far off a size may be, at least 1.
-        known_by: year in which a model must have been released.
+    """Dense decoders, released by some year, whose size without embeddings lies within a factor of
+    at least 1, shallowest first; there may be none.
 
     >>> [m.layers for m in models_near(1.74e11, 1.1)]
     [70, 80, 96, 96]
@@ -181,10 +169,6 @@ _ROWS: dict[str, dict[str, Any]] = {
 def architecture(m: Model) -> Architecture:
     """The net of a published shape, by its columns and what is known of its family.
 
-    >>> from .counting import count
-    >>> count(architecture(model("GPT-2 small"))).total
-    124439808
-
     Raises:
         UsageError: where the listed columns do not say what the net consists of.
     """
@@ -195,19 +179,11 @@ def architecture(m: Model) -> Architecture:
         )
     s, stacks = m.sizes, m.kind == "encoder-decoder"
     fields: dict[str, Any] = {
-        "layers": m.layers,
-        "width": m.width,
-        "heads": m.heads,
-        "d_ff": s["d_ff"],
-        "vocabulary": s["vocabulary"],
+        **{name: getattr(m, name) for name in ("layers", "width", "heads", "name", "tied")},
+        **{name: s[name] for name in ("d_ff", "vocabulary", "kv_heads", "head_width", "context")},
         "kind": m.kind.removesuffix("-moe"),
-        "name": m.name,
         "family": m.type,
-        "kv_heads": s["kv_heads"],
-        "head_width": s["head_width"],
         "gated": s["matrices"] == 3,
-        "tied": m.tied,
-        "context": s["context"],
         "encoder_layers": m.layers if stacks else 0,
     }
     if m.type in CLASSES:
@@ -228,19 +204,12 @@ def architecture(m: Model) -> Architecture:
         )
     if m.type in ("deepseek_v2", "deepseek_v3"):
         fields["latent"] = Latent(512, s["q_rank"] or None, 128, 64, 128)
-    special = _FAMILIES.get(m.type, {}) if m.type in CLASSES else _FAMILIES[m.type]
-    fields |= {"extra": _extra(m)} | special | _ROWS.get(m.name, {})
-    return Architecture(**fields)
-
-
-def _extra(m: Model) -> tuple[tuple[str, int], ...]:
-    """Weights that a family has and no other."""
-    d = m.width
     if m.type == "gopher":
-        return (("projections of relative positions", m.layers * d**2),)
+        fields["extra"] = (("projections of relative positions", m.layers * m.width**2),)
     if m.type == "parameter_golf":
-        return (
-            ("scales, mixes and gains", m.layers * (4 * d + m.heads)),
-            ("weights of skip connections", m.layers // 2 * d),
+        fields["extra"] = (
+            ("scales, mixes and gains", m.layers * (4 * m.width + m.heads)),
+            ("weights of skip connections", m.layers // 2 * m.width),
         )
-    return ()
+    special = _FAMILIES.get(m.type, {}) if m.type in CLASSES else _FAMILIES[m.type]
+    return Architecture(**fields | special | _ROWS.get(m.name, {}))

@@ -56,13 +56,10 @@ def _option(
     of: str | None = None,
     **more: Any,
 ) -> Any:
-    """An option that is typed.
+    """An option that is typed, with its line of the help, the heading there (None: with the options
+    of the output) and what stands there for its value, which is read from text.
 
     Args:
-        heading: under which the help lists it; by default with the options of the output.
-        text: its line of the help.
-        unit: what stands for its value there.
-        read: from text, where the value is no text.
         of: the keyword under which programs give the value read, if that is not the option's name:
             the field of Budget or Constraints.
         more: `example`, of a whole number; `choices`; `what`, the value in words; `flags`, where
@@ -256,10 +253,8 @@ class Question:
 
     @classmethod
     def read(cls, **options: Any) -> Question:
-        """A question from options, or from the keywords that programs have for them.
-
-        Args:
-            options: what is typed, as text or as a number; None is not given.
+        """A question from options, or from the keywords that programs have for them: what is typed,
+        as text or as a number; None is not given.
 
         Raises:
             UsageError: for an unknown name, a value that cannot be read, and options that say the

@@ -12,7 +12,7 @@ from .decide import decide, judge
 from .question import Question, typed as typed_as
 from .rules import rules
 from .shapes import Constraints, demands_of
-from .task_depths import OPTIONS as TASK_OPTIONS, answer_task, refuse_options
+from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
 from .words import answer_of
 
 
@@ -67,15 +67,13 @@ def answer_to(
         name: None if (value := getattr(question, name)) is None else str(value)
         for name in TASK_OPTIONS
     }
-    if question.task is None:
+    tasks: tuple[TaskAnswer, ...] = ()
+    if question.task is not None:
+        tasks = (answer_task(question.task, known_by, question.atlas, **typed),)
+    else:
         refuse_options(typed)
         if question.atlas is not None:
             raise UsageError("--atlas extends the tasks, and none is asked for; give --task TASK")
-    tasks = (
-        ()
-        if question.task is None
-        else (answer_task(question.task, question.known_by, question.atlas, **typed),)
-    )
     if config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)
     elif have is not None:

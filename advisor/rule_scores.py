@@ -19,7 +19,7 @@ import csv
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
@@ -157,11 +157,10 @@ class Gain(NamedTuple):
         return abs(self.mean) > _ERRORS * self.error and self.chance <= _LEVEL
 
     def __str__(self) -> str:
-        apart = "" if self.told else "not "
         return (
             f"mean gain {self.mean:.3f}, standard error {self.error:.3f}; better on "
             f"{self.better} of {self.sources} sources, worse on {self.worse}, sign test p = "
-            f"{self.chance:.2f}: {apart}told apart"
+            f"{self.chance:.2f}: {'' if self.told else 'not '}told apart"
         )
 
 
@@ -259,12 +258,8 @@ def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None)
         shares[outcome.grid.source].append(outcome.share)
         if outcome.loss is not None:
             losses[outcome.grid.source].append(outcome.loss)
-    return Scores(
-        rule,
-        {source: fmean(values) for source, values in shares.items()},
-        {source: fmean(values) for source, values in losses.items()},
-        tuple(rows),
-    )
+    share, loss = ({source: fmean(v) for source, v in of.items()} for of in (shares, losses))
+    return Scores(rule, share, loss, tuple(rows))
 
 
 def _chosen(candidates: tuple[Scores, ...], without: str | None = None) -> Rule:
@@ -303,25 +298,14 @@ def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     build, whatever their parametrisation; for muP, CompleteP and attention residuals, of which no
     grid is published cell by cell, the optimum published for them (for CompleteP that of muP: its
     paper says that other shapes lose less, not that another one is best). The norm makes no
-    difference: no grid compares depths in another norm.
-
-    Args:
-        known_by: a year; rules and grids of later years are left out.
-
-    >>> best_rule(NetKind("mup")).key, best_rule(NetKind(residual="attnres")).key
-    ('mup', 'attnres')
+    difference: no grid compares depths in another norm. Rules and grids of years after `known_by`
+    are left out.
     """
-    wanted = NetKind(
-        "standard" if key.parametrisation == "standard" else "mup", residual=key.residual
-    )
-    for special in (NetKind(residual=wanted.residual), NetKind(wanted.parametrisation)):
-        for candidate in rules(known_by):
-            if (
-                special != STANDARD
-                and candidate.applies == special
-                and candidate.meaning == "optimum"
-            ):
-                return candidate
+    scaled = NetKind("standard" if key.parametrisation == "standard" else "mup")
+    for special in (NetKind(residual=key.residual), scaled):
+        for r in rules(known_by) if special != STANDARD else ():
+            if r.applies == special and r.meaning == "optimum":
+                return r
     return _winner(COMPARISON, known_by, "published")
 
 
@@ -339,28 +323,8 @@ def _end_of_grids(known_by: int | None, without: str | None = None) -> tuple[Gri
     return tuple(grid for grid in known if grid.volume == largest)
 
 
-def _leaning(rule: Rule, largest: tuple[Grid, ...], least: float, size: float) -> float:
-    """The depth of a rule up to the largest size of the grids; above it the shallowest depth that
-    these grids, read at equal d / L, do not tell from the rule's, but at least that at their size.
-    """
-    depth, volume = rule.law(size), size / 12
-    if not largest or volume <= largest[0].volume:
-        return depth
-    ratio = math.sqrt(volume / depth**3)
-    ends = []
-    for grid in largest:
-        regret = grid.regret_at(ratio)
-        if regret is None or regret > TOLERANCE:
-            return depth
-        (_, _), (end, _) = grid.within(min(regret + UNTOLD, TOLERANCE))
-        ends.append(end)
-    return min(depth, max(laws.aspect_depth(size, max(ratio, min(ends))), least))
-
-
 @cache
-def default_rule(
-    key: NetKind = STANDARD, known_by: int | None = None, without: str | None = None
-) -> Rule:
+def default_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
     sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
     takes time of its own there as everywhere, and most published models just above the grids are
@@ -368,19 +332,13 @@ def default_rule(
     losses were measured, and the rule is followed as it was scored. For other parametrisations and
     residuals no losses are published cell by cell: there it is `best_rule`.
 
-    Args:
-        known_by: a year; rules and grids of later years are left out.
-        without: a source whose losses are left out.
-
-    >>> default_rule().depth(1e9) == best_rule().depth(1e9)
-    True
     >>> round(best_rule().depth(7e9, 14)), round(default_rule().depth(7e9, 14))
     (45, 42)
     """
     chosen = best_rule(key, known_by)
     if NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         return chosen
-    return leaning(chosen, known_by, without)
+    return leaning(chosen, known_by)
 
 
 def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float | None:
@@ -391,10 +349,27 @@ def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float 
 
 
 def leaning(rule: Rule, known_by: int | None = None, without: str | None = None) -> Rule:
-    """A rule that takes the shallowest depth where extrapolated losses do not tell depths apart."""
+    """A rule that, above the largest size of the grids of losses, takes the shallowest depth that
+    these, read at equal d / L, do not tell from the rule's, but at least that at their size."""
     largest = _end_of_grids(known_by, without)
-    least = rule.law(12 * largest[0].volume) if largest else 0.0
-    return replace(rule, law=partial(_leaning, rule, largest, least))
+    if not largest:
+        return rule
+    least = rule.law(12 * largest[0].volume)
+
+    def law(size: float) -> float:
+        depth, volume = rule.law(size), size / 12
+        if volume <= largest[0].volume:
+            return depth
+        ratio = math.sqrt(volume / depth**3)
+        ends = []
+        for grid in largest:
+            regret = grid.regret_at(ratio)
+            if regret is None or regret > TOLERANCE:
+                return depth
+            ends.append(grid.within(min(regret + UNTOLD, TOLERANCE))[1][0])
+        return min(depth, max(laws.aspect_depth(size, max(ratio, min(ends))), least))
+
+    return replace(rule, law=law)
 
 
 def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = False) -> str:
@@ -402,23 +377,18 @@ def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = F
     chosen, scores = best_rule(key, known_by), table(known_by=known_by)
     if NetKind(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
+    if not scores.rows and chosen in rules(known_by):
+        return "the oldest rule: no grid was published by then"
     if not scores.rows:
-        return (
-            "the oldest rule: no grid was published by then"
-            if chosen in rules(known_by)
-            else "no rule was published by then: today's default"
-        )
+        return "no rule was published by then: today's default"
     number = len(scores.choices)
     published = chosen.key != "nanochat" and any(r.key == "nanochat" for r in rules(known_by))
     against = gain(scores.best, scores.default)
+    if brief and number == 1:
+        return "the only eligible rule; no proof"
     if brief:
-        apart = (
-            f", though {plural(against.sources, 'source')} cannot tell it from d = 64 L"
-            if published and not against.told
-            else ""
-        )
-        if number == 1:
-            return "the only eligible rule; no proof"
+        untold = f", though {plural(against.sources, 'source')} cannot tell it from d = 64 L"
+        apart = untold if published and not against.told else ""
         return f"the best of the {number} eligible rules on published grids{apart}; no proof"
     sentence = [
         f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
@@ -431,12 +401,11 @@ def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = F
         for s in scores.scores
         if s.mean < scores.best.mean
     ]
-    sentence.append(
-        f"leaving each source out chooses the same rule, so its {scores.held_out:.3f} there is no "
-        "score on new sources"
-        if scores.settled
-        else f"chosen without the source that judges {scores.held_out:.3f}"
-    )
+    held_out = f"chosen without the source that judges {scores.held_out:.3f}"
+    if scores.settled:
+        same = f"leaving each source out chooses the same rule, so its {scores.held_out:.3f}"
+        held_out = f"{same} there is no score on new sources"
+    sentence.append(held_out)
     others = {pool: table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)}
     sentence.append(
         "which rules may be chosen was settled with the scores in view: chosen without the "
@@ -497,16 +466,13 @@ def table(
 def _coverage(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int, int]:
     """On how many grids of a source the interval of the others holds a best depth, on how many a
     worst one, of how many that have an interval: one that is wide holds both."""
-    covering = [
-        (g, within)
-        for g in own
-        if (within := interval(g.volume, 1, known_by=known_by, without=source))
-    ]
+    intervals = ((g, interval(g.volume, 1, known_by=known_by, without=source)) for g in own)
+    covering = [(g, within) for g, within in intervals if within]
 
     def holds(share: float) -> int:
         return sum(
-            any(pair.low <= cell.layers <= pair.high for cell in g.cells if g.share(cell) == share)
-            for g, pair in covering
+            any(i.low <= cell.layers <= i.high for cell in g.cells if g.share(cell) == share)
+            for g, i in covering
         )
 
     return holds(0), holds(1), len(covering)
@@ -517,6 +483,16 @@ class _End(NamedTuple):
 
     depth: float
     crossed: bool  # beyond it a grid loses more; False: beyond it nothing was trained
+
+    @property
+    def least(self) -> int:
+        """The fewest whole layers that are no shallower."""
+        return math.ceil(self.depth - 1e-9)
+
+    @property
+    def most(self) -> int:
+        """The most whole layers that are no deeper."""
+        return math.floor(self.depth + 1e-9)
 
 
 def _ends(known: tuple[Grid, ...]) -> list[tuple[float, _End, _End]]:
@@ -581,9 +557,8 @@ def interval(
     within 1 % is published for the parametrisation, it is the deep end. None where there is no grid
     at all.
 
-    Args:
-        parameters: N without embeddings. per_layer: c of N = c L d^2.
-        known_by: a year; later sources are left out. without: a source that is left out.
+    `parameters` are N without embeddings, `per_layer` is c of N = c L d^2; sources of years after
+    `known_by`, and `without`, are left out.
     """
     volume = parameters / per_layer
     known = loss_grids(known_by, without)
@@ -619,18 +594,10 @@ def interval(
     elif NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         notes.append("measured on standard nets")
         extrapolated = True
-    least = max(1, math.ceil(shallow.depth - 1e-9))
-    most = max(least, math.floor(deep.depth + 1e-9))
-    above = [
-        math.floor(end.depth + 1e-9) + 1
-        for v, _, end in ends
-        if end.crossed and v >= volume * (1 - 1e-9)
-    ]
-    below = [
-        math.ceil(end.depth - 1e-9) - 1
-        for v, end, _ in ends
-        if end.crossed and v <= volume * (1 + 1e-9)
-    ]
+    least = max(1, shallow.least)
+    most = max(least, deep.most)
+    above = (d.most + 1 for v, _, d in ends if d.crossed and v >= volume * (1 - 1e-9))
+    below = (s.least - 1 for v, s, _ in ends if s.crossed and v <= volume * (1 + 1e-9))
     too_deep = most + 1 if deep.crossed else min(above, default=None)
     too_shallow = least - 1 if shallow.crossed else max(below, default=None)
     return Interval(
@@ -668,9 +635,9 @@ def contradicting(
     """
     volume = parameters / per_layer
     sources = (
-        Contradiction(grid.source, grid.best.layers, grid.nearest(layers).layers)
-        for grid in _grids_to_score(COMPARISON, known_by)
-        if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5
+        Contradiction(g.source, g.best.layers, g.nearest(layers).layers)
+        for g in _grids_to_score(COMPARISON, known_by)
+        if 1 / NEAR <= g.volume / volume <= NEAR and g.at(layers, g.share) > 0.5
     )
     return tuple(dict.fromkeys(sources))
 

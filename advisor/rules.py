@@ -88,11 +88,7 @@ class Rule:
 
 
 def _aspect(ratio: float) -> Callable[[float], float]:
-    return partial(_at_ratio, ratio)
-
-
-def _at_ratio(ratio: float, size: float) -> float:
-    return laws.aspect_depth(size, ratio)
+    return lambda size: laws.aspect_depth(size, ratio)
 
 
 def _through(
@@ -156,8 +152,10 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         "built": _built,
     }
     domains = {"levine": _levine_domain(), "gemstones": (cells[0][0], cells[-1][0])}
+    with Path(__file__).with_name("rules.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
     published = []
-    for row in _rows():
+    for row in rows:
         kind: dict[str, Any] = {name: row[name] for name in ("parametrisation", "residual")}
         key, applies = row["key"], NetKind(**kind)
         sizes = [literal_eval(row[end]) for end in ("least", "most") if row[end]]
@@ -169,12 +167,6 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         published.append(Rule(law=depths[key], applies=applies, **made))
     known = [r for r in published if known_by is None or r.year <= known_by]
     return tuple(sorted(known, key=lambda r: r.year))
-
-
-@cache
-def _rows() -> tuple[dict[str, str], ...]:
-    with Path(__file__).with_name("rules.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file))
 
 
 def _levine_domain() -> tuple[float, float]:
@@ -210,31 +202,14 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
     def sloped(ratio: float) -> Callable[[float], float]:
         return lambda size: laws.aspect_depth(size, ratio * (size / 3e8) ** slope)
 
-    rule_at = partial(
-        Rule,
-        meaning="default",
-        source="depthlaw, advisor/rules.py",
-        wording="derived",
-        year=2026,
-        domain=None,
-    )
-    constant = (
-        rule_at(f"ratio-{r:.3g}", f"d / L = {r:.3g}", f"d / L = {r:.3g}", law=_aspect(r))
-        for r in FAMILY
-    )
+    def rule_at(kind: str, ratio: float, law: Callable[[float], float], **more: Any) -> Rule:
+        formula = f"d / L = {ratio:.3g}" + f" (N / 3e8)^{slope:.2f}" * (kind == "slope")
+        key, own = f"{kind}-{ratio:.3g}", "depthlaw, advisor/rules.py"
+        return Rule(key, formula, formula, "default", law, own, "derived", 2026, None, **more)
+
+    constant = [rule_at("ratio", r, _aspect(r)) for r in FAMILY]
     if known_by is not None and known_by < 2025:
         return tuple(constant)
-    return (
-        *constant,
-        *(
-            rule_at(
-                f"slope-{r:.3g}",
-                f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}",
-                f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}",
-                law=sloped(r),
-                remark="the slope is that of muP's best ratios",
-                read_off="CompleteP",
-            )
-            for r in FAMILY
-        ),
-    )
+    read: dict[str, Any]
+    read = {"remark": "the slope is that of muP's best ratios", "read_off": "CompleteP"}
+    return (*constant, *(rule_at("slope", r, sloped(r), **read) for r in FAMILY))

@@ -105,10 +105,8 @@ class Ladder:
                 for k in _aims(*gap, _OFF)
                 if (rung := self._rung(k, False)) and gap[0] < rung.size < gap[1]
             )
-            rungs = sorted(
-                {rung.size: rung for rung in (*rungs, *between)}.values(),
-                key=lambda rung: rung.size,
-            )
+            by_size = {rung.size: rung for rung in (*rungs, *between)}
+            rungs = [by_size[size] for size in sorted(by_size)]
         return rungs
 
     def _on_rule(self, low: float, high: float, reach: float) -> list[Rung]:
@@ -231,16 +229,11 @@ def _aims(low: float, high: float, reach: float) -> range:
 def _gaps(rungs: Sequence[Rung], low: float, high: float) -> list[tuple[float, float]]:
     """The ranges of sizes near `low` to `high` that are further than FARTHEST from all rungs."""
     far = math.exp(FARTHEST)
-    ends = [
-        low / far,
-        *(end for rung in rungs for end in (rung.size / far, rung.size * far)),
-        high * far,
-    ]
-    return [
-        (max(start, ends[0]), min(end, ends[-1]))
-        for start, end in zip(ends[::2], ends[1::2], strict=True)
-        if max(start, ends[0]) < min(end, ends[-1])
-    ]
+    first, last = low / far, high * far
+    # From beyond one rung to before the next.
+    starts = [first, *(max(first, rung.size * far) for rung in rungs)]
+    ends = [*(min(rung.size / far, last) for rung in rungs), last]
+    return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
 
 
 def _rising(rungs: Sequence[Rung]) -> list[Rung]:

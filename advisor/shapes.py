@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -40,8 +40,6 @@ RELATIVE_BUCKETS = 32
 # The deepest net that is looked at, and how often a token may pass the same layers: published
 # looped nets have at most some dozens of passes.
 DEEPEST, MOST_LOOPS = 10**4, 64
-
-
 # Tokens of a sequence behind FLOPs as a size. Few nets are trained at the longest context that they
 # serve, and there attention would be most of the operations.
 TRAINING_CONTEXT = 4096
@@ -88,57 +86,41 @@ _EXPERT_MULTIPLE = 32
 _HEAD_WIDTHS = (128, 64, 96, 80, 72, 256, 32)
 
 
-# The least and the greatest whole number that a demand may be.
-_LIMITS = {
-    "head_width": (1, 4096),
-    "multiple": (1, 65536),
-    "kv_ratio": (1, 1024),
-    "ff_multiple": (1, 65536),
-    "vocabulary": (2, 10**8),
-    "context": (1, 10**9),
-    "experts": (0, 10**5),
-    "active_experts": (0, 10**5),
-    "shared_experts": (0, 10**3),
-    "expert_width": (1, 10**7),
-    "dense_layers": (0, 10**3),
-    "loops": (1, MOST_LOOPS),
-    "tensor": (1, 1024),
-    "pipeline": (1, 1024),
-    "layers": (1, DEEPEST),
-    "least_layers": (1, DEEPEST),
-    "most_layers": (1, DEEPEST),
-    "width": (1, 10**7),
-}
 # What can be said of experts alone.
 OF_EXPERTS = ("active_experts", "shared_experts", "expert_width", "dense_layers")
+
+
+def _whole(default: int | None, least: int, most: int) -> Any:
+    """A demand that is a whole number, with the least and the greatest that it may be."""
+    return field(default=default, metadata={"limits": (least, most)})
 
 
 @dataclass(frozen=True)
 class Constraints:
     """What a shape must satisfy; None: not demanded, the default of its size class."""
 
-    head_width: int | None = None
-    multiple: int | None = None  # of the width
-    kv_ratio: int | None = None  # query heads per key head
+    head_width: int | None = _whole(None, 1, 4096)
+    multiple: int | None = _whole(None, 1, 65536)  # of the width
+    kv_ratio: int | None = _whole(None, 1, 1024)  # query heads per key head
     gated: bool = True
     ff_factor: float | None = None  # d_ff / d
-    ff_multiple: int | None = None  # None: `multiple`
-    vocabulary: int | None = None
+    ff_multiple: int | None = _whole(None, 1, 65536)  # None: `multiple`
+    vocabulary: int | None = _whole(None, 2, 10**8)
     tied: bool | None = None
-    context: int = 4096
-    experts: int = 0  # routed experts of a layer; 0: dense
-    active_experts: int = 0
-    shared_experts: int = 0
-    expert_width: int | None = None
-    dense_layers: int = 0  # first layers of a net with experts that are dense
-    loops: int = 1  # how often a token passes the same layers
+    context: int = _whole(4096, 1, 10**9)
+    experts: int = _whole(0, 0, 10**5)  # routed experts of a layer; 0: dense
+    active_experts: int = _whole(0, 0, 10**5)
+    shared_experts: int = _whole(0, 0, 10**3)
+    expert_width: int | None = _whole(None, 1, 10**7)
+    dense_layers: int = _whole(0, 0, 10**3)  # first layers of a net with experts that are dense
+    loops: int = _whole(1, 1, MOST_LOOPS)  # how often a token passes the same layers
     kind: ArchitectureKind = "decoder"  # the two stacks of an encoder-decoder are equally deep
-    tensor: int = 1  # devices that share a layer
-    pipeline: int = 1  # stages
-    layers: int | None = None
-    least_layers: int = 1
-    most_layers: int = DEEPEST
-    width: int | None = None
+    tensor: int = _whole(1, 1, 1024)  # devices that share a layer
+    pipeline: int = _whole(1, 1, 1024)  # stages
+    layers: int | None = _whole(None, 1, DEEPEST)
+    least_layers: int = _whole(1, 1, DEEPEST)
+    most_layers: int = _whole(DEEPEST, 1, DEEPEST)
+    width: int | None = _whole(None, 1, 10**7)
     parametrisation: Parametrisation = "standard"
     norm: Norm = "pre"
     residual: Residual = "plain"
@@ -224,14 +206,12 @@ def template(target: Target, c: Constraints) -> Template:
     1024
     """
     _check_numbers(c)
-    _check_kind(c)
-    _check_experts(c)
+    _check_kind_and_experts(c)
     default = size_class(target)
     head = c.head_width or default.head_width
     if c.width is not None and c.head_width is None:
         head = next((h for h in (head, *_HEAD_WIDTHS) if c.width % h == 0), head)
     _check_layers(c)
-    _check_depths(c)
     _check_width(c, head)
     # An encoder has no cache to save.
     ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
@@ -259,14 +239,16 @@ def template(target: Target, c: Constraints) -> Template:
 
 
 def _check_numbers(c: Constraints) -> None:
-    for name, (least, most) in _LIMITS.items():
-        if (value := getattr(c, name)) is None:
+    for demand in fields(c):
+        value, limits = getattr(c, demand.name), demand.metadata.get("limits")
+        if value is None or not limits:
             continue
         whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not least <= value <= most:
+        if not whole or not limits[0] <= value <= limits[1]:
             why = "out of range" if whole else "not a whole number"
             raise UsageError(
-                f"{typed(name, value)} {shown(value)} is {why}; accepted are {least} to {most:,}"
+                f"{typed(demand.name, value)} {shown(value)} is {why}; accepted are {limits[0]} to "
+                f"{limits[1]:,}"
             )
     factor = c.ff_factor
     if factor is not None and not (isinstance(factor, int | float) and 0.1 <= factor <= 100):
@@ -286,21 +268,17 @@ def _check_numbers(c: Constraints) -> None:
             )
 
 
-def _check_kind(c: Constraints) -> None:
-    if c.kind == "encoder-decoder":
-        if c.loops > 1:
-            raise UsageError(
-                "looped layers in an encoder-decoder: such a net is not known here; "
-                "accepted are loops of a decoder; try --loops 1"
-            )
-    elif c.head_width and c.head_width % 2:
+def _check_kind_and_experts(c: Constraints) -> None:
+    if c.kind == "encoder-decoder" and c.loops > 1:
+        raise UsageError(
+            "looped layers in an encoder-decoder: such a net is not known here; "
+            "accepted are loops of a decoder; try --loops 1"
+        )
+    if c.kind != "encoder-decoder" and c.head_width and c.head_width % 2:
         raise UsageError(
             f"the head width {c.head_width} is odd; rotary positions turn pairs of "
             f"numbers: try {c.head_width + 1}"
         )
-
-
-def _check_experts(c: Constraints) -> None:
     if not c.experts:
         for name in OF_EXPERTS:
             if value := getattr(c, name):
@@ -334,30 +312,27 @@ def _check_layers(c: Constraints) -> None:
             f"{c.loops} loops on {c.pipeline:,} stages take at least {c.loops * c.pipeline:,} "
             f"layers; accepted are up to {DEEPEST:,}: give fewer of one of them"
         )
-    if c.layers is None:
-        return
-    own, rest = divmod(c.layers, c.loops)
-    if rest:
-        near = " or ".join(str(n * c.loops) for n in (own, own + 1) if n)
-        raise UsageError(
-            f"{c.layers} layers in {c.loops} loops are no whole number of layers each; try {near}"
-        )
-    if own < c.pipeline:
-        raise UsageError(
-            f"{plural(own, 'layer')} on {c.pipeline} stages leave stages empty; give "
-            f"at least {c.pipeline * c.loops} layers or at most {own} stages"
-        )
-    if c.dense_layers >= c.layers:
-        raise UsageError(
-            f"{c.dense_layers} dense of {plural(c.layers, 'layer')} leave none with "
-            f"experts; accepted are 0 to {c.layers - 1}"
-        )
-
-
-def _check_depths(c: Constraints) -> None:
-    """Raises where no depth obeys all demands, and names those without one of which some does."""
+    if c.layers is not None:
+        own, rest = divmod(c.layers, c.loops)
+        if rest:
+            near = " or ".join(str(n * c.loops) for n in (own, own + 1) if n)
+            raise UsageError(
+                f"{c.layers} layers in {c.loops} loops are no whole number of layers each; "
+                f"try {near}"
+            )
+        if own < c.pipeline:
+            raise UsageError(
+                f"{plural(own, 'layer')} on {c.pipeline} stages leave stages empty; give "
+                f"at least {c.pipeline * c.loops} layers or at most {own} stages"
+            )
+        if c.dense_layers >= c.layers:
+            raise UsageError(
+                f"{c.dense_layers} dense of {plural(c.layers, 'layer')} leave none with "
+                f"experts; accepted are 0 to {c.layers - 1}"
+            )
     if legal_depths(c, 1, DEEPEST):
         return
+    # Demands without one of which some depth obeys the others.
     demands = demands_of(c)
     excluding = [name for name in demands if legal_depths(without(c, name), 1, DEEPEST)] or demands
     names = (f"{typed(name, value)} {value}" for name in excluding if (value := getattr(c, name)))
@@ -410,12 +385,10 @@ def legal_depths(c: Constraints, least: int, most: int) -> range:
     allow, which may be none; the demanded depth alone where there is one (`stages` then says how it
     is split).
 
-    >>> list(legal_depths(Constraints(pipeline=4), 22, 33))
-    [24, 28, 32]
+    >>> [list(legal_depths(Constraints(pipeline=4), 22, most)) for most in (33, 23)]
+    [[24, 28, 32], []]
     >>> list(legal_depths(Constraints(pipeline=4, layers=30), 1, 99))
     [30]
-    >>> list(legal_depths(Constraints(pipeline=4), 22, 23))
-    []
     """
     if c.layers is not None:
         return range(max(c.layers, c.least_layers), min(c.layers, c.most_layers) + 1)
@@ -477,13 +450,8 @@ class Terms(NamedTuple):
 
     def value(self, width: float, keys: float, inner: float, expert: float) -> float:
         """The size at these widths."""
-        return width * (
-            self.square * width
-            + self.kv * keys
-            + self.inner * inner
-            + self.expert * expert
-            + self.linear
-        )
+        inside = self.square * width + self.kv * keys + self.inner * inner + self.expert * expert
+        return width * (inside + self.linear)
 
 
 def terms(t: Template, layers: float, of: Measure) -> Terms:
@@ -536,15 +504,10 @@ def squares(t: Template, layers: float, width: float) -> float:
     >>> squares(template(Target(3e9), Constraints()), 32, 2304)
     14.5
     """
-    c = t.demanded
     s = terms(unlooped(t), layers, "active")
-    weights = (
-        s.square
-        + s.kv / t.ratio
-        + s.inner * t.ff_factor
-        + s.expert * (t.expert_factor + (c.expert_width or 0) / width)
-    ) / layers
-    return float(weights)
+    expert = t.expert_factor + (t.demanded.expert_width or 0) / width
+    weights = s.square + s.kv / t.ratio + s.inner * t.ff_factor + s.expert * expert
+    return float(weights / layers)
 
 
 def rounded(number: float, multiple: int) -> int:
@@ -578,23 +541,17 @@ def inner_widths(value: float, s: Terms, t: Template, width: int, keys: int) -> 
 
 
 def nearest(target: Target, t: Template, layers: int) -> Shape | None:
-    """The shape of so many layers that is nearest to a size; None where none has a legal width, or
-    no layer would have experts.
+    """The shape of so many legal layers that is nearest to a size; None where none has a legal
+    width, or no layer would have experts.
 
     Of the two legal widths around the real one it is that whose size is nearer; sizes within 1 %
     count as equally near, and then the nearer width decides.
-
-    Args:
-        target: the size.
-        t: its template.
-        layers: a legal depth.
     """
     if layers <= t.demanded.dense_layers:
         return None
     s = terms(t, layers, target.of)
     real = real_width(target.value, s, t)
-    below = int(real // t.step) * t.step
-    best: tuple[tuple[float, float], tuple[int, int, int, int], float] | None = None
+    below, legal = int(real // t.step) * t.step, []
     for width in (t.step,) if t.demanded.width else (below, below + t.step):
         # Where the least width is more than twice the real one, there is no shape.
         if not width or (not below and not t.demanded.width and width > 2 * real):
@@ -602,25 +559,17 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
         keys = key_heads(t, width // t.head_width)
         inner, expert = inner_widths(target.value, s, t, width, keys * t.head_width)
         value = s.value(width, keys * t.head_width, inner, expert)
-        order = max(abs(value / target.value - 1), CLOSE), abs(width - real)
-        if best is None or order < best[0]:
-            best = order, (width, keys, inner, expert), value
-    if best is None:
+        off = max(abs(value / target.value - 1), CLOSE)
+        legal.append((off, abs(width - real), width, keys, inner, expert, value))
+    if not legal:
         return None
-    return Shape(_architecture(t, layers, *best[1]), best[2], best[2] / target.value - 1)
-
-
-def _architecture(
-    t: Template, layers: int, width: int, keys: int, inner: int, expert: int
-) -> Architecture:
+    _, _, width, keys, inner, expert, value = min(legal)
     c = t.demanded
-    both = c.kind == "encoder-decoder"
-    experts = (
-        Experts(c.experts, c.active_experts, expert, c.shared_experts, dense_layers=c.dense_layers)
-        if c.experts
-        else None
-    )
-    return Architecture(
+    both, experts = c.kind == "encoder-decoder", None
+    if c.experts:
+        used, shared, dense = c.active_experts, c.shared_experts, c.dense_layers
+        experts = Experts(c.experts, used, expert, shared, dense_layers=dense)
+    net = Architecture(
         layers,
         width,
         width // t.head_width,
@@ -637,15 +586,12 @@ def _architecture(
         experts=experts,
         relative_buckets=RELATIVE_BUCKETS if both else 0,
     )
+    return Shape(net, value, value / target.value - 1)
 
 
 def shapes(target: Target, c: Constraints, tolerance: float = 0.1) -> list[Shape]:
-    """The nearest shape of every legal depth with 8 <= d / L <= 512, shallowest first.
-
-    Args:
-        target: the size.
-        c: what the shapes must satisfy; a demanded depth or width may leave that range of d / L.
-        tolerance: the largest mismatch of a shape that is listed.
+    """The nearest shape of every legal depth with 8 <= d / L <= 512, shallowest first, as far as
+    its mismatch is within the tolerance; a demanded depth or width may leave that range of d / L.
 
     Raises:
         UsageError: for constraints that no shape of this size satisfies, with the nearest one.
@@ -655,33 +601,21 @@ def shapes(target: Target, c: Constraints, tolerance: float = 0.1) -> list[Shape
     ({0}, True)
     """
     t = template(target, c)
-    candidates, off = [], None
-    for layers in _depths(target, t):
-        shape = nearest(target, t, layers)
-        if shape is None:
-            continue
-        if abs(shape.mismatch) <= tolerance:
-            candidates.append(shape)
-        elif off is None or abs(shape.mismatch) < abs(off.mismatch):
-            off = shape
-    if candidates:
+    found = [s for layers in _depths(target, t) if (s := nearest(target, t, layers))]
+    if candidates := [s for s in found if abs(s.mismatch) <= tolerance]:
         return candidates
+    off = min(found, key=lambda s: abs(s.mismatch), default=None)
     raise UsageError(_no_shape(target, t, off))
 
 
 def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture:
-    """An architecture with another depth and, as nearly as rounding allows, the same size: what a
-    layer more or less costs in width.
+    """An architecture with another depth and, as nearly as rounding allows, the same size `of` a
+    kind: what a layer more or less costs in width.
 
     The width goes to a multiple that keeps head width and ratio of query to key heads; heads that
     are not tied to the width stay. The inner width (with experts, theirs) takes up the rest, in
     multiples of a power of two that divides it now (8, or less than 1/40 of it). Both stacks of an
     encoder-decoder change.
-
-    Args:
-        a: any architecture.
-        layers: its new depth.
-        of: what stays the same: parameters, or forward FLOPs per token at the training context.
 
     Raises:
         UsageError: for a depth that its loops or dense layers do not allow.
@@ -703,21 +637,13 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     step = a.head_size * (a.heads // a.key_heads) if bound else min(128, a.width & -a.width)
     real = a.width * (a.layers / layers) ** 0.5
     widths = {max(1, int(real / step + part)) * step for part in (0, 1)} | {a.width}
-    best = None
+    found = []
     for width in sorted(widths, key=lambda w: (abs(w - real), w)):
         heads = width // a.head_size if bound else a.heads
         keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
-        shape = _with_inner_width(
-            deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
-            width / a.width,
-            goal,
-            of,
-        )
-        off = max(abs(measure(shape, of) / goal - 1), CLOSE)
-        if best is None or off < best[0]:
-            best = off, shape
-    assert best is not None
-    return best[1]
+        wide = deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size)
+        found.append(_with_inner_width(wide, width / a.width, goal, of))
+    return min(found, key=lambda shape: max(abs(measure(shape, of) / goal - 1), CLOSE))
 
 
 def _with_inner_width(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
@@ -806,10 +732,8 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
     inner, expert = inner_widths(1.0, s, t, t.step, keys)
     value = s.value(t.step, keys, inner, expert)
-    experts, fewer = "", ""
-    if c.experts:
-        experts = f" with {c.experts:,} experts of width {expert:,}"
-        fewer = "fewer or narrower experts, "
+    experts = f" with {c.experts:,} experts of width {expert:,}" if c.experts else ""
+    fewer = "fewer or narrower experts, " if c.experts else ""
     return (
         f"no shape has {sought}: the {width} takes {size(value)} in {plural(layers, 'layer')}"
         f"{experts}; try {fewer}{narrower(t)}or a larger size"
@@ -824,17 +748,15 @@ def width_steps(t: Template) -> str:
     >>> width_steps(template(Target(1e9), Constraints(head_width=64, kv_ratio=8, tensor=2)))
     '1,024 (head width 64 x 8 query heads a key head x 2 devices)'
     """
-    c, reason = t.demanded, f"head width {t.head_width}"
+    c, ratio = t.demanded, t.demanded.kv_ratio or 1
     if c.width is not None:
         return f"{c.width:,}"
-    if c.kv_ratio and c.kv_ratio > 1:
-        reason += f" x {c.kv_ratio:,} query heads a key head"
-    if c.tensor > 1:
-        reason += f" x {c.tensor:,} devices"
-    if t.heads > c.tensor * (c.kv_ratio or 1):
-        reason += f" x {t.heads} heads"
+    factors = [f"head width {t.head_width}"]
+    factors += [f"{ratio:,} query heads a key head"] * (ratio > 1)
+    factors += [f"{c.tensor:,} devices"] * (c.tensor > 1)
+    factors += [f"{t.heads} heads"] * (t.heads > c.tensor * ratio)
     coarse = t.head_width * t.heads % t.multiple
-    return f"{t.step:,} ({reason}{f', multiple {t.multiple}' if coarse else ''})"
+    return f"{t.step:,} ({' x '.join(factors)}{f', multiple {t.multiple}' if coarse else ''})"
 
 
 def narrower(t: Template) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from . import atlas, laws
-from .base.quantities import UsageError, parse_count, plural, quoted
+from .base.quantities import UsageError, parse_count, quoted
+from .layout import Sentences
 
 Meaning = Literal["exact", "suffices", "claimed", "measured"]
 # What can be asked, and how.
@@ -68,8 +70,7 @@ def answer_task(
 
     Args:
         task: "connectivity", with `diameter`, `vertices` or both (n vertices have a diameter of at
-            most n - 1); "hops", with `hops`; or
-            "regular", with `length`; or a key of `atlas.tasks`.
+            most n - 1); "hops", with `hops`; "regular", with `length`; or a key of `atlas.tasks`.
         known_by: of a task of the atlas, what was known at the end of that year.
         tables: a folder with tables of a user's own, which extend the atlas.
         typed: these options.
@@ -93,12 +94,11 @@ def answer_task(
         )
     refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
     needed = typed.get(_NEEDED[known])
-    vertices = typed.get("vertices")
-    count = (
-        None if vertices is None else parse_count(vertices, "number of vertices", "--vertices 100")
-    )
-    if needed is None and count is not None:
-        return for_connectivity(count - 1, count)
+    count = None
+    if (vertices := typed.get("vertices")) is not None:
+        count = parse_count(vertices, "number of vertices", "--vertices 100")
+        if needed is None:
+            return for_connectivity(count - 1, count)
     if needed is None:
         raise UsageError(f"the task {known} needs --{_NEEDED[known]}; try --task {TASKS[known]}")
     if known == "hops":
@@ -151,27 +151,15 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
     [4, 32]
     """
     least = diameter + 1
-    if vertices is not None and vertices < least:
+    n = least if vertices is None else vertices
+    if n < least:
         raise UsageError(
             f"a component of diameter {diameter} has at least {least} vertices, "
-            f"not {vertices}; try --vertices {least}"
+            f"not {n}; try --vertices {least}"
         )
-    n = vertices or least
-    reach, doubling = laws.layers_for_diameter(diameter), laws.universal_layers(n)
-    rule = f"ceil(log_3 D) = {reach}, the least L with 3^L >= {diameter:,}"
-    unknown = "" if vertices else ", at the least n for this diameter; give yours by --vertices"
-    second = plural(doubling, "layer") if vertices else "18 + 2 ceil(log_2 n) layers"
-    return _answer(
-        "connectivity",
-        {"reach": reach, "doubling": doubling},
-        diameter=diameter,
-        n=n,
-        rule="0 layers: the input already shows it" if diameter <= 1 else rule,
-        unknown=unknown,
-        second=second,
-        reach_layers=plural(reach, "layer"),
-        largest=laws.LARGEST_DIAMETER,
-    )
+    layers = {"reach": laws.layers_for_diameter(diameter), "doubling": laws.universal_layers(n)}
+    known = {"diameter": diameter, "n": n, "seen": diameter <= 1, "given": vertices is not None}
+    return _answer("connectivity", layers, largest=laws.LARGEST_DIAMETER, **known)
 
 
 def for_hops(hops: int) -> TaskAnswer:
@@ -181,19 +169,10 @@ def for_hops(hops: int) -> TaskAnswer:
     [(4, 'claimed'), (5, 'suffices')]
     """
     printed, corrected = laws.layers_for_hops_printed(hops), laws.layers_for_hops(hops)
-    executed = laws.LARGEST_EXECUTED
-    layers = {"corrected": corrected} | ({"printed": printed} if printed != corrected else {})
-    known = {"printed": printed, "executed": executed}
-    claimed = _TEXTS["hops"]["claimed"][2 if printed != corrected else int(hops > 1)]
-    return _answer(
-        "hops",
-        layers,
-        **known,
-        asked=plural(hops, "hop"),
-        corrected_layers=plural(corrected, "layer"),
-        claimed=claimed.format(**known),
-        limits=_TEXTS["hops"]["limits"].format(**known) if hops > executed else "",
-    )
+    differ, executed = printed != corrected, laws.LARGEST_EXECUTED
+    layers = {"corrected": corrected} | ({"printed": printed} if differ else {})
+    known = {"differ": differ, "fails": hops > 1, "beyond": hops > executed}
+    return _answer("hops", layers, hops=hops, printed=printed, executed=executed, **known)
 
 
 def for_regular(length: int) -> TaskAnswer:
@@ -205,17 +184,11 @@ def for_regular(length: int) -> TaskAnswer:
     own, looped = (laws.layers_for_regular(length, shared) for shared in (False, True))
     trained = laws.trained_layers_for_a5(length)
     fewest, most = laws.A5_DEPTHS
-    return _answer(
-        "regular",
-        {"own": own, "looped": looped, "measured": max(1, round(trained))},
-        () if fewest <= trained <= most else ("measured",),
-        letters=plural(length, "letter"),
-        slope=laws.A5_SLOPE,
-        below=-laws.A5_INTERCEPT,
-        trained=trained,
-        fewest=fewest,
-        most=most,
-    )
+    layers = {"own": own, "looped": looped, "measured": max(1, round(trained))}
+    outside = () if fewest <= trained <= most else ("measured",)
+    known = {"length": length, "trained": trained, "fewest": fewest, "most": most}
+    fit = {"slope": laws.A5_SLOPE, "below": -laws.A5_INTERCEPT}
+    return _answer("regular", layers, outside, **known, **fit)
 
 
 # The texts of an answer, with the places of its numbers in braces.
@@ -228,18 +201,18 @@ def _answer(
     task: str, layers: dict[str, int], extrapolated: tuple[str, ...] = (), /, **known: Any
 ) -> TaskAnswer:
     """The texts of a task with its numbers, of constructions whose layers are known."""
-    texts, known = _TEXTS[task], known | layers
+    texts, filled = _TEXTS[task], partial(Sentences().format, **known | layers)
 
     def number(row: dict[str, str]) -> TaskNumber:
-        filled: dict[str, Any] = {name: text.format(**known) for name, text in row.items()}
+        said: dict[str, Any] = {name: filled(text) for name, text in row.items()}
         outside = row["layers"] in extrapolated
-        return TaskNumber(**filled | {"layers": layers[row["layers"]], "extrapolated": outside})
+        return TaskNumber(**said | {"layers": layers[row["layers"]], "extrapolated": outside})
 
     return TaskAnswer(
         task,
-        texts["question"].format(**known),
-        texts["headline"].format(**known),
-        tuple(remark.format(**known) for remark in texts["remarks"]),
+        filled(texts["question"]),
+        filled(texts["headline"]),
+        tuple(map(filled, texts["remarks"])),
         tuple(number(row) for row in texts["numbers"] if row["layers"] in layers),
         tuple(texts["labels"]),
     )

@@ -102,19 +102,13 @@ def trade(
     for a, within in zip((base, other), ranges, strict=True):
         if within is not None and not within.trained(a.layers):
             return Trade(larger=more)
-    change = price(
-        start.parameters,
-        start.aspect,
-        end.aspect,
-        kind,
-        per_layer=start.per_layer,
-        known_by=known_by,
-    )
+    size, one = start.parameters, start.per_layer
+    change = price(size, start.aspect, end.aspect, kind, per_layer=one, known_by=known_by)
     if change is None:
         return Trade(larger=more)
     loss = (change.low, change.high)
     factor = None
-    _, outside = losses_near(start.parameters / start.per_layer, known_by)
+    _, outside = losses_near(size / one, known_by)
     if abs(more) <= EQUAL and not outside and (of_loss := worth(base, loss, known_by)):
         # The throughput is taken as inverse to the FLOPs of a token.
         faster = measure(base, "flops") / measure(other, "flops")

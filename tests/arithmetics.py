@@ -26,6 +26,7 @@ import ctypes
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -145,19 +146,11 @@ def _replace_loop(type_number: int, loop: Any) -> Any:
     return before
 
 
-class _View:
+def _view(place: int, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """Memory as an array."""
-
-    def __init__(
-        self, place: int, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]
-    ) -> None:
-        self.__array_interface__ = {
-            "version": 3,
-            "data": (place, False),
-            "shape": tuple(shape),
-            "strides": tuple(strides),
-            "typestr": dtype.str,
-        }
+    form = {"shape": tuple(shape), "strides": tuple(strides), "typestr": dtype.str}
+    said = {"version": 3, "data": (place, False)} | form
+    return np.asarray(SimpleNamespace(__array_interface__=said))
 
 
 @contextmanager
@@ -180,15 +173,9 @@ def _numpy(product: Product) -> Iterator[Product]:
                 before[0](places, sizes, strides, data)
                 return
             count, m, k, n = sizes[:4]
+            steps = [(strides[i], *strides[3 + 2 * i : 5 + 2 * i]) for i in range(3)]
             a, b, c = (
-                np.asarray(
-                    _View(
-                        places[i],
-                        (count, *shape),
-                        (strides[i], *strides[3 + 2 * i : 5 + 2 * i]),
-                        dtype,
-                    )
-                )
+                _view(places[i], (count, *shape), steps[i], dtype)
                 for i, shape in enumerate(((m, k), (k, n), (m, n)))
             )
             c[...] = plainly(a, b)

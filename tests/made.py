@@ -47,11 +47,9 @@ def row(
     return CaseResult(case, value, Decision(verdict, 0.5, False, reason), records)
 
 
-def result(
-    statement: object, *rows: CaseResult, control: Verdict | None = None, **changes: Any
-) -> ClaimResult:
-    """A claim of suite quick, with what came of its cases and of its control."""
-    claim = Claim(
+def claim(statement: object, *cases: Case, **changes: Any) -> Claim:
+    """A claim of suite quick that cannot be measured."""
+    made = Claim(
         key="topic/name",
         title="t",
         text="W.",
@@ -61,8 +59,16 @@ def result(
         kind="upper",
         holds_for="all",
         measured=None,
-        grid={"quick": tuple(r.case for r in rows)},
-        control=Control(rows[0].case, "never"),
+        grid={"quick": cases},
+        control=Control(cases[0], "never"),
     )
-    ran = control and CaseResult(claim.control.case, Exact(10), Decision(control))
-    return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick")
+    return replace(made, **changes)
+
+
+def result(
+    statement: object, *rows: CaseResult, control: Verdict | None = None, **changes: Any
+) -> ClaimResult:
+    """A claim of suite quick, with what came of its cases and of its control."""
+    made = claim(statement, *(row.case for row in rows), **changes)
+    ran = control and CaseResult(rows[0].case, Exact(10), Decision(control))
+    return ClaimResult(made, rows, None, None, control=ran, suite="quick")

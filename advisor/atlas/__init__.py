@@ -333,13 +333,9 @@ class Atlas:
             UsageError: for a task that is not in the atlas.
         """
         if task is not None and task not in self.tasks:
-            near = self.nearest_tasks(task)
-            hint = (
-                f"did you mean {' or '.join(near)}?"
-                if near
-                else "`depthlaw tasks` lists them, `depthlaw tasks language REGEX` decides regular "
-                "languages"
-            )
+            hint = "`depthlaw tasks` lists them, `depthlaw tasks language REGEX` decides regular "
+            near = " or ".join(self.nearest_tasks(task))
+            hint = f"did you mean {near}?" if near else f"{hint}languages"
             raise UsageError(f"unknown task {quoted(task)}; {hint}")
         best: dict[tuple[str, str], dict[str, AtlasBound]] = {}
         for bound in self.bounds:

@@ -1,12 +1,15 @@
 """What people type on a command line, read exactly: budgets such as 1.3B, 6.5e19, 2 weeks, 24GB.
-And numbers as they are printed."""
+And numbers as they are printed.
+
+What a `parse_` function cannot read, or what lies outside its limits, is a UsageError that says
+what is accepted.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import partial
 
 # From a toy to a hundred times the largest nets: outside, a zero too many or too few is likelier.
 LEAST, MOST = 10**3, 10**15
@@ -28,17 +31,8 @@ class UsageError(ValueError):
 
 
 def parse_budget(text: str) -> int:
-    """A parameter budget as an exact integer.
-
-    Args:
-        text: a number, with an optional power of ten, commas or underscores between digits, and a
-            suffix K, M, B or G, T (thousand to trillion), in any case.
-
-    Raises:
-        UsageError: for anything else, and outside 1e3 to 1e15, with what is accepted.
-
-    >>> parse_budget("1.3B"), parse_budget("350M"), parse_budget("7e9"), parse_budget("1,300,000")
-    (1300000000, 350000000, 7000000000, 1300000)
+    """A parameter budget from 1e3 to 1e15 as an exact integer: a number, with an optional power of
+    ten, commas or underscores between digits, and a suffix K, M, B or G, T, in any case.
     """
     budget = f"the budget {quoted(text)}"
     if text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
@@ -66,14 +60,7 @@ def parse_budget(text: str) -> int:
 
 
 def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
-    """A whole number of at least `least`, such as a diameter: 64, 1,000 or 1e3, read exactly.
-
-    >>> parse_count("64", "diameter", "--diameter 64"), parse_count("1e12", "size", "--size 3")
-    (64, 1000000000000)
-
-    Raises:
-        UsageError: for anything else, such as 1.5, and above 1e15.
-    """
+    """A whole number from `least` to 1e15, such as a diameter: 64, 1,000 or 1e3."""
     number, value = _read(text) or (None, None)
     if (
         number
@@ -90,42 +77,20 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
 
 
 def parse_tokens(text: str) -> int:
-    """A number of tokens: 300B, 1.5T, 3e11.
-
-    Raises:
-        UsageError: for anything else, and outside 1 to 1e18.
-
-    >>> parse_tokens("300B"), parse_tokens("1.5T tokens")
-    (300000000000, 1500000000000)
-    """
+    """A number of tokens from 1 to 1e18: 300B, 1.5T, 3e11."""
     return round(_quantity(text, "number of tokens", _TOKENS, (1, 10**18), "such as 300B or 3e11"))
 
 
 def parse_bytes(text: str) -> int:
-    """An amount of memory in bytes: a number with an optional unit K, M, G or T.
-
-    Units are powers of 1024, as memory is sold (GB and GiB alike); rates are not
-    (`parse_bandwidth`).
-
-    Raises:
-        UsageError: for anything else, and below one byte.
-
-    >>> parse_bytes("8GB"), parse_bytes("512m"), parse_bytes("1.5 GiB")
-    (8589934592, 536870912, 1610612736)
+    """An amount of memory in bytes, at least one: a number with an optional unit K, M, G or T,
+    which are powers of 1024, as memory is sold (GB and GiB alike).
     """
     example = "with a unit, such as 8GB (of 1024^3 bytes)"
     return int(_quantity(text, "amount of memory", _BYTES, (1, 2**60), example))
 
 
 def parse_milliseconds(text: str) -> Fraction:
-    """Milliseconds per token: 20, 20ms, 0.02s, or a rate: 50/s, 50 tokens/s.
-
-    Raises:
-        UsageError: for anything else, and outside 1e-6 to 1e9 ms.
-
-    >>> int(parse_milliseconds("20ms")), int(parse_milliseconds("50/s"))
-    (20, 20)
-    """
+    """Milliseconds per token, 1e-6 to 1e9: 20, 20ms, 0.02s, or a rate: 50/s, 50 tokens/s."""
     limits, example = (Fraction(1, 10**6), 10**9), "such as 20ms or 50/s"
     rate = re.fullmatch(
         r"(.*?)(?:tokens?|tok|t)?\s*/\s*s(?:ec)?", text.strip(), re.ASCII | re.IGNORECASE
@@ -136,28 +101,14 @@ def parse_milliseconds(text: str) -> Fraction:
 
 
 def parse_share(text: str, what: str = "utilisation") -> Fraction:
-    """A share above 0 and at most 1: 40%, 0.4.
-
-    Raises:
-        UsageError: for anything else; of 40 it says that 40% may be meant.
-
-    >>> float(parse_share("40%")), float(parse_share("0.4"))
-    (0.4, 0.4)
-    """
+    """A share above 0 and at most 1: 40%, 0.4. The error for 40 says that 40% may be meant."""
     return _quantity(
         text, what, {"": 1, "%": Fraction(1, 100)}, (Fraction(1, 10**6), 1), "such as 40% or 0.4"
     )
 
 
 def parse_ratio(text: str) -> int:
-    """A whole ratio: 4, or 4:1.
-
-    Raises:
-        UsageError: for anything else, such as 3:2.
-
-    >>> parse_ratio("4:1"), parse_ratio("8"), parse_ratio("32:8")
-    (4, 8, 4)
-    """
+    """A whole ratio: 4, or 4:1."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[:/]\s*(\d{1,6}))?\s*", text, re.ASCII)
     above, below = (int(match[1]), int(match[2] or 1)) if match else (0, 1)
     if not above or not below or above % below:
@@ -169,14 +120,7 @@ def parse_ratio(text: str) -> int:
 
 
 def parse_factor(text: str) -> Fraction:
-    """A positive factor: 4, 2.67 or 8/3, read exactly.
-
-    Raises:
-        UsageError: for anything else, such as 4/ or 1/0.
-
-    >>> float(parse_factor("4")), float(parse_factor("2.5")), parse_factor("8/3")
-    (4.0, 2.5, Fraction(8, 3))
-    """
+    """A positive factor: 4, 2.67 or 8/3."""
     match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,17})?)\s*(?:/\s*(\d{1,6})\s*)?", text, re.ASCII)
     above, below = (Fraction(match[1]), int(match[2] or 1)) if match else (Fraction(), 1)
     if not above or not below:
@@ -192,13 +136,8 @@ def _units(base: int, units: str, endings: str) -> dict[str, int]:
     return {letter + end: size for letter, size in sizes.items() for end in endings.split(".")}
 
 
-_FLOPS = {
-    **_units(1000, ".k.m.g.t.p.e.z.y", ".flop.flops"),
-    "pf-day": 864 * 10**17,
-    "pf-days": 864 * 10**17,
-    "pflop/s-day": 864 * 10**17,
-    "pflop/s-days": 864 * 10**17,
-}
+_PF_DAYS = ("pf-day", "pf-days", "pflop/s-day", "pflop/s-days")
+_FLOPS = _units(1000, ".k.m.g.t.p.e.z.y", ".flop.flops") | dict.fromkeys(_PF_DAYS, 864 * 10**17)
 _TOKENS = {u + end: n for u, n in _SUFFIXES.items() for end in ("", "tokens", "token", "tok")}
 _BYTES = {**_units(1024, ".k.m.g.t", ".b"), **_units(1024, ".k.m.g.t", "ib")}
 # B is a byte and b a bit; what ends in bps is bits, unless it is written Bps. Where no spelling
@@ -239,11 +178,7 @@ def _quantity(
     limits: tuple[int | Fraction, int],
     example: str,
 ) -> Fraction:
-    """A positive number with a unit, exact.
-
-    Raises:
-        UsageError: for what is no number, has another unit, or lies outside the limits.
-    """
+    """A positive number with a unit, exact."""
     label = f"the {what} {quoted(text)}"
     accepted = f"give a positive number {example}"
     match = _MEASURE.fullmatch(text.strip()) if len(text) <= 100 else None
@@ -270,25 +205,14 @@ def _quantity(
     raise UsageError(f"{label} is {bound}; {accepted}")
 
 
-# Training FLOPs; a petaflop/s-day is 1e15 * 86400 of them.
-parse_flops = partial(
-    _quantity,
-    what="number of FLOPs",
-    units=_FLOPS,
-    limits=(1, 10**35),
-    example="such as 6.5e19 or 1.2 ZFLOP",
-)
+def parse_flops(text: str) -> Fraction:
+    """Training FLOPs, 1 to 1e35; a petaflop/s-day is 1e15 * 86400 of them."""
+    return _quantity(text, "number of FLOPs", _FLOPS, (1, 10**35), "such as 6.5e19 or 1.2 ZFLOP")
 
 
 def parse_bandwidth(text: str) -> Fraction:
     """A bandwidth in bytes per second. Units are powers of 1000 (GiB/s: of 1024), and there must be
-    one.
-
-    Raises:
-        UsageError: for anything else, and for b/s in lower case, which some write for bytes.
-
-    >>> [int(parse_bandwidth(x)) for x in ("50GB/s", "50Gb/s", "50Gbps", "50 Gbit/s", "50GBps")]
-    [50000000000, 6250000000, 6250000000, 6250000000, 50000000000]
+    one; b/s in lower case, which some write for bytes, is refused.
     """
     if len(text) <= 100 and re.search(r"(?<![A-Za-z])(?:[kmgt]i?)?b\s*/\s*s$", text.strip()):
         raise UsageError(
@@ -300,14 +224,7 @@ def parse_bandwidth(text: str) -> Fraction:
 
 
 def parse_hours(text: str) -> Fraction:
-    """A duration, in hours: 336h, 14d, 2 weeks, a week.
-
-    Raises:
-        UsageError: for anything else, and outside a second to 1e7 hours.
-
-    >>> int(parse_hours("2 weeks")), int(parse_hours("a week")), parse_hours("an hour")
-    (336, 168, Fraction(1, 1))
-    """
+    """A duration from a second to 1e7 hours, in hours: 336h, 14d, 2 weeks, a week."""
     one = re.fullmatch(r"(?:an?|one)\s+([a-z]+)", text.strip().lower())
     return _quantity(
         f"1 {one[1]}" if one and one[1] in _HOURS else text,

@@ -26,37 +26,14 @@ from depthlaw.theory.counting.counted_nets import llama
 
 CONFIGS = Path(__file__).parent / "configs"
 PLAIN = Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, context=1024)
-GPT2 = PLAIN.with_(
-    norm="layernorm",
-    norm_bias=True,
-    qkv_bias=True,
-    output_bias=True,
-    mlp_bias=True,
-    learned_positions=1024,
-)
+BIASES = dict.fromkeys(("norm_bias", "qkv_bias", "output_bias", "mlp_bias"), True)
+GPT2 = PLAIN.with_(norm="layernorm", learned_positions=1024, **BIASES)
 LLAMA = Architecture(32, 4096, 32, 11008, 32000)
 MIXTRAL = LLAMA.with_(d_ff=14336, kv_heads=8, experts=Experts(8, 2, 14336))
-DEEPSEEK = Architecture(
-    61,
-    7168,
-    128,
-    18432,
-    129280,
-    latent=Latent(512, 1536, 128, 64, 128),
-    experts=Experts(256, 8, 2048, shared=1, dense_layers=3),
-)
-T5 = Architecture(
-    6,
-    512,
-    8,
-    2048,
-    32128,
-    kind="encoder-decoder",
-    encoder_layers=6,
-    gated=False,
-    tied=True,
-    relative_buckets=32,
-)
+LATENT, MANY = Latent(512, 1536, 128, 64, 128), Experts(256, 8, 2048, shared=1, dense_layers=3)
+DEEPSEEK = Architecture(61, 7168, 128, 18432, 129280, latent=LATENT, experts=MANY)
+STACKS = {"kind": "encoder-decoder", "encoder_layers": 6, "relative_buckets": 32}
+T5 = Architecture(6, 512, 8, 2048, 32128, gated=False, tied=True, **STACKS)
 
 
 def stated(key: str, **case: int | str) -> int:
@@ -74,6 +51,7 @@ def architectures(draw: st.DrawFn) -> Architecture:
     """Decoders of every kind of part, small."""
     small = st.integers(1, 9)
     kv, group, layers = draw(small), draw(small), draw(small)
+    flags = ("gated", "tied", "qkv_bias", "mlp_bias", "norm_bias")
     experts = draw(
         st.none()
         | st.builds(
@@ -96,19 +74,15 @@ def architectures(draw: st.DrawFn) -> Architecture:
         kv_heads=kv,
         head_width=draw(small),
         experts=experts,
-        gated=draw(st.booleans()),
         latent=draw(st.none() | st.builds(Latent, small, st.none() | small, small, small, small)),
-        tied=draw(st.booleans()),
-        qkv_bias=draw(st.booleans()),
-        mlp_bias=draw(st.booleans()),
         norm=draw(st.sampled_from(["rmsnorm", "none"])),
-        norm_bias=draw(st.booleans()),
         qk_norm=draw(st.sampled_from(["none", "head", "width"])),
         context=draw(small),
         window=draw(st.none() | small),
         window_layers=draw(st.integers(0, layers)),
         learned_positions=draw(small),
         unique_layers=None if experts else draw(st.integers(1, layers)),
+        **{flag: draw(st.booleans()) for flag in flags},
     )
 
 
@@ -222,21 +196,18 @@ def test_a_forgotten_weight_is_noticed(part: str) -> None:
 
 
 def test_sizes_that_no_net_has_are_refused() -> None:
-    for change in (
-        {"layers": 0},
-        {"width": -1},
-        {"heads": 5},
-        {"kv_heads": 3},
-        {"kv_heads": 0},
-        {"unique_layers": 33},
-        {"unique_layers": 0},
-        {"encoder_layers": 2},
-        {"kind": "encoder-decoder"},
-        {"experts": Experts(4, 5, 8)},
-        {"experts": Experts(4, 2, 8, dense_layers=33)},
-    ):
+    numbers = {
+        "layers": [0],
+        "width": [-1],
+        "heads": [5],
+        "kv_heads": [3, 0],
+        "encoder_layers": [2],
+    }
+    experts = [Experts(4, 5, 8), Experts(4, 2, 8, dense_layers=33)]
+    others = {"unique_layers": [33, 0], "kind": ["encoder-decoder"], "experts": experts}
+    for field, value in ((field, v) for field, vs in (numbers | others).items() for v in vs):
         with pytest.raises(UsageError, match="accepted|give"):
-            LLAMA.with_(**change)
+            LLAMA.with_(**{field: value})
 
 
 # --- operations -----------------------------------------------------------------------------------
@@ -246,14 +217,8 @@ def test_sizes_that_no_net_has_are_refused() -> None:
 def test_operations_are_those_of_the_claims(context: int) -> None:
     # The claims count a whole sequence through layers of width d, without an output layer.
     def stated_operations(per_product: int, seen: int | str) -> int:
-        return stated(
-            "counting/pass_operations",
-            depth=12,
-            width=768,
-            tokens=context,
-            per_product=per_product,
-            seen=seen,
-        )
+        case = {"depth": 12, "width": 768, "tokens": context}
+        return stated("counting/pass_operations", per_product=per_product, seen=seen, **case)
 
     output = 2 * 50257 * 768
     full, masked = flops(PLAIN, context), flops(PLAIN, context, causal=True)

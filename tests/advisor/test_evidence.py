@@ -20,17 +20,9 @@ SCORED = [g for g in grids.grids() if g.scored]
 
 def forget() -> None:
     """Empty what was computed from the data."""
-    for made in (
-        grids.grids,
-        rules.rules,
-        rules.family,
-        evidence._grids_to_score,
-        evidence.score,
-        evidence._candidates,
-        evidence.best_rule,
-        evidence.default_rule,
-        evidence.table,
-    ):
+    read = [grids.grids, rules.rules, rules.family, evidence._grids_to_score, evidence.score]
+    chosen = [evidence._candidates, evidence.best_rule, evidence.default_rule, evidence.table]
+    for made in read + chosen:
         made.cache_clear()
 
 
@@ -52,6 +44,13 @@ def change(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[Rows
 
 def grid(name: str) -> grids.Grid:
     return next(g for g in grids.grids() if g.name == name)
+
+
+def regrets(volume: float, layers: int, *volumes: float) -> list[float]:
+    """Of a net of this volume and depth by the grids of losses of these that cover its shape."""
+    ratio = math.sqrt(volume / layers) / layers
+    found = (g.regret_at(ratio) for g in grids.loss_grids() if g.volume in volumes)
+    return [regret for regret in found if regret is not None]
 
 
 # --- the data ------------------------------------------------------------------------------------
@@ -179,22 +178,16 @@ def test_the_rule_that_picks_the_worst_cells_is_the_worst_and_the_best_the_best(
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda rows: [r.update(measure="loss") for r in rows if r["source"] == "codelion"],
-        lambda rows: [
-            r.update(value=str(3 - int(r["value"]))) for r in rows if r["measure"] == "rank"
-        ],
-        lambda rows: [
-            r.update(value="2.6")
-            for r in rows
-            if r["grid"].startswith("1.70") and r["layers"] == "50"
-        ],
-        lambda rows: [r.update(budget="none") for r in rows if r["source"] == "MobileLLM"],
+        lambda r: {"measure": "loss"} if r["source"] == "codelion" else {},
+        lambda r: {"value": str(3 - int(r["value"]))} if r["measure"] == "rank" else {},
+        lambda r: {"value": "2.6"} if (r["grid"][:4], r["layers"]) == ("1.70", "50") else {},
+        lambda r: {"budget": "none"} if r["source"] == "MobileLLM" else {},
     ],
     ids=["better flipped", "orders turned round", "one cell changed", "a source dropped"],
 )
-def test_a_change_in_the_data_changes_the_scores(change, edit: Callable[[Rows], None]) -> None:
+def test_a_change_in_the_data_changes_the_scores(change, edit: Callable[[dict], dict]) -> None:
     before = [(s.rule.key, s.mean) for s in evidence.table().scores]
-    change(edit)
+    change(lambda rows: [row.update(edit(row)) for row in rows])
     assert [(s.rule.key, s.mean) for s in evidence.table().scores] != before
 
 
@@ -358,17 +351,14 @@ def test_inside_the_interval_no_grid_of_the_size_loses_one_percent(volume: float
     found = evidence.interval(12 * volume)
     assert 1 <= found.low <= found.high
     for layers in range(found.low, found.high + 1):
-        ratio = math.sqrt(volume / layers) / layers
-        regrets = [g.regret_at(ratio) for g in grids.loss_grids() if g.volume == volume]
-        assert all(r is None or r <= 0.01 + 1e-9 for r in regrets), layers
+        assert max(regrets(volume, layers, volume), default=0) <= 0.01 + 1e-9, layers
 
 
 @pytest.mark.parametrize("volume", VOLUMES[2:], ids=lambda v: f"{12 * v:.2g}")
 def test_one_layer_less_than_the_interval_some_grid_loses_one_percent(volume: float) -> None:
     found = evidence.interval(12 * volume)
     assert not found.started
-    ratio = math.sqrt(volume / (found.low - 1)) / (found.low - 1)
-    assert any((g.regret_at(ratio) or 0) > 0.01 for g in grids.loss_grids() if g.volume == volume)
+    assert max(regrets(volume, found.low - 1, volume)) > 0.01
 
 
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9])
@@ -382,9 +372,7 @@ def test_between_two_sizes_an_end_loses_little_more_than_one_percent_by_either(
     volume = below * (above / below) ** part
     found = evidence.interval(12 * volume)
     for layers in range(found.low, found.high + 1):
-        ratio = math.sqrt(volume / layers) / layers
-        regrets = [g.regret_at(ratio) for g in grids.loss_grids() if g.volume in (below, above)]
-        assert all(r is None or r <= 0.012 for r in regrets), layers
+        assert max(regrets(volume, layers, below, above), default=0) <= 0.012, layers
 
 
 @pytest.mark.parametrize(
@@ -396,12 +384,9 @@ def test_the_decision_says_how_many_models_are_shallower_than_the_rule(
 ) -> None:
     there = [m for m in models.models() if m.kind == "decoder" and low <= m.parameters < high]
     rule = evidence.best_rule()
-    assert (
-        sum(
-            rule.depth(m.parameters, m.parameters / m.layers / m.width**2) > m.layers for m in there
-        ),
-        len(there),
-    ) == (deeper, models_there)
+    depths = (rule.depth(m.parameters, m.parameters / m.layers / m.width**2) for m in there)
+    assert sum(depth > m.layers for depth, m in zip(depths, there, strict=True)) == deeper
+    assert len(there) == models_there
     decision = next((Path(__file__).parents[2] / "docs/decisions").glob("0016-*.md"))
     assert f"{deeper} of {models_there}" in " ".join(decision.read_text().split())
 
@@ -432,19 +417,10 @@ def test_a_depth_that_no_grid_trained_is_not_called_too_deep() -> None:
     small, large = evidence.interval(5e7), evidence.interval(12 * VOLUMES[2])
     assert small.ended
     assert small.too_deep == 42
-    assert [small.place(n) for n in (8, 20, 41, 42, 80)] == [
-        "shallower than trained",
-        "inside",
-        "deeper than trained",
-        "too deep",
-        "too deep",
-    ]
-    assert [large.place(n) for n in (9, 20, 46, 500)] == [
-        "too shallow",
-        "inside",
-        "deeper than trained",
-        "deeper than trained",
-    ]
+    places = {8: "shallower than trained", 20: "inside", 41: "deeper than trained", 42: "too deep"}
+    assert {n: small.place(n) for n in (8, 20, 41, 42, 80)} == places | {80: "too deep"}
+    places = {9: "too shallow", 20: "inside", 46: "deeper than trained"}
+    assert {n: large.place(n) for n in (9, 20, 46, 500)} == places | {500: "deeper than trained"}
     completep = evidence.interval(1.5e9, key=NetKind("completep"))
     assert completep.place(completep.high + 1) == "too deep"
 

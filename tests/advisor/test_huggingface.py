@@ -148,20 +148,20 @@ def test_windows_follow_the_listed_layers() -> None:
 
 
 def test_some_layers_of_these_classes_have_windows() -> None:
-    neo = architecture_of(GPT_NEO)
-    assert (neo.window, neo.window_layers) == (256, 2)
-    half = {**GPT_NEO, "num_layers": 24, "attention_types": None}
-    assert architecture_of(half).window_layers == 12
-    without = architecture_of({**GPT_NEO, "attention_types": [[["global"], 4]]})
-    assert (without.window, without.window_layers) == (None, 0)
     cohere = {**LLAMA, "model_type": "cohere2", "num_hidden_layers": 9}
-    assert (architecture_of(cohere).window, architecture_of(cohere).window_layers) == (4096, 7)
-    assert architecture_of({**cohere, "sliding_window_pattern": 3}).window_layers == 6
-    assert architecture_of({**cohere, "sliding_window": None}).window_layers == 0
-    modern = architecture_of({**MODERNBERT, "num_hidden_layers": 7})
-    assert (modern.window, modern.window_layers) == (128, 4)
-    every = {**MODERNBERT, "num_hidden_layers": 7, "global_attn_every_n_layers": 1}
-    assert architecture_of(every).window_layers == 0
+    modern = {**MODERNBERT, "num_hidden_layers": 7}
+    for base, change, windows in (
+        (GPT_NEO, {}, (256, 2)),
+        (GPT_NEO, {"num_layers": 24, "attention_types": None}, (256, 12)),
+        (GPT_NEO, {"attention_types": [[["global"], 4]]}, (None, 0)),
+        (cohere, {}, (4096, 7)),
+        (cohere, {"sliding_window_pattern": 3}, (4096, 6)),
+        (cohere, {"sliding_window": None}, (None, 0)),
+        (modern, {}, (128, 4)),
+        (modern, {"global_attn_every_n_layers": 1}, (None, 0)),
+    ):
+        a = architecture_of({**base, **change})
+        assert (a.window, a.window_layers) == windows, change
 
 
 def test_null_is_the_default() -> None:
@@ -220,17 +220,7 @@ def test_paths_without_a_configuration_are_refused(tmp_path: Path) -> None:
     assert "Not a directory" in refused("/dev/null/config.json")
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "hidden_size",
-        "intermediate_size",
-        "num_hidden_layers",
-        "num_attention_heads",
-        "vocab_size",
-        "max_position_embeddings",
-    ],
-)
+@pytest.mark.parametrize("key", [key for key in LLAMA if key != "model_type"])
 def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
     lacking = {k: v for k, v in LLAMA.items() if k != key}
     for change in ({}, {key: None}):

@@ -10,7 +10,7 @@ from depthlaw import recommend
 from depthlaw.advisor import laws
 from depthlaw.advisor.grids import NetKind
 from depthlaw.advisor.initialisation_advice import advice
-from depthlaw.theory.claims.definition import at, find, registry
+from depthlaw.theory.claims.definition import at, find
 from depthlaw.theory.signal_propagation.depth_scaling import deepnorm_cases
 
 KEYS = [
@@ -32,7 +32,7 @@ def test_every_piece_has_a_source_and_a_claim_that_exists(key: NetKind) -> None:
     for each in found:
         assert each.source
         assert each.wording in {"printed", "reported", "recalled", "derived"}
-        assert not each.claim or each.claim in registry()
+        assert not each.claim or find(each.claim).key == each.claim
         assert each.source in str(each)
         assert "\n" not in str(each)
 

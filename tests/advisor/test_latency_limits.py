@@ -81,11 +81,7 @@ SERVED = {"bandwidth": 3.35e12, "layer_milliseconds": 0.05}
 @pytest.mark.parametrize(
     ("budget", "demands", "what"),
     [
-        (
-            "1B",
-            {"milliseconds": 1650.0, "latency": one_size()},
-            "limit of latency.*; otherwise",
-        ),
+        ("1B", {"milliseconds": 1650.0, "latency": one_size()}, "limit of latency.*; otherwise"),
         ("3B", {"milliseconds": 3, **SERVED}, "limit of latency.*; otherwise"),
         ("3B", {"pipeline": 20}, "20 pipeline stages.*; otherwise"),
         ("1B", {"layers": 12}, "the demanded 12 layers.*; otherwise"),

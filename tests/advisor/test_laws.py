@@ -27,13 +27,13 @@ def stated(key: str, **case: int) -> float:
 @pytest.mark.parametrize("parameters", [12, 10**6, 1_300_000_000, 10**12, 10**18])
 def test_real_depths_for_a_budget_are_those_of_the_claims(parameters: int) -> None:
     # Claims state real depths rounded down to nine decimals.
-    threshold, fit = laws.threshold_depth(parameters), laws.transition_depth(parameters)
-    assert threshold == pytest.approx(
-        float(stated("depth_choice/threshold_budget", parameters=parameters)), abs=1.001e-9
-    )
-    assert fit == pytest.approx(
-        float(stated("depth_choice/levine_fit_depth", parameters=parameters)), abs=1.001e-9
-    )
+    fit = laws.transition_depth(parameters)
+    for key, depth in (
+        ("threshold_budget", laws.threshold_depth(parameters)),
+        ("levine_fit_depth", fit),
+    ):
+        said = float(stated(f"depth_choice/{key}", parameters=parameters))
+        assert depth == pytest.approx(said, abs=1.001e-9)
     # L moves by L / (1 + 2 b L) per relative change of N, whose variance a claim states.
     variance = find("depth_choice/levine_fit_error").statement.rhs
     error = math.sqrt(variance.subs(dict.fromkeys(variance.free_symbols, fit)))
@@ -65,9 +65,8 @@ def test_fit_turns_at_the_width_of_its_other_form(depth: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 4, 17, 64, 3**20, 3**20 + 1])
 def test_layers_for_a_task_are_those_of_the_claims(size: int) -> None:
-    assert laws.layers_for_diameter(size) == stated(
-        "connectivity/layers_for_diameter", diameter=size
-    )
+    reach = stated("connectivity/layers_for_diameter", diameter=size)
+    assert laws.layers_for_diameter(size) == reach
     assert laws.layers_for_hops(size) == stated("hops/depth_corrected", hops=size)
     assert laws.layers_for_hops_printed(size) == stated("hops/depth_printed", hops=size)
 

@@ -23,11 +23,7 @@ def test_every_field_of_budget_and_constraints_is_a_keyword() -> None:
 
 def test_every_option_reaches_budget_constraints_or_the_question_itself() -> None:
     reached = {known.name for kind in (Budget, Constraints) for known in fields(kind)}
-    rest = {
-        option.name
-        for option in OPTIONS
-        if (option.metadata.get("of") or option.name) not in reached
-    }
+    rest = {o.name for o in OPTIONS if (o.metadata.get("of") or o.name) not in reached}
     tasks = {"task", "atlas", "diameter", "vertices", "hops", "length"}
     assert rest == {"budget", "count", "hf", "known_by", "encoder_decoder"} | tasks
 

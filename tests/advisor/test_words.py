@@ -9,6 +9,8 @@ import re
 import types
 import typing
 from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,11 @@ from depthlaw.advisor import (
     trades,
     words,
 )
-from depthlaw.advisor.answer import Answer, Built, Candidate, LawNumber, Neighbour
-from depthlaw.advisor.architecture import Architecture, Experts
+from depthlaw.advisor.answer import Answer
+from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base import quantities
+from depthlaw.advisor.latency import LatencyPoint, fit
 from depthlaw.advisor.recommendation import recommend
-from depthlaw.advisor.rule_scores import Interval
 from depthlaw.ledger.cli.arguments import main
 
 NAMES = {
@@ -38,84 +40,37 @@ NAMES = {
     for name, value in vars(module).items()
 }
 SCHEMA = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
 SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
-# --- an answer made by hand ----------------------------------------------------------------------
+# --- what an answer says -------------------------------------------------------------------------
+
+POINTS = [LatencyPoint(layers, 2048, Fraction(layers, 2)) for layers in (12, 36)]
+ASKED: dict[str, dict[str, Any]] = {
+    "plain": {"budget": "3B"},
+    "full": {"budget": "3B", "pipeline": 4, "gpu": "H100", "gpus": 64, "hours": 336}
+    | {"ff_factor": 8.0, "task": "hops", "hops": 5},
+    "task": {"task": "hops", "hops": 5},
+    "experts": {"budget": "30B", "experts": 64, "active_experts": 6, "shared_experts": 2},
+    "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
+    "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
+}
 
 
-def candidate(layers: int = 28, width: int = 3072, **fields: Any) -> Candidate:
-    built = Architecture(layers, width, width // 128, 8192, 128256, kv_heads=4, **fields)
-    return Candidate(built, counting.count(built), "wider and faster")
+@cache
+def answered(name: str) -> Answer:
+    """The answer to one of these; of no question an empty one."""
+    return recommend(**ASKED[name]) if name in ASKED else Answer("?")
 
 
-def neighbour(layers: int, equal: Any = "parameters", **fields: Any) -> Neighbour:
-    one = candidate(layers)
-    return Neighbour(
-        layers,
-        equal,
-        one.architecture,
-        one.counts,
-        fields.pop("change", (-0.001, 0.003)),
-        "gemstones2025",
-        **fields,
-    )
-
-
-def law(layers: int, **fields: Any) -> LawNumber:
-    return LawNumber(
-        "ratio",
-        "d = 64 L",
-        layers,
-        layers + 0.2,
-        2560,
-        "default",
-        "d / L = 64",
-        "nanochat, commit 92d63d4",
-        "printed",
-        fields.pop("outside", False),
-        (1e7, 1e9),
-        **fields,
-    )
-
-
-FLOOR = law(8, claim="depth_choice/threshold_never_binds", verdict="HOLDS")
-HAND = Answer(
-    "3B parameters in all.",
-    candidate(),
-    "ratio",
-    "d = 64 L has the least regret.",
-    Interval(20, 42, "nobody measured a difference", ("gemstones2025",), True),
-    (candidate(24, 3584),),
-    (neighbour(27), neighbour(28), neighbour(29, "FLOPs"), neighbour(29)),
-    FLOOR,
-    (FLOOR, law(38)),
-    Built(16, 28, 36, 17, 12, 2, (("Llama-3.2-3B", 28, 3072), ("Phi-2", 32, 2560)), "17 printed"),
-    warnings=("40 layers do not divide by 16",),
-    doubts=("no grid is as large", "one seed"),
-    initialisation=("do not count depth twice",),
-    tokens=6e10,
-    training_flops=1e21,
-    flops=counting.flops(candidate().architecture),
-    memory=counting.memory(candidate().architecture),
-    stages=(7, 7, 7, 7),
-    limits=("64 GPUs for 336 hours: 8.6e21 FLOPs",),
-)
-TASK = Answer("Task alone.", tasks=(task_depths.answer_task("hops", hops="5"),))
-EXPERTS = dataclasses.replace(
-    HAND,
-    shape=candidate(experts=Experts(64, 6, 1408, 2), unique_layers=14),
-    neighbours=(neighbour(27, change=None, speedup=(0.9, 1.1), milliseconds=(1.0, 2.0, 3.0)),),
-)
-ANSWERS = pytest.mark.parametrize(
-    "answer", [HAND, TASK, EXPERTS, Answer("?")], ids=["size", "task", "experts", "empty"]
-)
+ANSWERS = pytest.mark.parametrize("name", [*ASKED, "nothing"])
 
 
 @ANSWERS
 @pytest.mark.parametrize("width", [30, 59, 60, 80])
-def test_no_line_is_wider_than_the_terminal(answer: Answer, width: int) -> None:
-    for text in (words.as_text(answer, width), words.explained(answer, width)):
+def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
+    for text in (words.as_text(answered(name), width), words.explained(answered(name), width)):
         assert text.isascii()
         for line in text.splitlines():
             assert len(line) <= width or " " not in line.strip()
@@ -123,15 +78,20 @@ def test_no_line_is_wider_than_the_terminal(answer: Answer, width: int) -> None:
 
 
 def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt() -> None:
-    text = words.as_text(HAND)
+    found = answered("plain")
+    text, a = words.as_text(found), found.shape.architecture
     first, second, *_ = text.splitlines()
-    assert first == HAND.question
-    assert "Answer: 28 layers" in words.as_text(HAND, 59)
-    assert second.startswith("Answer   28 layers x width 3,072; 24 heads of 128 on 4 key-value")
+    assert first == found.question
+    assert f"Answer: {a.layers} layers" in words.as_text(found, 59)
+    heads = f"{a.heads} heads of 128 on {a.key_heads} key-value"
+    assert second.startswith(f"Answer   {a.layers} layers x width {a.width:,}; {heads}")
     # Those at equal FLOPs are for --why.
-    assert "Price    27 x 3,072 or 29 x 3,072: loss -0.1 to +0.3 % (gemstones2025)" in text
-    assert "no grid is as large" in text
-    assert "one seed" not in text
+    less, same, more, *others = (f"{n.layers} x {n.architecture.width:,}" for n in found.neighbours)
+    said = " ".join(text.split())
+    assert re.search(rf"Price {less}: loss .*; {more}: loss .* \(Gemstones", said)
+    assert not any(shape in said for shape in {*others} - {less, same, more})
+    assert found.doubts[0] in said
+    assert not any(doubt in said for doubt in found.doubts[1:])
     assert text.splitlines()[-1].startswith("Floor ")
 
 
@@ -175,63 +135,83 @@ def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
 
 
 def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
-    uneven = dataclasses.replace(HAND, stages=(5, 6, 6, 6, 6, 6, 5))
+    uneven = dataclasses.replace(answered("full"), stages=(5, 6, 6, 6, 6, 6, 5))
     text = words.as_text(uneven)
     assert "Stages   7 of unequal depth: 2 of 5 layers and 5 of 6 layers" in text
-    assert "Stages" not in words.as_text(HAND)
+    assert len(answered("full").stages) == 4
+    assert "Stages" not in words.as_text(answered("full"))
 
 
 def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
-    slow = dataclasses.replace(candidate(), milliseconds=(178.0, 1574.0, 2044.0))
-    assert "1,574 ms per token (95 %: 178 to 2,044)" in words.as_text(
-        dataclasses.replace(HAND, shape=slow)
-    )
+    full = answered("plain")
+    slow = dataclasses.replace(full.shape, milliseconds=(178.0, 1574.0, 2044.0))
+    text = words.as_text(dataclasses.replace(full, shape=slow))
+    assert "1,574 ms per token (95 %: 178 to 2,044)" in text
     said = words.milliseconds((0.0123, 2.5, 99.96))
     assert said == "2.5 ms per token (95 %: 0.0123 to 100)"
-    deep = neighbour(2000)
-    assert "2,000 x 3,072" in words.as_text(dataclasses.replace(HAND, neighbours=(deep,)))
+    deep = dataclasses.replace(full.neighbours[0], layers=2000)
+    assert "Price    2,000 x " in words.as_text(dataclasses.replace(full, neighbours=(deep,)))
 
 
-def test_everything_that_an_answer_holds_is_said_somewhere() -> None:
-    text = " ".join((words.as_text(HAND) + words.explained(HAND)).split())
-    keys = {"parameters", "decoder", "ratio", "rmsnorm", "none", "standard", "pre", "plain", ""}
-    for value in _leaves(HAND):
-        if isinstance(value, str) and value not in keys:
-            assert " ".join(value.split()) in text
-    assert "+-" not in words.explained(HAND)
-    assert "+- 1.5" in words.explained(dataclasses.replace(HAND, laws=(law(9, error=1.5),)))
-    outside = dataclasses.replace(HAND, laws=(law(9, outside=True),))
-    assert "EXTRAPOLATED. Measured at 10M to 1B" in " ".join(words.explained(outside).split())
+# Fields whose texts are for programs.
+CODES = {"kind", "norm", "qk_norm", "rule", "key", "residual", "parametrisation", "place", "code"}
+CODES |= {"demands", "dropped", "verdict_codes", "warning_codes", "doubt_codes", "name", "equal"}
 
 
-def _leaves(value: Any) -> Iterator[Any]:
-    if dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from _leaves(getattr(value, field.name))
+@ANSWERS
+def test_everything_that_an_answer_holds_is_said_somewhere(name: str) -> None:
+    found = answered(name)
+    text = " ".join((words.as_text(found) + words.explained(found)).lower().split())
+    for field, value in _leaves(found):
+        # A claim stands there with its title and verdict.
+        coded = field in CODES or (found.given and field == "rule_brief")
+        for part in () if coded else re.split(r"claim \S+", value):
+            assert " ".join(part.lower().split()) in text, field
+
+
+def test_an_error_and_a_domain_of_a_law_are_said() -> None:
+    (law, *_), full = answered("full").laws, answered("full")
+    law = dataclasses.replace(law, error=None, extrapolated=True, domain=(1e7, 1e9))
+    said = words.explained(dataclasses.replace(full, laws=(law,)))
+    assert "+-" not in said
+    assert "EXTRAPOLATED. Measured at 10M to 1B" in " ".join(said.split())
+    law = dataclasses.replace(law, error=1.5)
+    assert "+- 1.5" in words.explained(dataclasses.replace(full, laws=(law,)))
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in an answer, and the field that holds it."""
+    if isinstance(value, str):
+        yield name, value
+    elif dataclasses.is_dataclass(value) or hasattr(value, "_asdict"):
+        for field in getattr(value, "_fields", None) or vars(value):
+            yield from _leaves(getattr(value, field), field)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _leaves(item)
-    else:
-        yield value
+            yield from _leaves(item, name)
 
 
 def test_verdicts_stand_beside_claims() -> None:
-    text = " ".join(words.explained(TASK).split())
+    text = " ".join(words.explained(answered("task")).split())
     assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): PROVED", text)
-    assert "claim depth_choice/threshold_never_binds: HOLDS" in " ".join(
-        words.explained(HAND).split()
-    )
-    unjudged = dataclasses.replace(HAND, laws=(law(9, claim="depth_choice/new"),))
-    said = " ".join(words.explained(unjudged).split())
+    full = answered("full")
+    said = " ".join(words.explained(full).split())
+    assert f"{full.floor.claim_about}: claim depth_choice/threshold_budget (Least" in said
+    assert f"for a budget): {full.floor.verdict}]" in said
+    unjudged = dataclasses.replace(full.floor, claim="depth_choice/new", verdict=None)
+    said = " ".join(words.explained(dataclasses.replace(full, laws=(unjudged,))).split())
     assert "claim depth_choice/new: no verdict yet" in said
 
 
 def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
-    said = words.citation(HAND, "1.2.3")
-    assert "\n" not in said
-    assert re.search(r"depthlaw 1\.2\.3.*28 layers of width 3,072.*gemstones2025", said)
-    assert "sanford2024" in words.citation(TASK, "1.2.3")
-    measured = words.citation(recommend("1.3B"), "1.2.3")
+    found = recommend("1.3B")
+    measured, net = (
+        words.citation(found, "1.2.3"),
+        f"{found.layers} layers of width {found.width:,}",
+    )
+    assert "\n" not in measured
+    assert re.search(rf"depthlaw 1\.2\.3.*{net}.*mcleish2025", measured)
+    assert "sanford2024" in words.citation(answered("task"), "1.2.3")
     assert "by muP's best d / L (dey2025, arXiv:2505.01618; reported), and" in measured
     assert "in published grids" in measured
     demanded = words.citation(recommend("3B", most_layers=8), "1.2.3")
@@ -263,18 +243,13 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
 
 def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
     regular = " ".join(words.as_text(recommend(task="regular", length=64)).split())
-    assert (
-        regular.count(
-            "not checked here; checked is the arithmetic of the count: claim "
-            "connectivity/log_depth_lengths (r layers"
-        )
-        == 2
-    )
+    checked = "not checked here; checked is the arithmetic of the count: claim "
+    assert regular.count(f"{checked}connectivity/log_depth_lengths (r layers") == 2
     reach = " ".join(words.as_text(recommend(task="connectivity", diameter=64)).split())
     # A theorem for every graph needs no such word.
     assert "[depthlaw, claim connectivity/layers_for_diameter" in reach
     assert "printed, not executed here; checked are the doublings: claim" in reach
-    laws = " ".join(words.explained(recommend("3B")).split())
+    laws = " ".join(words.explained(answered("plain")).split())
     assert "checked is the fit solved for a size: claim depth_choice/levine_fit_depth" in laws
     assert "checked is the equation solved for a size: claim depth_choice/threshold" in laws
 
@@ -294,8 +269,8 @@ def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
 
 
 @ANSWERS
-def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
-    data = json.loads(json.dumps(answers.as_json(answer), allow_nan=False))
+def test_json_of_an_answer_is_what_the_schema_says(name: str) -> None:
+    data = json.loads(json.dumps(answers.as_json(answered(name)), allow_nan=False))
     assert valid({"answer": data, "evidence": None})
 
 
@@ -330,6 +305,7 @@ def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_the_schema_describes_every_field_of_an_answer() -> None:
     """schema.json is written by hand; its structure follows from the dataclasses."""
+    Draft202012Validator.check_schema(SCHEMA)
     expected: dict[str, Any] = {}
     described(Answer, expected)
     for name, schema in expected.items():
@@ -348,12 +324,8 @@ def described(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
     if origin is tuple and arguments[-1] is ...:
         return {"type": "array", "items": described(arguments[0], found)}
     if origin is tuple:
-        return {
-            "type": "array",
-            "prefixItems": [described(a, found) for a in arguments],
-            "minItems": len(arguments),
-            "maxItems": len(arguments),
-        }
+        size, items = len(arguments), [described(a, found) for a in arguments]
+        return {"type": "array", "prefixItems": items, "minItems": size, "maxItems": size}
     if origin is dict:
         return {"type": "object", "additionalProperties": described(arguments[1], found)}
     if kind in SIMPLE:
@@ -361,11 +333,6 @@ def described(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
     if kind.__name__ not in found:
         found[kind.__name__] = {}
         hints = typing.get_type_hints(kind, localns=NAMES)
-        hints = {
-            name: hint
-            for name, hint in hints.items()
-            if typing.get_origin(hint) is not typing.ClassVar
-        }
         hints |= {
             "Flops": {"forward": int, "training": int},
             "Memory": {"training": int | None, "serving": int},
@@ -392,21 +359,19 @@ def structure(schema: Any) -> Any:
 
 def valid(data: Any) -> bool:
     """Whether data are as the schema says."""
-    Draft202012Validator.check_schema(SCHEMA)
-    return bool(Draft202012Validator(SCHEMA).is_valid(data))
+    return bool(VALIDATOR.is_valid(data))
 
 
 @pytest.mark.parametrize(
     "broken",
-    [
-        {"answer": {}},
-        {"answer": None, "evidence": None, "x": 1},
-        {"answer": answers.as_json(HAND) | {"stages": ["7"]}, "evidence": None},
-        {"answer": answers.as_json(HAND) | {"surprise": 1}, "evidence": None},
-    ],
+    [{"stages": ["7"]}, {"surprise": 1}, {"shape": {}}, {"question": None}],
 )
-def test_what_breaks_the_schema_is_seen(broken: Any) -> None:
-    assert not valid(broken)
+def test_what_breaks_the_schema_is_seen(broken: dict[str, Any]) -> None:
+    answer = answers.as_json(answered("full"))
+    assert valid({"answer": answer, "evidence": None})
+    assert not valid({"answer": answer | broken, "evidence": None})
+    assert not valid({"answer": answer})
+    assert not valid({"answer": None, "evidence": None, "x": 1})
 
 
 @pytest.mark.parametrize(
@@ -472,6 +437,17 @@ def readings(source: str, decides: bool) -> list[str]:
             names = {node.module, *(alias.name for alias in node.names)}
             found += sorted(WORDS & {str(each) for each in names})
     return found
+
+
+def test_every_sentence_is_said_and_every_code_has_one() -> None:
+    table, folder = words._TABLE, Path(words.__file__).parent
+    source = "".join((folder / name).read_text() for name in ("words.py", "evidence.py"))
+    named = set(re.findall(r'"([a-z]+(?:\.[\w-]+)?)"', source))
+    groups = {f"{group}." for group in re.findall(r'f"([a-z]+)\.\{', source)}
+    assert {code for code in table.keys() - named if not code.startswith(tuple(groups))} == set()
+    assert set(re.findall(r'(?:say|_coded)\("([^"]+)"', source)) <= table.keys()
+    bounds = typing.get_args(typing.get_type_hints(answers.Bound)["code"])
+    assert {f"bound.{code}" for code in bounds} <= table.keys()
 
 
 def test_no_decision_reads_a_sentence() -> None:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import networkx as nx
 import torch
 
-from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.theory.hops.pointers import hop_k
 
@@ -38,7 +37,6 @@ def expected(task, example):
         answers = hop_k(ids, k, missing=task.missing)
         groups = [-1 if a == task.missing else k for a in answers]
         return torch.tensor([task.blank, *answers]), torch.tensor([-1, *groups])
-    assert isinstance(task, Connectivity)
     return _connectivity(_networkx(task.adjacency(example)))
 
 

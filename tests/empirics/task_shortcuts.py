@@ -8,8 +8,6 @@ independent.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from sklearn.tree import DecisionTreeClassifier
 from torch import Tensor
@@ -19,6 +17,7 @@ from depthlaw.empirics.tasks import Batch, Task
 from depthlaw.empirics.tasks.graph_families import distances
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK, find
+from depthlaw.theory.claims.values import Proportion
 
 # Hops around: what one, and by powers of three (`theory.connectivity.reach`) one and two layers of
 # linearised attention reach, at most.
@@ -31,17 +30,9 @@ LEAVES, LEAST, EACH = 256, 5, 8
 DEGREES = 3
 
 
-class Shortcut(NamedTuple):
-    """The share of fresh examples that a tree gets right from one kind of clue."""
-
-    name: str
-    accuracy: float
-    examples: int
-
-
-def audit(task: Task, seed: int, graphs: int = 2000) -> list[Shortcut]:
-    """Fit a small decision tree to every kind of clue of a task and score it on fresh examples, as
-    many as it is fitted on.
+def audit(task: Task, seed: int, graphs: int = 2000) -> dict[str, Proportion]:
+    """By kind of clue of a task, how many fresh examples a small decision tree gets right that is
+    fitted to as many others.
 
     A tree that does the task from "h hops" says that the accuracy over all distances does not show
     any reach beyond h; the accuracy at each distance still does.
@@ -50,14 +41,11 @@ def audit(task: Task, seed: int, graphs: int = 2000) -> list[Shortcut]:
     (known, fitted), (answers, fresh) = (
         _sampled(task, generator, graphs, each) for each in (EACH, 1)
     )
-    found = []
+    tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES, min_samples_leaf=LEAST, random_state=seed)
+    found = {}
     for name, seen in fresh.items():
-        tree = DecisionTreeClassifier(
-            max_leaf_nodes=LEAVES, min_samples_leaf=LEAST, random_state=seed
-        )
-        tree.fit(fitted[name].numpy(), known.numpy())
-        right = tree.predict(seen.numpy()) == answers.numpy()
-        found.append(Shortcut(name, float(right.mean()), len(right)))
+        said = tree.fit(fitted[name].numpy(), known.numpy()).predict(seen.numpy())
+        found[name] = Proportion(int((said == answers.numpy()).sum()), len(said))
     return found
 
 

@@ -370,6 +370,3 @@ def test_a_folder_says_its_own_sizes(folder):
         measure_residuals("gpt2", weights=folder)
     with pytest.raises(UsageError, match="13 tokens, but this net has learned positions for 12"):
         measure_residuals(weights=folder, tokens=13)
-
-
-# --- the claims ---

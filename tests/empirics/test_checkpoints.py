@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from trainings import killed
 
 from depthlaw.empirics.training import checkpoints
 from depthlaw.empirics.training.checkpoints import CheckpointError, fingerprint, read, write
@@ -45,20 +46,10 @@ def test_the_newer_replaces_the_older_and_leaves_other_files_alone(tmp_path):
 
 
 @pytest.mark.parametrize("replacement", [1, 2])
-def test_killed_before_a_rename_the_older_one_stands(tmp_path, monkeypatch, replacement):
+def test_killed_before_a_rename_the_older_one_stands(tmp_path, replacement):
     write(tmp_path, "run", 1, TENSORS, COUNTERS)
-    replace, calls = Path.replace, []
-
-    def killed(self, target):
-        calls.append(target)
-        if len(calls) == replacement:
-            raise KeyboardInterrupt
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with killed(Path, "replace", replacement):
         write(tmp_path, "run", 2, TENSORS, COUNTERS)
-    monkeypatch.undo()
     assert read(tmp_path, "run")[0] == 1
     write(tmp_path, "run", 2, TENSORS, COUNTERS)
     assert names(tmp_path) == ["checkpoint.json", "state-2.safetensors"]

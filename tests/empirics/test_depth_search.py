@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
+from trainings import answered, killed
 
 from depthlaw.empirics.nets.net import Net, NetShape, gpt2
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.tasks.shuffled import Shuffled
 from depthlaw.empirics.training import depth_search, trainer
-from depthlaw.empirics.training.depth_search import BAR, Answers, Training, answers, least_depth
+from depthlaw.empirics.training.depth_search import BAR, Training, answers, least_depth
 from depthlaw.empirics.training.evaluation import source, spot_checks
 from depthlaw.empirics.training.settings import Settings
 from depthlaw.theory.claims.values import Proportion
@@ -43,15 +44,7 @@ def tiny():
 
 def made(*shares, trials=4000):
     """Answers of one group per share, the same for two seeds."""
-    right = tuple(round(share * trials) for share in shares)
-    return Answers(
-        1e-3,
-        ("success",) * 2,
-        (1, 1),
-        tuple(range(1, len(shares) + 1)),
-        (right, right),
-        ((trials,) * len(shares),) * 2,
-    )
+    return answered(range(1, len(shares) + 1), shares, shares, trials=trials)
 
 
 @pytest.mark.parametrize(
@@ -121,18 +114,8 @@ def test_training_counts_what_it_says(tiny):
 
 def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch, tiny):
     folder, stored = str(tmp_path), tmp_path / "trainings"
-    calls = iter(range(100))
-    write = trainer.checkpoints.write
-
-    def killed(*arguments):
-        write(*arguments)
-        if next(calls) == 1:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(trainer.checkpoints, "write", killed)
-        with pytest.raises(KeyboardInterrupt):
-            answers.__wrapped__(TINY, folder=folder)
+    with killed(trainer.checkpoints, "write", 3):
+        answers.__wrapped__(TINY, folder=folder)
     (unfinished,) = (path for path in stored.iterdir() if path.is_dir())
     assert json.loads((unfinished / "checkpoint.json").read_bytes())["step"] == 8
     assert answers.__wrapped__(TINY, folder=folder) == tiny
@@ -148,21 +131,15 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch, tiny
     assert len(list(stored.iterdir())) == 2
 
 
-TWO = """
-import sys, torch
-from dataclasses import asdict
-from depthlaw.empirics.training.depth_search import Training, answers
-from depthlaw.empirics.nets.net import NetShape
-from depthlaw.empirics.training.settings import Settings
-from depthlaw.empirics.tasks.graphs import Connectivity
-torch.set_num_threads(1)
-task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
-shape = NetShape(
-    width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs
+LONGER = replace(
+    TINY, settings=replace(TINY.settings, steps=60, evaluate_every=1), seeds=(0, 1), examples=50
 )
-settings = Settings(steps=60, batch=8, evaluate_every=1, validation=16)
-training = Training(shape, task, settings, seeds=(0, 1), examples=50)
-print(asdict(answers(training, folder=sys.argv[1])))
+ONE_OF_TWO = """
+import sys
+sys.path[:0] = sys.argv[2:]
+import test_depth_search as here
+here.torch.set_num_threads(1)
+print(here.answers(here.LONGER, folder=sys.argv[1]))
 """
 
 
@@ -171,7 +148,7 @@ print(asdict(answers(training, folder=sys.argv[1])))
 def test_two_processes_at_one_training_take_turns(tmp_path):
     both = [
         subprocess.Popen(
-            [sys.executable, "-c", TWO, str(tmp_path)],
+            [sys.executable, "-c", ONE_OF_TWO, str(tmp_path), *sys.path],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

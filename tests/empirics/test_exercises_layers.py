@@ -6,22 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from judging import claims
 
 from depthlaw.empirics.exercises import gradient_flow, language_model, layer_probing, remove_layer
-from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.nets.net import Factors, Net, NetShape
 from depthlaw.empirics.tasks.text_windows import Text
 from depthlaw.empirics.training.adamw import flatten
 from depthlaw.empirics.training.evaluation import draw, source
-from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.values import Case
 
-OURS = ("gradient-flow", "layer-probing", "remove-layer")
-CLAIMS = {
-    key.partition("/")[2]: claim
-    for key, claim in registry().items()
-    if key in {key for name in OURS for key in exercises()[name].claims}
-}
+CLAIMS = claims("exercises")
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from trainings import killed
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.empirics import exercises as package
@@ -160,18 +161,9 @@ def test_a_killed_training_goes_on_and_what_is_stored_is_read(
 ):
     undisturbed = trained.__wrapped__(TINY, digest, folder=folder)
     assert max(undisturbed.losses) < math.log(VOCABULARY), "it learns"
-    write, calls = trainer.checkpoints.write, iter(range(100))
-
-    def killed(*arguments):
-        write(*arguments)
-        if next(calls) == 4:
-            raise KeyboardInterrupt
-
     keep(own(corpus.Path(folder) / "text.py"), str(tmp_path))
-    with monkeypatch.context() as patch:
-        patch.setattr(trainer.checkpoints, "write", killed)
-        with pytest.raises(KeyboardInterrupt):
-            trained.__wrapped__(TINY, digest, folder=str(tmp_path))
+    with killed(trainer.checkpoints, "write", 6):
+        trained.__wrapped__(TINY, digest, folder=str(tmp_path))
     (place,) = (path for path in (tmp_path / language_model.FOLDER).iterdir() if path.is_dir())
     assert sorted(path.name for path in place.iterdir()) == [language_model.NEWS, "training"]
     resumed = trained.__wrapped__(TINY, digest, folder=str(tmp_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from depthlaw.empirics.tasks import made_text as text
 from depthlaw.empirics.tasks.made_text import (
     ASK,
     ASSIGN,
@@ -14,7 +15,6 @@ from depthlaw.empirics.tasks.made_text import (
     OPEN,
     VOCABULARY,
     brackets,
-    made_text,
     pointers,
 )
 
@@ -52,9 +52,13 @@ def test_brackets_are_balanced(seed: int) -> None:
     assert (len(tokens), end) == (32, END)
 
 
-def test_the_text_is_long_and_the_two_parts_differ() -> None:
-    training, validation = made_text()
-    assert (len(training), len(validation)) == (1_160_000, 120_000)
+def test_the_text_is_long_and_the_two_parts_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the text only the beginning is made, which takes less."""
+    assert (text._TRAINING, text._VALIDATION) == (1_160_000, 120_000)
+    monkeypatch.setattr(text, "_TRAINING", 200_000)
+    monkeypatch.setattr(text, "_VALIDATION", 20_000)
+    training, validation = text.made_text.__wrapped__()
+    assert (len(training), len(validation)) == (200_000, 20_000)
     assert training.max() == VOCABULARY - 2
     assert (training[:1000] != validation[:1000]).any()
     # Chains are long enough to need more than two lookups, and brackets nest.

@@ -25,26 +25,19 @@ def pairs(**options):
 def by_loops(net, first, second):
     """The distance of the last states of every pair, and the sum of both diameters, each
     (layers + 1, nets, pairs)."""
-    exact = net.double()
     with torch.no_grad():
-        states = [[h.numpy() for h in exact.hidden_states(ids)] for ids in (first, second)]
-    each = [
-        [
-            [
-                (
-                    abs(one[-1] - other[-1]).max(),
-                    sum(
-                        max(abs(p - q).max() for p, q in combinations(h[SHARED - 1 :], 2))
-                        for h in (one, other)
-                    ),
-                )
-                for one, other in zip(of_net, others, strict=True)
-            ]
-            for of_net, others in zip(a, b, strict=True)
-        ]
-        for a, b in zip(*states, strict=True)
-    ]
-    return np.moveaxis(np.array(each), -1, 0)
+        one, other = (
+            np.stack([h.numpy() for h in net.double().hidden_states(ids)])
+            for ids in (first, second)
+        )
+    gaps, diameters = np.empty(one.shape[:3]), np.empty(one.shape[:3])
+    for place in np.ndindex(gaps.shape):
+        gaps[place] = abs(one[place][-1] - other[place][-1]).max()
+        diameters[place] = sum(
+            max(abs(p - q).max() for p, q in combinations(each[place][SHARED - 1 :], 2))
+            for each in (one, other)
+        )
+    return gaps, diameters
 
 
 def test_ratios_agree_with_loops_and_keep_the_bound():

@@ -9,7 +9,6 @@ import pytest
 from depthlaw.empirics.rank_collapse.bert import bert_embeddings, bert_init_collapse, collapse_ratio
 from depthlaw.theory.claims.definition import Case
 
-SMALL = {"tokens": 16, "width": 24, "heads": 2, "vocabulary": 50, "replicas": 3}
 U = 2.0**-53
 
 

@@ -24,10 +24,6 @@ from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_n
 TINY = student_cases(lambda width, depth: depth == 2, ATTENTIONS[:1])["full"][0]
 
 
-def changed(**fields):
-    return Case(**TINY.fields() | fields)
-
-
 def test_ranks_of_singular_values_known_by_hand():
     values = np.array([[1.0, 0.5, 1e-4, 0.0], [1.0, 1.0, 1.0, 1.0]])
     assert [numerical_rank(each, Fraction(1, 1000)) for each in values] == [(2, 2), (4, 4)]
@@ -57,9 +53,9 @@ def test_exact_net_has_the_values_of_the_students():
 def test_exact_rank_is_the_least_of_all_seeds(monkeypatch):
     found = iter([Exact(18), Exact(17, misses=1e-9), *[Exact(18)] * 14])
     monkeypatch.setattr(ranks_in_training, "rank_at", lambda net, rng: next(found))
-    assert find("trained_rank/rank_stays_generic").measure(changed(step=0)) == Exact(
-        17, misses=1e-9
-    )
+    assert find("trained_rank/rank_stays_generic").measure(
+        Case(**TINY.fields() | {"step": 0})
+    ) == Exact(17, misses=1e-9)
 
 
 @pytest.mark.slow

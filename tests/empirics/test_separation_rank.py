@@ -10,9 +10,7 @@ from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import piece_rank
 
-KEYS = ("exact", "exact_below_count")
-CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
-EXACT, BELOW = CLAIMS.values()
+EXACT, BELOW = (find(f"separation_rank/{name}") for name in ("exact", "exact_below_count"))
 
 
 def piece(width, depth, order):

@@ -23,6 +23,7 @@ TASKS = [
     HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0),
     HopK(),
 ]
+CYCLES = [LongCycles(2, 4), LongCycles(3, 5), LongCycles(2, 8)]
 
 
 def drawn(task, seed=0, replicas=2, size=16):
@@ -37,7 +38,7 @@ def equal(one, two):
     )
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+@pytest.mark.parametrize("task", TASKS + CYCLES, ids=lambda task: task.name)
 def test_a_task_keeps_its_promises(task):
     batch = drawn(task)
     assert batch.kind == task.kind
@@ -64,6 +65,13 @@ def test_a_task_keeps_its_promises(task):
     assert not equal(batch, drawn(task, seed=1))
     assert not torch.equal(batch.inputs[0], batch.inputs[1])
     assert type(task)(**json.loads(json.dumps(dataclasses.asdict(task)))) == task
+
+
+@pytest.mark.parametrize("task", CYCLES, ids=lambda task: task.name)
+def test_cycles_are_of_equal_length(task):
+    far = drawn(task).group
+    assert ((far == 1).sum(-1) == 2).all()
+    assert ((far >= 0).sum(-1) == task.around).all()
 
 
 def test_what_is_learned_is_what_is_scored_unless_stated():

@@ -29,19 +29,15 @@ TASKS = [
 
 def answer(task, word):
     """What a prefix answers; None where it has no answer."""
-    if task.task in ("parity", "blocks", "brackets"):
-        sizes = {"parity": {}, "blocks": {"k": task.size}, "brackets": {"k": 2, "D": task.size}}
-        letters = {"parity": "01", "blocks": "ab", "brackets": "([)]"}[task.task]
-        member = word_task({"brackets": "dyck"}.get(task.task, task.task), sizes[task.task]).answer
-        return int(member(tuple(letters[letter] for letter in word)))
+    letters = {"parity": "01", "letters": "ba", "blocks": "ab", "stair": "abc", "brackets": "([)]"}
+    if task.task in letters:
+        sizes = {"parity": {}, "brackets": {"k": 2, "D": task.size}}.get(task.task)
+        name = "dyck" if task.task == "brackets" else task.task
+        member = word_task(name, {"k": task.size} if sizes is None else sizes).answer
+        return int(member(tuple(letters[task.task][letter] for letter in word)))
     if task.task.endswith(" words"):
         elements = sorted(closure(GROUPS[task.task.removesuffix(" words")]))
         return elements.index(reduce(times, (elements[letter] for letter in word)))
-    if task.task == "letters":
-        return int(word.count(1) >= task.size)
-    if task.task == "stair":
-        kept = "".join("ab"[letter] for letter in word if letter != 2)
-        return int("a" * task.size in kept)
     if task.task == "composition":
         if len(word) < task.length:
             return None

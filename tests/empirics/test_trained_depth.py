@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from judging import claims, verdict
+from trainings import answered
 
 from depthlaw.empirics.nets.net import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trained_depth import net_answers, training_table
 from depthlaw.empirics.trained_depth.hop_nets import right_hops
 from depthlaw.empirics.trained_depth.recipes import training
-from depthlaw.empirics.training.depth_search import LEVEL, Answers, Training
+from depthlaw.empirics.training.depth_search import LEVEL, Training
 from depthlaw.ledger.records.run import Run
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim, registry
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Case, Proportion
@@ -34,12 +35,10 @@ def fake(passing_from):
     """Answers of nets that pass from a depth on, by (task size) -> depth."""
 
     def made(training, device, folder):
-        depth = training.shape.depth
         groups = (-1, *range(1, 24)) if training.task.kind == "pairs" else (1, 2, 4)
-        right = tuple(4000 if depth >= passing_from(training.task, g) else 2000 for g in groups)
-        return Answers(
-            1e-3, ("success",) * 5, (1,) * 5, groups, (right,) * 5, ((4000,) * len(groups),) * 5
-        )
+        least = (passing_from(training.task, group) for group in groups)
+        row = [1 if training.shape.depth >= depth else 0.5 for depth in least]
+        return answered(groups, *[row] * 5)
 
     return made
 
@@ -69,13 +68,10 @@ def test_the_short_training_sees_the_wall():
 def choosing(right):
     """Answers of three nets that choose as often right as `right(distance)` says, of 10000 choices
     each."""
-    places = tuple(range(1, 24))
-    row = tuple(round(10_000 * right(d)) for d in places)
-    one = ((1,),) * 3
-    found = ((row,) * 3, ((10_000,) * len(places),) * 3)
-    return lambda training, device, folder: Answers(
-        1e-3, ("success",) * 3, (1,) * 3, (1,), one, one, places, *found
-    )
+    places = range(1, 24)
+    made = answered(places, *[[right(d) for d in places]] * 3, trials=10_000)
+    chosen = {"distances": made.groups, "chosen": made.right, "choices": made.trials}
+    return lambda training, device, folder: answered((1,), (1,), (1,), (1,), trials=1, **chosen)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +100,8 @@ def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
 @pytest.mark.parametrize("succeeded", [0, 2, 3, 5])
 def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
     failed = ("not converged", "diverged", "not converged", "diverged", "not converged")
-    found = Answers(
-        1e-3,
-        ("success",) * succeeded + failed[succeeded:],
-        (9,) * 5,
-        (1,),
-        ((1,),) * 5,
-        ((1,),) * 5,
-    )
+    status = ("success",) * succeeded + failed[succeeded:]
+    found = answered((1,), *[(1,)] * 5, trials=1, status=status)
     monkeypatch.setattr(net_answers, "answers", lambda *_: found)
     claim = CLAIMS["convergence"]
     measured = claim.measure(claim.grid["full"][0])
@@ -141,12 +131,9 @@ def test_least_depths_of_nets_that_need_more(monkeypatch):
 def passing(shares):
     """Answers of three nets in one group, of which each is right as often as `shares[depth - 1]`
     says for its seed, of 4000."""
-
-    def made(training, device, folder):
-        right = tuple((round(4000 * s),) for s in shares[training.shape.depth - 1])
-        return Answers(1e-3, ("success",) * 3, (1,) * 3, (1,), right, ((4000,),) * 3)
-
-    return made
+    return lambda training, device, folder: answered(
+        (1,), *((share,) for share in shares[training.shape.depth - 1])
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,13 +196,10 @@ ON, OFF = (CLAIMS[f"published_dropout_{state}"] for state in ("on", "off"))
 CELL = next(case for case in ON.grid["gpu"] if (case.hops, case.depth) == (8, 3))
 
 
-def with_dropout(share_on, share_off, trials=4000):
+def with_dropout(share_on, share_off):
     """Answers of three nets that differ in what they answer with dropout left on."""
-    groups = tuple(range(17))
-    on, off = (((round(share * trials),) * len(groups),) * 3 for share in (share_on, share_off))
-    trained = (1e-4, ("not converged",) * 3, (1,) * 3)
-    asked = ((trials,) * len(groups),) * 3
-    return lambda training, device, folder: Answers(*trained, groups, off, asked, right_dropout=on)
+    on, off = (answered(range(17), *[[share] * 17] * 3) for share in (share_on, share_off))
+    return lambda training, device, folder: replace(off, right_dropout=on.right)
 
 
 def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monkeypatch):

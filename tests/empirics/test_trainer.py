@@ -70,31 +70,18 @@ class Killed(Exception):
 def alone(shape, task, settings, r):
     """One replica as one trains a single net: torch's optimiser, clipping and losses, step by
     step."""
-    net = Net(
-        shape,
-        rng=[np.random.default_rng(source("weights", settings.seeds[r]))],
-        std=settings.std,
-        dtype=settings.dtype,
-    )
-    optimiser = torch.optim.AdamW(
-        net.parameters(),
-        lr=settings.learning_rates[r],
-        eps=settings.epsilon,
-        weight_decay=settings.weight_decay,
-    )
+    rate, seed, size = settings.learning_rates[r], settings.seeds[r], settings.batch
+    drawn = [np.random.default_rng(source("weights", seed))]
+    net = Net(shape, rng=drawn, std=settings.std, dtype=settings.dtype)
+    constants = {"eps": settings.epsilon, "weight_decay": settings.weight_decay}
+    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, **constants)
+    path = {name: getattr(settings, name) for name in ("steps", "warmup", "schedule")}
     for step in range(settings.steps):
         block, index = divmod(step, settings.drawn)
-        batch = draw(
-            task, [settings.seeds[r]], settings.batch * settings.drawn, "cpu", "training", block
-        )
-        rows = slice(index * settings.batch, (index + 1) * settings.batch)
-        inputs, targets, learned = (
-            t[0, rows] for t in (batch.inputs, batch.targets, batch.learned)
-        )
-        factor = schedule_factor(
-            step, steps=settings.steps, warmup=settings.warmup, schedule=settings.schedule
-        )
-        optimiser.param_groups[0]["lr"] = settings.learning_rates[r] * factor
+        batch = draw(task, [seed], size * settings.drawn, "cpu", "training", block)
+        rows = (0, slice(index * size, (index + 1) * size))
+        inputs, targets, learned = batch.inputs[rows], batch.targets[rows], batch.learned[rows]
+        optimiser.param_groups[0]["lr"] = rate * schedule_factor(step, **path)
         optimiser.zero_grad()
         logits = net((inputs if shape.vocabulary else inputs.to(settings.dtype))[None])[0][learned]
         targets = targets[learned]

@@ -4,12 +4,15 @@ training that was killed and moved."""
 from __future__ import annotations
 
 import shutil
+from functools import cache, partial
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from trainings import killed
 
 from depthlaw.empirics.trained_depth import wall_nets
 from depthlaw.empirics.trained_depth.wall import FARTHEST
@@ -19,14 +22,19 @@ from depthlaw.theory.claims.definition import Case, find
 TINY = Case(task="long cycles", net="linearised", cycles=2, around=20, depth=1, updates=40)
 
 
-def _near(rows: Tensor) -> Tensor:
-    """Minus the distance, by networkx; minus 100 between cycles."""
-    logits = torch.full((len(rows), 40, 40), -100.0)
-    for graph, adjacency in enumerate(rows[..., :40]):
-        known = nx.from_numpy_array(adjacency.numpy() - torch.eye(40).numpy())
-        for u, far in nx.all_pairs_shortest_path_length(known):
-            logits[graph, u, list(far)] = -torch.tensor(list(far.values()), dtype=torch.float32)
+@cache
+def _known(edges: bytes) -> np.ndarray:
+    """Minus the distances of 40 vertices, by networkx; minus 100 between cycles."""
+    logits = np.full((40, 40), -100, dtype=np.float32)
+    graph = nx.from_numpy_array(np.frombuffer(edges, dtype=np.float32).reshape(40, 40) - np.eye(40))
+    for u, far in nx.all_pairs_shortest_path_length(graph):
+        logits[u, list(far)] = [-distance for distance in far.values()]
     return logits
+
+
+def _near(rows: Tensor) -> Tensor:
+    edges = rows[..., :40].numpy()
+    return torch.from_numpy(np.stack([_known(adjacency.tobytes()) for adjacency in edges]))
 
 
 def test_the_nearer_vertex_stands_at_its_distance() -> None:
@@ -69,26 +77,14 @@ def test_the_index_alone_tells_nothing() -> None:
     assert max(abs(share - 0.5) for share in shares) < 0.05
 
 
-class _Killed(Exception):
-    pass
-
-
 def test_killed_copied_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes on from its last checkpoint in another folder and ends with the same weights."""
     monkeypatch.setattr(wall_nets, "EVERY", 10)
+    monkeypatch.setattr(wall_nets, "asked", partial(wall_nets.asked, graphs=256))
     whole, before, after = tmp_path / "whole", tmp_path / "before", tmp_path / "after"
     expected = wall_nets.answers(TINY, 0, folder=str(whole))
-    written = checkpoints.write
-
-    def killed(folder: Path, run: str, step: int, *state: object) -> None:
-        if step == 30:
-            raise _Killed
-        written(folder, run, step, *state)
-
-    monkeypatch.setattr(checkpoints, "write", killed)
-    with pytest.raises(_Killed):
+    with killed(checkpoints, "write", 3):
         wall_nets.answers(TINY, 0, folder=str(before))
-    monkeypatch.setattr(checkpoints, "write", written)
     shutil.copytree(before, after)
     assert wall_nets.answers(TINY, 0, folder=str(after)) == expected
     name = wall_nets.named(*wall_nets.training(TINY, 0), "cpu")
@@ -103,8 +99,10 @@ def test_killed_copied_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert wall_nets.answers(TINY, 0, folder=str(other)) != expected
 
 
-def test_each_net_counts() -> None:
+def test_each_net_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worst of several nets decides, not their mean."""
+    monkeypatch.setattr(wall_nets, "asked", partial(wall_nets.asked, graphs=256))
+    monkeypatch.setattr(wall_nets, "_of_trained", cache(wall_nets._of_trained.__wrapped__))
     claim = find("trained_depth/wall_within")
     case = Case(**claim.control.case.fields() | {"shuffled": False, "updates": 40, "distance": 1})
     value = claim.measure(case)

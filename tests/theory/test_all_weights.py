@@ -14,14 +14,7 @@ from flint import nmod_mat
 from scipy.optimize import linprog
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.connectivity.all_weights import (
-    first_spaces,
-    identity_layers,
-    layers_for_swaps,
-    least_layers_all_weights,
-    next_spaces,
-    swapped_paths,
-)
+from depthlaw.theory.connectivity import all_weights as aw
 
 PRIME = 32_003
 
@@ -32,7 +25,7 @@ def all_swaps(length: int) -> list[tuple[int, ...]]:
 
 def on_all_swaps(length: int) -> tuple[Any, Any]:
     """All A + I, and 1 where vertices 0 and 2D are connected, else -1."""
-    found = [swapped_paths(swaps) for swaps in all_swaps(length)]
+    found = [aw.swapped_paths(swaps) for swaps in all_swaps(length)]
     return np.array([m for m, _ in found]), np.array([1 if yes else -1 for _, yes in found])
 
 
@@ -40,7 +33,7 @@ def on_all_swaps(length: int) -> tuple[Any, Any]:
 def test_swapped_paths_are_two_paths_and_the_answer_is_that_of_a_search(length: int) -> None:
     path = nx.path_graph(length + 1)
     for swaps in all_swaps(length):
-        matrix, connected = swapped_paths(swaps)
+        matrix, connected = aw.swapped_paths(swaps)
         g = nx.from_numpy_array(matrix - np.eye(len(matrix), dtype=int))
         assert nx.is_isomorphic(g, nx.disjoint_union(path, path))
         assert connected == nx.has_path(g, 0, 2 * length)
@@ -49,7 +42,7 @@ def test_swapped_paths_are_two_paths_and_the_answer_is_that_of_a_search(length: 
 
 @pytest.mark.parametrize("length", [1, 2])
 def test_identity_weights_decide_every_labelling(length: int) -> None:
-    matrix, _ = swapped_paths((0,) * length)
+    matrix, _ = aw.swapped_paths((0,) * length)
     right = set()
     for order in permutations(range(len(matrix))):
         x = matrix[np.ix_(order, order)]
@@ -58,7 +51,7 @@ def test_identity_weights_decide_every_labelling(length: int) -> None:
         while (x[0, 1] > 0) != connected:
             x, depth = x @ x.T @ x, depth + 1
         right.add(depth)
-    assert max(right) == identity_layers(length)
+    assert max(right) == aw.identity_layers(length)
 
 
 def random_states(matrices: Any, depth: int, rng: np.random.Generator) -> Any:
@@ -85,9 +78,9 @@ def rank(*functions: Any) -> int:
 @pytest.mark.parametrize(("length", "depth"), [(3, 0), (4, 1), (5, 1), (6, 1)])
 def test_entries_of_drawn_nets_span_what_the_layers_span(length: int, depth: int) -> None:
     matrices, _ = on_all_swaps(length)
-    entries, inner = first_spaces(matrices)
+    entries, inner = aw.first_spaces(matrices)
     if depth:
-        entries, _ = next_spaces(entries, inner)
+        entries, _ = aw.next_spaces(entries, inner)
     rng = np.random.default_rng(0)
     drawn = [random_states(matrices, depth, rng) for _ in range(4)]
     seen = np.concatenate([x.reshape(len(x), -1).T for x in drawn])
@@ -97,7 +90,7 @@ def test_entries_of_drawn_nets_span_what_the_layers_span(length: int, depth: int
 
 def test_inner_products_of_drawn_nets_span_what_the_layers_span() -> None:
     matrices, _ = on_all_swaps(7)
-    _, inner = next_spaces(*first_spaces(matrices))
+    _, inner = aw.next_spaces(*aw.first_spaces(matrices))
     rng = np.random.default_rng(0)
     drawn = [random_states(matrices, 1, rng) for _ in range(20)]
     seen = np.concatenate([(x.transpose(0, 2, 1) @ x).reshape(len(x), -1).T for x in drawn])
@@ -138,11 +131,11 @@ def test_parity_of_the_swaps_has_the_sign_of_no_polynomial_of_lower_degree(lengt
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
 def test_linear_programs_find_a_read_out_exactly_where_one_correlates(length: int) -> None:
     matrices, answer = on_all_swaps(length)
-    entries, inner = first_spaces(matrices)
-    one = next_spaces(entries, inner)[0]
+    entries, inner = aw.first_spaces(matrices)
+    one = aw.next_spaces(entries, inner)[0]
     decided = [threshold(space, answer)[0] == "read-out" for space in (entries, one)]
     assert decided == [length <= 1, length <= 3]
-    assert layers_for_swaps(all_swaps(length), 2) == [*decided, True].index(True)
+    assert aw.layers_for_swaps(all_swaps(length), 2) == [*decided, True].index(True)
 
 
 def test_products_of_two_entries_reach_twice_as_far() -> None:
@@ -152,11 +145,11 @@ def test_products_of_two_entries_reach_twice_as_far() -> None:
         rows = matrices @ matrices.transpose(0, 2, 1) @ matrices
         products = (rows[:, 0] * rows[:, -2]).sum(axis=1)
         assert np.array_equal(products > 0, answer > 0) == (length <= 6)
-        assert layers_for_swaps(all_swaps(length), 2, rows=True) == (1 if length <= 6 else 2)
+        assert aw.layers_for_swaps(all_swaps(length), 2, rows=True) == (1 if length <= 6 else 2)
 
 
 def test_a_gap_between_the_ends_is_no_least_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     module = "depthlaw.theory.connectivity.all_weights"
     monkeypatch.setattr(f"{module}.identity_layers", lambda diameter, rows: 2)
-    assert least_layers_all_weights.measure(Case(diameter=3)).value == -1
-    assert least_layers_all_weights.measure(Case(diameter=4)).value == 2
+    assert aw.least_layers_all_weights.measure(Case(diameter=3)).value == -1
+    assert aw.least_layers_all_weights.measure(Case(diameter=4)).value == 2

@@ -46,22 +46,13 @@ UNNOTICED = {
 }
 # Their quick cases take longer than two seconds.
 LONG = {
-    "connectivity/layers_for_diameter",
-    "connectivity/reach",
-    "depth_choice/gpt3_projection",
-    "formal_languages/blocks_hard_attention",
-    "hops/depth_carried_symbols",
-    "hops/depth_printed_floating",
-    "hops/depth_printed_softmax",
-    "hops/scored_positions",
-    "hops/self_skip_subset_sums",
-    "rank_collapse/real_heads_second_singular",
-    "separation_rank/four_tokens",
-    "separation_rank/generic_one_head",
-    "separation_rank/graded_rank",
-    "separation_rank/heads_exact",
-    "signal_propagation/last_gradient_slope",
-    "signal_propagation/mup_learning_rates",
+    *("connectivity/layers_for_diameter", "connectivity/reach", "depth_choice/gpt3_projection"),
+    *("formal_languages/blocks_hard_attention", "hops/depth_carried_symbols"),
+    *("hops/depth_printed_floating", "hops/depth_printed_softmax", "hops/scored_positions"),
+    *("hops/self_skip_subset_sums", "rank_collapse/real_heads_second_singular"),
+    *("separation_rank/four_tokens", "separation_rank/generic_one_head"),
+    *("separation_rank/graded_rank", "separation_rank/heads_exact"),
+    *("signal_propagation/last_gradient_slope", "signal_propagation/mup_learning_rates"),
 }
 # What a changed statement may break off with, having no value or no form that the steps know.
 NO_VALUE = (ArithmeticError, AttributeError, IndexError, TypeError, ValueError)

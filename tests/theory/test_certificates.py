@@ -13,17 +13,10 @@ import pytest
 from depthlaw.theory.certificates import recheck as certificates
 from depthlaw.theory.certificates.recheck import finding, load, recheck, shipped
 from depthlaw.theory.certificates.second_net import NAMES, PlainForms, leading_exponents, read_net
-from depthlaw.theory.separation_rank import rank_certificate
-from depthlaw.theory.separation_rank.explicit_weights import (
-    coordinate_net,
-    form_exponents,
-    linear_forms,
-)
-from depthlaw.theory.separation_rank.leading_monomial import (
-    GRADING,
-    graded_net,
-    leading_monomial,
-    leading_monomials,
+from depthlaw.theory.separation_rank import (
+    explicit_weights as ew,
+    leading_monomial as lm,
+    rank_certificate,
 )
 from depthlaw.theory.separation_rank.linear_attention import LinearAttentionNet, random_net
 from depthlaw.theory.separation_rank.value_rank import separation_rank
@@ -35,17 +28,16 @@ HALF_HEADS = "separation_rank-upper_bound_deep-half_heads.json"
 
 def product_certificate(net: LinearAttentionNet, tokens: int) -> dict:
     """The certificate that a net over Z is a product of linear forms."""
-    forms = linear_forms(net)
+    forms = ew.linear_forms(net)
     distinct = sorted(set(forms))
-    return _sealed(
-        _header("separation_rank/product_of_forms", net, tokens)
-        | {"forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)}
-    )
+    exponents = ew.form_exponents(forms, distinct)
+    own = {"forms": [list(form) for form in distinct], "exponents": exponents}
+    return _sealed(_header("separation_rank/product_of_forms", net, tokens) | own)
 
 
 def leading_certificate(net: LinearAttentionNet, grading, tokens: int) -> dict:
     """The certificate of the leading monomial of a net over Z without negative weights."""
-    column, exponents = leading_monomial(net, grading)
+    column, exponents = lm.leading_monomial(net, grading)
     return _sealed(
         _header("separation_rank/leading_monomial", net, tokens)
         | {"grading": list(grading), "column": column, "exponents": list(exponents)}
@@ -64,9 +56,9 @@ def _sealed(data: dict) -> dict:
 
 
 MADE = {
-    LEAD: lambda: leading_certificate(graded_net(34), GRADING, 10),
-    ALL_HEADS: lambda: product_certificate(coordinate_net(6, 30), 14),
-    HALF_HEADS: lambda: product_certificate(coordinate_net(16, 216, heads=8), 34),
+    LEAD: lambda: leading_certificate(lm.graded_net(34), lm.GRADING, 10),
+    ALL_HEADS: lambda: product_certificate(ew.coordinate_net(6, 30), 14),
+    HALF_HEADS: lambda: product_certificate(ew.coordinate_net(16, 216, heads=8), 34),
 }
 SAYS = {
     LEAD: "d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled",
@@ -131,17 +123,11 @@ def test_a_change_that_matters_is_seen(name, path, to):
 @pytest.mark.parametrize(
     ("path", "to"),
     [
-        (("heads",), 4),
-        (("heads",), 0),
-        (("heads",), True),
-        (("width",), 6.0),
-        (("depth",), "30"),
-        (("exponents", 0), 1.0),
-        (("forms", 0, 0), True),
-        (("tokens",), 10**400),
+        *((("heads",), heads) for heads in (4, 0, True)),
+        *((("width",), 6.0), (("depth",), "30"), (("tokens",), 10**400), (("extra",), 1)),
+        *((("exponents", 0), 1.0), (("forms", 0, 0), True)),
         (("weights", "value", 3, 1, 0, 5), 0.5),
         (("kind",), ["separation_rank/product_of_forms"]),
-        (("extra",), 1),
     ],
 )
 def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
@@ -153,8 +139,8 @@ def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
 
 def test_a_shallower_net_is_no_counterexample():
     for made in (
-        product_certificate(coordinate_net(6, 29), 14),
-        leading_certificate(graded_net(33), GRADING, 10),
+        product_certificate(ew.coordinate_net(6, 29), 14),
+        leading_certificate(lm.graded_net(33), lm.GRADING, 10),
     ):
         assert [step.says for step in recheck(made) if not step.holds] == [EXCEEDS]
 
@@ -162,20 +148,20 @@ def test_a_shallower_net_is_no_counterexample():
 def test_leading_monomials_are_those_of_the_polynomials():
     """Multiplied out, at depths where that is possible; the two recursions agree at every depth."""
     for depth in (1, 2, 3):
-        forms = PlainForms(plain(graded_net(depth)), 2**31 - 1)
-        for a, exponents in leading_monomials(graded_net(depth), GRADING):
+        forms = PlainForms(plain(lm.graded_net(depth)), 2**31 - 1)
+        for a, exponents in lm.leading_monomials(lm.graded_net(depth), lm.GRADING):
             base = forms.degree + 1
             terms = [
                 tuple(int(key) // base ** (9 - j) % base for j in range(10))
                 for key in forms._keys[a]
             ]
-            weights = [sum(w * e for w, e in zip(GRADING, term, strict=True)) for term in terms]
+            weights = [sum(w * e for w, e in zip(lm.GRADING, term, strict=True)) for term in terms]
             top = max(weights)
             pairs = zip(terms, weights, strict=True)
             assert [term for term, weight in pairs if weight == top] == [exponents]
     for depth in (5, 20, 34):
-        column, exponents = leading_monomial(graded_net(depth), GRADING)
-        assert leading_exponents(plain(graded_net(depth)), GRADING, column) == list(exponents)
+        column, exponents = lm.leading_monomial(lm.graded_net(depth), lm.GRADING)
+        assert leading_exponents(plain(lm.graded_net(depth)), lm.GRADING, column) == list(exponents)
         assert sum(exponents) == (3**depth - 1) // 2
 
 
@@ -186,23 +172,23 @@ def plain(net: LinearAttentionNet):
 
 def test_random_weights_reach_at_least_the_rank_of_the_leading_monomial():
     for depth in (1, 2):
-        _, exponents = leading_monomial(graded_net(depth), GRADING)
+        _, exponents = lm.leading_monomial(lm.graded_net(depth), lm.GRADING)
         found = separation_rank(np.random.default_rng(0), width=4, depth=depth, heads=2, tokens=10)
         assert math.prod(e + 1 for e in exponents) <= found.value
 
 
 def test_two_monomials_of_the_same_weight_lead_nowhere():
-    assert leading_exponents(plain(graded_net(3)), [1] * 10, 0) is None
+    assert leading_exponents(plain(lm.graded_net(3)), [1] * 10, 0) is None
     with pytest.raises(ArithmeticError, match="one monomial"):
-        leading_monomials(graded_net(3), [1] * 10)
+        lm.leading_monomials(lm.graded_net(3), [1] * 10)
 
 
 def test_weights_that_may_cancel_are_refused():
-    net = graded_net(2)
+    net = lm.graded_net(2)
     negative = LinearAttentionNet(net.query, -net.key, net.value, net.output, None)
     for broken in (negative, random_net(np.random.default_rng(0), width=4, depth=2, heads=2)):
         with pytest.raises(ArithmeticError, match="not negative"):
-            leading_monomials(broken, GRADING)
+            lm.leading_monomials(broken, lm.GRADING)
 
 
 def test_rechecking_shares_no_code_with_the_measurement(monkeypatch):
@@ -219,11 +205,7 @@ def test_rechecking_shares_no_code_with_the_measurement(monkeypatch):
 @pytest.mark.parametrize(
     "broken",
     [
-        {},
-        {"kind": "nothing"},
-        {"kind": "separation_rank/product_of_forms"},
-        [],
-        {"kind": {}},
+        *({}, [], {"kind": {}}, {"kind": "nothing"}, {"kind": "separation_rank/product_of_forms"}),
         {"kind": "separation_rank/product_of_forms", "width": 6, "depth": "x", "heads": 6},
     ],
 )

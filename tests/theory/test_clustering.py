@@ -8,12 +8,7 @@ import pytest
 import sympy
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.rank_collapse import clustering as cl
-from depthlaw.theory.rank_collapse.rational_matrices import (
-    random_matrix,
-    rational_array,
-    row_stochastic,
-)
+from depthlaw.theory.rank_collapse import clustering as cl, rational_matrices as rm
 
 
 def test_rational_powers():
@@ -47,9 +42,9 @@ def test_rescaled_tokens_follow_differences_alone(time):
     """z_i = e^(-tV) x_i and dx_i/dt = sum_j P_ij V x_j with row-stochastic P give dz_i/dt = sum_j
     P_ij V (z_j - z_i), as in the authors' code: exact, with a nilpotent V."""
     case, t = Case(tokens=4, width=3), Fraction(time)
-    P = row_stochastic(np.abs(random_matrix(case, 4, 4)) + 1)
-    V, X = np.triu(random_matrix(case, 3, 3, 1), 1), random_matrix(case, 4, 3, 2)
-    flow = rational_array(np.eye(3, dtype=int)) - t * V + t**2 * V @ V / 2
+    P = rm.row_stochastic(np.abs(rm.random_matrix(case, 4, 4)) + 1)
+    V, X = np.triu(rm.random_matrix(case, 3, 3, 1), 1), rm.random_matrix(case, 4, 3, 2)
+    flow = rm.rational_array(np.eye(3, dtype=int)) - t * V + t**2 * V @ V / 2
     Z = X @ flow.T
     moved = (P @ X @ V.T - X @ V.T) @ flow.T
     assert (moved == P @ Z @ V.T - Z @ V.T).all()

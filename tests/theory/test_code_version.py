@@ -98,15 +98,9 @@ def version(tmp_path, monkeypatch):
 
 def forget() -> None:
     """Let go of what is known of modules."""
-    for cached in (
-        versions._module,
-        versions._tree,
-        versions._functions,
-        versions._node,
-        versions._resolve,
-        versions._spec_path,
-    ):
-        cached.cache_clear()
+    for cached in vars(versions).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
 REACHING = ["measure", "by_attribute", "late", "three", "short"]

@@ -14,20 +14,14 @@ from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.exact.finite_field import centred, rank
-from depthlaw.theory.separation_rank import count_loss
+from depthlaw.theory.separation_rank import count_loss, graded_pieces as graded
 from depthlaw.theory.separation_rank.count_loss import ideal_codimension, piece_bound
 from depthlaw.theory.separation_rank.dimension_count import dimension_count, moments_degree
-from depthlaw.theory.separation_rank.graded_pieces import (
-    PRIME,
-    Forms,
-    exponents_of,
-    frontier_forms,
-    piece_shape,
-)
 from depthlaw.theory.separation_rank.head_word import kept_letters, separators
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
 
 CLAIMS = claims("separation_rank")
+PRIME = graded.PRIME
 
 
 def matrices(rng, *shape):
@@ -64,7 +58,10 @@ def test_the_word_is_the_net(depth):
     net, moments = np.eye(3, dtype=object), M
     for A, B in zip(left, right, strict=True):
         layer = A @ moments % PRIME @ B % PRIME
-        net, moments = layer @ net % PRIME, layer @ moments % PRIME @ layer.T % PRIME
+        net, moments = (
+            layer @ net % PRIME,
+            layer @ moments % PRIME @ layer.T % PRIME,
+        )
     assert (word @ right[0] % PRIME == net).all()
     # One transpose left out is another polynomial.
     _, wrong = constants_of(left, right, [abs(s) for s in separators(depth)])
@@ -169,21 +166,16 @@ def word_rank(width, letters, order, separators_of):
     numbers = np.arange(math.comb(len(pairs) + letters - 1, letters))
     scaled = [
         [form.get(e, 0) * math.prod(map(math.factorial, e)) for form in forms]
-        for e in map(tuple, exponents_of(len(pairs), letters, numbers).T.tolist())
+        for e in map(tuple, graded.exponents_of(len(pairs), letters, numbers).T.tolist())
     ]
-    return graded_rank(Forms(centred(np.array(scaled).T, PRIME), letters, PRIME), order)
+    return graded_rank(graded.Forms(centred(np.array(scaled).T, PRIME), letters, PRIME), order)
 
 
 @pytest.mark.parametrize(
     ("width", "letters", "shared", "bound", "found"),
     [
-        (3, 5, 1, 54, 54),
-        (3, 7, 1, 124, 124),
-        (4, 5, 1, 207, 205),
-        (4, 5, 2, 216, 216),
-        (4, 7, 1, 698, 696),
-        (4, 7, 2, 711, 711),
-        (3, 5, 2, None, 56),
+        *((3, 5, 1, 54, 54), (3, 5, 2, None, 56), (3, 7, 1, 124, 124), (4, 5, 1, 207, 205)),
+        *((4, 5, 2, 216, 216), (4, 7, 1, 698, 696), (4, 7, 2, 711, 711)),
     ],
 )
 def test_words_lose_with_fewer_matrices_at_even_places_than_the_width_less_one(
@@ -212,7 +204,7 @@ def test_pieces_of_a_net_and_of_a_word_of_its_kind_have_equal_ranks(width, depth
         constants = matrices(rng, depth + 1, width, width)
         return [constants[s] if s > 0 else constants[-s].T for s in separators(depth)]
 
-    forms = frontier_forms(width, depth)
+    forms = graded.frontier_forms(width, depth)
     for order in range(letters + 1):
         assert graded_rank(forms, order) == word_rank(width, letters, order, of_a_net)
 
@@ -233,7 +225,7 @@ def test_what_has_no_word_no_ideal_or_no_piece_is_refused():
 @pytest.mark.parametrize("width", [2, 3, 4, 5, 7])
 def test_bound_on_a_piece_is_the_statement_where_that_speaks(width):
     for depth, order in ((1, 0), (2, 1), (2, 3), (3, 5), (3, 6), (3, 7), (4, 19)):
-        rows, columns = piece_shape(width, depth, order)
+        rows, columns = graded.piece_shape(width, depth, order)
         if width > depth and 2 * order < moments_degree(depth):
             stated = count_loss.count_loss.predict(Case(width=width, depth=depth, order=order))
             assert 0 < stated < columns

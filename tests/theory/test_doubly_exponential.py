@@ -9,42 +9,38 @@ from flint import arb, arb_mat
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Outside
-from depthlaw.theory.rank_collapse import doubly_exponential as de
-from depthlaw.theory.rank_collapse.softmax_attention import (
-    SoftmaxHead,
-    attention,
-    ball_norms,
-    centred,
-    instance,
-)
+from depthlaw.theory.rank_collapse import doubly_exponential as de, softmax_attention as sa
 
 CASE = Case(
     tokens=4, width=3, heads=2, residual="1/2", beta="1", qk_width=1, bias=1, depth=2, first=0
 )
 
 
+def drawn():
+    """Tokens, the pair x and R of them, and a layer."""
+    tokens, (layer, _) = sa.instance(CASE)
+    R = sa.centred(tokens)
+    return tokens, arb_mat([(tokens - R).tolist()[0]]), R, layer
+
+
 @pytest.mark.parametrize("skip", [False, True])
 def test_the_pair_is_plain_attention(skip):
     with flint.ctx.workprec(256):
-        tokens, (layer, _) = instance(CASE)
-        plain = attention(tokens, layer)
-        R = centred(tokens)
-        x = arb_mat([(tokens - R).tolist()[0]])
+        tokens, x, R, layer = drawn()
+        plain = sa.attention(tokens, layer)
         after, moved = de.next_pair(x, R, layer, skip=skip)
         whole = arb_mat([after.tolist()[0]] * 4) + moved - (plain + tokens if skip else plain)
-        assert ball_norms(whole)[0] < 1e-60
+        assert sa.ball_norms(whole)[0] < 1e-60
 
 
 def test_weights_are_a_mask_and_positions():
     with flint.ctx.workprec(256):
-        tokens, (layer, _) = instance(CASE)
-        R = centred(tokens)
-        x = arb_mat([(tokens - R).tolist()[0]])
+        tokens, x, R, layer = drawn()
         free = de.next_pair(x, R, layer)[1]
         ones = de.next_pair(x, R, layer, weights=arb_mat(4, 4, [1] * 16))[1]
-        assert ball_norms(free - ones)[0] < 1e-60
+        assert sa.ball_norms(free - ones)[0] < 1e-60
         # Causal, equal logits: averages of the tokens so far.
-        none = SoftmaxHead(0 * layer[0].qk, arb_mat(np.eye(3, dtype=int).tolist()))
+        none = sa.SoftmaxHead(0 * layer[0].qk, arb_mat(np.eye(3, dtype=int).tolist()))
         mask = arb_mat(np.tril(np.ones((4, 4), int)).tolist())
         after, moved = de.next_pair(x, R, [none], weights=mask)
         means = np.cumsum([[float(v) for v in row] for row in tokens.tolist()], axis=0)
@@ -56,7 +52,7 @@ def test_weights_are_a_mask_and_positions():
 def test_two_tokens_follow_the_closed_form():
     """rho -> rho tanh(w rho^2), of which w rho^3 is left a thousand digits below 1."""
     x, R = arb_mat([[0]]), arb_mat([["1e-500"], ["-1e-500"]])
-    head = SoftmaxHead(arb_mat([[2]]), arb_mat([[1]]))
+    head = sa.SoftmaxHead(arb_mat([[2]]), arb_mat([[1]]))
     for power in (1500, 4500):
         x, R = de.next_pair(x, R, [head])
         assert abs((R[0, 0].log() / arb(10).log()) + power) < 2

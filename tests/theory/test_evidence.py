@@ -11,12 +11,8 @@ from judging import claims
 
 from depthlaw.theory.claims.definition import Ball, Case, Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
-from depthlaw.theory.evidence import (
-    depth_against_width,
-    printed_numbers,
-    translation,
-    wide_attention,
-)
+from depthlaw.theory.evidence import depth_against_width, translation, wide_attention
+from depthlaw.theory.evidence.printed_numbers import interval
 from depthlaw.theory.exact.enclosure import endpoints
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -54,7 +50,6 @@ def test_every_row_is_used_by_a_claim_or_named_in_the_coverage_table(
 
 
 def test_a_printed_number_is_an_interval() -> None:
-    interval = printed_numbers.interval
     assert interval([(1, "62.3")]) == Ball(Fraction("62.25"), Fraction("62.35"))
     assert interval([(1, "2.0"), (-1, "1.83")]) == Ball(Fraction("0.115"), Fraction("0.225"))
     assert interval([(2, "5")]) == Ball(Fraction(9), Fraction(11))

@@ -13,20 +13,7 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from depthlaw.theory.exact import finite_field, panel_elimination, residues
-from depthlaw.theory.exact.finite_field import (
-    FLINT_SIDE,
-    centred,
-    default_prime,
-    elimination_cost,
-    flint_side,
-    matmul,
-    ple,
-    rank,
-    rank_profile,
-    relations,
-    triangular_solve,
-)
+from depthlaw.theory.exact import finite_field as ff, panel_elimination, residues
 
 # Small primes make minors vanish; the largest allows eight terms without a reduction, so that small
 # matrices run through every branch.
@@ -53,13 +40,13 @@ def first_independent_columns(m: flint.nmod_mat) -> list[int]:
 
 
 def agrees_with_flint(a: Any, p: int) -> None:
-    peer, profile = nmod(a, p), rank_profile(a, p)
-    assert rank(a, p) == peer.rank() == len(profile.rows) == len(profile.columns)
+    peer, profile = nmod(a, p), ff.rank_profile(a, p)
+    assert ff.rank(a, p) == peer.rank() == len(profile.rows) == len(profile.columns)
     assert profile.columns.tolist() == first_independent_columns(peer)
     assert profile.rows.tolist() == first_independent_columns(peer.transpose())
     if len(profile.rows):
         assert int(nmod(np.asarray(a)[profile.rows][:, profile.columns], p).det()) != 0
-    found = ple(a, p)
+    found = ff.ple(a, p)
     r = len(found.columns)
     assert sorted(found.order) == list(range(len(a)))
     assert sorted(found.order[:r]) == profile.rows.tolist()
@@ -68,7 +55,7 @@ def agrees_with_flint(a: Any, p: int) -> None:
     assert all(
         not found.upper[i, :c].any() and found.upper[i, c] for i, c in enumerate(found.columns)
     )
-    assert (matmul(found.lower, found.upper, p) == centred(a, p)[found.order]).all()
+    assert (ff.matmul(found.lower, found.upper, p) == ff.centred(a, p)[found.order]).all()
 
 
 @st.composite
@@ -108,7 +95,7 @@ def test_elimination_agrees_with_flint(
 def test_product_agrees_with_flint(p: int, sizes: tuple[int, ...], seed: int) -> None:
     rng, (m, k, n) = np.random.default_rng(seed), sizes
     a, b = rng.integers(-(2**62), 2**62, (m, k)), rng.integers(-p, p, (k, n))
-    c = matmul(a, b, p)
+    c = ff.matmul(a, b, p)
     assert c.shape == (m, n)
     assert modulo(c, p) == entries(nmod(a, p) * nmod(b, p)) if min(m, n, k) else not c.any()
     assert (abs(c) <= p // 2).all()
@@ -120,7 +107,7 @@ def test_triangular_solve_agrees_with_flint(p: int, n: int, k: int, seed: int) -
     rng, lower, unit = np.random.default_rng(seed), bool(seed & 1), bool(seed & 2)
     t, b = rng.integers(0, p, (n, n)), rng.integers(0, p, (n, k))
     np.fill_diagonal(t, rng.integers(1, p, n))
-    x = triangular_solve(t, b, p, lower=lower, unit=unit)
+    x = ff.triangular_solve(t, b, p, lower=lower, unit=unit)
     triangle = np.tril(t) if lower else np.triu(t)
     if unit:
         np.fill_diagonal(triangle, 1)
@@ -134,8 +121,8 @@ def are_relations(found: Any, a: Any, p: int) -> None:
     a = np.asarray(a) if found.axis else np.asarray(a).T
     assert sorted([*found.chosen, *found.others]) == list(range(a.shape[1]))
     assert len(found.chosen) == nmod(a, p).rank()
-    combined = matmul(a[:, found.chosen], found.coefficients, p)
-    assert (combined == centred(a[:, found.others], p)).all()
+    combined = ff.matmul(a[:, found.chosen], found.coefficients, p)
+    assert (combined == ff.centred(a[:, found.others], p)).all()
 
 
 @given(matrices(), st.sampled_from([0, 1]), st.lists(st.integers(0, 90), max_size=4))
@@ -145,23 +132,23 @@ def test_relations_of_a_matrix_in_parts_are_those_of_the_whole(
 ) -> None:
     a, p = drawn
     parts = np.split(a, sorted(min(cut, a.shape[1 - axis]) for cut in cuts), axis=1 - axis)
-    found = relations(parts[0], p, axis=axis)
+    found = ff.relations(parts[0], p, axis=axis)
     for part in parts[1:]:
         found = found.refined(part, p)
     are_relations(found, a, p)
-    work = np.asarray(centred(a, p))
-    are_relations(relations(work, p, axis=axis, overwrite=True), a, p)
+    work = np.asarray(ff.centred(a, p))
+    are_relations(ff.relations(work, p, axis=axis, overwrite=True), a, p)
 
 
 def test_relations_that_are_not_refined_do_not_hold() -> None:
     """The check can say no: these three rows have rank two, and the first of them alone leaves two
     relations."""
     a = np.array([[1, 2, 3], [1, 2, 4], [2, 4, 7]])
-    are_relations(relations(a[:1], 101).refined(a[1:], 101), a, 101)
+    are_relations(ff.relations(a[:1], 101).refined(a[1:], 101), a, 101)
     with pytest.raises(AssertionError):
-        are_relations(relations(a[:1], 101), a, 101)
+        are_relations(ff.relations(a[:1], 101), a, 101)
     with pytest.raises(ValueError, match="needed are 3 along axis 1"):
-        relations([[1, 2, 3]], 101).refined([[1, 2]], 101)
+        ff.relations([[1, 2, 3]], 101).refined([[1, 2]], 101)
 
 
 # --- exactness at the limits ----------------------------------------------------------------------
@@ -178,7 +165,7 @@ def test_largest_entries_are_multiplied_exactly_beyond_the_room(p: int) -> None:
     a[:, 0] -= 1
     for sign in (-1, 1):
         expected = sign * (k * half - 1) * half % p
-        assert modulo(matmul(a, sign * b.T, p), p) == [[expected] * 2] * 2
+        assert modulo(ff.matmul(a, sign * b.T, p), p) == [[expected] * 2] * 2
 
 
 @given(st.sampled_from(PRIMES), st.integers(-(2**53) + 2**26, 2**53 - 2**26), st.booleans())
@@ -227,10 +214,10 @@ def structured() -> list[tuple[Any, int]]:
 
 def test_structured_matrices() -> None:
     for a, expected in structured():
-        assert rank(a, PRIME) == expected
+        assert ff.rank(a, PRIME) == expected
         agrees_with_flint(a, PRIME)
     for shape in ((0, 7), (7, 0), (0, 0)):
-        assert rank(np.zeros(shape, int), PRIME) == 0
+        assert ff.rank(np.zeros(shape, int), PRIME) == 0
 
 
 # --- kinds of arrays, memory, cost ----------------------------------------------------------------
@@ -241,26 +228,26 @@ def test_structured_matrices() -> None:
 def test_torch_agrees_with_numpy(drawn: tuple[np.ndarray, int]) -> None:
     a, p = drawn
     tensor = torch.as_tensor(a)
-    for given_ in (tensor, torch.as_tensor(np.asarray(centred(a, p)))):
-        mine, other = rank_profile(given_, p), rank_profile(a, p)
+    for given_ in (tensor, torch.as_tensor(np.asarray(ff.centred(a, p)))):
+        mine, other = ff.rank_profile(given_, p), ff.rank_profile(a, p)
         assert mine.rows.tolist() == other.rows.tolist()
         assert mine.columns.tolist() == other.columns.tolist()
-    assert rank(tensor, p) == len(mine.columns)
-    mine, other = ple(tensor, p), ple(a, p)
+    assert ff.rank(tensor, p) == len(mine.columns)
+    mine, other = ff.ple(tensor, p), ff.ple(a, p)
     assert (mine.order == other.order).all()
     assert isinstance(mine.lower, torch.Tensor)
     assert mine.lower.tolist() == other.lower.tolist()
     assert mine.upper.tolist() == other.upper.tolist()
-    products = [matmul(found.lower, found.upper, p).tolist() for found in (mine, other)]
+    products = [ff.matmul(found.lower, found.upper, p).tolist() for found in (mine, other)]
     assert products[0] == products[1]
     for axis in (0, 1):
-        some, same = (relations(x[:40], p, axis=axis) for x in (tensor, a))
+        some, same = (ff.relations(x[:40], p, axis=axis) for x in (tensor, a))
         if axis:
             some, same = (found.refined(x[40:], p) for found, x in ((some, tensor), (same, a)))
         assert some.chosen.tolist() == same.chosen.tolist()
         assert some.coefficients.tolist() == same.coefficients.tolist()
     r = len(mine.columns)
-    solved = [triangular_solve(found.lower[:r], found.upper, p) for found in (mine, other)]
+    solved = [ff.triangular_solve(found.lower[:r], found.upper, p) for found in (mine, other)]
     assert solved[0].tolist() == solved[1].tolist()
 
 
@@ -278,15 +265,15 @@ def test_torch_agrees_with_numpy(drawn: tuple[np.ndarray, int]) -> None:
     ],
 )
 def test_every_integer_type_has_its_residues(a: Any) -> None:
-    assert modulo(centred(a, 101), 101) == [[int(v) % 101 for v in row] for row in a]
+    assert modulo(ff.centred(a, 101), 101) == [[int(v) % 101 for v in row] for row in a]
 
 
 def test_argument_is_kept_unless_it_may_be_overwritten() -> None:
-    a = centred(np.random.default_rng(0).integers(0, PRIME, (300, 300)), PRIME)
+    a = ff.centred(np.random.default_rng(0).integers(0, PRIME, (300, 300)), PRIME)
     kept = a.copy()
-    assert rank(a, PRIME) == 300
+    assert ff.rank(a, PRIME) == 300
     assert (a == kept).all()
-    assert rank(a, PRIME, overwrite=True) == 300
+    assert ff.rank(a, PRIME, overwrite=True) == 300
     assert not (a == kept).all()
 
 
@@ -296,12 +283,12 @@ def test_memory_stays_within_the_stated_cost(flip: int) -> None:
     a = np.triu(np.random.default_rng(1).integers(0, PRIME, (1500, 1500)).astype(float))[::flip]
     tracemalloc.start()
     try:
-        found = rank(a, PRIME)
+        found = ff.rank(a, PRIME)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert found == 1500
-    assert a.nbytes < peak <= elimination_cost(*a.shape, PRIME).peak_bytes
+    assert a.nbytes < peak <= ff.elimination_cost(*a.shape, PRIME).peak_bytes
 
 
 def test_nothing_of_the_matrix_stays_in_memory() -> None:
@@ -312,10 +299,10 @@ def test_nothing_of_the_matrix_stays_in_memory() -> None:
     gc.disable()
     tracemalloc.start()
     try:
-        for call in (rank, ple, relations):
+        for call in (ff.rank, ff.ple, ff.relations):
             call(a, PRIME)
             assert tracemalloc.get_traced_memory()[0] < a.nbytes / 10
-        triangular_solve(np.triu(a) + np.eye(len(a)), a, PRIME, lower=False)
+        ff.triangular_solve(np.triu(a) + np.eye(len(a)), a, PRIME, lower=False)
         assert tracemalloc.get_traced_memory()[0] < a.nbytes / 10
     finally:
         tracemalloc.stop()
@@ -338,10 +325,10 @@ def test_predicted_operations_are_those_done(
 
     monkeypatch.setattr(residues.PrimeField, "subtract_product", counted)
     rng = np.random.default_rng(2)
-    a = matmul(rng.integers(0, PRIME, (m, r)), rng.integers(0, PRIME, (r, n)), PRIME)
+    a = ff.matmul(rng.integers(0, PRIME, (m, r)), rng.integers(0, PRIME, (r, n)), PRIME)
     done = 0
-    assert rank(a, PRIME) == r
-    predicted = elimination_cost(m, n, PRIME, r).operations
+    assert ff.rank(a, PRIME) == r
+    predicted = ff.elimination_cost(m, n, PRIME, r).operations
     # Products of panels and of diagonal blocks are not counted here: of width 64, they are at most
     # 64 (m + n) r each way.
     assert done <= predicted <= done + 4 * 64 * (m + n) * max(r, 1)
@@ -360,7 +347,7 @@ def test_predicted_operations_are_those_done(
     ],
 )
 def test_modulus_that_is_no_accepted_prime_is_refused(p: int, why: str) -> None:
-    for call in (rank, ple):
+    for call in (ff.rank, ff.ple):
         with pytest.raises(ValueError, match=why) as caught:
             call([[1]], p)
         assert "\n" not in str(caught.value)
@@ -372,27 +359,27 @@ def test_modulus_that_is_no_accepted_prime_is_refused(p: int, why: str) -> None:
 )
 def test_bad_matrix_is_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"entries|dimensions"):
-        rank(bad, 101)
+        ff.rank(bad, 101)
 
 
 def test_bad_shapes_and_singular_triangles_are_refused() -> None:
     with pytest.raises(ValueError, match="inner lengths differ"):
-        matmul(np.ones((2, 3)), np.ones((2, 3)), 7)
+        ff.matmul(np.ones((2, 3)), np.ones((2, 3)), 7)
     with pytest.raises(ValueError, match="needed are"):
-        triangular_solve(np.ones((2, 3)), np.ones((2, 1)), 7)
+        ff.triangular_solve(np.ones((2, 3)), np.ones((2, 1)), 7)
     with pytest.raises(ValueError, match="row 1"):
-        triangular_solve([[1, 0], [3, 7]], [[1], [1]], 7)
+        ff.triangular_solve([[1, 0], [3, 7]], [[1], [1]], 7)
     with pytest.raises(ValueError, match="overwritten"):
-        rank(np.ones((2, 2), int), 7, overwrite=True)
+        ff.rank(np.ones((2, 2), int), 7, overwrite=True)
     with pytest.raises(ValueError, match="rank from 0 to 2"):
-        elimination_cost(2, 3, 7, 3)
+        ff.elimination_cost(2, 3, 7, 3)
     with pytest.raises(ValueError, match="0 or more"):
-        default_prime(-1)
+        ff.default_prime(-1)
 
 
 def test_default_prime_is_the_largest_with_the_room() -> None:
     for n in (0, 1, 9, 64, 2048, 10**7):
-        p, terms = default_prime(n), min(max(n, 1), 2048)
+        p, terms = ff.default_prime(n), min(max(n, 1), 2048)
         assert flint.fmpz(p).is_prime()
         assert residues.room(p) >= terms
         larger = next(q for q in range(p + 1, p + 10**4) if flint.fmpz(q).is_prime())
@@ -403,21 +390,22 @@ def test_default_prime_is_the_largest_with_the_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("m", "n"), [(1, 1), (0, 5), (3, FLINT_SIDE), (FLINT_SIDE + 1, 3), (FLINT_SIDE + 1,) * 2]
+    ("m", "n"),
+    [(1, 1), (0, 5), (3, ff.FLINT_SIDE), (ff.FLINT_SIDE + 1, 3), (ff.FLINT_SIDE + 1,) * 2],
 )
 @pytest.mark.parametrize("p", [3, PRIME, 67108859])
 def test_swapping_the_routes_changes_no_rank(m: int, n: int, p: int) -> None:
     rng = np.random.default_rng([m, n, p])
     for r in {0, min(m, n) // 2, min(m, n)}:
         a = rng.integers(0, p, (m, r)) @ rng.integers(0, 2**20, (r, n)) % p
-        for matrix in (a.tolist() if a.size else a, centred(a, p), a.astype(object), a - p):
+        for matrix in (a.tolist() if a.size else a, ff.centred(a, p), a.astype(object), a - p):
             # The route that a matrix of this size takes, and the other one.
-            found = {rank(matrix, p)}
+            found = {ff.rank(matrix, p)}
             with pytest.MonkeyPatch.context() as patch:
-                side = -1 if max(m, n) <= flint_side(p) else max(m, n)
-                patch.setattr(finite_field, "FLINT_SIDE", side)
-                found.add(rank(matrix, p))
-            assert found == {len(rank_profile(matrix, p).columns)}
+                side = -1 if max(m, n) <= ff.flint_side(p) else max(m, n)
+                patch.setattr(ff, "FLINT_SIDE", side)
+                found.add(ff.rank(matrix, p))
+            assert found == {len(ff.rank_profile(matrix, p).columns)}
 
 
 def test_wrong_pivot_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

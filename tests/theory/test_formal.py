@@ -65,48 +65,40 @@ def test_all_theorems_of_the_files_are_recorded_and_nothing_is_left_open():
     assert not any(prove.gaps(name) for name in names)
 
 
-def test_a_changed_statement_case_or_file_voids_the_proof(monkeypatch):
-    claim = find("separation_rank/degree")
-    other = dataclasses.replace(claim, statement=Eq(claim.statement.lhs, 2 * claim.statement.rhs))
-    assert "statement changed" in formal.stale(other)
-    fewer = dataclasses.replace(claim, grid={"quick": claim.cases("quick")[1:]})
-    assert "cases changed" in formal.stale(fewer)
-    monkeypatch.setattr(formal, "digest", lambda name: "0")
-    assert "sources changed" in formal.stale(claim)
+@pytest.fixture
+def judged(tmp_path):
+    """(claim) -> what becomes of it where nothing of it is recorded."""
+    return lambda claim: results({claim.key: claim}, "quick", Store(tmp_path))[0]
 
 
 @pytest.mark.parametrize(
     ("name", "change"),
     [
+        ("statement", lambda c: {"statement": Eq(c.statement.lhs, 2 * c.statement.rhs)}),
+        ("cases", lambda c: {"grid": {"quick": c.cases("quick")[1:]}}),
         ("words", lambda c: {"text": f"{c.text} Or so."}),
         ("note", lambda c: {"note": f"{c.note} More or less."}),
-        (
-            "not-formal line",
-            lambda c: {"formal": dataclasses.replace(c.formal, informal="Little.")},
-        ),
+        ("not-formal line", lambda c: {"formal": dataclasses.replace(c.formal, informal="Some.")}),
         ("measurement", lambda c: {"measured": find("separation_rank/moments_degree").measured}),
     ],
 )
-def test_what_a_reader_relies_on_voids_the_proof(monkeypatch, tmp_path, name, change):
+def test_what_a_reader_relies_on_voids_the_proof(monkeypatch, judged, name, change):
     claim = find("separation_rank/degree")
     recorded_now(monkeypatch, claim)
-    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
-    assert judged.verdict is Verdict.PROVED
+    assert judged(claim).verdict is Verdict.PROVED
     other = dataclasses.replace(claim, **change(claim))
     assert f"its {name} changed" in formal.stale(other)
-    (judged,) = results({claim.key: other}, "quick", Store(tmp_path))
-    assert judged.verdict is not Verdict.PROVED
+    assert judged(other).verdict is not Verdict.PROVED
 
 
 @pytest.mark.parametrize("field", ["meaning", "domain"])
-def test_the_words_of_a_symbol_void_the_proof(monkeypatch, tmp_path, field):
+def test_the_words_of_a_symbol_void_the_proof(monkeypatch, judged, field):
     claim = find("separation_rank/degree")
     recorded_now(monkeypatch, claim)
     term = TERMS["degree"]
     monkeypatch.setitem(TERMS, "degree", term._replace(**{field: "positive real"}))
     assert "its symbols changed" in formal.stale(claim)
-    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
-    assert judged.verdict is not Verdict.PROVED
+    assert judged(claim).verdict is not Verdict.PROVED
     monkeypatch.setitem(TERMS, "degree", term)
     assert formal.stale(claim) == ""
 
@@ -135,28 +127,38 @@ def test_a_number_that_is_compared_with_itself_is_not_called_compared(monkeypatc
     assert expected in formal.said(claim)
 
 
-def test_the_page_counts_what_is_compared():
+@pytest.fixture(scope="module")
+def linked():
+    """The claims that name a theorem, as recorded, and the page about them."""
+    recorded = Recorded(dict(LINKED), shipped())
+    return recorded, proofs(recorded)
+
+
+def test_the_page_counts_what_is_compared(linked):
     kinds = Counter(map(formal.number, LINKED.values()))
     assert kinds.keys() == set(formal.NUMBERS)
-    page = proofs(Recorded(dict(LINKED), shipped()))
     for kind, words in formal.NUMBERS.items():
-        assert f"{words} | {kinds[kind]}" in page
+        assert f"{words} | {kinds[kind]}" in linked[1]
+    assert f"FAILS, and the kernel checked a refutation | {len(REFUTED)}" in linked[1]
+    assert f"PROVED, by the kernel | {len(LINKED) - len(REFUTED)}" in linked[1]
+    assert r"\$" not in linked[1], "formulas of what is not formal are set"
 
 
-def test_the_verdict_follows_the_kernel(monkeypatch, tmp_path):
+def test_the_verdict_follows_the_kernel(monkeypatch, judged):
     claim = find("separation_rank/degree")
-    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
-    assert judged.verdict is Verdict.PROVED
+    assert judged(claim).verdict is Verdict.PROVED
+    with monkeypatch.context() as patch:
+        patch.setattr(formal, "digest", lambda name: "0")
+        assert "sources changed" in formal.stale(claim)
+        assert judged(claim).verdict is not Verdict.PROVED
     monkeypatch.setattr(formal, "checked", lambda: {"claims": {}})
-    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
-    assert judged.verdict is not Verdict.PROVED
+    assert judged(claim).verdict is not Verdict.PROVED
 
 
 @pytest.mark.parametrize("key", REFUTED)
-def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
-    store, claim = shipped(), find(key)
+def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key, linked):
+    (recorded, page), claim = linked, find(key)
     assert claim.awaited == "FAILS"
-    recorded = Recorded({key: claim}, store)
     result = recorded.judged(key)
     assert result.verdict is Verdict.FAILS
     assert (result.kernel_refuted, result.kernel_checked) == (True, False)
@@ -171,23 +173,19 @@ def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key):
     assert (told["verdict"], told["outcome"]) == ("FAILS", worded(claim, Verdict.FAILS))
     assert (told["formal"]["refutes"], told["formal"]["proves"]) == (True, False)
     assert told["formal"]["says"].startswith(words)
-    page = proofs(recorded)
-    assert f"{worded(claim, Verdict.FAILS)}; {words}" in page
-    assert "FAILS, and the kernel checked a refutation | 1" in page
-    assert "PROVED, by the kernel | 0" in page
-    assert r"\$" not in page, "formulas of what is not formal are set"
+    (row,) = [line for line in page.splitlines() if f"`{key}`](/claims/{key}.md) by" in line]
+    assert f"{worded(claim, Verdict.FAILS)}; {words}" in row
 
 
-def test_a_refutation_is_void_after_a_change_and_proves_nothing(monkeypatch, tmp_path):
+def test_a_refutation_is_void_after_a_change_and_proves_nothing(monkeypatch, judged):
     claim = find(REFUTED[0])
-    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
-    assert judged.kernel_refuted
-    assert judged.verdict is not Verdict.PROVED
+    found = judged(claim)
+    assert found.kernel_refuted
+    assert found.verdict is not Verdict.PROVED
     fewer = dataclasses.replace(claim.formal, refutes=claim.formal.refutes[1:])
     assert "refutes changed" in formal.stale(dataclasses.replace(claim, formal=fewer))
     monkeypatch.setattr(formal, "digest", lambda name: "0")
-    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
-    assert not judged.kernel_refuted
+    assert not judged(claim).kernel_refuted
     assert formal.said(claim).startswith("void: ")
 
 
@@ -205,10 +203,8 @@ def test_what_is_refuted_is_compared_on_the_wrong_side():
 
 
 def test_comments_do_not_count_and_gaps_are_seen(monkeypatch, tmp_path):
-    text = (
-        "(* Theorem no : Admitted. (* nested *) *)\nTheorem yes : True.\nProof. admit. Admitted.\n"
-    )
-    (tmp_path / "File.v").write_text(text)
+    comment = "(* Theorem no : Admitted. (* nested *) *)\n"
+    (tmp_path / "File.v").write_text(f"{comment}Theorem yes : True.\nProof. admit. Admitted.\n")
     monkeypatch.setattr(prove, "HERE", tmp_path)
     assert prove.theorems("File") == ["yes"]
     assert prove.gaps("File") == ["admit", "Admitted"]
@@ -218,11 +214,6 @@ def test_without_the_prover_one_line_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert prove.main([]) == 2
     assert capsys.readouterr().err.startswith("error: the prover coqc is not installed; on Debian")
-
-
-def test_the_record_is_what_json_writes():
-    text = prove.RECORD.read_text(encoding="utf-8")
-    assert text == json.dumps(formal.checked(), indent=1, sort_keys=True) + "\n"
 
 
 def test_a_bound_of_the_left_side_contradicts_on_its_side_alone():
@@ -249,12 +240,11 @@ def test_axioms_are_read_by_their_names():
         "Section Variables:",
     ],
 )
-def test_whatever_else_is_assumed_is_an_error(line):
+# Not even beside an axiom that is allowed.
+@pytest.mark.parametrize("axiom", ["", f"{prove.REALS[0]} : forall P : Prop, P\n"])
+def test_whatever_else_is_assumed_is_an_error(line, axiom):
     with pytest.raises(UsageError, match=f"more than axioms is assumed: {line}"):
-        prove.assumptions(f"Axioms:\n{line}\n")
-    # Not even beside an axiom that is allowed.
-    with pytest.raises(UsageError, match="more than axioms"):
-        prove.assumptions(f"Axioms:\n{prove.REALS[0]} : forall P : Prop, P\n{line}\n")
+        prove.assumptions(f"Axioms:\n{axiom}{line}\n")
 
 
 @pytest.mark.parametrize("printed", ["Error: anomaly", "", "Axioms:\n", f"liar. {prove.CLOSED}"])
@@ -362,7 +352,9 @@ def test_another_record_is_an_error_whatever_the_versions(another_prover, monkey
     assert f"not what checked.json records, which was {another_prover}" in capsys.readouterr().err
 
 
-def test_versions_are_recorded_and_are_those_of_every_library():
+def test_the_record_is_what_json_writes_with_versions_of_every_library():
+    text = prove.RECORD.read_text(encoding="utf-8")
+    assert text == json.dumps(formal.checked(), indent=1, sort_keys=True) + "\n"
     made = formal.checked()["versions"]
     assert list(made) == sorted(prove.versions())
     assert all(re.fullmatch(r"[\d.]+", version) for version in made.values())

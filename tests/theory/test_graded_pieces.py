@@ -14,13 +14,12 @@ from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case, Exact
 from depthlaw.theory.exact.finite_field import rank
-from depthlaw.theory.separation_rank import graded_pieces as graded, piece_rank
-from depthlaw.theory.separation_rank.dimension_count import dimension_count
-from depthlaw.theory.separation_rank.linear_attention import (
-    LinearAttentionNet,
-    normal_form,
-    random_net,
+from depthlaw.theory.separation_rank import (
+    graded_pieces as graded,
+    linear_attention as la,
+    piece_rank,
 )
+from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.value_rank import rank_mod
 
 SHAPES = [(1, 2, 1), (2, 1, 1), (2, 3, 1), (2, 3, 2), (3, 2, 3)]
@@ -28,7 +27,7 @@ SHAPES = [(1, 2, 1), (2, 1, 1), (2, 3, 1), (2, 3, 2), (3, 2, 3)]
 
 def net_of(width: int, depth: int, heads: int, prime: int = graded.PRIME):
     rng = np.random.default_rng([width, depth, heads])
-    return random_net(rng, width=width, depth=depth, heads=heads, prime=prime)
+    return la.random_net(rng, width=width, depth=depth, heads=heads, prime=prime)
 
 
 def numbered(variables: int, degree: int) -> list[tuple[int, ...]]:
@@ -49,9 +48,11 @@ def test_forms_and_ranks_are_those_of_polynomials_and_their_derivatives(width, d
     for (a, b), variable in zip(pairs, ring.gens(), strict=True):
         moment[a, b] = moment[b, a] = variable
     weights = (net.query, net.key, net.value, net.output)
-    lifted = LinearAttentionNet(*(np.array(w.tolist(), dtype=object) for w in weights), prime=None)
+    lifted = la.LinearAttentionNet(
+        *(np.array(w.tolist(), dtype=object) for w in weights), prime=None
+    )
     units = np.array(np.eye(width, dtype=int).tolist(), dtype=object)
-    polynomials = [normal_form(lifted, moment, unit).item() for unit in units]
+    polynomials = [la.normal_form(lifted, moment, unit).item() for unit in units]
 
     def coefficients(polynomial, monomials):
         found = {tuple(map(int, e)): int(c) for e, c in polynomial.to_dict().items()}

@@ -6,17 +6,13 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from judging import claims, verdicts
 
-from depthlaw.theory.claims.definition import Claim
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.hops import published_experiment
 from depthlaw.theory.hops.published_experiment import counted, expected_counts, hop_errors
 
-CLAIMS = {c.name: c for c in vars(published_experiment).values() if isinstance(c, Claim)}
-
-
-def verdicts(claim: Claim) -> set[Verdict]:
-    return {judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")}
+CLAIMS = claims("hops")
 
 
 def test_no_claim_is_decided_by_reported_errors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +47,7 @@ def test_the_capacity_reads_so_for_limits_in_one_window_alone(
 
     def with_limit(limit: str) -> set[Verdict]:
         monkeypatch.setattr(published_experiment, "LEARNED", Fraction(limit))
-        return verdicts(claim)
+        return set(verdicts(claim).values())
 
     limits = ("0.0616", "0.06161", "0.1", "0.1401", "0.14011")
     assert [Verdict.FAILS in with_limit(limit) for limit in limits] == [True, *[False] * 3, True]

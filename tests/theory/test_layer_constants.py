@@ -9,14 +9,8 @@ from flint import arb_mat
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Outside
-from depthlaw.theory.rank_collapse import layer_constants as lc
+from depthlaw.theory.rank_collapse import layer_constants as lc, softmax_attention as sa
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
-from depthlaw.theory.rank_collapse.softmax_attention import (
-    SoftmaxHead,
-    ball_composite_norm,
-    ball_norms,
-    composite_norm,
-)
 
 N, D, H = 6, 8, 2
 SMALL = Case(tokens=8, width=8, heads=2, std="1/10", replicas=3)
@@ -38,12 +32,10 @@ def plain(weights, X):
 
 
 def heads(weights):
-    exact = [arb_mat(matrix.tolist()) for part in weights for matrix in part]
+    exact = ([arb_mat(matrix.tolist()) for matrix in part] for part in weights)
     return [
-        SoftmaxHead(
-            exact[h] * exact[H + h].transpose(), exact[2 * H + h] * exact[3 * H + h], D // H
-        )
-        for h in range(H)
+        sa.SoftmaxHead(query * key.transpose(), value * output, D // H)
+        for query, key, value, output in zip(*exact, strict=True)
     ]
 
 
@@ -52,7 +44,7 @@ def test_a_layer_is_plain_attention(net):
     now = lc.advanced(weights, lc.state(X))
     again = now.mean + math.exp(now.log_size) * now.direction
     assert np.abs(again - plain(weights, X)).max() < 1e-13
-    assert abs(composite_norm(now.direction) - 1) < 1e-14
+    assert abs(sa.composite_norm(now.direction) - 1) < 1e-14
     assert np.abs(now.direction.sum(axis=0)).max() < 1e-14
 
 
@@ -65,7 +57,7 @@ def test_five_layers_agree_with_balls_beyond_the_range_of_floats(net):
         for _ in range(7):
             now = lc.advanced(weights, now)
             x, R = next_pair(x, R, heads(weights))
-        log_size = float(ball_composite_norm(R).log())
+        log_size = float(sa.ball_composite_norm(R).log())
     assert log_size < -1000
     assert abs(now.log_size / log_size - 1) < 1e-12
 
@@ -79,8 +71,8 @@ def test_constants_are_norms_of_the_products(net):
         columns = rows = beta = gamma = 0
         for head in heads(weights):
             one, infinity = (float(g) for g in head.gammas(R))
-            qk = float(ball_norms(head.qk)[0])
-            a, b = (float(norm) for norm in ball_norms(head.value))
+            qk = float(sa.ball_norms(head.qk)[0])
+            a, b = (float(norm) for norm in sa.ball_norms(head.value))
             columns, rows = columns + one * qk * a, rows + infinity * qk * b
             beta, gamma = max(beta, qk * math.sqrt(a * b)), max(gamma, math.sqrt(one * infinity))
     root = math.sqrt(D // H)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from fractions import Fraction
-from functools import cache
 from itertools import combinations_with_replacement, product
 from math import prod
+from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.atlas.tasks import language_task
 from depthlaw.theory.claims.values import Case
@@ -31,15 +31,8 @@ from depthlaw.theory.formal_languages.temporal_logic import (
     means,
 )
 from depthlaw.theory.least_depth import brackets, markov_order
-from depthlaw.theory.nets.attention import AttentionNet
+from depthlaw.theory.nets.batched import answers
 from depthlaw.theory.nets.right import right_on
-
-BRACKETS = st.text("([)]", max_size=14)
-
-
-@cache
-def brackets_net(deepest: int) -> AttentionNet:
-    return brackets.brackets_net(Case(bracket_types=2, nesting=deepest))
 
 
 def erased(word: str) -> str:
@@ -48,21 +41,30 @@ def erased(word: str) -> str:
     return word if shorter == word else erased(shorter)
 
 
-@settings(max_examples=200)
-@given(BRACKETS, st.integers(1, 4))
-def test_the_network_accepts_what_can_be_crossed_out(word: str, deepest: int) -> None:
-    heights = [sum(1 if c in "([" else -1 for c in word[: i + 1]) for i in range(len(word))]
-    wanted = erased(word) == "" and max(heights, default=0) <= deepest
-    net = brackets_net(deepest)
-    assert (net.answer(word), net.depth) == (wanted, deepest + 1)
+def grown(rng: random.Random) -> str:
+    """Brackets put into one another seven times; of every other word one letter is drawn anew."""
+    word = ""
+    for _ in range(7):
+        place = rng.randint(0, len(word))
+        word = word[:place] + rng.choice(("()", "[]")) + word[place:]
+    place = rng.randrange(2 * len(word))
+    return word[:place] + rng.choice("([)]") + word[place + 1 :] if place < len(word) else word
 
 
-@pytest.mark.parametrize("deepest", [1, 2, 3])
-def test_one_cell_too_few_or_a_weaker_closing_letter_is_noticed(deepest: int) -> None:
-    word = "(" * deepest + ")" * deepest
-    assert brackets_net(deepest).answer(word)
-    assert not brackets_net(deepest - 1).answer(word)
-    assert not brackets_net(deepest).answer(word[:-1] + "]")
+@pytest.mark.parametrize("deepest", [1, 2, 3, 4])
+def test_the_network_accepts_what_can_be_crossed_out(deepest: int) -> None:
+    """All words of up to five letters, and longer ones that are nested, or are but for a letter."""
+    net = brackets.brackets_net(Case(bracket_types=2, nesting=deepest))
+    rng, seen = random.Random(deepest), Counter[Any]()
+    listed = [word for length in range(6) for word in product("([)]", repeat=length)]
+    for letters, answer in answers(net, [*listed, *(tuple(grown(rng)) for _ in range(400))]):
+        word = "".join(letters)
+        heights = [sum(1 if c in "([" else -1 for c in word[: i + 1]) for i in range(len(word))]
+        assert answer == (erased(word) == "" and max(heights, default=0) <= deepest)
+        seen[bool(answer), len(word) > 5] += 1
+    assert net.depth == deepest + 1
+    assert len(seen) == 4
+    assert min(seen.values()) > 5
 
 
 def test_the_pair_is_told_apart_by_the_last_layer_only() -> None:

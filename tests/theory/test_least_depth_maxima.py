@@ -1,7 +1,6 @@
 """Maxima by ReLU nets: against direct evaluation, spoilt weights, and sampled points."""
 
 import itertools
-import math
 import random
 from fractions import Fraction
 
@@ -14,12 +13,11 @@ from depthlaw.theory.least_depth import relu_maxima as maxima
 
 def by_definition(lines, x):
     """The mean over relabellings of weighted blocks at one point, straight from its definition."""
-    total = Fraction(0)
-    for names in itertools.permutations(range(len(x))):
-        for weight, block in lines:
-            sums = [sum(max(x[names[i]], x[names[j]]) for i, j in side) for side in block]
-            total += weight * max(sums)
-    return total / math.factorial(len(x))
+    orders, total = list(itertools.permutations(x)), Fraction(0)
+    for weight, block in lines:
+        of_sides = ([sum(max(y[i], y[j]) for i, j in side) for side in block] for y in orders)
+        total += weight * sum(map(max, of_sides))
+    return total / len(orders)
 
 
 @pytest.mark.parametrize(("size", "points"), [(3, 30), (4, 30), (5, 20), (6, 5), (7, 1)])
@@ -64,6 +62,7 @@ def test_units_of_one_hidden_layer_fit_two_numbers_and_not_three(size, fits):
     units, target = sympy.Matrix(rows), sympy.Matrix([max(x) for x in points])
     assert (units.rank() == units.row_join(target).rank()) == fits
     assert maxima.excluded_depth(size) == (1 if fits else 2)
+    assert maxima.excluded_depth(1) == 0
 
 
 def test_sizes_without_a_listed_identity_are_refused():

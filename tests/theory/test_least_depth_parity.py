@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from fractions import Fraction
 from itertools import groupby, product
 from math import prod
@@ -23,8 +22,6 @@ from depthlaw.theory.least_depth.parity import (
     one_head,
     one_layer,
     sign,
-    two_layers,
-    words_of,
 )
 from depthlaw.theory.least_depth.printed_lemmas import intervals, prefixes
 from depthlaw.theory.least_depth.uniform_parity import output
@@ -47,28 +44,14 @@ def test_outputs_of_random_nets_cancel_exactly_where_bits_outnumber_heads(
         ]
         return sum(above[h] * prod(below[g] for g in range(heads) if g != h) for h in range(heads))
 
-    total = sum(sign(word) * cleared(word) for word in words_of(bits))
+    total = sum(sign(word) * cleared(word) for word in product((0, 1), repeat=bits))
     assert (total == 0) == (heads < bits) == (heads < least_order(bits))
-
-
-@pytest.mark.parametrize(("bits", "degree"), [(3, 1), (4, 2), (5, 2), (6, 3)])
-def test_products_of_linear_functions_cancel_exactly_where_bits_outnumber_them(
-    bits: int, degree: int
-) -> None:
-    """Twice the degree of a read-out after one head is the number of linear functions."""
-    rng = np.random.default_rng(bits + 10 * degree)
-    factors = rng.integers(-20, 20, (2 * degree, bits, 2))
-    total = sum(
-        sign(word) * prod(sum(int(f[i, b]) for i, b in enumerate(word)) for f in factors)
-        for word in words_of(bits)
-    )
-    assert (total == 0) == (2 * degree < bits)
 
 
 @pytest.mark.parametrize(("bits", "margin"), [(1, 4), (2, 24), (3, 160), (4, 896)])
 def test_the_net_of_one_layer_outputs_its_partial_fractions(bits: int, margin: int) -> None:
     outputs = {}
-    for word in words_of(bits):
+    for word in product((0, 1), repeat=bits):
         c = sum(word)
         stated = prod(Fraction(2 * (c - m) - 1, 2) for m in range(bits)) * (-1) ** bits
         outputs[c] = stated / prod(c + j for j in range(1, bits + 1))
@@ -76,26 +59,6 @@ def test_the_net_of_one_layer_outputs_its_partial_fractions(bits: int, margin: i
         # The query token has a weight of 10^-12.
         assert -float(output) == pytest.approx(float(outputs[c]), rel=1e-9)
     assert min(map(abs, outputs.values())) == Fraction(1, margin)
-
-
-def test_the_net_of_two_layers_agrees_with_softmax_in_floats() -> None:
-    """Layers as matrices, with logits, the residual stream and ReLU, for every position."""
-
-    def softmax(logits: np.ndarray) -> np.ndarray:
-        grown = np.exp(logits - logits.max(-1, keepdims=True))
-        return grown / grown.sum(-1, keepdims=True)
-
-    made = two_layers(Case(bits=5, attention_base=2))
-    for word in product((0, 1), repeat=5):
-        n = len(word) + 1
-        stream = np.zeros((n, 4))  # token is 1, token is the last, position, sign of the position
-        stream[:-1, 0], stream[-1, 1] = word, 1
-        stream[:, 2], stream[:, 3] = np.arange(n) / n, (-1.0) ** np.arange(n)
-        mean = softmax(np.zeros((n, n))) @ stream[:, :2]
-        inner = (mean[:, 0] - stream[:, 2])[:, None] + mean[:, 1][:, None] * [-1, 0, 1]
-        value = np.maximum(inner, 0) @ [1, -2, 1]
-        heads = [softmax(s * np.log(2) * stream[:, 3]) @ value for s in (1, -1)]
-        assert heads[1] - heads[0] == pytest.approx(float(made.read_out(list(map(str, word)))[0]))
 
 
 def test_one_head_a_layer_outputs_an_alternating_sum_of_gaussians() -> None:
@@ -107,38 +70,6 @@ def test_one_head_a_layer_outputs_an_alternating_sum_of_gaussians() -> None:
         assert signed > 0.4999
         (found,) = one_head(Case(bits=n)).read_out(list(map(str, word)))
         assert -float(found) == pytest.approx((-1) ** ones * signed / sum(weights))
-
-
-def test_the_uniform_net_is_right_as_matrices_with_a_causal_mask_and_without() -> None:
-    """Two plain layers of attention in floating point, every token attending; the end is read."""
-    # 0 to 3: zero, one, start, end; then ln(j+1), (j+1)^2, j, j^2, (-1)^j; then what is written.
-    query, key = np.zeros((2, 4, 12)), np.zeros((2, 4, 12))
-    value, write = np.zeros((2, 2, 12)), np.zeros((2, 12, 2))
-    # Layer 1: -2 ln(j+1) by a constant, -3 ln N [zero] - 5 ln N [end].
-    query[0, 0, :4], key[0, 0, 4] = 1, -2
-    query[0, 1, 4], key[0, 1, [0, 3]] = 1, (-3, -5)
-    value[0, 0, [5, 2]], value[0, 1, 2] = (1, -1), 1
-    write[0, [9, 10], [0, 1]] = 1
-    # Layer 2: 4 (2 a i - b i^2).
-    query[1, [0, 1], [9, 10]], key[1, [0, 1], [6, 7]] = 1, (8, -4)
-    value[1, 0, 8], write[1, 11, 0] = 1, 1
-    rng = random.Random(5)
-    for n, causal in product((1, 2, 5, 30, 61), (True, False)):
-        word = [rng.randint(0, 1) for _ in range(n)]
-        tokens = [2, *word, 3]
-        j = np.arange(n + 2)
-        x = np.zeros((n + 2, 12))
-        x[j, tokens] = 1
-        x[:, 4:9] = np.array([np.log(j + 1), (j + 1) ** 2, j, j**2, (-1.0) ** j]).T
-        for layer in range(2):
-            scores = (x @ query[layer].T) @ (x @ key[layer].T).T
-            if causal:
-                scores[np.triu_indices(n + 2, 1)] = -np.inf
-            weights = np.exp(scores - scores.max(1, keepdims=True))
-            mixed = weights / weights.sum(1, keepdims=True) @ (x @ value[layer].T)
-            x = x + mixed @ write[layer].T
-        assert x[-1, 11] == pytest.approx(float(output(word).mid()))
-        assert (-1) ** sum(word) * x[-1, 11] > 0.7
 
 
 def test_zeros_have_to_weigh_less_than_a_share_of_the_length() -> None:

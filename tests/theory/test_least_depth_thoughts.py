@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from itertools import islice, product
+from itertools import islice
 
 import networkx
 import numpy as np
@@ -14,6 +15,7 @@ from depthlaw.theory.least_depth.chain_of_thought import least_steps, task
 from depthlaw.theory.least_depth.graphs import Edge, all_graphs
 from depthlaw.theory.nets.attention import AttentionNet
 from depthlaw.theory.nets.batched import thoughts
+from depthlaw.theory.nets.json_format import changed
 
 
 def run(net: AttentionNet, edges: list[Edge], count: int) -> list[np.ndarray]:
@@ -33,19 +35,21 @@ def balls(vertices: int, edges: list[Edge], radius: int) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(5))
 def test_thought_t_holds_exactly_what_is_within_reach(seed: int) -> None:
     rng, n = np.random.default_rng(seed), 6
+    vertices, pairs = (make(n, ct.most_edges(n)) for make in (ct.vertex_thoughts, ct.pair_thoughts))
     for edges in ct.drawn_graphs(rng, n, 1 + seed, 4):
-        one = run(ct.vertex_thoughts(n, ct.most_edges(n)), edges, n)
+        one, two = run(vertices, edges, n), run(pairs, edges, 4)[1:]
         assert all((each == balls(n, edges, t)).all() for t, each in enumerate(one))
-        two = run(ct.pair_thoughts(n, ct.most_edges(n)), edges, 4)[1:]
         assert all((m.reshape(n, n) == balls(n, edges, 2**t)).all() for t, m in enumerate(two))
 
 
 def test_no_part_of_the_net_is_idle() -> None:
     """Vertex 0 leads nowhere; without a sink it finds all that any edge leads to."""
     edges, n = [(1, 2), (1, 3), (2, 3), (3, 0)], 4
-    assert (run(ct.vertex_thoughts(n, 12), edges, 1)[1][0] == [1, 0, 0, 0]).all()
-    assert (run(ct.vertex_thoughts(n, 12, sink=False), edges, 1)[1][0] == [1, 0, 1, 1]).all()
-    assert (run(ct.vertex_thoughts(n, 12, copying=False), edges, 3)[3] == np.eye(4)).all()
+    net = ct.vertex_thoughts(n, 12)
+    assert (run(net, edges, 1)[1][0] == [1, 0, 0, 0]).all()
+    no_sink = changed(net, "layers", 1, "heads", 0, "key", n, 2, to=0)
+    assert (run(no_sink, edges, 1)[1][0] == [1, 0, 1, 1]).all()
+    assert (run(replace(net, layers=net.layers[1:]), edges, 3)[3] == np.eye(4)).all()
     for far in (1, 2):
         loose = ct.vertex_thoughts(3, 6, threshold=False)
         assert ct.least_thoughts(loose, 3, all_graphs(3), far) == far
@@ -73,23 +77,6 @@ def test_with_a_factor_below_the_number_of_edges_a_vertex_is_not_held_whole() ->
 def test_a_distance_that_no_pair_has_is_refused() -> None:
     with pytest.raises(ValueError, match="no two vertices are 3 apart"):
         ct.least_thoughts(ct.vertex_thoughts(3, 6), 3, all_graphs(3), 3)
-
-
-def test_two_heads_find_what_is_out_of_order() -> None:
-    """The softmax net says what means of positions and letters in floating point say."""
-    n, soft, hard = 6, two_heads.softmax_heads(6), two_heads.hard_heads(6)
-    for word in product((0, 1), repeat=n):
-        scores = np.array([i * n - x * n * n for i, x in enumerate(word, 1)])
-        last, first = (
-            np.array([np.arange(1, n + 1), word])
-            @ (2.0 ** (s - s.max()))
-            / (2.0 ** (s - s.max())).sum()
-            for s in (scores, -scores)
-        )
-        in_order = first[0] - last[0] + n * last[1] + n * (1 - first[1]) > 1 / 2
-        letters = [str(x) for x in word]
-        assert soft.answer(letters) == hard.answer(letters)[0] == in_order
-        assert in_order != ("10" in "".join(letters))
 
 
 @pytest.mark.parametrize("length", [3, 5, 7])

@@ -8,21 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.values import Ball
-from depthlaw.theory.separation_rank import linear_attention
-from depthlaw.theory.separation_rank.linear_attention import (
-    PRIME,
-    LinearAttentionNet,
-    forward,
-    measured_degree,
-    moments,
-    normal_form,
-    random_net,
-    random_tokens,
-    value_matrix,
-)
+from depthlaw.theory.separation_rank import linear_attention as la
 
 
-def by_loops(net: LinearAttentionNet, tokens: np.ndarray, position: int, coordinate: int):
+def by_loops(net: la.LinearAttentionNet, tokens: np.ndarray, position: int, coordinate: int):
     """The layer written out, entry by entry, in Python integers."""
 
     def dot(a, b):
@@ -57,83 +46,83 @@ shapes = st.tuples(
 def test_token_recursion_is_the_layer_written_out(shape, residual):
     (width, heads), depth, n, seed = shape
     rng = np.random.default_rng(seed)
-    exact = random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=residual)
-    tokens = random_tokens(rng, exact, 2, n)
+    exact = la.random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=residual)
+    tokens = la.random_tokens(rng, exact, 2, n)
     weights = exact.query, exact.key, exact.value, exact.output
-    modular = LinearAttentionNet(
-        *((w % PRIME).astype(np.int64) for w in weights), residual=residual
+    modular = la.LinearAttentionNet(
+        *((w % la.PRIME).astype(np.int64) for w in weights), residual=residual
     )
     position, coordinate = n - 1, width - 1
     truth = [by_loops(exact, x, position, coordinate) for x in tokens]
     where = {"position": position, "coordinate": coordinate}
-    assert forward(exact, tokens, **where).tolist() == truth
-    residues = forward(modular, (tokens % PRIME).astype(np.int64), **where)
-    assert residues.tolist() == [v % PRIME for v in truth]
+    assert la.forward(exact, tokens, **where).tolist() == truth
+    residues = la.forward(modular, (tokens % la.PRIME).astype(np.int64), **where)
+    assert residues.tolist() == [v % la.PRIME for v in truth]
 
 
 @given(shapes)
 def test_normal_form_is_the_token_recursion(shape):
     (width, heads), depth, n, seed = shape
     rng = np.random.default_rng(seed)
-    for prime in (PRIME, None):
-        net = random_net(rng, width=width, depth=depth, heads=heads, prime=prime)
-        tokens = random_tokens(rng, net, 3, n)
-        found = normal_form(net, moments(net, tokens), tokens[:, 0], coordinate=width - 1)
-        assert found.tolist() == forward(net, tokens, coordinate=width - 1).tolist()
+    for prime in (la.PRIME, None):
+        net = la.random_net(rng, width=width, depth=depth, heads=heads, prime=prime)
+        tokens = la.random_tokens(rng, net, 3, n)
+        found = la.normal_form(net, la.moments(net, tokens), tokens[:, 0], coordinate=width - 1)
+        assert found.tolist() == la.forward(net, tokens, coordinate=width - 1).tolist()
 
 
 def test_largest_residues_do_not_overflow():
     shape = 3 * [(2, 1, 16, 16)] + [(2, 1, 16, 16)]
-    net = LinearAttentionNet(*(np.full(s, PRIME - 1) for s in shape))
-    minus_one = LinearAttentionNet(*(np.full(s, -1, dtype=object) for s in shape), prime=None)
-    tokens = np.full((6, 16), PRIME - 1)
-    expected = by_loops(minus_one, np.full((6, 16), -1, dtype=object), 0, 0) % PRIME
-    assert int(forward(net, tokens)) == expected
+    net = la.LinearAttentionNet(*(np.full(s, la.PRIME - 1) for s in shape))
+    minus_one = la.LinearAttentionNet(*(np.full(s, -1, dtype=object) for s in shape), prime=None)
+    tokens = np.full((6, 16), la.PRIME - 1)
+    expected = by_loops(minus_one, np.full((6, 16), -1, dtype=object), 0, 0) % la.PRIME
+    assert int(la.forward(net, tokens)) == expected
 
 
 def test_value_matrix_holds_the_forward_passes_whatever_the_piece(monkeypatch):
     rng = np.random.default_rng(0)
-    net = random_net(rng, width=2, depth=2)
-    left, right = random_tokens(rng, net, 3, 2), random_tokens(rng, net, 4, 1)
-    values = value_matrix(net, left, right)
+    net = la.random_net(rng, width=2, depth=2)
+    left, right = la.random_tokens(rng, net, 3, 2), la.random_tokens(rng, net, 4, 1)
+    values = la.value_matrix(net, left, right)
     assert values.tolist() == [
-        [int(forward(net, np.concatenate([u, v]))) for v in right] for u in left
+        [int(la.forward(net, np.concatenate([u, v]))) for v in right] for u in left
     ]
-    monkeypatch.setattr(linear_attention, "_CHUNK", 1)
-    assert value_matrix(net, left, right).tolist() == values.tolist()
+    monkeypatch.setattr(la, "_CHUNK", 1)
+    assert la.value_matrix(net, left, right).tolist() == values.tolist()
 
 
 ONE, TWO = np.array([1], dtype=object), np.array([2], dtype=object)
 
 
 def test_degree_of_known_polynomials():
-    assert measured_degree(lambda v: 7 * v[0] ** 5, TWO, ONE).value == 5
-    assert measured_degree(lambda v: 0 * v[0] + 3, TWO, ONE).value == 0
-    mixed = measured_degree(lambda v: v[0] ** 3 + v[0], TWO, ONE)
+    assert la.measured_degree(lambda v: 7 * v[0] ** 5, TWO, ONE).value == 5
+    assert la.measured_degree(lambda v: 0 * v[0] + 3, TWO, ONE).value == 0
+    mixed = la.measured_degree(lambda v: v[0] ** 3 + v[0], TWO, ONE)
     assert isinstance(mixed, Ball)
     assert 2 < mixed.low <= mixed.high < 3
 
 
 def test_degree_refuses_what_says_nothing():
     with pytest.raises(ArithmeticError, match="vanishes"):
-        measured_degree(lambda v: v[0] - v[0], TWO, ONE)
+        la.measured_degree(lambda v: v[0] - v[0], TWO, ONE)
     with pytest.raises(ArithmeticError, match="degree along a line is 3"):
         # f(2) = 4 f(1), yet no form of degree 2.
-        measured_degree(lambda v: v[0] ** 3 + 2 * v[0], TWO, ONE)
+        la.measured_degree(lambda v: v[0] ** 3 + 2 * v[0], TWO, ONE)
 
 
 def test_bad_input_is_refused():
     rng = np.random.default_rng(0)
     for width, depth, heads in ((0, 1, 1), (2, 0, 1), (4, 1, 3), (2, 1, 0)):
         with pytest.raises(ValueError, match="heads must divide width"):
-            random_net(rng, width=width, depth=depth, heads=heads)
+            la.random_net(rng, width=width, depth=depth, heads=heads)
     with pytest.raises(ValueError, match="below 2\\^31"):
-        random_net(rng, width=2, depth=1, prime=2**61 - 1)
-    net = random_net(rng, width=2, depth=1)
+        la.random_net(rng, width=2, depth=1, prime=2**61 - 1)
+    net = la.random_net(rng, width=2, depth=1)
     for tokens in (np.ones(2, dtype=int), np.ones((3, 4), dtype=int)):
         with pytest.raises(ValueError, match="reads"):
-            forward(net, tokens)
+            la.forward(net, tokens)
     with pytest.raises(ValueError, match="overflow"):
-        forward(net, np.ones((2**15, 2), dtype=int))
+        la.forward(net, np.ones((2**15, 2), dtype=int))
     with pytest.raises(ValueError, match="residual"):
-        normal_form(replace(net, residual=True), np.eye(2, dtype=int), np.ones(2, dtype=int))
+        la.normal_form(replace(net, residual=True), np.eye(2, dtype=int), np.ones(2, dtype=int))

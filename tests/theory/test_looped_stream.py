@@ -19,20 +19,12 @@ def test_the_gain_is_that_of_the_net_layer_by_layer(loops: int) -> None:
         for _ in range(4)
     ]
     gains = []
-    for token in rng.normal(size=(tokens, width)).tolist():
-        norm = math.sqrt(math.fsum(v * v for v in token) / width)
-        x = [v / norm for v in token]
+    for token in rng.normal(size=(tokens, width)):
+        x = token / math.sqrt(token @ token / width)
         for first, second in weights * loops:
-            size = math.sqrt(math.fsum(v * v for v in x) / width)
-            hidden = [
-                max(0.0, math.fsum(v / size * w for v, w in zip(x, column, strict=True)))
-                for column in first.T.tolist()
-            ]
-            x = [
-                v + scale * math.fsum(h * w for h, w in zip(hidden, column, strict=True))
-                for v, column in zip(x, second.T.tolist(), strict=True)
-            ]
-        gains.append(math.fsum(v * v for v in x) / width - 1)
+            scores = np.einsum("i,ij->j", x, first) / math.sqrt(x @ x / width)
+            x = x + scale * np.einsum("j,ji->i", np.where(scores > 0, scores, 0), second)
+        gains.append(x @ x / width - 1)
     measured = stream_gain(np.random.default_rng(5), width, own_layers, loops, scale, tokens)
     assert measured == pytest.approx(math.fsum(gains) / tokens, rel=1e-9)
 

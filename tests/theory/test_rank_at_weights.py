@@ -3,22 +3,9 @@
 import numpy as np
 import pytest
 
-from depthlaw.theory.separation_rank import rank_at_weights
+from depthlaw.theory.separation_rank import linear_attention as la, rank_at_weights as at
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.graded_pieces import scaled_forms
-from depthlaw.theory.separation_rank.linear_attention import (
-    PRIME,
-    forward,
-    random_net,
-    random_tokens,
-    value_matrix,
-)
-from depthlaw.theory.separation_rank.rank_at_weights import (
-    integer_net,
-    modulo,
-    rank_at,
-    whole_numbers,
-)
 from depthlaw.theory.separation_rank.value_rank import rank_mod
 
 
@@ -31,18 +18,18 @@ def floats(width, depth, heads=1, seed=0):
 
 
 def found(weights):
-    return rank_at(integer_net(*weights), np.random.default_rng(7))
+    return at.rank_at(at.integer_net(*weights), np.random.default_rng(7))
 
 
 @pytest.mark.parametrize(("width", "depth", "heads"), [(2, 1, 1), (2, 2, 1), (3, 2, 1), (4, 2, 2)])
 def test_rank_is_that_of_values_at_random_tokens(width, depth, heads):
     weights = floats(width, depth, heads)
-    net = modulo(integer_net(*weights), PRIME)
+    net = at.modulo(at.integer_net(*weights), la.PRIME)
     rank = found(weights).value
     left, right = (
-        random_tokens(np.random.default_rng(side), net, rank + 8, width + 1) for side in (1, 2)
+        la.random_tokens(np.random.default_rng(side), net, rank + 8, width + 1) for side in (1, 2)
     )
-    assert rank == rank_mod(value_matrix(net, left, right))
+    assert rank == rank_mod(la.value_matrix(net, left, right))
     if heads == 1:
         assert rank == dimension_count(width, depth)
 
@@ -55,10 +42,8 @@ def test_a_matrix_of_zeros_leaves_nothing_and_a_query_of_rank_one_leaves_one_for
     # y = (a . (U + V) k) (q . x): the functions of the other side are a . V k and 1.
     query[:, :, 1] = 2 * query[:, :, 0]
     parts[0] = query
-    drawn, bits = rank_at_weights._drawn_prime, []
-    monkeypatch.setattr(
-        rank_at_weights, "_drawn_prime", lambda rng, size: bits.append(size) or drawn(rng, size)
-    )
+    drawn, bits = at._drawn_prime, []
+    monkeypatch.setattr(at, "_drawn_prime", lambda rng, size: bits.append(size) or drawn(rng, size))
     smaller = found([*parts, read_out])
     # The first prime is a quick look that counts for nothing.
     assert bits == [22, 26, 26]
@@ -68,9 +53,9 @@ def test_a_matrix_of_zeros_leaves_nothing_and_a_query_of_rank_one_leaves_one_for
 
 def test_integers_give_what_floats_give_up_to_a_constant():
     *parts, read_out = floats(2, 2, seed=3)
-    net = integer_net(*parts, read_out)
+    net = at.integer_net(*parts, read_out)
     tokens = np.random.default_rng(0).integers(-3, 4, (2, 4, 2))
-    exact = [int(forward(net, each.astype(object))) for each in tokens]
+    exact = [int(la.forward(net, each.astype(object))) for each in tokens]
 
     def by_floats(y):
         for query, key, value, output in zip(*(p[:, 0] for p in parts), strict=True):
@@ -84,21 +69,23 @@ def test_integers_give_what_floats_give_up_to_a_constant():
 
 def test_a_prime_that_divides_the_weights_is_found_out(monkeypatch):
     bad, primes = 67108859, iter([67108859, 67108837, 67108819])
-    monkeypatch.setattr(rank_at_weights, "_drawn_prime", lambda rng, bits: next(primes))
-    net = random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
+    monkeypatch.setattr(at, "_drawn_prime", lambda rng, bits: next(primes))
+    net = la.random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
     multiple = type(net)(bad * net.query, net.key, net.value, net.output, None)
-    assert rank_at(multiple, np.random.default_rng(0)).value == 18
+    assert at.rank_at(multiple, np.random.default_rng(0)).value == 18
     assert next(primes) == 67108819
 
 
 def test_coefficients_stay_within_the_bits_that_are_counted():
-    net = random_net(np.random.default_rng(5), width=2, depth=2, prime=None)
-    most = abs(scaled_forms(modulo(net, 67108859)).scaled).max()
-    assert most < 2 ** rank_at_weights._entry_bits(net) < PRIME * 2**10
+    net = la.random_net(np.random.default_rng(5), width=2, depth=2, prime=None)
+    most = abs(scaled_forms(at.modulo(net, 67108859)).scaled).max()
+    assert most < 2 ** at._entry_bits(net) < la.PRIME * 2**10
 
 
 def test_weights_that_are_not_finite_and_nets_modulo_a_prime_are_refused():
     with pytest.raises(ValueError, match="diverged"):
-        whole_numbers(np.array([1.0, np.nan]))
+        at.whole_numbers(np.array([1.0, np.nan]))
     with pytest.raises(ValueError, match="over Z"):
-        rank_at(random_net(np.random.default_rng(0), width=2, depth=1), np.random.default_rng(0))
+        at.rank_at(
+            la.random_net(np.random.default_rng(0), width=2, depth=1), np.random.default_rng(0)
+        )

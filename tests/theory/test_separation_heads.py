@@ -6,26 +6,18 @@ import pytest
 import sympy
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.separation_rank import heads
+from depthlaw.theory.separation_rank import heads, linear_attention as la
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.graded_pieces import PRIME, scaled_forms
-from depthlaw.theory.separation_rank.linear_attention import (
-    LinearAttentionNet,
-    random_net,
-    random_tokens,
-)
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
 SHAPES = [(d, L, H) for d in range(1, 7) for L in (1, 2, 3) for H in range(1, d + 1) if d % H == 0]
 
 
-def least(d, L, H, k):
-    return heads.heads_bounds(d, L, H, k)[heads.best_cut(d, L, H, k)]
-
-
 def heads_rank(d, L, H):
-    return sum(least(d, L, H, k) for k in range((3**L + 1) // 2))
+    orders = range((3**L + 1) // 2)
+    return sum(heads.heads_bounds(d, L, H, k)[heads.best_cut(d, L, H, k)] for k in orders)
 
 
 @pytest.mark.parametrize(("d", "L", "H"), SHAPES)
@@ -41,10 +33,10 @@ def test_three_layers_and_two_heads_at_width_two_have_a_smaller_rank_than_one_he
 
 @pytest.mark.parametrize("zeros", ["query", "key", "value", "output"])
 def test_special_weights_stay_below_every_cut(zeros):
-    net = random_net(np.random.default_rng(0), width=4, depth=2, heads=2, prime=PRIME)
+    net = la.random_net(np.random.default_rng(0), width=4, depth=2, heads=2, prime=PRIME)
     weights = {name: getattr(net, name).copy() for name in ("query", "key", "value", "output")}
     weights[zeros][0, 0, 0] = 0
-    forms = scaled_forms(LinearAttentionNet(**weights, prime=PRIME))
+    forms = scaled_forms(la.LinearAttentionNet(**weights, prime=PRIME))
     for k in range(5):
         found = graded_rank(forms, k)
         assert all(found <= bound for bound in heads.heads_bounds(4, 2, 2, k).values())
@@ -56,10 +48,6 @@ def test_pieces_add_up_to_the_rank_of_values(d, L):
     cases = [Case(**shape, order=k) for k in range((3**L + 1) // 2)]
     ranks = [heads.four_tokens.measure(case).value for case in cases]
     assert sum(ranks) == measured_rank(Case(**shape), 0).value
-
-
-def causal(**case):
-    return heads.causal_alternating.measure(Case(width=1, **case)).value
 
 
 def _masked(net, tokens):
@@ -80,11 +68,12 @@ def _masked(net, tokens):
     [(1, 4, True), (2, 2, True), (2, 4, True), (2, 4, False), (3, 2, True), (3, 4, False)],
 )
 def test_causal_rank_by_values(depth, tokens, alternating):
-    expected = causal(depth=depth, tokens=tokens, alternating=alternating)
-    net = random_net(np.random.default_rng(1), width=1, depth=depth)
+    case = Case(width=1, depth=depth, tokens=tokens, alternating=alternating)
+    expected = heads.causal_alternating.measure(case).value
+    net = la.random_net(np.random.default_rng(1), width=1, depth=depth)
     rng = np.random.default_rng(2)
     left, right = (
-        random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2)
+        la.random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2)
     )
 
     def inputs(a, b):

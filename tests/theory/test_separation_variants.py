@@ -9,19 +9,8 @@ import sympy
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
-from depthlaw.theory.separation_rank import variants
-from depthlaw.theory.separation_rank.linear_attention import (
-    forward,
-    layer_matrix,
-    moments,
-    random_net,
-    random_tokens,
-)
+from depthlaw.theory.separation_rank import linear_attention as la, variants
 from depthlaw.theory.separation_rank.value_rank import measured_rank
-
-
-def measured(name, **case):
-    return getattr(variants, name).measure(Case(width=case.pop("width", 2), **case)).value
 
 
 @pytest.mark.parametrize(
@@ -30,11 +19,11 @@ def measured(name, **case):
 def test_a_residual_net_is_a_sum_over_the_subsets_of_layers(width, depth, heads, tokens):
     """Of the products of their matrices T_l(M_l) with the token, M_l those of the residual net."""
     rng = np.random.default_rng([width, depth])
-    net = random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=True)
-    x = random_tokens(rng, net, tokens)
-    moment, matrices = moments(net, x), []
+    net = la.random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=True)
+    x = la.random_tokens(rng, net, tokens)
+    moment, matrices = la.moments(net, x), []
     for layer in range(depth):
-        matrices.append(layer_matrix(net, layer, moment))
+        matrices.append(la.layer_matrix(net, layer, moment))
         step = np.eye(width, dtype=object) + matrices[-1]
         moment = step @ moment @ step.T
     paths = []
@@ -43,14 +32,14 @@ def test_a_residual_net_is_a_sum_over_the_subsets_of_layers(width, depth, heads,
         for matrix in itertools.compress(matrices, chosen):
             token = matrix @ token
         paths.append(token[0])
-    output = forward(net, x)[()]
+    output = la.forward(net, x)[()]
     assert output == sum(paths)
     assert output != sum(paths[1:])
 
 
 def test_rank_gain_needs_more_inputs_than_the_rank():
     with pytest.raises(ArithmeticError, match="take more"):
-        measured("residual_gain", depth=2, heads=1, tokens=6, inputs=10)
+        variants.residual_gain.measure(Case(width=2, depth=2, heads=1, tokens=6, inputs=10))
 
 
 def test_tokens_of_a_subspace_have_a_larger_degree_and_miss_more_often():

@@ -8,32 +8,21 @@ import flint
 import numpy as np
 import pytest
 import sympy
-from judging import claims
+from judging import claims, value
 from sympy.combinatorics import Permutation
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Exact
-from depthlaw.theory.separation_rank import product_bound, witness
-from depthlaw.theory.separation_rank.explicit_weights import (
-    certified_rank,
-    coordinate_net,
-    linear_forms,
-)
-from depthlaw.theory.separation_rank.linear_attention import (
-    LinearAttentionNet,
-    measured_degree,
-    random_net,
-    random_tokens,
-    value_matrix,
+from depthlaw.theory.separation_rank import (
+    explicit_weights as ew,
+    linear_attention as la,
+    product_bound,
+    witness,
 )
 from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
 CLAIMS = claims("separation_rank")
-
-
-def measured(name, **case):
-    return CLAIMS[name].measure(Case(**case)).value
 
 
 def recalled(width: int, depth: int) -> float:
@@ -55,7 +44,7 @@ def test_the_recalled_bound_by_hand():
 
 @pytest.mark.parametrize("width", [4, 5, 6, 8, 16])
 def test_first_violation_changes_the_sign(width):
-    first = measured("first_violation", width=width, heads=width)
+    first = value(CLAIMS["first_violation"], width=width, heads=width)
     assert first == FIRST_VIOLATION[width]
     assert excess(width, width, first) > 0 > excess(width, width, first - 1)
 
@@ -65,17 +54,17 @@ def test_first_violation_changes_the_sign(width):
 )
 def test_heads_contradict_the_recalled_bound_where_their_forms_exceed_its_slope(width, heads):
     """D_H = H (H+1)/2 forms grow the product by D_H a layer, and the bound grows by 2 d + 1."""
-    first = measured("first_violation", width=width, heads=heads)
+    first = value(CLAIMS["first_violation"], width=width, heads=heads)
     assert (first > 0) == (heads * (heads + 1) // 2 > 2 * width + 1)
     assert first == {16: 216, 5: 32, 4: 62 * (heads == 4)}.get(width, 0)
 
 
 def test_fewer_heads_multiply_on_a_block():
-    net = coordinate_net(4, 3, heads=2)
-    assert len(set(linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
-    assert certified_rank(net).value == 10 * 4 * 2
+    net = ew.coordinate_net(4, 3, heads=2)
+    assert len(set(ew.linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
+    assert ew.certified_rank(net).value == 10 * 4 * 2
     found = measured_rank(Case(width=4, depth=2, heads=2, tokens=10), 0).value
-    assert found >= certified_rank(coordinate_net(4, 2, heads=2)).value
+    assert found >= ew.certified_rank(ew.coordinate_net(4, 2, heads=2)).value
 
 
 @pytest.mark.parametrize(("slope", "found"), [(5, 1), (6.5, 0), (9, 0)])
@@ -84,13 +73,13 @@ def test_the_growth_of_the_bound_decides_how_long_is_searched(monkeypatch, slope
     out otherwise."""
     line = "_recalled", lambda width, depth: flint.arb(100.5 + slope * depth)
     monkeypatch.setattr(product_bound, *line)
-    assert (measured("first_violation", width=3, heads=3) > 0) == found
+    assert (value(CLAIMS["first_violation"], width=3, heads=3) > 0) == found
 
 
 def test_a_search_without_end_is_an_error(monkeypatch):
     monkeypatch.setattr(product_bound, "_DEEPEST", 20)
     with pytest.raises(ArithmeticError, match="no violation up to depth 20, and none excluded"):
-        measured("first_violation", width=4, heads=4)
+        value(CLAIMS["first_violation"], width=4, heads=4)
 
 
 @pytest.mark.parametrize(
@@ -99,22 +88,24 @@ def test_a_search_without_end_is_an_error(monkeypatch):
 def test_a_minor_is_a_form_in_the_weights(depth, heads, size):
     """Of degree 4 C(L) R: on a random line through the weights, and by doubling them."""
     rng = np.random.default_rng([depth, heads, size])
-    net = random_net(rng, width=2, depth=depth, heads=heads, prime=None)
+    net = la.random_net(rng, width=2, depth=depth, heads=heads, prime=None)
     left, right = (rng.integers(1, 2**15, (size, 1, 2)).astype(object) for _ in range(2))
     shapes = [getattr(net, name).shape for name in witness._NAMES]
     cuts = np.cumsum([math.prod(shape) for shape in shapes])
 
     def minor(weights):
         parts = zip(np.split(weights, cuts[:-1]), shapes, strict=True)
-        at_weights = LinearAttentionNet(*(part.reshape(shape) for part, shape in parts), prime=None)
-        values = value_matrix(at_weights, left, right)
+        at_weights = la.LinearAttentionNet(
+            *(part.reshape(shape) for part, shape in parts), prime=None
+        )
+        values = la.value_matrix(at_weights, left, right)
         return sum(
             Permutation(order).signature() * math.prod(values[range(size), order])
             for order in map(list, itertools.permutations(range(size)))
         )
 
     ends = (rng.integers(1, 2**31, int(cuts[-1])).astype(object) for _ in range(2))
-    assert measured_degree(minor, *ends) == Exact(2 * size * (3**depth - 1))
+    assert la.measured_degree(minor, *ends) == Exact(2 * size * (3**depth - 1))
 
 
 @pytest.mark.parametrize(("width", "depth", "heads", "size"), [(2, 2, 2, 18), (3, 1, 1, 12)])
@@ -123,12 +114,12 @@ def test_a_rank_modulo_a_prime_is_no_larger_and_that_of_the_reduced_net(
     width, depth, heads, size, prime
 ):
     rng = np.random.default_rng(size)
-    net = random_net(rng, width=width, depth=depth, heads=heads, prime=None)
-    sides = [random_tokens(rng, net, size, 1) for _ in range(2)]
-    values = value_matrix(net, *sides)
+    net = la.random_net(rng, width=width, depth=depth, heads=heads, prime=None)
+    sides = [la.random_tokens(rng, net, size, 1) for _ in range(2)]
+    values = la.value_matrix(net, *sides)
     arrays = (*(getattr(net, name) for name in witness._NAMES), *sides)
     *weights, left, right = ((array % prime).astype(np.int64) for array in arrays)
-    reduced = value_matrix(LinearAttentionNet(*weights, prime=prime), left, right)
+    reduced = la.value_matrix(la.LinearAttentionNet(*weights, prime=prime), left, right)
     assert (reduced == (values % prime)).all()
     rational = int(flint.fmpz_mat(size, size, [int(value) for value in values.ravel()]).rank())
     found = rank_mod(reduced, prime)
@@ -139,5 +130,5 @@ def test_a_rank_modulo_a_prime_is_no_larger_and_that_of_the_reduced_net(
 
 def test_zero_fraction_counts_by_hand():
     # Width 1: o v k q x (x^2 + z^2) vanishes when one of four weights does.
-    found = measured("one_witness", width=1, depth=1, heads=1, minor_size=1, prime=7)
+    found = value(CLAIMS["one_witness"], width=1, depth=1, heads=1, minor_size=1, prime=7)
     assert found == 1 - sympy.Rational(6, 7) ** 4

@@ -20,11 +20,8 @@ def test_the_wide_recursion_meets_one_layer_by_hand():
 @pytest.mark.parametrize(
     ("token", "sign"),
     [
-        ((0, 2, 3, 0), -1),
-        ((0, 3, 3, 0), 1),
-        ((1, -1, 0, 0), -1),
-        ((2, -1, 0, 0), 1),
-        ((-1, -1, 0, 0), -1),
+        *(((0, 2, 3, 0), -1), ((0, 3, 3, 0), 1), ((1, -1, 0, 0), -1)),
+        *(((2, -1, 0, 0), 1), ((-1, -1, 0, 0), -1)),
     ],
 )
 def test_the_sign_of_a_number_with_a_root(token, sign):

@@ -7,23 +7,15 @@ import pytest
 import sympy
 
 from depthlaw.theory.claims.values import Case
-from depthlaw.theory.separation_rank import explicit_weights
+from depthlaw.theory.separation_rank import explicit_weights, linear_attention as la
 from depthlaw.theory.separation_rank.explicit_weights import certified_rank, coordinate_net
-from depthlaw.theory.separation_rank.linear_attention import (
-    PRIME,
-    LinearAttentionNet,
-    forward,
-    random_net,
-    random_tokens,
-    value_matrix,
-)
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod, separation_rank
 
 
-def coefficient_rank(net: LinearAttentionNet, tokens: int) -> int:
+def coefficient_rank(net: la.LinearAttentionNet, tokens: int) -> int:
     """Rank over Q of the output's coefficients, monomials of one half against the other's."""
     x = sympy.symbols(f"x:{tokens * net.width}")
-    output = forward(net, np.array(x, dtype=object).reshape(tokens, net.width))[()]
+    output = la.forward(net, np.array(x, dtype=object).reshape(tokens, net.width))[()]
     half = len(x) // 2
     terms = {(m[:half], m[half:]): c for m, c in sympy.Poly(output, *x).terms()}
     rows, columns = (sorted({m[side] for m in terms}) for side in (0, 1))
@@ -37,7 +29,7 @@ def coefficient_rank(net: LinearAttentionNet, tokens: int) -> int:
 )
 def test_rank_of_values_is_the_rank_of_coefficients(width, depth, heads, tokens):
     shape = {"width": width, "depth": depth, "heads": heads}
-    net = random_net(np.random.default_rng(5), prime=None, **shape)
+    net = la.random_net(np.random.default_rng(5), prime=None, **shape)
     found = separation_rank(np.random.default_rng(1), tokens=tokens, **shape)
     assert found.value == coefficient_rank(net, tokens)
     assert 0 < found.misses < 1e-6  # at most 20 inputs times degree 25, over the prime
@@ -49,7 +41,7 @@ def test_few_inputs_certify_a_lower_bound_only():
     # More inputs than the rank: nothing is cut off; a miss is as rare as without a limit.
     many = measured_rank(Case(width=2, depth=2, heads=1, tokens=4, inputs=30), 0)
     assert many.value == 18
-    assert many.misses == 30 * (3**3 - 2) / PRIME
+    assert many.misses == 30 * (3**3 - 2) / la.PRIME
 
 
 def test_separation_rank_refuses():
@@ -63,16 +55,16 @@ def test_separation_rank_refuses():
 
 @pytest.mark.parametrize(("width", "depth"), [(1, 2), (1, 4), (2, 2), (2, 3), (3, 2), (3, 3)])
 def test_explicit_weights_have_the_rank_they_certify(width, depth):
-    rng, net = np.random.default_rng(0), coordinate_net(width, depth, PRIME)
+    rng, net = np.random.default_rng(0), coordinate_net(width, depth, la.PRIME)
     certified = certified_rank(coordinate_net(width, depth))
-    left, right = (random_tokens(rng, net, certified.value + 8, width + 1) for _ in range(2))
-    assert rank_mod(value_matrix(net, left, right)) == certified.value
+    left, right = (la.random_tokens(rng, net, certified.value + 8, width + 1) for _ in range(2))
+    assert rank_mod(la.value_matrix(net, left, right)) == certified.value
     assert certified.misses == 1.0  # almost all weights have at least this rank, most a larger one
 
 
 def test_certificate_refuses_each_broken_premise(monkeypatch):
     with pytest.raises(ArithmeticError, match="one linear form"):
-        certified_rank(random_net(np.random.default_rng(0), width=2, depth=1, prime=None))
+        certified_rank(la.random_net(np.random.default_rng(0), width=2, depth=1, prime=None))
     dependent = coordinate_net(2, 2)
     dependent.key[1], dependent.value[1] = dependent.key[0], 2 * dependent.value[0]
     with pytest.raises(ArithmeticError, match="only 1 dim"):

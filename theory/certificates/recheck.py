@@ -1,8 +1,7 @@
 """Stored certificates, checked again exactly from the file alone.
 
-A certificate is a JSON object whose `kind` names the argument that it feeds. `recheck` runs that
-argument and returns its steps; `finding` says what a certificate that stands has established, with
-numbers computed from the file.
+A certificate is a JSON object whose `kind` names the argument that it feeds: `recheck` returns its
+steps, and `finding` what a certificate that stands has established.
 """
 
 from __future__ import annotations
@@ -63,13 +62,7 @@ class CertificateKind:
 
 
 def recheck(data: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Check a certificate in exact arithmetic.
-
-    Args:
-        data: what a certificate file holds.
-
-    Returns:
-        The steps of the argument; the certificate stands when every step holds.
+    """The steps of a certificate's argument, in exact arithmetic; it stands when all of them hold.
 
     Raises:
         ValueError: when the kind is unknown, or a field is missing, unknown or of the wrong form.
@@ -117,8 +110,7 @@ def load(path: Path) -> dict[str, Any]:
     """Read a certificate file.
 
     Raises:
-        ValueError: when the file is no JSON object with finite numbers, no regular file, or larger
-            than any certificate.
+        ValueError: for what is no JSON object with finite numbers, no regular file, or too large.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):

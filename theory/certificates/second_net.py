@@ -1,8 +1,4 @@
-"""Linearised attention written a second time, for rechecking: it shares no code with the first.
-
-Everything is plain: integer matrices as nested lists, polynomials as python-flint's, a monomial's
-number unranked by counting.
-"""
+"""Linearised attention written a second time, for rechecking: it shares no code with the first."""
 
 from __future__ import annotations
 
@@ -33,11 +29,7 @@ _MOST_TERMS = 20_000_000
 
 
 def whole(data: Mapping[str, Any], name: str, least: int, most: int) -> int:
-    """A field that must be an integer from `least` to `most`: no boolean, no float, no text.
-
-    Raises:
-        ValueError: for anything else.
-    """
+    """A field that must be an integer from `least` to `most`; a ValueError for anything else."""
     value = data[name]
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{name} must be a whole number from {least} to {most}")
@@ -45,11 +37,7 @@ def whole(data: Mapping[str, Any], name: str, least: int, most: int) -> int:
 
 
 def whole_list(data: Mapping[str, Any], name: str) -> list[int]:
-    """A field that must be a list of integers.
-
-    Raises:
-        ValueError: for anything else.
-    """
+    """A field that must be a list of integers; a ValueError for anything else."""
     values = data[name]
     if not isinstance(values, list) or any(type(v) is not int for v in values):
         raise ValueError(f"{name} must be a list of whole numbers")
@@ -58,8 +46,7 @@ def whole_list(data: Mapping[str, Any], name: str) -> list[int]:
 
 @dataclass(frozen=True)
 class PlainNet:
-    """For every layer and head A = W^O W^V and B = W^K^T W^Q, T_l(M) = sum_h A_h M B_h; and the
-    weights."""
+    """For every layer and head A = W^O W^V and B = W^K^T W^Q, T_l(M) = sum_h A_h M B_h."""
 
     width: int
     layers: list[list[tuple[Matrix, Matrix]]]
@@ -338,8 +325,8 @@ class PlainForms:
     def _sorted(
         self, form: Any, scales: dict[tuple[int, ...], tuple[int, int]]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Exponents as numbers in base C + 1, and coefficients times the factorials of their
-        exponents; `scales` keeps both of monomials that several forms have."""
+        """Exponents as numbers in base C + 1, and coefficients times their exponents' factorials;
+        `scales` keeps both of monomials that several forms have."""
         scaled = {}
         for exponents, coefficient in form.to_dict().items():
             if exponents not in scales:
@@ -357,8 +344,7 @@ class PlainForms:
         return key
 
     def _monomial(self, degree: int, number: int) -> int:
-        """The key of the monomial with this number: sum_i binom(s_i + i - 1, i) with s_i = e_1 +
-        ... + e_i."""
+        """The key of the monomial numbered sum_i binom(s_i + i - 1, i), s_i = e_1 + ... + e_i."""
         exponents, total = [], degree
         for i in range(self.variables - 1, 0, -1):
             s = 0

@@ -1,9 +1,6 @@
 """What a claim is: a statement with its source, what measures it, and how it is judged.
 
-What a file of claims needs is here. The modules: `definition` (the decorator, the class, the
-registry), `values`, `verdict`, `symbols`, `relations`, `printing`, `code_version`,
-`counterexample_search`,
-`budget`, `proof_steps`, `withdrawn`.
+What a file of claims needs is here.
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ class Cost:
     """What measuring one case takes.
 
     Attributes:
-        work: kind of work -> how many units of it. Reports print the kinds "operations" and
-            "bytes" (moved).
+        work: kind -> units of it; reports print the kinds "operations" and "bytes" (moved).
         prepared: the same, for what a process makes once for all cases of a group.
         least_bytes: of memory without which it cannot be done.
         peak_bytes: of memory with which nothing has to go to disk.
@@ -47,8 +46,7 @@ class Plan:
     Attributes:
         cost: (case) -> what it takes.
         rates: kind of work -> units per second of one process, on some machine.
-        group: the fields of a case whose values name its group: the cases that share what is
-            prepared, and mean most together.
+        group: the fields whose values name a case's group: cases that share what is prepared.
     """
 
     cost: Callable[[Case], Cost]
@@ -85,10 +83,8 @@ class ClaimTable(NamedTuple):
     """A table of a claim's own, which reports print besides its verdict.
 
     Attributes:
-        title: one line.
-        columns: headings.
-        rows: cells, one for each column: text, and durations, which each report prints in its own
-            way.
+        title, columns: one line, and headings.
+        rows: cells, one for each column: text, and durations, which each report prints in its way.
         legend: what the columns mean.
         words: the headings of columns that hold words; numbers stand to the right.
     """

@@ -1,8 +1,7 @@
 """Continuous families of instances in which `depthlaw falsify` looks for counterexamples.
 
-A `Search` maps a real vector to one instance of a case. Its objective is a fast float estimate of
-the measured quantity, which an optimiser pushes; its `measured` is the rigorous value at a rational
-point, which alone can refute. The families of a claim stand beside it, as its field `search`.
+An optimiser pushes the objective of a `Search`, a fast float estimate; the rigorous value at a
+rational point alone can refute. The families of a claim are its field `search`.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ class Search:
     Attributes:
         case: the case; its assumptions hold for every instance.
         size: how many real numbers fix an instance.
-        objective: (vector) -> float estimate of the measured quantity; nan where the vector gives
-            no instance.
+        objective: (vector) -> float estimate of the measured quantity; nan without an instance.
         measured: (rational point) -> the rigorous value there.
     """
 

@@ -1,9 +1,8 @@
 """The claim: a theorem as one decorated function that says what is predicted, measures it by
 another route, and names when it is wrong.
 
-`@claim(statement, ...)` makes a function a `Claim`; `registry()` finds all of them by walking the
-packages of `theory` and `empirics`. `verdict.judge` compares what is
-measured with what is stated.
+`@claim(statement, ...)` makes a function a `Claim`, `registry()` finds all of them, and
+`verdict.judge` compares what is measured with what is stated.
 """
 
 from __future__ import annotations
@@ -155,11 +154,8 @@ class Source:
 @dataclass(frozen=True)
 class Control:
     """The negative control: a deliberately wrong version of a claim on one case, which must be
-    judged FAILS.
-
-    Give a wrong `statement`, a wrong way to measure, or only a `case` that breaks an assumption (it
-    is judged all the same).
-    """
+    judged FAILS: a wrong `statement`, a wrong way to measure, or only a `case` that breaks an
+    assumption (it is judged all the same)."""
 
     case: Case
     why: str
@@ -175,67 +171,49 @@ class Claim:
     Attributes:
         key: permanent name `topic/function`; page, record, macro and citation derive from it.
         title, text, note: the paragraphs of the docstring: at most twelve words; the statement in
-            words with its quantifier and conditions; corrections, doubts, and what the verdict does
-            not say. Formulas in these and in all other texts are LaTeX between dollars.
+            words; corrections, doubts, what the verdict does not say. Formulas are LaTeX in $.
         statement: a relation whose left side holds exactly one symbol that no case gives: the
             measured quantity. By default its right side, evaluated at a case, is the prediction.
         source, wording: where it stands, and how its wording is known.
-        kind, holds_for: fix what evidence can prove, what can only support, and which statistic is
-            honest.
-        measured: the function: measures the left side at a case, by a route that never uses the
-            prediction.
+        kind, holds_for: fix what evidence can prove, and which statistic is honest.
+        measured: measures the left side at a case, by a route that never uses the prediction.
         grid: suite name -> cases; the suites theory and full include the smaller ones.
-        control: the negative control.
         assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
-        predicted: (statement, case) -> prediction, for claims that allow an interval around what
-            the right side says.
-        proof: (statement) -> steps that a machine confirms; see `argument`. What they amount to
-            says `evidence`.
-        evidence: "argument": a written proof over the whole domain; its algebra is machine-checked,
-            its joints are prose that a reader must check (ARGUED). "checks": the steps cover less
-            than the statement, so that its cases decide (HOLDS at most). "certificate": the steps
-            recheck stored certificates of the cases of a finite statement (PROVED where `certified`
-            covers every case).
+        predicted: (statement, case) -> prediction, where an interval around it is allowed.
+        proof: (statement) -> steps that a machine confirms, see `argument`.
+        evidence: what they amount to. "argument": a written proof over the whole domain, whose
+            algebra is machine-checked, and whose joints a reader must check (ARGUED). "checks":
+            they cover less, so that the cases decide (HOLDS at most). "certificate": they recheck
+            stored certificates of a finite statement (PROVED where `certified` covers every case).
         rests_on: one line: why the evidence is what it is, and what of it a reader must check.
         certified: (case) -> whether a certificate that comes with the package decides the case.
-        formal: the theorem behind it that a proof kernel has checked; PROVED as long as what was
-            checked is what the claim says, see `formal.stale`.
-        premises: keys of claims that it rests on: CONDITIONAL unless each of them is recorded as
-            PROVED or ARGUED.
+        formal: the theorem behind it that a proof kernel has checked; see `formal.stale`.
+        premises: keys of claims without which it is CONDITIONAL: PROVED or ARGUED each.
         expected: what was expected before anything was measured.
-        known: what is known since, where it differs. Which cases it rests on is read off the
-            recorded ones: `depthlaw.ledger.verdicts.known_verdicts`.
+        known: what is known since, where it differs; see `ledger.verdicts.known_verdicts`.
         post_hoc: one line: what was changed after data were seen (a case split off, more seeds,
-            another statistic or tolerance), or empty. Wherever the verdict stands, a * marks it.
-        shares: keys of the claims that were split off this one after data were seen, or that it was
-            split off, and of those split off with it: one false-alarm level is divided over all.
-        undecidable: one line: why no run can decide it (an open problem, a missing file, a missing
-            digit), or empty.
+            another statistic or tolerance), or empty. A * marks its verdict everywhere.
+        shares: keys of the claims that were split off this one after data were seen, or it off
+            them: one false-alarm level is divided over all.
+        undecidable: one line: why no run can decide it (such as a missing file), or empty.
         weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or
             construction; a "measurement", published or ours; the "arithmetic" of printed numbers.
-            Findings are sorted by it.
-        headline: why it stands in the appendix that is written by default, in one sentence; empty
-            for most.
-        cited, supports: which tier it belongs to; of a claim that comes with depthlaw exactly one
-            is given, of one of your own at most one. `cited`: one line: what hangs on its verdict
-            outside depthlaw. `supports`: the key of the cited claim whose step, condition, part or
-            variation it is.
-        seeds: how many seeds each case is measured with: by default 1, and 20 for a claim of a
-            user's file that takes a seed.
-        reads: fields of a case that only choose what is read off a measurement, such as one
-            distance of all that a trained net is asked about. One process measures all cases that
-            differ in them alone.
-        portable: whether another machine measures the same value; what trained nets answer depends
-            on rounding.
+        headline: why it stands in the appendix that is written by default, in one sentence.
+        cited, supports: its tier; a claim that comes with depthlaw gives exactly one. `cited`: one
+            line: what hangs on its verdict outside depthlaw. `supports`: the key of the cited claim
+            whose step, condition, part or variation it is.
+        seeds: of each case; 20 for a claim of a user's file that takes a seed.
+        reads: fields of a case that only choose what is read off a measurement: one process
+            measures all cases that differ in them alone.
+        portable: whether another machine measures the same value.
         needs: the extra that must be installed before it can be measured, or "".
         trained: how long nets were trained, where no field of its cases says so.
         search: families of instances in which the falsifier looks for counterexamples.
-        plan: what the runs of an expensive claim take, for suites that work within a budget of
-            memory and time.
-        closed: (case) -> what the right side says there, for statements whose sums have too many
-            terms at sizes that people use; `at` asks it, `predict` does not.
-        table: (rows of results) -> a table of its own that reports print besides the verdict;
-            claims with the same function share one.
+        plan: what the runs of an expensive claim take in memory and time.
+        closed: (case) -> what the right side says, for sums of too many terms at sizes that people
+            use; `at` asks it, `predict` does not.
+        table: (rows of results) -> a table that reports print besides the verdict; claims with the
+            same function share one.
     """
 
     key: str
@@ -279,8 +257,7 @@ class Claim:
 
     @property
     def entitled(self) -> str:
-        """The title with how long its nets were trained, where it does not say so: what holds after
-        300 updates may not after 3,000."""
+        """The title with how long its nets were trained, where it does not say so."""
         suites = ["long"] if "long" in self.grid else [*{*self.grid} - {"quick", *DEVICE_OF}]
         counts = {
             case.get(name)
@@ -295,8 +272,7 @@ class Claim:
 
     @property
     def awaited(self) -> str:
-        """The verdict that surprises nobody: what is known since, or else what was expected
-        before."""
+        """The verdict that surprises nobody."""
         return self.known or self.expected
 
     @cached_property
@@ -306,8 +282,7 @@ class Claim:
 
     @cached_property
     def families(self) -> dict[Case, int]:
-        """Of every case, how many share the false-alarm budget with it: those in scope that are
-        for the same kind of device."""
+        """Of every case, how many in scope share its false-alarm budget: one kind of device."""
         anywhere = {
             case for suite, cases in self.grid.items() if suite not in DEVICE_OF for case in cases
         }
@@ -340,8 +315,7 @@ class Claim:
 
     @property
     def tier(self) -> Tier:
-        """Whether it stands for itself ("cited") or under a claim that does ("supporting"). A claim
-        that says neither is cited."""
+        """Whether it stands for itself ("cited", by default) or under a claim that does."""
         return "supporting" if self.supports else "cited"
 
     @property
@@ -372,8 +346,7 @@ class Claim:
         return self.measured is not None and there
 
     def cases(self, suite: str) -> tuple[Case, ...]:
-        """The cases of a suite: quick is contained in theory, theory in full and, for claims with
-        cases there, in frontier."""
+        """The cases of a suite: quick is contained in theory, and theory in full and frontier."""
         if suite in ALONE and suite not in self.grid:
             return ()
         smaller = ("quick", "theory")
@@ -391,19 +364,18 @@ class Claim:
 
         Args:
             log10: its decimal logarithm, as a float.
-            values: of the quantities of the right side and of other fields of the cases, by their
-                names or as they are printed (`d_x`, `L`). Numbers of any type, exactly: a float is
-                the decimal it prints as, text stands for fractions ("1/3"). Arrays and lists are
-                broadcast. SymPy's symbols and expressions may stand for some of them.
+            values: of the right side's quantities and of other fields of the cases, by name or as
+                printed (`d_x`, `L`): numbers of any type, exactly (a float is the decimal it prints
+                as), text for fractions ("1/3"), arrays and lists, which are broadcast, or SymPy's
+                expressions.
 
         Returns:
-            Of numbers what `predict` returns, or a `PowerOfTen` where that has more than 4,300
-            digits; of arrays an array of floats; of symbols SymPy's expression.
+            Of numbers what `predict` returns, or a `PowerOfTen` beyond 4,300 digits; of arrays an
+            array of floats; of symbols SymPy's expression.
 
         Raises:
             OutOfDomain: for numbers that break an assumption, which it names.
-            UsageError: for a name that it does not have, with the nearest one; for one that is
-                missing; for a value outside its domain.
+            UsageError: for an unknown or missing name, or a value outside its domain.
 
         >>> bound = find("separation_rank/upper_bound_deep")
         >>> round(float(bound.at(width=768, depth=12)))
@@ -419,8 +391,7 @@ class Claim:
 
     @property
     def symbols(self) -> dict[str, sympy.Symbol]:
-        """The symbols of the right side by name: what `at` needs a value of, and what SymPy's
-        `statement.subs` knows. It passes over symbols of one's own, which are others."""
+        """The symbols of the right side by name: what `at` needs a value of."""
         free = () if self.predicted else self.statement.rhs.free_symbols
         return {symbol.name: symbol for symbol in free}
 
@@ -432,8 +403,8 @@ class Claim:
         Args:
             case, seed: what is measured; the same give the same value on every machine.
             control: in the way of the negative control.
-            options: how it is measured, for functions that name them: `device`, `memory` (bytes),
-                `folder` (kept intermediate results). They never change the value.
+            options: `device`, `memory` (bytes), `folder` (kept intermediate results), for functions
+                that name them. They never change the value.
         """
         function = self.control.measured if control else self.measured
         assert function is not None
@@ -448,8 +419,7 @@ class Claim:
     def argument(
         self, rests_on: str, evidence: Evidence = "argument"
     ) -> Callable[[_Steps], _Steps]:
-        """Decorator for (statement) -> steps: the machine-checked steps of a proof, and what of it
-        a reader must check."""
+        """Decorator for (statement) -> steps: the machine-checked steps of a proof."""
 
         def attach(steps: _Steps) -> _Steps:
             for name, value in (("proof", steps), ("rests_on", rests_on), ("evidence", evidence)):
@@ -493,8 +463,7 @@ def claim(
     """Make a function that measures a case into a claim with the key `topic/function`.
 
     Args:
-        statement: what is claimed; see `Claim`.
-        source, wording, holds_for, control: see `Claim`.
+        statement, source, wording, holds_for, control: see `Claim`.
         cases: suite name -> cases.
         kind: by default identity, upper or lower, as the relation says.
         name, doc: in place of the function's own, for claims that are made in a loop.
@@ -502,8 +471,7 @@ def claim(
 
     The function takes `case` and, where it needs them, `seed`, `device`, `memory`, `folder`. The
     paragraphs of its docstring are the title, the statement in words, and notes. The topic is the
-    package of `theory` or `empirics` that the function stands in, or the name of a file of one's
-    own.
+    package that it stands in, or the name of a file of one's own.
 
     Raises:
         ValueError: when the docstring lacks title or statement, or a key is taken.
@@ -584,8 +552,7 @@ def topics() -> list[str]:
 
 
 def registry() -> dict[str, Claim]:
-    """Every claim of `theory` and `empirics` by key: topics and their modules in alphabetical
-    order, as they stand in a module.
+    """Every claim of `theory` and `empirics` by key, ordered by topic, module and place.
 
     Raises:
         UsageError: for a module that cannot be imported, with the file and line of the mistake.
@@ -675,8 +642,8 @@ def _modules() -> list[tuple[str, str]]:
 
 
 def _imports(package: str, source: str) -> set[str]:
-    """What a module of a package loads when it is loaded, the package included, by name; the names
-    that it takes from a module are listed as if they were modules, since they may be."""
+    """The modules that a module of a package loads, its package and the names that it takes from
+    modules, which may be modules, included."""
     packages = {package}
     for base, several, one, whole in _IMPORT.findall(source):
         module = importlib.util.resolve_name(base, package) if base else whole

@@ -27,8 +27,6 @@ from .values import Ball, Case, PowerOfTen, Scalar
 if TYPE_CHECKING:
     from .definition import Claim
 
-__all__ = ["OutOfDomain", "accepted", "array_at", "at", "log10_of", "stated", "summed", "value_at"]
-
 # Numerators and denominators that are taken, and terms of a sum: a second's work.
 LARGEST_VALUE, MOST_TERMS = 10**15, 10**5
 # Longer numbers are given by their logarithm: Python prints none of them.
@@ -56,8 +54,8 @@ def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
 
 
 def summed(expression: sympy.Expr, case: Case) -> sympy.Expr:
-    """The expression with numbers in place of its sums of rational terms. SymPy would first put the
-    case into a term, and compare the terms of its Min with an index that has no value yet."""
+    """The expression with numbers in place of its sums of rational terms: SymPy would compare the
+    terms of a Min with an index that has no value yet."""
     sums = {}
     for total in expression.atoms(sympy.Sum):
         index, low, high = total.limits[0]
@@ -93,8 +91,8 @@ def value_at(claim: Claim, values: Mapping[str, Any], *, log10: bool = False) ->
 
 
 def stated(claim: Claim, values: Mapping[str, Scalar]) -> tuple[Any, str]:
-    """What the right side says at values, in or out of the claim's domain, and the assumption that
-    they break, in plain text; an assumption on what was not given is met.
+    """What the right side says at values, and the assumption that they break, in plain text; an
+    assumption on what was not given is met.
 
     Raises:
         UsageError: see `Claim.at`.
@@ -142,10 +140,8 @@ def array_at(claim: Claim, values: Mapping[str, Any], *, log10: bool = False) ->
     found = []
     for point in broadcast:
         value = value_at(claim, dict(zip(values, point, strict=True)), log10=log10)
-        ends = (value.low, value.high) if isinstance(value, Ball) else value
-        pair = ends if isinstance(ends, sympy.Tuple | tuple) else (ends,)
         try:
-            found.append([float(end) for end in pair])
+            found.append([float(end) for end in _ends(value) or (value,)])
         except (OverflowError, TypeError):
             raise UsageError(
                 f"{claim.key} is too large there for an array of floats; log10=True gives decimal "
@@ -157,8 +153,7 @@ def array_at(claim: Claim, values: Mapping[str, Any], *, log10: bool = False) ->
 
 def log10_of(value: Any) -> Any:
     """The decimal logarithm of a value, or of both ends of an interval."""
-    if isinstance(value, sympy.Tuple | tuple | Ball):
-        ends = (value.low, value.high) if isinstance(value, Ball) else value
+    if ends := _ends(value):
         return tuple(log10_of(end) for end in ends)
     if not isinstance(value, PowerOfTen):
         exact = sympy.Rational(value) if isinstance(value, float | Fraction) else value
@@ -171,6 +166,13 @@ def log10_of(value: Any) -> Any:
     return float(value.log10)
 
 
+def _ends(value: Any) -> tuple[Any, ...]:
+    """Of an interval; nothing of a number."""
+    if isinstance(value, Ball):
+        return value.low, value.high
+    return tuple(value) if isinstance(value, sympy.Tuple | tuple) else ()
+
+
 def _value(claim: Claim, case: Case) -> Any:
     if claim.closed:
         return claim.closed(case)
@@ -179,12 +181,11 @@ def _value(claim: Claim, case: Case) -> Any:
     expression = claim.statement.rhs
     for total in expression.atoms(sympy.Sum, sympy.Product):
         _, low, high = total.limits[0]
-        if _small(high - low, case) and at(high - low, case) <= MOST_TERMS:
-            continue
-        raise UsageError(
-            f"{claim.key} is a sum of more than {MOST_TERMS:,} terms there; accepted are smaller "
-            "values"
-        )
+        if not _small(high - low, case) or at(high - low, case) > MOST_TERMS:
+            raise UsageError(
+                f"{claim.key} is a sum of more than {MOST_TERMS:,} terms there; accepted are "
+                "smaller values"
+            )
     if _small(expression, case):
         return claim.predict(case)
     if isinstance(expression, sympy.Tuple):
@@ -257,8 +258,8 @@ def _values(expression: sympy.Basic, case: Case) -> dict[sympy.Symbol, sympy.Rat
 def _names(claim: Claim) -> dict[str, str]:
     """What values may be given by: the names of fields and symbols, and symbols as printed."""
     needed = claim.symbols
-    names = {name: name for case in claim.every_case for name in case.fields()}
-    names |= {name: name for name in needed}
+    known = {name for case in claim.every_case for name in case.fields()}
+    names = {name: name for name in (*known, *needed)}
     for name, symbol in needed.items():
         names.setdefault(printed(symbol), name)
     return names

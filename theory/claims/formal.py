@@ -44,18 +44,15 @@ class Formal:
 
     Attributes:
         theorem: its file and name, such as "Degree.degree".
-        value: a term of binary numbers that computes the right side of the statement, with fields
-            of a case in braces: "Degree.degree_value {depth}". Another lemma of the file connects
-            it with the theorem.
-        informal: what is not formal about it, in one line: which object of the theorem is the
-            claim's net, and what of the statement the theorem leaves out. A reader checks this.
-        refutes: the cases at which the theorem contradicts the claim. There the term computes the
-            left side, or a bound of it, and the kernel checks that the statement does not allow it.
-        bound: "at least" or "at most" where the left side of a refuted statement is so much, not
-            exactly so much.
-        logarithm: whether the term computes what stands under the logarithm on the statement's
-            left. Then it is compared with the base to the power of the prediction; see
-            `prove.power`.
+        value: a term of binary numbers that computes the right side, with fields of a case in
+            braces: "Degree.degree_value {depth}". A lemma of the file connects it with the theorem.
+        informal: what is not formal about it, in one line, which a reader checks: which object of
+            the theorem is the claim's net, and what of the statement the theorem leaves out.
+        refutes: the cases at which the theorem contradicts the claim: there the term computes the
+            left side, or a bound of it, which the statement does not allow.
+        bound: "at least" or "at most" where the left side is not exactly so much.
+        logarithm: whether the term computes what stands under the logarithm on the left; it is
+            compared with the base to the power of the prediction, see `prove.power`.
     """
 
     theorem: str
@@ -67,8 +64,7 @@ class Formal:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files of the theorem and of the term, and all that these build on, without endings:
-        in alphabetical order."""
+        """The files of theorem and term, and all that these build on, without endings, sorted."""
         names = [term.partition(".")[0] for term in (self.theorem, self.head) if "." in term]
         return tuple(sorted({name for first in names for name in needed(first)}))
 
@@ -79,8 +75,7 @@ class Formal:
 
 
 def asked(claim: Claim) -> dict[str, Any]:
-    """What the proof of a claim was, or would be, compared with: its theorem, statement and cases,
-    the words that a reader goes by, and the sources of the proof."""
+    """What the proof of a claim is compared with: theorem, statement, cases, words and sources."""
     formal = claim.formal
     assert formal is not None
     cases = [str(case) for case in claim.every_case if claim.broken(case) is None]
@@ -107,9 +102,9 @@ def _hash(*lines: str) -> str:
 
 
 def number(claim: Claim) -> str:
-    """What the kernel's comparison with the right side of a claim's statement is worth, a key of
-    `NUMBERS`: the term computes it from the case; or it is a field of the case or a constant, and
-    is compared with itself; or the theorem holds no number, and nothing is compared."""
+    """What the kernel's comparison with the right side is worth, a key of `NUMBERS`: the term
+    computes it from the case; or it is a field or a constant, and compared with itself; or the
+    theorem holds no number."""
     assert claim.formal is not None
     right = claim.statement.rhs
     if "." not in claim.formal.head:
@@ -136,8 +131,8 @@ def stale(claim: Claim) -> str:
 
 
 def said(claim: Claim) -> str:
-    """What the kernel checked of a claim and what is not formal, or why that is void, in one line;
-    empty for a claim that names no theorem."""
+    """What the kernel checked of a claim and what is not formal, or why that is void, in one line.
+    Empty without a theorem."""
     formal = claim.formal
     if formal is None:
         return ""
@@ -170,17 +165,12 @@ def checked() -> dict[str, Any]:
 
 @cache
 def source(name: str) -> str:
-    """The text of a file of proofs, by its name without ending.
-
-    Raises:
-        FileNotFoundError: when there is none.
-    """
+    """The text of a file of proofs, by its name without ending."""
     return (files("depthlaw.theory.formal") / f"{name}.v").read_text(encoding="utf-8")
 
 
 def bare(text: str) -> str:
-    """A source without its comments, which may nest; within a string nothing opens or closes
-    one."""
+    """A source without its comments, which may nest, and of which strings hold none."""
     out, depth = [], 0
     for part in re.split(r"(\(\*|\*\)|\"[^\"]*\")", text):
         depth += {"(*": 1, "*)": -1}.get(part, 0)

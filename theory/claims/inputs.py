@@ -15,16 +15,14 @@ from .values import Case
 
 @dataclass(frozen=True)
 class Input:
-    """An input that cases name, and what is done with a user's own before the runs start: what is
-    wrong with it is then one line, and not a failure in every process.
+    """An input that cases name, and what is done with a user's own before the runs start.
 
     Attributes:
         field: of the cases.
         use: what claims do with it, as in "none of the claims trains on a text".
         standard: the digest of the one that comes with depthlaw, or that every machine has.
         read: (file) -> the input, whose `digest` names it; raises UsageError.
-        prepare: (the input, or None for the standard one; cases; folder of the cache): store what
-            their runs will read.
+        prepare: (input or None; cases; folder of the cache): store what their runs will read.
     """
 
     field: str

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 
 class KnownBound(NamedTuple):
-    """A bound: the claim that states it, the `source` that is known for it, what it counts, and
-    values at which an example is given."""
+    """The claim that states it, the `source` known for it, what it counts, values of an example."""
 
     claim: str
     source: str

@@ -1,8 +1,7 @@
 """Statements in print: LaTeX as papers write it, and one line of ASCII for a terminal.
 
-SymPy keeps terms and factors in an order of its own, splits (3^L - 1)/2 into two terms, and knows
-neither the names of counts such as S(d, L) nor logarithms to a base. What is printed here is equal
-to the statement, in the order and with the names that papers use.
+What is printed is equal to the statement, in the order and with the names that papers use: SymPy
+splits (3^L - 1)/2 into two terms, and knows neither S(d, L) nor logarithms to a base.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from .symbols import depth, order, term_of, width
 
 
 class Definition(NamedTuple):
-    """What stands behind a name in a printed statement: a relation as LaTeX and as ASCII, and what
-    it is in words."""
+    """What stands behind a name in a printed statement: a relation, twice, and what it is."""
 
     latex: str
     text: str
@@ -69,7 +67,6 @@ def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
     (width, depth)
     """
     printer = _Printer(expression)
-    printer.whole()
     printer.explained()
     free = {width, depth} if printer.named else set()
     for part in (expression, *(formula for _, formula, _ in printer.named)):
@@ -163,8 +160,7 @@ def _multiplied_out(expression: Expr) -> Expr:
 
 
 def _replaced(expression: Any, change: Callable[[Any], Any]) -> Any:
-    """Every part for which `change` is not None by what it returns, innermost first; the sides of
-    relations are not compared."""
+    """With what `change` returns for parts, innermost first, unless None; sides stay apart."""
     if not expression.args:
         return expression
     new = [_replaced(part, change) for part in expression.args]
@@ -256,25 +252,17 @@ class _Printer(LatexPrinter):
             (f"{self.line(name)} = {self.line(formula)}", meaning)
             for name, formula, meaning in self.named
         ]
-        if self.expression.has(sympy.LambertW):
-            rows.append(("W(x) e^{W(x)} = x", "the principal branch of Lambert's function"))
-        if self.expression.has(sympy.bell):
-            rows.append(("B_n", "number of partitions of a set of $n$"))
-        if _MULTISET in self.shown:
-            rows.append(
-                (
-                    rf"{_CLEARER[_MULTISET]} = \binom{{n + k - 1}}{{k}}",
-                    "a product of $k$ factors $(n + j)/(j + 1)$, $j < k$",
-                )
-            )
-        if n := self.digits:
-            rows.append(
-                (
-                    rf"\lfloor x \rfloor_{n} = 10^{{-{n}}} \lfloor 10^{n} x \rfloor",
-                    f"rounded down to {n} decimals",
-                )
-            )
-        return rows
+        n = self.digits
+        lambert = "W(x) e^{W(x)} = x", "the principal branch of Lambert's function"
+        bell = "B_n", "number of partitions of a set of $n$"
+        multiset = rf"{_CLEARER[_MULTISET]} = \binom{{n + k - 1}}{{k}}"
+        cut = rf"\lfloor x \rfloor_{n} = 10^{{-{n}}} \lfloor 10^{n} x \rfloor"
+        rows += [lambert] * self.expression.has(sympy.LambertW)
+        rows += [bell] * self.expression.has(sympy.bell)
+        rows += [(multiset, "a product of $k$ factors $(n + j)/(j + 1)$, $j < k$")] * (
+            _MULTISET in self.shown
+        )
+        return rows + [(cut, f"rounded down to {n} decimals")] * bool(n)
 
     def _abbreviated(self, expression: Any) -> Any:
         if isinstance(expression, Relational):
@@ -643,17 +631,10 @@ def _decimal(p: int, q: int) -> tuple[str, int] | None:
     if q == 1:
         zeros = len(str(p)) - len(str(p).rstrip("0"))
         return (str(p)[:-zeros], zeros) if zeros > 4 else None
-    rest = q
-    while rest % 2 == 0:
-        rest //= 2
-    fives = 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    if rest > 1 or not fives or q < 10:
+    twos, fives = (sympy.multiplicity(prime, q) for prime in (2, 5))
+    if q != 2**twos * 5**fives or not fives or q < 10:
         return None
-    digits = 0
-    while p * 10**digits % q:
-        digits += 1
+    digits = max(twos, fives)
     whole = str(p * 10**digits // q)
     if len(whole) + 3 > digits:
         whole = whole.rjust(digits + 1, "0")

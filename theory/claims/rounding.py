@@ -20,8 +20,7 @@ _OF_MEAN, _OF_SHARE = 4, 4
 
 def interval(low: float | Fraction, high: float | Fraction) -> str:
     """An interval in plain text: the printed one contains it, its ends differ where they do, and it
-    reaches 0 only where it does. On either side it is wider by a tenth at most, or by one of the
-    ninth digit.
+    reaches 0 only where it does. It is wider by a tenth at most, or by one of the ninth digit.
 
     >>> interval(1.10149, 1.10251), interval(0.99897, 0.99994), interval(Fraction(2), Fraction(3))
     ('[1.1014, 1.1026]', '[0.99897, 0.99994]', '[2, 3]')

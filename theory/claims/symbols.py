@@ -1,8 +1,4 @@
-"""Symbols: how papers print a quantity, what it means, and the domain SymPy may assume.
-
-Here stand the symbols that several topics share. What one module alone measures is declared there
-by `quantity`. How statements are printed for people stands in `printing`.
-"""
+"""Quantities: how papers print them, what they mean, their domains; those that topics share."""
 
 from __future__ import annotations
 
@@ -59,8 +55,8 @@ class OwnSymbol(sympy.Symbol):
 
 
 def quantity(name: str, latex: str, meaning: str, domain: str = "positive integer") -> sympy.Symbol:
-    """Declare a quantity, and return its symbol. A case gives it a value by a field of the same
-    name. Names of a user's file are its own, whatever depthlaw calls by them.
+    """Declare a quantity, and return its symbol. A case gives it a value by a field of its name.
+    Names of a user's file are its own, whatever depthlaw calls by them.
 
     Args:
         name: in code and in cases.

@@ -101,10 +101,9 @@ def _case_from_fields(fields: dict[str, Scalar]) -> Case:
 class Exact:
     """An integer or rational known exactly.
 
-    `misses` bounds the probability that the true quantity is LARGER than the value: the rank of a
-    random matrix over a finite field never exceeds the quantity it certifies, and rarely falls
-    short of it. `truncated`: the measurement could not have seen more than this value, such as the
-    full rank of as many inputs as were given.
+    `misses` bounds the probability that the true quantity is LARGER than the value, as a rank over
+    a finite field rarely falls short of what it certifies, and never exceeds it. `truncated`: the
+    measurement could not have seen more, such as the full rank of as many inputs as were given.
     """
 
     value: int | Fraction
@@ -142,8 +141,7 @@ class Ball:
     def widened(self, bits: int = 64) -> Ball:
         """The smallest interval around this one whose end points are multiples of 2^-bits.
 
-        Flint's integrals keep nodes from earlier, more precise calls, so their last bits depend on
-        what a process did before; a record must not.
+        Flint's integrals depend in their last bits on what a process did before; a record must not.
 
         >>> Ball(Fraction(1, 3), Fraction(1, 3)).widened(2)
         Ball(low=Fraction(1, 4), high=Fraction(1, 2))
@@ -222,11 +220,8 @@ class Proportion:
 
 @dataclass(frozen=True)
 class Outside:
-    """The instance that was built breaks the assumption `broken`, so its case is OUT_OF_SCOPE.
-
-    For assumptions that only the instance can tell, such as a bound on a norm of weights that were
-    drawn.
-    """
+    """The instance that was built breaks the assumption `broken`, so its case is OUT_OF_SCOPE: only
+    the instance can tell, such as by a norm of weights that were drawn."""
 
     broken: str
 

@@ -62,14 +62,12 @@ class Decision:
     """The verdict on one case.
 
     Attributes:
-        slack: how many orders of magnitude (log10 of the ratio of the two sides) lie between them
-            on the permitted side; negative when violated, None when it has no meaning.
-        certain: the observation settles this case: no probability was involved, and it is a
-            counterexample to a statement about all, an example for a statement about some, or a
-            witness for a lower bound almost everywhere.
+        slack: how many orders of magnitude lie between the two sides, on the permitted side;
+            negative when violated, None when it has no meaning.
+        certain: the observation settles this case without probability: see `_settles`.
         reason: one line for people.
-        defect: it is undecided for another reason than what was measured: the statement has no
-            value at the case, or too few seeds are there for an interval.
+        defect: it is undecided for another reason than what was measured: `no_value`, or too few
+            seeds for an interval.
         no_value: the statement has no value at the case.
         truncated: it is undecided since the measurement stopped too early.
     """
@@ -84,10 +82,9 @@ class Decision:
 
 
 def level(claim: Claim, case: Case) -> float:
-    """The false-alarm rate of one case: the budget of its claim, which it shares with those that
-    `shares` names, divided equally over all cases that the claim declares, in whatever suites
-    (union bound). Cases for another kind of device have a budget of their own, and so has a case
-    that the claim does not declare.
+    """The false-alarm rate of one case: the budget of its claim and of those that `shares` names,
+    divided equally over all declared cases of all suites (union bound). Cases for another kind of
+    device have a budget of their own, and so has a case that is not declared.
 
     >>> from .definition import find
     >>> claim = find("connectivity/reach")
@@ -105,12 +102,10 @@ def judge(
     alpha: float = FALSE_ALARM_BUDGET,
     force: bool = False,
 ) -> Decision:
-    """Apply the comparison rule to one measured value.
+    """Apply the comparison rule to a value that was measured at a case.
 
     Args:
         claim: the claim, or a mutation of it.
-        case: where it was measured.
-        value: what was measured.
         alpha: chance of a false alarm allowed to this comparison, when it is statistical.
         force: judge even where an assumption is broken (used by negative controls).
 
@@ -156,11 +151,8 @@ def judge(
 def _shown(
     claim: Claim, case: Case, value: Exact, holds: bool, a: sympy.Expr, d: sympy.Expr
 ) -> bool:
-    """Whether a truncated value decides all the same.
-
-    So does a violation that a larger truth would only make larger, and twice what a lower bound
-    asks for, where a rank below the bound would have shown.
-    """
+    """Whether a truncated value decides all the same: a violation that a larger truth only makes
+    larger, or twice what a lower bound asks for, where a rank below it would have shown."""
     relation = claim.statement.rel_op
     if holds:
         half = _left(claim, case, Fraction(value.value) / 2)
@@ -171,10 +163,9 @@ def _shown(
 def _settles(claim: Claim, holds: bool) -> bool:
     """Whether one safe observation settles its case.
 
-    A violation refutes a statement about all or almost all, and an example proves a statement about
-    some; an almost-everywhere lower bound is proved by one witness; so is an equality of kind
-    two-sided, whose other half is built into what is measured, such as a rank that is the size of
-    its matrix. Agreement with "all" proves nothing.
+    A violation refutes a statement about (almost) all, an example proves one about some, and one
+    witness an almost-everywhere lower bound; or an equality of kind two-sided, whose other half is
+    built into what is measured, such as a rank that is the size of its matrix.
     """
     if not holds:
         return claim.holds_for in ("all", "almost every")
@@ -225,10 +216,8 @@ def _rational(value: Fraction) -> sympy.Rational:
 def _compare(
     relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr, d: sympy.Expr
 ) -> tuple[bool, bool]:
-    """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails.
-
-    Equality, as "in", means: measured inside predicted.
-    """
+    """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails; equality, as
+    "in", means: measured inside predicted."""
     orders: dict[tuple[sympy.Expr, sympy.Expr], int | None] = {}
 
     def is_(left: sympy.Expr, right: sympy.Expr, *signs: int) -> bool:
@@ -240,13 +229,11 @@ def _compare(
         return is_(a, c, 0, 1) and is_(b, d, -1, 0), is_(b, c, -1) or is_(a, d, 1)
     if relation == "!=":
         return is_(b, c, -1) or is_(a, d, 1), bool(a == b and c == d) and is_(a, c, 0)
-    if relation == "<=":
-        return is_(b, c, -1, 0), is_(a, d, 1)
-    if relation == "<":
-        return is_(b, c, -1), is_(a, d, 0, 1)
-    if relation == ">=":
-        return is_(a, d, 0, 1), is_(b, c, -1)
-    return is_(a, d, 1), is_(b, c, -1, 0)
+    if relation in ("<=", ">"):
+        below, above = is_(b, c, -1, 0), is_(a, d, 1)
+    else:
+        below, above = is_(b, c, -1), is_(a, d, 0, 1)
+    return (below, above) if relation in ("<=", "<") else (above, below)
 
 
 def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
@@ -258,8 +245,7 @@ def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -
 def _slack(
     claim: Claim, measured: tuple[sympy.Expr, sympy.Expr], stated: tuple[sympy.Expr, sympy.Expr]
 ) -> float | None:
-    """log10 of the ratio of the two sides, between two bounds of the nearer one; None for
-    equalities and sides that are not positive."""
+    """log10 of the ratio of the two sides, of the nearer of two bounds; None for equalities."""
     (a, b), (c, d) = measured, stated
     relation = claim.statement.rel_op
     if relation in ("==", "!="):

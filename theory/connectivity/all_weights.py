@@ -80,9 +80,8 @@ def next_spaces(entries: Array, inner: Array) -> tuple[Array, Array]:
     """What spans the entries and the inner products of columns one layer on.
 
     A column of the next state combines columns times inner products of two columns, since
-    (X Q X^T X V)_ic is the sum over a, b of Q_ab X_ia times column b of X times column c of X V;
-    skips and constants are columns times 1, which is an inner product. Every such combination is
-    the column of a net, as nets side by side are one net.
+    (X Q X^T X V)_ic is the sum over a, b of Q_ab X_ia times column b of X times column c of X V.
+    Every such combination is the column of a net, as nets side by side are one net.
     """
     chosen = combinations_with_replacement(inner, 3)
     triples = np.array([np.prod(three, axis=0) for three in chosen])
@@ -126,11 +125,8 @@ def layers_for_swaps(family: Iterable[Swaps], enough: int, *, rows: bool = False
 @cache
 def identity_layers(diameter: int, *, rows: bool = False) -> int:
     """The least number of layers of X -> X X^T X on A + I after which an entry, or the product of
-    two rows, is positive exactly for connected vertices of two paths of diameter D.
-
-    Identity weights treat all labels alike, so all pairs of vertices are all labellings of one
-    pair.
-    """
+    two rows, is positive exactly for connected vertices of two paths of diameter D: all pairs are
+    all labellings of one pair."""
     import networkx as nx
 
     path = nx.path_graph(diameter + 1)

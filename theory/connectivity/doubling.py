@@ -14,6 +14,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, quantity, vertices
+from ..depth_choice.inversion import first
 from ..least_depth.graphs import all_graphs, distances
 from .graph_attention import Array, with_loops
 
@@ -43,11 +44,7 @@ _TWO = Integer(2)
 
 def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> list[nx.DiGraph]:
     """Directed graphs with n vertices: "all" of them, labelled, or one "directed path", "directed
-    cycle", "path" (both directions) or "random digraph".
-
-    Raises:
-        ValueError: for another family.
-    """
+    cycle", "path" (both directions) or "random digraph"; a ValueError for another family."""
     import networkx as nx
 
     build = {
@@ -70,11 +67,8 @@ def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> lis
 
 
 def doubling_layers(g: nx.DiGraph) -> int:
-    """Layers of the repeated block until every reachable pair is known; 2(n + 1) when never.
-
-    The first layer of the block sets C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, the second
-    B(i,j) = or_k C(i,k,j).
-    """
+    """Layers of the repeated block, C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, then B(i,j)
+    = or_k C(i,k,j), until every reachable pair is known; 2(n + 1) when never."""
     truth = np.array(distances(len(g), g.edges)) >= 0
     known: Array = with_loops(g) > 0
     layers = 0
@@ -138,22 +132,16 @@ def log_depth_uniform(case: Case, seed: int) -> Exact:
 
 
 def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
-    """The largest n for which r layers per doubling of a length and s fixed ones fit into L, by
-    doubling and bisection; 1 does."""
+    """The largest n for which r layers per doubling of a length and s fixed ones fit into L; 1
+    does."""
 
-    def fits(n: int) -> bool:
+    def exceeds(n: int) -> bool:
         layers, covered = fixed, 1
         while covered < n:
             layers, covered = layers + per_doubling, 2 * covered
-        return layers <= depth
+        return layers > depth
 
-    low, high = 1, 2
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return Exact(low)
+    return Exact(first(exceeds) - 1)
 
 
 def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:

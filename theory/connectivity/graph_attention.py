@@ -1,7 +1,4 @@
-"""Softmax-free attention with identity weights on graphs, executed in exact arithmetic.
-
-Distances come from breadth-first search, outputs from integers, never from 3^L.
-"""
+"""Softmax-free attention with identity weights on graphs, executed in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
 
     Families: "path", "cycle" (odd), "two cycles", "grid", "barbell" (two 5-cliques joined by a
     path, from diameter 3 on), "star" (of diameter 2), "random tree" and "Erdos-Renyi" (drawn until
-    they have the diameter), "karate club" (of diameter 5).
-
-    Raises:
-        ValueError: for an unknown family, or a diameter that the family does not have.
+    they have the diameter), "karate club" (of diameter 5). A ValueError for any other.
 
     >>> len(graph("two cycles", 3, np.random.default_rng(0)))
     14
@@ -118,10 +112,8 @@ def with_loops(g: nx.Graph) -> Array:
 
 
 def integer_states(g: nx.Graph, *, residual: bool = False) -> Iterator[Array]:
-    """X = A + I and then X -> X X^T X (plus X with the residual) without end: entries count walks.
-
-    In Python integers, whose length triples with every layer.
-    """
+    """X = A + I and then X -> X X^T X (plus X with the residual) without end, in Python integers,
+    which count walks: their length triples with every layer."""
     x = fmpz_mat(with_loops(g).tolist())
     while True:
         yield np.array([[int(v) for v in row] for row in x.tolist()], dtype=object)
@@ -130,10 +122,8 @@ def integer_states(g: nx.Graph, *, residual: bool = False) -> Iterator[Array]:
 
 
 def clipped_states(g: nx.Graph) -> Iterator[Array]:
-    """The same without residual, positive entries set to 1 after each layer: the same support.
-
-    Sums stay below n^2, so float64 is exact for n < 2^26.
-    """
+    """The same without residual, positive entries set to 1 after each layer: the same support. Sums
+    stay below n^2, so float64 is exact for n < 2^26."""
     x = with_loops(g).astype(float)
     while True:
         yield x

@@ -58,10 +58,7 @@ def attention_rounds(case: Case, seed: int) -> int:
     Machine (i, i) starts with token i. Machine (i, j) learns q_i from (i, i) and (k_j, v_j) from
     (j, j), down trees of branching b, both at the same time. Then sums of weights and of weighted
     values go up to (i, i). Every message is a word that one machine holds and another one receives;
-    nothing else is read. The result is compared with attention computed directly.
-
-    Raises:
-        ArithmeticError: when the machines hold something else than attention in the end.
+    nothing else is read. An ArithmeticError when the result is not attention computed directly.
     """
     n, capacity = case.tokens, case.get("capacity", 4 * case.branching)
     q, k, v = case.rng(seed).integers(-3, 4, (3, n)).tolist()

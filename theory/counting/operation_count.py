@@ -2,8 +2,7 @@
 stored for the backward pass.
 
 A small net is run whose matrix products are carried out number by number with a meter, and the
-arrays that a layer stores are allocated. Softmax, norms, activation functions and residual sums are
-not metered: the counts are those of matrix products.
+arrays that a layer stores are allocated. Only matrix products are counted.
 """
 
 from __future__ import annotations
@@ -79,11 +78,8 @@ def _transposed(a: Matrix) -> Matrix:
 
 
 def forward(case: Case, causal: bool = False) -> Meter:
-    """A pass of N tokens through L layers of width d with H heads, with every product metered.
-
-    Raises:
-        ValueError: when the heads do not divide the width.
-    """
+    """A pass of N tokens through L layers of width d with H heads, which divide it, with every
+    product metered."""
     rng, meter = case.rng(0), Meter()
     d, heads, n = case.width, case.get("heads", 1), case.tokens
     if d % heads:

@@ -24,15 +24,9 @@ def nine_decimals(depth: Expr) -> Expr:
 
 
 def root(increasing: Callable[[arb], arb], target: int) -> Fraction:
-    """The root of an increasing function on x > 0, rounded down to nine decimals, by bisection on
-    integers.
-
-    Returns:
-        k / 10^9 with f(k / 10^9) < target < f((k + 1) / 10^9), both decided by balls of 256 bits.
-
-    Raises:
-        ValueError: when a grid point is too close to the root for these balls.
-    """
+    """The root of an increasing function on x > 0, rounded down to nine decimals: k / 10^9 with
+    f(k / 10^9) < target < f((k + 1) / 10^9), both decided by balls of 256 bits. A ValueError when a
+    grid point is too close to the root for these."""
     with flint.ctx.workprec(256):
 
         def reached(k: int) -> bool:
@@ -56,6 +50,14 @@ def last(holds: Callable[[int], bool], low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+def first(holds: Callable[[int], bool]) -> int:
+    """The least positive integer where a predicate holds that holds from there on, by doubling."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    return 1 + last(lambda k: not holds(k), high // 2, high)
 
 
 def inversion_steps(statement: Relational, size: Expr, depth: Symbol) -> Iterator[Step]:

@@ -1,8 +1,5 @@
-"""Levine's fit ln d = a + b L of the width from which depth L pays at equal size.
-
-Statements take its constants from `advisor.laws`; measurements use the copies typed here, so that
-neither can drift.
-"""
+"""Levine's fit ln d = a + b L of the width from which depth L pays at equal size. Statements take
+its constants from `advisor.laws`, measurements from the copies typed here: neither can drift."""
 
 from __future__ import annotations
 

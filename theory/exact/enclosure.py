@@ -21,16 +21,11 @@ PRECISIONS = (64, 192, 768, 3072)
 def enclose(
     expression: sympy.Expr, values: Mapping[sympy.Symbol, arb] | None = None, precision: int = 128
 ) -> arb:
-    """A ball that contains the value of `expression` at `values`, computed with `precision` bits.
-
-    Args:
-        expression: a SymPy expression whose free symbols are the keys of `values`. Floats are
-            refused: they are not exact.
-        values: balls for the free symbols.
-        precision: working precision in bits.
+    """A ball that contains the value of an expression, computed with `precision` bits; `values`:
+    balls for its free symbols.
 
     Raises:
-        TypeError: for a node that has no rigorous rule here (the message names it).
+        TypeError: for a float, which is not exact, and a node that has no rigorous rule here.
 
     >>> enclose(sympy.log(9, 3) - 2).contains(0)
     True
@@ -43,8 +38,7 @@ def sign(expression: sympy.Expr) -> int | None:
     """The sign of a real number: -1, 0 or 1, or None when neither balls nor algebra decide it.
 
     Balls at growing precision decide every non-zero number of moderate size; zero needs a symbolic
-    proof, which SymPy gives for rational numbers and for the usual identities of logarithms and
-    powers.
+    proof, which SymPy gives for the usual identities of logarithms and powers.
 
     >>> sign(sympy.log(3) - sympy.Rational(11, 10)), sign(sympy.log(8, 2) - 3)
     (-1, 0)

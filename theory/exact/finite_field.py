@@ -1,13 +1,11 @@
 """Linear algebra over F_p by float64 BLAS, for odd primes below 2^26: product, rank, PLE, solving.
 
 The elimination halves the columns recursively, so nearly all of its work is in large products;
-these are exact, and the reduction modulo p waits until an entry is used (see `residues`). It
-pivots, and takes no random choices: the result depends on the matrix and the prime alone. Matrices
-are given as integers modulo p, of all types that `centred` takes; others raise a ValueError.
+these are exact, and the reduction modulo p waits until an entry is used (see `residues`). It takes
+no random choices. Matrices are of all types that `centred` takes; others raise a ValueError.
 
 The same code runs on NumPy arrays and on arrays of any library with NumPy's names (torch tensors,
-on a GPU too), found through the array's type; only the panels, 64 columns wide, are eliminated on
-the host. Threads are left to the BLAS.
+on a GPU too); only the panels, 64 columns wide, are eliminated on the host.
 """
 
 from __future__ import annotations
@@ -94,9 +92,7 @@ def triangular_solve(
     Args:
         t: shape (n, n), with no zero on the diagonal; entries beyond the triangle do not matter.
         b: shape (n, k).
-        p: an odd prime below 2^26.
-        lower: whether t is lower triangular, else upper.
-        unit: take the diagonal as ones.
+        lower, unit: whether t is lower triangular, else upper, and its diagonal is taken as ones.
 
     >>> triangular_solve([[2, 0], [1, 1]], [[2], [4]], 7).tolist()
     [[1.0], [3.0]]
@@ -136,11 +132,8 @@ def _solve_unit(field: PrimeField, t: Array, x: Array, lower: bool, waiting: int
 def _solve_blocks(
     field: PrimeField, t: Array, x: Array, lower: bool, waiting: int, inverses: list[Array]
 ) -> None:
-    """By halves.
-
-    No inner function: one that calls itself is a cycle of references, which keeps t and x in memory
-    for a long time.
-    """
+    """By halves. No inner function: one that calls itself is a cycle of references, which keeps t
+    and x in memory."""
     if len(inverses) == 1:
         for cols in pieces(x.shape[1], 16 * field.tile):
             part = x[:, cols]
@@ -168,11 +161,8 @@ class RankProfile(NamedTuple):
 
 
 class PLE(NamedTuple):
-    """a[order] = lower @ upper mod p; the first r of `order` are the pivot rows.
-
-    lower (m, r) has ones on its diagonal and zeros above; row i of upper (r, n) is zero before its
-    pivot in columns[i], and columns increase.
-    """
+    """a[order] = lower @ upper mod p; the first r of `order` are the pivot rows. lower (m, r) has
+    ones on its diagonal; row i of upper (r, n) starts at columns[i], and columns increase."""
 
     order: Integers
     columns: Integers
@@ -195,15 +185,14 @@ def flint_side(p: int) -> int:
 def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
     """The rank of a matrix over F_p; of a small NumPy array by python-flint, see `flint_side`.
 
-    For an integer matrix it is at most the rank over the rationals, for every p: a minor that is
-    not zero modulo p is not zero. So it proves a lower bound, with `rank_profile` as the witness
-    that others can check.
+    For an integer matrix it is at most the rank over the rationals: a minor that is not zero modulo
+    p is not zero. So it proves a lower bound, with `rank_profile` as the witness.
 
     Args:
         a: shape (m, n).
         p: an odd prime below 2^26.
-        overwrite: the memory of a, a float64 matrix of centred residues, may be worked in. Peak
-            memory is the float64 copy, or with `overwrite` nothing of that size, and a few tiles.
+        overwrite: a, a float64 matrix of centred residues, may be worked in, so that no copy is
+            made. Peak memory is the copy and a few tiles.
 
     >>> rank([[1, 2], [3, 6], [1, 1]], 101)
     2
@@ -226,10 +215,9 @@ def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
 def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
     """The lexicographically first independent rows and columns of a matrix over F_p.
 
-    The number of rows selected is the rank, and the submatrix a[rows][:, columns] is invertible
-    modulo p: a witness for the rank that is checked by one determinant of that size. Both are the
-    first ones because the pivot of each column is its topmost non-zero entry: then a row changes
-    only by pivot rows above it (Dumas, Pernet, Sultan 2015).
+    Their number is the rank, and a[rows][:, columns] is invertible modulo p: a witness that is
+    checked by one determinant. They are the first ones because the pivot of each column is its
+    topmost non-zero entry: then a row changes only by pivot rows above it.
 
     >>> profile = rank_profile([[0, 0, 1], [0, 0, 2], [0, 5, 0]], 101)
     >>> profile.rows.tolist(), profile.columns.tolist()
@@ -276,11 +264,8 @@ def ple(a: Array, p: int) -> PLE:
 
 
 class Relations(NamedTuple):
-    """Rows (axis 0) or columns (axis 1) of a matrix: those chosen are independent, others combine.
-
-    For columns a[:, others] = a[:, chosen] @ coefficients mod p, for rows a[others] =
-    coefficients.T @ a[chosen].
-    """
+    """Rows (axis 0) or columns (axis 1) of a matrix: those chosen are independent, others combine:
+    a[:, others] = a[:, chosen] @ coefficients, a[others] = coefficients.T @ a[chosen] mod p."""
 
     chosen: Integers
     others: Integers
@@ -290,16 +275,14 @@ class Relations(NamedTuple):
     def refined(self, more: Array, p: int) -> Relations:
         """The relations with `more` below (axis 1) or beside (axis 0); the rank is len(chosen).
 
-        Let K be a basis of the combinations of the lines of a that vanish, one for each of
-        `others`. What `more` makes of K has as its rank what `more` adds to the rank, and its own
-        relations are those that are left.
+        Of the basis of vanishing combinations, one for each of `others`, `more` makes lines whose
+        rank is what it adds to the rank, and whose relations are those that are left.
 
         >>> relations([[1, 2, 3]], 101).refined([[1, 2, 4]], 101).chosen.tolist()
         [0, 2]
 
         Cost: 2 r e operations for each row (column) of `more`, e = len(others), and 2 r e s where
-        the rank grows by s. Memory: `more` as float64 three times, and the new coefficients where
-        the rank grows.
+        the rank grows by s. Memory: `more` three times as float64, and the new coefficients.
         """
         matrix = matrix_of(more)
         field, x, r = PrimeField(p, matrix), self.coefficients, len(self.chosen)
@@ -335,8 +318,7 @@ class Relations(NamedTuple):
 def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Relations:
     """Which columns (axis 1) or rows (axis 0) are independent, and how the others combine them.
 
-    The rank of a matrix too large to be eliminated is found from a part of it, by
-    `Relations.refined` with the rest, piece after piece.
+    By `Relations.refined` the rest of a matrix too large to be eliminated follows, piece by piece.
 
     Arguments and cost are those of `rank`, and r^2 e operations where e lines depend on r others.
     With `overwrite` the coefficients (r, e) stand in the memory of a; where the first columns are
@@ -379,9 +361,8 @@ def _eliminate(
 ) -> tuple[Integers, list[int]]:
     """PLE in place, U on and right of the pivots, L below: (order of the first rows, columns).
 
-    Without `whole` the columns after the last row is used up are left as they are. The order is
-    that of the first len(order) rows; rows that are not chosen keep their order. Entries are
-    reduced when their panel is reached, or when `waiting` would exceed the room.
+    Without `whole` the columns after the last row is used up are left as they are. Rows that are
+    not chosen keep their order. Entries are reduced when their panel is reached.
     """
     m, n = a.shape
     if not _any(field, a):
@@ -444,10 +425,9 @@ class EliminationCost(NamedTuple):
 def elimination_cost(m: int, n: int, p: int, r: int | None = None) -> EliminationCost:
     """What the elimination of an m x n matrix takes whose first r rows and columns are independent.
 
-    Operations are 2 for every multiplication and addition, counted product by product, about
-    2 (m n r - (m + n) r^2/2 + r^3/3); bytes moved are 32 for every entry of a product, which is
-    written and read beside the entry it is taken from, and 16 for the copy; peak bytes are the
-    copy, a few tiles and panels, without the argument. By default the rank r is full.
+    Operations are counted product by product, about 2 (m n r - (m + n) r^2/2 + r^3/3); bytes moved
+    are 32 for every entry of a product and 16 for the copy; peak bytes are the copy, a few tiles
+    and panels, without the argument. By default the rank r is full.
 
     >>> cost = elimination_cost(8192, 8192, 4194287)
     >>> cost.operations / (2 / 3 * 8192**3) < 1.1

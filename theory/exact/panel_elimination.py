@@ -71,9 +71,8 @@ def _upper_inverse(field: PrimeField, u: Floats) -> Floats:
 def _factor_pivoting(field: PrimeField, a: Floats) -> tuple[Floats, Integers, list[int]]:
     """PLE by columns, the pivot the topmost entry that is not zero: (packed, order, columns).
 
-    A column is brought up to date by one product when its turn comes, rows stay where they are to
-    the end, and the columns of L are divided by their pivots all at once, so that a step reads the
-    panel once and reduces one column.
+    A column is brought up to date by one product when its turn comes, and rows stay where they are
+    to the end, so that a step reads the panel once and reduces one column.
     """
     m, b = a.shape
     lower, upper = np.zeros((m, b)), np.zeros((b, b))

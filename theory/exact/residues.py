@@ -1,8 +1,7 @@
 """Residues modulo a prime as float64: exact reduction, products that wait for it, triangles.
 
-A residue is an integer with |r| <= p//2 + 2 stored in float64. Centred residues give sums two bits
-more room than residues from 0 on: k products of them add up exactly as long as about
-k (p/2)^2 < 2^53, so BLAS multiplies and the reduction waits until the room is used up.
+A residue is an integer with |r| <= p//2 + 2 stored in float64. k products of them add up exactly as
+long as about k (p/2)^2 < 2^53, so BLAS multiplies and the reduction waits until then.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ GPU_TILE = 2**13
 def default_prime(n: int) -> int:
     """The largest prime for which sums of min(n, 2048) products need no reduction in between.
 
-    Larger primes make an accidental loss of rank rarer (probability at most degree / p over random
-    points), smaller ones save reductions: beyond 2048 terms they no longer matter beside the
-    product. For an elimination n is the smaller side.
+    Larger primes make an accidental loss of rank rarer (at most degree / p over random points),
+    smaller ones save reductions, up to 2048 terms. For an elimination n is the smaller side.
 
     >>> default_prime(10**6), default_prime(0)
     (4194287, 67108859)
@@ -53,9 +51,8 @@ def default_prime(n: int) -> int:
 
 
 def room(p: int) -> int:
-    """How many products of residues may be added to a residue, see PrimeField.reduce: k with
-    k m^2 + m <= 2^53 - p for residues of size at most m = p//2 + 2.
-    """
+    """How many products of residues may be added to a residue, see PrimeField.reduce: the largest k
+    with k m^2 + m <= 2^53 - p, where m = p//2 + 2."""
     m = p // 2 + 2
     return min((EXACT - p - m) // m**2, 2**20)
 
@@ -192,15 +189,12 @@ def pieces(length: int, step: int) -> Iterator[slice]:
 
 
 def centred(a: Array, p: int) -> Array:
-    """The residues of integers modulo p as float64 from -(p//2) to p//2, in new memory.
+    """The residues of integers modulo p as float64 from -(p//2) to p//2, in new memory of the same
+    shape, library and device.
 
     Args:
-        a: integers of any integer type, Python integers, or floats that are integers of size below
-            2^53; any shape.
+        a: integers of any type, or floats that are integers of size below 2^53; any shape.
         p: an odd prime below 2^26.
-
-    Returns:
-        A float64 array of the same shape, library and device.
 
     Raises:
         ValueError: for a p that is no such prime and for entries that are no such integers.

@@ -27,21 +27,13 @@ _BITS = 256
 
 @dataclass(frozen=True)
 class Tails:
-    """The tails of a matrix: enclosures of sqrt(sum_{i>r} sigma_i^2) / ||F||_F for r = 0, 1, ...
-
-    Attributes:
-        balls: one for each r from 0 to the shorter side; the last is 0. A low end of 0 says that
-            the tail is too small for float64 vectors to tell it from 0.
-    """
+    """Enclosures of sqrt(sum_{i>r} sigma_i^2) / ||F||_F for r from 0 to the shorter side, where it
+    is 0. A low end of 0: too small for float64 vectors to tell it from 0."""
 
     balls: tuple[Ball, ...]
 
     def at(self, rank: int) -> Ball:
-        """The tail beyond a rank; 0 from the shorter side on.
-
-        Raises:
-            ValueError: for a negative rank.
-        """
+        """The tail beyond a rank, which is not negative; 0 from the shorter side on."""
         if rank < 0:
             raise ValueError(f"rank={rank}: accepted are ranks from 0 on")
         return self.balls[min(rank, len(self.balls) - 1)]

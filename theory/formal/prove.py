@@ -1,12 +1,11 @@
 """Run the kernel of the Rocq prover over all proofs: `make prove`.
 
-Compiles every file of `_CoqProject` in a temporary folder, then one more file, `Link.v`, which is
-made of the claims: at every case of a claim that names a theorem, the term that computes the
-theorem's right side must equal the claim's prediction; where the theorem refutes the claim, its
-left side must contradict it. That the term does compute it is a lemma of its own, whose name is
-that of the term's function and an E. The prover's second checker, coqchk, reads what was compiled.
-Prints every theorem with what it assumes, and compares all of it with `checked.json`, which the
-verdicts rest on; with --write that file is written.
+Compiles every file of `_CoqProject`, then `Link.v`, which is made of the claims: at every case of a
+claim that names a theorem, the term that computes the theorem's right side must equal the claim's
+prediction; where the theorem refutes the claim, its left side must contradict it. That the term
+does compute it is a lemma, named as the term's function and an E. The second checker, coqchk, reads
+what was compiled. Prints every theorem with what it assumes, and compares all of it with
+`checked.json`, which the verdicts rest on; with --write that file is written.
 """
 
 from __future__ import annotations
@@ -97,13 +96,11 @@ def gaps(name: str) -> list[str]:
 
 def versions() -> dict[str, str]:
     """The versions of the prover and of the libraries that the proofs name, as Debian's or opam's
-    package manager knows them; "unknown" for a library that neither knows."""
+    package manager knows them, else "unknown"."""
     here = shutil.which("coqc") or ""
-    ask = (
-        ["dpkg-query", "-W", "-f=${Package} ${Version}\n", "libcoq-*"]
-        if here.startswith("/usr/bin/")
-        else ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
-    )
+    ask = ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
+    if here.startswith("/usr/bin/"):
+        ask = ["dpkg-query", "-W", "-f=${Package} ${Version}\n", "libcoq-*"]
     known = {}
     for line in _printed(ask).splitlines():
         name, _, version = line.partition(" ")
@@ -140,12 +137,10 @@ def linked() -> dict[str, Claim]:
 
 
 def comparisons(claim: Claim) -> Iterator[str]:
-    """For each case in scope, or that is refuted, and that the statement turns into another term,
-    one sentence that the kernel must check.
+    """The sentences that the kernel must check, of all cases in scope, or of those refuted.
 
     Raises:
-        ValueError: for a prediction that is not a rational number, and whose power is none either
-            where the term computes what stands under a logarithm.
+        ValueError: for a prediction, or its power under a logarithm, that is not rational.
         UsageError: for a refutation at what is no case of the claim.
     """
     assert claim.formal is not None
@@ -276,11 +271,7 @@ def link_file(claims: Iterable[Claim]) -> str:
 
 
 def coqc(folder: Path, name: str) -> float:
-    """Compile a file of a folder: the seconds it took.
-
-    Raises:
-        NotAcceptedError: for a file that is not accepted.
-    """
+    """Compile a file of a folder, or raise NotAcceptedError: the seconds it took."""
     command = ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"]
     return _run(folder, command, f"{name}.v is not accepted")[1]
 
@@ -313,8 +304,7 @@ def report(name: str, printed: str) -> None:
     """Read what coqchk reports of a file.
 
     Raises:
-        UsageError: where it names anything that the file takes on trust, or says what is not known
-            here.
+        UsageError: where it names anything taken on trust, or says what is not known here.
     """
     head, *parts = re.split(r"^\* ", printed, flags=re.M)
     said = {title: " ".join(rest.split()) for title, _, rest in (p.partition(":") for p in parts)}
@@ -371,8 +361,7 @@ def assumptions(printed: str) -> list[str]:
     """The axioms that `Print Assumptions` lists.
 
     Raises:
-        UsageError: where it says neither that there are none nor which, or anything besides, such
-            as that a function is assumed to end.
+        UsageError: where it says anything else, such as that a function is assumed to end.
     """
     if printed.strip() == CLOSED:
         return []
@@ -446,12 +435,10 @@ def main(arguments: list[str] | None = None) -> int:
     recorded = checked()
     try:
         found = prove()
-    except NotAcceptedError as error:
-        other = other_versions(recorded.get("versions", {}), versions())
-        sys.stderr.write(f"error: {f'checked.json was {other}' if other else error}\n")
-        return 2
     except UsageError as error:
-        sys.stderr.write(f"error: {error}\n")
+        refused = isinstance(error, NotAcceptedError)
+        other = refused and other_versions(recorded.get("versions", {}), versions())
+        sys.stderr.write(f"error: {f'checked.json was {other}' if other else error}\n")
         return 2
     other = other_versions(recorded.get("versions", {}), found["versions"])
     for name, entry in found["theorems"].items():

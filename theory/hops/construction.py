@@ -150,12 +150,8 @@ def depth_printed(case: Case, seed: int) -> Ball:
 def by_angles(sequence: Sequence[int], alphabet: int, spacing: int) -> list[int]:
     r"""Where the last-occurrence head of the source points: of the keys $j \leq i$, each with the
     symbol before it, to the one at the least circular distance; 0 for the start token, -1 where two
-    are as near.
-
-    Args:
-        sequence, alphabet: symbols from 0 on, and their number.
-        spacing: the angle between two symbols in units of N: 1 as printed, 2 is exact. Positions
-            are one step apart, and the start token lies N - 1/2 steps from every query.
+    are as near. Two symbols are `spacing` N steps apart, 1 as printed, 2 is exact; positions are
+    one step apart, and the start token lies N - 1/2 steps from every query.
 
     >>> by_angles([0, 0, 1], 2, spacing=1), by_angles([0, 0, 1], 2, spacing=2)
     ([0, 2, 2], [0, 2, 0])
@@ -233,9 +229,6 @@ def by_digits(sequence: Sequence[int], hops: int) -> Iterator[list[int]]:
     """The answers to a sequence after each layer, -1 for none: of layer 1 head b finds the last
     copy whose place differs in binary digit b, and the answer is the symbol itself; then pointers
     double.
-
-    >>> list(by_digits([0, 1, 0, 1, 1, 0], 3))[-1]
-    [-1, -1, -1, -1, 1, 1]
     """
     says, pointers = [-1, *sequence], [0]
     for i, symbol in enumerate(sequence, 1):

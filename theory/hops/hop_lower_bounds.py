@@ -49,19 +49,16 @@ walked = quantity(
 # --- pointers that double -------------------------------------------------------------------------
 
 
-def lookup_depth(hops: int, mask: str) -> int:
+def lookup_depth(hops: int, strict: int) -> int:
     """The least number of layers, over all choices of one pointer a layer that all tokens look up.
 
     A token holds pointers find^p and symbols hop_s; a lookup at find^p adds find^(p + q) and
     hop_(p + s) for all that the token found there holds. The first layers are given: with a causal
     mask two, the previous token and find^1 with the symbol there; with a strict mask one, the last
     earlier copy, hence find^1, but not yet the symbol there.
-
-    >>> [[lookup_depth(k, mask) for k in (1, 2, 3, 4)] for mask in ("causal", "strict")]
-    [[2, 3, 4, 4], [2, 3, 3, 4]]
     """
-    start = (frozenset({0, 1}), frozenset({0, 1} if mask == "causal" else {0}))
-    depth, states = (2 if mask == "causal" else 1), {start}
+    start = (frozenset({0, 1}), frozenset({0} if strict else {0, 1}))
+    depth, states = (1 if strict else 2), {start}
     while not any(hops in symbols for _, symbols in states):
         states = {
             (pointers | {at + p for p in pointers}, symbols | {at + s for s in symbols})
@@ -115,7 +112,7 @@ def one_lookup_per_layer(case: Case) -> Exact:
     $k = \Theta(N^\xi)$, $\xi$ in (0, 1/2], $m H = O(k^{1 - \epsilon})$, need $\Omega(\log k)$
     layers, with an unknown constant. One family of networks cannot test that.
     """
-    return Exact(lookup_depth(case.hops, "strict" if case.strict else "causal"))
+    return Exact(lookup_depth(case.hops, case.strict))
 
 
 # --- precision ------------------------------------------------------------------------------------
@@ -126,9 +123,6 @@ def prefix_in_one_number(sequence: Sequence[int], base: int, hops: int) -> list[
 
     Exact with rational numbers when the base is at least the alphabet: token i holds its whole
     prefix, in about N log2(base) bits, and a map of its own reads it.
-
-    >>> prefix_in_one_number([0, 1, 0, 1, 1], 2, 1) == hop_k([0, 1, 0, 1, 1], 1)
-    True
     """
     answers = []
     for i in range(1, len(sequence) + 1):
@@ -306,17 +300,12 @@ def _distances(instances: Iterable[Instance], hops: int, copies: int) -> set[int
     return distances
 
 
-CYCLES: dict[str, Any] = {
-    "assumes": {
-        "$k$ is even": lambda case: case.hops % 2 == 0,
-        "cycles have at least 3 vertices": lambda case: case.hops >= 6,
-    }
-}
-
-
 @claim(
     Eq(walked, hops * (2 - cycles) / 2),
-    **CYCLES,
+    assumes={
+        "$k$ is even": lambda case: case.hops % 2 == 0,
+        "cycles have at least 3 vertices": lambda case: case.hops >= 6,
+    },
     source=Source("sanford2024", "Corollary 4.3", SANFORD),
     wording="printed",
     kind="construction",

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
-from typing import Any
 
 from sympy import Integer, log
 
@@ -35,12 +34,6 @@ counting_letters = quantity(
 )
 _COPIED = 2
 two = Integer(2)
-INDEX: dict[str, Any] = {
-    "assumes": {"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1},
-    "source": Source(
-        "depthlaw", "after sanford2024one, arXiv:2408.14332 (as reported), the theorem on one layer"
-    ),
-}
 
 
 def index_sequence(bits: Sequence[int], index: int, hops: int = 1) -> list[int]:
@@ -72,7 +65,10 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
 
 @claim(
     Eq(summaries, two ** ((tokens - 1) / 2)),
-    **INDEX,
+    assumes={"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1},
+    source=Source(
+        "depthlaw", "after sanford2024one, arXiv:2408.14332 (as reported), the theorem on one layer"
+    ),
     cases={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))},
     control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))),
     cited=(
@@ -101,32 +97,22 @@ def one_layer_index(case: Case) -> Exact:
     reported; the constant 1/2 and the $m + 1$ are those of this reduction.
     """
     n = (case.tokens - 1) // 2
-    return Exact(
-        len(
-            {
-                tuple(hop_k(index_sequence(bits, i), 1)[-1] for i in range(n))
-                for bits in product((0, 1), repeat=n)
-            }
-        )
-    )
+    rows = {
+        tuple(hop_k(index_sequence(bits, i), 1)[-1] for i in range(n))
+        for bits in product((0, 1), repeat=n)
+    }
+    return Exact(len(rows))
 
 
 def _counted(word: Sequence[int], hops: int) -> Exact:
-    """How many letters of a word change hop_k at the last token, if another is put in their place.
-
-    >>> _counted([0, 0, 0, 2], 1).value
-    4
-    """
+    """How many letters of a word change hop_k at the last token, if another is put there."""
     given = hop_k(word, hops)[-1]
-    return Exact(
-        sum(
-            any(
-                hop_k([*word[:j], x, *word[j + 1 :]], hops)[-1] != given
-                for x in {0, _COPIED, *word}
-            )
-            for j in range(len(word))
-        )
+    others = {0, _COPIED, *word}
+    changed = (
+        any(hop_k([*word[:j], x, *word[j + 1 :]], hops)[-1] != given for x in others)
+        for j in range(len(word))
     )
+    return Exact(sum(changed))
 
 
 @claim(

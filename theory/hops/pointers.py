@@ -45,11 +45,7 @@ def hop_k(sequence: Sequence[Any], hops: int, missing: Any = None) -> list[Any]:
 
 
 def last_hop(sequence: Sequence[Any], hops: int, missing: Any = None) -> Any:
-    """The last of `hop_k`. Cost: linear in the length and the number of hops.
-
-    >>> last_hop("baebcabebdea", 2)
-    'c'
-    """
+    """The last of `hop_k`. Cost: linear in the length and the number of hops."""
     once, at = [0, *find1(sequence)], len(sequence)
     for _ in range(hops):
         at = once[at]

@@ -46,26 +46,17 @@ def _cosine(turns: Fraction) -> arb:
     return (2 * from_fraction(turns)).cos_pi()
 
 
-def _gap(scores: Sequence[Fraction]) -> arb:
-    """Best minus next score: cosines of so many turns, which fall with the distance from 0."""
-    nearest = sorted({min(t % 1, 1 - t % 1) for t in scores})
-    return _cosine(nearest[0]) - _cosine(nearest[1])
-
-
 def _least_gap(rows: Iterable[Sequence[Fraction]]) -> Exact:
-    """The smallest gap of any row of scores, scaled and rounded down."""
+    """The smallest gap between best and next score of a row, scaled and rounded down. Scores are
+    cosines of so many turns, which fall with the distance from 0."""
     with flint.ctx.workprec(_BITS):
-        least = min((_gap(row) for row in rows), key=lambda gap: float(gap.mid()))
+        nearest = (sorted({min(t % 1, 1 - t % 1) for t in row})[:2] for row in rows)
+        gaps = [_cosine(best) - _cosine(following) for best, following in nearest]
+        least = min(gaps, key=lambda gap: float(gap.mid()))
         scaled = (least * _UNITS).floor().unique_fmpz()
     if scaled is None:
         raise ArithmeticError("the gap lies too close to a multiple of 10^-9; use more bits")
     return Exact(int(scaled))
-
-
-def _lookup_gap(tokens: int) -> Exact:
-    """Smallest gap of the lookup head, whose tokens 0..N lie at N + 1 angles."""
-    angles = tokens + 1
-    return _least_gap([[Fraction(q - k, angles) for k in range(angles)] for q in range(angles)])
 
 
 def gap_of_last_match(case: Case, start: Fraction = Fraction(-1, 2)) -> Exact:
@@ -152,7 +143,10 @@ def head_gaps(case: Case) -> Exact:
     with $d_0$ while $(d_0 + 1/2) s \leq N s \leq \pi/2$, so it is least at $d_0 = 0$: $1 - \cos s$,
     which (0, 0, 0) attains.
     """
-    return _lookup_gap(case.tokens) if case.head == "lookup" else gap_of_last_match(case)
+    if case.head != "lookup":
+        return gap_of_last_match(case)
+    number = case.tokens + 1
+    return _least_gap([[Fraction(q - k, number) for k in range(number)] for q in range(number)])
 
 
 def different_keys(n: int, angles: int, step: int = 1) -> Exact:

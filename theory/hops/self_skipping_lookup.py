@@ -32,8 +32,6 @@ Features = tuple[Numbers, ...]
 
 # Doubles end at 2^1024; the largest feature is 2 16^(N/2) or 8 x^2 4^(N/2) for symbols x.
 LONGEST_IN_DOUBLES = 500
-# Of softmax the scores are multiplied for so many layers.
-_LAYERS = 12
 
 
 def first_features(x: Numbers) -> tuple[Features, Features]:
@@ -68,31 +66,22 @@ def shares(scored: Numbers, softmax: bool) -> Numbers:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def sharpness(tokens: int, alphabet: int, layers: int = _LAYERS) -> int:
-    """What softmax multiplies its scores by: the least power of two from 2 ln(16 L M^2) on, for L
-    layers and M = N + |Sigma| + 1.
+def sharpness(tokens: int, alphabet: int) -> int:
+    """What softmax multiplies its scores by: the least power of two from 2 ln(16 L M^2) on, for
+    L = 12 layers and M = N + |Sigma| + 1.
 
     >>> sharpness(500, 26)
     64
     """
-    least = 2 * math.log(16 * layers * (tokens + alphabet + 1) ** 2)
+    least = 2 * math.log(16 * 12 * (tokens + alphabet + 1) ** 2)
     return 1 << (math.ceil(least) - 1).bit_length()
 
 
 def in_doubles(
     sequence: Sequence[int], hops: int, factor: float | None = None
 ) -> Iterator[list[int]]:
-    """Answers after each layer of `self_skipping_net` in doubles, -1 for none.
-
-    Args:
-        sequence, hops: symbols from 0 on, and hops.
-        factor: of all scores of softmax; by default heads are hard.
-
-    Raises:
-        ValueError: for words too long for doubles.
-
-    >>> list(in_doubles([0, 1, 0, 1, 1, 0], 3))[-1]
-    [-1, -1, -1, -1, 1, 1]
+    """Answers after each layer of `self_skipping_net` in doubles, -1 for none. With a factor its
+    heads are softmax, of scores times the factor. A ValueError for words too long for doubles.
     """
     if len(sequence) > LONGEST_IN_DOUBLES:
         raise ValueError(
@@ -222,8 +211,7 @@ def _score_steps() -> Iterator[Step]:
     )
     yield nonnegative("a copy scores at least u/2, more than 0", copy.subs(u, nearer) - nearer / 2)
     yield nonnegative(
-        "another symbol, d^2 = 1 + e, scores at most -u",
-        -u - (u * (1 - 2 * (1 + e)) - SKIP * u**2),
+        "another symbol, d^2 = 1 + e, scores at most -u", -u - (u * (1 - 2 * (1 + e)) - SKIP * u**2)
     )
     yield Step("the token itself, u = 1, scores -1", copy.subs(u, 1) == -1)
 

@@ -14,12 +14,7 @@ from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..formal_languages.automaton import block_language, minimal, words
 from ..formal_languages.formula_nets import of_formula
-from ..formal_languages.hard_attention import (
-    attention_layers,
-    blocks,
-    least_layers,
-    letters,
-)
+from ..formal_languages.hard_attention import attention_layers, blocks, least_layers, letters
 from ..formal_languages.temporal_logic import (
     END,
     Formula,
@@ -220,8 +215,7 @@ def _(statement: Any) -> Iterator[Step]:
 
 
 def pair_both_ways(deepest: int, copies: int) -> tuple[str, str]:
-    """Brackets nested as deep as allowed, and with one that stays open, for heads that look both
-    ways.
+    """Brackets nested as deep as allowed, and with one that stays open, for looking both ways.
 
     Of each height there are two words that end as high as they begin, one that ends one higher and
     one that ends one lower. Those of the next height are made of so many copies of the former, with
@@ -301,11 +295,7 @@ def dyck_both_ways(case: Case) -> Exact:
 
 
 def climbed(k: int) -> Formula:
-    """Here ends a row of k letters a, the c's left out: nesting depth k - 1.
-
-    >>> depth(climbed(3))
-    2
-    """
+    """Here ends a row of k letters a, the c's left out: nesting depth k - 1."""
     return ("and", "a", ("since", "c", climbed(k - 1))) if k > 1 else "a"
 
 
@@ -368,11 +358,7 @@ def _(statement: Any) -> Iterator[Step]:
 
 
 def from_both_sides(k: int) -> Formula:
-    """There are k letters a: at one of them, so many before it and so many after.
-
-    >>> means(from_both_sides(3), "abaa"), depth(from_both_sides(3))
-    (True, 2)
-    """
+    """There are k letters a: at one of them, so many before it and so many after."""
     before: Formula = "a"
     after: Formula = "a"
     for _ in range(k // 2):
@@ -441,9 +427,6 @@ def blocks_from_both_sides(k: int) -> Formula:
     The first letter of a block learns of two blocks more before it in each layer, by a letter like
     itself that knows; likewise the last letter of those after it, and every letter of those after
     it by a letter unlike itself.
-
-    >>> means(blocks_from_both_sides(4), "aabab"), depth(blocks_from_both_sides(4))
-    (True, 2)
     """
     layers = -(-k // 4)
     # So many changes of letter are asked for before some letter, and the rest after it.

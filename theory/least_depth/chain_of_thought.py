@@ -55,15 +55,11 @@ Pair = tuple[int, int]
 
 
 class WordFunction(NamedTuple):
-    """A function on words, as sets of words.
-
-    words: all of them; tests: pair -> the words that have this letter at this position; classes:
-    answer -> the words that have it.
-    """
+    """A function on words, as sets of words."""
 
     words: tuple[Digits, ...]
-    tests: dict[Pair, int]
-    classes: dict[Any, int]
+    tests: dict[Pair, int]  # -> the words that have this letter at this position
+    classes: dict[Any, int]  # answer -> the words that have it
 
     @property
     def everything(self) -> int:
@@ -103,9 +99,6 @@ def ranks(the: WordFunction) -> Callable[[int], tuple[int, Pair | None]]:
     its trees.
 
     Cost: one minimum over all pairs for every product of sets of letters, 3^n of them for bits.
-
-    >>> ranks(task(sum, 3))(0b11111111)[0]
-    3
     """
 
     @cache
@@ -170,7 +163,7 @@ def decoder(the: WordFunction) -> ThoughtNet:
 
 
 def pairs_text(pairs: Iterable[Pair]) -> str:
-    """Pairs as a file of the family `thoughts` has them."""
+    """Pairs as a file of thoughts has them."""
     return " ".join(f"{position}:{letter}" for position, letter in pairs)
 
 
@@ -212,9 +205,6 @@ def least_steps(the: WordFunction, heads: int = 1, sees_letters: bool = True) ->
         RuntimeError: when the decoder that is found is wrong about a word.
 
     Cost: exponential in the length; seconds for 13 bits with two heads.
-
-    >>> [least_steps(task(lambda word: sum(word) % 2, 4), h) for h in (1, 2, 4)]
-    [4, 2, 1]
     """
     letters: dict[int, list[int]] = {}
     for (position, _), test in the.tests.items():
@@ -251,7 +241,13 @@ def least_steps(the: WordFunction, heads: int = 1, sees_letters: bool = True) ->
         order: tuple[Pair, ...], rest: int, parts: frozenset[int], steps: int, left: int
     ) -> Orders | None:
         """An order of this head that goes on from the given pairs, and orders of the others."""
-        others = fit(split(the, parts, order), steps, left - 1)
+        # The words by which pair of the order comes first; words that have none are left out.
+        cut, without = [], the.everything
+        for pair in order:
+            cut.append(without & the.tests[pair])
+            without &= ~the.tests[pair]
+        split = frozenset(part & taken for part in parts for taken in cut if part & taken)
+        others = fit(split, steps, left - 1)
         if others is None or not rest:
             return None if others is None else (order, *others)
         for pair in {rest & test: pair for pair, test in the.tests.items() if rest & test}.values():
@@ -262,70 +258,43 @@ def least_steps(the: WordFunction, heads: int = 1, sees_letters: bool = True) ->
                     return found
         return None
 
+    def right(word: Digits) -> bool:
+        """Whether the heads, with the orders that were found, answer a word."""
+        thought = the.everything
+        for left in range(steps, 0, -1):
+            if the.answered(thought):
+                break
+            for order in fit(frozenset((thought,)), left, heads) or ():
+                attended = next(pair for pair in order if word[pair[0]] == pair[1])
+                for pair in order[: order.index(attended)]:
+                    thought &= ~the.tests[pair]
+                thought &= the.tests[attended]
+        return the.answered(thought)
+
     steps = 0
     while not answered(the.everything, steps):
         steps += 1
-    if sees_letters and not all(
-        run(the, word, steps, lambda some, left: fit(frozenset((some,)), left, heads))
-        for word in the.words
-    ):
+    if sees_letters and not all(map(right, the.words)):
         raise RuntimeError("the decoder that was found is wrong about a word")
     return steps
-
-
-def split(the: WordFunction, parts: Iterable[int], order: Iterable[Pair]) -> frozenset[int]:
-    """The parts cut by which pair of an order comes first; words that have none are left out."""
-    cut, rest = [], the.everything
-    for pair in order:
-        cut.append(rest & the.tests[pair])
-        rest &= ~the.tests[pair]
-    return frozenset(part & taken for part in parts for taken in cut if part & taken)
-
-
-def run(
-    the: WordFunction, word: Digits, steps: int, orders: Callable[[int, int], Orders | None]
-) -> bool:
-    """Whether heads with given orders of scores, by thought and steps left, answer a word."""
-    thought = the.everything
-    for left in range(steps, 0, -1):
-        if the.answered(thought):
-            break
-        for order in orders(thought, left) or ():
-            attended = next(pair for pair in order if word[pair[0]] == pair[1])
-            for pair in order[: order.index(attended)]:
-                thought &= ~the.tests[pair]
-            thought &= the.tests[attended]
-    return the.answered(thought)
 
 
 # --- tasks ---
 
 
 def kth_one(k: int) -> Callable[[Digits], int]:
-    """The position of the k-th one, from 1; 0 if there are fewer.
-
-    >>> kth_one(2)((1, 0, 1))
-    3
-    """
+    """The position of the k-th one, from 1; 0 if there are fewer."""
     return lambda word: next((i for i, bit in enumerate(word, 1) if bit and sum(word[:i]) == k), 0)
 
 
 def iterated(times: int) -> Callable[[Digits], int]:
-    """The word read as a map of {0, ..., n-1} to itself, applied so often to 0.
-
-    >>> iterated(2)((2, 0, 1))
-    1
-    """
+    """The word read as a map of {0, ..., n-1} to itself, applied so often to 0."""
     return lambda word: reduce(lambda at, _: word[at], range(times), 0)
 
 
 def truth_tables(length: int) -> Iterator[tuple[int, ...]]:
     """All functions of bits; from four bits on, one of those that differ in the order or the flips
-    of the bits, which change neither rank nor steps.
-
-    >>> [len(list(truth_tables(length))) for length in (1, 2, 3)]
-    [4, 16, 256]
-    """
+    of the bits, which change neither rank nor steps."""
     words = list(product((0, 1), repeat=length))
     index = {word: j for j, word in enumerate(words)}
     moves = [

@@ -49,9 +49,6 @@ def common_states(listed: list[str], kinds: Callable[[str], list[LayerKind]]) ->
 def excluded(listed: list[str], kinds: Callable[[str], list[LayerKind]], tried: range) -> list[int]:
     """Numbers of blocks for which two of the words have one length and one common state, and only
     one of them has so many blocks: the sequences of states above the collapse are the same.
-
-    >>> excluded([word for word in words(5) if word], kinds_of_one_layer, range(1, 4))
-    [2, 3]
     """
     groups = [
         [word for word in part if len(word) == length]

@@ -35,11 +35,7 @@ Place = tuple[int, int]
 
 
 def composed(all_maps: Maps, start: int) -> int:
-    """The maps applied one after the other.
-
-    >>> composed([(1, 0), (0, 0)], 0)
-    0
-    """
+    """The maps applied one after the other."""
     return reduce(lambda at, one: one[at], all_maps, start)
 
 
@@ -49,9 +45,6 @@ def looked_up(all_maps: Maps, start: int, layers: int) -> int | None:
     A cell knows where it leads: to its value, as an argument of the next map. In a layer every
     token attends to the cell where its path has arrived, by a key that is this place, and goes on
     by what that cell knew before the layer.
-
-    >>> [looked_up([(1, 0), (1, 0), (1, 0)], 0, layers) for layers in (1, 2)]
-    [None, 1]
     """
     many = len(all_maps)
     leads: dict[Place, Place] = {
@@ -100,15 +93,13 @@ def sensitive_maps(many: int, size: int) -> int:
     Their cells are disjoint: who does not know a cell of each cannot tell two words apart.
     """
     identity = tuple(range(size))
-    found = 0
-    for a in range(many):
-        word: list[Sequence[int]] = [identity] * many
-        for other in product(range(size), repeat=size):
-            word[a] = other
-            if composed(word, 0) != 0:
-                found += 1
-                break
-    return found
+    return sum(
+        any(
+            composed([identity] * a + [other] + [identity] * (many - a - 1), 0)
+            for other in product(range(size), repeat=size)
+        )
+        for a in range(many)
+    )
 
 
 def cells_read(layers: int, reads: int = 1) -> int:

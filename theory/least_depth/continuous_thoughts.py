@@ -75,13 +75,9 @@ def _net(
     steps: int,
     target: int | None,
 ) -> AttentionNet:
-    """The net whose next thought is its block "next", put where the block "thought" is.
-
-    Args:
-        starts: what the thoughts start from, by letter.
-        steps, target: of the net that answers whether this number of its last thought is positive;
-            by default it is read off all of them.
-    """
+    """The net whose next thought is its block "next", put where the block "thought" is. `starts` is
+    what thoughts start from, by letter; it answers whether the number `target` of its last thought
+    is positive, or is read off all of them."""
     stream = Stream(names, {"i": "i", "i^2": "i^2"})
     held = [name for name in names if name.startswith("thought")]
     letters = [str(vertex + 1) for vertex in range(vertices)]
@@ -111,22 +107,14 @@ def _one_or_none(names: Sequence[str], i: int, bent: int = -1) -> list[Unit]:
 
 
 def vertex_thoughts(
-    vertices: int,
-    edges: int,
-    steps: int = 1,
-    target: int | None = None,
-    *,
-    sink: bool = True,
-    threshold: bool = True,
-    copying: bool = True,
+    vertices: int, edges: int, steps: int = 1, target: int | None = None, threshold: bool = True
 ) -> AttentionNet:
     """The net whose thoughts have one number for each vertex: 1 where it has been reached.
 
     Layer 1: the mark of an edge copies its source and its target; ReLUs keep both at marks alone.
     Layer 2: a thought scores an edge 1, or 3 if it holds the source, and the sink 2; it finds the
     mean of the targets it attends to, times the number of edges, so that each counts 1 or more.
-
-    The three switches take away the sink's score, the second ReLU, and layer 1.
+    Without the threshold there is no second ReLU.
     """
     each, ends = range(vertices), ("source", "target")
     blocks = ("name", "source seen", "target seen", *ends, "thought", "found", "next")
@@ -140,12 +128,12 @@ def vertex_thoughts(
             "average",
             "causal",
             [*({f"thought {v}": 2} for v in each), {"1": 1}],
-            [*({f"source {v}": 1} for v in each), {"edge": 1, "sink": 2 * sink}],
+            [*({f"source {v}": 1} for v in each), {"edge": 1, "sink": 2}],
             [({f"target {v}": edges}, f"found {v}") for v in each],
         )
         bent = -1 if threshold else 0
         units = [unit for v in each for unit in _one_or_none(("thought", "found"), v, bent)]
-        return [copy] * copying + [{"heads": [found], "mlp": stream.mlp(units)}]
+        return [copy, {"heads": [found], "mlp": stream.mlp(units)}]
 
     starts = {f">{v + 1}": {f"thought {v}": 1} for v in each}
     return _net(_names(**dict.fromkeys(blocks, vertices)), vertices, starts, layers, steps, target)
@@ -227,11 +215,7 @@ def least_thoughts(
 ) -> int:
     """The least number of thoughts after which a positive number says, of every pair of vertices at
     most so far apart, that a path leads there, and of no pair without a path; -1 if not after
-    far + 1 thoughts.
-
-    Raises:
-        ValueError: when no two vertices are so far apart.
-    """
+    far + 1 thoughts. A ValueError where no two vertices are so far apart."""
     groups: dict[int, list[Sequence[Edge]]] = {}
     for graph in graphs:
         groups.setdefault(len(graph), []).append(graph)

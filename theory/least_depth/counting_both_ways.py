@@ -16,15 +16,7 @@ from ..claims.proof_steps import equal, nonnegative
 from ..claims.relations import Eq
 from ..claims.symbols import depth as layers, quantity
 from ..formal_languages.automaton import block_language, minimal, words
-from ..formal_languages.counting_logic import (
-    KNEE,
-    Side,
-    count_depth,
-    counts,
-    depth,
-    truths,
-    within,
-)
+from ..formal_languages.counting_logic import KNEE, Side, count_depth, counts, depth, truths, within
 from ..formal_languages.hard_attention import blocks, clash
 from ..formal_languages.temporal_logic import Formula
 
@@ -52,11 +44,7 @@ told_apart = quantity(
 
 
 def alternation(letters: str, side: Side) -> Formula:
-    """Here is the first of the letters, and the others follow to that side: one depth for each.
-
-    >>> truths(alternation("ab", ">"), "aba")
-    [True, False, False]
-    """
+    """Here is the first of the letters, and the others follow to that side: one depth for each."""
     if len(letters) == 1:
         return letters
     return ("and", letters[0], within(alternation(letters[1:], side), side))
@@ -69,15 +57,7 @@ def somewhere(x: Formula) -> Formula:
 
 def contains(letters: str, sides: str = "<>") -> Formula:
     """An alternation of k letters is a subsequence, at depth floor(k / 2) + 1: it is read off its
-    middle, and all positions agree.
-
-    Args:
-        letters: the alternation.
-        sides: where to look from the middle; with one side only half of the letters are sought.
-
-    >>> contained = contains("aba")
-    >>> depth(contained), truths(contained, "abb"), truths(contained, "abba")
-    (2, [False, False, False], [True, True, True, True])
+    middle, by looking to these sides, and all positions agree.
     """
     middle = len(letters) // 2
     halves: dict[str, Formula] = {
@@ -88,21 +68,13 @@ def contains(letters: str, sides: str = "<>") -> Formula:
 
 
 def exact_blocks(k: int, sides: str = "<>") -> Formula:
-    """Exactly k blocks, the first of a: that alternation is contained, and not the other one.
-
-    >>> depth(exact_blocks(4)), truths(exact_blocks(4), "abaab")
-    (3, [True, True, True, True, True])
-    """
+    """Exactly k blocks, the first of a: that alternation is contained, and not the other one."""
     first, second = (("ab" * k)[i : k + i] for i in (0, 1))
     return ("and", contains(first, sides), ("not", contains(second, sides)))
 
 
 def odd_number(letter: str, right: Side = ">") -> Formula:
-    """The letter occurs an odd number of times: one of them has as many up to it as from it on.
-
-    >>> depth(odd_number("a")), [truths(odd_number("a"), "a" * n)[-1] for n in (1, 2, 3)]
-    (2, [True, False, True])
-    """
+    """The letter occurs an odd number of times: one of them has as many up to it as from it on."""
     equal = [("counts", ((c, "<", letter), (-c, right, letter)), 0) for c in (1, -1)]
     return within(("and", letter, *equal))
 
@@ -377,13 +349,9 @@ def scales(bound: int, number: int, first: int = 1, more: int = 2) -> list[int]:
 
 def alike(bound: int, number: int, sides: int = 2, first: int = 1) -> tuple[str, str]:
     """Two words with the same letters that depth 2 does not tell apart, whatever its outer
-    comparisons are, if inner ones have weights and thresholds up to the bound.
-
-    Args:
-        bound: the largest absolute value of a weight or threshold.
-        number: blocks of the first word; the second has 2 more.
-        sides: 1 for counts to the left alone, with 3 blocks; 2 for both, with 4 or more.
-        first: what the shortest run has beyond the bound; with 0 it does not outweigh it.
+    comparisons are, if inner ones have weights and thresholds up to the bound. The second word has
+    2 blocks more. `sides`: 1 for counts to the left alone, with 3 blocks; 2 for both, with 4 or
+    more. `first`: what the shortest run has beyond the bound; with 0 it does not outweigh it.
 
     >>> alike(1, 3, sides=1)
     ('aabbbbbbbbaa', 'aabbbbbbbaba')

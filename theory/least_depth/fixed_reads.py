@@ -33,9 +33,6 @@ def block_reads(length: int, readers: int, layers: int) -> tuple[int, ...]:
     In layer l (from 0) position i reads i - h (H + 1)^l for h = H, ..., 1 and itself, and joins
     what they hold, in this order. Letters are the positions themselves, so the result says which
     factors the product has, in which order, in every group.
-
-    >>> block_reads(5, 1, 2), block_reads(5, 1, 3)
-    ((1, 2, 3, 4), (0, 1, 2, 3, 4))
     """
     held: list[tuple[int, ...]] = [(i,) for i in range(length)]
     for layer in range(layers):

@@ -66,12 +66,9 @@ _DIAGONAL = Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstr
 
 
 class DiagonalLayer(NamedTuple):
-    """Weights of a layer h <- zeta^exponents[x] * h with zeta = exp(2 pi i / m), b = 0.
-
-    Attributes:
-        exponents: of every input x, an element of N, one exponent a coordinate: characters of N/M.
-        coset: of every state, again as exponents, the element of N that stands for its coset of M.
-    """
+    """Weights of a layer h <- zeta^exponents[x] * h with zeta = exp(2 pi i / m), b = 0: of every x
+    in N one exponent a coordinate, characters of N/M; and of every state, again as exponents, the
+    element of N that stands for its coset of M."""
 
     exponents: dict[Element, tuple[int, ...]]
     coset: dict[tuple[int, ...], Element]
@@ -92,8 +89,12 @@ def characters(
         known = closure([*generators, *lower]) if generators else lower
         generators.append(min(upper - known))
     rows: dict[Element, tuple[int, ...]] = dict.fromkeys(upper, ())
+    one = power(min(upper), 0)
     for values in product(range(m), repeat=len(generators)):
-        found = _homomorphism([*zip(generators, values, strict=True), *((x, 0) for x in lower)], m)
+        images = [*zip(generators, values, strict=True), *((x, 0) for x in lower)]
+        found = products(
+            one, lambda p, x: times(p, x[0]), 0, lambda value, x: (value + x[1]) % m, images
+        )
         if found is None:
             continue
         finer = {x: (*rows[x], found[x]) for x in upper}
@@ -104,27 +105,8 @@ def characters(
     return rows
 
 
-def _homomorphism(images: list[tuple[Element, int]], m: int) -> dict[Element, int] | None:
-    """The homomorphism to Z/m with these values on generators, if there is one."""
-    one = power(images[0][0], 0)
-    value, new = {one: 0}, [one]
-    for p in new:
-        for generator, image in images:
-            q, v = times(p, generator), (value[p] + image) % m
-            if q not in value:
-                value[q] = v
-                new.append(q)
-            elif value[q] != v:
-                return None
-    return value
-
-
 def cascade(parts: list[frozenset[Element]], m: int) -> list[DiagonalLayer]:
-    """One diagonal layer for each factor of a descending series.
-
-    >>> len(cascade(series(closure(GROUPS["S4"]), 12), 12))
-    3
-    """
+    """One diagonal layer for each factor of a descending series."""
     layers = []
     for upper, lower in pairwise(parts):
         exponents = characters(upper, lower, m)
@@ -154,11 +136,7 @@ def diagonal_net(group: str, m: int) -> RecurrentNet:
     prime. A letter names an element of a subgroup and what the layers below stand for.
 
     A layer whose coset goes from t to t' hands x -> t x t'^{-1}, an element of the smaller group,
-    to the layer above.
-
-    Args:
-        group: of `GROUPS`.
-        m: so that the series of the group reaches 1.
+    to the layer above. The series of the group modulo m has to reach 1.
     """
     elements = closure(GROUPS[group])
     modulus = None if m == 2 else next(p for p in itertools.count(m + 1, m) if isprime(p))
@@ -277,9 +255,6 @@ def look_alike(
     return k layers, then u^m and u^{m-1} v^{m-1} u v return k + 1, since they change the counts of
     layer k + 1 by multiples of m; and uv and vu, as well as u^m and the empty word, change these
     counts alike. Whether the words do what is said here is for the caller to check by `universal`.
-
-    >>> look_alike(closure(GROUPS["C4"]), 4, 1) is None
-    True
     """
     one = power(min(group), 0)
     words: dict[Element, GroupWord] = {x: (x,) for x in sorted(group)}
@@ -328,18 +303,8 @@ def growing_layer(n: int, longest: int, bound: int | None = None) -> int:
 
     The layer reads r^a s^b, with a of least absolute value, and stores the inverse r^z s^c of the
     product: s <- (-1)^b s and z <- (-1)^b z - (-1)^b a, with s = (-1)^c. All words up to the length
-    are run, as sets of (state, product).
-
-    Args:
-        n: sides of the polygon.
-        longest: number of steps.
-        bound: entries are cut off here, if given.
-
-    Returns:
-        The largest |z|, or -1 if some word is decoded wrongly.
-
-    >>> growing_layer(3, 5), growing_layer(3, 5, bound=3)
-    (5, -1)
+    are run, as sets of (state, product); -1 if one is decoded wrongly. At a bound entries are cut
+    off.
     """
     letters = [(a if 2 * a <= n else a - n, b) for a in range(n) for b in (0, 1)]
     reached, largest = {(1, 0, 0, 0)}, 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count
 from math import lcm
 
 # Place i holds the image of i.
@@ -64,11 +65,7 @@ def inverse(p: Element) -> Element:
 
 
 def closure(generators: Iterable[Element]) -> frozenset[Element]:
-    """The group that permutations generate. Cost: its order times the number of generators.
-
-    >>> [len(closure(GROUPS[name])) for name in ("Q8", "S4", "GL(2,3)", "A5")]
-    [8, 24, 48, 60]
-    """
+    """The group that permutations generate. Cost: its order times the number of generators."""
     listed = list(generators)
     found, new = {power(listed[0], 0)}, [power(listed[0], 0)]
     for p in new:
@@ -79,28 +76,20 @@ def closure(generators: Iterable[Element]) -> frozenset[Element]:
     return frozenset(found)
 
 
-def exponent(group: Iterable[Element]) -> int:
-    """The least n for which every n-th power is 1.
+def order(p: Element) -> int:
+    """The least n >= 1 for which the n-th power is 1."""
+    return next(n for n in count(1) if power(p, n) == power(p, 0))
 
-    >>> exponent(closure(GROUPS["S4"]))
-    12
-    """
-    result = 1
-    for p in group:
-        order = next(n for n in range(1, len(p) ** 2 + 1) if power(p, n) == power(p, 0))
-        result = lcm(result, order)
-    return result
+
+def exponent(group: Iterable[Element]) -> int:
+    """The least n for which every n-th power is 1."""
+    return lcm(*map(order, group))
 
 
 def series(group: frozenset[Element], m: int) -> list[frozenset[Element]]:
     """The group and its descending subgroups G_{i+1} = G_i' G_i^m, down to 1 or to one that stays.
 
     If the exponent of the group divides m this is the derived series.
-
-    >>> [len(part) for part in series(closure(GROUPS["S4"]), 12)]
-    [24, 12, 4, 1]
-    >>> [len(part) for part in series(closure(GROUPS["A5"]), 30)]
-    [60]
     """
     found = [group]
     while len(group := found[-1]) > 1:

@@ -11,7 +11,6 @@ roots, the vectors k of the group's reflections: exact, whatever the coordinates
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import permutations, product
 
 import sympy
 
@@ -24,7 +23,7 @@ from ..nets.classes import in_class
 from ..nets.right import right_on
 from .group_nets import cube, octagon
 from .group_words import AS_STATED, LENGTHS, LONGER, cascade, derived_length, products, solvable
-from .groups import GROUPS, Element, closure, inverse, power, series, times
+from .groups import GROUPS, Element, closure, inverse, order, power, series, times
 
 deltanet_layers = quantity(
     "deltanet_layers",
@@ -50,6 +49,13 @@ Heads = tuple[tuple[Element, ...], ...]
 
 # a + b phi with phi = (1 + sqrt 5) / 2, so phi^2 = phi + 1.
 Golden = tuple[int, int]
+Root = tuple[Golden, ...]
+# Of tetrahedron, cube and icosahedron: the rotations, and roots that make all others.
+SOLIDS: dict[str, tuple[tuple[int | Golden, ...], ...]] = {
+    "A4": ((1, -1, 0), (0, 1, -1), (0, 1, 1)),
+    "S4": ((1, -1, 0), (0, 1, -1), (0, 0, 1)),
+    "A5": ((2, 0, 0), (0, 2, 0), (1, (0, 1), (-1, 1))),
+}
 
 
 # --- roots and reflections ---
@@ -59,42 +65,25 @@ def polygon(n: int) -> list[Element]:
     """The reflections of the regular n-gon on its roots, 2n unit vectors at angles pi i/n.
 
     In the line across the vector of angle b a vector of angle a goes to 2 b + pi - a.
-
-    >>> len(closure(polygon(5)))
-    10
     """
     return [tuple((2 * j + n - i) % (2 * n) for i in range(2 * n)) for j in range(n)]
 
 
-def solid(name: str) -> list[Element]:
-    """The reflections of the tetrahedron, the cube or the icosahedron on their roots.
+def roots(*some: Iterable[int | Golden]) -> list[Root]:
+    """What reflections across some vectors make of these, sorted: all roots of their group."""
+    start = [tuple(x if isinstance(x, tuple) else (x, 0) for x in each) for each in some]
+    found = list(start)
+    for z in found:
+        for image in (reflected(z, k) for k in start):
+            if image not in found:
+                found.append(image)
+    return sorted(found)
 
-    >>> [len(closure(solid(name))) for name in ("tetrahedron", "cube", "icosahedron")]
-    [24, 48, 120]
-    """
-    roots = _roots(name)
-    found = [tuple(roots.index(reflected(z, k)) for z in roots) for k in roots]
-    # A root and its negative give the same reflection.
-    return list(dict.fromkeys(found))
 
-
-def _roots(name: str) -> list[tuple[Golden, ...]]:
-    signs = list(product((1, -1), repeat=3))
-    edges = {s for x, y, _ in signs for s in permutations((x, y, 0))}
-    if name == "tetrahedron":
-        return [tuple((c, 0) for c in s) for s in sorted(edges)]
-    if name == "cube":
-        faces = {s for x, _, _ in signs for s in permutations((x, 0, 0))}
-        return [tuple((c, 0) for c in s) for s in sorted(edges | faces)]
-    # (2, 0, 0) and (1, phi, phi - 1), with all signs and turned around.
-    start = [((2, 0), (0, 0), (0, 0)), ((1, 0), (0, 1), (-1, 1))]
-    vectors = {
-        tuple((s * a, s * b) for s, (a, b) in zip(sign, v[turn:] + v[:turn], strict=True))
-        for sign in signs
-        for v in start
-        for turn in range(3)
-    }
-    return sorted(vectors)
+def reflections(listed: list[Root]) -> list[Element]:
+    """By which permutation of all roots each of them reflects; its negative does by the same."""
+    number = {x: i for i, x in enumerate(listed)}
+    return [tuple(number[reflected(z, k)] for z in listed) for k in listed]
 
 
 def golden_product(x: Golden, y: Golden) -> Golden:
@@ -107,7 +96,7 @@ def _dot(z: Iterable[Golden], k: Iterable[Golden]) -> Golden:
     return sum(a for a, _ in pairs), sum(b for _, b in pairs)
 
 
-def reflected(z: tuple[Golden, ...], k: tuple[Golden, ...]) -> tuple[Golden, ...]:
+def reflected(z: Root, k: Root) -> Root:
     """z - 2 <z, k> / <k, k> k; of roots, where <k, k> is an integer that divides 2 <z, k>."""
     (a, b), (norm, _) = _dot(z, k), _dot(k, k)
     share = 2 * a // norm, 2 * b // norm
@@ -122,9 +111,8 @@ def named(group: str) -> tuple[list[Element], frozenset[Element]]:
     >>> [len(named(group)[1]) for group in ("D3", "A4", "S4", "A5")]
     [6, 12, 24, 60]
     """
-    solids = {"A4": "tetrahedron", "S4": "cube", "A5": "icosahedron"}
-    if group in solids:
-        mirrors = solid(solids[group])
+    if group in SOLIDS:
+        mirrors = list(dict.fromkeys(reflections(roots(*SOLIDS[group]))))
         return mirrors, closure([times(x, y) for x in mirrors for y in mirrors])
     mirrors = polygon(int(group.removeprefix("D")))
     return mirrors, closure(mirrors)
@@ -134,11 +122,8 @@ def named(group: str) -> tuple[list[Element], frozenset[Element]]:
 
 
 def factors(letter: Element, mirrors: Iterable[Element], layers: int) -> tuple[Element, ...]:
-    """The letter as a product of so many reflections, or of fewer and 1 (beta = 0) in front.
-
-    Raises:
-        ValueError: when it is no such product.
-    """
+    """The letter as a product of so many reflections, or of fewer and 1 (beta = 0) in front; a
+    ValueError where it is none."""
     one = power(letter, 0)
     if layers == 0:
         if letter != one:
@@ -152,28 +137,11 @@ def factors(letter: Element, mirrors: Iterable[Element], layers: int) -> tuple[E
     raise ValueError("the letter is a product of more reflections")
 
 
-def read(states: tuple[Element, ...], reflections: tuple[Element, ...]) -> tuple[Element, ...]:
-    """The states of all layers, lowest first, after a letter x = f_L ... f_1 of reflections.
+def tracked(mirrors: list[Element], letters: frozenset[Element]) -> bool:
+    """Whether two layers are right on every word over a group, of whatever length.
 
-    Layer l multiplies by the reflection P f_l P^{-1}, where P = S_{l-1} ... S_1 is the product of
-    the states below, before this letter: its k is that of f_l, mapped by P. Then the product of all
-    states, S_L ... S_1, is multiplied by x, so it is the product of the word.
-    """
-    below = power(states[0], 0)
-    following = []
-    for state, mirror in zip(states, reversed(reflections), strict=True):
-        following.append(times(state, times(times(below, mirror), inverse(below))))
-        below = times(state, below)
-    return tuple(following)
-
-
-def tracked(mirrors: list[Element], letters: frozenset[Element], blind: bool = False) -> bool:
-    """Whether two layers are right on every word over the letters, of whatever length.
-
-    Args:
-        mirrors: the reflections that a layer may multiply by.
-        letters: the group.
-        blind: layer 2 does not read layer 1.
+    After a letter f h layer 1 multiplies its state S_1 by the reflection h, layer 2 its own by the
+    reflection S_1 f S_1^{-1}, with S_1 as it was before the letter.
 
     Cost: the number of states, at most that of letters times that of the reflection group, times
     the number of letters.
@@ -192,8 +160,7 @@ def tracked(mirrors: list[Element], letters: frozenset[Element], blind: bool = F
     def step(state: tuple[int, int], letter: int) -> tuple[int, int]:
         first, second = state
         f2, f1 = split[letter]
-        turned = f2 if blind else by[by[first][f2]][back[first]]
-        return by[first][f1], by[second][turned]
+        return by[first][f1], by[second][by[by[first][f2]][back[first]]]
 
     one = number[power(group[0], 0)]
     found = products((one, one), step, one, lambda x, y: by[x][y], split)
@@ -207,12 +174,8 @@ def solvable_tracked(group: frozenset[Element], m: int, blind: bool = False) -> 
     series, with a head of width 2 for each character. After an even number of letters the state of
     a head is a rotation by 2 pi a/m, after an odd number that rotation and a fixed reflection H. So
     each letter, which adds e to a, multiplies it by one reflection, R^e H or H R^e. The exponents a
-    are those of the diagonal layers of `cascade`.
-
-    Args:
-        group: all its elements.
-        m: a multiple of its exponent.
-        blind: the layers do not read layer 1; for abelian groups.
+    are those of the diagonal layers of `cascade`, for a multiple m of the exponent of the group.
+    Where they are blind, layers do not read layer 1; for abelian groups.
     """
     layers, mirrors = cascade(series(group, m), m), polygon(m)
     fixed, one = mirrors[0], power(mirrors[0], 0)
@@ -269,11 +232,7 @@ def periods(length: int, real: bool = True) -> set[int]:
 
     A row is constant across k, and along k it is s <- mu s + c with mu = 1 - beta. Its steps are d,
     mu d, mu^2 d, ..., so it returns after p of them iff d = 0 (period 1), or mu = 0 (period 1), or
-    1 + mu + ... + mu^{p-1} = 0.
-
-    Args:
-        length: p.
-        real: only real mu, as one Householder factor has; else all complex ones.
+    1 + mu + ... + mu^{p-1} = 0, for real mu, as one Householder factor has, or all complex ones.
 
     >>> periods(12), periods(3, real=False)
     ({1, 2}, {1, 3})
@@ -290,13 +249,13 @@ def periods(length: int, real: bool = True) -> set[int]:
     return found
 
 
-def _least_layers(case: Case, blind: bool = False) -> Exact:
+def _least_layers(case: Case) -> Exact:
     """1 if one layer of signs is right; 2 if two layers are, and no layer can have a period that
     some letter needs; else -1."""
     mirrors, letters = named(case.group)
     if tracked_by_signs(letters):
         return Exact(1)
-    right = needs_two_layers(letters) and tracked(mirrors, letters, blind)
+    right = needs_two_layers(letters) and tracked(mirrors, letters)
     if case.group in NETS:
         net = NETS[case.group]()
         right &= bool(right_on(net, group_words(case.group))) and not in_class(net, "deltanet")
@@ -305,10 +264,9 @@ def _least_layers(case: Case, blind: bool = False) -> Exact:
 
 def needs_two_layers(letters: frozenset[Element]) -> bool:
     """Whether no layer can have a period that some letter needs, see `deltanet_period`."""
-    orders = {next(p for p in range(1, 99) if power(x, p) == power(x, 0)) for x in letters}
     # The powers of a letter of order p are told apart only by states of a period that p divides;
     # the state may return after any multiple of p, of which the first four are tried.
-    longest = max(orders)
+    longest = max(map(order, letters))
     returns = range(longest, 4 * longest + 1, longest)
     return all(period % longest for length in returns for period in periods(length))
 

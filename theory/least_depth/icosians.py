@@ -11,7 +11,6 @@ The quaternions here are the 120 icosians, and the rotations those of the icosah
 from __future__ import annotations
 
 from functools import cache
-from itertools import permutations, product
 from typing import NamedTuple
 
 from ..claims.definition import Case, Control, Exact, Source, claim
@@ -19,9 +18,7 @@ from ..claims.formal import Formal
 from ..claims.relations import Eq
 from .group_words import products
 from .groups import Element, closure, inverse, power, times
-from .householder import Golden, deltanet_layers, golden_product, needs_two_layers, reflected
-
-Quaternion = tuple[Golden, ...]
+from .householder import Root, deltanet_layers, golden_product, needs_two_layers, reflections, roots
 
 # Subgroups of S5 that are no groups of rotations: x -> a x + b modulo 5, and S5 itself.
 LETTERS: dict[str, tuple[Element, ...]] = {
@@ -30,28 +27,20 @@ LETTERS: dict[str, tuple[Element, ...]] = {
 }
 
 
-def icosians() -> list[Quaternion]:
+def icosians() -> list[Root]:
     """Twice the unit icosians, coordinates a + b phi, sorted: the roots of the reflection group H4.
 
     >>> len(icosians())
     120
     """
-    zero, signs = (0, 0), list(product((1, -1), repeat=4))
-    found = {tuple((s, 0) for s in each) for each in signs}
-    # Twice a unit, or phi, 1, phi - 1 and 0: with all signs, and in every even order.
-    for start in (((2, 0), zero, zero, zero), ((0, 1), (1, 0), (-1, 1), zero)):
-        for order in filter(_is_even, permutations(range(4))):
-            for each in signs:
-                ordered = (start[i] for i in order)
-                found.add(tuple((s * a, s * b) for s, (a, b) in zip(each, ordered, strict=True)))
-    return sorted(found)
+    return roots((2, 0, 0, 0), (1, 1, 1, 1), (0, 2, 0, 0), ((0, 1), 1, (-1, 1), 0))
 
 
 def _is_even(p: Element) -> bool:
     return sum(p[i] > p[j] for j in range(len(p)) for i in range(j)) % 2 == 0
 
 
-def _half_product(x: Quaternion, y: Quaternion) -> Quaternion:
+def _half_product(x: Root, y: Root) -> Root:
     """Twice the product of the quaternions whose doubles are given."""
     # Of each coordinate of the product: its terms, as sign, coordinate of x, coordinate of y.
     terms = (
@@ -68,20 +57,14 @@ def _half_product(x: Quaternion, y: Quaternion) -> Quaternion:
 
 
 class Icosahedral(NamedTuple):
-    """The icosians by their numbers in `icosians`.
+    """The icosians by their numbers in `icosians`. Each stands for an even permutation of five
+    things, k and -k for the same: the cosets of the 24 icosians without phi, multiplied from the
+    right."""
 
-    Attributes:
-        reflected: at k the image of each across the mirror of k.
-        conjugate: of each.
-        rotation: the even permutation of five things that each stands for; k and -k for the same.
-            The things are the cosets of the 24 icosians without phi, multiplied from the right.
-        basis: 1, i, j and k.
-    """
-
-    reflected: list[Element]
+    reflected: list[Element]  # at k the image of each across the mirror of k
     conjugate: Element
     rotation: list[Element]
-    basis: Element
+    basis: Element  # 1, i, j and k
 
 
 @cache
@@ -94,7 +77,7 @@ def icosahedral() -> Icosahedral:
     cosets = list(dict.fromkeys(frozenset(by[t][g] for t in plain) for g in range(len(listed))))
     place = {x: i for i, coset in enumerate(cosets) for x in coset}
     return Icosahedral(
-        [tuple(number[reflected(z, k)] for z in listed) for k in listed],
+        reflections(listed),
         tuple(number[(x[0], *((-a, -b) for a, b in x[1:]))] for x in listed),
         [tuple(place[by[min(coset)][u]] for coset in cosets) for u in range(len(listed))],
         tuple(number[tuple((2 * (i == j), 0) for j in range(4))] for i in range(4)),
@@ -109,11 +92,7 @@ def tracked(group: frozenset[Element], reads_sign: bool = True, reads_count: boo
     matrix of four rows, which every letter reflects across an icosian. With a fixed odd t the
     product is A t^e, e the sign and A even, and a letter multiplies A by the even t^e x t^-e', e'
     the sign after it: as the rotation of the icosian k' where the number of letters was odd, and of
-    k* where it was even.
-
-    Args:
-        group: all its elements.
-        reads_sign, reads_count: whether layer 2 reads these signs; it takes them for 1 if not.
+    k* where it was even. A sign that layer 2 does not read it takes for 1.
 
     Cost: the number of states, 240 times the order of the group at most, times that order.
     """
@@ -141,10 +120,10 @@ def tracked(group: frozenset[Element], reads_sign: bool = True, reads_count: boo
     return products(begin, step, number[one], lambda x, y: by[x][y], range(len(listed))) is not None
 
 
-def _least_layers(case: Case, reads_sign: bool = True, reads_count: bool = True) -> Exact:
+def _least_layers(case: Case, reads_sign: bool = True) -> Exact:
     """2 if two layers are right and no layer has a period that some letter needs; else -1."""
     group = closure(LETTERS[case.group])
-    enough = needs_two_layers(group) and tracked(group, reads_sign, reads_count)
+    enough = needs_two_layers(group) and tracked(group, reads_sign)
     return Exact(2 if enough else -1)
 
 

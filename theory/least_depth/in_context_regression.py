@@ -61,9 +61,6 @@ def descended(steps: Sequence[Fraction], tokens: Sequence[Token]) -> Fraction:
     value is y, times minus the step of the layer. So each layer is a step of gradient descent.
 
     Cost: O(steps N^2 d) rational operations.
-
-    >>> descended([Fraction(1)], [([Fraction(1)], Fraction(3)), ([Fraction(2)], Fraction(0))])
-    Fraction(6, 1)
     """
     xs, ys = [x for x, _ in tokens], [y for _, y in tokens]
     scores = [[_inner(x, seen) / (len(xs) - 1) for seen in xs[:-1]] for x in xs]
@@ -81,9 +78,6 @@ def powers(layers: int, tokens: Sequence[Token]) -> list[Fraction]:
     covariance; heads for all powers from C + 1 to 3 C + 1 make the next layer.
 
     Cost: O(3^layers N^2 d) rational operations.
-
-    >>> powers(1, [([Fraction(1, 2)], Fraction(1)), ([Fraction(3)], Fraction(0))])
-    [Fraction(0, 1), Fraction(3, 2)]
     """
     xs, ys = [[x] for x, _ in tokens], [[y] for _, y in tokens]
     many = len(tokens) - 1
@@ -108,11 +102,7 @@ def _inner(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
 
 
 def residual(steps: Sequence[Fraction]) -> Poly:
-    """The error of gradient descent as a polynomial in an eigenvalue of the covariance.
-
-    >>> residual([Fraction(1), Fraction(2)]).degree()
-    2
-    """
+    """The error of gradient descent as a polynomial in an eigenvalue of the covariance."""
     factors = (Poly(1 - Rational(step) * _LAMBDA, _LAMBDA) for step in steps)
     return prod(factors, start=Poly(1, _LAMBDA))
 
@@ -143,21 +133,14 @@ def excluded(degree: int, condition: int, digits: int) -> bool:
     return sum(weights, Fraction(0)) < 10**digits
 
 
-def chebyshev_steps(steps: int, condition: int) -> list[Fraction]:
-    """Step sizes whose inverses are near the roots of a Chebyshev polynomial on [1/kappa, 1]."""
-    low = Fraction(1, condition)
-    angles = [(2 * i + 1) * pi / (2 * steps) for i in range(steps)]
-    roots = (low + (1 - low) * Fraction(0.5 + cos(a) / 2).limit_denominator(10**4) for a in angles)
-    return [1 / root for root in roots]
-
-
 def first_steps(condition: int, digits: int, looped: bool = False) -> list[Fraction]:
-    """The fewest steps of gradient descent, Chebyshev's or the best equal ones, whose error is
-    within 10^-j for all eigenvalues."""
+    """The fewest steps of gradient descent whose error is within 10^-j for all eigenvalues: the
+    best equal ones, or those whose inverses are near the roots of a Chebyshev polynomial."""
+    low = Fraction(1, condition)
     for many in count(1):
-        steps = chebyshev_steps(many, condition)
-        if looped:
-            steps = [Fraction(2 * condition, condition + 1)] * many
+        roots = [0.5 + cos((2 * i + 1) * pi / (2 * many)) / 2 for i in range(many)]
+        near = (low + (1 - low) * Fraction(root).limit_denominator(10**4) for root in roots)
+        steps = [2 / (1 + low)] * many if looped else [1 / root for root in near]
         if within(residual(steps), condition, digits):
             return steps
     raise AssertionError("enough steps always suffice")

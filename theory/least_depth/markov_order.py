@@ -31,11 +31,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def gram(word: Digits, k: int, symbols: int) -> list[Fraction] | None:
-    """How often each symbol followed the last k symbols before; None where nothing followed them.
-
-    >>> gram((0, 1, 0, 0, 0), 1, 2)
-    [Fraction(2, 3), Fraction(1, 3)]
-    """
+    """How often each symbol followed the last k symbols before; None where nothing did."""
     context = word[len(word) - k :]
     after = [word[n] for n in range(k, len(word)) if word[n - k : n] == context]
     return [Fraction(after.count(s), len(after)) for s in range(symbols)] if after else None
@@ -51,12 +47,8 @@ def network(word: Digits, k: int, symbols: int, delete: bool = True) -> tuple[li
     here. Layer 2 averages the symbols at all positions whose `before` is nearest to it, the score
     being 2 <key, query> - |key|^2; an MLP has squares of finitely many values exactly.
 
-    Args:
-        word, k, symbols: the symbols are 0 to symbols - 1.
-        delete: whether the MLP takes the oldest symbol away.
-
-    Returns:
-        The distribution of the next symbol, and the number of attention layers.
+    Returns the distribution of the next symbol, and the number of attention layers. With
+    delete=False the MLP does not take the oldest symbol away.
     """
     start, letters = symbols, range(symbols + 1)
     text = [start] * k + list(word)
@@ -127,10 +119,7 @@ def signed_words(k: int, symbols: int, length: int) -> list[tuple[int, Digits]]:
     there is a window of k symbols that are 0 where bit and pattern agree, and behind it the symbol
     1 or 2 that the last bit chooses; one window alone is all 0. With two symbols there are four
     words, of two bits, with one run of symbols 0 that is longer. Symbols 1 in front fill the words
-    up, and change nothing.
-
-    Raises:
-        ValueError: for a length below 2^k (k + 1) + k, with two symbols 3 k + 3.
+    up, and change nothing. A ValueError below the length 2^k (k + 1) + k, with two symbols 3 k + 3.
 
     >>> signed_words(1, 2, 6)[0], signed_words(1, 3, 5)[0]
     ((1, (0, 0, 0, 1, 1, 0)), (1, (0, 1, 1, 2, 0)))
@@ -164,9 +153,6 @@ def contradicts(signed: list[tuple[int, Digits]], k: int, heads: int) -> bool:
     asked for at whatever `heads` positions, as many words of either sign must bear them.
 
     Cost: the binomial of length and heads, times the number of words.
-
-    >>> contradicts(signed_words(1, 3, 5), 1, 1), contradicts(signed_words(1, 3, 5), 1, 2)
-    (True, False)
     """
     symbols = max(max(word) for _, word in signed) + 1
     for sign, word in signed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, count, product
 from math import prod
 from operator import mul
 
@@ -104,11 +104,6 @@ def one_layer(case: Case) -> AttentionNet:
     )
 
 
-def words_of(length: int) -> Iterator[tuple[int, ...]]:
-    """All words of 0 and 1 of a length."""
-    return product((0, 1), repeat=length)
-
-
 def sign(word: Bits) -> int:
     """1 for an even number of ones, -1 for an odd one."""
     return (-1) ** (sum(word) % 2)
@@ -120,19 +115,15 @@ def least_order(k: int) -> int:
     E_x has an entry 1 for the query token and for each pair (position, its bit), and 0 for the
     pairs that do not occur. An entry of its h-th power is 1 where all of at most h coordinates
     occur in x, so sets of coordinates are counted.
-
-    >>> [least_order(k) for k in (1, 2, 3)]
-    [1, 2, 3]
     """
-    order = 0
-    while True:
+    for order in count():
         signed: Counter[tuple[object, ...]] = Counter()
-        for word in words_of(k):
+        for word in product((0, 1), repeat=k):
             for chosen in combinations(("?", *enumerate(word)), order):
                 signed[chosen] += sign(word)
         if any(signed.values()):
-            return order
-        order += 1
+            break
+    return order
 
 
 # --- two layers ---
@@ -300,7 +291,7 @@ def parity_readout_degree(case: Case) -> Exact:
     forms = [linear_form(roots[i : i + number], number) for i in range(0, n, number)]
     degree = (len(forms) + 1) // 2
     right = True
-    for word in words_of(n):
+    for word in product((0, 1), repeat=n):
         outputs = [Fraction(1), *(inverse(n, j, word) for j in range(1, number + 1))]
         values = [sum(map(mul, form, outputs), ZERO) for form in forms]
         upper, lower = prod(values[:degree]), prod(values[degree:], start=Fraction(1))

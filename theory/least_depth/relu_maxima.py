@@ -13,12 +13,14 @@ finite algebra, no sampling. For a symmetric sum one chamber is all of R^n.
 
 from __future__ import annotations
 
+import csv
 import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from flint import fmpz_mat
@@ -33,7 +35,6 @@ from ..nets.builder import exact
 from ..nets.classes import in_class
 from ..nets.relu import Maximum, ReluNet, relu_net
 from ..nets.right import right_on
-from .maxima_weights import TABLE
 
 Integers = NDArray[np.int64]
 Term = tuple[int, int]
@@ -62,23 +63,25 @@ largest = quantity(
 def identity(size: int) -> Lines:
     """MAX_n as weighted blocks, each for its mean over all relabellings; indices from 0.
 
+    The terms of both sums stand in maxima_weights.csv, "11" for x_1 and "12" for max(x_1, x_2). The
+    lines for seven and eight were found by linear programming over all blocks, and solved over the
+    rationals.
+
     Raises:
         ValueError: unless 3 <= n <= 8.
 
     >>> [(str(weight), block) for weight, block in identity(4)]
     [('1/2', (((0, 1), (0, 1)), ((2, 3), (2, 3))))]
     """
-    if size not in TABLE:
+    with (Path(__file__).parent / "maxima_weights.csv").open(encoding="utf-8", newline="") as file:
+        listed = [row[1:] for row in csv.reader(file) if row[0] == str(size)]
+    if not listed:
         raise ValueError(f"n={size}: weights are listed for 3 <= n <= 8")
-    lines = []
-    for line in TABLE[size].strip().splitlines():
-        weight, text = line.split(maxsplit=1)
-        left, right = (
-            tuple((int(term[0]) - 1, int(term[1]) - 1) for term in side.split())
-            for side in text.split("|")
-        )
-        lines.append((Fraction(weight), (left, right)))
-    return lines
+    return [(Fraction(weight), (_terms(one), _terms(other))) for weight, one, other in listed]
+
+
+def _terms(listed: str) -> tuple[Term, ...]:
+    return tuple((int(term[0]) - 1, int(term[1]) - 1) for term in listed.split())
 
 
 @cache
@@ -91,14 +94,10 @@ def relabellings(size: int) -> Integers:
 
 
 def kink(first: tuple[int, ...], second: tuple[int, ...], size: int) -> tuple[tuple[int, ...], int]:
-    """The hyperplane of the open chamber on which the maximum of two linear forms bends.
-
-    Args:
-        first, second: the forms, each as the list of the coordinates that it adds up.
-
-    Returns:
-        Coprime numbers a_k, the first one not 0 positive, and a factor c: the difference of the
-        forms is c sum_k a_k (x_k - x_{k+1}), up to sign. c = 0 if its sign is constant.
+    """The hyperplane of the open chamber on which the maximum of two linear forms bends, sums of
+    the listed coordinates: coprime numbers a_k, the first one not 0 positive, and a factor c, where
+    the difference of the forms is c sum_k a_k (x_k - x_{k+1}), up to sign. c = 0 if its sign is
+    constant.
 
     >>> kink((0, 2), (1, 1), 3), kink((0, 0), (1, 2), 3)
     (((1, -1), 1), ((), 0))
@@ -149,11 +148,7 @@ def symmetrised(block: Block, size: int) -> dict[object, int]:
 
 def on_chamber(lines: Lines, size: int) -> dict[object, Fraction]:
     """A symmetric sum of weighted blocks on x_1 >= ... >= x_n: what is not zero of its linear part,
-    by coordinate, and of its kinks, by hyperplane.
-
-    >>> on_chamber(identity(6), 6)
-    {0: Fraction(1, 1)}
-    """
+    by coordinate, and of its kinks, by hyperplane. It is {0: 1} of MAX_n."""
     total: dict[object, Fraction] = defaultdict(Fraction)
     for weight, block in lines:
         for key, value in symmetrised(block, size).items():
@@ -227,11 +222,7 @@ def blocks(case: Case) -> ReluNet:
 
 def output(size: int, x: Integers) -> tuple[Fraction, int]:
     """The output of `blocks` at an integer point, and how many hidden layers of ReLUs it went
-    through, where the weights are too many to be written down: 42,422 units for n = 7.
-
-    >>> output(3, np.array([1, -2, 5]))
-    (Fraction(5, 1), 2)
-    """
+    through, where the weights are too many to be written down: 42,422 units for n = 7."""
     term = x[None, :] + np.maximum(x[:, None] - x[None, :], 0)
     if size == 2:
         return Fraction(int(term[0, 1])), 1
@@ -250,9 +241,6 @@ def excluded_depth(size: int) -> int:
     A net without hidden layers is additive up to a constant. With one, f = sum_i c_i ReLU(w_i x +
     b_i) + affine, and f(t x)/t for large t drops the biases and leaves MAX_n as it is; then
     f(x) - f(-x) = sum_i c_i w_i x + linear is additive.
-
-    >>> [excluded_depth(size) for size in (1, 2, 3)]
-    [0, 1, 2]
     """
     points = [np.array(point) for point in itertools.product((0, 1), repeat=size)]
     pairs = list(itertools.product(points, repeat=2))
@@ -300,9 +288,6 @@ def is_sum_of_blocks(size: int, terms: int) -> bool:
     compared on the chamber, by two ranks over Q.
 
     Cost: n! relabellings of each of at most 148 blocks.
-
-    >>> is_sum_of_blocks(4, terms=1), is_sum_of_blocks(5, terms=1), is_sum_of_blocks(5, terms=2)
-    (True, False, True)
     """
     blocks = [
         block
@@ -320,8 +305,7 @@ def is_sum_of_blocks(size: int, terms: int) -> bool:
 
 
 def _least_hidden(case: Case) -> Exact:
-    """The hidden layers of a net that is MAX_n, if fewer are excluded; -1 if one of the two is not
-    shown."""
+    """Hidden layers of a net that is MAX_n, if fewer are excluded; -1 if either is not shown."""
     size = case.maximands
     if size <= WRITTEN:
         net = blocks(case)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, product
+from operator import add
 
 from sympy import Min
 
@@ -94,11 +95,10 @@ def balanced(words: list[Digits], others: list[Digits]) -> bool:
     of one letter each. Over two words and over two others with the same letters it has one sum; so
     it is not positive on the words alone.
     """
-
-    def sums(some: list[Digits]) -> set[Digits]:
-        return {tuple(x + y for x, y in zip(u, v, strict=True)) for u, v in combinations(some, 2)}
-
-    return not sums(words).isdisjoint(sums(others))
+    sums, other_sums = (
+        {tuple(map(add, *pair)) for pair in combinations(some, 2)} for some in (words, others)
+    )
+    return not sums.isdisjoint(other_sums)
 
 
 def _heads(case: Case) -> Exact:
@@ -109,14 +109,13 @@ def _heads(case: Case) -> Exact:
     outside = [word for word in words if list(word) != sorted(word)]
     if not outside:
         return Exact(0)
-    if case.attention == "hard":
+    hard = case.attention == "hard"
+    if hard:
         one_fails = least_steps(task(lambda word: list(word) == sorted(word), len(words[0]))) > 1
     else:
         one_fails = balanced(inside, outside)
     if not one_fails:
-        one_does = case.attention == "hard" or all(uniform(w) == (w in inside) for w in words)
-        return Exact(1 if one_does else -1)
-    hard = case.attention == "hard"
+        return Exact(1 if hard or all(uniform(w) == (w in inside) for w in words) else -1)
     net = hard_heads(case.word_length) if hard else softmax_heads(case.word_length)
     broken = in_class(net, "cot-heads" if hard else "linear-readout-two-heads")
     two_do = right_on(net, ordered(case.word_length))

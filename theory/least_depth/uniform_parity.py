@@ -36,12 +36,8 @@ def counted(word: Bits, zeros: int = 3) -> tuple[Fraction, Fraction]:
     """What layer 1 writes at the end token: (c + e)/D and 1/D, for c ones, e < 1/N^2, D < pi^2/6.
 
     The start token is at place 0, the end token at N - 1. The score of a token at place j is -2
-    ln(j + 1), minus ln(N) times 3 for a zero and 5 for the end token, where ln(N) is in the query.
-    The values are (j + 1)^2, minus 1 for the start token, and 1 for the start token alone.
-
-    Args:
-        word: bits.
-        zeros: 3, the power of N that a zero is divided by.
+    ln(j + 1), minus ln(N) times `zeros` for a zero and 5 for the end token, where ln(N) is in the
+    query. The values are (j + 1)^2, minus 1 for the start token, and 1 for the start token alone.
 
     >>> counted([1])
     (Fraction(8784, 10939), Fraction(8748, 10939))
@@ -73,12 +69,7 @@ def output(word: Bits, sharpness: int = SHARPNESS, zeros: int = 3) -> arb:
 
 
 def uniform(sharpness: int = SHARPNESS, zeros: int = 3) -> AttentionNet:
-    """The net of every length, positive for an odd number of ones; see `counted` and `output`.
-
-    Args:
-        sharpness: what layer 2 multiplies its scores by.
-        zeros: the power of N that layer 1 divides a zero by.
-    """
+    """The net of every length, positive for an odd number of ones; see `counted` and `output`."""
     stream = Stream(
         ["everywhere", "0", "?", ">", "less", "a", "b", "even"],
         {"log": "log(i + 1)", "values": "(i + 1)^2", "i": "i", "i^2": "i^2", "sign": "(-1)^i"},

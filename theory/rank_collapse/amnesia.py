@@ -31,12 +31,8 @@ shared = quantity("shared_tokens", "t", "first tokens that two inputs have in co
 
 
 def attention_weights(scores: States, kind: str) -> States:
-    """Weights of one token on those that it sees, which add up to one, over Q.
-
-    Args:
-        scores: array (m,) of fractions.
-        kind: `hardmax`, equal on the highest scores; `rational`, in proportion to 1 + score^2; or
-            `uniform`.
+    """Weights of one token on those that it sees, which add up to one, over Q: `hardmax`, equal on
+    the highest scores; `rational`, in proportion to 1 + score^2; or `uniform`.
 
     >>> [str(w) for w in attention_weights(rational_array([1, 3, 3]), "hardmax")]
     ['0', '1/2', '1/2']
@@ -56,9 +52,8 @@ def states(case: Case, word: Sequence[int], causal: bool = True) -> list[States]
     """The states of all positions before the first layer and after each, arrays (n, width).
 
     A layer is attention with query and key matrices, then a value matrix, and with `residual` the
-    layer's input is added; a ReLU block h + W' ReLU(W h) follows where the case has `mlp`. Weights,
-    embeddings and positions are small integers over 3, drawn for the case alone, whatever its layer
-    and its number of shared tokens are.
+    layer's input is added; a ReLU block h + W' ReLU(W h) follows where the case has `mlp`. All are
+    small integers over 3, drawn for the case, whatever its layer and shared tokens are.
 
     Cost: O(n^2) products of fractions, which grow with each layer of rational attention.
     """
@@ -110,11 +105,8 @@ def words_after(prefix: Sequence[int], letters: int, longest: int) -> Iterable[t
 
 
 def largest_ratio(case: Case, causal: bool = True) -> Fraction:
-    """Over all pairs of words that share their first t tokens, at the case's layer.
-
-    Raises:
-        ArithmeticError: when two last states differ although both diameters are zero.
-    """
+    """Over all pairs of words that share their first t tokens, at the case's layer; an
+    ArithmeticError when two last states differ although both diameters are zero."""
     prefix = [index * index % 3 for index in range(case.shared_tokens)]
     ends = []
     for word in words_after(prefix, case.letters, case.more):

@@ -1,8 +1,7 @@
 """Clustering: attention as a flow on the sphere, where equiangular tokens follow one equation.
 
 Tokens move by x_i' = Proj_{x_i} sum_j w_ij x_j with w_ij = e^{beta <x_i, x_j>}, divided by sum_j
-w_ij (SA) or by n (USA). Only inner products enter, so the Gram matrix follows a closed system; with
-e^beta = b^q and cosines p/q it stays rational.
+w_ij (SA) or by n (USA). The Gram matrix follows a closed system, rational where e^beta = b^q.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The steps of the proof of the cubic law, as they hold and as they were written.
 
 The proof writes the attention as P = 1 q^T plus a deviation that the softmax perturbation lemma
-bounds. Beside its steps stand a bound for small logits that needs no gamma, and a pair of tokens
-for which the layer is known in closed form.
+bounds. Beside its steps stands a bound for small logits that needs no gamma.
 """
 
 from __future__ import annotations

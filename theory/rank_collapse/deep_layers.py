@@ -1,8 +1,7 @@
 """The residual after L layers: at most a 3^L-th power, and what that needs.
 
-The networks are drawn with the norms that a case names and run forward in ball arithmetic. What no
-case can promise, such as the ranges of the logits in a later layer, is computed on the network, and
-one that breaks an assumption is out of scope.
+The networks are drawn with the norms that a case names and run forward in ball arithmetic. One that
+breaks an assumption, such as on the ranges of the logits in a later layer, is out of scope.
 """
 
 from __future__ import annotations

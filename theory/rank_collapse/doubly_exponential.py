@@ -2,8 +2,7 @@
 
 Tokens are kept as the pair of their mean x and their residual R, X = 1 x^T + R. Where logits come
 from tokens alone, P = 1 q^T + a deviation that `expm1` gives without cancellation, so that R keeps
-its digits however small it is; python-flint's balls have exponents without limit. So the number of
-layers that can be seen ends with patience, not with the range of a number.
+its digits however small it is; python-flint's balls have exponents without limit.
 """
 
 from __future__ import annotations
@@ -75,9 +74,7 @@ def next_pair(
     """One attention layer on the tokens 1 x^T + R, as a pair again.
 
     Args:
-        mean: x, shape (1, d).
-        residual: R, shape (n, d), columns of sum 0.
-        heads: of the layer.
+        mean, residual: x, shape (1, d), and R, shape (n, d), columns of sum 0.
         weights: positions and masks, shape (n, n): P_ij is proportional to weights_ij e^logit_ij;
             None where logits come from tokens alone.
         skip: whether the tokens are added to what attention gives.

@@ -1,8 +1,7 @@
 """The cubic law at the shapes of real models: coefficients of layers, and how far bounds lie above.
 
 Random nets of softmax attention alone are run in float64 as (x, R / r, log r), r the composite norm
-of the residual R. What underflows is only log r's exponential, so that any number of layers can be
-seen at width 768.
+of the residual R, so that any number of layers can be seen at width 768.
 """
 
 from __future__ import annotations
@@ -50,13 +49,8 @@ class Weights(NamedTuple):
 
 
 class State(NamedTuple):
-    """Tokens 1 x^T + r U.
-
-    Attributes:
-        mean: x, shape (d,).
-        direction: U, shape (n, d), columns of sum 0, composite norm 1.
-        log_size: log r.
-    """
+    """Tokens 1 x^T + r U: x of shape (d,); U of shape (n, d), of composite norm 1 and columns of
+    sum 0; log r."""
 
     mean: np.ndarray
     direction: np.ndarray

@@ -81,10 +81,8 @@ def mask(case: Case) -> np.ndarray:
 
 
 def attention_matrix(case: Case, layer: int) -> np.ndarray:
-    """A row-stochastic matrix with at least `least_weight` wherever the mask allows, over Q.
-
-    `tight` pays exactly the least to all but the token itself.
-    """
+    """A row-stochastic matrix with at least `least_weight` wherever the mask allows, over Q;
+    `tight`: exactly the least for all but the token itself."""
     n, epsilon, seen = case.tokens, case.rational("least_weight"), mask(case)
     rest = 1 - epsilon * seen.sum(axis=1, keepdims=True)
     if (rest < 0).any():

@@ -209,10 +209,8 @@ def range_steps() -> Iterator[Step]:
 
 
 def token_set(case: Case) -> np.ndarray:
-    """Tokens of width 4 with rational standard deviations.
-
-    Their feature means are zero but for `shifted`: e + 1 and 2e + 3, where e has mean 0.
-    """
+    """Tokens of width 4 with rational standard deviations, and feature means 0 but for `shifted`:
+    e + 1 and 2e + 3, where e has mean 0."""
     e, f, g = rational_array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
     return np.array(
         {
@@ -225,10 +223,7 @@ def token_set(case: Case) -> np.ndarray:
 
 
 def layer_norm(rows: np.ndarray) -> np.ndarray:
-    """(x - mean) / standard deviation of each row, without gain and bias.
-
-    Raises:
-        ValueError: where a deviation is irrational or zero.
+    """(x - mean) / standard deviation of each row; a ValueError where that is irrational or 0.
 
     >>> layer_norm(rational_array([[1, 3]])).tolist()
     [[Fraction(-1, 1), Fraction(1, 1)]]

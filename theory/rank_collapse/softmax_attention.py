@@ -1,8 +1,7 @@
 """Softmax attention layers in ball arithmetic, and instances with prescribed norms.
 
 A layer maps tokens X (rows) to the sum over heads of P X W_V, where P is the softmax by rows of
-(X W_QK X^T + 1 (X b)^T) / sqrt(d_qk). It is run forward as it stands, on python-flint matrices,
-where every loss of digits shows as a wider ball.
+(X W_QK X^T + 1 (X b)^T) / sqrt(d_qk), run forward as it stands.
 """
 
 from __future__ import annotations
@@ -21,14 +20,8 @@ from ..exact.enclosure import from_fraction
 
 
 class SoftmaxHead(NamedTuple):
-    """One head.
-
-    Attributes:
-        qk: W_QK = W_Q W_K^T, shape (d, d), not yet divided by sqrt(d_qk).
-        value: W_V W_O^T, shape (d, d): the matrix that acts on the right.
-        qk_width: d_qk, the query/key width of the head.
-        qk_bias: W_K b_Q, shape (d, 1); None means zero.
-    """
+    """One head: W_QK = W_Q W_K^T, shape (d, d), not yet divided by sqrt(d_qk); W_V W_O^T, shape
+    (d, d), which acts on the right; d_qk; and W_K b_Q, shape (d, 1), or None for zero."""
 
     qk: arb_mat
     value: arb_mat
@@ -146,10 +139,8 @@ def largest(entries: Sequence[arb]) -> arb:
 
 
 def resolved(quantity: Callable[[], arb]) -> arb:
-    """The quantity at the first working precision that leaves it 60 correct bits.
-
-    Cancellation costs 3^L times the digits after L layers.
-    """
+    """The quantity at the first working precision that leaves it 60 correct bits: cancellation
+    costs 3^L times the digits after L layers."""
     bits = 192
     while bits <= 2**16:
         with flint.ctx.workprec(bits):
@@ -165,11 +156,8 @@ def resolved(quantity: Callable[[], arb]) -> arb:
 
 
 def lies_above(value: Ball, bound: Fraction) -> bool:
-    """Whether a rigorously enclosed number of a network lies above a bound.
-
-    Raises:
-        ArithmeticError: when the enclosure, which has 60 correct bits, holds the bound.
-    """
+    """Whether a rigorously enclosed number of a network lies above a bound; an ArithmeticError
+    when the enclosure, which has 60 correct bits, holds it."""
     if value.low <= bound < value.high:
         raise ArithmeticError(
             f"the network lies within 60 bits of the bound {bound}; choose a case that does not"

@@ -144,9 +144,9 @@ def coefficient_tensor(weights: Sequence[Residues]) -> Residues:
     """The coefficients of a circuit modulo `PRIME`: array of N axes of length M, one for a token.
 
     Args:
-        weights: one array (positions, channels out, channels in) for each layer, the first one with
-            N positions and M channels in, each with half as many positions as the one before; the
-            last one has one position and one channel out. Equal matrices are shared weights.
+        weights: one array (positions, channels out, channels in) for each layer, the first with N
+            positions and M channels in, the last with one position and one channel out. Equal
+            matrices are shared weights.
 
     Raises:
         ValueError: when the numbers of positions do not halve down to one.
@@ -173,12 +173,8 @@ def coefficient_tensor(weights: Sequence[Residues]) -> Residues:
 def random_circuit(
     rng: np.random.Generator, channels: Sequence[int], features: int, shared: bool
 ) -> list[Residues]:
-    """Uniform weights for `coefficient_tensor`.
-
-    Args:
-        channels: r_0, ..., r_{L-1}, of the layers' products; N = 2^L.
-        features: M, of a token.
-        shared: whether all positions of a layer have the same matrix.
+    """Uniform weights for `coefficient_tensor`: r_0, ..., r_{L-1} channels of the layers' products,
+    M features of a token, N = 2^L; `shared`: all positions of a layer have the same matrix.
 
     >>> [w.shape for w in random_circuit(np.random.default_rng(0), (3, 2), 2, shared=False)]
     [(4, 3, 2), (2, 2, 3), (1, 1, 2)]
@@ -193,14 +189,10 @@ def random_circuit(
 
 def minimum_cut(side: Collection[int], channels: Sequence[int], features: int) -> int:
     """The least product of capacities of vertices whose removal parts the sides of the pooling
-    tree.
+    tree; `side`: the tokens of one, from 0; channels and features as in `random_circuit`.
 
     A token has capacity M and belongs to a side; a product of level l has capacity r_{l-1}, two
     children, and may be removed or put on either side. No edge may join the two sides.
-
-    Args:
-        side: the tokens of one side, from 0; all others are the other side.
-        channels, features: as in `random_circuit`.
 
     >>> minimum_cut((0, 1), (2, 2), 2), minimum_cut((0, 2), (3, 2), 3)
     (2, 9)
@@ -249,10 +241,8 @@ def balanced(tokens: int) -> list[str]:
 
 
 def symmetric_capacities(channels: Sequence[int], features: int) -> tuple[int, ...]:
-    """How many channels count where all positions of a layer share one matrix.
-
-    The two children of a product are then the same functions of different tokens, so that its
-    channels are symmetric: of e functions there are no more than e (e + 1)/2 such products.
+    """How many channels count where all positions of a layer share one matrix: then channels are
+    symmetric products of e functions, of which there are at most e (e + 1)/2.
 
     >>> symmetric_capacities((4, 4), 2), symmetric_capacities((2, 2), 2)
     ((3, 4), (2, 2))
@@ -398,8 +388,8 @@ rank_ratio = quantity(
 
 
 def _attention_rank(case: Case, seed: int, depth: int) -> Exact:
-    """The rank of linearised attention, read at the first token, as a matrix of its values at
-    random inputs of the side that owns it against inputs of the other."""
+    """The rank of linearised attention, read at the first token, from its values at random inputs
+    of both sides."""
     rng, width, tokens = case.rng(seed), _channels(case)[0], 2 ** len(_channels(case))
     net, own = random_net(rng, width=width, depth=depth), _side(case)
     other = [token for token in range(tokens) if token not in own]

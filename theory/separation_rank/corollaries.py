@@ -16,6 +16,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
 from ..claims.proof_steps import equal, logarithm_step, nonnegative
 from ..claims.symbols import quantity
+from ..depth_choice.inversion import first
 from ..exact.enclosure import ball, enclose, from_fraction
 from .count_size import linear_steps
 from .degree import beta_two, triplings
@@ -93,16 +94,10 @@ def corollary_1(case: Case) -> Exact:
     count; the lower bound is recalled. No net is built: computed is the least $d'_x + H'$ that both
     bounds allow. The blog's $d'_x = w d'_x$ must read $d'_x = w d_x$.
     """
-    # The least whole x with x^C(L') >= (n/k)^k, by bisection.
+    # The least whole x with x^C(L') >= (n/k)^k.
     n, k = Fraction(case.width - case.heads, 2), 3 ** (case.depth - 2)
     goal, power = (n / k) ** k, (3**case.shallow_depth - 1) // 2
-    low, high = 0, 1
-    while high**power < goal:
-        high *= 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if middle**power >= goal else (middle, high)
-    return Exact(high)
+    return Exact(first(lambda x: x**power >= goal))
 
 
 @corollary_1.argument(

@@ -1,12 +1,10 @@
 """Where one head falls short of the dimension count: the derivatives of its forms share zeros.
 
-The forms are words (see head_word) with L different separators. A derivative of order k < C/2 keeps
-so many letters that in every term of it two kept letters stand beside each other, at one of the
-places i = 2, 4, ... for odd L and 1, 3, ... for even L, or, for odd L, the first letter is kept. At
-M = v v^T these terms have a factor v^T c_l v or a^T v. So the derivatives of order k are few:
-restricted to M = v v^T they lie in the ideal of L forms, which in degree 2 (C - k) is not
-everything when d > L: the forms are fewer than the entries of v. docs/separation-rank.md tells how
-the machine-checked steps make a proof.
+The forms are words (see head_word) with L different separators. In every term of a derivative of
+order k < C/2 two kept letters stand beside each other, at one of the places i = 2, 4, ... for odd L
+and 1, 3, ... for even L, or, for odd L, the first letter is kept. At M = v v^T these terms have a
+factor v^T c_l v or a^T v: they lie in the ideal of L forms, which in degree 2 (C - k) is not
+everything when d > L. docs/separation-rank.md tells how the machine-checked steps make a proof.
 """
 
 from __future__ import annotations
@@ -35,13 +33,8 @@ def ideal_codimension(variables: int, squares: int, linear: int, degree: int) ->
     """How many monomials of a degree n avoid x_1^2, ..., x_q^2 and further variables y_1, ..., y_j.
 
     By the lemma of docs/separation-rank.md, q quadrics and j linear forms, whatever they are, leave
-    at least so many forms of the degree outside the ideal they generate.
-
-    Args:
-        variables, squares, linear, degree: d >= q + j, q, j, and n >= 0.
-
-    Raises:
-        ValueError: when d < q + j.
+    at least so many forms of the degree outside the ideal they generate. A ValueError unless
+    d >= q + j.
 
     >>> ideal_codimension(4, 2, 1, 14), ideal_codimension(3, 2, 1, 2)
     (4, 1)
@@ -65,9 +58,6 @@ def piece_bound(width: int, depth: int, order: int) -> int:
 
     The loss is positive for d > L and 2 k < C(L): then [t^(2 (C-k))] (1 + t)^q / (1 - t)^(d - L),
     with q = L for even L and L - 1 for odd L.
-
-    Raises:
-        ValueError: for an order outside 0 to C(L).
 
     >>> piece_bound(4, 3, 6), piece_bound(4, 3, 5)
     (11436, 8008)
@@ -297,8 +287,7 @@ def _pair_steps() -> Iterator[Step]:
 
 
 def _always_a_factor(word: tuple[int, ...], forbidden: set[int], first: bool) -> bool:
-    """Whether every choice of more than half of the letters leaves a factor at M = v v^T: a^T v, or
-    v^T c v with a forbidden c."""
+    """Whether every choice of more than half of the letters leaves a factor a^T v or v^T c v."""
     count = len(word) + 1
     return all(
         (first and 0 in kept)

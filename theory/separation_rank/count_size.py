@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sympy import (
-    E,
-    Expr,
-    Integer,
-    Min,
-    Symbol,
-    binomial,
-    ceiling,
-    diff,
-    expand,
-    floor,
-    gamma,
-    gammasimp,
-    log,
-    simplify,
-    symbols,
-    together,
-)
+import sympy
+from sympy import Expr, Integer, Min, Symbol, binomial, ceiling, expand, floor, log, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Formal, Step, claim
@@ -123,9 +107,12 @@ def _upper_steps() -> Iterator[Step]:
     """Splitting bounds the sum; at k = floor((C-1)/2) both sticks are at most floor(C/2) long."""
     yield from _split_steps()
     g, n = symbols("g D", integer=True, positive=True)
-    shorter = gammasimp((binomial(n + g, g) / binomial(n + g - 1, g - 1)).rewrite(gamma))
+    shorter = sympy.gammasimp(
+        (binomial(n + g, g) / binomial(n + g - 1, g - 1)).rewrite(sympy.gamma)
+    )
     yield nonnegative(
-        "C = 2g: binom(D+g-1, g-1) <= binom(D+g, g), the ratio being (D+g)/g", simplify(shorter - 1)
+        "C = 2g: binom(D+g-1, g-1) <= binom(D+g, g), the ratio being (D+g)/g",
+        sympy.simplify(shorter - 1),
     )
 
 
@@ -133,7 +120,7 @@ def linear_steps() -> Iterator[Step]:
     """S <= (d+1) binom(D+h, D) <= (d+1) (h+1)^D <= (d+1) 2^-D 3^(D L) <= 3^(D L)."""
     yield from _upper_steps()
     i, h = symbols("i h", integer=True, nonnegative=True)
-    yield nonnegative("(h+i)/i <= h + 1 for i >= 1", together(h + 1 - (h + i + 1) / (i + 1)))
+    yield nonnegative("(h+i)/i <= h + 1 for i >= 1", sympy.together(h + 1 - (h + i + 1) / (i + 1)))
     more = Symbol("t", nonnegative=True)
     yield nonnegative(
         "h + 1 <= C/2 + 1 = (3^L + 3)/4 <= 3^L/2, since 3^L = 3 + t",
@@ -150,7 +137,9 @@ def _theorem_1_steps() -> Iterator[Step]:
     """binom(D+h, h) has h factors (D+i)/i <= (d+1)^2; the rest is one or two factors d + 1."""
     i, n = Symbol("i", integer=True, nonnegative=True), Symbol("D", positive=True)
     # With i + 1 in place of i, so that i >= 0.
-    yield nonnegative("(D+i)/i <= D + 1 for i >= 1", together((n + 1) - (n + i + 1) / (i + 1)))
+    yield nonnegative(
+        "(D+i)/i <= D + 1 for i >= 1", sympy.together((n + 1) - (n + i + 1) / (i + 1))
+    )
     yield nonnegative("D + 1 <= (d + 1)^2", (d + 1) ** 2 - (D + 1))
     yield equal("C = 2h+1: (d + 1) (d + 1)^(2h) = (d + 1)^C", 2 * i + 1, 1 + 2 * i)
     yield nonnegative("C = 2g: d + (D+g)/g <= d + D + 1 <= (d + 1)^2", (d + 1) ** 2 - (d + D + 1))
@@ -162,7 +151,7 @@ def _growth_steps() -> Iterator[Step]:
     i, rest = symbols("i rest", integer=True, nonnegative=True)
     yield nonnegative(
         "h <= D: (D+i)/i is at least 2 for 1 <= i <= D",
-        together((2 * (i + 1) + rest) / (i + 1) - 2),
+        sympy.together((2 * (i + 1) + rest) / (i + 1) - 2),
     )
     yield from factorial_steps()
     n, more = symbols("n more", nonnegative=True)
@@ -171,7 +160,7 @@ def _growth_steps() -> Iterator[Step]:
     yield equal(
         "log_3 of (d+1) (2 e 3^L/(4 D))^D is the bound that is linear in depth",
         log(d + 1) + D * (1 + L * log(3) - log(d) - log(d + 1)),
-        (D * L + D * log(E / (d * (d + 1)), 3) + log(d + 1, 3)) * log(3),
+        (D * L + D * log(sympy.E / (d * (d + 1)), 3) + log(d + 1, 3)) * log(3),
     )
 
 
@@ -218,10 +207,10 @@ def _(statement: Relational) -> Iterator[Step]:
     """C/2 = D exactly at 3^L = 2 d^2 + 2 d + 1, and C grows with L."""
     rounds = isinstance(statement.rhs, ceiling)
     yield Step("the right side rounds a depth up", rounds)
-    power = simplify(3 ** (statement.rhs.args[0] if rounds else Integer(0)))
+    power = sympy.simplify(3 ** (statement.rhs.args[0] if rounds else Integer(0)))
     yield equal("at that depth C/2 = D", (power - 1) / 4, D)
     x = Symbol("x", real=True)
-    yield Step("C grows strictly with L", bool(diff((3**x - 1) / 4, x).is_positive))
+    yield Step("C grows strictly with L", bool(sympy.diff((3**x - 1) / 4, x).is_positive))
 
 
 # --- steps that several arguments share -----------------------------------------------------------
@@ -240,7 +229,7 @@ def _monotone_steps() -> Iterator[Step]:
     """binom(D+j-1, j) grows with j; so the first term of the minimum grows and the second falls."""
     j, n = symbols("j D", integer=True, positive=True)
     term = binomial(n + j - 1, j)
-    ratio = simplify(gammasimp((term.subs(j, j + 1) / term).rewrite(gamma)))
+    ratio = sympy.simplify(sympy.gammasimp((term.subs(j, j + 1) / term).rewrite(sympy.gamma)))
     yield equal("binom(D+j, j+1) / binom(D+j-1, j) = (D+j)/(j+1)", ratio, (n + j) / (j + 1))
     yield nonnegative("which is at least 1, since D >= 1", (n + j) - (j + 1) - (n - 1), (n - 1))
     e = Symbol("e", integer=True, nonnegative=True)

@@ -221,11 +221,7 @@ def threshold_at_1000(case: Case) -> Exact:
 
 
 def triplings(width: int) -> int:
-    """log_3 of a power of three: the depth at which the degree of the output is the width.
-
-    Raises:
-        ValueError: for another width.
-    """
+    """log_3 of a power of three, else a ValueError: the depth at which the degree is the width."""
     depth, degree = 0, 1
     while degree < width:
         depth, degree = depth + 1, degree * 3

@@ -1,9 +1,9 @@
 """The dimension count S(d, L), exactly and as an enclosure of its logarithm at any size.
 
 With M = U + V the moments of the two halves of the tokens, the output is x . P(U + V) for d forms
-P_a of degree C = (3^L - 1)/2 in D = d(d+1)/2 variables. Its rank is the dimension of the span of
-all partial derivatives of the P_a: for each order k at most the number d binom(D+k-1, k) of
-derivatives, and at most the number binom(D+C-k-1, C-k) of monomials of the degree that is left.
+P_a of degree C = (3^L - 1)/2 in D = d(d+1)/2 variables. Its rank is that of all derivatives of the
+P_a: of order k at most the number d binom(D+k-1, k) of derivatives, and at most the number
+binom(D+C-k-1, C-k) of monomials of the degree that is left.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ def dimension_count(width: int, depth: int) -> int:
     """S(d, L) = sum_{k=0}^C min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), exact.
 
     The first term of the minimum grows with k and the second falls, so the sum is two hockey sticks
-    that meet where they cross: d binom(D+m, m) + binom(D+C-m-1, C-m-1) with m the last k at which
-    the first term is not the larger one.
+    that meet where they cross: d binom(D+m, m) + binom(D+C-m-1, C-m-1), m the last k before that.
 
     Raises:
         ValueError: unless both are positive integers with D or C(L) at most 10^5.
@@ -64,11 +63,8 @@ def log3_dimension_count(width: int, depth: int) -> tuple[float, float]:
 
     The crossing m of `dimension_count` is found by bisection in balls, as far as they decide and to
     64 bits. With a <= m < b known, low sums the smaller term outside the gap (a, b) and high splits
-    at a, which is an upper bound wherever one splits. Both are evaluated with enough bits for the
-    cancellation in log-gamma and rounded outwards.
-
-    Raises:
-        ValueError: for a value that is not a positive integer.
+    at a, which is an upper bound wherever one splits. Both are rounded outwards. A ValueError for
+    sizes below 1.
 
     Cost: about 400 evaluations of log-gamma at O(L + log d) bits, milliseconds.
 

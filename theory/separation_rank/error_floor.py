@@ -22,6 +22,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, at, claim
 from ..claims.proof_steps import remark, vanish
 from ..claims.symbols import quantity
+from ..depth_choice.inversion import first
 from ..exact.singular_values import Tails, tails
 from .dimension_count import dimension_count, moments_degree
 from .rank_symbols import Eq, Ge, L, d
@@ -54,20 +55,13 @@ least = quantity(
 
 def rank_bound(width: int, depth: int, tokens: int, vocabulary: int) -> int:
     """A bound on the separation rank of every linearised net that reads V ids through an embedding
-    of width d, without residual connections, whatever its heads and weights.
+    of width d, without residual connections, with so many tokens on each side; a ValueError for
+    numbers below 1.
 
     The embedded tokens span at most m = min(d, V) dimensions, in which the output has the form of
     one of width m. So its rank is at most S(m, L), and with one token on each side at most
     binom(m + C, C), C = (3^L-1)/2. Both bounds are theorems that a proof kernel has
     checked (dimension_count, two_tokens_upper; for m < d SeparationRank.separation_rank_low_rank).
-
-    Args:
-        width, depth: of the net.
-        tokens: on each side of the partition.
-        vocabulary: V, number of ids.
-
-    Raises:
-        ValueError: for a number below 1.
 
     >>> rank_bound(4, 2, tokens=2, vocabulary=64), rank_bound(4, 2, tokens=1, vocabulary=64)
     (110, 70)
@@ -125,8 +119,8 @@ def _relative(matrix: NDArray[Any], other: NDArray[Any]) -> Exact:
 
 
 def _approximated(case: Case, more: int = 0) -> Exact:
-    """The exact squared error of a matrix of rank at most r: one factor is random, or of singular
-    vectors rounded to 8 bits; the other is the best for it up to rounding."""
+    """The exact squared error of a matrix of rank at most r: one factor random, or of rounded
+    singular vectors; the other the best for it up to rounding."""
     matrix, rank = _drawn(Case(side=case.side), 0)[0], case.rank + more
     rough = matrix.astype(float)
     if case.factor == "rounded":
@@ -265,11 +259,4 @@ def width_without_floor(case: Case, seed: int) -> Exact:
     first $d$ that is wide enough.
     """
     goal = _rank_at(case.width, case.depth, seed, dimension_count(case.width, case.depth))
-    low, high = 0, 1
-    while _rank_at(high, case.student_depth, seed, goal) < goal:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = _rank_at(middle, case.student_depth, seed, goal) >= goal
-        low, high = (low, middle) if enough else (middle, high)
-    return Exact(high)
+    return Exact(first(lambda d: _rank_at(d, case.student_depth, seed, goal) >= goal))

@@ -23,10 +23,10 @@ def coordinate_net(
 ) -> LinearAttentionNet:
     """A net whose layers each multiply by one moment, on as many coordinates as there are heads.
 
-    Head h of layer l has one row or column that is not zero in each matrix: W^O = e_h, W^Q = e_h^T,
-    W^V = e_a^T and W^K = e_b^T. So T_l(M) = M_ab P with P the projection on the first H
-    coordinates. The pairs a <= b <= H run through the H (H + 1) / 2 moments of these coordinates;
-    later layers repeat the last pair. H divides the width, and is the width where it is not given.
+    Head h of layer l has W^O = e_h, W^Q = e_h^T, W^V = e_a^T and W^K = e_b^T. So T_l(M) = M_ab P
+    with P the projection on the first H coordinates. The pairs a <= b <= H run through the
+    H (H + 1) / 2 moments of these coordinates; later layers repeat the last pair. H divides the
+    width, which is its default.
     """
     heads = width if heads is None else heads
     pairs = [(a, b) for a in range(heads) for b in range(a, heads)]
@@ -47,9 +47,8 @@ def certified_rank(net: LinearAttentionNet) -> Exact:
     M = U + V, U from one side and V from the other, a power splits into e_j + 1 products
     f_j(U)^k f_j(V)^(e_j - k) with non-zero binomial coefficients; when the forms are linearly
     independent these products are different monomials, so the rank is prod (e_j + 1).
-    N >= 2 (d_x + 1) makes (x, U) and V fill Zariski-dense sets. For almost every choice of weights
-    of the same shape the rank is at least as large, which is why the value is returned as a lower
-    bound. Every premise is checked exactly; nothing is taken from the construction.
+    N >= 2 (d_x + 1) makes (x, U) and V fill Zariski-dense sets. The value is a lower bound for
+    almost all weights of the shape. Every premise is checked exactly.
 
     Raises:
         ArithmeticError: when a layer is no such multiple, the forms are dependent, or a value

@@ -2,10 +2,9 @@
 
 The row vector e_p^T T_L(M_L) ... T_1(M_1) is a word in constant matrices and the moment matrix M:
 T_l(M_l) = sum_h A_h M_l B_h and M_{l+1} = T_l(M_l) M_l T_l(M_l)^T. So the d_x forms grow from
-constants by multiplications with M alone, and a product with a variable only moves coefficients.
-Monomials of a degree are numbered by the combinatorial number system; `products_with_variables` is
-where each goes. The same tables find mu + nu for all entries of a catalecticant, one gather for
-each step down a tree of exponents.
+constants by multiplications with M alone, which only move coefficients: `products_with_variables`
+is where. The same tables find mu + nu for all entries of a catalecticant, one gather for each step
+down a tree of exponents.
 """
 
 from __future__ import annotations
@@ -69,9 +68,7 @@ def exponents_of(variables: int, degree: int, numbers: Integers) -> Integers:
 @lru_cache(maxsize=128)
 def products_with_variables(variables: int, degree: int) -> Integers:
     """The number that each monomial of a degree j gets by each variable: (D, binom(D + j - 1, j)).
-
-    Raises:
-        ValueError: where there are 2^31 monomials or more.
+    A ValueError for 2^31 monomials or more.
 
     >>> products_with_variables(2, 1).tolist()  # y and x times x, times y, among y^2, xy, x^2
     [[1, 2], [0, 1]]
@@ -95,9 +92,8 @@ def products_with_variables(variables: int, degree: int) -> Integers:
 def _factorials(variables: int, degree: int, prime: int) -> Floats:
     """alpha! modulo the prime for every monomial alpha of a degree.
 
-    By their numbers, the monomials of degree j are those with s_(D-1) = 0, 1, ..., j, each part
-    numbered as the monomials of degree s in one variable less, and the exponent of the last
-    variable is j - s. So the last part of an array for D variables is that for D - 1.
+    The monomials of degree j are those with s_(D-1) = 0, 1, ..., j, each part numbered as the
+    monomials of degree s in one variable less: the last part of an array is that for D - 1.
     """
     factorial = [1]
     for n in range(1, degree + 1):
@@ -125,12 +121,8 @@ def _factorials(variables: int, degree: int, prime: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """d_x forms of degree C(L), each coefficient times the factorials of its exponents.
-
-    Attributes:
-        scaled: array (d_x, binom(D + C - 1, C)) of centred residues.
-        degree, prime: C(L), and the modulus, which exceeds it.
-    """
+    """d_x forms of degree C(L), each coefficient times the factorials of its exponents: an array
+    (d_x, binom(D + C - 1, C)) of centred residues modulo a prime above C(L)."""
 
     scaled: Floats
     degree: int
@@ -148,14 +140,11 @@ class Forms:
 
 
 def dense_forms(net: LinearAttentionNet) -> Floats:
-    """The coefficients of P_1, ..., P_d, with y_1 = sum_a x_a P_a(M), in M_ab, a <= b row by row.
-
-    Returns:
-        Array (d_x, binom(D + C - 1, C)) of centred residues modulo the prime of the net.
+    """The coefficients of P_1, ..., P_d, with y_1 = sum_a x_a P_a(M), in M_ab, a <= b row by row:
+    array (d_x, binom(D + C - 1, C)) of centred residues.
 
     Raises:
-        ValueError: for a net with residual connections or over Z, and for a modulus that
-            `finite_field` does not take.
+        ValueError: for a net with residual connections, over Z, or modulo a p not taken here.
     """
     if net.residual or net.prime is None:
         raise ValueError("the forms need a net modulo a prime and without residual connections")
@@ -233,11 +222,8 @@ def _centred(x: Floats, prime: int) -> Floats:
 
 
 def scaled_forms(net: LinearAttentionNet) -> Forms:
-    """`dense_forms`, each coefficient times the factorials of its exponents.
-
-    Raises:
-        ValueError: where the prime does not exceed C(L), so that factorials vanish.
-    """
+    """`dense_forms`, each coefficient times the factorials of its exponents; a ValueError unless
+    the prime exceeds C(L)."""
     degree = (3**net.depth - 1) // 2
     if net.prime is not None and net.prime <= degree:
         raise ValueError(
@@ -280,10 +266,8 @@ class Piece(NamedTuple):
 
 
 def piece_shape(width: int, depth: int, order: int) -> tuple[int, int]:
-    """Rows and columns of Cat_k: d binom(D+k-1, k) and binom(D+C-k-1, C-k).
-
-    Raises:
-        ValueError: for an order outside 0 to C(L).
+    """Rows and columns of Cat_k: d binom(D+k-1, k) and binom(D+C-k-1, C-k); a ValueError unless k
+    is from 0 to C(L).
 
     >>> piece_shape(4, 3, 6)
     (20020, 11440)
@@ -311,8 +295,7 @@ def catalecticant_part(
     """Some rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed for k > C - k.
 
     Args:
-        forms, order: from `scaled_forms`, and k.
-        piece: rows and columns, increasing.
+        forms, order, piece: from `scaled_forms`; k; rows and columns, increasing.
         make: makes an array of a shape, for instance on disk.
 
     Cost: between one and min(k, C - k) + 1 gathers for each entry, mostly below three.
@@ -341,11 +324,8 @@ def catalecticant_part(
 def _products_with_all(
     variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers
 ) -> Iterator[tuple[int, Integers]]:
-    """For each monomial: its place, and the numbers of its products with all of the others.
-
-    Monomials are visited in the order of their variables; each takes over the products of the
-    longest beginning it shares with the last.
-    """
+    """For each monomial: its place, and the numbers of its products with all of the others. Each
+    takes over the products of the longest beginning it shares with the last."""
     exponents = exponents_of(variables, degree, monomials)
     letters = np.tile(np.arange(variables), len(monomials))
     words = np.repeat(letters, exponents.T.reshape(-1)).reshape(len(monomials), degree)
@@ -381,11 +361,8 @@ def forms_bytes(width: int, depth: int) -> int:
 
 
 def forms_entries(width: int, depth: int) -> int:
-    """How many numbers are moved to make the forms of one head.
-
-    d_x^2 coefficients of every degree below C go to their products with the moments, D places of
-    each are found, and d_x forms of every degree are reduced and mixed.
-    """
+    """How many numbers are moved to make the forms of one head: of every degree below C d_x^2
+    coefficients, D places of each, and d_x forms that are reduced and mixed."""
     C, D = (3**depth - 1) // 2, width * (width + 1) // 2
     below, last = math.comb(D + C - 1, C - 1), math.comb(D + C - 1, C)
     return below * (width**2 + D + width) + last * width

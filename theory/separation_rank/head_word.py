@@ -14,9 +14,7 @@ def separators(depth: int) -> tuple[int, ...]:
     """Which constants stand between the letters of one head: l for c_l, -l for its transpose.
 
     W_1 = M, W_{l+1} = W_l c_l W_l c_l^T W_l, and the word is W_L c_L W_{L-1} c_{L-1} ... c_2 W_1.
-
-    Raises:
-        ValueError: for a depth below 1.
+    A ValueError below depth 1.
 
     >>> separators(2)
     (1, -1, 2)
@@ -32,12 +30,8 @@ def separators(depth: int) -> tuple[int, ...]:
 
 
 def kept_letters(word: Sequence[int], forbidden: Collection[int], first: bool) -> int:
-    """The largest number of letters kept with no two neighbours joined by a forbidden separator.
-
-    Args:
-        word: the separators between the letters, as `separators` gives them.
-        forbidden: numbers l of separators, their transposes included.
-        first: whether the first letter must go.
+    """The largest number of letters of a word of `separators` kept with no two neighbours joined by
+    a forbidden one or its transpose; `first`: whether the first letter must go.
 
     >>> kept_letters(separators(3), {1, 2}, first=True)
     6

@@ -4,14 +4,11 @@ Give every moment M_ab a weight, and let M_ab become t^w M_ab. As t grows the pa
 of a polynomial F leads, and the rank of the coefficients of F(U + V) is at least that of its
 leading part: substituting multiples does not change a rank, and a limit cannot have a larger one.
 If the leading part is one monomial M^e, its rank is prod (e_j + 1), the number of ways to split it
-between U and V. So
-
-    sep >= prod (e_j + 1) for these weights, for N >= 2 (d_x + 1) tokens,
-
-and so for almost all weights of the shape. For weights that are not negative no terms cancel, and
-the leading monomial follows the recursion over layers with max and + in place of + and times. The
-exponents add up to C(L) = (3^L - 1)/2. With all D moments in use the logarithm to base 3 grows by D
-for each layer, and from width 4 on that exceeds 2 d_x + 1, the slope of Theorem 2's recalled bound.
+between U and V. So sep >= prod (e_j + 1) for these weights, for N >= 2 (d_x + 1) tokens, and so for
+almost all weights of the shape. For weights that are not negative no terms cancel, and the leading
+monomial follows the recursion over layers with max and + in place of + and times. The exponents add
+up to C(L) = (3^L - 1)/2. With all D moments in use the logarithm to base 3 grows by D for each
+layer, and from width 4 on that exceeds 2 d_x + 1, the slope of Theorem 2's recalled bound.
 """
 
 from __future__ import annotations
@@ -77,10 +74,7 @@ def leading_monomials(
 
     Args:
         net: weights over Z, none negative.
-        grading: the weight of M_ab, a <= b, row by row.
-
-    Raises:
-        ArithmeticError: when no P_a has one leading monomial.
+        grading: the weight of M_ab, a <= b, row by row; an ArithmeticError where no P_a has one.
 
     Cost: O(L H d_x^3) comparisons of integers of about L log2(3) bits.
     """

@@ -1,9 +1,8 @@
 """Linearised self-attention as an exact polynomial: forward pass, normal form, values, degrees.
 
-A layer keeps what makes attention attention, query times key times value, and drops the softmax,
-the feed-forward block and the layer norm. Every entry of the output is then a polynomial in the
-tokens and the weights, so its values are exact integers (Python integers, rationals, polynomials
-over Z) or exact residues modulo a prime, and nothing here is ever rounded.
+A layer keeps query times key times value, and drops the softmax, the feed-forward block and the
+layer norm. Every entry of the output is then a polynomial in the tokens and the weights, so its
+values are exact (Python integers, rationals, polynomials over Z, or residues modulo a prime).
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ class LinearAttentionNet:
         query, key, value: arrays of shape (L, H, d_a, d_x).
         output: array of shape (L, H, d_x, d_a).
         prime: a prime below 2^31, or None for exact integers and rationals.
-        residual: whether a layer adds its input to its output. The theorems on separation rank
-            assume it does not.
+        residual: whether a layer adds its input to its output.
     """
 
     query: Array
@@ -72,11 +70,8 @@ def random_net(
     prime: int | None = PRIME,
     residual: bool = False,
 ) -> LinearAttentionNet:
-    """Uniform weights: residues modulo the prime, or over Z non-zero integers of at most 3 in size.
-
-    Raises:
-        ValueError: when the shape is not positive, heads does not divide width, or the prime is not
-            below 2^31.
+    """Uniform weights: residues modulo the prime, or over Z non-zero integers of at most 3 in size;
+    a ValueError for a shape or a prime that no net has.
 
     >>> random_net(np.random.default_rng(0), width=4, depth=3, heads=2).query.shape
     (3, 2, 2, 4)
@@ -111,10 +106,7 @@ def forward(
 
     Args:
         tokens: array (..., N, d_x) of residues, or of Python numbers (integers, fractions,
-            polynomials) for a net over Z.
-
-    Raises:
-        ValueError: when the tokens do not have the width of the net.
+            polynomials) for a net over Z; a ValueError for another width.
 
     >>> net = random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
     >>> x = np.array([[1, 2], [3, 4]], dtype=object)
@@ -138,8 +130,7 @@ def _mapped(net: LinearAttentionNet, layer: int, asking: Array, tokens: Array) -
 def _behind(
     net: LinearAttentionNet, tokens: Array, mapped: Sequence[Array], position: int
 ) -> Array:
-    """The output at a position, (..., d_x), from the tokens and their queries, keys and values in
-    the first layer."""
+    """The output at a position, (..., d_x), from what the first layer makes of the tokens."""
     y, (query, key, value) = tokens, mapped
     read = np.s_[..., position : position + 1, :]
     for layer in range(net.depth):
@@ -235,12 +226,9 @@ def normal_form(
     """The same output e_p^T T_L(M_L) ... T_1(M_1) x; M_1 = M, M_{l+1} = T_l(M_l) M_l T_l(M_l)^T.
 
     Args:
-        net: the weights, without residual connections.
+        net: the weights, without residual connections, else a ValueError.
         moment: symmetric array (..., d_x, d_x), not necessarily a sum over tokens.
         token: array (..., d_x), the token at the position that is read.
-
-    Raises:
-        ValueError: for a net with residual connections, whose output is no such product.
 
     >>> net = random_net(np.random.default_rng(0), width=3, depth=3)
     >>> x = random_tokens(np.random.default_rng(1), net, 4)
@@ -299,13 +287,8 @@ def measured_degree(
 
 
 def value_matrix(net: LinearAttentionNet, left: Array, right: Array) -> Array:
-    """The values y_1(left_r, right_s) at position 0: the rank never exceeds the separation rank.
-
-    Args:
-        net: the weights.
-        left: array (R, N_A, d_x), the tokens of the side that holds the position that is read.
-        right: array (S, N_B, d_x), the tokens of the other side.
-    """
+    """The values y_1(left_r, right_s) at position 0, on the left: arrays (R, N_A, d_x) and
+    (S, N_B, d_x). The rank never exceeds the separation rank."""
     rows, columns = len(left), len(right)
     values = np.empty((rows, columns), dtype=left.dtype)
     step = max(1, _CHUNK // (columns * (left.shape[1] + right.shape[1]) * net.width))

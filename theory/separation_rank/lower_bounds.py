@@ -10,20 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from sympy import (
-    Expr,
-    Max,
-    Rational,
-    Symbol,
-    binomial,
-    expand,
-    gamma,
-    gammasimp,
-    log,
-    sqrt,
-    symbols,
-    together,
-)
+import sympy
+from sympy import Expr, Max, Rational, Symbol, binomial, gamma, log, sqrt, symbols, together
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Step, claim
@@ -241,12 +229,12 @@ def _shallow_steps(bound: Expr) -> Iterator[Step]:
     k = j + 1 + more  # j runs from 0 to k - 1
     yield nonnegative(
         "(n+j)/(j+1) >= n/k: multiplied out, n (k-1-j) + k j >= 0",
-        expand(k * (n + j) - n * (j + 1)),
+        sympy.expand(k * (n + j) - n * (j + 1)),
     )
     yield equal(
         "the product of the factors is the multiset coefficient: it starts at 1 and grows "
         "by (n+k)/(k+1)",
-        gammasimp(gamma(n + j + 1) * gamma(j + 1) / (gamma(j + 2) * gamma(n + j))),
+        sympy.gammasimp(gamma(n + j + 1) * gamma(j + 1) / (gamma(j + 2) * gamma(n + j))),
         (n + j) / (j + 1),
     )
 

@@ -1,10 +1,9 @@
 """The rank of one graded piece over F_p within a memory budget: a square part first, the rest only
 if that falls short.
 
-The part is eliminated in place. Where it has full rank, so has the whole, and nothing else is made.
-Where it has not, the few combinations of its lines that vanish are kept, and the rest of the matrix
-is held against them, a few megabytes at a time: the rank of the whole is found exactly and with no
-more memory than the part takes.
+The part is eliminated in place. Where it has not full rank, the few combinations of its lines that
+vanish are kept, and the rest of the matrix is held against them, a few megabytes at a time: the
+rank of the whole is found exactly and with no more memory than the part takes.
 """
 
 from __future__ import annotations
@@ -92,16 +91,11 @@ def graded_rank(
     """The rank of the catalecticant of one order over F_p.
 
     Args:
-        forms: from `scaled_forms`.
-        order: k.
-        seed: of the choice of rows or columns that are looked at first, where one side is longer;
-            the result does not depend on it.
-        memory: bytes that the matrix may take; a larger one is kept in a temporary file and
-            eliminated there, which is slow but exact.
+        forms, order: from `scaled_forms`; k from 0 to the degree, else a ValueError.
+        seed: of the choice of rows or columns that are looked at first; the result does not depend
+            on it.
+        memory: bytes that the matrix may take; a larger one is eliminated in a temporary file.
         place: moves the matrix to where the elimination is done, for instance to a GPU.
-
-    Raises:
-        ValueError: for an order outside 0 to the degree.
 
     Cost: `piece_cost`.
 
@@ -155,27 +149,18 @@ def _in_memory_or_file(memory: int | None) -> Callable[[tuple[int, int]], Floats
 
 
 def _with_relations(size: int) -> int:
-    """Bytes of a matrix and, beside it, r (n - r) numbers: coefficients of refined relations, or a
-    triangle gathered."""
+    """Bytes of a matrix and, beside it, r (n - r) coefficients of relations, or a triangle."""
     return size + size // 4
 
 
 def piece_cost(width: int, depth: int, order: int, rank: int | None = None) -> Cost:
     """The cost of a piece of one head, for one choice of weights.
 
-    Its work is operations of float64 matrix products, bytes moved by the reductions of the
-    elimination, columns eliminated, numbers gathered for the entries of the matrix, and lines: rows
-    or columns, and steps down the tree of exponents, that they are gathered for. Prepared are the
-    numbers of the forms. Without `least_bytes` the matrix, and what stands beside it for relations,
-    goes to disk.
-
-    Args:
-        width, depth, order: which piece.
-        rank: of the piece, where it is known to be less than the shorter side: then the whole
-            matrix is filled.
-
-    Raises:
-        ValueError: as `piece_shape`.
+    Its work is operations of float64 matrix products, bytes moved by reductions, columns
+    eliminated, numbers gathered for the entries of the matrix, and lines and steps down the tree of
+    exponents that they are gathered for. Prepared are the numbers of the forms. Without
+    `least_bytes` the matrix, and what stands beside it for relations, goes to disk. A rank that is
+    known to be less than the shorter side says that the whole matrix is filled.
 
     >>> round(piece_cost(4, 3, 6).peak_bytes / 2**30, 1)
     1.5
@@ -204,8 +189,7 @@ def piece_cost(width: int, depth: int, order: int, rank: int | None = None) -> C
 
 
 def _look_ups(width: int, depth: int, order: int, rows: int, columns: int) -> tuple[int, int]:
-    """(gathers, lines) of `catalecticant_part`: a vector for each line and for each node of the
-    tree of the smaller degree."""
+    """(gathers, lines) of `catalecticant_part`: a vector for each line, and node of its tree."""
     degree, variables = (3**depth - 1) // 2, width * (width + 1) // 2
     low = min(order, degree - order)
     lines, others = (rows, columns) if order == low else (columns, rows)

@@ -12,22 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+import sympy
 from flint import arb, fmpz
-from sympy import (
-    Expr,
-    Matrix,
-    Min,
-    Product,
-    Rational,
-    Symbol,
-    expand,
-    eye,
-    factor,
-    log,
-    summation,
-    symbols,
-    zeros,
-)
+from sympy import Expr, Matrix, Min, Product, Rational, Symbol, expand, factor, log, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Formal, Source, Step, at, claim
@@ -179,11 +166,13 @@ def _(statement: Relational) -> Iterator[Step]:
     # through c_{l+1} = c_l^3 f_l^2.
     yield equal(
         "the exponent of f_l in the output of L layers is 1 + sum_{m=1}^{L-l} 2 3^(m-1) = 3^(L-l)",
-        1 + summation(2 * 3 ** (m - 1), (m, 1, L)),
+        1 + sympy.summation(2 * 3 ** (m - 1), (m, 1, L)),
         3**L,
     )
     yield equal(
-        "log_3 of prod_{l<=L} 3^(L-l) is L (L-1)/2", summation(L - m, (m, 1, L)), L * (L - 1) / 2
+        "log_3 of prod_{l<=L} 3^(L-l) is L (L-1)/2",
+        sympy.summation(L - m, (m, 1, L)),
+        L * (L - 1) / 2,
     )
     gap = expand((L * (L - 1) / 2 - statement.rhs).subs(L, 2 * c * d + 1 + more))
     yield Step(
@@ -196,11 +185,11 @@ def _one_head_step() -> Step:
     """e_h (v^T M k) e_h^T, added up over the heads, is (v^T M k) I; here with three coordinates."""
     v, k = (Matrix(3, 1, symbols(f"{name}:3")) for name in "vk")
     M = Matrix(3, 3, lambda a, b: Symbol(f"m{min(a, b)}{max(a, b)}"))
-    units = [eye(3)[:, h] for h in range(3)]
-    total = sum((e * v.T * M * k * e.T for e in units), zeros(3, 3))
+    units = [sympy.eye(3)[:, h] for h in range(3)]
+    total = sum((e * v.T * M * k * e.T for e in units), sympy.zeros(3, 3))
     return Step(
         "heads W^O = e_h, W^Q = e_h^T, W^V = v^T, W^K = k^T give T(M) = (v^T M k) I",
-        expand(total - (v.T * M * k)[0] * eye(3)) == zeros(3, 3),
+        expand(total - (v.T * M * k)[0] * sympy.eye(3)) == sympy.zeros(3, 3),
     )
 
 
@@ -277,11 +266,8 @@ def _first_violation(width: int, log3_rank: Callable[[int], arb], forms: int | N
 
     Depth by depth, until the bound is exceeded or, for a product of so many forms, until that can
     happen no more: past D_H layers the logarithm to base 3 of the product grows by less than D_H
-    with each layer, since a factor grows by less than 3. The bound is linear in the depth, so that
-    one difference is its growth at every layer.
-
-    Raises:
-        ArithmeticError: when neither has happened at depth `_DEEPEST`.
+    with each layer, since a factor grows by less than 3, and the bound is linear in the depth. An
+    ArithmeticError when neither has happened at depth `_DEEPEST`.
     """
     with flint.ctx.workprec(192):
         for depth in range(1, _DEEPEST + 1):

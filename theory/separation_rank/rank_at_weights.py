@@ -1,7 +1,6 @@
 """The separation rank of a linearised net at given weights, such as those that training found.
 
-Floating-point weights are exact dyadic rationals: each is an integer times a power of two. So a
-matrix of weights is an integer matrix over a power of two, which no rank notices, and the ranks of
+Floating-point weights are integers over a power of two, which no rank notices, so that the ranks of
 the graded pieces are those of integer matrices. They are found modulo primes drawn at random: a
 rank modulo p is never too large, and too small only where p divides a minor, which few primes do.
 """
@@ -64,10 +63,7 @@ def integer_net(
         query, key, value, output: see `LinearAttentionNet`; each matrix of a layer is scaled by a
             power of two of its own.
         read_out: shape (d_x,), a linear map of what leaves the last layer, which becomes the
-            coordinate that is read; None reads the first coordinate.
-
-    Raises:
-        ValueError: for weights that are not finite.
+            coordinate that is read; None reads the first. A ValueError for one that is not finite.
 
     >>> quarter = np.full((1, 1, 1, 1), 0.25)
     >>> net = integer_net(quarter, quarter, quarter, quarter, np.array([3.0]))
@@ -102,21 +98,15 @@ def modulo(net: LinearAttentionNet, prime: int) -> LinearAttentionNet:
 def rank_at(net: LinearAttentionNet, rng: np.random.Generator) -> Exact:
     """The separation rank of a net over Z at its very weights, with N >= 2 (d_x + 1) tokens.
 
-    It is the sum of the ranks of the graded pieces (separation_rank/graded_rank), and the rank of
-    a piece is at most its shorter side. Modulo a prime p that is drawn at random from those of 26
-    bits, the rank is too small only where p divides every minor of the size of the true rank. The
-    minors of size r are integers of at most r log2(C! P) + r log2(r) / 2 bits (Hadamard), where P
-    bounds the sum of the absolute coefficients; so at most a 25th of so many primes divide one of
-    them that is not zero. Pieces that stay below their shorter side are tried with more primes,
-    until the chance that all of them divide a minor, which is `misses`, is below 1e-6; 0 where all
-    pieces reach it. A prime of 22 bits comes first, and is not counted.
-
-    Args:
-        net: over Z, without residual connections.
-        rng: of the primes.
-
-    Raises:
-        ValueError: for a net modulo a prime.
+    It is the sum of the ranks of the graded pieces (separation_rank/graded_rank), each at most its
+    shorter side. Modulo a prime p that `rng` draws from those of 26 bits, the rank is too small
+    only where p divides every minor of the size of the true rank. The minors of size r are integers
+    of at most r log2(C! P) + r log2(r) / 2 bits (Hadamard), where P bounds the sum of the absolute
+    coefficients; so at most a 25th of so many primes divide one of them that is not zero. Pieces
+    that stay below their shorter side are tried with more primes, until the chance that all of them
+    divide a minor, which is `misses`, is below 1e-6; 0 where all pieces reach it. A prime of 22
+    bits comes first, and is not counted. The net has no residual connections; a ValueError for one
+    modulo a prime.
 
     Cost: that of `scaled_forms` and `graded_rank` of all pieces for each prime.
 
@@ -152,11 +142,8 @@ def _one_miss(net: LinearAttentionNet, size: int) -> float:
 
 
 def _entry_bits(net: LinearAttentionNet) -> int:
-    """Bits of an entry of a catalecticant at most: of a coefficient times C(L)!.
-
-    The absolute values of the weights bound all coefficients, and with ones in place of the
-    moments these add up.
-    """
+    """Bits of an entry of a catalecticant at most, a coefficient times C(L)!: the absolute weights
+    bound all coefficients, and with ones in place of the moments these add up."""
     query, key, value, output = map(np.abs, (net.query, net.key, net.value, net.output))
     ones = np.full((net.width, net.width), 1, dtype=object)
     total = int(normal_form(LinearAttentionNet(query, key, value, output, None), ones, ones[0])[()])

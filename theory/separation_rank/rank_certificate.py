@@ -3,10 +3,9 @@
 A certificate holds the weights, a prime, and for every graded piece the rows and columns of a
 square part of its catalecticant. That the part is invertible is shown by solutions x of A x = b for
 right-hand sides b which are derived from everything else in the certificate: a singular matrix
-reaches a random b with chance at most 1/p, so `SIDES` of them leave p^-3. Checking costs one pass
-over the entries. Parts of up to a thousand rows are decided without chance: their rank modulo p is
-computed, by python-flint. Where the forms are small they are multiplied out by python-flint too, so
-that nothing of the code that measures takes part. Checking needs the file alone.
+reaches a random b with chance at most 1/p, so `SIDES` of them leave p^-3. Parts of up to a thousand
+rows are decided without chance: by their rank modulo p. Where the forms are small they are
+multiplied out by python-flint, so that nothing of the code that measures takes part.
 """
 
 from __future__ import annotations
@@ -186,11 +185,8 @@ def _sides(data: Mapping[str, Any], part: Mapping[str, Any], prime: int) -> Inte
 
 
 def recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
-    """The steps that verify a certificate of kind `KIND`; see `certificate`.
-
-    Raises:
-        ValueError: for a shape or a modulus that makes no sense or is too large to be checked.
-    """
+    """The steps that verify a certificate of kind `KIND`; a ValueError for what is no such one, or
+    too large to be checked."""
     width, depth = whole(data, "width", 1, 126), whole(data, "depth", 1, 6)
     heads, prime = whole(data, "heads", 1, 126), whole(data, "prime", 1, 2**62)
     degree = (3**depth - 1) // 2
@@ -242,11 +238,7 @@ def recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def _parts(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pieces, every number an integer.
-
-    Raises:
-        ValueError: for anything else, and for parts that are too large.
-    """
+    """The pieces, every number an integer; a ValueError for anything else, and large parts."""
     parts = data["pieces"]
     fields = {"order", "rows", "columns", "solutions"}
     if not isinstance(parts, list) or not all(

@@ -7,20 +7,8 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from sympy import (
-    E,
-    Expr,
-    Rational,
-    Symbol,
-    binomial,
-    expand,
-    gamma,
-    gammasimp,
-    log,
-    simplify,
-    sqrt,
-    symbols,
-)
+import sympy
+from sympy import E, Expr, Rational, Symbol, binomial, expand, log, simplify, sqrt, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Formal, Step, claim
@@ -331,7 +319,9 @@ def _(statement: Relational) -> Iterator[Step]:
 def _chain_steps() -> Iterator[Step]:
     n, K = symbols("d K", integer=True, positive=True)
     more = Symbol("more", nonnegative=True)
-    ratio = gammasimp((binomial(2 * n + K, K) / binomial(2 * n + K - 1, K)).rewrite(gamma))
+    ratio = sympy.gammasimp(
+        (binomial(2 * n + K, K) / binomial(2 * n + K - 1, K)).rewrite(sympy.gamma)
+    )
     yield nonnegative(
         "binom(2d+K-1, K) <= binom(2d+K, K), the ratio being (2d+K)/(2d)", simplify(ratio - 1)
     )

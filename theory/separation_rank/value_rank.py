@@ -50,10 +50,9 @@ def separation_rank(
 ) -> Exact:
     """The separation rank of a random net for two halves of the tokens, or a lower bound on it.
 
-    The value matrix at random weights and inputs is an integer matrix known modulo p. A minor that
-    is non-zero there is a non-zero polynomial in the weights, so the rank found is a lower bound
-    for almost every choice of real weights, whatever p. Inputs are added until the rank no longer
-    grows with them, or up to `inputs` of them on each side.
+    A minor of the value matrix modulo p that is non-zero at random weights and inputs is a non-zero
+    polynomial in the weights, so the rank is a lower bound for almost all real weights. Inputs are
+    added until the rank no longer grows with them, or up to `inputs` of them on each side.
 
     `misses` is the chance that the separation rank is larger. With fewer inputs than the separation
     rank it is 1. Otherwise, an entry has degree 3^(L+1) - 2 in weights and tokens together, and 3^L
@@ -62,13 +61,9 @@ def separation_rank(
     R times that degree, over p.
 
     Args:
-        tokens: N, even; the halves have N/2 tokens and position 0 is read.
+        tokens: N, even, else a ValueError; the halves have N/2 tokens and position 0 is read.
         inputs: how many inputs for each side; None for as many as it takes.
         input_rank: r, when tokens are drawn from a random subspace of that dimension; None for all.
-
-    Raises:
-        ValueError: for an odd number of tokens, or a degree that reaches p, where binomial factors
-            would vanish.
 
     Cost: O(R^2) forward passes and one elimination of an R x R matrix for each growth step, where R
     is 1.25 times the rank.
@@ -114,9 +109,8 @@ def measured_rank(case: Case, seed: int) -> Exact:
     """The separation rank of a random net, or a lower bound on it by explicit weights.
 
     A case names width, depth, heads and tokens, and may name what `separation_rank` takes besides.
-    `weights=coordinate` are those of `coordinate_net`, whose rank is that of a product of forms, or
-    with `inputs` that of their values at so many random inputs on each side. `weights=graded` are
-    those of `graded_net`.
+    `weights=coordinate` are those of `coordinate_net`, whose rank is certified, or with `inputs`
+    that of their values at so many random inputs on each side; `graded` those of `graded_net`.
     """
     if case.get("weights") == "graded":
         if (case.width, case.heads) != (4, 2) or case.tokens < 10:

@@ -21,7 +21,7 @@ from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.formal import Formal
 from ..claims.relations import Eq, between
 from ..claims.symbols import depth, quantity
-from ..depth_choice.inversion import last
+from ..depth_choice.inversion import first
 from ..exact.enclosure import enclose
 from .signal_symbols import ROUNDS, UNITS, before_rounding, nine_decimals
 
@@ -45,11 +45,7 @@ QUARTER = Rational(1, 4)
 
 def solution(exceeds: Callable[[Fraction], bool]) -> Exact:
     """The x > 0 beyond which `exceeds` holds, rounded down to nine decimals."""
-    high = 1
-    while not exceeds(Fraction(high, UNITS)):
-        high *= 2
-    below = last(lambda k: not exceeds(Fraction(k, UNITS)), high // 2, high)
-    return Exact(Fraction(below, UNITS))
+    return Exact(Fraction(first(lambda k: exceeds(Fraction(k, UNITS))) - 1, UNITS))
 
 
 def _update_sum(case: Case, alpha_squared: Fraction, beta_squared: Fraction) -> Fraction:

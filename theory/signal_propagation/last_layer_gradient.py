@@ -120,8 +120,7 @@ def last_layer_mean(width: int) -> float:
 
     c(d) = log d + E log||ReLU(Z)||^2 + E log||P u||^2 - E log chi^2_(d-1), for a standard Gaussian
     Z that is not all negative (of chance 2^-d), a random unit vector u, and P the projection off
-    two directions: a chi-square with a binomial number of degrees, a Beta((d - 2)/2, 1), and a
-    chi-square.
+    two directions, so that ||P u||^2 has the law Beta((d - 2)/2, 1).
 
     >>> round(last_layer_mean(32) - math.log(32 / 2), 2)
     -0.08
@@ -157,11 +156,8 @@ def mean_log_variance(depth: int, width: int, *, attention: bool) -> arb:
 
 
 def _stream_slope(case: Case, rising: bool | None) -> Ball:
-    """The slope of E log of the stream's variance against log L.
-
-    That variance is at Lemma 2's upper end for deep and at its lower end for shallow nets (rising),
-    the other way round, or at its lower end everywhere (None).
-    """
+    """The slope of E log of the stream's variance against log L: a variance at Lemma 2's upper end
+    for deep and lower for shallow nets (rising), the other way round, or at the lower (None)."""
     depths = _doublings(case)
     places = [Fraction(2 * k + 1 - len(depths), 2) for k in range(len(depths))]
     with flint.ctx.workprec(96):

@@ -50,9 +50,7 @@ BITS = 128
 
 def product_variance(layers: int, first: Fraction, least: Fraction, largest: Fraction) -> arb:
     """The largest sigma_l^2 with c <= sigma_k^2 / (sigma_1^2 prod_(j<k) (1 + 1/sigma_j)) <= C for
-    all k.
-
-    The product grows with every factor, so it is largest where all sigma_k before l are least.
+    all k: it is largest where all sigma_k before l are least.
 
     >>> round(float(product_variance(2, Fraction(1), Fraction(1), Fraction(1)).mid()), 9)
     2.0

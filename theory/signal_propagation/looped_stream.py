@@ -28,8 +28,7 @@ def stream_gain(
     """What `loops` passes over `own_layers` layers add to the mean square of the stream.
 
     A layer has two branches, each x + scale W2 ReLU(W1 x/rms(x)) with Gaussian W1, W2 of variances
-    1/width and 2/(4 width): of a normalised token the branch has mean square 1. Passes share the
-    weights. Tokens are Gaussian, of mean square 1 each.
+    1/width and 2/(4 width). Passes share the weights. Tokens are Gaussian, of mean square 1 each.
 
     Cost: 16 own_layers loops tokens width^2 products.
     """

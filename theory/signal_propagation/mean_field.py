@@ -83,14 +83,13 @@ def next_moments(
     """(q, p) after one layer of attention and ReLU MLP, with skips of factor 1.
 
     Args:
-        q, p: mean square of a token's coordinate, and mean product of two tokens' coordinates.
         w2, b2: sigma_w^2 and sigma_b^2 of the MLP; sigma_v^2 = 1, and attention has no bias.
         pre_norm: whether LayerNorm stands before the branches, or behind the sums.
         gain_controlled: whether attention is without its common part.
         participation: Y, mean sum of squared attention weights; 0 up to the condensation point, for
             infinitely many tokens.
-        shared: mean sum of products of two tokens' attention weights, which is 0 for infinitely
-            many tokens, and 1/T for T of them with uniform weights.
+        shared: mean sum of products of two tokens' attention weights: 0 for infinitely many tokens,
+            1/T for T of them with uniform weights.
     """
     inside = p / q if pre_norm else p
     spread = (1 if pre_norm else q) - inside

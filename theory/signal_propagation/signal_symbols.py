@@ -29,11 +29,7 @@ def fraction(value: Any) -> Fraction:
 
 
 def rounded_down(value: arb, units: int = UNITS) -> Exact:
-    """A ball rounded down to a multiple of 1/units.
-
-    Raises:
-        ArithmeticError: when the ball straddles such a multiple.
-    """
+    """A ball rounded down to a multiple of 1/units; an ArithmeticError when it straddles one."""
     whole = (value * units).floor().unique_fmpz()
     if whole is None:
         raise ArithmeticError(
