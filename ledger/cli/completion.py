@@ -92,3 +92,8 @@ def _of_topics() -> _Offers:
 
 def _beginning(offers: Iterable[tuple[str, str]], incomplete: str) -> _Offers:
     return [(name, help_text) for name, help_text in offers if name.startswith(incomplete)]
+
+
+_EVERY = (keys, topics, sources, suites, models, gpus, tasks, atlas_tasks)
+# By the names that commands.toml gives them.
+OFFERS = {offers.__name__: offers for offers in _EVERY}

@@ -112,8 +112,7 @@ def _installation(load: bool) -> Iterator[Check]:
         yield Check("claim set", str(error), "PROBLEM", _AGAIN)
         return
     yield Check(
-        "claim set",
-        f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}",
+        "claim set", f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}"
     )
     if not load:
         return

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def columns() -> int:
-    """80, or what the terminal has where that is less."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
-    return max(20, min(80, width))
+    """80, or what the terminal or the environment's COLUMNS has where that is less."""
+    asked = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return max(20, min(80, shutil.get_terminal_size().columns)) if asked else 80
 
 
 def paragraph(text: str, before: str = "", rest: str | None = None) -> None:

@@ -19,7 +19,6 @@ from .terminal import waiting
 
 if TYPE_CHECKING:
     from depthlaw.theory.atlas.languages import LanguageInClass
-    from depthlaw.theory.formal_languages.regular_depth import Least, Pumped
 
 # Columns that a cell of a table may shrink to; all formulas fit.
 _LEAST = 22
@@ -28,7 +27,7 @@ _LONG = 40
 
 
 def list_tasks(
-    task: str | None, known_by: int | None, tables: Path | None, json_output: bool
+    *, known_by: int | None, tables: Path | None, json_output: bool, task: str | None = None
 ) -> None:
     """The table, or with a task its rows with sources."""
     table_of = known_tasks(task, known_by=known_by, tables=tables)
@@ -185,10 +184,40 @@ def _facts(found: LanguageInClass) -> dict[str, Any]:
 
 def _shown(found: LanguageInClass) -> Iterator[str]:
     """What is shown here of this language, in sentences."""
-    if found.pumped:
-        yield _pumped(found.pumped, found.period)
-    if found.least:
-        yield from _searched(found.least, found.formula)
+    if pumped := found.pumped:
+        # Words that no depth tells apart, for every depth.
+        many = f"({pumped.loop})^(L + 1)"
+        one = " ".join(filter(None, [pumped.prefix, many, pumped.suffix]))
+        other = " ".join(filter(None, [pumped.prefix, many, pumped.step, pumped.suffix]))
+        why = f"{pumped.loop} leads around a cycle of states, and {pumped.step} halfway"
+        if found.period:
+            why = f"it counts how often {pumped.step} comes, modulo {found.period}"
+        yield (
+            f"No depth: {why}. For every L, whatever the weights, heads and width, no L layers "
+            f"tell {one} from {other}, of which one is in the language."
+        )
+    least = found.least
+    if least and least.pair:
+        one, other = map(_word, least.pair)
+        yield (
+            f"needed {least.needed}: {plural(least.needed - 1, 'layer')} of any weights, heads and "
+            f"width cannot tell {one} from {other}, of which one is in the language."
+        )
+    if least and least.enough is not None:
+        yield (
+            f"suffices {least.enough}: what so many layers can tell of a word of one letter or "
+            "more, searched for all lengths, decides the language."
+        )
+    elif least:
+        yield (
+            f"Whether {plural(least.needed, 'layer')} suffice was not found: no two words up to "
+            f"length {least.length} deceive them; longer ones were not searched."
+        )
+        if found.formula is not None:
+            yield (
+                f"suffices {found.formula}: a formula that nests `once` so deep, made from the "
+                "automaton."
+            )
     if found.of_every_language and found.any_depth:
         yield (
             "All groups of this language are solvable, so that by the source a depth that does not "
@@ -199,44 +228,6 @@ def _shown(found: LanguageInClass) -> Iterator[str]:
             "The lower end of the table is about languages with a group that is not solvable; all "
             "groups of this one are solvable."
         )
-
-
-def _searched(least: Least, formula_layers: int | None) -> Iterator[str]:
-    if least.pair:
-        one, other = map(_word, least.pair)
-        yield (
-            f"needed {least.needed}: {plural(least.needed - 1, 'layer')} of any weights, heads and "
-            f"width cannot tell {one} from {other}, of which one is in the language."
-        )
-    if least.enough is not None:
-        yield (
-            f"suffices {least.enough}: what so many layers can tell of a word of one letter or "
-            "more, searched for all lengths, decides the language."
-        )
-        return
-    yield (
-        f"Whether {plural(least.needed, 'layer')} suffice was not found: no two words up to length "
-        f"{least.length} deceive them; longer ones were not searched."
-    )
-    if formula_layers is not None:
-        yield (
-            f"suffices {formula_layers}: a formula that nests `once` so deep, made from the "
-            "automaton."
-        )
-
-
-def _pumped(pumped: Pumped, period: int | None) -> str:
-    """The words that no depth tells apart, for every depth."""
-    many = f"({pumped.loop})^(L + 1)"
-    one = " ".join(filter(None, [pumped.prefix, many, pumped.suffix]))
-    other = " ".join(filter(None, [pumped.prefix, many, pumped.step, pumped.suffix]))
-    why = f"{pumped.loop} leads around a cycle of states, and {pumped.step} halfway"
-    if period:
-        why = f"it counts how often {pumped.step} comes, modulo {period}"
-    return (
-        f"No depth: {why}. For every L, whatever the weights, heads and width, no L layers tell "
-        f"{one} from {other}, of which one is in the language."
-    )
 
 
 def _word(word: str) -> str:

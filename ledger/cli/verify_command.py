@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -161,13 +162,15 @@ def _print(judged: list[ClaimResult], failures: list[Failure], file: str) -> Non
     why = f"`depthlaw why KEY{file}` shows what a verdict rests on."
     legend = terminal.legend(verdicts, own=any(result.claim.own for result in judged))
     console.print(Text(f"\n{legend}\n{why}\n", style="dim"))
-    # Runs that failed for one reason are one line.
+    # Runs that failed for one reason, or in one line of a user's file, are one line.
     failed: dict[tuple[str, str], list[Failure]] = {}
     for failure in failures:
-        failed.setdefault((failure.run.claim.key, failure.why), []).append(failure)
-    for (_, reason), (first, *others) in failed.items():
+        place = re.search(r"\([^()]*, line \d+\)$", failure.why)
+        reason = place[0] if place else failure.why
+        failed.setdefault((failure.run.claim.key, reason), []).append(failure)
+    for first, *others in failed.values():
         also = f" and {plural(len(others), 'more run')}" if others else ""
-        say(f"failed: {first.run}{also}: {reason}")
+        say(f"failed: {first.run}{also}: {first.why}")
     for result in judged:
         if row := result.counterexample:
             sides = (

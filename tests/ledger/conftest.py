@@ -66,7 +66,7 @@ def on_terminal(
         for stream in (sys.stdout, sys.stderr):
             monkeypatch.setattr(stream, "isatty", lambda: True)
         code = main([str(word) for word in words])
-        texts = (re.sub(r"\x1b\[[\d;]*m", "", text) for text in capsys.readouterr())
+        texts = (re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", text) for text in capsys.readouterr())
         answer = Answer(code, *texts)
         assert max(map(len, (answer.out + answer.err).splitlines())) <= columns
         return answer

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from depthlaw.ledger.cli.arguments import main
-
+Command = Callable[..., Any]
 PAGE = (Path(__file__).parents[2] / "docs/how-to/add-a-task.md").read_text()
 
 
@@ -31,30 +32,28 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_page_runs_as_it_is_printed(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_runs_as_it_is_printed(
+    mine: Path, depthlaw: Command, refused: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = {}
     for line in "".join(blocks("")).splitlines():
         if line.startswith("depthlaw tasks check"):
             net = json.loads(Path("net.json").read_text())
             del net["language"]
             Path("net.json").write_text(json.dumps(net | {"task": "alternating"}))
-        assert main(shlex.split(line)[1:]) == 0, line
-        said[line] = " ".join(capsys.readouterr().out.split())
+        answer = depthlaw(*shlex.split(line)[1:])
+        assert answer.code == 0, line
+        said[line] = " ".join(answer.out.split())
     assert len(said) == 5
     alone = said["depthlaw depth --task alternating --atlas mine"]
     assert "hard attention, rightmost: at most 3 layers; derived." in alone
     # Without the folder nobody knows the task, and without a task the folder does nothing.
     for wrong in ("--task alternating", "3B --atlas mine", "--task hops --hops 3 --atlas none"):
-        assert main(["depth", *wrong.split()]) == 2
-    capsys.readouterr()
-    assert (
-        "alternating, uhat-right: at most 3 layers; derived" in said["depthlaw tasks --atlas mine"]
-    )
-    assert (
-        "right on words of every length, exactly: its"
-        in said["depthlaw tasks check net.json --atlas mine"]
-    )
-    assert "fewer than the table (3;" in said["depthlaw tasks check net.json --atlas mine"]
+        refused(f"depth {wrong}")
+    every, check = (said[f"depthlaw tasks {what}--atlas mine"] for what in ("", "check net.json "))
+    assert "alternating, uhat-right: at most 3 layers; derived" in every
+    assert "right on words of every length, exactly: its" in check
+    assert "fewer than the table (3;" in check
     exec(compile(blocks("python")[1], "page", "exec"), {})
     assert capsys.readouterr().out.splitlines() == [
         "counting None 1 open",
@@ -84,17 +83,16 @@ def counting_net(bias: int) -> dict:
     }
 
 
-def test_words_of_a_function_are_asked(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_of_a_function_are_asked(mine: Path, depthlaw: Command, refused: Command) -> None:
     file = mine / "net.json"
     for net, code in ((counting_net(0), 0), (counting_net(-2), 1)):
         file.write_text(json.dumps(net))
-        assert main(["tasks", "check", str(file), "--atlas", str(mine), "--json"]) == code
-        said = json.loads(capsys.readouterr().out)
-        assert (said["wrong"] is None) == (code == 0)
+        answer = depthlaw("tasks check", file, "--atlas", mine, "--json")
+        said = answer.data
+        assert answer.code == code == (said["wrong"] is not None)
         assert said["words"] > 1000 or code
     # Without the folder nobody knows the task.
-    assert main(["tasks", "check", str(file)]) == 2
-    assert "the task 'majority' cannot be checked" in capsys.readouterr().err
+    assert "the task 'majority' cannot be checked" in refused("tasks check", file)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +107,11 @@ def test_words_of_a_function_are_asked(mine: Path, capsys: pytest.CaptureFixture
     ],
 )
 def test_a_file_of_words_that_cannot_be_used_is_one_line(
-    text: str | None, says: str, mine: Path, capsys: pytest.CaptureFixture[str]
+    text: str | None, says: str, mine: Path, refused: Command
 ) -> None:
     (mine / "words.py").unlink()
     if text is not None:
         (mine / "words.py").write_text(text)
     file = mine / "net.json"
     file.write_text(json.dumps(counting_net(0)))
-    assert main(["tasks", "check", str(file), "--atlas", str(mine)]) == 2
-    error = capsys.readouterr().err
-    assert says in error
-    assert error.count("\n") == 1
+    assert says in refused("tasks check", file, "--atlas", mine)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,6 @@ from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.laws import threshold_layers
 from depthlaw.advisor.rules import rule
 from depthlaw.ledger.cli import plain
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.cli.compare_command import compare
 
 
@@ -27,12 +27,11 @@ def shown(capsys: pytest.CaptureFixture[str], *names: str) -> str:
 
 
 def test_a_listed_model_and_its_own_configuration_are_counted_alike(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, depthlaw: Callable[..., Any]
 ) -> None:
     net = models.architecture(models.model("Llama-3-8B"))
     (tmp_path / "config.json").write_text(json.dumps(config_of(net)), encoding="utf-8")
-    assert main(["compare", "llama-3-8b", str(tmp_path), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = depthlaw("compare llama-3-8b --json", tmp_path).data
     listed, read = said["nets"]
     assert (listed["status"], read["status"]) == ("seen", "read")
     told_apart = {"name", "source", "status", "remarks"}
@@ -42,8 +41,7 @@ def test_a_listed_model_and_its_own_configuration_are_counted_alike(
     assert listed["total"] == count(net).total == 8_030_261_248
     assert listed["kv_bytes_per_token"] == 2 * 2 * 32 * 8 * 128
     assert said["context"] == 4096
-    assert main(["compare", "bert-large", "llama-3-8b", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["context"] == 512
+    assert depthlaw("compare bert-large llama-3-8b --json").data["context"] == 512
     laws = {law["key"]: law for law in listed["laws"]}
     assert laws["nanochat"]["depth"] == pytest.approx((32 * 4096**2 / 64**2) ** (1 / 3))
     assert laws["nanochat"]["extrapolated"]
@@ -125,10 +123,9 @@ def test_where_training_ended_is_no_verdict_on_deeper_nets(
 
 
 def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
-    capsys: pytest.CaptureFixture[str], refused: Callable[..., str]
+    depthlaw: Callable[..., Any], refused: Callable[..., str]
 ) -> None:
-    assert main(["compare", "--list"]) == 0
-    names = capsys.readouterr().out.splitlines()
+    names = depthlaw("compare --list").out.splitlines()
     assert sorted(names) == sorted(m.name for m in models.models())
     said = refused("compare gpt2")
     assert "nearest are GPT-2 small, " in said

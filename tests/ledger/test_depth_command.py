@@ -29,19 +29,24 @@ LLAMA = {
     "max_position_embeddings": 2048,
     "tie_word_embeddings": False,
 }
-Refused = Callable[..., str]
+Run = Callable[..., str]
 
 
 def listing(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*"))
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+@pytest.fixture
+def run(depthlaw: Callable[..., Any]) -> Run:
     """What a command prints that succeeds."""
-    assert main([str(a) for a in arguments]) == 0
-    out, err = capsys.readouterr()
-    assert "error" not in err
-    return out
+
+    def printed(*words: str | Path) -> str:
+        code, out, err = depthlaw(*words)
+        assert code == 0
+        assert "error" not in err
+        return str(out)
+
+    return printed
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -89,7 +94,7 @@ def lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("typed", ["", *lines(BAD)])
 def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
-    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "exists.json").write_text("mine")
@@ -127,7 +132,7 @@ CONFIGS: dict[str, str | bytes | Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("case", CONFIGS)
 def test_a_malformed_or_hostile_configuration_is_refused_in_one_line(
-    case: str, tmp_path: Path, refused: Refused
+    case: str, tmp_path: Path, refused: Run
 ) -> None:
     file, content = tmp_path / "config.json", CONFIGS[case]
     if isinstance(content, str | bytes):
@@ -139,7 +144,7 @@ def test_a_malformed_or_hostile_configuration_is_refused_in_one_line(
 
 @pytest.mark.parametrize("table", ["", "L,d,ms\n12,768,nan\n", "\x00\x01\x02" * 99])
 def test_a_table_of_latencies_that_cannot_be_used_is_refused_in_one_line(
-    table: str, tmp_path: Path, refused: Refused
+    table: str, tmp_path: Path, refused: Run
 ) -> None:
     """More of them in tests/advisor/test_latency.py."""
     (tmp_path / "points.csv").write_text(table)
@@ -162,7 +167,7 @@ BAD_SWEEPS = f"""
 
 @pytest.mark.parametrize("typed", ["", *lines(BAD_SWEEPS)])
 def test_a_bad_sweep_is_refused_in_one_line_and_nothing_is_written(
-    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "exists.csv").write_text("mine")
@@ -187,17 +192,15 @@ ANSWERED = """
 
 
 @pytest.mark.parametrize("typed", lines(ANSWERED))
-def test_an_answer_fits_80_columns(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "depth", *typed.split(), "--why")  # begins with the short answer
+def test_an_answer_fits_80_columns(typed: str, run: Run) -> None:
+    text = run("depth", *typed.split(), "--why")  # begins with the short answer
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
-    assert run(capsys, "depth", *typed.split(), "--cite").count("\n") == 1
+    assert run("depth", *typed.split(), "--cite").count("\n") == 1
 
 
-def test_the_default_answer_is_short_and_the_rest_is_behind_why(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    short, long = run(capsys, "depth", "3B"), run(capsys, "depth", "3B", "--why")
+def test_the_default_answer_is_short_and_the_rest_is_behind_why(run: Run) -> None:
+    short, long = run("depth 3B"), run("depth 3B --why")
     assert len(short.splitlines()) <= 16
     assert long.startswith(short.rstrip())
     for word in ("EXTRAPOLATED", "printed", "Levine", "claim depth_choice/levine_fit_depth ("):
@@ -205,19 +208,17 @@ def test_the_default_answer_is_short_and_the_rest_is_behind_why(
     assert re.search(r"\d+ layers x width [\d,]+", short.splitlines()[1])
 
 
-def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    text = run(capsys, "depth", "--evidence")
+def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(run: Run) -> None:
+    text = run("depth --evidence")
     for words in ("nanochat", "Levine's fit", "not equal after rounding", "Marin *"):
         assert words in text
     assert re.search(r"muP's best d / L \* +optimum +0.215", text)
     assert len(re.findall(r" \*(?=\s)", text)) == 5
-    data = json.loads(run(capsys, "depth", "--evidence", "--json"))
+    data = json.loads(run("depth --evidence --json"))
     assert data["answer"] is None
     assert sum(rule["may_be_chosen"] for rule in data["evidence"]["rules"]) == 5
     assert data["evidence"]["against_default"]["told"] is False
-    assert run(capsys, "depth", "3B", "--evidence").endswith(text)
+    assert run("depth 3B --evidence").endswith(text)
 
 
 @pytest.mark.parametrize(
@@ -230,32 +231,27 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
         ("--params 7e9", "--params (a size stands alone, as in depthlaw depth 7e9);"),
     ],
 )
-def test_an_unknown_option_is_named_with_those_like_it(
-    typed: str, near: str, refused: Refused
-) -> None:
+def test_an_unknown_option_is_named_with_those_like_it(typed: str, near: str, refused: Run) -> None:
     assert refused(f"depth {typed}").startswith(f"error: no such option: {near}")
 
 
 def test_a_written_configuration_is_read_back_as_the_recommended_shape(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, run: Run, refused: Run
 ) -> None:
     file = tmp_path / "config.json"
-    run(capsys, "depth", "3B", "--config", file)
+    run("depth 3B --config", file)
     assert [p.name for p in listing(tmp_path)] == ["config.json"]
-    assert run(capsys, "depth", "3B", "--config", "-") == file.read_text()
-    shape = json.loads(run(capsys, "depth", "3B", "--json"))["answer"]["shape"]["architecture"]
-    given = json.loads(run(capsys, "depth", "--hf", file, "--json"))["answer"]["given"]
+    assert run("depth 3B --config -") == file.read_text()
+    shape = json.loads(run("depth 3B --json"))["answer"]["shape"]["architecture"]
+    given = json.loads(run("depth --hf", file, "--json"))["answer"]["given"]
     for field in ("layers", "width", "heads", "d_ff", "vocabulary", "tied"):
         assert given["architecture"][field] == shape[field]
     file.write_text("mine")
-    assert main(["depth", "3B", "--config", str(file)]) == 2
+    said = refused("depth 3B --config", file)
     assert file.read_text() == "mine"
-    said = capsys.readouterr().err
     assert said.endswith("--force to replace it; to judge it give it to --hf\n")
-    assert said.count("\n") == 1
-    assert main(["depth", "--config", str(file)]) == 2
-    assert "to judge a configuration give it to --hf" in capsys.readouterr().err
-    run(capsys, "depth", "3B", "--config", file, "--force")
+    assert "to judge a configuration give it to --hf" in refused("depth --config", file)
+    run("depth 3B --config", file, "--force")
     assert json.loads(file.read_text())["num_hidden_layers"] == shape["layers"]
 
 
@@ -272,46 +268,44 @@ def test_a_written_configuration_is_read_back_as_the_recommended_shape(
     ],
 )
 def test_what_a_written_configuration_does_not_hold_is_said(
-    typed: str, said: str | None, capsys: pytest.CaptureFixture[str]
+    typed: str, said: str | None, depthlaw: Callable[..., Any]
 ) -> None:
-    assert main(["depth", *typed.split(), "--config", "-"]) == 0
-    out, err = capsys.readouterr()
+    code, out, err = depthlaw(f"depth {typed} --config -")
+    assert code == 0
     json.loads(out)
     assert err == "" if said is None else re.fullmatch(f"note: [^\n]*{said}[^\n]*\n", err)
 
 
 def test_of_a_given_configuration_the_shape_alone_is_written_and_bits_are_of_its_weights(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, run: Run, depthlaw: Callable[..., Any]
 ) -> None:
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
-    assert main(["depth", "--hf", str(tmp_path), "--pipeline", "16", "--config", "-"]) == 0
-    assert "rope_theta" in capsys.readouterr().err
-    said = (run(capsys, "depth", "--hf", tmp_path, "--bits", n, "--json") for n in ("16", "4"))
+    assert "rope_theta" in depthlaw("depth --pipeline 16 --config - --hf", tmp_path).err
+    said = (run("depth --hf", tmp_path, "--bits", n, "--json") for n in ("16", "4"))
     whole, quarter = (json.loads(text)["answer"]["memory"]["weights"] for text in said)
     assert whole == 4 * quarter
 
 
 @pytest.mark.parametrize("name", ["a\nb.json", "a\x1b[2Jb.json"])
 def test_a_name_with_control_characters_stays_one_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depthlaw: Callable[..., Any]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for code in (0, 2):  # written; there already
-        assert main(["depth", "3B", "--config", name]) == code
-        err = capsys.readouterr().err
-        assert err.count("\n") == 1
+        said, _, err = depthlaw("depth 3B --config", name)
+        assert (said, err.count("\n")) == (code, 1)
         assert err.strip().isprintable()
 
 
 def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep, "_PLOTTED", 2)
     sizes = ["sweep", "--from", "100M", "--to", "10B", "--points", "3"]
-    table = run(capsys, *sizes)
+    table = run(*sizes)
     assert [line.split()[0] for line in table.splitlines()[1:4]] == ["100M", "1B", "10B"]
-    data = json.loads(run(capsys, *sizes, "--json"))
-    assert run(capsys, *sizes, "--csv", tmp_path / "s.csv") == ""
+    data = json.loads(run(*sizes, "--json"))
+    assert run(*sizes, "--csv", tmp_path / "s.csv") == ""
     for line, each in zip(table.splitlines()[1:4], data["sweep"], strict=True):
         within = each["answer"]["interval"]
         assert within["ended"]
@@ -320,7 +314,7 @@ def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
             f"{' *' * within['extrapolated']}  "
         ) in line
     assert " = " not in table
-    demanded = run(capsys, *sizes, "--most-layers", "20")
+    demanded = run(*sizes, "--most-layers", "20")
     assert [" = " in line for line in demanded.splitlines()[1:4]] == [False, True, True]
     assert "= the demands set this depth, not the rule" in demanded
     heading, *rows = (tmp_path / "s.csv").read_text().splitlines()
@@ -329,18 +323,16 @@ def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
     assert [row.split(",")[1] for row in rows] == [
         str(each["answer"]["shape"]["architecture"]["layers"]) for each in data["sweep"]
     ]
-    run(capsys, *sizes, "--plot", tmp_path / "s.svg")
+    run(*sizes, "--plot", tmp_path / "s.svg")
     assert (tmp_path / "s.svg").read_bytes().startswith(b"<?xml")
 
 
-def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(tmp_path: Path, run: Run) -> None:
     sizes = ["sweep", "--from", "10B", "--to", "100B", "--points", "2"]
-    run(capsys, *sizes, "--csv", tmp_path / "s.csv")
-    assert run(capsys, *sizes, "--csv", "-") == (tmp_path / "s.csv").read_text()
+    run(*sizes, "--csv", tmp_path / "s.csv")
+    assert run(*sizes, "--csv", "-") == (tmp_path / "s.csv").read_text()
     sizes += ["--experts", "16", "--active-experts", "2", "--pipeline", "4", "--count", "active"]
-    for answer in json.loads(run(capsys, *sizes, "--json"))["sweep"]:
+    for answer in json.loads(run(*sizes, "--json"))["sweep"]:
         shape = answer["answer"]["shape"]
         assert shape["architecture"]["experts"]["active"] == 2
         assert shape["architecture"]["layers"] % 4 == 0
@@ -355,7 +347,7 @@ def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
                 re.MULTILINE,
             )
         )
-        for section in (run(capsys, command, "--help") for command in ("depth", "sweep"))
+        for section in (run(command, "--help") for command in ("depth", "sweep"))
     )
     assert depth == sweep != set()
 
@@ -369,13 +361,11 @@ def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
         "compare " + " ".join(["llama-3-8b"] * 9),
     ],
 )
-def test_no_line_is_longer_than_the_terminal(
-    typed: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_no_line_is_longer_than_was_asked_for(
+    typed: str, columns: int, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    from depthlaw.ledger.cli import plain
-
-    monkeypatch.setattr(plain, "columns", lambda: columns)
-    for line in run(capsys, *typed.split()).splitlines():
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for line in run(*typed.split()).splitlines():
         assert len(line) <= columns or " " not in line.strip()
 
 

@@ -1,13 +1,11 @@
 """`depthlaw doctor` is content with what is in order, and names what is not."""
 
-import json
 import sys
 from importlib.metadata import requires
 
 import pytest
 
 from depthlaw.ledger.cli import doctor_command as module
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records import environment
 from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.records.store import Record, Store, encode
@@ -28,15 +26,18 @@ def own(tmp_path, monkeypatch):
     return tmp_path / "r", reference
 
 
-def checks(capsys, *arguments):
-    code = main(["doctor", "--json", *map(str, arguments)])
-    found = json.loads(capsys.readouterr().out)
-    assert found["healthy"] == (code == 0)
-    return code, {check["name"]: check for check in found["checks"]}
+@pytest.fixture
+def checks(depthlaw):
+    def run(*words):
+        answer = depthlaw("doctor --json", *words)
+        assert answer.data["healthy"] == (answer.code == 0)
+        return answer.code, {check["name"]: check for check in answer.data["checks"]}
+
+    return run
 
 
-def test_a_sound_installation_has_no_problem(own, capsys):
-    code, found = checks(capsys, "--results", own[0])
+def test_a_sound_installation_has_no_problem(own, checks, depthlaw):
+    code, found = checks("--results", own[0])
     assert code == 0, found
     assert found["your records"]["says"] == f"1 record in {own[0]} verify"
     assert found["reference"]["says"].startswith(f"{len(shipped())} records, sealed")
@@ -46,51 +47,50 @@ def test_a_sound_installation_has_no_problem(own, capsys):
     assert found["base"]["says"].count(", ") == len(base) - 1 > 5
     # What the extra asks of another one, too.
     assert "matplotlib" in found["appendix"]["says"]
-    assert main(["doctor", "--results", str(own[0])]) == 0
-    *lines, last = capsys.readouterr().out.splitlines()
+    *lines, last = depthlaw("doctor --results", own[0]).out.splitlines()
     assert last == "no problem found"
     assert any(line.startswith("  ok      reference     ") for line in lines)
 
 
-def test_only_what_is_asked_to_load_compares_values_and_claims(own, capsys):
-    code, found = checks(capsys, "--load", "--results", own[0])
+def test_only_what_is_asked_to_load_compares_values_and_claims(own, checks):
+    code, found = checks("--load", "--results", own[0])
     assert code == 0, found
     assert found["agreement"]["says"].startswith("reference: 1 of 1 runs compared, all equal")
     assert found["claims"]["says"].startswith(f"{len(registry())} claims of ")
 
 
-def test_a_damaged_reference_is_a_problem(own, capsys, monkeypatch, tmp_path):
+def test_a_damaged_reference_is_a_problem(own, checks, monkeypatch, tmp_path):
     damaged = tmp_path / "reference.jsonl.gz"
     damaged.write_bytes(reference_ledger.SHIPPED.read_bytes()[:-500])
     monkeypatch.setattr(reference_ledger, "SHIPPED", damaged)
-    code, found = checks(capsys, "--results", own[0])
+    code, found = checks("--results", own[0])
     assert (code, found["reference"]["state"]) == (1, "PROBLEM")
     damaged.unlink()
-    assert checks(capsys, "--results", own[0])[0] == 1
+    assert checks("--results", own[0])[0] == 1
 
 
-def test_a_damaged_record_is_a_problem(own, capsys):
+def test_a_damaged_record_is_a_problem(own, checks, depthlaw):
     folder, reference = own
     file = Store(folder, read_only=True).file_of(reference.id)
     file.write_bytes(file.read_bytes()[:-20])
-    assert checks(capsys, "--results", folder)[0] == 1
-    assert main(["doctor", "--results", str(folder)]) == 1
-    out = capsys.readouterr().out
+    assert checks("--results", folder)[0] == 1
+    code, out, _ = depthlaw("doctor --results", folder)
+    assert code == 1
     assert "PROBLEM your records  1 file in" in out
     assert out.endswith("1 problem found\n")
     assert file.exists()
 
 
-def test_another_result_than_the_reference_is_a_problem(own, capsys):
+def test_another_result_than_the_reference_is_a_problem(own, checks):
     folder, _ = own
     other = next(r for r in shipped() if r.inputs["claim"] == "hops/doubling")
     Store(folder).put(Record(other.inputs, encode(Exact(10**9)), other.facts))
-    code, found = checks(capsys, "--load", "--results", folder)
+    code, found = checks("--load", "--results", folder)
     assert (code, found["agreement"]["state"]) == (1, "PROBLEM")
     assert found["agreement"]["says"].endswith("1 equal, 1 DIFFER")
 
 
-def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):
+def test_packages_that_lack_or_do_not_fit_are_named(own, checks, monkeypatch):
     known = {"numpy": "1.0"}
 
     def version(name):
@@ -100,7 +100,7 @@ def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):
 
     real = module.version
     monkeypatch.setattr(module, "version", version)
-    code, found = checks(capsys, "--results", own[0])
+    code, found = checks("--results", own[0])
     assert (code, found["base"]["says"]) == (1, "numpy is 1.0, asked for is >=1.26")
     assert found["empirics"]["state"] == "note"
     assert found["empirics"]["remedy"] == installing("empirics")

@@ -61,13 +61,10 @@ def text(tmp_path_factory):
     return file
 
 
-def test_they_are_listed(capsys):
-    assert main(["exercise"]) == 0
-    said = capsys.readouterr().out
+def test_they_are_listed(depthlaw):
     names = "depth-ablation initialisation gradient-flow layer-probing remove-layer"
-    assert [line.split()[0] for line in said.splitlines()[1:6]] == names.split()
-    assert main(["exercise", "--json"]) == 0
-    assert [each["number"] for each in json.loads(capsys.readouterr().out)] == [1, 2, 3, 4, 5]
+    assert [line.split()[0] for line in depthlaw("exercise").out.splitlines()[1:6]] == names.split()
+    assert [each["number"] for each in depthlaw("exercise --json").data] == [1, 2, 3, 4, 5]
 
 
 def test_without_a_package_the_extra_is_named(refused, monkeypatch):
@@ -76,10 +73,11 @@ def test_without_a_package_the_extra_is_named(refused, monkeypatch):
 
 
 @pytest.mark.train
-def test_records_carry_the_corpus_and_are_read_again(here, text, tmp_path, capsys):
-    run = ["exercise", "depth-ablation", "--corpus", str(text), "--results", str(tmp_path / "r")]
-    assert main([*run, "--json"]) == 1  # so little training decides nothing
-    first = json.loads(capsys.readouterr().out)
+def test_records_carry_the_corpus_and_are_read_again(here, text, tmp_path, depthlaw):
+    run = ["exercise depth-ablation --corpus", text, "--results", tmp_path / "r"]
+    done = depthlaw(*run, "--json")
+    assert done.code == 1  # so little training decides nothing
+    first = done.data
     digest = corpus.own(text).digest
     records = [json.loads(file.read_text()) for file in (tmp_path / "r" / "runs").rglob("*.json")]
     assert (
@@ -89,8 +87,8 @@ def test_records_carry_the_corpus_and_are_read_again(here, text, tmp_path, capsy
     assert (narrow["x"], wide["x"]) == ([2, 4, 8, 16], [4])
     assert all(4 < loss < 6 for loss in narrow["y"] + wide["y"]), "nats per token of 300 ids"
     picture = tmp_path / "curve.svg"
-    assert main([*run, "--plot", str(picture)]) == 1
-    printed = capsys.readouterr()
+    printed = depthlaw(*run, "--plot", picture)
+    assert printed.code == 1
     assert f"{len(records)} already recorded" in printed.err
     assert "Predicted: " in printed.out
     assert "UNDECIDED  exercises/deeper_is_better" in printed.out
@@ -123,7 +121,7 @@ if __name__ == "__main__":
 """
 
 
-def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
+def test_suites_take_a_corpus_too(text, tmp_path, depthlaw, refused, monkeypatch):
     """The cases that name a corpus move to it; where none does that is said, and stores nothing."""
     digest = corpus.own(text).digest
     trains, counts = (
@@ -132,15 +130,15 @@ def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
     )
     assert {case.corpus for case in (*trains.cases("training"), trains.control.case)} == {digest}
     assert counts.cases("quick") == find(counts.key).cases("quick")
-    asked = ["--corpus", str(text), "--results", str(tmp_path)]
-    assert main(["verify", "--only", counts.key, *asked]) == 2
-    assert "none of the claims asked for trains on a text" in capsys.readouterr().err
+    asked = ["--corpus", text, "--results", tmp_path]
+    said = refused("verify --only", counts.key, *asked)
+    assert "none of the claims asked for trains on a text" in said
     assert not (tmp_path / "cache").exists()
 
     seen = []
     monkeypatch.setattr(corpus, "encoded", lambda *given: seen.append(given))
     monkeypatch.setattr(Work, "execute", lambda *_: (_ for _ in ()).throw(Stopped("enough")))
-    assert main(["verify", "training", "--only", trains.key, *asked]) == 130
+    assert depthlaw("verify training --only", trains.key, *asked).code == 130
     assert seen == [(digest, 2000, str(tmp_path / "cache"))]
     assert [file.stem for file in (tmp_path / "cache" / "corpora").iterdir()] == [digest]
 

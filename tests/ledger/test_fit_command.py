@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 from depthlaw.advisor.grids import rows
-from depthlaw.ledger.cli.arguments import main
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "gemstones.csv"
 
@@ -43,9 +41,8 @@ def losses(tmp_path_factory: pytest.TempPathFactory) -> str:
     return table(tmp_path_factory.mktemp("fit") / "losses.csv", made)
 
 
-def test_json(losses: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fit", losses, "--seed-column", "run", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_json(losses: str, depthlaw: Callable[..., Any]) -> None:
+    found = depthlaw("fit --seed-column run --json", losses).data
     assert [each["seeds"] for each in found["budgets"]] == [2, 2, 2]
     slope = next(law for law in found["laws"] if law["form"] == "power")
     # Five standard errors.
@@ -55,15 +52,13 @@ def test_json(losses: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_a_picture_is_written_once(
-    losses: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    losses: str, tmp_path: Path, depthlaw: Callable[..., Any], refused: Callable[..., str]
 ) -> None:
     picture = tmp_path / "fit.svg"
-    arguments = ["fit", losses, "--seed-column", "run", "--plot", str(picture)]
-    assert main(arguments) == 0
-    assert "2 seeds" in capsys.readouterr().out
+    command = ("fit --seed-column run", losses, "--plot", picture)
+    assert "2 seeds" in depthlaw(*command).out
     assert "<svg" in picture.read_text(encoding="utf-8")
-    assert main(arguments) == 2
-    assert "exists" in capsys.readouterr().err
+    assert "exists" in refused(*command)
 
 
 def test_the_example_holds_the_rows_of_the_advisor() -> None:

@@ -1,6 +1,8 @@
 """What the command line says of itself: examples that parse, and what a shell offers."""
 
+import inspect
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -8,7 +10,7 @@ import sys
 
 import pytest
 
-from depthlaw.ledger.cli import completion
+from depthlaw.ledger.cli import arguments, completion
 from depthlaw.ledger.cli.arguments import main, parser
 from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.theory.claims.code_version import write_cache
@@ -39,6 +41,13 @@ def test_every_command_has_examples_that_parse(path):
         # Parsed, not carried out: an unknown option or a missing argument raises.
         target.make_context(" ".join(words[:place]), words[place:])
         assert len(f"  depthlaw {example}") <= 80
+
+
+@pytest.mark.parametrize("name", [name for name, runs in arguments._RUNS.items() if runs])
+def test_what_does_the_work_takes_what_is_declared(name):
+    function = pkgutil.resolve_name(f"depthlaw.ledger.cli.{arguments._RUNS[name]}")
+    declared = COMMANDS[tuple(name.split())].params
+    inspect.signature(function).bind(**dict.fromkeys(each.name for each in declared))
 
 
 def test_keys_in_examples_exist():

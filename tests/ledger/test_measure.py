@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ from depthlaw.empirics.architectures.ablations import VARIANTS
 from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals
 from depthlaw.ledger.cli import measure_commands
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.environment import installing
 
 TINY = ("--layers", "2", "--width", "8", "--heads", "2", "--batch", "2", "--tokens", "5")
@@ -41,15 +38,22 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure_commands, "measure_residuals", made_up)
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    assert main(["measure", *map(str, arguments)]) == 0
-    return capsys.readouterr().out
+@pytest.fixture
+def run(depthlaw: Callable[..., Any]) -> Callable[..., Any]:
+    """The answer of `depthlaw measure`."""
+
+    def measured(*words: object) -> Any:
+        answer = depthlaw("measure", *words)
+        assert answer.code == 0
+        return answer
+
+    return measured
 
 
-def test_alone_it_lists_every_model_and_every_variant(capsys: pytest.CaptureFixture[str]) -> None:
-    listed = run(capsys)
+def test_alone_it_lists_every_model_and_every_variant(run: Callable[..., Any]) -> None:
+    listed = run().out
     assert {line.split()[0] for line in listed.splitlines() if line} >= {*ARCHITECTURES, *VARIANTS}
-    data = json.loads(run(capsys, "--json"))
+    data = run("--json").data
     assert data["models"].keys() == ARCHITECTURES.keys()
     assert {name: tuple(parts) for name, parts in data["variants"].items()} == VARIANTS
 
@@ -72,8 +76,8 @@ def test_too_little_memory_is_one_line(
 
 
 @pytest.mark.usefixtures("fake")
-def test_json_holds_what_was_measured_for_every_seed(capsys: pytest.CaptureFixture[str]) -> None:
-    data = json.loads(run(capsys, "residual", "--model", "gpt2", "--seeds", "4", "--json"))
+def test_json_holds_what_was_measured_for_every_seed(run: Callable[..., Any]) -> None:
+    data = run("residual", "--model", "gpt2", "--seeds", "4", "--json").data
     assert data["seeds"] == [0, 1, 2, 3]
     assert (len(data["by_seed"]), len(data["by_layer"])) == (4, 13)
     values = [row[3] for row in data["by_seed"]]
@@ -85,29 +89,22 @@ def test_json_holds_what_was_measured_for_every_seed(capsys: pytest.CaptureFixtu
         row["residual"] < data["rounding_below"] for row in data["by_layer"]
     ]
     assert data["rounding_below"] == 8 * 2.0**-23
-    one = json.loads(run(capsys, "residual", "--model", "gpt2", "--seeds", "1", "--json"))
+    one = run("residual", "--model", "gpt2", "--seeds", "1", "--json").data
     assert one["by_layer"][3]["half_width"] is None
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_narrow_terminal_cuts_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    shown = run(capsys, "residual", "--model", "gpt2", "--seeds", "2")
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", shown)
-    assert max(map(len, shown.splitlines())) <= 40
+def test_a_narrow_terminal_cuts_nothing(on_terminal: Callable[..., Any]) -> None:
+    shown = on_terminal(40, "measure", "residual", "--model", "gpt2", "--seeds", "2").out
     assert "…" not in shown
     table = shown.partition("relative residual:")[0]
     assert len(re.findall(r"\brounding\b", table)) == 7
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_picture_is_written_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_picture_is_written_whole(tmp_path: Path, run: Callable[..., Any]) -> None:
     file = tmp_path / "x.svg"
-    run(capsys, "residual", "--model", "gpt2", "--plot", file)
+    run("residual", "--model", "gpt2", "--plot", file)
     assert b"<svg" in file.read_bytes()
     assert list(tmp_path.iterdir()) == [file]
 
@@ -138,12 +135,12 @@ def test_in_float64_the_norms_of_some_nets_still_round_in_float32() -> None:
         assert measure_commands.rounding(made_up(model, dtype=dtype)) == expected
 
 
-def test_a_real_net_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_real_net_is_measured(run: Callable[..., Any]) -> None:
     """Without skips and MLPs tokens come closer; the table's numbers are those of the library."""
     from depthlaw.empirics.architectures.residuals import measure_residuals
 
     words = ["residual", "--model", "gpt2", "--variant", "san", "--seeds", "2", "--json"]
-    data = json.loads(run(capsys, *words, *TINY))
+    data = run(*words, *TINY).data
     found = measure_residuals(
         "gpt2", variant="san", layers=2, width=8, heads=2, batch=2, tokens=5, seeds=(0, 1)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -253,41 +253,33 @@ def test_the_table_has_the_published_cell_of_depth_and_k(
     assert depthlaw(*command, "--json").data["parameters"] == 132 * 32 + 2 * (12 * 32**2 + 13 * 32)
 
 
-def broken(folder: Path) -> dict[str, Path]:
-    """Folders that cannot be used, by what is said of them."""
-    made: dict[str, Path] = {"is not a folder": folder / "absent"}
-
-    def next_one() -> Path:
-        return folder / str(len(made))
-
-    def holding(said: str, files: dict[str, bytes]) -> None:
-        place = made[said] = next_one()
-        place.mkdir()
-        for name, data in files.items():
-            (place / name).write_bytes(data)
-
-    good = json.dumps(CONFIG).encode()
-    holding("holds no config.json", {})
-    holding("cannot be read", {"config.json": b"{"})
-    holding("the model is 'bert'", {"config.json": b'{"model_type": "bert"}'})
-    holding(
-        "the model is 'lstm'", {"config.yaml": PUBLISHED.replace("gpt2_model", "lstm").encode()}
-    )
-    holding("family is missing", {"config.yaml": b"out_dir: x"})
-    holding("no weights in one file", {"config.json": good})
-    holding("2 files", {"config.json": good, "model_1.pt": b"", "model_2.pt": b""})
-    holding("damaged", {"config.json": good, "model.safetensors": b"no weights"})
-    w = weights()
-    code, nested = next_one(), {"state": w}
-    for said, tensors in (("more than weights", {"w": Path("x")}), ("a state_dict alone", nested)):
-        holding(said, {"config.json": good})
-        torch.save(tensors, made[said] / "pytorch_model.bin")
-    assert code.is_dir()
-    short, nan = (
-        {**w, "ln_f.bias": torch.zeros(3)},
-        {**w, "ln_f.bias": torch.full((WIDTH,), torch.nan)},
-    )
+def broken(folder: Path) -> Iterator[tuple[str, Path]]:
+    """What is said of folders that cannot be used, each of which is made anew."""
+    good, w = {"config.json": json.dumps(CONFIG)}, weights()
+    unsafe = {"more than weights": Path("x"), "a state_dict alone": w}
+    for place, (said, files) in enumerate(
+        {
+            "holds no config.json": {},
+            "cannot be read": {"config.json": "{"},
+            "the model is 'bert'": {"config.json": '{"model_type": "bert"}'},
+            "the model is 'lstm'": {"config.yaml": PUBLISHED.replace("gpt2_model", "lstm")},
+            "family is missing": {"config.yaml": "out_dir: x"},
+            "no weights in one file": good,
+            "2 files": {**good, "model_1.pt": "", "model_2.pt": ""},
+            "damaged": {**good, "model.safetensors": "no weights"},
+            **dict.fromkeys(unsafe, good),
+        }.items()
+    ):
+        made = folder / f"files {place}"
+        made.mkdir()
+        for name, text in files.items():
+            (made / name).write_text(text)
+        if said in unsafe:
+            torch.save({"state": unsafe[said]}, made / "pytorch_model.bin")
+        yield said, made
     without = {name: weight for name, weight in w.items() if name != "ln_f.bias"}
+    short = {**w, "ln_f.bias": torch.zeros(3)}
+    nan = {**w, "ln_f.bias": torch.full((WIDTH,), torch.nan)}
     for said, tensors, config in (
         ("no wte.weight", {"x": torch.zeros(1)}, {}),
         ("ln_f.bias, [3] in place of [32]", short, {}),
@@ -305,14 +297,14 @@ def broken(folder: Path) -> dict[str, Path]:
         ("has 98 positions", {**w, "wpe.weight": w["wpe.weight"][:98]}, {"n_positions": 98}),
         ("has 4 logits", {**w, "lm_head.weight": torch.zeros(4, WIDTH)}, {}),
     ):
-        made[said] = stored(next_one(), tensors, **config)
-    return made
+        yield said, stored(folder / "stored", tensors, **config)
 
 
 def test_what_cannot_be_used_is_one_line_and_2(
     tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for said, folder in broken(tmp_path).items():
+    assert "is not a folder" in refused("measure hops --checkpoint", tmp_path / "absent")
+    for said, folder in broken(tmp_path):
         assert said in refused("measure hops --checkpoint", folder)
     good = stored(tmp_path / "good")
     for option, said in {

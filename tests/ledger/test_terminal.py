@@ -16,6 +16,7 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.cli.tables import claims_table, print_table, text_table
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.claims_index import claims_index
+from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import suite_verdicts
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.theory.claims.definition import registry
@@ -28,8 +29,6 @@ def results(tmp_path_factory):
     claims = registry()
     chosen = {key: claims[key] for key in (LONG, "hops/depth_corrected", "separation_rank/degree")}
     store = Store(tmp_path_factory.mktemp("r"))
-    from depthlaw.ledger.running.plan import plan
-
     for run in plan(chosen, "quick"):
         if run.case is not None:
             store.put(run.execute())
@@ -42,30 +41,27 @@ def printed(width: int, *, is_terminal: bool, what) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
 
 
+def verdicts(results, width: int, *, is_terminal: bool) -> str:
+    table = terminal.verdict_table(results)
+    return printed(width, is_terminal=is_terminal, what=lambda c: print_table(c, table))
+
+
 def squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
 def test_piped_tables_have_a_whole_row_for_each_claim(results):
-    text = printed(
-        40, is_terminal=False, what=lambda c: print_table(c, terminal.verdict_table(results))
-    )
+    text = verdicts(results, 40, is_terminal=False)
     assert "…" not in text
     for result in results:
-        (row,) = (
-            line
-            for line in text.splitlines()
-            if line.startswith(f" {result.claim.key.partition('/')[2]} ")
-        )
+        (row,) = re.findall(rf"^ {result.claim.name} .*$", text, re.M)
         assert result.verdict.value in row
         assert row.endswith(f"{result.claim.source.key} {result.claim.wording}")
 
 
 @pytest.mark.parametrize("width", [20, 40, 72, 100])
 def test_a_terminal_gets_every_word_within_its_width(results, width):
-    text = printed(
-        width, is_terminal=True, what=lambda c: print_table(c, terminal.verdict_table(results))
-    )
+    text = verdicts(results, width, is_terminal=True)
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     for result in results:
@@ -79,7 +75,7 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
         ):
             assert part in squeezed(text)
         # A long name goes on below, where the other columns of its second line are empty.
-        assert result.claim.key.partition("/")[2][: min(27, width - 2)] in text
+        assert result.claim.name[: min(27, width - 2)] in text
     if width >= 40:
         # Words that fit are not broken.
         assert all(re.search(rf"\b{result.verdict.value}\b", text) for result in results)
@@ -88,14 +84,9 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
 @pytest.mark.parametrize("width", [40, 80])
 def test_show_and_claims_keep_within_the_terminal(results, width):
     rows = [claims_index()[result.claim.key] for result in results]
-    verdicts = {result.claim.key: str(result.verdict) for result in results}
-    shown, listed = (
-        printed(width, is_terminal=True, what=what)
-        for what in (
-            lambda c: terminal.show(c, card(results[1])),
-            lambda c: print_table(c, claims_table(rows, verdicts)),
-        )
-    )
+    table = claims_table(rows, {result.claim.key: str(result.verdict) for result in results})
+    shown = printed(width, is_terminal=True, what=lambda c: terminal.show(c, card(results[1])))
+    listed = printed(width, is_terminal=True, what=lambda c: print_table(c, table))
     assert max(map(len, (shown + listed).splitlines())) <= width
     assert "…" not in shown + listed
     for row in results[1].cases:
@@ -142,11 +133,8 @@ def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results)
     degree = next(r for r in results if r.claim.key == "separation_rank/degree")
     of_one_depth = [row for row in degree.cases if row.case.depth == degree.cases[0].case.depth]
     assert len(of_one_depth) > 1
-    text = printed(
-        200,
-        is_terminal=False,
-        what=lambda c: terminal.show(c, card(replace(degree, cases=tuple(of_one_depth)))),
-    )
+    shown = card(replace(degree, cases=tuple(of_one_depth)))
+    text = printed(200, is_terminal=False, what=lambda c: terminal.show(c, shown))
     assert text.splitlines()[1].startswith("verdict     PROVED: ")
     shared = f"depth={of_one_depth[0].case.depth}"
     before, table = text.split(f"in every case: {shared}\n")
@@ -166,11 +154,7 @@ def test_what_is_being_done_is_said_in_a_terminal_alone():
 
 def test_claims_without_cases_in_the_suite_are_counted_and_not_listed(results):
     none = replace(results[0], cases=(), proof=None, control=None)
-    text = printed(
-        100,
-        is_terminal=False,
-        what=lambda c: print_table(c, terminal.verdict_table([none, *results[1:]])),
-    )
+    text = verdicts([none, *results[1:]], 100, is_terminal=False)
     assert text.splitlines()[-1].split() == ["1", "claim", "without", "cases", "here"]
     assert f" {none.claim.name} " not in text
 

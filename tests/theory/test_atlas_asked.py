@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from math import inf
 
 import numpy as np
 import pytest
-from stored_nets import NETS, stored
+from stored_nets import NETS, changed, stored
 
 import depthlaw
 from depthlaw.advisor.atlas import atlas_rows
@@ -111,14 +110,14 @@ def test_a_net_is_checked_as_a_file_as_data_and_as_a_value() -> None:
 
 def test_a_net_is_checked_against_a_language_of_ones_own() -> None:
     net = stored("letters-hard")
+    bare = {k: v for k, v in net.items() if k not in ("task", "parameters")}
     language = {"language": "(a|b)*a(a|b)*a(a|b)*a(a|b)*"}
-    found = check({k: v for k, v in net.items() if k not in ("task", "parameters")} | language)
+    found = check(bare | language)
     # That three are enough the search does not find.
     assert (found.result, found.found.every_length) == (Result.NO_UPPER, True)
     assert (found.ends.needed, found.ends.lower.source) == (3, SEARCH)
     # Two letters a are another language.
-    fewer = {"language": "(a|b)*a(a|b)*a(a|b)*", "class": "uhat-right"}
-    found = check({k: v for k, v in net.items() if k not in ("task", "parameters")} | fewer)
+    found = check(bare | {"language": "(a|b)*a(a|b)*a(a|b)*", "class": "uhat-right"})
     assert found.result == Result.WRONG
     assert found.found.wrong.word == ("a", "a")
     with pytest.raises(UsageError, match="one of the two"):
@@ -128,12 +127,11 @@ def test_a_net_is_checked_against_a_language_of_ones_own() -> None:
 def test_binary_fractions_are_read_and_others_are_written_out() -> None:
     net = stored("parity")
     assert check(net | {"read": [float(x) for x in net["read"]]}).right
-    half = [[0.5 * x for x in row] for row in net["layers"][0]["heads"][0]["value"]]
-    exact = [[f"{x}/2" for x in row] for row in net["layers"][0]["heads"][0]["value"]]
-    for rows in (half, exact):
-        changed = json.loads(json.dumps(net))
-        changed["layers"][0]["heads"][0]["value"] = rows
-        assert check(changed, length=4).found == check(changed | {"about": ""}, length=4).found
+    way = ["layers", 0, "heads", 0, "value"]
+    value = net["layers"][0]["heads"][0]["value"]
+    half = changed(net, way, [[0.5 * x for x in row] for row in value])
+    exact = changed(net, way, [[f"{x}/2" for x in row] for row in value])
+    assert check(half, length=4).found == check(exact, length=4).found
     with pytest.raises(UsageError, match='no binary fraction, .* write the string "1/10"'):
         check(net | {"read": [0.1, *net["read"][1:]]})
 

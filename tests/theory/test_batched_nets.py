@@ -29,7 +29,7 @@ def words(net: ExactNet, length: int) -> Iterator[tuple[str, ...]]:
 
 def told(pairs: Iterable[tuple[Any, Any]]) -> list:
     """What is given before an error, and its text."""
-    given_before = []
+    given_before: list = []
     try:
         given_before.extend(pairs)
     except UsageError as error:
@@ -37,13 +37,9 @@ def told(pairs: Iterable[tuple[Any, Any]]) -> list:
     return given_before
 
 
-def one_by_one(net: ExactNet, length: int) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for word in words(net, length):
-        yield word, net.answer(word)
-
-
 def same(net: ExactNet, length: int) -> bool:
-    return told(answers(net, words(net, length))) == told(one_by_one(net, length))
+    one_by_one = ((word, net.answer(word)) for word in words(net, length))
+    return told(answers(net, words(net, length))) == told(one_by_one)
 
 
 @pytest.mark.parametrize(
@@ -140,25 +136,19 @@ def test_recurrent_nets_answer_as_word_by_word(data) -> None:
     """Residues modulo 3, of which states may lack what is written."""
     layers = []
     for _ in range(data.draw(st.integers(1, 2))):
-        size = data.draw(st.integers(1, 2))
-        numbers = st.integers(0, 2)
+        size, numbers = data.draw(st.integers(1, 2)), st.integers(0, 2)
         states = list(itertools.product(range(3), repeat=size))
-        steps = [
-            {
-                "matrix": data.draw(matrices(size, size, numbers)),
-                "add": data.draw(matrices(1, size, numbers))[0],
-            }
-            for _ in range(2)
-        ]
-        emit = [
-            [state, letter, data.draw(st.sampled_from("ab"))] for state in states for letter in "ab"
-        ]
+        rows = [data.draw(matrices(size + 1, size, numbers)) for _ in "ab"]
+        read = itertools.product(states, "ab")
+        emit = [[state, letter, data.draw(st.sampled_from("ab"))] for state, letter in read]
         missing = data.draw(st.integers(0, 3 * len(emit)))
         layers.append(
             {
                 "start": list(data.draw(st.sampled_from(states))),
                 "before": data.draw(st.booleans()),
-                "step": dict(zip("ab", steps, strict=True)),
+                "step": {
+                    x: {"matrix": m, "add": add} for x, (*m, add) in zip("ab", rows, strict=True)
+                },
                 "emit": emit[:missing] + emit[missing + 1 :],
             }
         )
@@ -178,10 +168,8 @@ def test_roots_are_run_word_by_word() -> None:
 
 
 def test_softmax_takes_whole_scores_also_where_the_file_names_a_root() -> None:
-    plain, named = (
-        net_of(stored("parity") | more)
-        for more in ({}, {"generator": {"polynomial": "x^2 - 2", "above": 0}})
-    )
+    plain = net_of(stored("parity"))
+    named = net_of(stored("parity") | {"generator": {"polynomial": "x^2 - 2", "above": 0}})
     asked = list(words(plain, 3))
     assert [named.answer(word) for word in asked] == [plain.answer(word) for word in asked]
 
@@ -211,22 +199,17 @@ def test_the_first_wrong_word_is_that_of_the_plain_loop(
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("query", "more", "says"),
     [
-        ({"generator": {"polynomial": "x^2 - 2", "above": 0}}, "softmax takes whole scores"),
-        ({"query": "20000"}, "softmax takes scores up to 10,000"),
-        ({"query": "1/3"}, "softmax takes whole scores"),
+        ("x", {"generator": {"polynomial": "x^2 - 2", "above": 0}}, "softmax takes whole scores"),
+        ("20000", {}, "softmax takes scores up to 10,000"),
+        ("1/3", {}, "softmax takes whole scores"),
     ],
 )
-def test_softmax_refuses_scores_that_are_not_whole_or_too_large(change, says) -> None:
-    made = stored("parity")
+def test_softmax_refuses_scores_that_are_not_whole_or_too_large(query, more, says) -> None:
+    made = stored("parity") | more
     head = made["layers"][0]["heads"][0]
-    if "query" in change:
-        head["query"][0][2] = change["query"]
-        head["key"][0][2] = 1
-    else:
-        made |= change
-        head["query"][0][2], head["key"][0][2] = "x", 1
+    head["query"][0][2], head["key"][0][2] = query, 1
     net = net_of(made)
     with pytest.raises(UsageError, match=says):
         net.answer(("0", "1"))
@@ -241,9 +224,6 @@ def powers(base: str) -> dict:
     zero = [[0, 0]]
     head = {"attention": "hard-right", "mask": "causal", "query": zero, "key": zero}
     return {
-        "task": "hops",
-        "parameters": {"k": 1, "symbols": 2},
-        "class": "one-causal-head",
         "family": "attention",
         "alphabet": ["a", "b"],
         "embedding": {"a": ["3/4"], "b": ["-1/6"]},

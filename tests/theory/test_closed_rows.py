@@ -25,7 +25,8 @@ STORED = {
     folder: [json.loads(file.read_text()) for file in sorted((EXAMPLES / folder).glob("*.json"))]
     for folder in ("nets", "bounds")
 }
-CLOSED = [row for row in atlas.atlas_rows() if row.gap == "closed"]
+ROWS = {(row.task.key, row.class_.key): row for row in atlas.atlas_rows()}
+CLOSED = [row for row in ROWS.values() if row.gap == "closed"]
 # Nets of these rows have too many states for a file; the page on nets says so.
 TOO_LARGE = [("a5-words", "deltanet"), ("s5-words", "deltanet")]
 
@@ -93,18 +94,9 @@ def test_most_closed_rows_have_something_stored() -> None:
 def hops_by_lookups() -> AtlasRow:
     """A row that was in the atlas and false: both ends by a claim about pointers that all tokens
     share, in a class whose keys are functions of the place."""
-    ends = [
-        replace(
-            atlas.bounds()[0],
-            task="hops",
-            class_="one-lookup",
-            end=end,
-            depth="ceil(log2(k)) + 2",
-            claim="least_depth/composition_layers",
-            covers="",
-        )
-        for end in ("lower", "upper")
-    ]
+    facts = {"task": "hops", "class_": "one-lookup", "depth": "ceil(log2(k)) + 2"}
+    facts |= {"claim": "least_depth/composition_layers", "covers": ""}
+    ends = [replace(atlas.bounds()[0], end=end, **facts) for end in ("lower", "upper")]
     return AtlasRow(atlas.tasks()["hops"], atlas.classes()["one-lookup"], *ends)
 
 
@@ -115,19 +107,16 @@ def test_a_row_whose_net_is_refused_in_its_class_is_found(checked) -> None:
 
 
 def test_a_closed_row_with_a_net_or_a_bound_that_fails_is_found(checked, monkeypatch) -> None:
-    def row(task: str, class_: str) -> AtlasRow:
-        rows = {(each.task.key, each.class_.key): each for each in CLOSED}
-        return rows[task, class_]
-
-    (lookups,) = about(row("composition", "one-lookup"), "nets")
+    composed, stair = ROWS["composition", "one-lookup"], ROWS["stair", "uhat-right"]
+    (lookups,) = about(composed, "nets")
     changed = lookups | {"layers": lookups["layers"][:-1]}
     monkeypatch.setitem(STORED, "nets", [changed])
-    assert "WRONG" in fault(row("composition", "one-lookup"), checked)
+    assert "WRONG" in fault(composed, checked)
     monkeypatch.setitem(STORED, "nets", [])
-    assert "no stored net" in fault(row("composition", "one-lookup"), checked)
-    (bound,) = about(row("stair", "uhat-right"), "bounds")
+    assert "no stored net" in fault(composed, checked)
+    (bound,) = about(stair, "bounds")
     monkeypatch.setitem(STORED, "bounds", [bound | {"layers": bound["layers"] + 1}])
-    assert "not verified" in fault(row("stair", "uhat-right"), checked)
+    assert "not verified" in fault(stair, checked)
 
 
 # --- the word ---
@@ -155,19 +144,18 @@ def test_claims_of_closed_rows_are_proved_or_argued_as_a_whole() -> None:
 )
 @pytest.mark.parametrize("end", ["lower", "upper"])
 def test_the_word_is_that_of_the_weaker_end(end, change, word) -> None:
-    (row,) = (r for r in CLOSED if (r.task.key, r.class_.key) == ("dyck", "uhat-right"))
+    row = ROWS["dyck", "uhat-right"]
     other = replace(row, **{end: replace(getattr(row, end), **change)})
     assert other.gap == word
 
 
 def test_one_end_is_open_unless_no_depth_suffices() -> None:
-    rows = {(row.task.key, row.class_.key): row for row in atlas.atlas_rows()}
-    none = rows["parity", "uhat-right"]
+    none = ROWS["parity", "uhat-right"]
     assert none.gap == "closed"
     assert none.lower is not None
     assert replace(none, lower=replace(none.lower, claim="")).gap == "ends meet"
     assert replace(none, lower=replace(none.lower, depth="2")).gap == "open"
-    assert rows["regular", "softmax-log-bits"].gap == "open"
+    assert ROWS["regular", "softmax-log-bits"].gap == "open"
 
 
 def test_every_word_comes_with_its_meaning(capsys) -> None:

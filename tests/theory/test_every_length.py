@@ -28,12 +28,12 @@ def nets(draw) -> dict:
     """Up to two layers of hard heads to either side, under either mask."""
     layers = []
     for _ in range(draw(st.integers(1, 2))):
+        names = ("query", "key", "value", "output")
         heads = [
             {
                 "attention": draw(st.sampled_from(["hard-right", "hard-left"])),
                 "mask": draw(st.sampled_from(["strict", "causal"])),
-                **{name: draw(matrices(WIDTH, WIDTH)) for name in ("query", "key", "value")},
-                "output": draw(matrices(WIDTH, WIDTH)),
+                **{name: draw(matrices(WIDTH, WIDTH)) for name in names},
             }
             for _ in range(draw(st.integers(1, 2)))
         ]
@@ -74,21 +74,15 @@ def test_a_net_that_is_wrong_on_long_words_alone_is_found_wrong() -> None:
     assert found.wrong == ("a",) * 12
 
 
-@pytest.mark.parametrize("change", [{"positions": ["i"]}, {"at": "first"}, {"mask": "none"}])
+@pytest.mark.parametrize("change", [{}, {"positions": ["i"]}, {"at": "first"}, {"mask": "none"}])
 def test_nets_whose_states_do_not_close_up_are_left_to_the_run(change) -> None:
-    body = of_formula(in_order("a"), "ab", "right").body
-    if "positions" in change:
-        for head in body["layers"][0]["heads"]:
-            for name in ("query", "key", "value"):
-                head[name] = [[*row, 0] for row in head[name]]
-            head["output"].append([0])
-        body["layers"][0].pop("mlp", None)
-        body["read"].append(0)
-    if "mask" in change:
-        body["layers"][0]["heads"][0]["mask"] = change["mask"]
-    else:
-        body |= change
-    assert automaton(net_of(body), word_task("letters", {"k": 1})) is None
+    mask, rest = change.get("mask", "strict"), [] if "positions" in change else [0]
+    head = {"attention": "hard-right", "mask": mask, "output": [[0], [1]]}
+    head |= {name: [[1, 0]] for name in ("query", "key", "value")}
+    body = {"family": "attention", "alphabet": ["a", "b"], "layers": [{"heads": [head]}]}
+    body |= {"embedding": {"a": [1, *rest], "b": [0, *rest]}, "read": [0, 1]}
+    net = net_of(body | {name: to for name, to in change.items() if name != "mask"})
+    assert (automaton(net, word_task("letters", {"k": 1})) is None) == bool(change)
 
 
 def test_too_many_states_are_given_up(monkeypatch) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from stored_nets import NETS, changed, stored
+from stored_nets import NETS, stored
 
 from depthlaw.advisor.atlas import RULES, AtlasClass, classes
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.theory.atlas.tasks import word_task
 from depthlaw.theory.nets.classes import family_of, in_class
 from depthlaw.theory.nets.json_format import net_of
 
@@ -30,17 +29,12 @@ def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
     assert said["whole"] == (file.stem not in some and not file.stem.startswith("hops"))
 
 
-def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(checked) -> None:
+def test_one_layer_more_is_worse(checked) -> None:
     net = stored("parity")
     idle = {"heads": []}
     code, said = checked(net | {"layers": [*net["layers"], idle]})
     assert code == 0
     assert "3 layers: more than the table (2)" in said
-    code, said = checked(changed(net, ["layers", 0, "mlp", "out", 5, 1], -1))
-    assert code == 1
-    assert said.startswith("WRONG: ")
-    short = net | {"layers": net["layers"][:1]}
-    assert checked(short)[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -122,66 +116,23 @@ def test_weights_that_break_their_class_are_refused() -> None:
 )
 def test_kinds_of_attention(kind, answers) -> None:
     """One head that looks at a value with equal scores: the words 1, 10 and 01."""
-    head = {
-        "attention": kind,
-        "query": [[1, 1]],
-        "key": [[1, 1]],
-        "value": [[0, 1]],
-        "output": [[0], [1]],
-        "base": 2,
-    }
-    net = net_of(
-        {
-            "family": "attention",
-            "alphabet": ["0", "1"],
-            "embedding": {"0": [1, 0], "1": [0, 1]},
-            "layers": [{"heads": [head], "residual": False}],
-            "read": [0, 1],
-        }
-    )
+    head = {"attention": kind, "base": 2, "value": [[0, 1]], "output": [[0], [1]]}
+    layer = {"heads": [head | {"query": [[1, 1]], "key": [[1, 1]]}], "residual": False}
+    net = net_of(two_letters([1, 0], [0, 1]) | {"layers": [layer], "read": [0, 1]})
     assert [net.answer(word) for word in (("1",), ("1", "0"), ("0", "1"))] == answers
 
 
 def test_roots_of_polynomials_are_exact() -> None:
-    net = net_of(
-        {
-            "family": "attention",
-            "generator": {"polynomial": "x^2 - 2", "above": 0},
-            "alphabet": ["0", "1"],
-            "embedding": {"0": ["x"], "1": ["-1414213562373095/1000000000000000"]},
-            "layers": [
-                {
-                    "heads": [
-                        {
-                            "attention": "linear",
-                            "query": [[0]],
-                            "key": [[0]],
-                            "value": [[1]],
-                            "output": [[0]],
-                        }
-                    ]
-                }
-            ],
-            "read": [1],
-        }
-    )
+    head = {"attention": "linear", "query": [[0]], "key": [[0]], "value": [[1]], "output": [[0]]}
+    body = two_letters(["x"], ["-1414213562373095/1000000000000000"])
+    body |= {"generator": {"polynomial": "x^2 - 2", "above": 0}}
+    net = net_of(body | {"layers": [{"heads": [head]}], "read": [1]})
     assert [net.answer((letter,)) for letter in "01"] == [True, False]
 
 
-def test_words_and_their_answers() -> None:
-    dyck = word_task("dyck", {"k": 1, "D": 2})
-    assert [word for word in dyck.words(4) if dyck.answer(word)] == [
-        (),
-        ("(", ")"),
-        ("(", "(", ")", ")"),
-        ("(", ")", "(", ")"),
-    ]
-    blocks = word_task("blocks", {"k": 2})
-    assert ["".join(w) for w in blocks.words(3) if blocks.answer(w)] == ["ab", "aab", "abb"]
-    s3 = word_task("group-words", {"group": "S3"})
-    assert s3.answer(("120", "102")) == "021"
-    with pytest.raises(UsageError, match="the group 'M11'"):
-        word_task("group-words", {"group": "M11"})
+def two_letters(zero: list, one: list) -> dict:
+    embedding = {"0": zero, "1": one}
+    return {"family": "attention", "alphabet": ["0", "1"], "embedding": embedding}
 
 
 def test_a_class_added_as_a_row_is_checked_at_once() -> None:

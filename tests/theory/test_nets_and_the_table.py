@@ -22,45 +22,25 @@ from depthlaw.theory.nets.right import Mistake
 
 C2_NAMES = ("01", "10")
 # h <- -h for the letter other than 1: one reflection, which tracks C2.
-C2 = {
-    "parameters": {"group": "C2"},
-    "class": "deltanet",
-    "family": "recurrent",
-    "alphabet": ["01", "10"],
-    "layers": [
-        {
-            "start": [1],
-            "step": {"01": {"diagonal": [1]}, "10": {"diagonal": [-1]}},
-            "emit": [[[1], a, "01"] for a in C2_NAMES] + [[[-1], a, "10"] for a in C2_NAMES],
-        }
-    ],
-}
+FLIP = {"start": [1], "step": {"01": {"diagonal": [1]}, "10": {"diagonal": [-1]}}}
+FLIP["emit"] = {"letters": "01 10", "rows": [[[1], "01 01"], [[-1], "10 10"]]}
+C2 = stored("c2-deltanet") | {"layers": [FLIP]}
 
 
 def growing(longest: int) -> dict:
     """One layer whose state is a whole number and a sign: x -> e x + k modulo 3 for the letter with
     e and k."""
-    letters = {
-        "".join(str((e * x + k) % 3) for x in range(3)): (e, k) for e in (1, -1) for k in range(3)
-    }
+    maps = itertools.product((1, -1), range(3))
+    letters = {"".join(str((e * x + k) % 3) for x in range(3)): (e, k) for e, k in maps}
     names = {value: name for name, value in letters.items()}
     states = itertools.product(range(-2 * longest, 2 * longest + 1), (1, -1))
-    return {
-        "task": "group-words",
-        "parameters": {"group": "S3"},
-        "class": "diagonal-ssm",
-        "family": "recurrent",
-        "alphabet": sorted(letters),
-        "layers": [
-            {
-                "start": [0, 1],
-                "step": {
-                    name: {"diagonal": [e, e], "add": [k, 0]} for name, (e, k) in letters.items()
-                },
-                "emit": [[[k, e], name, names[e, k % 3]] for k, e in states for name in letters],
-            }
-        ],
+    layer = {
+        "start": [0, 1],
+        "step": {name: {"diagonal": [e, e], "add": [k, 0]} for name, (e, k) in letters.items()},
+        "emit": [[[k, e], name, names[e, k % 3]] for k, e in states for name in letters],
     }
+    body = {"task": "group-words", "parameters": {"group": "S3"}, "class": "diagonal-ssm"}
+    return body | {"family": "recurrent", "alphabet": sorted(letters), "layers": [layer]}
 
 
 def last_letter(kind: str, attention: dict) -> dict:
@@ -136,15 +116,9 @@ def test_where_no_depth_suffices_the_bound_is_named(kind, side, source, monkeypa
 
 def test_the_end_of_a_run_is_no_end_of_a_recurrent_net() -> None:
     """The powers of 2 modulo 7 have period 3: right on words of two letters."""
-    layer = {
-        "start": [1],
-        "step": {"01": {"diagonal": [1]}, "10": {"diagonal": [2]}},
-        "emit": [
-            [[state], letter, said]
-            for state, said in ((1, "01"), (2, "10"), (4, "01"))
-            for letter in C2_NAMES
-        ],
-    }
+    said_of = {1: "01", 2: "10", 4: "01"}
+    layer = {"start": [1], "step": {"01": {"diagonal": [1]}, "10": {"diagonal": [2]}}}
+    layer["emit"] = [[[state], letter, said_of[state]] for state in said_of for letter in C2_NAMES]
     loop = C2 | {"task": "group-words", "class": "diagonal-ssm", "modulus": 7, "layers": [layer]}
     found = check(loop, length=2)
     assert found.found.wrong == Mistake(("10", "10", "10"), "01", "10")
@@ -212,6 +186,7 @@ def test_no_row_is_no_record() -> None:
 
 
 def test_groups_of_a_task_are_what_it_says() -> None:
+    assert word_task("group-words", {"group": "S3"}).answer(("120", "102")) == "021"
     for group in GROUPS:
         elements = closure(GROUPS[group])
         names, facts = set(word_tasks.tasks_of_group(group)), lengths_of(group)
@@ -235,6 +210,7 @@ def test_groups_of_a_task_are_what_it_says() -> None:
         ("dyck", {"k": 5, "D": 1}, "up to 4 types of brackets"),
         ("parity-bits", {"n": 0}, "the parameter n of the task parity-bits"),
         ("group-words", {"group": 3}, "not about the group '3'; accepted are C2, C3,"),
+        ("group-words", {"group": "M11"}, "not about the group 'M11'; accepted are C2, C3,"),
         ("group-words", {"group": "A5"}, "try the task a5-words"),
         ("kgram", {"k": 1, "symbols": 2}, "words over 3 to 26 symbols here; got symbols = 2"),
         ("hops", {"k": 1, "symbols": 27}, "words over 2 to 26 symbols"),
@@ -269,8 +245,8 @@ def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zer
     net = stored("parity-3-heads")
     assert in_class(net_of(net), "softmax-linear-readout", letters=3) == ""
     twice = net | {"layers": net["layers"] * 2}
-    shown = in_class(net_of(twice), "softmax-linear-readout", letters=3)
-    assert "only in the first layer" in shown
+    why = in_class(net_of(twice), "softmax-linear-readout", letters=3)
+    assert "only in the first layer" in why
     asked = copy.deepcopy(net) | {"positions": ["i"], "read": [0, 0, 0, 0, -1, 0]}
     for head in asked["layers"][0]["heads"]:
         for name in ("query", "key", "value"):
@@ -278,8 +254,8 @@ def test_weights_are_softmax_in_the_first_layer_with_a_fixed_query_and_above_zer
         head["output"].append([0])
     assert in_class(net_of(asked), "softmax-linear-readout", letters=3) == ""
     asked["layers"][0]["heads"][0]["query"][0][-1] = 1
-    shown = in_class(net_of(asked), "softmax-linear-readout", letters=3)
-    assert "a query that no position enters" in shown
+    why = in_class(net_of(asked), "softmax-linear-readout", letters=3)
+    assert "a query that no position enters" in why
     # A limit in a letter that nobody gave is not passed over.
     assert "bounds heads by n" in in_class(net_of(asked), "softmax-linear-readout")
     net["layers"][0]["heads"][0]["key"][0][2] = 0

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
+import stored_nets
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.atlas.tasks import word_task
@@ -13,11 +11,9 @@ from depthlaw.theory.nets.json_format import changed, net_of
 from depthlaw.theory.nets.relu import Maximum
 from depthlaw.theory.nets.right import Mistake, right_on
 
-NETS = Path(__file__).parents[2] / "docs/examples/nets"
-
 
 def stored(name: str):
-    body = json.loads((NETS / f"{name}.json").read_text())
+    body = stored_nets.stored(name)
     return net_of(body), body["task"], body.get("parameters", {})
 
 
@@ -42,16 +38,10 @@ def test_a_maximum_is_compared_on_all_numbers() -> None:
     assert right_on(net, Maximum(**parameters))
     wrong = right_on(changed(net, "layers", 0, "matrix", 0, 0, to=2), Maximum(4))
     assert not wrong
-    numbers = list(map(int, wrong.mistake.word)) if wrong.mistake else []
-    assert wrong.mistake == Mistake(
-        tuple(map(str, numbers)), str(net_value(numbers)), str(max(numbers))
-    )
-
-
-def net_value(x: list[int]) -> int:
-    """max(2 x_1 - x_2, 0) + x_2 in the place of the first maximum."""
-    one, two = max(2 * x[0] - x[1], 0) + x[1], max(x[2] - x[3], 0) + x[3]
-    return max(one - two, 0) + two
+    x = list(map(int, wrong.mistake.word))
+    # max(2 x_1 - x_2, 0) + x_2 stands in the place of the first maximum.
+    said = max(2 * x[0] - x[1], 0) + x[1], max(x[2], x[3])
+    assert wrong.mistake == Mistake(tuple(map(str, x)), str(max(said)), str(max(x)))
 
 
 def test_a_changed_weight_is_wrong_on_a_first_word() -> None:

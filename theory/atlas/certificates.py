@@ -250,8 +250,7 @@ def read_bound(body: Mapping[str, Any], known: Atlas | None = None) -> BoundCert
         raise UsageError(f"of {kind} bounds on 0 or 1 layers are checked here; got {layers}")
     letters = task.letters
     back = bound in ("flows", "powers")
-    one, other = (_read_word(word, letters, back) for word in words)
-    _refuse_long(layers, one, other)
+    one, other = _read_pair(words, letters, back, layers)
     if bound == "powers" and len({letter.removesuffix(BACK) for letter in one + other}) > 1:
         raise UsageError(f"for {kind} both words are powers of one letter")
     answers = _answer(task, one), _answer(task, other)
@@ -271,8 +270,7 @@ def _of_language(
             + ", ".join(certified_classes(known, _ONE_WAY))
         )
     automaton = read_language(expression, alphabet)
-    one, other = (_read_word(word, tuple(alphabet), False) for word in words)
-    _refuse_long(layers, one, other)
+    one, other = _read_pair(words, alphabet, False, layers)
     answers = automaton.accepts("".join(one)), automaton.accepts("".join(other))
     return BoundCertificate(
         "", {}, expression, automaton, kind, bound, layers, (one, other), answers
@@ -352,13 +350,17 @@ def _read_word(word: Any, letters: Sequence[str], back: bool) -> Word:
     return tuple(read)
 
 
-def _refuse_long(layers: int, one: Word, other: Word) -> None:
+def _read_pair(
+    words: Sequence[Any], letters: Sequence[str], back: bool, layers: int
+) -> tuple[Word, Word]:
+    one, other = (_read_word(word, letters, back) for word in words)
     longest = max(len(one), len(other))
     if (layers + 1) * longest**2 > MOST_STEPS:
         raise UsageError(
             f"{layers:,} layers on a word of {longest:,} letters take too long; give fewer layers "
             "or shorter words"
         )
+    return one, other
 
 
 def _answer(task: WordTask, word: Word) -> Any:

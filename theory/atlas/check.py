@@ -231,7 +231,7 @@ def _run(net: ExactNet, task: WordTask | Maximum, length: int | None, bits: bool
         of_one_length=task.length is not None,
         states=right.states,
         every_length=bool(right) and right.every_length,
-        whole=bool(right) and (right.every_length or task.whole),
+        whole=bool(right) and (right.every_length or task.length is not None),
         in_balls=getattr(net, "in_balls", False),
         sizes=sizes,
         thoughts=thoughts,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from depthlaw.advisor.base.quantities import UsageError, plural
 
 from ..formal_languages.automaton import Automaton
-from ..nets.builder import Body, columns, rows
+from ..nets.builder import Body, Stream
 from .languages import LanguageDepth
 
 # Units and coordinates of a net that is written out.
@@ -109,10 +109,11 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
     else:
         found, last = _words(automaton, layers, leftmost), 0
     kinds, ends = found
-    place: dict[object, int] = {letter: i for i, letter in enumerate([*automaton.alphabet, _END])}
+    place: dict[object, str] = {x: str(i) for i, x in enumerate([*automaton.alphabet, _END])}
+    everywhere = dict.fromkeys(place.values(), 1)
 
-    def coordinate(name: object) -> int:
-        return place.setdefault(name, len(place))
+    def coordinate(name: object) -> str:
+        return place.setdefault(name, str(len(place)))
 
     orders: list[dict[tuple[PositionKind, Order], None]] = [
         dict.fromkeys(kind for kind in level if not isinstance(kind, str)) for level in kinds[1:]
@@ -124,55 +125,45 @@ def _net(of_all: Automaton, layers: int, leftmost: bool) -> Body:
         pairs = dict.fromkeys(
             tuple(sorted(pair, key=repr)) for _, order in of_level for pair in pairwise(order)
         )
-        heads: list[tuple[list[PositionKind], dict[int, PositionKind]]]
+        heads: list[tuple[list[PositionKind], dict[str, PositionKind]]]
         heads = [([kind], {coordinate(("occurs", kind)): kind}) for kind in level]
         heads += [(list(pair), {coordinate((pair, kind)): kind for kind in pair}) for pair in pairs]
         for target in of_level:
             coordinate("yes" if target[0] == _END else target)
         made.append((level, of_level, heads))
-    answer, width = coordinate("yes"), len(place)
+    answer, stream = coordinate("yes"), Stream([*place.values()], {})
 
-    def head(sought: Iterable[PositionKind], copied: dict[int, PositionKind]) -> Body:
-        return {
-            "attention": "hard-left" if leftmost else "hard-right",
-            "mask": "strict",
-            "query": rows(width, dict.fromkeys(range(len(automaton.alphabet) + 1), 1)),
-            "key": rows(width, {place[kind]: 1 for kind in sought}),
-            "value": rows(width, *({place[kind]: 1} for kind in copied.values())),
-            "output": columns(width, *({to: 1} for to in copied)),
-        }
+    def head(sought: Iterable[PositionKind], copied: dict[str, PositionKind]) -> Body:
+        side, key = "hard-left" if leftmost else "hard-right", {place[kind]: 1 for kind in sought}
+        rows = [({place[kind]: 1}, to) for to, kind in copied.items()]
+        return stream.head(side, "strict", [everywhere], [key], rows)
 
     def unit(
         level: Iterable[PositionKind], kind: PositionKind, order: Order
-    ) -> tuple[dict[int, int], int]:
+    ) -> tuple[dict[str, int], int, str]:
         """What is 1 where a token is of this kind with this order before it, and else 0 or less."""
         first = {place["occurs", other]: 1 if other in order else -1 for other in level}
         # Of two that follow one another a head finds the later, to the left the earlier.
         for earlier, later in pairwise(order):
             pair = tuple(sorted((earlier, later), key=repr))
             first[place[pair, earlier if leftmost else later]] = 1
-        return first | {place[kind]: 1}, -(2 * len(order) - bool(order))
+        to = place["yes" if kind == _END else (kind, order)]
+        return first | {place[kind]: 1}, -(2 * len(order) - bool(order)), to
 
     layers_ = []
     for level, of_level, heads in made if layers else ():
-        units = [unit(level, kind, order) for kind, order in of_level]
-        targets = [place["yes" if kind == _END else (kind, order)] for kind, order in of_level]
         layer: Body = {"heads": [head(*given) for given in heads]}
-        if units:
-            layer["mlp"] = {
-                "in": rows(width, *(first for first, _ in units)),
-                "bias": [bias for _, bias in units],
-                "out": columns(width, *({to: 1} for to in targets)),
-            }
+        if of_level:
+            layer["mlp"] = stream.mlp([unit(level, kind, order) for kind, order in of_level])
         layers_.append(layer)
     return {
         "family": "attention",
         "alphabet": list(of_all.alphabet),
         "end": _END,
         "embedding": {
-            letter: rows(width, {place[kind]: 1})[0]
+            letter: stream.matrix([{place[kind]: 1}])[0]
             for letter, kind in (read_as | {_END: _END}).items()
         },
         "layers": layers_,
-        "read": rows(width, {answer: 1} if layers else {place[_END]: last})[0],
+        "read": stream.matrix([{answer: 1} if layers else {place[_END]: last}])[0],
     }

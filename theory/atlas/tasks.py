@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from math import inf, log10
+from string import ascii_lowercase
 from typing import Any
 
 from depthlaw.advisor.atlas import Atlas, atlas as shipped
@@ -58,8 +59,7 @@ class WordTask:
         letters: the alphabet.
         answer: what a word has: True or False, or a label.
         least: length of the shortest word that is asked.
-        length: of every word, where all have one.
-        whole: whether the words of that length are all that the task has.
+        length: of every word that the task has, where all have one.
         machine: the same answers from finitely many states, where there are such.
         asked: the words of a length that are asked; by default all.
         listed: all words that are asked, of whatever length; and what they are.
@@ -69,7 +69,6 @@ class WordTask:
     answer: Callable[[Word], bool | str]
     least: int = 0
     length: int | None = None
-    whole: bool = False
     machine: Machine | None = None
     asked: Callable[[int], Iterable[Word]] | None = None
     listed: tuple[Callable[[], Iterable[Word]], str] | None = None
@@ -206,7 +205,7 @@ def _parity() -> WordTask:
 
 def parity_bits(n: int) -> WordTask:
     """Whether n bits have an odd number of ones."""
-    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n, whole=True)
+    return WordTask(("0", "1"), lambda word: word.count("1") % 2 == 1, length=n)
 
 
 def _blocks(k: int) -> WordTask:
@@ -239,8 +238,7 @@ def _stair(k: int) -> WordTask:
 
 
 def _dyck(k: int, D: int) -> WordTask:
-    if k > 4:
-        raise UsageError(f"the task dyck has words of up to 4 types of brackets here; got k = {k}")
+    _demand(k <= 4, "dyck", "words of up to 4 types of brackets here", k=k)
     pairs = list(zip("([{<"[:k], ")]}>"[:k], strict=True))
 
     def step(stack: Word | None, letter: str) -> Word | None:
@@ -254,9 +252,8 @@ def _dyck(k: int, D: int) -> WordTask:
 
 def ordered(n: int) -> WordTask:
     """Whether n bits are sorted."""
-    if n < 3:
-        raise UsageError(f"the task ordered has words of 3 letters or more; got n = {n}")
-    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n, whole=True)
+    _demand(n >= 3, "ordered", "words of 3 letters or more", n=n)
+    return WordTask(("0", "1"), lambda word: list(word) == sorted(word), length=n)
 
 
 def _kgram(k: int, symbols: int) -> WordTask:
@@ -288,46 +285,41 @@ def composition(k: int, N: int) -> WordTask:
 
     In this order what a value leads to stands before it, as a causal mask asks.
     """
-    if not 2 <= N <= 10:
-        raise UsageError(f"the task composition has maps on 2 to 10 numbers here; got N = {N}")
+    _demand(2 <= N <= 10, "composition", "maps on 2 to 10 numbers here", N=N)
 
     def answer(word: Word) -> str:
         return reduce(lambda at, a: word[a * N + int(at)], reversed(range(k)), word[-1])
 
-    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1, whole=True)
+    return WordTask(tuple(map(str, range(N))), answer, length=k * N + 1)
 
 
 def _kth_one(k: int, n: int) -> WordTask:
     """The place of the k-th one, from 1; 0 where there is none."""
-    if k > n:
-        raise UsageError(f"the task kth-one has k up to n; got k = {k} and n = {n}")
+    _demand(k <= n, "kth-one", "k up to n", k=k, n=n)
 
     def answer(word: Word) -> str:
         ones = [place for place, bit in enumerate(word, 1) if bit == "1"]
         return str(ones[k - 1]) if len(ones) >= k else "0"
 
-    return WordTask(("0", "1"), answer, length=n, whole=True)
+    return WordTask(("0", "1"), answer, length=n)
 
 
 # `l` as the atlas calls it.
 def _iteration(l: int, n: int) -> WordTask:  # noqa: E741
     """The map i -> word[i], applied l times to 0."""
-    if not 2 <= n <= 10:
-        raise UsageError(f"the task iteration has maps on 2 to 10 numbers here; got n = {n}")
+    _demand(2 <= n <= 10, "iteration", "maps on 2 to 10 numbers here", n=n)
     return WordTask(
         tuple(map(str, range(n))),
         lambda word: reduce(lambda at, _: word[int(at)], range(l), "0"),
         length=n,
-        whole=True,
     )
 
 
 def _connectivity(n: int, D: int) -> WordTask:
     """Whether the first two vertices are connected, in all labelled graphs of n vertices whose
     components have diameter at most D. A letter is a row of A + I."""
-    if not 2 <= n <= 6:
-        raise UsageError(f"the task connectivity has graphs of 2 to 6 vertices here; got n = {n}")
-    _refuse_far("connectivity", n, D)
+    _demand(2 <= n <= 6, "connectivity", "graphs of 2 to 6 vertices here", n=n)
+    _demand(n > D, "connectivity", _FAR, n=n, D=D)
     pairs = list(itertools.combinations(range(n), 2))
 
     def apart(word: Word) -> list[list[int]]:
@@ -338,9 +330,8 @@ def _connectivity(n: int, D: int) -> WordTask:
     def listed() -> Iterator[Word]:
         for chosen in itertools.product((False, True), repeat=len(pairs)):
             edges = {frozenset(pair) for pair, given in zip(pairs, chosen, strict=True) if given}
-            word = tuple(
-                "".join("01"[u == v or {u, v} in edges] for v in range(n)) for u in range(n)
-            )
+            rows = ("".join("01"[u == v or {u, v} in edges] for v in range(n)) for u in range(n))
+            word = tuple(rows)
             if max(map(max, apart(word))) <= D:
                 yield word
 
@@ -354,9 +345,8 @@ def _connectivity(n: int, D: int) -> WordTask:
 def reachability(n: int, D: int) -> WordTask:
     """Whether a path leads from the last letter's vertex to the first one, where none leads or one
     of at most D edges, in all labelled graphs of n vertices. An edge is three letters."""
-    if not 2 <= n <= 4:
-        raise UsageError(f"the task reachability has graphs of 2 to 4 vertices here; got n = {n}")
-    _refuse_far("reachability", n, D)
+    _demand(2 <= n <= 4, "reachability", "graphs of 2 to 4 vertices here", n=n)
+    _demand(n > D, "reachability", _FAR, n=n, D=D)
     names = [str(vertex) for vertex in range(1, n + 1)]
 
     def apart(word: Word) -> int:
@@ -376,21 +366,20 @@ def reachability(n: int, D: int) -> WordTask:
     )
 
 
-def _refuse_far(name: str, n: int, D: int) -> None:
-    """No two of n vertices are n edges apart: a bound for a larger D says nothing of them."""
-    if n <= D:
-        raise UsageError(
-            f"the task {name} has D up to n - 1, the largest distance of n vertices; got n = {n} "
-            f"and D = {D}"
-        )
+# No two of n vertices are n edges apart: a bound for a larger D says nothing of them.
+_FAR = "D up to n - 1, the largest distance of n vertices"
+
+
+def _demand(met: bool, task: str, has: str, **got: int) -> None:
+    if not met:
+        listed = " and ".join(f"{letter} = {number}" for letter, number in got.items())
+        raise UsageError(f"the task {task} has {has}; got {listed}")
 
 
 def _symbols(name: str, symbols: int, least: int) -> Word:
-    if not least <= symbols <= 26:
-        raise UsageError(
-            f"the task {name} has words over {least} to 26 symbols here; got symbols = {symbols}"
-        )
-    return tuple("abcdefghijklmnopqrstuvwxyz"[:symbols])
+    many = least <= symbols <= 26
+    _demand(many, name, f"words over {least} to 26 symbols here", symbols=symbols)
+    return tuple(ascii_lowercase[:symbols])
 
 
 def group_words(group: str) -> WordTask:
@@ -411,7 +400,7 @@ def group_words(group: str) -> WordTask:
 def group_product(group: str, N: int) -> WordTask:
     """The product of N elements of a group."""
     words = group_words(group)
-    return WordTask(words.letters, words.answer, length=N, whole=True)
+    return WordTask(words.letters, words.answer, length=N)
 
 
 def _generators(group: str) -> tuple[Element, ...]:

@@ -9,7 +9,7 @@ from functools import cache, reduce
 from typing import Any
 
 from ..nets.builder import Body
-from ..nets.fields import field_of
+from ..nets.fields import field_of, integers
 from ..nets.json_format import recurrent_net
 from ..nets.recurrent import RecurrentNet
 from .group_words import table
@@ -56,16 +56,16 @@ def by_reflections(
     one, size = field.number(1), len(start)
 
     def vectors(rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        return [tuple(field.number(entry) for entry in row) for row in rows]
+        return [tuple(integers([field.number(entry) for entry in row])) for row in rows]
 
     def reflection(k: Sequence[Any]) -> Matrix:
         norm = sum(entry * entry for entry in k)
         return tuple(
-            tuple(one * (i == j) - 2 * one * k[i] * k[j] / norm for j in range(size))
+            tuple(integers([unit[i][j] - 2 * one * k[i] * k[j] / norm for j in range(size)]))
             for i in range(size)
         )
 
-    unit = tuple(tuple(one * (i == j) for j in range(size)) for i in range(size))
+    unit = tuple(tuple(integers([one * (i == j) for j in range(size)])) for i in range(size))
     fs, hs = ([unit, *map(reflection, vectors(each))] for each in (mirrors, first))
     points, (begin,) = vectors(figure), vectors([start])
 
@@ -127,7 +127,7 @@ def by_reflections(
 
 def number_text(value: Any) -> Any:
     """A number as a file writes it."""
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction | int):
         return int(value) if value.denominator == 1 else str(value)
     rest = [Fraction(int(c.numerator), int(c.denominator)) for c in value.to_list()]
     if len(rest) < 2:

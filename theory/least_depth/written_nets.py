@@ -56,21 +56,9 @@ def maximum_of_pairs() -> Body:
     """The maximum of four numbers as that of two maxima, with integer weights."""
     one = [[1, -1, 0, 0], [0, 1, 0, 0], [0, -1, 0, 0]]
     two = [[row[2], row[3], row[0], row[1]] for row in one]
-    left, right = [1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]
-    return {
-        "family": "relu",
-        "layers": [
-            {"matrix": [*one, *two]},
-            {
-                "matrix": [
-                    [x - y for x, y in zip(left, right, strict=True)],
-                    right,
-                    [-x for x in right],
-                ]
-            },
-        ],
-        "out": [1, 1, -1],
-    }
+    last = [[1, 1, -1, -1, -1, 1], [0, 0, 0, 1, 1, -1], [0, 0, 0, -1, -1, 1]]
+    layers = [{"matrix": [*one, *two]}, {"matrix": last}]
+    return {"family": "relu", "layers": layers, "out": [1, 1, -1]}
 
 
 # --- files ---

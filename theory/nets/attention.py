@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError
 
-from .fields import Field, Number, Vector, dot, times
+from .fields import Field, Number, Vector, integers, plus, times
 
 # Of softmax: base^score has about as many digits.
 LARGEST_SCORE = 10_000
@@ -84,19 +85,38 @@ class AttentionNet:
         """Layers, or thoughts where there are some."""
         return self.thoughts.steps if self.thoughts else len(self.layers)
 
+    def with_matrices(self, made: Callable[[Any], Any]) -> AttentionNet:
+        """The net with what is made of each matrix, and of the biases of MLPs, in its place."""
+
+        def head(given: Head) -> Head:
+            names = ("query", "key", "value", "output")
+            return replace(given, **{name: made(getattr(given, name)) for name in names})
+
+        def layer(given: Layer) -> Layer:
+            mlp: Any = given.mlp and tuple(map(made, given.mlp))
+            return replace(given, heads=tuple(map(head, given.heads)), mlp=mlp)
+
+        return replace(self, layers=tuple(map(layer, self.layers)), read=made(self.read))
+
+    @cached_property
+    def in_integers(self) -> AttentionNet:
+        """The net with its whole rationals as integers, which are faster."""
+        embedding = {letter: integers(vector) for letter, vector in self.embedding.items()}
+        return replace(self.with_matrices(integers), embedding=embedding)
+
     def answer(self, word: Sequence[str]) -> str | bool:
         """What the net says of a word: a label, or whether the read-out is positive.
 
         Cost: for each head of each layer n^2 scores, in exact arithmetic; so for each thought.
         """
-        return self.said(self._last_state(word))
+        return self.in_integers.said(self.in_integers._last_state(word))
 
     def read_out(self, word: Sequence[str]) -> Vector:
         """The products that the answer to a word is read off.
 
         Cost: as of `answer`.
         """
-        return times(self.read, self._last_state(word))
+        return times(self.read, self.in_integers._last_state(word))
 
     def _last_state(self, word: Sequence[str]) -> Vector:
         tokens = [*filter(None, [self.start]), *word, *filter(None, [self.end])]
@@ -105,14 +125,13 @@ class AttentionNet:
             return self._states(vectors)[-1 if self.at == "last" else 0]
         for _ in range(self.thoughts.steps):
             last = self._states(vectors)[-1]
-            thought = times(self.thoughts.matrix, last)
-            vectors.append([a + b for a, b in zip(thought, self.thoughts.add, strict=True)])
+            vectors.append(plus(times(self.thoughts.matrix, last), self.thoughts.add))
         return self._placed(vectors)[-1]
 
     def _placed(self, vectors: list[Vector]) -> list[Vector]:
         n, places = len(vectors), list(zip(self.positions, self.factors, strict=True))
         return [
-            [*vector, *(at(i, n) if c is None else at(i, n) * vector[c] for at, c in places)]
+            integers([*vector, *(at(i, n) * (1 if c is None else vector[c]) for at, c in places)])
             for i, vector in enumerate(vectors)
         ]
 
@@ -128,11 +147,7 @@ class AttentionNet:
         read = times(self.read, state)
         if self.labels is None:
             return self.field.sign(read[0]) > 0
-        best = 0
-        for k in range(1, len(read)):
-            if self.field.sign(read[k] - read[best]) > 0:
-                best = k
-        return self.labels[best]
+        return self.labels[self.field.largest(read)]
 
     def _through(self, layer: Layer, states: list[Vector]) -> list[Vector]:
         zero = [0 * value for value in states[0]]
@@ -140,9 +155,7 @@ class AttentionNet:
         for head in layer.heads:
             for i, given in enumerate(self._attended(head, states)):
                 if given is not None:
-                    sums[i] = [
-                        a + b for a, b in zip(sums[i], times(head.output, given), strict=True)
-                    ]
+                    sums[i] = plus(sums[i], times(head.output, given))
         return [self.after_mlp(layer, state) for state in sums]
 
     def after_mlp(self, layer: Layer, state: Vector) -> Vector:
@@ -150,9 +163,8 @@ class AttentionNet:
         if layer.mlp is None:
             return state
         first, bias, second = layer.mlp
-        hidden = [a + b for a, b in zip(times(first, state), bias, strict=True)]
-        hidden = [h if self.field.sign(h) > 0 else 0 * h for h in hidden]
-        return [a + b for a, b in zip(state, times(second, hidden), strict=True)]
+        hidden = plus(times(first, state), bias)
+        return plus(state, times(second, [h if self.field.sign(h) > 0 else 0 * h for h in hidden]))
 
     def _attended(self, head: Head, states: list[Vector]) -> list[Vector | None]:
         queries, keys, values = (
@@ -162,22 +174,16 @@ class AttentionNet:
         found: list[Vector | None] = []
         for i, query in enumerate(queries):
             last = {"none": len(states), "causal": i + 1, "strict": i}[head.mask]
-            scores = [dot(query, key) for key in keys[:last]]
+            scores = times(keys[:last], query)
             weights = self._weights(head, scores, len(states)) if scores else []
-            total: Vector | None = None
-            for weight, value in zip(weights, values, strict=False):
-                if weight:
-                    part = [weight * entry for entry in value]
-                    total = (
-                        part if total is None else [a + b for a, b in zip(total, part, strict=True)]
-                    )
-            found.append(total)
+            parts = [[w * x for x in values[j]] for j, w in enumerate(weights) if w]
+            found.append(integers(reduce(plus, parts)) if parts else None)
         return found
 
     def _weights(self, head: Head, scores: Vector, tokens: int) -> Vector:
         sign = self.field.sign
         if head.kind == "linear":
-            by = tokens if head.divide == "n" else head.divide
+            by = self.field.number(tokens) if head.divide == "n" else head.divide
             return [score / by for score in scores]
         if head.kind in ("softmax", "weights"):
             if head.kind == "softmax":
@@ -191,17 +197,15 @@ class AttentionNet:
             # Softmax gives no token the weight 0.
             if any(sign(score) <= 0 for score in scores):
                 raise UsageError('attention "weights" takes scores above 0')
-            total = sum(scores[1:], scores[0])
+            total = sum(scores, self.field.number(0))
             return [score / total for score in scores]
-        best = scores[0]
-        for score in scores[1:]:
-            if sign(score - best) > 0:
-                best = score
+        best = scores[self.field.largest(scores)]
         where = [j for j, score in enumerate(scores) if score == best]
         if head.kind == "average":
-            return [self.field.number(f"1/{len(where)}") if s == best else 0 for s in scores]
+            share = integers(self.field.number(f"1/{len(where)}"))
+            return [share if score == best else 0 for score in scores]
         chosen = where[-1 if head.kind == "hard-right" else 0]
-        return [self.field.number(1) if j == chosen else 0 for j in range(len(scores))]
+        return [int(j == chosen) for j in range(len(scores))]
 
 
 def _whole(field: Field, score: Number) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 import flint
@@ -18,8 +19,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..atlas.tasks import Word
 from ..exact.enclosure import enclose, from_fraction
-from .attention import AttentionNet, Head, Layer
-from .fields import Vector
+from .attention import AttentionNet
 
 # Bits with which a word is run before the next are tried.
 PRECISIONS = (64, 128, 512, 2048)
@@ -35,9 +35,9 @@ def answers(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, st
     Raises:
         UsageError: for a word whose answer no precision decides.
     """
-    nets = [_BallNet(net, bits) for bits in PRECISIONS]
+    ball_net = cache(partial(_BallNet, net))
     for word in words:
-        found = (ball_net.answer(word) for ball_net in nets)
+        found = (ball_net(bits).answer(word) for bits in PRECISIONS)
         said = next((answer for answer in found if answer is not None), None)
         if said is None:
             raise UsageError(
@@ -52,14 +52,23 @@ def read_out(net: AttentionNet, word: Word, bits: int = PRECISIONS[0]) -> list[a
     return _BallNet(net, bits).read_out(word)
 
 
+def _in_balls(rows: Any) -> Any:
+    """A matrix that acts from the right; a vector as it is."""
+    if isinstance(rows[0], list):
+        return arb_mat([list(map(from_fraction, row)) for row in rows]).transpose()
+    return list(map(from_fraction, rows))
+
+
 class _BallNet:
     """A net at one precision."""
 
     def __init__(self, net: AttentionNet, bits: int) -> None:
-        self._net, self._bits = net, bits
-        self._turned: dict[int, Matrix] = {}
-        self._places: dict[tuple[int, int], list[arb]] = {}
-        self._letters: dict[str, list[arb]] = {}
+        self._bits = bits
+        with flint.ctx.workprec(bits):
+            # Its layers and heads hold balls.
+            self._net: Any = net.with_matrices(_in_balls)
+        self._letter = cache(lambda token: list(map(from_fraction, net.embedding[token])))
+        self._place = cache(self._features)
 
     def answer(self, word: Word) -> str | bool | None:
         """None where this precision decides nothing."""
@@ -89,56 +98,38 @@ class _BallNet:
             # After the last layer one token alone is read.
             for layer in net.layers[-1:]:
                 states, row = self._through(layer, states, [row]), 0
-            read = states * self._transposed(net.read)
+            read = states * net.read
             return [read[row, k] for k in range(read.ncols())]
-
-    def _letter(self, token: str) -> list[arb]:
-        if token not in self._letters:
-            self._letters[token] = list(map(from_fraction, self._net.embedding[token]))
-        return self._letters[token]
 
     def _placed(self, letter: list[arb], i: int, n: int) -> list[arb]:
         places = zip(self._place(i, n), self._net.factors, strict=True)
         return [at if c is None else at * letter[c] for at, c in places]
 
-    def _place(self, i: int, n: int) -> list[arb]:
-        if (i, n) not in self._places:
-            self._places[i, n] = [
-                from_fraction(value)
-                if isinstance(value, Fraction)
-                else enclose(value, precision=self._bits)
-                for value in (position(i, n) for position in self._net.positions)
-            ]
-        return self._places[i, n]
+    def _features(self, i: int, n: int) -> list[arb]:
+        return [
+            from_fraction(value)
+            if isinstance(value, Fraction)
+            else enclose(value, precision=self._bits)
+            for value in (position(i, n) for position in self._net.positions)
+        ]
 
-    def _transposed(self, rows: list[Vector]) -> Matrix:
-        # The rows are a net's, and live as long as it.
-        if id(rows) not in self._turned:
-            matrix = arb_mat([list(map(from_fraction, row)) for row in rows])
-            self._turned[id(rows)] = matrix.transpose()
-        return self._turned[id(rows)]
-
-    def _through(self, layer: Layer, states: Matrix, tokens: Sequence[int]) -> Matrix:
+    def _through(self, layer: Any, states: Matrix, tokens: Sequence[int]) -> Matrix:
         """The states of some tokens after a layer."""
         table = states.tolist()
         asking = arb_mat([table[i] for i in tokens])
         sums = asking if layer.residual else 0 * asking
         for head in layer.heads:
-            given = self._weights(head, states, asking, tokens) * (
-                states * self._transposed(head.value)
-            )
-            sums = sums + given * self._transposed(head.output)
+            weights = self._weights(head, states, asking, tokens)
+            sums = sums + weights * (states * head.value) * head.output
         if layer.mlp is None:
             return sums
         first, bias, second = layer.mlp
-        hidden = (sums * self._transposed(first)).tolist()
-        offsets, zero = list(map(from_fraction, bias)), arb(0)
-        hidden = [[(h + b).max(zero) for h, b in zip(row, offsets, strict=True)] for row in hidden]
-        return sums + arb_mat(hidden) * self._transposed(second)
+        hidden, zero = (sums * first).tolist(), arb(0)
+        hidden = [[(h + b).max(zero) for h, b in zip(row, bias, strict=True)] for row in hidden]
+        return sums + arb_mat(hidden) * second
 
-    def _weights(self, head: Head, states: Matrix, asking: Matrix, tokens: Sequence[int]) -> Matrix:
-        keys = states * self._transposed(head.key)
-        scores = (asking * self._transposed(head.query)) * keys.transpose()
+    def _weights(self, head: Any, states: Matrix, asking: Matrix, tokens: Sequence[int]) -> Matrix:
+        scores = (asking * head.query) * (states * head.key).transpose()
         if head.base != "e":
             scores = scores * from_fraction(head.base).log()
         rows = []

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
 import numpy as np
@@ -110,10 +110,14 @@ def thoughts(
     Cost: for each thought that of `answer` without thoughts, or where no token sees a later one of
     its last token alone.
     """
-    made = _in_whole_numbers(net)
+    made = net.with_matrices(in_whole_numbers)
     for words in groups:
-        held = _thoughts(made, _embedded(made, words))
-        yield (_fractions(made, last.through(made.read)) for last in held)
+        read = (last.through(made.read) for last in _thoughts(made, _embedded(made, words)))
+        # Whole numbers, which are what most nets hold, are faster as integers.
+        yield (
+            each.top[:, 0].tolist() if (each.bottom == 1).all() else _fractions(made, each)
+            for each in read
+        )
 
 
 # --- recurrent layers -----------------------------------------------------------------------------
@@ -158,15 +162,26 @@ def _fit(bound: int, *arrays: Whole) -> tuple[Whole, ...]:
 
 
 def _times(a: Whole, b: Whole) -> Whole:
+    if (b == 1).all():
+        return np.broadcast_to(a, np.broadcast_shapes(a.shape, b.shape))
     a, b = _fit(_largest(a) * _largest(b), a, b)
     return a * b
 
 
 def matmul(a: Whole, b: Whole) -> Whole:
-    """The product of matrices of whole numbers, exactly; in floats where no sum reaches 2^53."""
-    bound = _largest(a) * _largest(b) * a.shape[-1]
+    """The product of matrices of whole numbers, exactly; in floats where they hold every sum."""
+    # Numbers that meet zeros alone must be held, too.
+    bound = max(_largest(a), 1) * max(_largest(b), 1) * a.shape[-1]
+    if 1 << 53 <= bound < 1 << WIDEST:
+        pairs = ((a[..., k], b[..., k, :]) for k in range(a.shape[-1]))
+        bound = sum(max(_largest(x), 1) * max(_largest(y), 1) for x, y in pairs)
     if bound < 1 << 53:
-        return (a.astype(float) @ b.astype(float)).astype(np.int64)
+        kind = np.float32 if bound < 1 << 24 else np.float64
+        if b.ndim > 2:
+            return (a.astype(kind) @ b.astype(kind)).astype(np.int64)
+        rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+        product = (rows.astype(kind) @ b.astype(kind)).astype(np.int64)
+        return product.reshape(*a.shape[:-1], b.shape[-1])
     a, b = _fit(bound, a, b)
     return a @ b
 
@@ -189,14 +204,17 @@ def small(a: Whole) -> Whole:
     return a.astype(np.int64) if _largest(a) < 1 << 62 else a
 
 
-def _whole(rows: list[Vector]) -> tuple[Whole, Whole]:
-    """Rows of rationals as whole numbers, and their denominator."""
+def in_whole_numbers(rows: list[Vector] | Vector) -> tuple[Whole, Whole]:
+    """Rows of rationals, or one, as whole numbers, and their denominator."""
+    nested = isinstance(rows[0], list)
+    flat = list(chain(*rows)) if nested else rows
     # A number that stands in many places is one object.
-    entries = {id(entry): entry for row in rows for entry in row}
+    entries = dict(zip(map(id, flat), flat, strict=True))
     bottom = math.lcm(*(entry.denominator for entry in entries.values()))
     whole = {at: e.numerator * (bottom // e.denominator) for at, e in entries.items()}
-    top = [[whole[id(entry)] for entry in row] for row in rows]
-    return small(np.array(top, dtype=object)), small(np.array([bottom], dtype=object))
+    top = np.array(list(map(whole.__getitem__, map(id, flat))), dtype=object)
+    shape = (len(rows), len(rows[0])) if nested else (len(rows),)
+    return small(top.reshape(shape)), small(np.array([bottom], dtype=object))
 
 
 @dataclass(frozen=True)
@@ -208,14 +226,13 @@ class _Rationals:
     bottom: Whole
 
     def through(self, matrix: Any) -> _Rationals:
-        """Every vector through a matrix, as `_whole` has it."""
+        """Every vector through a matrix, as `in_whole_numbers` has it."""
         top, bottom = matrix
         return _Rationals(matmul(self.top, top.T), _times(self.bottom, bottom))
 
     def plus(self, other: _Rationals) -> _Rationals:
         """The sum, in lowest terms."""
-        bottom = _lcm(self.bottom, other.bottom)
-        tops = [_times(each.top, (bottom // each.bottom)[:, None, None]) for each in (self, other)]
+        tops, bottom = self._with_common(other)
         top = np.add(*_fit(sum(map(_largest, tops)), *tops))
         if (bottom == 1).all():
             return _Rationals(top, bottom)
@@ -228,32 +245,17 @@ class _Rationals:
 
     def followed_by(self, other: _Rationals) -> _Rationals:
         """The tokens of both, one after the other."""
-        bottom = _lcm(self.bottom, other.bottom)
-        tops = [_times(each.top, (bottom // each.bottom)[:, None, None]) for each in (self, other)]
+        tops, bottom = self._with_common(other)
         return _Rationals(np.concatenate(tops, axis=1), bottom)
+
+    def _with_common(self, other: _Rationals) -> tuple[list[Whole], Whole]:
+        """What both are over a common denominator, and it."""
+        bottom = _lcm(self.bottom, other.bottom)
+        both = (self, other)
+        return [_times(each.top, (bottom // each.bottom)[:, None, None]) for each in both], bottom
 
 
 # --- attention ------------------------------------------------------------------------------------
-
-
-def _in_whole_numbers(net: AttentionNet) -> AttentionNet:
-    """The net with what `_whole` makes of its matrices in their place."""
-
-    def head(given: Head) -> Any:
-        names = ("query", "key", "value", "output")
-        matrices: dict[str, Any] = {name: _whole(getattr(given, name)) for name in names}
-        return replace(given, **matrices)
-
-    layers: list[Any] = []
-    for layer in net.layers:
-        mlp: Any = layer.mlp and (
-            _whole(layer.mlp[0]),
-            _whole([layer.mlp[1]]),
-            _whole(layer.mlp[2]),
-        )
-        layers.append(replace(layer, heads=tuple(map(head, layer.heads)), mlp=mlp))
-    read: Any = _whole(net.read)
-    return replace(net, layers=tuple(layers), read=read)
 
 
 def _by_batches(
@@ -265,7 +267,7 @@ def _by_batches(
 ) -> Iterator[tuple[Word, Any]]:
     """Each word with what is said of it: by what all words of a batch are read off, or else one
     by one."""
-    made = _in_whole_numbers(net)
+    made = net.with_matrices(in_whole_numbers)
     more = len([*filter(None, [net.start, net.end])]) + (net.thoughts.steps if net.thoughts else 0)
     for length, neighbours in groupby(words, key=len):
         while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
@@ -302,11 +304,7 @@ def _fractions(net: AttentionNet, products: _Rationals) -> list[Vector]:
 
 
 def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None, every: bool) -> _Rationals:
-    """What the answers to words of one length are read off, at the token of the read-out or all.
-
-    Raises:
-        _WordByWordError: if one of them has none, or numbers get too long.
-    """
+    """What the answers to words of one length are read off, at the token of the read-out or all."""
     vectors = _embedded(net, words)
     if net.thoughts is not None:
         read = next(islice(_thoughts(net, vectors), net.thoughts.steps, None))
@@ -327,7 +325,7 @@ def _embedded(net: AttentionNet, words: Sequence[Word]) -> _Rationals:
     if not tokens.size:
         raise _WordByWordError
     zeros = [0] * len(net.positions)
-    top, bottom = _whole([[*vector, *zeros] for vector in net.embedding.values()])
+    top, bottom = in_whole_numbers([[*vector, *zeros] for vector in net.embedding.values()])
     return _Rationals(top[tokens], bottom)
 
 
@@ -336,8 +334,9 @@ def _thoughts(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:
     assert net.thoughts is not None
     zeros = [0] * len(net.positions)
     # What a token is before its positions are appended, and for them zeros.
-    matrix = _whole([*net.thoughts.matrix, *([0] * len(net.thoughts.matrix[0]) for _ in zeros)])
-    add, below = _whole([[*net.thoughts.add, *zeros]])
+    nothing = [[0] * len(net.thoughts.matrix[0])] * len(zeros)
+    matrix = in_whole_numbers([*net.thoughts.matrix, *nothing])
+    add, below = in_whole_numbers([*net.thoughts.add, *zeros])
     masks = {head.mask for layer in net.layers for head in layer.heads}
     # Where later tokens change nothing, what earlier ones are before each layer is kept.
     before: list[_Rationals] = []
@@ -351,7 +350,7 @@ def _thoughts(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:
             after.append(before[k].followed_by(states) if before else states)
             states = _through(layer, after[k], fresh)
         before = after if keeps else []
-        last = states.last().through(matrix).plus(_Rationals(add[None], below))
+        last = states.last().through(matrix).plus(_Rationals(add[None, None], below))
         vectors = last if keeps else vectors.followed_by(last)
 
 
@@ -360,7 +359,7 @@ def _placed(net: AttentionNet, vectors: _Rationals, first: int = 0) -> _Rational
     n, width = vectors.top.shape[1:]
     zeros = [0] * (width - len(net.positions))
     places = range(first, first + n)
-    top, bottom = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in places])
+    top, bottom = in_whole_numbers([[*zeros, *(at(i, n) for at in net.positions)] for i in places])
     if any(c is not None for c in net.factors):
         factors = np.broadcast_to(vectors.bottom[:, None, None], vectors.top.shape).copy()
         for place, c in enumerate(net.factors, len(zeros)):
@@ -405,7 +404,7 @@ def _through(layer: Layer, states: _Rationals, fresh: int = 0) -> _Rationals:
     if layer.mlp is None:
         return sums
     first, (top, bottom), second = layer.mlp
-    hidden = sums.through(first).plus(_Rationals(top[None], bottom))
+    hidden = sums.through(first).plus(_Rationals(top[None, None], bottom))
     return sums.plus(_Rationals(np.maximum(hidden.top, 0), hidden.bottom).through(second))
 
 
@@ -431,7 +430,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
         by = seen.shape[1] if head.divide == "n" else head.divide
         if not by:
             raise _WordByWordError
-        numerator, denominator = _whole([[1 / Fraction(by)]])
+        numerator, denominator = in_whole_numbers([1 / Fraction(by)])
         return _times(scores * seen, numerator), _times(bottom, denominator)[:, None]
     bound = _largest(scores)
     most = np.where(seen, scores, -bound).max(axis=2, keepdims=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
 from depthlaw.advisor.atlas import AtlasClass, classes
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from .attention import AttentionNet, Head
-from .fields import Field, Vector
+from .fields import Field, Vector, plus
 from .recurrent import RecurrentNet
 from .relu import ReluNet
 from .thoughts import ThoughtNet
@@ -165,20 +166,15 @@ def _no_graph_net(net: AttentionNet, plain: bool) -> str:
     weights."""
     if net.start is not None or net.end is not None:
         return "it has a token for each vertex and no other (`start`, `end`)"
-    size, one = len(net.alphabet[0]), net.field.number(1)
-    if {len(letter) for letter in net.alphabet} != {size} or len(set(net.alphabet)) != 2**size:
+    size, letters, one = len(net.alphabet[0]), set(net.alphabet), net.field.number(1)
+    if len(letters) != 2**size or {*map("".join, itertools.product("01", repeat=size))} != letters:
         return "its letters are rows of A + I"
-    rows = list(itertools.product((0, 1), repeat=size))
-    if {"".join(map(str, row)) for row in rows} != set(net.alphabet):
-        return "its letters are rows of A + I"
-    given = {row: net.embedding["".join(map(str, row))] for row in rows}
-    zero = given[(0,) * size]
-    units = [given[tuple(int(i == j) for j in range(size))] for i in range(size)]
-    for row, vector in given.items():
-        sums = list(zero)
-        for bit, unit in zip(row, units, strict=True):
-            sums = [s + bit * (u - z) for s, u, z in zip(sums, unit, zero, strict=True)]
-        if sums != vector:
+    zero = net.embedding["0" * size]
+    units = [net.embedding["0" * i + "1" + "0" * (size - 1 - i)] for i in range(size)]
+    steps = [plus(unit, [-entry for entry in zero]) for unit in units]
+    for letter in letters:
+        chosen = (step for step, bit in zip(steps, letter, strict=True) if bit == "1")
+        if reduce(plus, chosen, zero) != net.embedding[letter]:
             return "an embedding is no linear function of the row of A + I, with constants"
     if not plain:
         return ""
@@ -248,15 +244,13 @@ def _breaks_step(weights: str, field: Field, matrix: list[Vector], add: Vector) 
     if field.domain is not None and field.root is None:
         return "has residues in place of real numbers"
     # I - A = beta k k^T: symmetric, of rank 1 at most, with trace beta between 0 and 2.
-    rest = [[one * (i == j) - matrix[i][j] for j in range(size)] for i in range(size)]
-    trace = sum(rest[i][i] for i in range(size))
+    places = range(size)
+    rest = [[one * (i == j) - matrix[i][j] for j in places] for i in places]
+    trace = sum(rest[i][i] for i in places)
     flat = all(
         rest[i][j] * rest[k][m] == rest[i][m] * rest[k][j]
-        for i in range(size)
-        for j in range(size)
-        for k in range(size)
-        for m in range(size)
+        for i, j, k, m in itertools.product(places, repeat=4)
     )
-    symmetric = all(rest[i][j] == rest[j][i] for i in range(size) for j in range(size))
+    symmetric = all(rest[i][j] == rest[j][i] for i, j in itertools.product(places, repeat=2))
     inside = field.sign(trace) >= 0 and field.sign(2 * one - trace) >= 0
     return "" if flat and symmetric and inside else "is not I - beta k k^T with beta in [0, 2]"

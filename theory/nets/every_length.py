@@ -7,9 +7,8 @@ that it has seen, each with the value that it would give now, and there are fini
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,7 +16,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 
 from ..atlas.tasks import Word, WordTask
 from .attention import AttentionNet, Head
-from .fields import Vector, times
+from .fields import plus, times
 from .recurrent import RecurrentNet
 
 # Pairs of a net's states and a state of the task that are followed at most; of attention, each of
@@ -61,7 +60,7 @@ def automaton(net: AttentionNet | RecurrentNet, task: WordTask) -> EveryLength |
     if isinstance(net, RecurrentNet):
         start, step = net.start, net.step
     elif task.machine and _reads_on(net):
-        start, step = _hard_attention(_with_integers(net))
+        start, step = _hard_attention(net.in_integers)
     else:
         return None
     machine = task.machine
@@ -115,7 +114,7 @@ def _reads_on(net: AttentionNet) -> bool:
 Memory = tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
 
 
-def _remembered(head: Head, memory: Memory, state: Vector) -> Memory:
+def _remembered(head: Head, memory: Memory, state: Sequence[Any]) -> Memory:
     """What a head remembers after one token more. Of equal keys the one of the last token wins, to
     the left that of the first."""
     key = tuple(times(head.key, state))
@@ -123,29 +122,6 @@ def _remembered(head: Head, memory: Memory, state: Vector) -> Memory:
         return memory
     kept = tuple(pair for pair in memory if pair[0] != key)
     return (*kept, (key, tuple(times(head.output, times(head.value, state)))))
-
-
-def _whole(value: Any) -> Any:
-    """Whole numbers in lists and tuples as integers, which are faster."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_whole, value))
-    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
-
-
-def _with_integers(net: AttentionNet) -> AttentionNet:
-    def head(given: Head) -> Head:
-        matrices = ("query", "key", "value", "output")
-        return replace(given, **{name: _whole(getattr(given, name)) for name in matrices})
-
-    return replace(
-        net,
-        embedding={letter: _whole(vector) for letter, vector in net.embedding.items()},
-        layers=tuple(
-            replace(layer, heads=tuple(map(head, layer.heads)), mlp=_whole(layer.mlp))
-            for layer in net.layers
-        ),
-        read=_whole(net.read),
-    )
 
 
 def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
@@ -160,27 +136,19 @@ def _hard_attention(net: AttentionNet) -> tuple[Any, Step]:
             listed.append(heads)
         return memories[heads]
 
-    def added(head: Head, memory: Memory, state: Vector) -> tuple[Any, ...]:
-        query, best, found = times(head.query, state), None, ()
-        # To the right a later key wins a tie.
-        for key, value in reversed(memory) if head.kind == "hard-right" else memory:
-            score = sum(a * b for a, b in zip(query, key, strict=True))
-            if best is None or net.field.sign(score - best) > 0:
-                best, found = score, value
-        return found
-
     @cache
     def through(layer: int, memory: int, state: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]]:
         given = net.layers[layer]
         total = list(state) if given.residual else [0 * entry for entry in state]
         after = []
         for head, old in zip(given.heads, listed[memory], strict=True):
-            new = _remembered(head, old, list(state))
-            seen = new if head.mask == "causal" else old
-            if seen:
-                more = added(head, seen, list(state))
-                total = [a + b for a, b in zip(total, more, strict=True)]
+            new = _remembered(head, old, state)
             after.append(new)
+            if seen := new if head.mask == "causal" else old:
+                # To the right a later key wins a tie.
+                order = seen[::-1] if head.kind == "hard-right" else seen
+                scores = times([key for key, _ in order], times(head.query, state))
+                total = plus(total, order[net.field.largest(scores)][1])
         return number(tuple(after)), tuple(net.after_mlp(given, total))
 
     def token(states: tuple[int, ...], letter: str) -> tuple[tuple[int, ...], tuple[Any, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -24,11 +24,7 @@ _fraction = lru_cache(4096)(Fraction)
 
 
 def _polynomial(text: str) -> sympy.Expr:
-    """Arithmetic in x.
-
-    Raises:
-        ValueError: for anything else.
-    """
+    """Arithmetic in x; a ValueError for anything else."""
     if not _POLYNOMIAL.fullmatch(text):
         raise ValueError(f"{text!r} is no polynomial in x")
     return sympy.sympify(text.replace("^", "**"), {"x": _X})
@@ -73,6 +69,21 @@ class Field:
             'such as "1/3"'
             + ("" if self.domain is None else ', or polynomials in x such as "1/2*x + 1"')
         )
+
+    def numbers(self, entries: Iterable[Any]) -> Vector:
+        """`number` of each entry; of integers alone in a tenth of the time."""
+        listed = list(entries)
+        if self.domain is None and set(map(type, listed)) <= {int}:
+            return list(map(_fraction, listed))
+        return [self.number(entry) for entry in listed]
+
+    def largest(self, numbers: Sequence[Number]) -> int:
+        """The place of the first of the largest numbers."""
+        best = 0
+        for k in range(1, len(numbers)):
+            if self.sign(numbers[k] - numbers[best]) > 0:
+                best = k
+        return best
 
     def sign(self, value: Number) -> int:
         """-1, 0 or 1, exactly."""
@@ -135,6 +146,18 @@ def dot(one: Sequence[Number], other: Sequence[Number]) -> Number:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def times(matrix: list[Vector], vector: Sequence[Number]) -> Vector:
+def times(matrix: Sequence[Sequence[Number]], vector: Sequence[Number]) -> Vector:
     """A matrix times a vector."""
     return [dot(row, vector) for row in matrix]
+
+
+def integers(value: Any) -> Any:
+    """Whole rationals in lists and tuples as integers, which are faster."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(integers, value))
+    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+def plus(one: Sequence[Number], other: Sequence[Number]) -> Vector:
+    """The sum of two vectors."""
+    return [a + b for a, b in zip(one, other, strict=True)]

@@ -42,7 +42,7 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,7 +52,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from .attention import KINDS, MASKS, AttentionNet, Head, Layer, Thoughts
 from .classes import ExactNet
-from .fields import Field, Number, Vector, field_of, letters_of
+from .fields import Field, Number, Vector, field_of, integers, letters_of
 from .recurrent import RecurrentLayer, RecurrentNet
 from .relu import ReluNet, relu_net
 from .thoughts import ThoughtNet, thought_net
@@ -168,26 +168,15 @@ def net_of(body: Mapping[str, Any]) -> ExactNet:
         raise UsageError(f"the file has a part of the wrong form: {error}") from None
 
 
-def attention_net(body: Mapping[str, Any]) -> AttentionNet:
-    """The net of attention that a JSON object describes.
-
-    Raises:
-        UsageError: as of `net_of`.
-    """
+def _of_kind(kind: type[Some], body: Mapping[str, Any]) -> Some:
+    """`net_of`, for what is known to be of one family."""
     net = net_of(body)
-    assert isinstance(net, AttentionNet)
+    assert isinstance(net, kind)
     return net
 
 
-def recurrent_net(body: Mapping[str, Any]) -> RecurrentNet:
-    """The recurrent net that a JSON object describes.
-
-    Raises:
-        UsageError: as of `net_of`.
-    """
-    net = net_of(body)
-    assert isinstance(net, RecurrentNet)
-    return net
+attention_net = partial(_of_kind, AttentionNet)
+recurrent_net = partial(_of_kind, RecurrentNet)
 
 
 def changed(net: Some, *way: str | int, to: Any) -> Some:
@@ -212,9 +201,7 @@ def changed(net: Some, *way: str | int, to: Any) -> Some:
     if same:
         raise UsageError(f"the entry {' '.join(map(str, way))} of the net is {to} already")
     part[way[-1]] = to
-    made = net_of(body)
-    assert type(made) is type(net)
-    return made
+    return _of_kind(type(net), body)
 
 
 def text_of(value: Any, indent: int = 0) -> str:
@@ -232,7 +219,7 @@ def text_of(value: Any, indent: int = 0) -> str:
 
 def _attention(body: Mapping[str, Any]) -> AttentionNet:
     field = field_of(body)
-    embedding = {token: _vector(field, v) for token, v in body["embedding"].items()}
+    embedding = {token: field.numbers(v) for token, v in body["embedding"].items()}
     alphabet = letters_of(body)
     marks = [body[end] for end in ("start", "end") if body.get(end) is not None]
     if not all(isinstance(mark, str) and mark for mark in marks):
@@ -253,7 +240,7 @@ def _attention(body: Mapping[str, Any]) -> AttentionNet:
         mlp = None
         if "mlp" in layer:
             first, second = (_matrix(field, layer["mlp"][name]) for name in ("in", "out"))
-            mlp = (first, _vector(field, layer["mlp"]["bias"]), second)
+            mlp = (first, field.numbers(layer["mlp"]["bias"]), second)
             hidden = {len(first), len(mlp[1]), len(second[0])}
             if len(first[0]) != width or len(second) != width or len(hidden) != 1:
                 raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
@@ -308,7 +295,7 @@ def _flag(layer: Mapping[str, Any], name: str, usual: bool) -> bool:
 
 
 def _thoughts(field: Field, given: Mapping[str, Any], width: int, positions: int) -> Thoughts:
-    matrix, add = _matrix(field, given["matrix"]), _vector(field, given["add"])
+    matrix, add = _matrix(field, given["matrix"]), field.numbers(given["add"])
     steps = given["steps"]
     if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= MOST_THOUGHTS:
         raise UsageError(f"the number of thoughts is from 1 to {MOST_THOUGHTS:,}")
@@ -348,24 +335,24 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
 def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
     field, layers = field_of(body), []
     for layer in body["layers"]:
-        start = tuple(_vector(field, layer["start"]))
+        start = tuple(integers(field.numbers(layer["start"])))
         size = len(start)
         step = {}
         for letter, given in layer["step"].items():
             if "diagonal" in given:
-                entries, zero = _vector(field, given["diagonal"]), field.number(0)
+                entries, zero = field.numbers(given["diagonal"]), field.number(0)
                 places = range(len(entries))
                 matrix = [[entries[i] if i == j else zero for j in places] for i in places]
             else:
                 matrix = _matrix(field, given["matrix"])
-            add = _vector(field, given["add"]) if "add" in given else [field.number(0)] * size
+            add = field.numbers(given["add"]) if "add" in given else [field.number(0)] * size
             if len(matrix) != size or any(len(row) != size for row in matrix) or len(add) != size:
                 raise UsageError(
                     f"the step of {quoted(letter)} does not fit a state of size {size}"
                 )
-            step[letter] = (matrix, add)
+            step[letter] = integers((matrix, add))
         emit = {
-            (tuple(_vector(field, state)), read): written
+            (tuple(integers(field.numbers(state))), read): written
             for state, read, written in _triples(layer["emit"])
         }
         if not all(isinstance(written, str) for written in emit.values()):
@@ -386,12 +373,8 @@ def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:
                 yield state, read, written
 
 
-def _vector(field: Field, entries: Any) -> Vector:
-    return [field.number(entry) for entry in entries]
-
-
 def _matrix(field: Field, rows: Any) -> list[Vector]:
-    matrix = [_vector(field, row) for row in rows]
+    matrix = [field.numbers(row) for row in rows]
     if not matrix or len({len(row) for row in matrix}) != 1:
         raise UsageError("a matrix has rows of different lengths, or none")
     return matrix
@@ -400,21 +383,22 @@ def _matrix(field: Field, rows: Any) -> list[Vector]:
 def _position(field: Field, text: str) -> Callable[[int, int], Number]:
     """A feature of the position, as an expression in i and n: a number of the field, or one of
     SymPy's if it has a logarithm that is irrational."""
+    by_length = _TOKENS in _in_place(text).free_symbols
+    return lambda place, tokens: _number_at(field, text, place, tokens if by_length else 0)
+
+
+@lru_cache(1 << 16)
+def _number_at(field: Field, text: str, place: int, tokens: int) -> Number:
     expression = _in_place(text)
-
-    @cache
-    def at(place: int, tokens: int) -> Number:
-        value = expression.subs({_PLACE: place, _TOKENS: tokens})
-        if value.is_Rational:
-            return field.number(f"{value.p}/{value.q}")
-        if not (expression.has(sympy.log) and value.is_real):
-            raise UsageError(
-                f"the position {quoted(text)} is no real number at i = {place}, or irrational "
-                "without a logarithm"
-            )
-        return value
-
-    return at
+    value = expression.subs({_PLACE: place, _TOKENS: tokens})
+    if value.is_Rational:
+        return field.number(f"{value.p}/{value.q}")
+    if not (expression.has(sympy.log) and value.is_real):
+        raise UsageError(
+            f"the position {quoted(text)} is no real number at i = {place}, or irrational "
+            "without a logarithm"
+        )
+    return value
 
 
 def _with_factor(given: Any, size: int) -> tuple[Any, int | None]:
@@ -433,16 +417,17 @@ _PLACE, _TOKENS = sympy.symbols("i n")
 
 
 def _in_place(text: str) -> sympy.Expr:
-    """An expression in i and n, which may have logarithms.
-
-    Raises:
-        UsageError: for anything else.
-    """
+    """An expression in i and n, which may have logarithms."""
     arithmetic = text.replace("log(", "(") if isinstance(text, str) else ""
     if not _POSITION.fullmatch(arithmetic) or _HUGE.search(arithmetic):
         raise UsageError(
             f"cannot read the position {quoted(str(text))}; try i, i/n, (-1)^i or log(i + 1)"
         )
+    return _expression(text)
+
+
+@cache
+def _expression(text: str) -> sympy.Expr:
     try:
         names = {"i": _PLACE, "n": _TOKENS, "log": sympy.log}
         return sympy.sympify(text.replace("^", "**"), names)

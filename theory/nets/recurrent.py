@@ -9,7 +9,7 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
-from .fields import Field, Number, Vector, times
+from .fields import Field, Number, Vector, plus, times
 
 States = tuple[tuple[Number, ...], ...]
 
@@ -54,7 +54,7 @@ class RecurrentNet:
             if letter not in layer.step:
                 raise UsageError(f"layer {number} has no step for the letter {quoted(letter)}")
             matrix, add = layer.step[letter]
-            after.append(tuple(a + b for a, b in zip(times(matrix, state), add, strict=True)))
+            after.append(tuple(plus(times(matrix, state), add)))
             read = state if layer.before else after[-1]
             if (read, letter) not in layer.emit:
                 raise UsageError(

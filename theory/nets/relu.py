@@ -29,7 +29,7 @@ import numpy as np
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-from .batched import Whole, matmul, small
+from .batched import Whole, in_whole_numbers, matmul, small
 from .fields import Field
 
 # Inputs whose orders are gone through one by one, and parts into which their cones are cut.
@@ -37,6 +37,7 @@ MOST_INPUTS = 7
 MOST_PARTS = 50_000
 
 Point = tuple[Fraction, ...]
+_Scaled = tuple[Whole, int]  # Rationals as whole numbers, and by what they are divided.
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,12 @@ def relu_net(body: Mapping[str, Any]) -> ReluNet:
     Raises:
         UsageError: for what is no number, or of the wrong size; `net_of` says what is missing.
     """
-    number, layers = Field().number, []
+    read, layers = Field().numbers, []
     for layer in body["layers"]:
-        matrix = [[number(entry) for entry in row] for row in layer["matrix"]]
-        bias = [number(entry) for entry in layer.get("bias", [0] * len(matrix))]
+        matrix = [read(row) for row in layer["matrix"]]
+        bias = read(layer.get("bias", [0] * len(matrix)))
         layers.append([[*row, b] for row, b in zip(matrix, bias, strict=True)])
-    out = [*map(number, body["out"]), number(body.get("add", 0))]
+    out = read([*body["out"], body.get("add", 0)])
     sizes = [{len(row) - 1 for row in rows} for rows in (*layers, [out])]
     for place, (given, rows) in enumerate(zip(sizes[1:], layers, strict=True), 1):
         if not rows or len(sizes[place - 1]) != 1 or given != {len(rows)}:
@@ -205,7 +206,10 @@ def where_no_maximum(net: ReluNet) -> Point | None:
                 f"{MOST_INPUTS} of them; this one has {net.inputs}"
             )
         orders = itertools.permutations(range(net.inputs))
-    whole = [_whole(rows) for rows in (*net.layers, [net.out])]
+    whole = [
+        (top.astype(object), int(bottom[0]))
+        for top, bottom in map(in_whole_numbers, (*net.layers, [net.out]))
+    ]
     parts = 0
     for chamber, largest in _chambers(net.inputs, orders):
         todo = [chamber]
@@ -214,30 +218,21 @@ def where_no_maximum(net: ReluNet) -> Point | None:
             parts += 1
             if parts > MOST_PARTS:
                 raise UsageError(f"the units cut the space into more than {MOST_PARTS:,} parts")
-            cut, *_ = _last_states(whole, cone)
+            cut, taken = _last_states(whole, cone)
             if cut is not None:
                 todo.extend(cone.cut(cut))
-            elif (wrong := _wrong_on(net, whole, cone, largest)) is not None:
+            elif (wrong := _wrong_on(net, whole, cone, largest, taken)) is not None:
                 return wrong
     return None
 
 
-def _whole(rows: Sequence[Sequence[Fraction]]) -> tuple[Whole, int]:
-    """Rows times their common denominator, which is positive."""
-    bottom = math.lcm(*(entry.denominator for row in rows for entry in row))
-    top = [[int(entry * bottom) for entry in row] for row in rows]
-    return np.array(top, dtype=object), bottom
-
-
-def _through(layer: tuple[Whole, int], states: Whole, cone: _Cone, scale: int) -> Whole:
+def _through(layer: _Scaled, states: Whole, cone: _Cone, scale: int) -> Whole:
     """The values before ReLU of a layer's units at the edges, times the scale and the layer's
     denominator."""
     return matmul(small(layer[0]), small(np.vstack([states, scale * cone.edges[-1:]])))
 
 
-def _last_states(
-    whole: Sequence[tuple[Whole, int]], cone: _Cone
-) -> tuple[Whole | None, Whole, int]:
+def _last_states(whole: Sequence[_Scaled], cone: _Cone) -> tuple[Whole | None, _Scaled]:
     """Values at the edges of a unit of a layer before the last hidden one that cuts the cone, or
     None; then what the last hidden layer takes, and its scale."""
     states, scale = cone.edges[:-1], 1
@@ -245,16 +240,16 @@ def _last_states(
         values = _through(layer, states, cone, scale)
         both = np.flatnonzero((values > 0).any(axis=1) & (values < 0).any(axis=1))
         if both.size:
-            return values[both[0]], states, scale
+            return values[both[0]], (states, scale)
         states, scale = np.maximum(values, 0), scale * layer[1]
-    return None, states, scale
+    return None, (states, scale)
 
 
 def _wrong_on(
-    net: ReluNet, whole: Sequence[tuple[Whole, int]], cone: _Cone, largest: int
+    net: ReluNet, whole: Sequence[_Scaled], cone: _Cone, largest: int, taken: _Scaled
 ) -> Point | None:
     """A point of a part at which the net is not the largest input, or None."""
-    _, states, scale = _last_states(whole, cone)
+    states, scale = taken
     kinks: dict[tuple[int, ...], int] = defaultdict(int)
     out, bottom = whole[-1]
     if net.layers:
