@@ -60,11 +60,11 @@ class Work:
         `running.engines.execute` does."""
         started, failures, left = time.monotonic(), list[Failure](), minutes
         decisions = Decisions(self.store)
-        missing = Counter((run.claim.key, run.case) for run in self.todo)
+        missing = Counter((run.claim.key, run.case, run.control) for run in self.todo)
 
         def decided(run: Run) -> None:
-            missing[run.claim.key, run.case] -= 1
-            if not missing[run.claim.key, run.case]:
+            missing[run.claim.key, run.case, run.control] -= 1
+            if not missing[run.claim.key, run.case, run.control]:
                 decide(run, self.store, decisions)
             finished(run)
 
