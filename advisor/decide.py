@@ -368,9 +368,10 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
     if most <= _MOVED:
         if fixed:
             return Reason("demand", _code(fixed), fixed)
-        if not case.constraints.latency_matters:
+        free = case.choice("latency_matters")
+        if not case.constraints.latency_matters or (free and free.layers == a.layers):
             return Reason("rule", "rule")
-        names, free = ("latency_matters",), case.choice("latency_matters")
+        names = ("latency_matters",)
     reason = Reason("demand", _code(names), names)
     if names == steps:
         reason = Reason("step", "width-steps", steps)
@@ -378,8 +379,6 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
         seen = layers_of(a)
         bound = shallow_depth(seen.parameters, seen.per_layer, case.kind, case.known_by)[1]
         reason = replace(reason, bound=bound)
-        if free is None or free.layers == a.layers:
-            return reason
     return _with_price(case, a, reason, free)
 
 

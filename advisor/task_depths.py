@@ -115,11 +115,12 @@ def _from_atlas(
     if not rows:
         raise UsageError(f"nothing was known of {key} by {known_by}; try a later year")
     task, more = known.tasks[key], f" --atlas {tables}" if tables else ""
+    many = f"{len(rows)} classes, defines them" if len(rows) > 1 else "one class, defines it"
     return TaskAnswer(
         key,
         f"Task: {task.name}. {task.definition}",
-        f"It depends on the class of models, of which the atlas has {len(rows)}; "
-        f"`depthlaw tasks list {key}{more}` defines them and names sources",
+        f"It depends on the class of models; `depthlaw tasks list {key}{more}` has bounds for "
+        f"{many} and names sources",
         tuple(f"{row.class_.name}: {row.summary}; {row.checked}." for row in rows),
         (),
     )

@@ -901,9 +901,10 @@ _SENTENCES = Sentences(factors=_factors, milliseconds=budgets.milliseconds, perc
 def citation(answer: Answer, version: str) -> str:
     """One sentence that says what was recommended, by what, and from which sources."""
     known = {rule.read_off: rule.source for rule in rules() if rule.read_off}
-    parts = []
+    parts, why = [], ""
     if proposed := _proposal(answer):
-        a, parameters, by = proposed.architecture, proposed.counts.total, _by_rule(answer, proposed)
+        by, why = _by_rule(answer, proposed)
+        a, parameters = proposed.architecture, proposed.counts.total
         parts.append(say("cite.shape", a=a, parameters=parameters, by=by))
     if within := answer.interval:
         sources = "; ".join(known.get(name, name) for name in within.sources)
@@ -911,20 +912,23 @@ def citation(answer: Answer, version: str) -> str:
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(say("cite.task", task=task, sources=sources))
-    return say("cite", version=version, question=answer.question, parts=", and ".join(parts))
+    says = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+    return say("cite", version=version, question=answer.question, parts=says, why=why)
 
 
-def _by_rule(answer: Answer, proposed: Candidate) -> str:
-    """The rule that chose the depth, and its source, or else what set it. Where the answer has
-    fewer layers than the rule, by what it differs."""
+def _by_rule(answer: Answer, proposed: Candidate) -> tuple[str, str]:
+    """The rule that chose the depth, with its source, or else in words of its own what set it, such
+    as by what it differs where the answer has fewer layers than the rule."""
     law = next((law for law in answer.laws if law.key == answer.rule), None)
     if law is None or proposed.reason is None:
-        return ""
+        return "", ""
     if proposed.reason.code != "rule":
-        return f": {proposed.why}"
+        return "", proposed.why
     reached = " to ".join(map(size, law.domain)) if law.extrapolated and law.domain else ""
     known = say("cite.source", law=law, reached=reached)
-    return f": {proposed.why} {known}" if answer.rule_layers else f" by {law.name} {known}"
+    return (
+        ("", f"{proposed.why} {known}") if answer.rule_layers else (f" by {law.name} {known}", "")
+    )
 
 
 def in_brief(answer: Answer) -> str:

@@ -3,13 +3,14 @@ no silent skip."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from hypothesis import HealthCheck, settings
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 os.environ["MPLBACKEND"] = "Agg"
+# Before SymPy is imported: all claims in one process fill its cache of 1000 again and again.
+os.environ["SYMPY_CACHE_SIZE"] = "20000"
 # As a shell leaves it: under nohup it is ignored, and tests of a closed terminal would see nothing.
 # What tests start inherits it.
 if hasattr(signal, "SIGHUP"):
@@ -83,6 +86,35 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: products.__exit__(None, None, None))
     config.stash[_unlisted] = set()
     config.pluginmanager.register(_NoSilentSkip(config), "no_silent_skip")
+
+
+class _Backwards(pytest.Dir):
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        return reversed(list(super().collect()))
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Every second process of xdist reads the files of a folder from the last: in a fresh clone two
+    processes compile half of them each, not each all."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    return _Backwards.from_parent(parent, path=path) if int(worker) % 2 else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The same order in all processes."""
+    items.sort(key=lambda item: item.path.parts)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported now stays: no collection of garbage looks through it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class _NoSilentSkip:

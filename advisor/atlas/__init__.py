@@ -24,8 +24,10 @@ from .formulas import (
     Conditional,
     Limited,
     Words,
+    counted,
     formula as formula,
     parse,
+    singular as singular,
 )
 from .reading import read_table, refuse_unknown
 
@@ -287,16 +289,19 @@ class AtlasRow:
             return f"no depth suffices{suffices.removeprefix(NONE)}"
         if suffices == "some depth":
             return suffices
+        enough = counted(parse(self.suffices), unit)
         if needed == suffices:
-            return f"{needed} {singular(unit) if needed == '1' else unit}"
+            return enough
+        conditional = isinstance(parse(self.needed), Conditional | Limited)
         if suffices == "-":
-            return f"{needed} {unit} or more"
+            least = counted(parse(self.needed), unit)
+            return f"at least {least}" if conditional else f"{least} or more"
         if needed == "-":
-            return f"at most {suffices} {unit}"
-        if not isinstance(parse(self.needed), Conditional | Limited):
-            return f"{needed} to {suffices} {unit}"
+            return f"at most {enough}"
+        if not conditional:
+            return f"{needed} to {enough}"
         least = needed if needed.startswith("no ") else f"at least {needed}"
-        return f"{least}; at most {suffices} {unit}"
+        return f"{least}; at most {enough}"
 
     @property
     def checked(self) -> str:
@@ -305,15 +310,6 @@ class AtlasRow:
         if len(set(stands.values())) == 1:
             return stands.popitem()[1]
         return ", ".join(f"{verdict_} ({end})" for end, verdict_ in stands.items())
-
-
-def singular(unit: str) -> str:
-    """What depth counts, in the singular.
-
-    >>> singular("hidden layers"), singular("steps of thought")
-    ('hidden layer', 'step of thought')
-    """
-    return unit.replace("layers", "layer").replace("steps", "step").replace("counts", "count")
 
 
 @dataclass(frozen=True)

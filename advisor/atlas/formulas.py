@@ -319,6 +319,35 @@ def printed(tree: Depth | Comparison, latex: bool) -> str:
     return f"${written}$" if latex and any(letters(tree)) else written
 
 
+def singular(unit: str) -> str:
+    """What depth counts, in the singular.
+
+    >>> singular("hidden layers"), singular("steps of thought")
+    ('hidden layer', 'step of thought')
+    """
+    return unit.replace("layers", "layer").replace("steps", "step").replace("counts", "count")
+
+
+def counted(tree: Depth, unit: str) -> str:
+    """A tree in ASCII with what it counts, which stands before a condition.
+
+    >>> counted(parse("1 if k <= 1, else ceil(k/4) + 1"), "layers")
+    '1 layer if k <= 1, else ceil(k/4) + 1 layers'
+    >>> counted(parse("order log k, if a conjecture holds"), "layers")
+    'order log k layers, if a conjecture holds'
+    """
+    match tree:
+        case Limited(of, sizes):
+            return f"{counted(of, unit)} for {sizes}"
+        case Conditional(then, condition, otherwise, comma):
+            under = f"{counted(then, unit)}{',' * comma} if {printed(condition, False)}"
+            return under + (f", else {counted(otherwise, unit)}" if otherwise else "")
+    whole = printed(tree, False)
+    if whole.startswith("no ") or whole == NONE:
+        return whole
+    return f"{whole} {singular(unit) if whole == '1' else unit}"
+
+
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
 
 

@@ -73,6 +73,10 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
         return int(value)
     large = value is not None and value > MOST
     wrong = "more than 1e15" if large else f"not a whole number of at least {least}"
+    if number and number["suffix"]:
+        # A context of 128k is 128,000 tokens in some papers and 131,072 in others.
+        many = ", and k may be 1,000 or 1,024" if number["suffix"] in "kK" else ""
+        wrong = f"not a number without a unit{many}"
     raise UsageError(f"the {what} {quoted(text)} is {wrong}; try {example}")
 
 

@@ -455,6 +455,11 @@ _REWORDED: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
     (_OF_DEPTHS, r"(No such option: --depth) \(.*\)", r"\1 (did you mean --layers?)"),
     (
         _OF_DEPTHS,
+        r"(No such option: --(?:\w+-)?kv-heads\b).*",
+        r"\1 (did you mean --gqa, the query heads per key-value head?)",
+    ),
+    (
+        _OF_DEPTHS,
         r"(No such option: --(?:params|parameters|size)\b).*",
         r"\1 (a size stands alone, as in depthlaw depth 7e9)",
     ),

@@ -178,3 +178,12 @@ def test_any_text_is_a_quantity_or_a_usage_error(text: str) -> None:
         except UsageError as error:
             said = str(error)
         assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("128k", "without a unit, and k may be 1,000 or 1,024; try"), ("2M", "without a unit; try")],
+)
+def test_a_count_with_a_unit_says_that_it_takes_none(text: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        diameter(text)

@@ -232,7 +232,7 @@ def untrue(size: float, demands: dict) -> list[object]:
     for said in r.also:
         other = chosen_without(said.demand)
         wrong += [] if (other.layers, other.width) == (said.layers, said.width) else [said]
-    if r.bound is not None and chosen_without("latency_matters").layers < found.layers:
+    if r.bound is not None and chosen_without("latency_matters").layers <= found.layers:
         wrong.append(r.bound)
     return wrong
 

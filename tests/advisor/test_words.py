@@ -215,7 +215,11 @@ def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
     assert "by muP's best d / L (dey2025, arXiv:2505.01618; reported), and" in measured
     assert "in published grids" in measured
     demanded = words.citation(recommend("3B", most_layers=8), "1.2.3")
-    assert "of width 4,352 (3B parameters): set by --most-layers 8; otherwise 31" in demanded
+    assert "of width 4,352 (3B parameters), and finds" in demanded
+    assert "; why this depth: set by --most-layers 8; otherwise 31" in demanded
+    assert words.citation(recommend("1B", layers=24, task="hops", hops=16), "1.2.3").endswith(
+        "Theorem 4.2); why this depth: 24 layers were demanded."
+    )
 
 
 @pytest.mark.parametrize(

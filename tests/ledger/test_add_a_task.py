@@ -99,7 +99,7 @@ def test_words_of_a_function_are_asked(mine: Path, depthlaw: Command, refused: C
     ("text", "says"),
     [
         ("", "cannot use majority of"),
-        ("def majority(word): return True", "the task majority takes the parameters none; got k"),
+        ("def majority(word): return True", "the task majority takes no parameters; got k"),
         ("def majority(word, k): return 1", "answers 1; return True or False, or a string"),
         ("def majority(word, k): return word.index(k)", "ValueError('tuple.index(x): x not in"),
         ("1/0", "ZeroDivisionError"),

@@ -226,6 +226,7 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(run: R
     [
         ("3B --gpuz H100", "--gpuz (Possible options: --gpu, --gpus)"),
         ("--gpuz H100 3B", "--gpuz"),
+        ("3B --kv-heads 4", "--kv-heads (did you mean --gqa, the query"),
         ("3B --min-layers 9", "--min-layers (did you mean --least-layers?)"),
         ("3B --maximum-depth 9", "--maximum-depth (did you mean --most-layers?)"),
         ("--params 7e9", "--params (a size stands alone, as in depthlaw depth 7e9);"),

@@ -108,7 +108,8 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
     if name not in _MADE:
         raise UsageError(
             f"the task {quoted(name)} cannot be checked from a file; accepted are "
-            + ", ".join(sorted(_MADE))
+            f"{', '.join(sorted(_MADE))}, for nets of the family relu maximum and maximum-large, "
+            "and with --atlas DIR tasks of your own tables"
         )
     made, needed = _MADE[name]
     _refuse_parameters(name, needed, parameters)
@@ -133,10 +134,8 @@ def word_task(name: str, parameters: Mapping[str, Any]) -> WordTask:
 
 def _refuse_parameters(name: str, needed: Sequence[str], given: Mapping[str, Any]) -> None:
     if set(given) != set(needed):
-        raise UsageError(
-            f"the task {name} takes the parameters {', '.join(needed) or 'none'}; got "
-            f"{', '.join(given) or 'none'}"
-        )
+        takes = f"the parameters {', '.join(needed)}" if needed else "no parameters"
+        raise UsageError(f"the task {name} takes {takes}; got {', '.join(given) or 'none'}")
 
 
 def language_task(language: str, alphabet: str) -> WordTask:
