@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -24,7 +25,8 @@ from .running.options import Options
 from .running.plan import plan
 from .running.scheduling import Stage, TimeEstimate, budgeted, check_device, estimate
 from .running.user_claims import all_claims, loader_of, with_premises
-from .verdicts.suite_verdicts import ClaimResult, results
+from .verdicts.decision_cache import Decisions
+from .verdicts.suite_verdicts import ClaimResult, decide, results
 
 if TYPE_CHECKING:
     from .running.interrupts import Stopped
@@ -53,14 +55,25 @@ class Work:
     def execute(
         self, finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None
     ) -> list[Failure]:
-        """Do what is not recorded yet, one stage after the other. Returns the runs that failed;
-        raises what `running.engines.execute` does."""
+        """Do what is not recorded yet, one stage after the other, and decide each case as soon as
+        it is measured, while other processes go on. Returns the runs that failed; raises what
+        `running.engines.execute` does."""
         started, failures, left = time.monotonic(), list[Failure](), minutes
+        decisions = Decisions(self.store)
+        missing = Counter((run.claim.key, run.case, run.control) for run in self.todo)
+
+        def decided(run: Run) -> None:
+            missing[run.claim.key, run.case, run.control] -= 1
+            if not missing[run.claim.key, run.case, run.control]:
+                decide(run, self.store, decisions)
+            finished(run)
+
         for stage in self.stages:
             if minutes is not None:
                 left = max(minutes - (time.monotonic() - started) / 60, 1e-3)
-            done = execute(stage.runs, self.store, stage.engine, finished=finished, minutes=left)
+            done = execute(stage.runs, self.store, stage.engine, finished=decided, minutes=left)
             failures += done
+        decisions.save()
         return failures
 
     def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:

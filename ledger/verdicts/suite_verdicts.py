@@ -331,6 +331,16 @@ def results(
     ]
 
 
+def decide(run: Run, store: Store, decisions: Decisions) -> None:
+    """Decide the case of a run, or its control, on what is recorded, for a later call of
+    `results`."""
+    if run.control:
+        _control(run.claim, store, decisions)
+    elif run.case is not None:
+        values = _values(run.claim, run.case, store)
+        _decided(run.claim, run.case, *values, store, decisions)
+
+
 def alpha(claim: Claim, case: Case, value: Measured) -> float:
     """The false-alarm rate that one value is judged with: seeds that may miss are a comparison
     each, samples are pooled over the seeds of their case."""

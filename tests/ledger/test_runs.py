@@ -13,7 +13,9 @@ from depthlaw.ledger.records.store import Store, manifest
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import decision_cache
+from depthlaw.ledger.running.scheduling import Stage, estimate
+from depthlaw.ledger.suite import Work
+from depthlaw.ledger.verdicts import decision_cache, suite_verdicts
 from depthlaw.ledger.verdicts.suite_verdicts import as_json, results, verdict_name
 from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source, Step, registry
 from depthlaw.theory.claims.symbols import depth as L, quantity
@@ -229,6 +231,29 @@ def test_a_decision_is_known_by_its_statement_and_the_assumptions_of_its_symbols
     }
     assert len(keys) == 5
     assert decision_cache._statement_hash(fake()) == decision_cache._statement_hash(fake())
+
+
+def test_a_case_is_decided_once_as_soon_as_its_last_seed_is_measured(tmp_path, monkeypatch):
+    judged, measured = [], []
+    judge = suite_verdicts.judge
+
+    def noted(claim, case, *more, **options):
+        judged.append((case.depth, "force" in options, len(measured)))
+        return judge(claim, case, *more, **options)
+
+    monkeypatch.setattr(suite_verdicts, "judge", noted)
+    control = Control(Case(depth=1), "another measurement", measured=lambda c, seed: Exact(4))
+    claim, store = fake(seeds=2, control=control), Store(tmp_path)
+    runs = plan({claim.key: claim}, "quick")
+    stages = [Stage(runs, Inline())]
+    work = Work("quick", {claim.key: claim}, runs, runs, store, stages, estimate(runs, store), "")
+    assert work.execute(measured.append) == []
+    ends = {(run.case.depth, run.control): n for n, run in enumerate(runs)}
+    # Each value of two seeds is judged; only then is the last run reported as finished.
+    assert sorted(set(judged)) == sorted((d, c, n) for (d, c), n in ends.items())
+    count = len(judged)
+    result = work.judged()[0]
+    assert (result.verdict, result.control.fails, len(judged)) == (Verdict.HOLDS, True, count)
 
 
 def test_what_has_no_record_is_not_run(tmp_path):

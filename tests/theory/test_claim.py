@@ -11,6 +11,7 @@ import sympy
 
 from depthlaw.ledger.verdicts.claim_set import claim_set, claim_sets
 from depthlaw.theory.claims.definition import SUITES, Claim, find, measured_symbol, registry, topics
+from depthlaw.theory.claims.evaluation import at
 from depthlaw.theory.claims.printing import latex
 from depthlaw.theory.claims.symbols import TERMS, plain
 from depthlaw.theory.claims.values import Case, Exact
@@ -246,3 +247,11 @@ def test_the_check_of_negative_controls_can_fail():
     """The test above would notice a control that does not fail."""
     decision = judge(find("separation_rank/degree"), Case(depth=2, width=2), Exact(9), force=True)
     assert decision.verdict is Verdict.HOLDS
+
+
+def test_floors_and_ceilings_of_logarithms_are_exact_at_powers_and_next_to_them() -> None:
+    whole, places = sympy.Symbol("whole", positive=True), (2**20 - 1, 2**20, 2**20 + 1)
+    for rounded, right in ((sympy.floor, [19, 20, 20]), (sympy.ceiling, [20, 20, 21])):
+        expression = 1 + 2 * rounded(sympy.log(whole) / sympy.log(2))
+        found = [at(expression, Case(whole=place)) for place in places]
+        assert found == [1 + 2 * value for value in right]

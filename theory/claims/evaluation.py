@@ -49,8 +49,24 @@ def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
     """The expression with every symbol that the case names replaced by the case's exact value."""
     # xreplace rebuilds every node with its new arguments, so integer powers of integers become
     # integers; far faster than subs.
-    replaced = expression.xreplace(_values(expression, case))
+    values = _values(expression, case)
+    replaced = expression.xreplace(values | _rounded(expression, values))
     return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
+
+
+def _rounded(
+    expression: sympy.Expr, values: Mapping[sympy.Basic, sympy.Rational]
+) -> dict[sympy.Basic, sympy.Rational]:
+    """The floors and ceilings of irrational numbers that balls decide, much faster than SymPy."""
+    rounded = dict[sympy.Basic, sympy.Rational]()
+    for node in expression.atoms(sympy.floor, sympy.ceiling):
+        inner = node.args[0].xreplace(values)
+        if not (inner.free_symbols or inner.is_Rational):
+            with suppress(TypeError, ValueError):
+                whole = enclose(node.func(inner, evaluate=False)).unique_fmpz()
+                if whole is not None:
+                    rounded[node] = sympy.Integer(int(whole))
+    return rounded
 
 
 def summed(expression: sympy.Expr, case: Case) -> sympy.Expr:
@@ -243,7 +259,7 @@ def _balls(expression: sympy.Basic, case: Case, precision: int) -> dict[sympy.Sy
         return {s: arb(fmpq(value.p, value.q)) for s, value in _values(expression, case).items()}
 
 
-def _values(expression: sympy.Basic, case: Case) -> dict[sympy.Symbol, sympy.Rational]:
+def _values(expression: sympy.Basic, case: Case) -> dict[sympy.Basic, sympy.Rational]:
     """The symbols that the case names, with the case's exact values."""
     return {
         s: sympy.Rational(str(int(v) if isinstance(v := case.get(s.name), bool) else v))

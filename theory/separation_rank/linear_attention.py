@@ -23,8 +23,8 @@ Array = NDArray[Any]
 # The largest prime below 2^31: products of residues, split in halves, add up in int64.
 PRIME = 2**31 - 1
 
-# Entries of arrays that are worked on at once, so that the memory stays near 100 MB.
-_CHUNK = 1 << 20
+# Entries of arrays that are worked on at once, so that they stay in the cache.
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,9 @@ def _attended(
     # All heads side by side, with their output matrices one above the other: their sum.
     seen = seen.reshape(*seen.shape[:-2], -1)
     total = _product(net, seen, np.concatenate(list(net.output[layer]), axis=-1).T)
-    if net.residual:
-        total = asking + total
+    if not net.residual:
+        return total
+    total = asking + total
     return total if net.prime is None else total % net.prime
 
 
