@@ -538,7 +538,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
             raise _WordByWordError
         numerator, denominator = in_whole_numbers([1 / Fraction(by)])
         return _times(scores * seen, numerator), _times(bottom, denominator)[:, None]
-    bound = _largest(scores)
+    bound, n = _largest(scores), seen.shape[1]
     most = np.where(seen, scores, -bound).max(axis=2, keepdims=True)
     if head.kind == "softmax":
         bottom = bottom[:, None, None]
@@ -554,11 +554,14 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
             raise _WordByWordError
         weights = scores
     else:
-        weights = ((scores == most) & seen).astype(np.int64)
-        if head.kind == "hard-left":
-            weights *= weights.cumsum(axis=2) == 1
-        elif head.kind == "hard-right":
-            weights *= weights[..., ::-1].cumsum(axis=2)[..., ::-1] == 1
+        best = (scores == most) & seen
+        if head.kind == "average":
+            weights = best.astype(np.int64)
+        else:
+            right = head.kind == "hard-right"
+            at = n - 1 - best[..., ::-1].argmax(axis=2) if right else best.argmax(axis=2)
+            weights = np.zeros(best.shape, dtype=np.int64)
+            np.put_along_axis(weights, at[..., None], 1, axis=2)
     weights = weights * seen
     totals = matmul(weights, np.ones((seen.shape[1], 1), dtype=np.int64))[..., 0]
     sees = seen.any(axis=1)
