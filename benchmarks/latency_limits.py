@@ -85,117 +85,56 @@ def _cached(token: float, layer: float) -> Callable[[Net], float]:
 
 def _saturating(net: Net) -> float:
     """Wide layers are read faster: 1.5 TB/s for d much above 512."""
-    return (
-        0.2
-        + 0.1 * net.layers
-        + (_MS_PER_WEIGHT * net.layers * net.layer_weights * (1 + 512 / net.width))
-    )
+    read = _MS_PER_WEIGHT * net.layers * net.layer_weights * (1 + 512 / net.width)
+    return 0.2 + 0.1 * net.layers + read
+
+
+def _saturating_and_cache(net: Net) -> float:
+    return _saturating(net) + _cached(0, 0)(net._replace(layer_weights=0))
 
 
 def _quadratic(net: Net) -> float:
     """Each layer takes longer than the one before."""
-    return (
-        0.2
-        + 0.05 * net.layers
-        + 0.001 * net.layers**2
-        + (_MS_PER_WEIGHT * net.layers * net.layer_weights)
-    )
+    read = _MS_PER_WEIGHT * net.layers * net.layer_weights
+    return 0.2 + 0.05 * net.layers + 0.001 * net.layers**2 + read
 
 
-DEVICES = (
-    *(
-        Device(
-            f"0.2 ms + {layer:.2f} L + layers at 1.5 TB/s", _sum(0.2, layer, _MS_PER_WEIGHT, 0), 3
-        )
-        for layer in (0.05, 0.10, 0.15)
-    ),
-    Device("overhead alone: 0.5 ms + 0.12 L", _sum(0.5, 0.12, 0, 0), 3, "1B"),
-    Device(
-        "bandwidth alone: 1.5 TB/s, output layer too", _sum(0, 0, _MS_PER_WEIGHT, _MS_PER_WEIGHT), 3
-    ),
-    Device(
-        "0.2 ms + 0.10 L + 1.5 TB/s, 5 % noise",
-        _sum(0.2, 0.1, _MS_PER_WEIGHT, _MS_PER_WEIGHT),
-        4,
-        None,
-        0.05,
-        tuple(range(5)),
-    ),
-    Device(
-        "0.2 ms + 0.10 L + 1.5 TB/s, grouped queries, d_ff / d of 2.5 to 5.5",
-        _sum(0.2, 0.1, _MS_PER_WEIGHT, _MS_PER_WEIGHT),
-        4,
-        "1B",
-        queries=4,
-        described=True,
-    ),
-    *(
-        Device(
-            "0.2 ms + 0.05 L + layers and a cache of 32,768 at 1.5 TB/s" + ", named" * named,
-            _cached(0.2, 0.05),
-            limit,
-            budget,
-            queries=8,
-            described=True,
-            context=32768,
-            named=named,
-        )
-        for limit, budget, named in (
-            (4, None, False),
-            (5, "2B", False),
-            (6, None, True),
-            (8, None, True),
-        )
-    ),
-    *(
-        Device(
-            "0.2 ms + 0.05 L + layers and a cache of 8,192 at 1.5 TB/s",
-            _cached(0.2, 0.05),
-            limit,
-            queries=8,
-            described=True,
-            context=8192,
-        )
-        for limit in (3, 5)
-    ),
-    *(
-        Device(
-            f"0.2 ms + 0.05 L + layers and a cache of 32,768 at 1.5 TB/s, {keys}, L, d, ms alone",
-            _cached(0.2, 0.05),
-            8,
-            queries=queries,
-            context=32768,
-        )
-        for keys, queries in (("full keys", 1), ("grouped queries", 4))
-    ),
-    *(
-        Device(
-            "outside the formula: 0.2 ms + 0.10 L + layers at 1.5 TB/s / (1 + 512 / d)",
-            _saturating,
-            limit,
-        )
-        for limit in (3, 4)
-    ),
-    *(
-        Device(
-            "outside the formula: the same and a cache of 32,768 at 1.5 TB/s",
-            lambda net: _saturating(net) + _cached(0, 0)(net._replace(layer_weights=0)),
-            limit,
-            queries=8,
-            described=True,
-            context=32768,
-        )
-        for limit in (4, 8)
-    ),
-    *(
-        Device(
-            "outside the formula: 0.2 ms + 0.05 L + 0.001 L^2 + layers at 1.5 TB/s",
-            _quadratic,
-            limit,
-        )
-        for limit in (3, 4)
-    ),
-)
+def _devices() -> Iterator[Device]:
+    for layer in (0.05, 0.10, 0.15):
+        true = _sum(0.2, layer, _MS_PER_WEIGHT, 0)
+        yield Device(f"0.2 ms + {layer:.2f} L + layers at 1.5 TB/s", true, 3)
+    yield Device("overhead alone: 0.5 ms + 0.12 L", _sum(0.5, 0.12, 0, 0), 3, "1B")
+    true = _sum(0, 0, _MS_PER_WEIGHT, _MS_PER_WEIGHT)
+    yield Device("bandwidth alone: 1.5 TB/s, output layer too", true, 3)
+    true, name = _sum(0.2, 0.1, _MS_PER_WEIGHT, _MS_PER_WEIGHT), "0.2 ms + 0.10 L + 1.5 TB/s"
+    yield Device(f"{name}, 5 % noise", true, 4, noise=0.05, seeds=tuple(range(5)))
+    name += ", grouped queries, d_ff / d of 2.5 to 5.5"
+    yield Device(name, true, 4, "1B", queries=4, described=True)
+    # Nets that are described, and their cache of so many tokens.
+    long = {"queries": 8, "described": True, "context": 32768}
+    true, name = _cached(0.2, 0.05), "0.2 ms + 0.05 L + layers and a cache of {} at 1.5 TB/s"
+    for limit, budget, named in (
+        (4, None, False),
+        (5, "2B", False),
+        (6, None, True),
+        (8, None, True),
+    ):
+        words = name.format("32,768") + ", named" * named
+        yield Device(words, true, limit, budget, named=named, **long)
+    for limit in (3, 5):
+        yield Device(name.format("8,192"), true, limit, **long | {"context": 8192})
+    for keys, queries in (("full keys", 1), ("grouped queries", 4)):
+        words = f"{name.format('32,768')}, {keys}, L, d, ms alone"
+        yield Device(words, true, 8, queries=queries, context=32768)
+    name = "outside the formula: 0.2 ms + 0.10 L + layers at 1.5 TB/s / (1 + 512 / d)"
+    yield from (Device(name, _saturating, limit) for limit in (3, 4))
+    name = "outside the formula: the same and a cache of 32,768 at 1.5 TB/s"
+    yield from (Device(name, _saturating_and_cache, limit, **long) for limit in (4, 8))
+    name = "outside the formula: 0.2 ms + 0.05 L + 0.001 L^2 + layers at 1.5 TB/s"
+    yield from (Device(name, _quadratic, limit) for limit in (3, 4))
+
+
+DEVICES = tuple(_devices())
 
 
 def weights_of(a: Architecture) -> Net:

@@ -9,7 +9,6 @@ engines write their records. Ratios are printed, nothing depends on them.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from importlib import import_module
 from pathlib import Path
@@ -34,16 +33,10 @@ def seconds(engine: Engine, runs: list, folder: Path) -> float:
 
 
 @pytest.mark.benchmark(group="engines")
-def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_pool_against_inline(benchmark, say, tmp_path: Path) -> None:
     everything = os.environ.get("BENCHMARK_LARGE", "") == "1"
-    runs = plan(
-        {
-            key: c
-            for key, c in registry().items()
-            if not c.needs and (everything or c.topic in TOPICS)
-        },
-        "theory",
-    )
+    wanted = (c for c in registry().values() if not c.needs and (everything or c.topic in TOPICS))
+    runs = plan({c.key: c for c in wanted}, "theory")
     alone: list[float] = []
     names = iter(range(100))
 
@@ -58,21 +51,16 @@ def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_
     )
     ratio = alone[0] / together[0]
     benchmark.extra_info["inline / pool of 2"] = ratio
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{len(runs)} runs: inline {alone[0]:.1f} s, pool of two "
-            f"{together[0]:.1f} s, ratio {ratio:.2f}\n"
-        )
+    say(
+        f"{len(runs)} runs: inline {alone[0]:.1f} s, pool of two "
+        f"{together[0]:.1f} s, ratio {ratio:.2f}"
+    )
 
 
 @pytest.mark.parametrize("engine", ["inline", "pool of 1", "pool of 2"])
 @pytest.mark.benchmark(group="cost of a run")
 def test_cost_of_a_run(
-    benchmark,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    engine: str,
+    benchmark, say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     folder = str(Path(__file__).resolve().parents[1] / "tests" / "ledger")
     monkeypatch.setenv("PYTHONPATH", folder)
@@ -85,8 +73,4 @@ def test_cost_of_a_run(
     benchmark.pedantic(
         lambda: times.append(seconds(made, runs, tmp_path / str(next(names)))), rounds=3
     )
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{engine}: {min(times) / RUNS * 1e3:.2f} ms per run with its record, "
-            "starting included\n"
-        )
+    say(f"{engine}: {min(times) / RUNS * 1e3:.2f} ms per run with its record, starting included")

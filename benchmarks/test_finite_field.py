@@ -10,9 +10,6 @@ peers beside the kernel; medians and ratios are printed and stored, nothing depe
 from __future__ import annotations
 
 import os
-import sys
-import time
-from collections.abc import Callable
 from statistics import median
 
 import flint
@@ -51,19 +48,10 @@ GIVEN = (os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_
 THREADS = next((int(value) for value in GIVEN if value.isdecimal()), os.cpu_count() or 1)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    before = time.perf_counter()
-    work()
-    return time.perf_counter() - before
-
-
 @pytest.mark.parametrize("prime", PRIMES)
 @pytest.mark.parametrize(("m", "n"), SMALL)
 @pytest.mark.benchmark(group="two routes to a rank")
-def test_both_routes(
-    benchmark, capsys: pytest.CaptureFixture[str], m: int, n: int, prime: int
-) -> None:
+def test_both_routes(benchmark, say, seconds, m: int, n: int, prime: int) -> None:
     p, times = prime or default_prime(min(m, n)), {"flint": [], "elimination": []}
     a = centred(np.random.default_rng(n).integers(0, p, (m, n)), p)
 
@@ -77,21 +65,18 @@ def test_both_routes(
     flints, mine = (1e3 * median(times[route]) for route in ("flint", "elimination"))
     ratio = mine / flints
     benchmark.extra_info.update({"threads": THREADS, "elimination / flint": ratio})
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{m} x {n}, p={p}, {THREADS} threads: elimination {mine:.3f} ms, "
-            f"flint {flints:.3f} ms, ratio {ratio:.2f}; "
-            f"rank takes {'flint' if max(m, n) <= flint_side(p) else 'the elimination'}\n"
-        )
+    say(
+        f"{m} x {n}, p={p}, {THREADS} threads: elimination {mine:.3f} ms, "
+        f"flint {flints:.3f} ms, ratio {ratio:.2f}; "
+        f"rank takes {'flint' if max(m, n) <= flint_side(p) else 'the elimination'}"
+    )
     # Of small primes a random matrix may lack a little.
     assert found == min(m, n) or (p < 1000 and found > min(m, n) - 5)
 
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.benchmark(group="rank over F_p")
-def test_rank_against_flint_and_the_matrix_product(
-    benchmark, capsys: pytest.CaptureFixture[str], n: int
-) -> None:
+def test_rank_against_flint_and_the_matrix_product(benchmark, say, seconds, n: int) -> None:
     p, rounds = default_prime(n), 5 if n <= 2048 else 3
     a = centred(np.random.default_rng(n).integers(0, p, (n, n)), p)
     real, out = np.random.default_rng(0).standard_normal((n, n)), np.empty((n, n))
@@ -114,7 +99,7 @@ def test_rank_against_flint_and_the_matrix_product(
     share = 2 / 3 * n**3 / mine / (2 * n**3 / product)
     benchmark.extra_info.update({"threads": THREADS, "share of the product's rate": share})
     line = (
-        f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s "
+        f"n={n}, p={p}, {THREADS} threads: rank {mine:.3f} s "
         f"({2 / 3e9 * n**3 / mine:.1f} Gop/s), product {product:.3f} s "
         f"({2e-9 * n**3 / product:.1f} Gop/s), share of its rate {share:.0%}; operations "
         f"{cost.operations:.3g}, bytes moved {cost.bytes_moved:.3g}, memory "
@@ -124,6 +109,5 @@ def test_rank_against_flint_and_the_matrix_product(
     benchmark.extra_info["flint / depthlaw"] = ratio
     if flints:
         line += f"; python-flint {median(flints):.3f} s, ratio {ratio:.1f}"
-    with capsys.disabled():
-        sys.stdout.write(line + "\n")
+    say(line)
     assert found == n

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -66,53 +65,42 @@ def read_and_hash(folder: Path) -> float:
     return time.perf_counter() - before
 
 
-def measure(
-    benchmark: Callable[..., object],
-    capsys: pytest.CaptureFixture[str],
-    folder: Path,
-    name: str,
-    work: Callable[[], object],
-) -> None:
+def measure(benchmark, say, folder: Path, name: str, work: Callable[[], object]) -> None:
     peer = read_and_hash(folder)
-    benchmark.pedantic(work, rounds=ROUNDS, warmup_rounds=0)  # type: ignore[attr-defined]
-    stats = benchmark.stats  # type: ignore[attr-defined]
-    if stats:
-        mine = stats.stats.median
-        found = {"records": RUNS, "times the peer": mine / peer}
-        benchmark.extra_info.update(found)  # type: ignore[attr-defined]
-        with capsys.disabled():
-            sys.stdout.write(
-                f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times "
-                f"reading and hashing the files ({peer:.2f} s)\n"
-            )
+    benchmark.pedantic(work, rounds=ROUNDS, warmup_rounds=0)
+    if benchmark.stats:
+        mine = benchmark.stats.stats.median
+        benchmark.extra_info.update({"records": RUNS, "times the peer": mine / peer})
+        say(
+            f"{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times "
+            f"reading and hashing the files ({peer:.2f} s)"
+        )
 
 
 @pytest.mark.benchmark(group="ten thousand records")
-def test_open(benchmark, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    measure(benchmark, capsys, folder, "open", lambda: Store(folder, read_only=True))
+def test_open(benchmark, say, folder: Path) -> None:
+    measure(benchmark, say, folder, "open", lambda: Store(folder, read_only=True))
     assert len(Store(folder, read_only=True)) == RUNS
 
 
 @pytest.mark.benchmark(group="ten thousand records")
-def test_skip(
-    benchmark, capsys: pytest.CaptureFixture[str], folder: Path, claims: dict[str, Claim]
-) -> None:
+def test_skip(benchmark, say, folder: Path, claims: dict[str, Claim]) -> None:
     executed: list[Run] = []
 
     def skip() -> None:
         execute(plan(claims, "quick"), Store(folder), Inline(), finished=executed.append)
 
-    measure(benchmark, capsys, folder, "skip", skip)
+    measure(benchmark, say, folder, "skip", skip)
     assert executed == []
 
 
 @pytest.mark.benchmark(group="ten thousand records")
-def test_list(benchmark, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_list(benchmark, say, folder: Path) -> None:
     said = io.StringIO()
 
     def listing() -> None:
         with contextlib.redirect_stdout(said):
             list_records(folder, "", "", False)
 
-    measure(benchmark, capsys, folder, "list", listing)
+    measure(benchmark, say, folder, "list", listing)
     assert len(said.getvalue().splitlines()) > RUNS

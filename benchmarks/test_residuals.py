@@ -10,13 +10,9 @@ in all, and a ratio of at most 1 within what pairs differ by.
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable
 from statistics import median
 
 import numpy as np
-import pytest
 import torch
 
 from depthlaw.empirics.architectures.loading import architecture, random_net
@@ -31,13 +27,7 @@ BATCH, TOKENS, ROUNDS, THREADS = 8, 128, 9, 2
 KIND = architecture("gpt2")
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def test_residuals_of_gpt2(benchmark: pytest.FixtureRequest) -> None:
+def test_residuals_of_gpt2(benchmark, say, seconds) -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(THREADS)
     try:
@@ -62,14 +52,14 @@ def test_residuals_of_gpt2(benchmark: pytest.FixtureRequest) -> None:
             order = (passing, keeping) if turn % 2 else (keeping, passing)
             taken = {each: seconds(each) for each in order}
             pairs.append((taken[passing], taken[keeping]))
-        benchmark.pedantic(passing, rounds=1)  # type: ignore[attr-defined]
+        benchmark.pedantic(passing, rounds=1)
     finally:
         torch.set_num_threads(threads)
     ratios = sorted(ours / theirs for ours, theirs in pairs)
-    benchmark.extra_info["ratio"] = median(ratios)  # type: ignore[attr-defined]
-    sys.stderr.write(
-        f"\nGPT-2 shape, {BATCH} x {TOKENS} tokens, {THREADS} threads: as they pass "
+    benchmark.extra_info["ratio"] = median(ratios)
+    say(
+        f"GPT-2 shape, {BATCH} x {TOKENS} tokens, {THREADS} threads: as they pass "
         f"{median(p[0] for p in pairs):.2f} s, kept {median(p[1] for p in pairs):.2f} s; ratio "
         f"{median(ratios):.3f} (of pairs {ratios[0]:.3f} to {ratios[-1]:.3f}); whole measurement "
-        f"with drawing the weights {whole:.1f} s\n"
+        f"with drawing the weights {whole:.1f} s"
     )

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
+from functools import partial
+from pathlib import Path
 from statistics import median
 
 import pytest
@@ -21,15 +22,11 @@ NUMPY = [sys.executable, "-c", "import numpy"]
 ROUNDS = 15
 
 
-def start(command: list[str]) -> float:
-    """Wall time of one process in seconds."""
-    before = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - before
-
-
 @pytest.mark.benchmark(group="startup")
-def test_depth_against_import_numpy(benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+def test_depth_against_import_numpy(benchmark, say, seconds) -> None:
+    def start(command: list[str]) -> float:
+        return seconds(partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL))
+
     peer: list[float] = []
     # The peer runs before every round, so that both see the same machine.
     benchmark.pedantic(
@@ -42,11 +39,7 @@ def test_depth_against_import_numpy(benchmark, capsys: pytest.CaptureFixture[str
     mine = benchmark.stats.stats.median if benchmark.stats else median(start(DEPTH) for _ in peer)
     ratio = mine / median(peer)
     benchmark.extra_info["times import numpy"] = ratio
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\ndepthlaw depth 3B: {mine:.3f} s, import numpy: {median(peer):.3f} "
-            f"s, ratio {ratio:.2f}\n"
-        )
+    say(f"depthlaw depth 3B: {mine:.3f} s, import numpy: {median(peer):.3f} s, ratio {ratio:.2f}")
     assert len(peer) >= ROUNDS
 
 
@@ -61,7 +54,7 @@ COMMANDS = {
 }
 
 
-def seconds(*arguments: str) -> float:
+def processor_seconds(*arguments: str) -> float:
     """Processor time of a Python process and its children."""
     before = os.times()
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
@@ -73,26 +66,21 @@ def seconds(*arguments: str) -> float:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.benchmark(group="startup")
 def test_command_against_an_import(
-    benchmark,
-    command: str,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    benchmark, say, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     peer = COMMANDS[command]
     # Not the user's records: none, but for what `verify` recorded in the round before the first.
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     started = ["-m", "depthlaw", *command.split()]
-    seconds(*started)
+    processor_seconds(*started)
     peers: list[float] = []
     times: list[float] = []
 
     def both() -> None:
-        peers.append(seconds("-c", f"import {peer}"))
-        times.append(seconds(*started))
+        peers.append(processor_seconds("-c", f"import {peer}"))
+        times.append(processor_seconds(*started))
 
     benchmark.pedantic(both, rounds=5)
     ratio = min(times) / min(peers)
     benchmark.extra_info[f"times import {peer}"] = ratio
-    with capsys.disabled():
-        sys.stdout.write(f"\n{command:38}{min(times):6.2f} s {ratio:6.2f} x import {peer}\n")
+    say(f"{command:38}{min(times):6.2f} s {ratio:6.2f} x import {peer}")

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import time
 from collections.abc import Callable
 
@@ -129,7 +128,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.benchmark(group="tasks against a loop")
-def test_batch_against_a_loop(benchmark, capsys: pytest.CaptureFixture[str], case: str) -> None:
+def test_batch_against_a_loop(benchmark, say, case: str) -> None:
     task, one = CASES[case]
     assert not isinstance(task, HopK) or peers_of_hops_agree()
     generator, rng = torch.Generator(DEVICE).manual_seed(0), random.Random(0)
@@ -143,12 +142,10 @@ def test_batch_against_a_loop(benchmark, capsys: pytest.CaptureFixture[str], cas
     )
     loop, batched = min(loops), min(mine)
     benchmark.extra_info["loop / batch"] = loop / batched
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{case}: loop {1e6 * loop:.0f} us, batch of {BATCH} on {DEVICE} "
-            f"{1e6 * batched:.2f} us an example, "
-            f"ratio {loop / batched:.0f}\n"
-        )
+    say(
+        f"{case}: loop {1e6 * loop:.0f} us, batch of {BATCH} on {DEVICE} "
+        f"{1e6 * batched:.2f} us an example, ratio {loop / batched:.0f}"
+    )
 
 
 def plain_net(task: Task, width: int, depth: int) -> nn.Module:
@@ -179,7 +176,7 @@ def plain_net(task: Task, width: int, depth: int) -> nn.Module:
 )
 @pytest.mark.benchmark(group="tasks in a training step")
 def test_share_of_a_training_step(
-    benchmark, capsys: pytest.CaptureFixture[str], task: Task, width: int, depth: int, size: int
+    benchmark, say, task: Task, width: int, depth: int, size: int
 ) -> None:
     generator = torch.Generator(DEVICE).manual_seed(0)
     torch.manual_seed(0)
@@ -208,9 +205,7 @@ def test_share_of_a_training_step(
     )
     share = min(drawing) / min(steps)
     benchmark.extra_info["share of the step"] = share
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{task.name}, width {width}, depth {depth}, batch {size}, {DEVICE}: "
-            f"drawing {1e3 * min(drawing):.2f} ms of "
-            f"{1e3 * min(steps):.1f} ms, {share:.1%}\n"
-        )
+    say(
+        f"{task.name}, width {width}, depth {depth}, batch {size}, {DEVICE}: "
+        f"drawing {1e3 * min(drawing):.2f} ms of {1e3 * min(steps):.1f} ms, {share:.1%}"
+    )

@@ -20,7 +20,6 @@ other work makes both numbers useless: use the ratio of a quiet one.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -209,7 +208,7 @@ def together(run: TrainingRun) -> float:
 
 @pytest.mark.benchmark(group="trainer")
 @pytest.mark.filterwarnings("ignore")
-def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replicas_against_a_plain_loop(benchmark, say) -> None:
     torch.set_num_threads(THREADS)
     run, nets = (
         TrainingRun(SHAPE, TASK, SETTINGS, torch.device(DEVICE)),
@@ -242,16 +241,14 @@ def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[
             "ratio of matrix products": plain / products,
         }
     )
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{DEVICE}, {torch.get_num_threads()} threads, R={REPLICAS}: plain loop "
-            f"{1 / plain:.0f}, together {1 / batched:.0f} "
-            f"replica-steps/s, ratio {plain / batched:.2f} "
-            f"({plain / (batched - drawn):.2f} without drawing examples, which is "
-            f"{drawn / batched:.0%} of a step); {share:.0%} of the measured "
-            f"matrix-product rate; matrix products are {products / batched:.0%} of a "
-            f"step, and alone would give ratio {plain / products:.2f}\n"
-        )
+    say(
+        f"{DEVICE}, {torch.get_num_threads()} threads, R={REPLICAS}: plain loop "
+        f"{1 / plain:.0f}, together {1 / batched:.0f} replica-steps/s, ratio {plain / batched:.2f} "
+        f"({plain / (batched - drawn):.2f} without drawing examples, which is "
+        f"{drawn / batched:.0%} of a step); {share:.0%} of the measured "
+        f"matrix-product rate; matrix products are {products / batched:.0%} of a "
+        f"step, and alone would give ratio {plain / products:.2f}"
+    )
     assert min(mine) > 0
 
 
@@ -296,7 +293,7 @@ class PlainGPT2:
 @pytest.mark.benchmark(group="trainer, GPT-2 shape")
 @pytest.mark.filterwarnings("ignore")
 def test_the_gpt2_shape_against_a_loop_over_transformers(
-    benchmark, capsys: pytest.CaptureFixture[str], depth: int, dropout: float
+    benchmark, say, depth: int, dropout: float
 ) -> None:
     torch.set_num_threads(THREADS)
     nets = [PlainGPT2(seed, depth, dropout) for seed in range(GPT2_REPLICAS)]
@@ -335,14 +332,11 @@ def test_the_gpt2_shape_against_a_loop_over_transformers(
             "ratio at peak": plain * peak / operations,
         }
     )
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{DEVICE}, {torch.get_num_threads()} threads, R={GPT2_REPLICAS}, depth "
-            f"{depth}, dropout {dropout}: plain loop "
-            f"{1 / plain:.1f}, together {1 / batched:.1f} model-steps/s, ratio "
-            f"{plain / batched:.2f}; "
-            f"{operations / batched / peak:.0%} of the measured matrix-product rate, "
-            "at which the ratio would be "
-            f"{plain * peak / operations:.2f}\n"
-        )
+    say(
+        f"{DEVICE}, {torch.get_num_threads()} threads, R={GPT2_REPLICAS}, depth "
+        f"{depth}, dropout {dropout}: plain loop "
+        f"{1 / plain:.1f}, together {1 / batched:.1f} model-steps/s, ratio {plain / batched:.2f}; "
+        f"{operations / batched / peak:.0%} of the measured matrix-product rate, at which the "
+        f"ratio would be {plain * peak / operations:.2f}"
+    )
     assert min(mine) > 0

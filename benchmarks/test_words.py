@@ -10,9 +10,6 @@ depends on them.
 from __future__ import annotations
 
 import itertools
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,16 +24,9 @@ LOOP = 50
 ROUNDS = 5
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    before = time.perf_counter()
-    work()
-    return time.perf_counter() - before
-
-
 @pytest.mark.parametrize("name", LENGTHS)
 @pytest.mark.benchmark(group="words of a net")
-def test_words_against_a_loop(benchmark, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_words_against_a_loop(benchmark, say, seconds, name: str) -> None:
     net = net_of(read_body(NETS / f"{name}.json"))
     words = list(itertools.product(net.alphabet, repeat=LENGTHS[name]))
     spread = words[:: len(words) // LOOP]
@@ -53,8 +43,7 @@ def test_words_against_a_loop(benchmark, capsys: pytest.CaptureFixture[str], nam
     benchmark.extra_info.update(
         {"loop, words/s": loop, "batch, words/s": batch, "batch / loop": batch / loop}
     )
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{name}, words of length {LENGTHS[name]}: loop {loop:,.0f}, batch {batch:,.0f} "
-            f"words a second, ratio {batch / loop:.0f}\n"
-        )
+    say(
+        f"{name}, words of length {LENGTHS[name]}: loop {loop:,.0f}, batch {batch:,.0f} "
+        f"words a second, ratio {batch / loop:.0f}"
+    )

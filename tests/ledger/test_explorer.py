@@ -59,16 +59,21 @@ def test_tasks_by_hand(tasks: dict[str, Any]) -> None:
     assert [at("regular", "(c)", size) for size in (4, 64)] == [None, pytest.approx(13)]
 
 
-def test_thresholds_by_hand(recorded: Recorded) -> None:
-    panel = explorer.thresholds(recorded)
-    lines = panel["series"]
+@pytest.fixture(scope="module")
+def thresholds(recorded: Recorded) -> dict[str, Any]:
+    """The panel of width and depth."""
+    return explorer.thresholds(recorded)
+
+
+def test_thresholds_by_hand(thresholds: dict[str, Any]) -> None:
+    lines = thresholds["series"]
     threshold = dict(zip(lines["threshold"]["x"], lines["threshold"]["y"], strict=True))
     knee = dict(zip(lines["knee"]["x"], lines["knee"]["y"], strict=True))
     assert (threshold[3], threshold[9]) == (1, 2)
     # 2 * 2^2 + 2 * 2 + 1 = 13; the fit in the form d = 154.3 * 1.057^L.
     assert knee[2] == pytest.approx(math.log(13, 3), rel=1e-5)
     assert lines["levine"]["x"][0] == pytest.approx(154.3 * 1.057**6, rel=5e-3)
-    first = panel["equal"][0]
+    first = thresholds["equal"][0]
     sizes = {d * L * d * 12 for d, L in zip(first["x"], first["y"], strict=True)}
     assert all(size == pytest.approx(10**7, rel=1e-4) for size in sizes)
     at = lines["models"]["text"].index("GPT-2 small")
@@ -119,13 +124,13 @@ def test_residuals_stay_below_their_bound_and_skips_keep_them(recorded: Recorded
 
 
 def test_no_verdict_stands_beside_a_curve_that_it_is_not_about(
-    recorded: Recorded, tasks: dict[str, Any]
+    thresholds: dict[str, Any], tasks: dict[str, Any]
 ) -> None:
     """The algebra of inverting a rule is argued, not that the rule is right; what is measured is
     compared with a claim, and is not itself what holds or fails."""
     rules = {rule.key: rule for rule in explorer.rules()}
     drawn = [
-        *explorer.thresholds(recorded)["curves"],
+        *thresholds["curves"],
         *(curve for curves in tasks["curves"].values() for curve in curves),
     ]
     by_key = {curve["key"]: curve for curve in drawn}

@@ -61,16 +61,9 @@ def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
 @pytest.mark.parametrize(
     "mark",
     [
-        f"verdict: {REACH}",
-        "of: no/claim",
-        f"is: {DEGREE} depth=99",
-        f"is: {DEGREE} residual=no",
-        "number: MAYBE",
-        "near: counting/textbook_numbers",
-        f"fails: {DEGREE} depth",
-        f"against: {DEGREE}",
-        f"shapes: {DEGREE}",
-        f"sizes: {DEGREE}",
+        *(f"verdict: {REACH}", "of: no/claim", "number: MAYBE", "near: counting/textbook_numbers"),
+        *(f"is: {DEGREE} depth=99", f"is: {DEGREE} residual=no", f"fails: {DEGREE} depth"),
+        *(f"against: {DEGREE}", f"shapes: {DEGREE}", f"sizes: {DEGREE}"),
     ],
 )
 def test_a_sentence_without_its_number_is_not_published(ledger, mark):
@@ -105,45 +98,56 @@ def test_shares_shapes_and_sizes_are_those_of_statements(recorded):
     assert "updates" in ledger.spoken(f"<!-- sizes: {wall} -->")
 
 
+def _figures() -> tuple[str, str]:
+    """Titles of the site's figures, and what the appendix says of its own."""
+    captions = files("depthlaw.ledger.publish").joinpath("appendix/figures.toml").read_text()
+    titles = " ".join(question.title for question in QUESTIONS.values())
+    return titles, " ".join(captions.replace("\\\n", "").split())
+
+
 def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(recorded):
-    within, beyond = "trained_depth/wall_within", recorded.judged("trained_depth/wall_beyond")
+    within, seeds = "trained_depth/wall_within", range(10, 18)
     ledger = MarkSource({within: recorded.judged(within)}, 1)
+    front, page = _joined("index.md"), _joined("what-training-finds.md")
+    cases = ledger.judged[within].cases
+    in_row = [row for row in cases if (row.case.depth, row.case.asked) == (2, "row")]
+    # By attention, distance and seed.
+    shares = {(c.net, c.distance, c.first): row.measured for row in in_row for c in [row.case]}
+    assert len(shares) == len(in_row)
+    mark = "wall_within depth=2,net={},asked=row,distance={},first={}".format
     rows = recorded.judged("trained_rank/part_of_rank_shows").in_scope
     whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
     assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
-    page = (DOCS / "index.md").read_text()
-    on_row = "wall_within depth=2,net={},asked=row,distance={},first={}".format
     for net, pick, seed in (("softmax", max, 13), ("softmax", min, 12), ("linearised", min, 15)):
-        assert f"{on_row(net, 9, seed)} -->" in page
-        measured = {
-            first: ledger._case(f"trained_depth/{on_row(net, 9, first)}")[1].measured
-            for first in range(10, 18)
-        }
-        assert pick(measured, key=lambda first: measured[first].low) == seed
-    assert "None sees beyond 9" in _joined("index.md")
-    page = _joined("what-training-finds.md")
-    shares = {
-        (net, at): [
-            float(row.measured.low + row.measured.high) / 2
-            for seed in range(10, 18)
-            for row in [ledger._case(f"trained_depth/{on_row(net, at, seed)}")[1]]
-        ]
-        for net in ("softmax", "linearised")
-        for at in (7, 8, 9)
-    }
+        assert f"{mark(net, 9, seed)} -->" in front
+        assert (
+            ledger._case(f"trained_depth/{mark(net, 9, seed)}")[1].measured == shares[net, 9, seed]
+        )
+        assert pick(seeds, key=lambda first, net=net: shares[net, 9, first].low) == seed
+    assert "None sees beyond 9" in front
+    decided = recorded.judged("trained_depth/wall_beyond").decided
+    assert all(row.decision.verdict is Verdict.HOLDS for row in decided)
+
+    def middles(net, at):
+        balls = (shares[net, at, seed] for seed in seeds)
+        return [float(ball.low + ball.high) / 2 for ball in balls]
+
     assert "Linearised nets are right on 92 to 96 % of the questions at 9." in page
-    assert [round(100 * end(shares["linearised", 9])) for end in (min, max)] == [92, 96]
+    assert [round(100 * end(middles("linearised", 9))) for end in (min, max)] == [92, 96]
     assert (
         "Of softmax nets three are right on 99 %, two on 78 and 68 %, and three are right up to 7 "
         "and at chance from 8 on." in page
     )
-    assert {78, 68} < {round(100 * share) for share in shares["softmax", 9]}
-    nets: dict[tuple[str, int], float] = {}
-    for case, value in ((row.case, row.measured) for row in ledger.judged[within].cases):
-        if case.depth == 2 and case.asked == "row":
-            net = case.net, case.first
-            nets[net] = min(nets.get(net, 1.0), float(value.low))
+    middle = sorted(middles("softmax", 9))
+    assert middle[2] <= 0.6
+    assert [round(100 * share) for share in middle[3:]] == [68, 78, 99, 99, 99]
+    short = [seed for seed, share in enumerate(middles("softmax", 8)) if share < 0.55]
+    assert len(short) == 3
+    assert all(middles("softmax", 7)[seed] > 0.99 for seed in short)
     assert "only four of sixteen nets surely reach 95 % in a row at every distance up to 9" in page
+    nets: dict[tuple[str, int], float] = {}
+    for (net, _, seed), share in shares.items():
+        nets[net, seed] = min(nets.get((net, seed), 1.0), float(share.low))
     assert [len(nets), sum(low >= 0.95 for low in nets.values())] == [16, 4]
     assert "right on 80 % (softmax) and 68 % (linearised) in a row at 9" in page
     assert {
@@ -159,37 +163,20 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     }
     assert len(slow[4_000]) == 2
     assert slow[4_000] == slow[60_000]
-    assert sorted(share > 0.6 for share in shares["softmax", 9]) == [False] * 3 + [True] * 5
-    assert [round(100 * share) for share in shares["softmax", 9]].count(99) == 3
-    short = [at for at, share in enumerate(shares["softmax", 8]) if share < 0.55]
-    assert len(short) == 3
-    assert all(shares["softmax", 7][at] > 0.99 for at in short)
-    assert all(row.decision.verdict is Verdict.HOLDS for row in beyond.decided)
-
-
-def _figures() -> tuple[str, str]:
-    """Titles of the site's figures, and what the appendix says of its own."""
-    captions = files("depthlaw.ledger.publish").joinpath("appendix/figures.toml").read_text()
-    titles = " ".join(question.title for question in QUESTIONS.values())
-    return titles, " ".join(captions.replace("\\\n", "").split())
 
 
 def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
     """The ratio is that of the matrices of the nets that are trained, at the depths that differ
     most, and stands where the finding is named: on the front page, above the page's section, in the
     titles of figures and in the claims."""
-    case = by_updates._net(18_000)
-    deepest = by_updates.DEPTHS[-1]
-    weights = {
-        depth: sum(
-            p.numel()
-            for p in Net(language_models.made(case, depth, [1.0], [0]).shape).parameters()
-            if p.shape[1] > 1
-        )
-        for depth in (1, deepest)
-    }
+    case, deepest = by_updates._net(18_000), by_updates.DEPTHS[-1]
+
+    def weights(depth: int) -> int:
+        net = Net(language_models.made(case, depth, [1.0], [0]).shape)
+        return sum(p.numel() for p in net.parameters() if p.shape[1] > 1)
+
     ratio = times_smaller_in_all(by_updates.SIZE, 1, deepest)
-    assert ratio == round(weights[1] / weights[deepest], 1)
+    assert ratio == round(weights(1) / weights(deepest), 1)
     assert times_smaller_in_all(by_updates.SIZE, 1, 3) < ratio, "the control: fewer layers"
     law = "empirics.depth_width.fixed_budgets.times_smaller_in_all"
     mark = f"<!-- law: {law} {by_updates.SIZE} 1 {deepest} -->"
@@ -204,10 +191,8 @@ def test_the_finding_on_depth_says_by_how_much_the_deeper_net_is_smaller():
     )
     longer = find("depth_width/depth_gains_more_when_trained_longer")
     assert f"up to {ratio} times smaller in all" in longer.title
-    for name in (
-        "depth_gains_by_updates", "depth_gains_more_when_trained_longer",
-        "depth_gains_at_equal_operations", "shape_costs_three_per_cent",
-    ):  # fmt: skip
+    gains = "depth_gains_by_updates depth_gains_more_when_trained_longer"
+    for name in f"{gains} depth_gains_at_equal_operations shape_costs_three_per_cent".split():
         assert plain in find(f"depth_width/{name}").text
 
 

@@ -59,14 +59,7 @@ def test_an_answer_shows_its_shape_and_loads_no_sympy() -> None:
         "import depthlaw, sys; html = depthlaw.recommend('1.3B')._repr_html_(); print(html); "
         "assert 'sympy' not in sys.modules and 'numpy' not in sys.modules"
     )
-    html = _well_formed(
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=Path(__file__).parent,
-        ).stdout
-    )
+    command, here = [sys.executable, "-c", code], Path(__file__).parent
+    html = _well_formed(subprocess.check_output(command, text=True, cwd=here))
     assert re.search(r"<td[^>]*>\d+ layers", html)
     assert "<details>" in html

@@ -44,12 +44,7 @@ def tex(*command: str, cwd: Path) -> str:
     # is read.
     environment = os.environ | {"max_print_line": "10000", "TEXMFHOME": str(cwd / "none")}
     done = subprocess.run(
-        command,
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        errors="replace",
+        command, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace"
     )
     assert done.returncode == 0, done.stdout[-3000:]
     return done.stdout
@@ -101,10 +96,7 @@ def test_figures_and_citations_are_in_the_paper(paper: tuple[str, Path, str]) ->
     ],
 )
 def test_a_fault_in_the_paper_is_found(
-    appendix: Path,
-    tmp_path: Path,
-    probe: str,
-    found: str,
+    appendix: Path, tmp_path: Path, probe: str, found: str
 ) -> None:
     """The negative control: what the first test looks for is there when it is put there."""
     (short := tmp_path / "short").mkdir()

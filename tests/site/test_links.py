@@ -17,12 +17,7 @@ from browsing import SITE
 HERE = "http://site.invalid/"
 # What a browser loads by itself, by tag.
 LOADED = {
-    "script": "src",
-    "img": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "audio": "src",
+    **dict.fromkeys(("script", "img", "iframe", "source", "video", "audio"), "src"),
     "object": "data",
     "use": "href",
     "image": "href",
@@ -78,11 +73,8 @@ def pages(folder: Path) -> list[Path]:
 def broken(page: Path, folder: Path) -> Iterator[str]:
     """The links and loads of a page that lead nowhere, and what it loads from elsewhere."""
     here = f"{HERE}{page.relative_to(folder).as_posix()}"
-    for link, loaded in (
-        (link, loaded)
-        for links, loaded in ((seen(page).links, False), (seen(page).loads, True))
-        for link in links
-    ):
+    loads = [(link, True) for link in seen(page).loads]
+    for link, loaded in [(link, False) for link in seen(page).links] + loads:
         target = urlsplit(urljoin(here, link))
         if f"{target.scheme}://{target.netloc}/" != HERE:
             if loaded and target.scheme != "data":
@@ -114,26 +106,22 @@ def reached(folder: Path) -> set[Path]:
             target = urlsplit(urljoin(here, link))
             if f"{target.scheme}://{target.netloc}/" == HERE:
                 path = unquote(target.path).lstrip("/")
-                todo.append(
-                    folder / (f"{path}index.html" if path.endswith("/") or not path else path)
-                )
+                path += "index.html" * (path.endswith("/") or not path)
+                todo.append(folder / path)
     return found
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere() -> None:
     found = pages(SITE)
     assert len(found) > 350
-    assert {
-        f"{page.relative_to(SITE)}: {line}" for page in found for line in broken(page, SITE)
-    } == set()
+    assert [f"{page}: {line}" for page in found for line in broken(page, SITE)] == []
 
 
 def test_every_page_is_reached_from_the_front_page() -> None:
     # Indices, which the search box replaces.
     unlinked = {"search.html", "genindex.html", "py-modindex.html", "prf-prf.html", "404.html"}
-    assert {
-        page.relative_to(SITE).as_posix() for page in set(pages(SITE)) - reached(SITE)
-    } - unlinked == set()
+    alone = set(pages(SITE)) - reached(SITE)
+    assert {page.relative_to(SITE).as_posix() for page in alone} - unlinked == set()
 
 
 def test_every_page_has_language_title_and_one_heading_and_no_anchor_twice() -> None:
@@ -141,9 +129,7 @@ def test_every_page_has_language_title_and_one_heading_and_no_anchor_twice() -> 
     for page in set(pages(SITE)) - {SITE / "search.html"}:  # whose heading a script writes
         it = seen(page)
         # sphinx-proof gives every proof the same name, to which nothing links.
-        twice = [
-            name for name, count in it.anchors.items() if count > 1 and name != "proof-content"
-        ]
+        twice = [name for name, n in it.anchors.items() if n > 1 and name != "proof-content"]
         found = it.language, it.tags["title"] > 0, it.tags["h1"], it.tags["main"], twice
         if found != ("en", True, 1, 1, []):
             wrong[page.relative_to(SITE).as_posix()] = found

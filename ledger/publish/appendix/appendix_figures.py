@@ -3,25 +3,22 @@ every number of a caption."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 from depthlaw.advisor.layout import listed
 from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
 from depthlaw.theory.claims.values import Case, Measured
 from depthlaw.theory.claims.verdict import Verdict
 
-from ...verdicts.estimates import CONFIDENCE
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
+from ..tables import texts
 from .typesetting import verdict
 
 # Panels of the first figure: widths below, at and above those that a bound says something of.
@@ -60,7 +57,7 @@ def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plat
 
     # What is not wanted is not judged either.
     drawn = [_separation_rank(recorded)] if wanted(on_frontier(recorded)) else []
-    drawn += [_measured(recorded, name) for name in _figures() if wanted(_claims_of(name))]
+    drawn += [_measured(recorded, name) for name in _FIGURES if wanted(_claims_of(name))]
     return [plate for plate in drawn if plate is not None and wanted(plate.claims)]
 
 
@@ -138,20 +135,17 @@ def _refuted(recorded: Recorded) -> str:
 # --- what is measured -----------------------------------------------------------------------------
 
 
-@cache
-def _figures() -> dict[str, dict[str, Any]]:
-    text = (files(__package__) / "figures.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text.replace("CONFIDENCE", CONFIDENCE))
+_FIGURES = texts(__package__, "figures.toml")
 
 
-def _claims_of(name: str) -> list[str]:
-    figure = _figures()[name]
+def _claims_of(name: str) -> Sequence[str]:
+    figure = _FIGURES[name]
     every = [key for question in figure["questions"] for key in QUESTIONS[question].claims]
     return figure.get("claims") or every
 
 
 def _measured(recorded: Recorded, name: str) -> Plate | None:
-    figure = _figures()[name]
+    figure = _FIGURES[name]
     says, asked = figure["says"], [QUESTIONS[question] for question in figure["questions"]]
     results = {key: part for key in _claims_of(name) if (part := _cases(recorded, key))}
     panels: dict[str, list[Panel]] = {}

@@ -6,7 +6,6 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -19,17 +18,13 @@ from ...records.environment import installing
 from ...verdicts.display import measured_side, prediction, relation
 from ...verdicts.estimates import CONFIDENCE, estimate
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult
+from ..tables import csv_rows
 
 Row = Mapping[str, Any]
 
 
 # Name: type in Parquet, and what it holds.
-COLUMNS = {
-    row["name"]: (row["type"], row["holds"])
-    for row in csv.DictReader(
-        (files(__package__) / "columns.csv").read_text(encoding="utf-8").splitlines()
-    )
-}
+COLUMNS = {row["name"]: (row["type"], row["holds"]) for row in csv_rows(__package__, "columns.csv")}
 # An exact number with more digits stands in its record alone.
 _DIGITS = 100
 

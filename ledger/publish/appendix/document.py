@@ -7,12 +7,10 @@ data and citation come from `appendix_figures`, `data` and `provenance`.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +20,7 @@ from depthlaw.advisor.layout import listed
 from depthlaw.theory.claims.definition import SUITES, Claim
 from depthlaw.theory.claims.printing import symbols
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Sample
-from depthlaw.theory.claims.verdict import FAILING, READING_FAILS, Verdict
+from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.environment import environment
 from ...records.store import Record, Store, canonical, manifest as manifest_of
@@ -34,21 +32,20 @@ from ...verdicts.findings import FindingKind, groups, reason
 from ...verdicts.record_source import Recorded, largest_recorded_suite, runs_of
 from ...verdicts.reference_ledger import Agreement, Ledger
 from ...verdicts.suite_verdicts import (
-    NOT_COMPLETE,
     NOT_RUN,
-    PREMISE_REFUTED,
     VERDICT_NAMES,
     ClaimResult,
     chance,
     marked,
     verdict_name,
 )
+from ..tables import csv_rows
 from . import data, provenance
 from .appendix_figures import Plate, plates
 from .formats import Document
 from .output_folder import DeliveryError, deliver
-from .printed_claims import Statement, explained, told as told_text
-from .typesetting import code, factor, macro, prose, template, tex, value
+from .printed_claims import Statement, explained
+from .typesetting import code, factor, macro, prose, template, tex, told, value
 
 if TYPE_CHECKING:
     from sympy import Symbol
@@ -64,25 +61,7 @@ _SUBTITLES = {
     "claims": "Verdicts on the claims that this paper uses",
     "all": "Supplement: every claim and its verdict",
 }
-_MEANINGS = {
-    Verdict.PROVED: "the kernel of a proof assistant checked the theorem; or every case of a "
-    "finite statement is decided by a certificate that is checked again from its file",
-    Verdict.ARGUED: "a written proof over the whole domain; its algebra is confirmed by machine, "
-    "its joints are for a reader to check",
-    Verdict.HOLDS: "every decided case agrees; evidence, not a proof",
-    FAILING["printed"]: "a counterexample is recorded",
-    FAILING["reported"]: "the same, of a statement read in another text: that may differ from its "
-    "source",
-    FAILING["recalled"]: "the same, of a statement known from memory: the memory may be at fault",
-    READING_FAILS: "a vague sentence, hardened here into one about all instances, fails; the "
-    "source's own sentence stands",
-    Verdict.UNDECIDED: "what was measured leaves both sides open",
-    Verdict.CONDITIONAL: "rests on a premise that is neither PROVED nor ARGUED",
-    Verdict.OUT_OF_SCOPE: "every case breaks an assumption",
-    PREMISE_REFUTED: "rests on a claim that FAILS",
-    NOT_COMPLETE: "a run failed",
-    NOT_RUN: "nothing is recorded",
-}
+_MEANINGS = {row["verdict"]: row["meaning"] for row in csv_rows(__package__, "verdicts.csv")}
 
 
 def write_appendix(
@@ -101,11 +80,7 @@ def write_appendix(
     """Write the appendix: the same records give the same bytes.
 
     Args:
-        directory: new, empty, or with an unedited earlier appendix and nothing else. It receives
-            `appendix.pdf`, `.html`, `.tex` (a fragment to \\input) and `.md` (what the three are
-            written from), `values.tex` (one macro per claim), `references.bib`, `figures/`,
-            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json`,
-            `SHA256SUMS` and a copy of `file`, moved in whole.
+        directory: new, empty, or with an unedited earlier appendix and nothing else.
         claims: every claim, by key.
         store: of the records.
         keys: the claims in print; by default the headlines.
@@ -190,13 +165,13 @@ def _files(
     doing: Callable[[str], None],
 ) -> dict[str, bytes]:
     """Every file by name."""
-    told = _told(judged)
+    printed = _in_order(judged)
     verdicts = {} if file else _verdicts(recorded, judged, suite)
     drawn = plates(recorded, None if shown != "claims" else judged)
-    behind = [*told, *_cited_besides(recorded, verdicts, judged, shown, suite)]
+    behind = [*printed, *_cited_besides(recorded, verdicts, judged, shown, suite)]
     counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
     source = _source(recorded, verdicts, records, suite, command, repeated, file)
-    statements = [Statement(result, number) for number, result in enumerate(told, 1)]
+    statements = [Statement(result, number) for number, result in enumerate(printed, 1)]
     shared = _shared(statements)
     context = {
         "shown": shown,
@@ -214,14 +189,14 @@ def _files(
             counted,
             recorded.claims,
         ),
-        "trained": any(r.claim.needs for r in told),
+        "trained": any(r.claim.needs for r in printed),
         "budget": FALSE_ALARM_BUDGET,
-        "levels": _levels(told),
-        "chance": chance(told),
+        "levels": _levels(printed),
+        "chance": chance(printed),
         "controls": [r.control.fails for r in behind if r.control is not None],
         "seeds": [
             len(row.measured.values)
-            for r in told
+            for r in printed
             if r.claim.needs and r.suite in ("long", "training", "exercises", "full")
             for row in r.cases
             if isinstance(row.measured, Sample)
@@ -235,9 +210,7 @@ def _files(
         "commands": _commands(behind, shown),
         "runs": len(records),
     }
-    text = template("appendix.md").render(
-        context, plural=plural, told=told_text, statement_latex=statement_latex
-    )
+    text = template("appendix.md").render(context, statement_latex=statement_latex)
     references = _references(text, source)
     doing(f"drawing {plural(len(drawn), 'figure')}")
     pictures = {
@@ -279,23 +252,22 @@ def _files(
 def _chapter_rows(met: Iterable[str]) -> list[tuple[str, tuple[str, ...], str]]:
     """The chapters of chapters.csv: title, topics that are told together, and what a reader must
     know before the first claim; topics that none names follow, each in one of its own."""
-    text = (files(__package__) / "chapters.csv").read_text(encoding="utf-8")
     listed = [
         (row["title"], tuple(row["topics"].split()), row["says"])
-        for row in csv.DictReader(text.splitlines())
+        for row in csv_rows(__package__, "chapters.csv")
     ]
     named = {topic for _, topics, _ in listed for topic in topics}
     rest = dict.fromkeys(topic for topic in met if topic not in named)
     return listed + [(topic.replace("_", " ").capitalize(), (topic,), "") for topic in rest]
 
 
-def _told(judged: Mapping[str, ClaimResult]) -> list[ClaimResult]:
+def _in_order(judged: Mapping[str, ClaimResult]) -> list[ClaimResult]:
     """The results in the order of the chapters; in each what fails follows what stands."""
-    told = []
+    ordered = []
     for _, topics, _ in _chapter_rows(r.claim.topic for r in judged.values()):
         own = (r for topic in topics for r in judged.values() if r.claim.topic == topic)
-        told += sorted(own, key=lambda r: r.verdict is Verdict.FAILS)
-    return told
+        ordered += sorted(own, key=lambda r: r.verdict is Verdict.FAILS)
+    return ordered
 
 
 def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[dict[str, Any]]:
@@ -376,9 +348,9 @@ def _findings(
     others = []
     for group in (group for group in ordered if group.heading not in _TOLD_ELSEWHERE):
         attention = group.heading is FindingKind.ATTENTION
-        told = [r for r in group.results if attention or not (r.failing or r.unexpected)]
-        if told:
-            others.append((group.heading, group.meaning, [*map(_line, told)]))
+        rest = [r for r in group.results if attention or not (r.failing or r.unexpected)]
+        if rest:
+            others.append((group.heading, group.meaning, [*map(_line, rest)]))
     readings = [r for r in failing.values() if r.claim.wording == "universal"]
     return {
         "says": _summary(verdicts, claims),
@@ -390,7 +362,7 @@ def _findings(
 
 def _line(result: ClaimResult) -> str:
     why, whence = reason(result), Statement(result).whence
-    says = told_text(why[:1].upper() + why[1:])
+    says = told(why[:1].upper() + why[1:])
     return f"{prose(result.claim.entitled)} ({whence}). {says}".rstrip()
 
 
@@ -412,8 +384,8 @@ def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
 # --- methods, compute, limits ---------------------------------------------------------------------
 
 
-def _levels(told: Sequence[ClaimResult]) -> str:
-    levels = sorted({r.alpha(row) for r in told if r.by_chance for row in r.cases})
+def _levels(results: Sequence[ClaimResult]) -> str:
+    levels = sorted({r.alpha(row) for r in results if r.by_chance for row in r.cases})
     ends = " to ".join(dict.fromkeys(value(f"{end:.1e}") for end in levels[:1] + levels[-1:]))
     return f". One comparison of a mean or a share has the level {ends}" if levels else ""
 
@@ -440,13 +412,13 @@ def _environments(records: Iterable[Record]) -> list[str]:
     return lines
 
 
-def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
-    used = [suite for suite in SUITES if any(r.suite == suite for r in told)]
+def _commands(results: Sequence[ClaimResult], shown: Shown) -> list[str]:
+    used = [suite for suite in SUITES if any(r.suite == suite for r in results)]
     # Each of these includes those before.
     chain = [suite for suite in ("quick", "theory", "full") if suite in used]
-    keys = "".join(f" --only {r.claim.key}" for r in told) if shown == "claims" else ""
+    keys = "".join(f" --only {r.claim.key}" for r in results) if shown == "claims" else ""
     rest = (suite for suite in used if suite not in chain)
-    if own := provenance.from_file(told):
+    if own := provenance.from_file(results):
         keys = " --results DIR"
     return [f"depthlaw verify {suite}{own}{keys}" for suite in (*chain[-1:], *rest)]
 

@@ -26,7 +26,7 @@ from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.sign_test import normality, sign_test
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
 from ...verdicts.undecided_advice import remedies
-from .typesetting import code, factor, maths, prose, sentence, span, value, verdict
+from .typesetting import code, factor, maths, prose, span, value, verdict
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}
 # Fields of a case that say how often it is measured.
@@ -46,8 +46,6 @@ _FEW = 3
 _PERCENT = log10(1.01)
 # What factors are printed with in values.tex.
 _TIMES = r"\times "
-# What looks like a key of the bibliography in running text.
-DATED = re.compile(r"(?<![\w@/`])[a-z]+\d{4}[a-z]*\b")
 _WORD = re.compile(r"\b[a-z]\w+\b")
 
 
@@ -342,18 +340,6 @@ def _run(values: Sequence[object]) -> str:
     if len(values) > 1 and numbers == list(values) == list(range(numbers[0], numbers[-1] + 1)):
         return rf"{numbers[0]} \ldots {numbers[-1]}"
     return " / ".join(map(str, values))
-
-
-def told(text: str) -> str:
-    """Running text, whose keys of the bibliography become citations.
-
-    >>> told("see dong2021, Lemma A.3")
-    'see @dong2021, Lemma A.3.'
-    """
-    return DATED.sub(
-        lambda match: f"@{match[0]}" if match[0] in entries() else match[0],
-        prose(sentence(text)) if text else "",
-    )
 
 
 def explained(symbol: Symbol) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.proof_steps import counted
 from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Exact, Proportion, Sample
@@ -114,27 +113,8 @@ def citation_bibtex(source: Provenance) -> str:
     """The BibTeX entry `depthlaw` of exactly this ledger; for a user's file that of depthlaw, and
     one of the file by its authors. Hashes stand in groups of eight, so that they break in a narrow
     column."""
-    groups = _groups(source.manifest)
-    if source.file is not None:
-        own = source.file
-        stem = own.name.removesuffix(".py")
-        author = escaped(own.by) if own.authors else f"{{{own.by}}}"
-        year = f"  year = {{{own.year}}},\n" if own.year else ""
-        return (
-            f"@misc{{depthlaw,\n  author = {{{{{_AUTHORS}}}}},\n  title = {{{_TITLE}}},\n"
-            f"  year = {{{source.date[:4]}}},\n  note = {{Version {source.version}}},\n}}\n\n"
-            f"@misc{{{stem}_claims,\n  author = {{{author}}},\n"
-            f"  title = {{{escaped(own.title)}}},\n{year}"
-            f"  note = {{Claims of \\texttt{{{escaped(own.name)}}} with the SHA-256 "
-            f"{_groups(own.digest)}, judged by depthlaw {source.version}; "
-            f"{plural(source.records, 'record')} with the manifest (SHA-256) {groups}}},\n}}\n"
-        )
-    return (
-        f"@misc{{depthlaw,\n  author = {{{{{_AUTHORS}}}}},\n  title = {{{_TITLE}}},\n"
-        f"  year = {{{source.date[:4]}}},\n"
-        f"  note = {{Version {source.version}, claim set {source.claim_set}, ledger of "
-        f"{source.records} records with the manifest (SHA-256) {groups}}},\n}}\n"
-    )
+    facts = {"title": _TITLE, "authors": _AUTHORS, "escaped": escaped, "groups": _groups}
+    return template("citation.bib").render(source=source, **facts)
 
 
 def _groups(digest: str) -> str:

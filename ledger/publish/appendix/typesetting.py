@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from depthlaw.advisor.base.quantities import plural
+
 from ...text import clean
+from ...verdicts.citations import entries
 from ...verdicts.display import slack
 
 if TYPE_CHECKING:
@@ -18,18 +21,12 @@ if TYPE_CHECKING:
 
 # Signs that a text may hold outside of its formulas, as commands.
 _SIGNS = {
-    "<->": r"\leftrightarrow",
-    "<-": r"\leftarrow",
-    "->": r"\to",
-    "<=": r"\leq",
-    ">=": r"\geq",
-    "!=": r"\neq",
-    "↔": r"\leftrightarrow",
-    "←": r"\leftarrow",
-    "→": r"\to",
-    "≤": r"\leq",
-    "≥": r"\geq",
-    "≠": r"\neq",
+    **dict.fromkeys(("<->", "↔"), r"\leftrightarrow"),
+    **dict.fromkeys(("<-", "←"), r"\leftarrow"),
+    **dict.fromkeys(("->", "→"), r"\to"),
+    **dict.fromkeys(("<=", "≤"), r"\leq"),
+    **dict.fromkeys((">=", "≥"), r"\geq"),
+    **dict.fromkeys(("!=", "≠"), r"\neq"),
     "≈": r"\approx",
     "±": r"\pm",
     "×": r"\times",
@@ -44,6 +41,8 @@ _NUMBER = (
     r"(?<![\w\]])\[-?[\d.e+^-]+, -?[\d.e+^-]+\](?!\()"
     r"|(?<![\w.+-])-?(?:\d+(?:\.\d+)?e[+-]?\d+|10\^-?\d+(?:\.\d+)?)(?!\w)"
 )
+# What looks like a key of the bibliography in running text.
+_DATED = re.compile(r"(?<![\w@/`])[a-z]+\d{4}[a-z]*\b")
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
@@ -119,6 +118,23 @@ def prose(text: str) -> str:
     # What would begin a list, a heading or a quotation.
     typeset = re.sub(r"^(\d+)([.)])", r"\1\\\2", typeset)
     return re.sub(r"^[-+>#%=:]", r"\\\g<0>", typeset)
+
+
+# A citation on the pages of the site.
+cite = "{{cite:t}}`{}`".format
+
+
+def told(text: str, citation: Callable[[str], str] = "@{}".format) -> str:
+    """Running text, whose keys of the bibliography become citations.
+
+    >>> told("see dong2021, Lemma A.3")
+    'see @dong2021, Lemma A.3.'
+    """
+
+    def cited(key: re.Match[str]) -> str:
+        return citation(key[0]) if key[0] in entries() else key[0]
+
+    return _DATED.sub(cited, prose(sentence(text)))
 
 
 def _escaped(text: str) -> str:
@@ -243,23 +259,23 @@ def _flat(text: str) -> str:
 # --- templates ------------------------------------------------------------------------------------
 
 
-def template(name: str) -> jinja2.Template:
-    """A file of the folder `templates`. Its delimiters are those that LaTeX and Markdown do not
-    use; a name that is missing is an error, never an empty place."""
-    return _templates().get_template(name)
+def template(name: str, package: str = __package__) -> jinja2.Template:
+    """A file of the folder `templates` of a package. Its delimiters are those that LaTeX and
+    Markdown do not use; a name that is missing is an error, never an empty place."""
+    return _templates(package).get_template(name)
 
 
-def own_text(name: str) -> str:
+def own_text(name: str, package: str = __package__) -> str:
     """A file of the folder `templates` as it is."""
-    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+    return (files(package) / "templates" / name).read_text(encoding="utf-8")
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def _templates(package: str) -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(own_text),
+        loader=jinja2.FunctionLoader(partial(own_text, package=package)),
         block_start_string="<%",
         block_end_string="%>",
         variable_start_string="<<",
@@ -274,8 +290,10 @@ def _templates() -> jinja2.Environment:
     )
     # A JSON string is one of YAML too.
     yaml = partial(json.dumps, ensure_ascii=False)
-    own = {"md": md, "prose": prose, "span": span, "hours": _hours, "yaml": yaml}
-    environment.filters |= own
+    environment.filters |= {"cited": partial(told, citation=cite), "yaml": yaml}
+    own = (code, maths, md, prose, sentence, span, verdict)
+    environment.filters |= {"hours": _hours} | {made.__name__: made for made in own}
+    environment.globals |= {"plural": plural, "told": told}
     return environment
 
 

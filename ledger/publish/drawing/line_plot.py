@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from textwrap import fill as filled
 from typing import TYPE_CHECKING, Any
 
@@ -20,23 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Of every picture.
-_ALWAYS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 8,
-    "mathtext.fontset": "dejavusans",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.5,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "pdf.fonttype": 42,
-    "savefig.dpi": 200,
-    "text.usetex": False,
-    "svg.hashsalt": "depthlaw",
-}
 # What is written into a picture's file beside the picture: nothing. A note of when it was made, or
 # by which release, would make equal figures differ.
 _METADATA: dict[str, dict[str, Any]] = {
@@ -74,14 +58,6 @@ _FORMATS = {
     1: _Format(5.2, 3.7, 62, 38, 62, 0.17),
     2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
     3: _Format(2.4, 2.35, 29, 30, 23, 0.3),
-}
-_STYLE: dict[str, Any] = {
-    "font.size": 9,
-    "axes.labelsize": 9,
-    "axes.titlesize": 9.5,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "legend.fontsize": 8.5,
 }
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
@@ -140,22 +116,24 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
             drawn, labels = [handles[label] for label in shared], [*map(_set, shared)]
             (places[-1] if free else figure).legend(drawn, labels, handlelength=2.6, **how)
 
-    return picture(draw, form, _STYLE, inches, ConstrainedLayoutEngine(h_pad=0.09))
+    return picture(draw, form, "line_plot", inches, ConstrainedLayoutEngine(h_pad=0.09))
 
 
 def picture(
     draw: Callable[[Figure], None],
     form: str,
-    look: dict[str, Any],
+    look: str,
     inches: tuple[float, float],
     layout: Any = "constrained",
 ) -> bytes:
-    """The file of a figure, whose bytes depend on what is drawn and on matplotlib's version."""
+    """The file of a figure, whose bytes depend on what is drawn and on matplotlib's version; its
+    `look` is a style sheet beside this module."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with style.context(["default", _ALWAYS | look]):
+    sheets = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("always", look))
+    with style.context(["default", *sheets]):
         figure = Figure(figsize=inches, layout=layout)
         FigureCanvasAgg(figure)
         draw(figure)

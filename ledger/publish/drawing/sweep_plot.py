@@ -28,17 +28,8 @@ _COLOURS = (
     *("#E69F00", "#7F4F24", "#6A51A3", "#4D4D4D", "#999999"),
 )
 _OURS, _MODELS = "#000000", "#8C8C8C"
-# A 16:9 slide, at sizes that the last row can read.
+# A 16:9 slide.
 _SIZE = (12.0, 6.75)
-_TALK: dict[str, Any] = {
-    "font.size": 13,
-    "axes.labelsize": 15,
-    "axes.titlesize": 17,
-    "xtick.labelsize": 13,
-    "ytick.labelsize": 13,
-    "legend.fontsize": 12,
-    "savefig.dpi": 160,
-}
 # Points of a curve; rows of labels that there is room for, and letters of each; the share of the
 # width that a letter takes.
 _STEPS, _ROWS, _LETTERS, _LETTER = 200, 25, 26, 0.0115
@@ -82,7 +73,9 @@ def depth_plot(
     Returns:
         The file; its bytes depend on the arguments and the version of matplotlib alone.
     """
-    return picture(lambda fig: _draw(fig.subplots(), answers, key, known_by), form, _TALK, _SIZE)
+    return picture(
+        lambda fig: _draw(fig.subplots(), answers, key, known_by), form, "sweep_plot", _SIZE
+    )
 
 
 def _draw(axes: Axes, answers: Sequence[Answer], key: NetKind, known_by: int | None) -> None:

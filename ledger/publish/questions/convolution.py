@@ -9,17 +9,10 @@ from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 
 from ..drawing.panels import Found, Panel, curve, curves, named, rows, stated
-from .question import keys, question
+from .question import question
 
 
-@question(
-    "convolution-beside-attention",
-    "Separation ranks of convolutional circuits beside those of linearised attention",
-    keys(
-        "separation_rank",
-        "convolution_sides convolution_shared convolution_cut convolution_below_attention",
-    ),
-)
+@question("convolution-beside-attention")
 def _convolution(results: Found) -> Iterator[Panel]:
     """Ranks of a partition of eight tokens of each type, then those of two partitions for more."""
     circuits, ratios = (

@@ -24,7 +24,8 @@ _LOSS = "validation loss, nats per token"
 
 def _exercise(name: str) -> Callable[[Drawn], Drawn]:
     """Title and claims of an exercise stand where it is defined."""
-    return question(name, exercises()[name].title, exercises()[name].claims)
+    known = exercises()[name]
+    return question(name, {"title": known.title, "claims": known.claims})
 
 
 @_exercise("depth-ablation")

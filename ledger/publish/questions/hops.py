@@ -15,11 +15,7 @@ from .short_paths import least_depths
 _HOPS = keys("trained_depth", "hops_enough hops_needed")
 
 
-@question(
-    "hops",
-    "Share of positions answered by depth, and least depth, for k hops",
-    keys("trained_depth", "hops_by_depth hops_enough hops_needed"),
-)
+@question("hops")
 def _hops(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_depth/hops_by_depth", task="hop_k")
     depths = sorted({case.depth for case, _ in part}) or [1]
@@ -72,13 +68,7 @@ def _in_words(depth: Ball, tried: int) -> str:
     return str(low) if low == high else f"{low} {'or' if high == low + 1 else 'to'} {high}"
 
 
-@question(
-    "least-depth-by-updates",
-    "Least depth that training finds, against updates",
-    keys("trained_depth", "hops_by_updates connectivity_by_updates"),
-    beside=keys("trained_depth", "hops_enough"),
-    says=_least_by_updates_say,
-)
+@question("least-depth-by-updates", says=_least_by_updates_say)
 def _least_by_updates(results: Found) -> Iterator[Panel]:
     for title, kinds in _by_updates(results):
         pairs = kinds.items()
@@ -90,11 +80,7 @@ def _least_by_updates(results: Found) -> Iterator[Panel]:
 _DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
 
 
-@question(
-    "published-errors",
-    "Errors of hop_k: ours beside the published ones",
-    keys("trained_depth", "published_dropout_on published_dropout_off"),
-)
+@question("published-errors")
 def _published(results: Found) -> Iterator[Panel]:
     for word, name in _DROPOUT.items():
         part = [

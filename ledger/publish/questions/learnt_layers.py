@@ -70,16 +70,7 @@ def _learnt_says(results: Found) -> Iterator[str]:
                 yield f"By {updates:,} updates half of the seeds take {said[kind]}: {names}."
 
 
-@question(
-    "learnt-layers",
-    ("Layers that training takes for tasks of the atlas, beside those needed and sufficient"),
-    keys("trained_depth", "sufficient_is_learnt necessary_binds_training"),
-    says=_learnt_says,
-    below=(
-        "Dots: the least depth at which half of eight seeds learn, between two marks where "
-        "both are open; bars: from the best seed to all eight; 5: more than the depths tried."
-    ),
-)
+@question("learnt-layers", says=_learnt_says)
 def _learnt_layers(results: Found) -> Iterator[Panel]:
     tasks = _by_task(results)
     bounds = {_called(c): (c.needed, c.enough) for c, _ in rows(results, *_LEARNT)}

@@ -14,9 +14,8 @@ from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import Exact, Sample
 
-from ...verdicts.estimates import CONFIDENCE
 from ..drawing.panels import Found, Panel, Rows, Series, Table, curves, rows, split, stated
-from .question import keys, question
+from .question import question
 
 _LEARN = "depth_width/losses_by_updates"
 
@@ -102,28 +101,7 @@ def _rates_table(results: Found) -> Table:
     return Table(columns, tuple(listed))
 
 
-@question(
-    "depth-by-updates",
-    (
-        "Loss against depth at equal weights in the layers, the deeper net up to 2.3 times "
-        "smaller in all"
-    ),
-    keys(
-        "depth_width",
-        "losses_by_updates chosen_rate depth_gains_by_updates "
-        "depth_gains_more_when_trained_longer "
-        "depth_gains_at_equal_operations depth_gains_where_text_needs_it "
-        "depth_gains_more_when_larger shape_costs_three_per_cent "
-        "depth_is_neutral_from_threshold depth_harms_beyond_largest",
-    ),
-    table=_rates_table,
-    says=_best_depths,
-    below=(
-        f"Bands: {CONFIDENCE} intervals over seeds, on the same 64 windows for all nets; what "
-        "another text would change they do not say. Claims correct for sizes that lie up to "
-        "four per cent from the one named; the figure and its sentences do not."
-    ),
-)
+@question("depth-by-updates", table=_rates_table, says=_best_depths)
 def _depth_by_updates(results: Found) -> Iterator[Panel]:
     losses = [
         (Case(**case.fields() | {"made": _is_made(case)}), value)

@@ -3,10 +3,12 @@ claims that answer it, and its picture, whose numbers stand in tables below."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..drawing.panels import Found, Panel, Table
+from ..tables import texts
 
 Drawn = Callable[[Found], Iterable[Panel]]
 Said = Callable[[Found], Iterable[str]]
@@ -28,8 +30,8 @@ class PageQuestion:
     """
 
     title: str
-    claims: tuple[str, ...]
     drawn: Drawn
+    claims: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     table: Callable[[Found], Table] | None = None
     says: Said = lambda _: ()
@@ -46,22 +48,17 @@ class PageQuestion:
 
 
 QUESTIONS: dict[str, PageQuestion] = {}
+_TEXTS = texts(__package__, "questions.toml")
 
 
 def question(
-    name: str,
-    title: str,
-    claims: tuple[str, ...] = (),
-    *,
-    beside: tuple[str, ...] = (),
-    table: Callable[[Found], Table] | None = None,
-    says: Said = lambda _: (),
-    below: str = "",
+    name: str, about: Mapping[str, Any] | None = None, **asked: Any
 ) -> Callable[[Drawn], Drawn]:
-    """Decorator for what draws the picture of a question; see `PageQuestion`."""
+    """Decorator for what draws the picture of a question; `asked` are `table` and `says` of its
+    `PageQuestion`, and `about` its texts, by default those of questions.toml."""
 
     def keep(drawn: Drawn) -> Drawn:
-        QUESTIONS[name] = PageQuestion(title, claims, drawn, beside, table, says, below)
+        QUESTIONS[name] = PageQuestion(drawn=drawn, **asked, **(about or _TEXTS[name]))
         return drawn
 
     return keep

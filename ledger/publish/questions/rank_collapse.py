@@ -12,7 +12,7 @@ from ..drawing.panels import Found, Panel, Rows, Series, curve, curves, named, r
 from .question import keys, question
 
 
-@question("doubly-exponential", "Orders of magnitude that the residual loses, layer by layer")
+@question("doubly-exponential")
 def _layers_seen(results: Found) -> Iterator[Panel]:
     """The doubly exponential law and what breaks it, on two tokens of width one: -log10 of the
     residual against layers, by balls, whose exponents have no limit."""
@@ -51,11 +51,7 @@ _BERT = {
 }
 
 
-@question(
-    "bert-residuals",
-    "Relative residuals of BERT's shape at initialisation by layer",
-    keys("rank_collapse", "bert_init_collapse bert_plateau_is_rounding bert_init_full_curve"),
-)
+@question("bert-residuals")
 def _bert(results: Found) -> Iterator[Panel]:
     series: list[Series] = []
     for label, names in _BERT.items():
@@ -73,29 +69,11 @@ def _bert(results: Found) -> Iterator[Panel]:
 # where the logits hold or add something else.
 _EXACT = {"causal": "causal mask", "positions": "positions", "skip": "with skips"}
 _DROPS = {"cubic_drop": "hidden states alone", "slower_with_positions_or_mask": "positions or mask"}
-_NAMES = {
-    "bert": "BERT",
-    "albert": "ALBERT",
-    "xlnet": "XLNet",
-    "t5": "T5",
-    "gpt2": "GPT-2",
-    "llama": "Llama",
-    "mistral": "Mistral",
-    "qwen2": "Qwen2",
-    "qwen3": "Qwen3",
-}
+_MODELS = ["BERT", "ALBERT", "XLNet", "T5", "GPT-2", "Llama", "Mistral", "Qwen2", "Qwen3"]
+_NAMES = {name.lower().replace("-", ""): name for name in _MODELS}
 
 
-@question(
-    "rank-collapse",
-    "Rank collapse, and what stops it",
-    keys(
-        "rank_collapse",
-        "doubly_exponential_slope slope_below_cubic cubic_drop "
-        "slower_with_positions_or_mask bert_init_collapse "
-        "bert_plateau_is_rounding bert_init_full_curve",
-    ),
-)
+@question("rank-collapse")
 def _collapse(results: Found) -> Iterator[Panel]:
     slopes = [
         ("attention alone", value)
@@ -131,11 +109,7 @@ def _largest(part: Rows) -> list[tuple[str, Measured]]:
 _PARTS = {"whole": "whole", "attention": "attention alone"}
 
 
-@question(
-    "memory",
-    "How far last states differ after texts whose first half is equal, over the bound",
-    keys("rank_collapse", "amnesia_is_near forgetting_outruns_collapse causal_amnesia"),
-)
+@question("memory")
 def _memory(results: Found) -> Iterator[Panel]:
     part = rows(results, "rank_collapse/amnesia_is_near")
     lines = [
@@ -155,11 +129,7 @@ def _memory(results: Found) -> Iterator[Panel]:
     )
 
 
-@question(
-    "paths",
-    "What one more layer of a path changes, by its length",
-    keys("rank_collapse", "paths_deteriorate longer_paths_flatter"),
-)
+@question("paths")
 def _paths(results: Found) -> Iterator[Panel]:
     """Claims about a fall from each length to the next."""
     score = "score at l minus score at l + 1"

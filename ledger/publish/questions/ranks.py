@@ -11,6 +11,7 @@ from depthlaw.theory.claims.values import Ball, Exact, Outside, Sample
 from depthlaw.theory.claims.verdict import judge
 
 from ..drawing.panels import Found, Panel, Table, curve, curves, rows, split, stated
+from ..tables import csv_rows
 from .question import keys, question
 from .walls import LAYERS
 
@@ -50,18 +51,7 @@ def _floor(case: Case) -> float:
     return float(find("trained_rank/floor_holds").predict(case).low)
 
 
-@question(
-    "rank-floor",
-    "Trained error and rank floor against the student's width, for one teacher",
-    keys(
-        "trained_rank",
-        "floor_holds floor_attained width_forecast "
-        "two_layers_beat_every_shallow best_of_many_stays_above_floor "
-        "more_starts_find_no_more",
-    ),
-    says=_floors_say,
-    below="The best of sixteen seeds; floors of 0 are not drawn.",
-)
+@question("rank-floor", says=_floors_say)
 def _floors(results: Found) -> Iterator[Panel]:
     # Enclosed is the rounding of an evaluation, which no picture shows.
     part = [
@@ -91,16 +81,7 @@ def _floors(results: Found) -> Iterator[Panel]:
     )
 
 
-@question(
-    "rank-in-training",
-    "Separation ranks while nets are trained",
-    keys(
-        "trained_rank",
-        "rank_stays_generic part_of_rank_shows half_of_rank_matters "
-        "training_raises_rank training_approaches_teacher "
-        "wide_nets_gain_more_by_layers",
-    ),
-)
+@question("rank-in-training")
 def _ranks(results: Found) -> Iterator[Panel]:
     kinds = {
         "rank_stays_generic": "exact",
@@ -125,37 +106,20 @@ def _ranks(results: Found) -> Iterator[Panel]:
             yield Panel(title, "updates + 1", "rank", drawn, x_scale="log", y_scale="log")
 
 
-# A prediction of the linearised theory, and the claim that asks it of linearised and of softmax
-# nets.
-_TRANSFER = {
-    "no error below the floor of rank S": ("trained_rank/students_respect_floor",),
-    "the rank is S, and never more": (
-        "trained_rank/rank_stays_generic",
-        "trained_rank/softmax_exceeds_count",
-    ),
-    "effective rank below half of min(S, side)": ("trained_rank/half_of_rank_matters",),
-    "a layer adds more rank where 3^L < d": ("trained_rank/wide_nets_gain_more_by_layers",),
-    "L layers see 3^L steps": ("trained_depth/wall_within",),
-    "no more than 3^L steps": ("trained_depth/wall_beyond",),
-    "ceil(log_3 D) layers are enough and needed": ("trained_depth/connectivity_least_depth",),
-    "ceil(log_2 k) + 2 layers are enough": ("trained_depth/hops_enough",),
-}
 # Chance of a false alarm of each verdict: no more than that of the verdicts on the page.
 _ALPHA = 1e-7
 
 
 def _transfer_table(results: Found) -> Table:
-    """Where the linearised theory transfers to softmax nets, and where not: of each prediction the
-    verdicts of a claim on cases of one kind of attention alone. A claim may state the opposite of
-    the prediction, as its title says."""
+    """Where the linearised theory transfers to softmax nets, and where not: of each prediction in
+    transfer.csv the verdicts of the claim that asks it of one kind of attention, on cases of that
+    kind alone. A claim may state the opposite of the prediction, as its title says."""
     listed = []
-    for prediction, asked in _TRANSFER.items():
-        cells = [
-            _of_attention(results, key, attention)
-            for key, attention in zip((asked * 2)[:2], ATTENTIONS, strict=True)
-        ]
+    for row in csv_rows(__package__, "transfer.csv"):
+        cells = [_of_attention(results, row[attention], attention) for attention in ATTENTIONS]
         if any(cells):
-            listed.append((prediction, *(part for cell in cells for part in cell or (None,) * 3)))
+            parts = (part for cell in cells for part in cell or (None,) * 3)
+            listed.append((row["prediction"], *parts))
     heads = [f"{head}, {kind}" for kind in ATTENTIONS for head in ("asked", "verdicts", "measured")]
     return Table(("prediction of the linearised theory", *heads), tuple(listed))
 
@@ -180,18 +144,7 @@ def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, s
     return asked.plain.title, verdicts, " to ".join(span)
 
 
-@question(
-    "linearised-against-softmax",
-    "Where the linearised theory transfers to softmax nets",
-    keys("trained_rank", "softmax_exceeds_count students_respect_floor softmax_fits_worse"),
-    beside=(
-        keys(
-            "trained_rank", "rank_stays_generic half_of_rank_matters wide_nets_gain_more_by_layers"
-        )
-        + keys("trained_depth", "wall_within wall_beyond connectivity_least_depth hops_enough")
-    ),
-    table=_transfer_table,
-)
+@question("linearised-against-softmax", table=_transfer_table)
 def _softmax(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_rank/softmax_fits_worse")
     widths = sorted({case.width for case, _ in part}) or [1]

@@ -22,11 +22,7 @@ def _of_largest(results: Found, *keys: str) -> Rows:
     return [row for row in every if (row[0].vertices, row[0].diameter) == largest]
 
 
-@question(
-    "short-paths",
-    "Share of choices right against distance, nets of L layers on short paths",
-    keys("trained_depth", "connectivity_within connectivity_far connectivity_one_layer_wall"),
-)
+@question("short-paths")
 def _short_paths(results: Found) -> Iterator[Panel]:
     for (net,), part in split(_of_largest(results, *_ON_PATHS), "net"):
         walls = [
@@ -37,12 +33,7 @@ def _short_paths(results: Found) -> Iterator[Panel]:
         yield Panel(f"Trained, {net}", *_PAIRS, (*lines, *walls))
 
 
-@question(
-    "local-baseline",
-    "Nets of L layers beside rules that look r steps around both vertices",
-    keys("trained_depth", "local_baseline local_baseline_misses"),
-    beside=keys("trained_depth", "connectivity_within connectivity_far"),
-)
+@question("local-baseline")
 def _local_baseline(results: Found) -> Iterator[Panel]:
     misses = _of_largest(results, "trained_depth/local_baseline_misses")
     nearest = _of_largest(results, "trained_depth/local_baseline")
@@ -77,11 +68,7 @@ def least_depths(part: Rows, x: str, name: str, series: tuple[Series, ...], law:
     )
 
 
-@question(
-    "least-depth",
-    "Least depth at which all pairs up to distance D are answered",
-    keys("trained_depth", "connectivity_least_depth convergence"),
-)
+@question("least-depth")
 def _least_depth(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_depth/connectivity_least_depth", seeds="median")
     lines = curves(part, "diameter", "net", "trained, {}".format)

@@ -74,23 +74,7 @@ def _walls_say(results: Found) -> Iterator[str]:
         )
 
 
-@question(
-    "walls",
-    ("Right answers in one row of a cycle against distance, after long training on cycles of 20"),
-    keys(
-        "trained_depth",
-        "wall_within wall_seen wall_beyond wall_is_trained_out "
-        "third_layer_passes larger_nets_see_no_farther cycles_look_alike",
-    ),
-    says=_walls_say,
-    below=(
-        "One and two layers: the line is the median of eight seeds, the middle of the fourth "
-        "and fifth; the band goes from the worst to the best and contains, at any one "
-        "distance, the median over all seeds with probability at least $1-2^{-7}$; grey lines "
-        "are the nets. Three layers: one net of each kind; bands are intervals of level "
-        "$10^{-7}$."
-    ),
-)
+@question("walls", says=_walls_say)
 def _walls(results: Found) -> Iterator[Panel]:
     for (layers, net), part in split(rows(results, *_ON_ROWS, asked="row"), "depth", "net"):
         longest = _longest(part)
@@ -138,12 +122,7 @@ def _reach_says(results: Found) -> Iterator[str]:
             yield f"{see} {first} steps after {line.x[0]:,} {then}."
 
 
-@question(
-    "wall-by-updates",
-    "Reach in one row against updates",
-    keys("trained_depth", "wall_by_updates wall_reached wall_not_passed"),
-    says=_reach_says,
-)
+@question("wall-by-updates", says=_reach_says)
 def _wall_by_updates(results: Found) -> Iterator[Panel]:
     for (net,), part in split(rows(results, "trained_depth/wall_by_updates"), "net"):
         ends = [case.updates for case, _ in part]

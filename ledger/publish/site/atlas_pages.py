@@ -4,6 +4,7 @@ with every bound in order of time and the words of its source."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from depthlaw.advisor.atlas import (
@@ -17,10 +18,9 @@ from depthlaw.advisor.atlas import (
     formula,
     tasks,
 )
-from depthlaw.advisor.base.quantities import plural
 
 from ...verdicts.suite_verdicts import ClaimResult, marked
-from ..appendix.typesetting import code, md, pipe_table, prose, verdict
+from ..appendix.typesetting import cite, md, pipe_table, prose, template, verdict
 from .page_blocks import compact
 
 Judged = Callable[[str], ClaimResult | None]
@@ -41,38 +41,14 @@ def pages(judged: Judged, folder: Path) -> dict[Path, str]:
 
 def _index(judged: Judged) -> str:
     rows = list(atlas_rows())
-    checked = sum(any(end and end.claim for end in (row.lower, row.upper)) for row in rows)
-    open_ = [row for row in rows if row.gap == "open"]
-    menu = "\n".join(tasks())
-    return "\n\n".join(
-        [
-            "# Atlas of least depth",
-            "How many layers does this need? For each task and class of models: the greatest depth "
-            "that is known to be necessary, and the least that is known to suffice. *none*: no "
-            "depth suffices. A verdict links to the claim that checks that end here; *in part "
-            "checked*: the claim is about a part of it, which its page names. *Published* ends "
-            "without more, and ours that are *argued in words*, are not checked. Letters are those "
-            "of the task, whose page defines them, or of the class. The same table: "
-            "`depthlaw tasks list`, by year with `--known-by`. Weights, a lower bound or a regular "
-            "language of your own: [check them](/how-to/check-a-net.md).",
-            f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
-            f"{len(classes())} classes of models; {checked} have an end that is checked "
-            f"here, whole or in part, {len(open_)} have a gap between their ends.",
-            "\n".join(
-                f"- *{word}* ({sum(row.gap == word for row in rows)} rows): {what}."
-                for word, what in GAPS.items()
-            ),
-            _table(rows, judged),
-            "## Open gaps",
-            "Rows whose ends differ, or of which one is not known.",
-            _table(open_, judged),
-            "## Classes of models",
-            pipe_table(
-                "class | what it is, exactly | depth counts",
-                ((code(c.key), prose(c.definition), md(c.unit)) for c in classes().values()),
-            ),
-            f"```{{toctree}}\n:hidden:\n\n{menu}\n```",
-        ]
+    return template("atlas.md", __package__).render(
+        rows=rows,
+        tasks=tasks(),
+        classes=classes().values(),
+        checked=sum(any(end and end.claim for end in (row.lower, row.upper)) for row in rows),
+        open=[row for row in rows if row.gap == "open"],
+        gaps=GAPS,
+        table=partial(_table, judged=judged),
     )
 
 
@@ -103,7 +79,7 @@ def _task(key: str, judged: Judged) -> str:
                 ((str(b.year), *_bound(b, judged)) for b in sorted(own, key=lambda b: b.year)),
             ),
             *dict.fromkeys(
-                f"> “{md(b.quote)}” ({{cite:t}}`{b.source}`, {md(b.place)})" for b in own if b.quote
+                f"> “{md(b.quote)}” ({cite(b.source)}, {md(b.place)})" for b in own if b.quote
             ),
         ]
         known = f"needed: {_depth(row.needed)}; suffices: {_depth(row.suffices)}"
@@ -122,7 +98,7 @@ def _task(key: str, judged: Judged) -> str:
 
 def _bound(bound: AtlasBound, judged: Judged) -> tuple[str, str, str, str]:
     gone = f" (until {bound.superseded})" if bound.superseded else ""
-    who = "ours" if bound.ours else f"{{cite:t}}`{bound.source}`"
+    who = "ours" if bound.ours else cite(bound.source)
     what = "; ".join(filter(None, [bound.reasons, bound.note]))
     return (
         bound.end + gone,

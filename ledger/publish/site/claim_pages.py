@@ -4,11 +4,10 @@ depths."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from sympy import Symbol
 
@@ -20,7 +19,7 @@ from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.claims.withdrawn import withdrawn
 
-from ...verdicts.citations import entries, sources
+from ...verdicts.citations import sources
 from ...verdicts.claim_set import claim_set, claim_sets
 from ...verdicts.display import (
     expectation,
@@ -39,14 +38,25 @@ from ...verdicts.suite_verdicts import (
     marked,
     verdict_name,
 )
-from ..appendix.printed_claims import DATED, Statement, sign
-from ..appendix.typesetting import code, factor, maths, pipe_table, prose, sentence, value, verdict
+from ..appendix.printed_claims import Statement, sign
+from ..appendix.typesetting import (
+    cite,
+    code,
+    factor,
+    maths,
+    pipe_table,
+    prose,
+    sentence,
+    template,
+    told,
+    value,
+    verdict,
+)
+from ..tables import csv_rows
 from .page_blocks import case_cells, compact, undecided
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
 MOST_CASES = 12
-# Pages that no menu lists, of which there are hundreds: topics list them.
-_UNLISTED = "---\norphan: true\n---\n"
 
 
 def page(
@@ -59,76 +69,45 @@ def page(
         data: a sentence with a link to every case.
         below: the claims that support it.
     """
-    return "\n".join(_page(result, ground, data, below)) + "\n"
-
-
-def _page(
-    result: ClaimResult, ground: Ground, data: str, below: Sequence[ClaimResult]
-) -> Iterator[str]:
-    claim = result.claim
-    # Tabs of browsers and lists of search results have no formulas.
-    yield f"{_UNLISTED}```{{title}} {claim.plain.entitled}\n```\n# {prose(claim.entitled)}\n"
-    yield (
-        f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
-        f"**{verdict(marked(result))}**{_as_known(result)}.\n"
-    )
-    if claim.post_hoc and result.measured:
-        yield f"\\* Changed after data were seen: {_cited(claim.post_hoc)}\n"
-    if claim.cited:
-        yield f"{prose(claim.cited)}\n"
-    elif claim.supports:
-        yield f"Supports [{code(claim.supports)}](/claims/{claim.supports}.md).\n"
-    yield f"$$\n{statement_latex(claim)}\n$$\n"
-    if how := judged_by(claim):
-        yield f"{prose(sentence(how[:1].upper() + how[1:]))}\n"
-    yield f"{_cited(claim.text)}\n"
-    if domain := Statement(result).domain:
-        yield f"About {domain}.\n"
-    yield from _terms(claim)
-    if claim.note:
-        yield f"{_cited(claim.note)}\n"
-    yield from _facts(result, ground)
-    yield "\n## What the verdict rests on\n"
-    yield from _tree(ground)
-    if below:
-        yield "\n## Steps, parts and variations\n"
-        yield from (
-            f"- {link(r.claim)}, {prose(r.claim.entitled)}: **{verdict(marked(r))}**{_as_known(r)}"
-            for r in below
-        )
-    yield from _cases(result, data)
-    yield "\n## Do it again\n"
-    yield (
-        f"```console\n$ depthlaw show {claim.key}\n$ depthlaw why {claim.key}\n"
-        f"$ depthlaw falsify {claim.key}\n$ depthlaw cite {claim.key}\n```"
+    claim, cases, table = result.claim, _telling(result), ""
+    if any(row.records for row in result.cases):
+        left = maths(latex(claim.statement.lhs))
+        rows = ((code(str(row.case)), *case_cells(result, row)) for row in cases)
+        table = pipe_table(f"case | {left} measured | {sign(claim)} stated | verdict", rows)
+    return template("claim.md", __package__).render(
+        claim=claim,
+        result=result,
+        statement=statement_latex(claim),
+        how=judged_by(claim),
+        domain=Statement(result).domain,
+        definitions=definitions(claim.statement),
+        symbols=[(latex(s), TERMS[s.name].meaning) for s in symbols(claim.statement)],
+        facts=_facts(result, ground),
+        tree=_tree(ground),
+        below=below,
+        table=table,
+        further=len(result.cases) - len(cases),
+        data=data,
+        marked=marked,
+        as_known=_as_known,
+        link=link,
     )
 
 
-def _terms(claim: Claim) -> Iterator[str]:
-    """What the statement's letters and names mean."""
-    for term in definitions(claim.statement):
-        yield f"Where {maths(term.latex)}{f' ({prose(term.meaning)})' if term.meaning else ''}.\n"
-    for symbol in symbols(claim.statement):
-        yield f"* {maths(latex(symbol))}: {prose(TERMS[symbol.name].meaning)}"
-    yield ""
-
-
-def _facts(result: ClaimResult, ground: Ground) -> Iterator[str]:
+def _facts(result: ClaimResult, ground: Ground) -> dict[str, str]:
     claim = result.claim
     check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
     records = next((below for below in ground.below if below.kind == "records"), None)
     here = " (vacuous here)" if result.vacuous else ""
-    for name, text in {
+    return {
         "Source": f"{source(claim)}; wording: {claim.wording}{check}",
         "Kind": f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}",
         "Assumes": "; ".join(map(prose, claim.assumes)),
         "Expected": expectation(claim) if claim.known else "",
         "Cases": f"{len(result.decided)} of {len(result.in_scope)} decided, suite {result.suite}",
-        "Records": records and f"{records.says}, manifest {code(records.name[:16])}",
+        "Records": f"{records.says}, manifest {code(records.name[:16])}" if records else "",
         "Tightest slack": maths(tight) + here if (tight := factor(result.tightest)) else "",
-    }.items():
-        if text:
-            yield f"{name}\n: {text}\n"
+    }
 
 
 def source(claim: Claim) -> str:
@@ -136,25 +115,17 @@ def source(claim: Claim) -> str:
     text = prose(str(claim.source))
     for key in sources(str(claim.source)):
         if key != "depthlaw":
-            text = text.replace(key, f"{{cite:t}}`{key}`", 1)
+            text = text.replace(key, cite(key), 1)
     return text
-
-
-def _cited(text: str) -> str:
-    """Sentences whose keys of the bibliography become citations; empty for none."""
-
-    def citation(match: re.Match[str]) -> str:
-        return f"{{cite:t}}`{match[0]}`" if match[0] in entries() else match[0]
-
-    return DATED.sub(citation, prose(sentence(text)))
 
 
 def _key(claim: Claim) -> str:
     """The source of a claim, without the place."""
     key = claim.source.key
-    return key if key == "depthlaw" else f"{{cite:t}}`{key}`"
+    return key if key == "depthlaw" else cite(key)
 
 
+_cited = partial(told, citation=cite)
 # Of a tree: what the page says elsewhere, or `depthlaw why` prints.
 _ELSEWHERE = ("statement", "cases", "changed", "record", "records", "assumption", "source")
 _CALLED = {
@@ -184,21 +155,6 @@ def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
         yield from _tree(below, level + 1)
 
 
-def _cases(result: ClaimResult, data: str) -> Iterator[str]:
-    yield "\n## Cases\n"
-    if not any(row.records for row in result.cases):
-        yield "Nothing is recorded for them."
-        return
-    left, rows = maths(latex(result.claim.statement.lhs)), _telling(result)
-    yield pipe_table(
-        f"case | {left} measured | {sign(result.claim)} stated | verdict",
-        ((code(str(row.case)), *case_cells(result, row)) for row in rows),
-    )
-    if len(rows) < len(result.cases):
-        yield f"\n{len(result.cases) - len(rows)} further cases are in the file below."
-    yield f"\n{data}" if data else ""
-
-
 def _telling(result: ClaimResult) -> list[CaseResult]:
     """Failures first, then the tightest and the undecided ones, in grid order."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
@@ -211,42 +167,26 @@ def _telling(result: ClaimResult) -> list[CaseResult]:
     return [result.cases[place] for place in sorted(ranked[:MOST_CASES])]
 
 
-# What the claims of a tier are called.
-_TIERS = {
-    "cited": (
-        "cited claim",
-        "Something outside depthlaw hangs on each verdict; the page says what.",
-    ),
-    "supporting": (
-        "supporting claim",
-        "Steps, conditions, parts and variations of a cited claim, which lists them.",
-    ),
-}
-
-
 def index(judged: Sequence[ClaimResult], ledger: str) -> str:
     """The topics, with how many of their cited claims have which verdict, and how many others they
     hold."""
     cited = [r for r in judged if r.claim.tier == "cited"]
     words = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in cited)]
-    lines = [f"# Claims\n\n{ledger}.\n"]
-    for tier in TIERS:
-        own = [r for r in judged if r.claim.tier == tier]
-        one, meaning = _TIERS[tier]
-        if own:
-            lines.append(f"* **{plural(len(own), one)}**: {_counted(own)}. {meaning}")
-    lines.append("\nVerdicts of the cited claims, and how many others there are:\n")
-    names, rows = list(dict.fromkeys(r.claim.topic for r in judged)), []
-    for topic in names:
+    topics, rows = list(dict.fromkeys(r.claim.topic for r in judged)), []
+    for topic in topics:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
         others = sum(r.claim.tier == "supporting" for r in judged if r.claim.topic == topic)
         cells = (f"{n or ''}" for n in (*(counts[name] for name in words), others))
         rows.append((f"[{topic}]({topic}/index.md)", *cells))
     heading = " | ".join(["topic", *(f"{word}:" for word in (*words, "supporting"))])
-    lines += [compact(pipe_table(heading, rows)), ""]
-    lines += ["Claims of earlier versions: [what became of them](former.md)."]
-    menu = "\n".join(["former", *(f"{topic}/index" for topic in names)])
-    return "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
+    return template("claims.md", __package__).render(
+        ledger=ledger,
+        cited=cited,
+        supporting=[r for r in judged if r.claim.tier == "supporting"],
+        counted=_counted,
+        table=compact(pipe_table(heading, rows)),
+        topics=topics,
+    )
 
 
 def former(judged: Sequence[ClaimResult]) -> str:
@@ -305,7 +245,7 @@ def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
         heading, counts = "In support of claims of other topics", ""
         if tier == "cited":
             heading = "Cited"
-            counts = f"{plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n"
+            counts = f"{plural(len(own), 'cited claim')}: {_counted(own)}.\n"
         listed = []
         for r in own:
             under = (_row(s, "↳ ") for s in judged if s.claim.supports == r.claim.key)
@@ -376,49 +316,27 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
     """What would settle the open claims: undecided ones, wordings from memory, arguments whose
     joints are prose."""
-    words = {r.claim.key: verdict_name(r) for r in judged}
+    ordered = sorted(judged, key=lambda r: importance(r.claim))
 
-    def of(word: str, what: Callable[[ClaimResult], str]) -> list[tuple[ClaimResult, str]]:
-        return [(r, what(r)) for r in judged if words[r.claim.key] == word]
+    def of(word: str) -> list[ClaimResult]:
+        return [r for r in ordered if verdict_name(r) == word]
 
-    recalled = [
-        (r, f"compare with {source(r.claim)}; the verdict here is {words[r.claim.key]}")
-        for r in judged
-        if r.claim.wording == "recalled"
-    ]
-    lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
-    for heading, meaning, claims in (
-        (
-            "Undecided",
-            "Measured, and neither side is certain. What would decide each case, if mean "
-            "and spread stayed as they are:",
-            of(Verdict.UNDECIDED, _settled_by),
-        ),
-        (
-            "Recalled wordings",
-            "The statement was written down from memory. Somebody who has the "
-            "source can settle whether it says so: compare the statement with the place named.",
-            recalled,
-        ),
-        (
-            "Argued, not proved",
-            "Every algebraic step is confirmed by a machine; the joints are "
-            "prose. A formal proof, or a careful reader, would settle it. What to read:",
-            of(Verdict.ARGUED, lambda r: _cited(r.claim.rests_on)),
-        ),
-        (
-            "Conditional",
-            "Rests on what is itself neither proved nor argued.",
-            of(Verdict.CONDITIONAL, lambda r: _cited(reason(r))),
-        ),
-    ):
-        lines += [f"\n## {heading}\n", f"{len(claims)} claims. {meaning}\n"]
-        for r, what in sorted(claims, key=lambda claim: importance(claim[0].claim)):
-            lines.append(
-                f"- **{prose(sentence(r.claim.entitled))}** {link(r.claim)}"
-                f"{f': {sentence(what)}' if what else '.'}"
-            )
-    return "\n".join(lines) + "\n"
+    def wanted(result: ClaimResult, what: str) -> str:
+        title = prose(sentence(result.claim.entitled))
+        return f"- **{title}** {link(result.claim)}{f': {sentence(what)}' if what else '.'}"
+
+    return template("most_wanted.md", __package__).render(
+        ledger=ledger,
+        undecided=of(Verdict.UNDECIDED),
+        recalled=[r for r in ordered if r.claim.wording == "recalled"],
+        argued=of(Verdict.ARGUED),
+        conditional=of(Verdict.CONDITIONAL),
+        wanted=wanted,
+        settled_by=_settled_by,
+        source=source,
+        verdict_name=verdict_name,
+        reason=reason,
+    )
 
 
 def _settled_by(result: ClaimResult) -> str:
@@ -444,8 +362,7 @@ def least_depths() -> list[dict[str, str]]:
     >>> least_depths()[0]["bound"]
     'exact'
     """
-    text = (files(__package__) / "least_depth.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    return csv_rows(__package__, "least_depth.csv")
 
 
 def least_depth(judged: Mapping[str, ClaimResult | None]) -> str:
@@ -486,7 +403,7 @@ def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
         if row["bound"] == "measured":
             lower, upper = _depths(result, row["layers"])
         keys = [key for key in sources(str(claim.source)) if key != "depthlaw"]
-        who = ", ".join(f"{{cite:t}}`{key}`" for key in keys)
+        who = ", ".join(map(cite, keys))
         word = f"[{verdict(marked(result))}](/claims/{claim.key}.md)"
         if row["bound"] == "printed":
             who, word = f"{who}, printed", "not checked here"

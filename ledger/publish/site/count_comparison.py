@@ -6,10 +6,8 @@ beside what its makers report, the list's own count, and what other tools count.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from depthlaw.advisor.architecture import Architecture
@@ -17,9 +15,12 @@ from depthlaw.advisor.counting import Count, count, weights
 from depthlaw.advisor.models import Model, architecture, model, models
 
 from ..appendix.typesetting import md
+from ..tables import csv_rows
 
 _NEAR = 0.01
 _UNITS = {"M": 10**6, "B": 10**9}
+# What other tools count.
+_OTHERS = csv_rows(__package__, "other_counts.csv")
 # Families whose learned positions the list's own count includes.
 _POSITIONS_LISTED = ("GPT-2", "GPT-3", "OPT", "Cerebras-GPT", "BERT")
 
@@ -64,7 +65,7 @@ def reported_size(text: str) -> tuple[float, float]:
 @cache
 def recounts() -> tuple[Recount, ...]:
     """Every listed model whose shape is complete."""
-    built = {r["model"]: int(r["parameters"]) for r in _others() if r["tool"] == "transformers"}
+    built = {r["model"]: int(r["parameters"]) for r in _OTHERS if r["tool"] == "transformers"}
     rows = []
     for row in models():
         if row.complete:
@@ -85,12 +86,6 @@ def _as_listed(m: Model, a: Architecture) -> int:
     )
     learned = a.learned_positions and m.family in _POSITIONS_LISTED
     return listed + (a.context * a.width if learned else 0)
-
-
-@cache
-def _others() -> tuple[dict[str, str], ...]:
-    with (Path(__file__).parent / "other_counts.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file))
 
 
 # --- parts of the page ----------------------------------------------------------------------------
@@ -185,7 +180,7 @@ def _models() -> Iterator[str]:
 
 def _tools() -> Iterator[str]:
     counts: dict[str, dict[str, str]] = {}
-    for row in _others():
+    for row in _OTHERS:
         counts.setdefault(row["tool"], {})[row["model"]] = row["parameters"]
     exact = counts.pop("transformers")
     names = list(counts["accelerate"])
@@ -208,7 +203,7 @@ def _tools() -> Iterator[str]:
 
 def _versions() -> Iterator[str]:
     asked: dict[str, dict[str, str]] = {}
-    for row in _others():
+    for row in _OTHERS:
         if row["tool"] not in asked or row["parameters"]:
             asked.setdefault(row["tool"], row)
     for tool, row in asked.items():

@@ -4,7 +4,6 @@ here, by the advisor, the claims and the records, and written beside it as one s
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
@@ -12,7 +11,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +45,7 @@ from ...verdicts.estimates import middle
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 from ..drawing.rank_panels import log3_bound
+from ..tables import csv_rows
 
 # --- the grids of the controls --------------------------------------------------------------------
 
@@ -151,7 +150,6 @@ def _claim(recorded: Recorded, named: str) -> dict[str, str]:
 
 def _curves(panel: str) -> list[Curve]:
     """The curves of a panel that are the same whatever is recorded (curves.csv)."""
-    text = (files(__package__) / "curves.csv").read_text(encoding="utf-8")
     return [
         _curve(
             row["key"],
@@ -161,7 +159,7 @@ def _curves(panel: str) -> list[Curve]:
             related=row["related"].split(),
             **{name: row[name] for name in ("mark", "dash", "basis")},
         )
-        for row in csv.DictReader(text.splitlines())
+        for row in csv_rows(__package__, "curves.csv")
         if row["panel"] == panel
     ]
 

@@ -23,7 +23,7 @@ from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
-from ..appendix.typesetting import code, maths, md, pipe_table, prose, span, value, verdict
+from ..appendix.typesetting import cite, code, maths, md, pipe_table, prose, span, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
 from ..questions import QUESTIONS, PageQuestion
@@ -200,19 +200,18 @@ def bounds(recorded: Recorded) -> str:
         stated = claim.at(**bound.at)
         shown = f"{float(stated):.6g}" if getattr(stated, "is_Rational", False) else ""
         shown = shown if shown and not stated.is_Integer else predicted(stated)
-        who = "ours" if bound.source == "depthlaw" else f"{{cite:t}}`{bound.source}`"
+        who = "ours" if bound.source == "depthlaw" else cite(bound.source)
         rows.append(
             (
                 who,
                 f"[{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
                 f"{code(claim.key)} {code(given)}",
-                md(bound.unit),
                 f"{prose(relation(claim))} {value(shown)}",
                 _word(recorded, bound.claim),
-                _range(claim),
+                f"counts {md(bound.unit)}; {_range(claim)}",
             )
         )
-    heading = "source | states | function, at | counts | example | verdict | range"
+    heading = "source | states | function, at | example | verdict | range"
     return compact(pipe_table(heading, rows)) if rows else ""
 
 

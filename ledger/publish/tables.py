@@ -1,0 +1,25 @@
+"""Tables that lie beside the modules that read them."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+from ..verdicts.estimates import CONFIDENCE
+
+
+def csv_rows(package: str, name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file of a package, by the names of its columns."""
+    text = (files(package) / name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def texts(package: str, name: str) -> dict[str, dict[str, Any]]:
+    """Texts in TOML, in which CONFIDENCE stands for the level of intervals; lists are tuples."""
+    text = (files(package) / name).read_text(encoding="utf-8")
+    return {
+        name: {key: tuple(it) if isinstance(it, list) else it for key, it in row.items()}
+        for name, row in tomllib.loads(text.replace("CONFIDENCE", CONFIDENCE)).items()
+    }
