@@ -252,7 +252,7 @@ class _Matrix:
 
 
 @lru_cache(8)
-def _in_matrices(net: AttentionNet) -> AttentionNet:
+def _in_matrices(net: AttentionNet) -> Any:
     """The net with what `_made` makes; thoughts leave and get zeros where positions stand."""
     thoughts, zeros = net.thoughts, [0] * len(net.positions)
     if thoughts is not None:
@@ -375,7 +375,7 @@ def _fractions(net: AttentionNet, products: _Rationals) -> list[Vector]:
     ]
 
 
-def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None, every: bool) -> _Rationals:
+def _products(net: Any, words: list[Word], sizes: Sizes | None, every: bool) -> _Rationals:
     """What the answers to words of one length are read off, at the token of the read-out or all."""
     if net.thoughts is not None:
         read = next(islice(_thoughts(net, words), net.thoughts.steps, None))
@@ -491,9 +491,9 @@ def _may_fail(layer: Layer) -> bool:
     return any(head.kind in ("softmax", "weights") for head in layer.heads)
 
 
-def _seen(layer: Layer, states: _Rationals, before: _Seen | None = None) -> _Seen:
+def _seen(layer: Any, states: _Rationals, before: _Seen | None = None) -> _Seen:
     """What heads see of tokens, after what they have seen before."""
-    seen = [(states.through(head.key), states.through(head.value)) for head in layer.heads]
+    seen: _Seen = [(states.through(head.key), states.through(head.value)) for head in layer.heads]
     if before is None:
         return seen
     return [
@@ -501,7 +501,7 @@ def _seen(layer: Layer, states: _Rationals, before: _Seen | None = None) -> _See
     ]
 
 
-def _through(layer: Layer, own: _Rationals, seen: _Seen) -> _Rationals:
+def _through(layer: Any, own: _Rationals, seen: _Seen) -> _Rationals:
     """What a layer makes of the last tokens."""
     sums = own if layer.residual else _Rationals(0 * own.top, 0 * own.bottom + 1)
     for head, (keys, values) in zip(layer.heads, seen, strict=True):
@@ -513,7 +513,7 @@ def _through(layer: Layer, own: _Rationals, seen: _Seen) -> _Rationals:
     return sums.plus_through(_Rationals(np.maximum(hidden.top, 0), hidden.bottom), second)
 
 
-def _attended(head: Head, own: _Rationals, keys: _Rationals, values: _Rationals) -> _Rationals:
+def _attended(head: Any, own: _Rationals, keys: _Rationals, values: _Rationals) -> _Rationals:
     """What a head finds for the last tokens."""
     queries = own.through(head.query)
     scores = matmul(queries.top, keys.top.swapaxes(1, 2))
