@@ -174,8 +174,7 @@ def _sum(a: Whole, b: Whole) -> Whole:
     if a.dtype == b.dtype == np.int64:
         added = a + b
         return added if _largest(added) < 1 << 62 else added.astype(object)
-    a, b = _fit(_largest(a) + _largest(b), a, b)
-    return a + b
+    return np.add(*_fit(_largest(a) + _largest(b), a, b))
 
 
 def matmul(a: Whole, b: Whole) -> Whole:
@@ -444,8 +443,9 @@ def _placed(net: AttentionNet, vectors: _Rationals, first: int = 0) -> _Rational
     n, width = vectors.top.shape[1:]
     before = width - len(net.positions)
     places = range(first, first + n)
-    top, bottom = in_whole_numbers([[at(i, n) for at in net.positions] for i in places])
-    top = np.pad(top, ((0, 0), (before, 0)))
+    own, bottom = in_whole_numbers([[at(i, n) for at in net.positions] for i in places])
+    top = np.zeros((n, width), dtype=own.dtype)
+    top[:, before:] = own
     if any(c is not None for c in net.factors):
         factors = np.broadcast_to(vectors.bottom[:, None, None], vectors.top.shape).copy()
         for place, c in enumerate(net.factors, before):
