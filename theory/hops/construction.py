@@ -231,12 +231,12 @@ def by_digits(sequence: Sequence[int], hops: int) -> Iterator[list[int]]:
     double.
     """
     says, pointers = [-1, *sequence], [0]
+    # By a digit, its value and a symbol the last place so far.
+    copies: dict[tuple[int, int, int], int] = {}
     for i, symbol in enumerate(sequence, 1):
-        copies = [
-            [j for j in range(1, i + 1) if says[j] == symbol and (i ^ j) >> digit & 1]
-            for digit in range(len(sequence).bit_length())
-        ]
-        last = max(max(seen, default=0) for seen in copies)
+        digits = [(digit, i >> digit & 1) for digit in range(len(sequence).bit_length())]
+        copies |= {(*digit, symbol): i for digit in digits}
+        last = max(copies.get((digit, 1 - value, symbol), 0) for digit, value in digits)
         pointers.append(last and last + 1)
     yield says[1:]
     while hops:

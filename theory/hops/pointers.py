@@ -46,7 +46,12 @@ def hop_k(sequence: Sequence[Any], hops: int, missing: Any = None) -> list[Any]:
 
 def last_hop(sequence: Sequence[Any], hops: int, missing: Any = None) -> Any:
     """The last of `hop_k`. Cost: linear in the length and the number of hops."""
-    once, at = [0, *find1(sequence)], len(sequence)
-    for _ in range(hops):
-        at = once[at]
+    at = len(sequence)
+    for _ in range(hops if at else 0):
+        symbol, at = sequence[at - 1], at - 1
+        while at and sequence[at - 1] != symbol:
+            at -= 1
+        if not at:
+            return missing
+        at += 1
     return sequence[at - 1] if at else missing

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import permutations, product
+from functools import cache, lru_cache
+from itertools import islice, permutations, product
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,7 @@ def _one_or_none(names: Sequence[str], i: int, bent: int = -1) -> list[Unit]:
     return [(summed, 0, f"next {i}"), (summed, -1, {f"next {i}": bent})]
 
 
+@cache
 def vertex_thoughts(
     vertices: int, edges: int, steps: int = 1, target: int | None = None, threshold: bool = True
 ) -> AttentionNet:
@@ -210,23 +211,43 @@ def drawn_graphs(
         yield [edges[k] for k in rng.permutation(len(edges))]
 
 
-def least_thoughts(
-    net: AttentionNet, vertices: int, graphs: Iterable[Sequence[Edge]], far: int
-) -> int:
-    """The least number of thoughts after which a positive number says, of every pair of vertices at
-    most so far apart, that a path leads there, and of no pair without a path; -1 if not after
-    far + 1 thoughts. A ValueError where no two vertices are so far apart."""
+Said = tuple[np.ndarray[Any, Any], Iterable[np.ndarray[Any, Any]]]
+
+
+def _said(net: AttentionNet, vertices: int, graphs: Iterable[Sequence[Edge]]) -> Iterator[Said]:
+    """The distances of graphs with equally many edges, and after 0, 1, ... thoughts which numbers
+    are positive."""
     groups: dict[int, list[Sequence[Edge]]] = {}
     for graph in graphs:
         groups.setdefault(len(graph), []).append(graph)
-    right, seen = [True] * (far + 2), False
     words = [[word for graph in some for word in prompts(net, graph)] for some in groups.values()]
     for some, after in zip(groups.values(), thoughts(net, words), strict=True):
         apart = np.array([distances(vertices, graph) for graph in some])
+        yield (
+            apart,
+            (np.reshape([[x > 0 for x in row] for row in held], apart.shape) for held in after),
+        )
+
+
+@lru_cache(4)
+def _said_of_all(net: AttentionNet, vertices: int) -> list[Said]:
+    """The same of all graphs, for as many thoughts as some distance asks for."""
+    said = _said(net, vertices, all_graphs(vertices))
+    return [(apart, [*islice(after, vertices + 1)]) for apart, after in said]
+
+
+def least_thoughts(
+    net: AttentionNet, vertices: int, graphs: Iterable[Sequence[Edge]] | None, far: int
+) -> int:
+    """The least number of thoughts after which a positive number says, of every pair of vertices at
+    most so far apart, that a path leads there, and of no pair without a path, of these graphs or
+    all; -1 if not after far + 1 thoughts. A ValueError where no two vertices are so far apart."""
+    right, seen = [True] * (far + 2), False
+    every = _said_of_all(net, vertices) if graphs is None else _said(net, vertices, graphs)
+    for apart, after in every:
         asked = apart <= far
         seen = seen or bool((apart == far).any())
-        for count, held in zip(range(far + 2), after, strict=False):
-            says = np.reshape([[x > 0 for x in row] for row in held], apart.shape)
+        for count, says in zip(range(far + 2), after, strict=False):
             right[count] &= bool((says == (apart >= 0))[asked].all())
     if not seen:
         raise ValueError(f"no two vertices are {far} apart")
@@ -247,10 +268,9 @@ def vertex_net(case: Case) -> AttentionNet:
 
 
 def _thoughts(case: Case, seed: int, net: AttentionNet) -> Exact:
+    graphs = None
     if case.drawn:
         graphs = drawn_graphs(case.rng(seed), case.vertices, case.distance, case.drawn)
-    else:
-        graphs = all_graphs(case.vertices)
     return Exact(least_thoughts(net, case.vertices, graphs, case.distance))
 
 

@@ -58,13 +58,19 @@ def network(word: Digits, k: int, symbols: int, delete: bool = True) -> tuple[li
     ]
     # Without the oldest symbol a coordinate is at most 3 + ... + 3^(k-1), with it at least 3^k.
     low, high = (3**k - 3) // 2, 3**k
-    oldest = [Fraction(max(held - low, 0) - max(held - high, 0), high - low) for held in before[-1]]
+    # The query and the scores times `apart`, which makes them whole.
+    apart = high - low
+    oldest = [max(held - low, 0) - max(held - high, 0) for held in before[-1]]
     query = [
-        3 * (text[-1] == s) + 3 * before[-1][s] - (3 * high * oldest[s] if delete else 0)
+        3 * apart * ((text[-1] == s) + before[-1][s]) - (3 * high * oldest[s] if delete else 0)
         for s in letters
     ]
-    scores = [sum(2 * x * y - x * x for x, y in zip(key, query, strict=True)) for key in before[k:]]
-    best = [symbol for symbol, score in zip(word, scores, strict=True) if score == max(scores)]
+    scores = [
+        sum(2 * x * y - apart * x * x for x, y in zip(key, query, strict=True))
+        for key in before[k:]
+    ]
+    most = max(scores)
+    best = [symbol for symbol, score in zip(word, scores, strict=True) if score == most]
     return [Fraction(best.count(s), len(best)) for s in range(symbols)], 2
 
 

@@ -50,7 +50,7 @@ class Thoughts:
     add: Vector
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AttentionNet:
     """A net over vectors, whose form `json_format` says.
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain, groupby, islice
 from typing import Any
 
@@ -110,9 +111,9 @@ def thoughts(
     Cost: for each thought that of `answer` without thoughts, or where no token sees a later one of
     its last token alone.
     """
-    made = net.with_matrices(in_whole_numbers)
+    made = _in_matrices(net)
     for words in groups:
-        read = (last.through(made.read) for last in _thoughts(made, _embedded(made, words)))
+        read = (last.through(made.read) for last in _thoughts(made, words))
         # Whole numbers, which are what most nets hold, are faster as integers.
         yield (
             each.top[:, 0].tolist() if (each.bottom == 1).all() else _fractions(made, each)
@@ -168,6 +169,14 @@ def _times(a: Whole, b: Whole) -> Whole:
     return a * b
 
 
+def _sum(a: Whole, b: Whole) -> Whole:
+    """a + b; 64-bit integers hold it, since none of either passes 2^62."""
+    if a.dtype == b.dtype == np.int64:
+        added = a + b
+        return added if _largest(added) < 1 << 62 else added.astype(object)
+    return np.add(*_fit(_largest(a) + _largest(b), a, b))
+
+
 def matmul(a: Whole, b: Whole) -> Whole:
     """The product of matrices of whole numbers, exactly; in floats where they hold every sum."""
     # Numbers that meet zeros alone must be held, too.
@@ -212,9 +221,49 @@ def in_whole_numbers(rows: list[Vector] | Vector) -> tuple[Whole, Whole]:
     entries = dict(zip(map(id, flat), flat, strict=True))
     bottom = math.lcm(*(entry.denominator for entry in entries.values()))
     whole = {at: e.numerator * (bottom // e.denominator) for at, e in entries.items()}
-    top = np.array(list(map(whole.__getitem__, map(id, flat))), dtype=object)
+    fits = max(map(abs, whole.values()), default=0) < 1 << 62
+    top = np.array(list(map(whole.__getitem__, map(id, flat))), dtype=np.int64 if fits else object)
     shape = (len(rows), len(rows[0])) if nested else (len(rows),)
-    return small(top.reshape(shape)), small(np.array([bottom], dtype=object))
+    return top.reshape(shape), small(np.array([bottom], dtype=object))
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """The whole numbers of a matrix over a denominator, transposed, for those inputs and outputs
+    alone where some are not 0; all outputs are so many."""
+
+    top: Whole
+    inputs: Any
+    outputs: Any
+    width: int
+    bottom: Whole
+
+    @classmethod
+    def of(cls, rows: list[Vector]) -> _Matrix:
+        """The matrix of these rows."""
+        top, bottom = in_whole_numbers(rows)
+        some = [np.flatnonzero((top != 0).any(axis=axis)) for axis in (0, 1)]
+        # Neighbours are taken without a copy.
+        inputs, outputs = (
+            slice(at[0], at[-1] + 1) if at.size and at[-1] - at[0] < at.size else at for at in some
+        )
+        return cls(top.T[inputs][:, outputs], inputs, outputs, len(top), bottom)
+
+
+@lru_cache(8)
+def _in_matrices(net: AttentionNet) -> Any:
+    """The net with what `_made` makes; thoughts leave and get zeros where positions stand."""
+    thoughts, zeros = net.thoughts, [0] * len(net.positions)
+    if thoughts is not None:
+        nothing = [[0] * len(thoughts.matrix[0])] * len(zeros)
+        matrix, add = _made([*thoughts.matrix, *nothing]), _made([*thoughts.add, *zeros])
+        thoughts = replace(thoughts, matrix=matrix, add=add)
+    return replace(net.with_matrices(_made), thoughts=thoughts)
+
+
+def _made(rows: list[Vector] | Vector) -> Any:
+    """A matrix; or a vector, as `in_whole_numbers` has it."""
+    return _Matrix.of(rows) if isinstance(rows[0], list) else in_whole_numbers(rows)
 
 
 @dataclass(frozen=True)
@@ -225,15 +274,32 @@ class _Rationals:
     top: Whole
     bottom: Whole
 
-    def through(self, matrix: Any) -> _Rationals:
-        """Every vector through a matrix, as `in_whole_numbers` has it."""
-        top, bottom = matrix
-        return _Rationals(matmul(self.top, top.T), _times(self.bottom, bottom))
+    def through(self, matrix: _Matrix) -> _Rationals:
+        """Every vector through a matrix."""
+        part = matmul(self.top[..., matrix.inputs], matrix.top)
+        if part.shape[-1] < matrix.width:
+            top = np.zeros((*part.shape[:-1], matrix.width), dtype=part.dtype)
+            top[..., matrix.outputs] = part
+        else:
+            top = part
+        return _Rationals(top, _times(self.bottom, matrix.bottom))
+
+    def plus_through(self, other: _Rationals, matrix: _Matrix) -> _Rationals:
+        """The sum with what a matrix makes of others."""
+        if self.top.dtype == object or not all(
+            (bottom == 1).all() for bottom in (self.bottom, other.bottom, matrix.bottom)
+        ):
+            return self.plus(other.through(matrix))
+        part = matmul(other.top[..., matrix.inputs], matrix.top)
+        part = _sum(self.top[..., matrix.outputs], part)
+        top = np.broadcast_to(self.top, (*part.shape[:-1], self.top.shape[-1])).astype(part.dtype)
+        top[..., matrix.outputs] = part
+        return _Rationals(top, self.bottom)
 
     def plus(self, other: _Rationals) -> _Rationals:
         """The sum, in lowest terms."""
         tops, bottom = self._with_common(other)
-        top = np.add(*_fit(sum(map(_largest, tops)), *tops))
+        top = _sum(*tops)
         if (bottom == 1).all():
             return _Rationals(top, bottom)
         common = np.gcd(np.gcd.reduce(top.reshape(len(top), -1), axis=1), bottom)
@@ -242,6 +308,11 @@ class _Rationals:
     def last(self, tokens: int = 1) -> _Rationals:
         """The vectors of the last tokens, so many of them; 0 for all."""
         return _Rationals(self.top[:, -tokens:], self.bottom)
+
+    def chosen(self, words: npt.NDArray[np.intp]) -> _Rationals:
+        """Those of words by their numbers."""
+        bottom = self.bottom[words] if len(self.bottom) > 1 else self.bottom
+        return _Rationals(self.top[words], bottom)
 
     def followed_by(self, other: _Rationals) -> _Rationals:
         """The tokens of both, one after the other."""
@@ -267,7 +338,7 @@ def _by_batches(
 ) -> Iterator[tuple[Word, Any]]:
     """Each word with what is said of it: by what all words of a batch are read off, or else one
     by one."""
-    made = net.with_matrices(in_whole_numbers)
+    made = _in_matrices(net)
     more = len([*filter(None, [net.start, net.end])]) + (net.thoughts.steps if net.thoughts else 0)
     for length, neighbours in groupby(words, key=len):
         while batch := list(islice(neighbours, max(1, _SCORES // max(length + more, 1) ** 2))):
@@ -303,13 +374,12 @@ def _fractions(net: AttentionNet, products: _Rationals) -> list[Vector]:
     ]
 
 
-def _products(net: AttentionNet, words: list[Word], sizes: Sizes | None, every: bool) -> _Rationals:
+def _products(net: Any, words: list[Word], sizes: Sizes | None, every: bool) -> _Rationals:
     """What the answers to words of one length are read off, at the token of the read-out or all."""
-    vectors = _embedded(net, words)
     if net.thoughts is not None:
-        read = next(islice(_thoughts(net, vectors), net.thoughts.steps, None))
+        read = next(islice(_thoughts(net, words), net.thoughts.steps, None))
     else:
-        for states in _states(net, vectors):
+        for states in _states(net, words, not every and sizes is None and net.at == "last"):
             if sizes is not None:
                 _note(sizes, len(words[0]), states)
         last = states.last() if net.at == "last" else _Rationals(states.top[:, [0]], states.bottom)
@@ -329,26 +399,40 @@ def _embedded(net: AttentionNet, words: Sequence[Word]) -> _Rationals:
     return _Rationals(top[tokens], bottom)
 
 
-def _thoughts(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:
+def _thoughts(net: AttentionNet, words: Sequence[Word]) -> Iterator[_Rationals]:
     """The last token, with its positions, after each number of thoughts from 0 on."""
     assert net.thoughts is not None
-    zeros = [0] * len(net.positions)
-    # What a token is before its positions are appended, and for them zeros.
-    nothing = [[0] * len(net.thoughts.matrix[0])] * len(zeros)
-    matrix = in_whole_numbers([*net.thoughts.matrix, *nothing])
-    add, below = in_whole_numbers([*net.thoughts.add, *zeros])
+    matrix: Any = net.thoughts.matrix
+    add, below = net.thoughts.add
     masks = {head.mask for layer in net.layers for head in layer.heads}
-    # Where later tokens change nothing, what earlier ones are before each layer is kept.
-    before: list[_Rationals] = []
+    # Where later tokens change nothing, what is seen of earlier ones by each layer is kept.
+    before: list[_Seen] = []
     keeps = "none" not in masks and not net.by_length
+    first, vectors = 0, None
+    if keeps and not net.end and len(words[0]) > 1:
+        # What words begin with is run once.
+        starts = {word[:-1]: None for word in words}
+        number = {start: k for k, start in enumerate(starts)}
+        if len(number) < len(words):
+            states = _placed(net, _embedded(net, [*starts]))
+            first = states.top.shape[1]
+            chosen = np.array([number[word[:-1]] for word in words])
+            for layer in net.layers:
+                seen = _seen(layer, states)
+                before.append([tuple(each.chosen(chosen) for each in pair) for pair in seen])
+                if layer is not net.layers[-1] or _may_fail(layer):
+                    states = _through(layer, states, seen)
+            vectors = _embedded(net, [word[-1:] for word in words]).last()
+    vectors = vectors or _embedded(net, words)
     while True:
-        states = _placed(net, vectors, before[0].top.shape[1] if before else 0)
+        states = _placed(net, vectors, first)
+        first += states.top.shape[1] if keeps else 0
         yield states.last()
         after = []
         for k, layer in enumerate(net.layers):
-            fresh = states.top.shape[1]
-            after.append(before[k].followed_by(states) if before else states)
-            states = _through(layer, after[k], fresh)
+            after.append(_seen(layer, states, before[k] if before else None))
+            alone = layer is net.layers[-1] and not _may_fail(layer)
+            states = _through(layer, states.last() if alone else states, after[k])
         before = after if keeps else []
         last = states.last().through(matrix).plus(_Rationals(add[None, None], below))
         vectors = last if keeps else vectors.followed_by(last)
@@ -357,12 +441,14 @@ def _thoughts(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:
 def _placed(net: AttentionNet, vectors: _Rationals, first: int = 0) -> _Rationals:
     """Vectors, which have zeros there, with what positions append from a place on."""
     n, width = vectors.top.shape[1:]
-    zeros = [0] * (width - len(net.positions))
+    before = width - len(net.positions)
     places = range(first, first + n)
-    top, bottom = in_whole_numbers([[*zeros, *(at(i, n) for at in net.positions)] for i in places])
+    own, bottom = in_whole_numbers([[at(i, n) for at in net.positions] for i in places])
+    top = np.zeros((n, width), dtype=own.dtype)
+    top[:, before:] = own
     if any(c is not None for c in net.factors):
         factors = np.broadcast_to(vectors.bottom[:, None, None], vectors.top.shape).copy()
-        for place, c in enumerate(net.factors, len(zeros)):
+        for place, c in enumerate(net.factors, before):
             if c is not None:
                 factors[:, :, place] = vectors.top[:, :, c]
         placed = _Rationals(_times(factors, top[None]), _times(vectors.bottom, bottom))
@@ -371,12 +457,13 @@ def _placed(net: AttentionNet, vectors: _Rationals, first: int = 0) -> _Rational
     return vectors.plus(placed)
 
 
-def _states(net: AttentionNet, vectors: _Rationals) -> Iterator[_Rationals]:
-    """The states of all tokens before the layers and after each."""
-    states = _placed(net, vectors)
+def _states(net: AttentionNet, words: Sequence[Word], last: bool) -> Iterator[_Rationals]:
+    """The states of all tokens before the layers and after each; or in the end of the last one."""
+    states = _placed(net, _embedded(net, words))
     yield states
     for layer in net.layers:
-        states = _through(layer, states)
+        alone = last and layer is net.layers[-1] and not _may_fail(layer)
+        states = _through(layer, states.last() if alone else states, _seen(layer, states))
         yield states
 
 
@@ -395,32 +482,51 @@ def _note(sizes: Sizes, length: int, states: _Rationals) -> None:
         sizes[length] = p, q, e
 
 
-def _through(layer: Layer, states: _Rationals, fresh: int = 0) -> _Rationals:
-    """What a layer makes of the last tokens, so many of them, or of all."""
-    own = states.last(fresh)
+# Keys and values of all tokens, by heads.
+_Seen = list[tuple[_Rationals, ...]]
+
+
+def _may_fail(layer: Layer) -> bool:
+    """Whether tokens that are not read may make a batch fail."""
+    return any(head.kind in ("softmax", "weights") for head in layer.heads)
+
+
+def _seen(layer: Any, states: _Rationals, before: _Seen | None = None) -> _Seen:
+    """What heads see of tokens, after what they have seen before."""
+    seen: _Seen = [(states.through(head.key), states.through(head.value)) for head in layer.heads]
+    if before is None:
+        return seen
+    return [
+        (b.followed_by(x), c.followed_by(y)) for (b, c), (x, y) in zip(before, seen, strict=True)
+    ]
+
+
+def _through(layer: Any, own: _Rationals, seen: _Seen) -> _Rationals:
+    """What a layer makes of the last tokens."""
     sums = own if layer.residual else _Rationals(0 * own.top, 0 * own.bottom + 1)
-    for head in layer.heads:
-        sums = sums.plus(_attended(head, states, fresh))
+    for head, (keys, values) in zip(layer.heads, seen, strict=True):
+        sums = sums.plus_through(_attended(head, own, keys, values), head.output)
     if layer.mlp is None:
         return sums
     first, (top, bottom), second = layer.mlp
     hidden = sums.through(first).plus(_Rationals(top[None, None], bottom))
-    return sums.plus(_Rationals(np.maximum(hidden.top, 0), hidden.bottom).through(second))
+    return sums.plus_through(_Rationals(np.maximum(hidden.top, 0), hidden.bottom), second)
 
 
-def _attended(head: Head, states: _Rationals, fresh: int) -> _Rationals:
-    """What a head adds to the states of the last tokens."""
-    queries = states.last(fresh).through(head.query)
-    keys, values = states.through(head.key), states.through(head.value)
+def _attended(head: Any, own: _Rationals, keys: _Rationals, values: _Rationals) -> _Rationals:
+    """What a head finds for the last tokens."""
+    queries = own.through(head.query)
     scores = matmul(queries.top, keys.top.swapaxes(1, 2))
     n = scores.shape[2]
-    seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)[-fresh:]
+    seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)[
+        -own.top.shape[1] :
+    ]
     weights, totals = _weights(head, scores, _times(queries.bottom, keys.bottom), seen)
     common = totals[:, 0]
     for i in range(1, totals.shape[1] if _largest(totals) > 1 else 0):
         common = _lcm(common, totals[:, i])
     top = _times(matmul(weights, values.top), (common[:, None] // totals)[..., None])
-    return _Rationals(top, _times(common, values.bottom)).through(head.output)
+    return _Rationals(top, _times(common, values.bottom))
 
 
 def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Whole, Whole]:
@@ -432,7 +538,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
             raise _WordByWordError
         numerator, denominator = in_whole_numbers([1 / Fraction(by)])
         return _times(scores * seen, numerator), _times(bottom, denominator)[:, None]
-    bound = _largest(scores)
+    bound, n = _largest(scores), seen.shape[1]
     most = np.where(seen, scores, -bound).max(axis=2, keepdims=True)
     if head.kind == "softmax":
         bottom = bottom[:, None, None]
@@ -448,11 +554,14 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
             raise _WordByWordError
         weights = scores
     else:
-        weights = ((scores == most) & seen).astype(np.int64)
-        if head.kind == "hard-left":
-            weights *= weights.cumsum(axis=2) == 1
-        elif head.kind == "hard-right":
-            weights *= weights[..., ::-1].cumsum(axis=2)[..., ::-1] == 1
+        best = (scores == most) & seen
+        if head.kind == "average":
+            weights = best.astype(np.int64)
+        else:
+            right = head.kind == "hard-right"
+            at = n - 1 - best[..., ::-1].argmax(axis=2) if right else best.argmax(axis=2)
+            weights = np.zeros(best.shape, dtype=np.int64)
+            np.put_along_axis(weights, at[..., None], 1, axis=2)
     weights = weights * seen
     totals = matmul(weights, np.ones((seen.shape[1], 1), dtype=np.int64))[..., 0]
     sees = seen.any(axis=1)
