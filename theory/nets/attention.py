@@ -50,7 +50,7 @@ class Thoughts:
     add: Vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class AttentionNet:
     """A net over vectors, whose form `json_format` says.
 
@@ -79,6 +79,9 @@ class AttentionNet:
     at: str
     thoughts: Thoughts | None = None
     body: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+
+    def __hash__(self) -> int:
+        return hash((self.alphabet, self.start, self.end, len(self.layers), self.labels, self.at))
 
     @property
     def depth(self) -> int:
