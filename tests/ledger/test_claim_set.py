@@ -30,6 +30,7 @@ RELEASED = {
     "claims-v11": "769b40f02b9b01e6c9ee86f671b4659f763788fb8862a47c2d3e783b892e96eb",
     "claims-v12": "06fcb77bf98cf9f4dca8b024050669b474a39360c4dd4c2095e1a7b13c1f2bb9",
     "claims-v13": "0ae85bb7e22cc881310d5efafaa46c2c38b15b484b31311975c3f9d139e83e8a",
+    "claims-v14": "0ae85bb7e22cc881310d5efafaa46c2c38b15b484b31311975c3f9d139e83e8a",
 }
 
 _WORDS = ("x <= 1", "paper, Theorem 1", "printed", "upper", "all", "theorem")
