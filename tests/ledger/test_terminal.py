@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from depthlaw.advisor import atlas
+from depthlaw.advisor.atlas.formulas import counted, parse
 from depthlaw.ledger.cli import terminal
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.cli.tables import claims_table, print_table, text_table
@@ -117,7 +118,10 @@ def test_the_atlas_says_what_every_task_is(width, on_terminal):
     for row in atlas.atlas_rows():
         assert f" {row.class_.key}: " in said
         for end in (row.needed, row.suffices):
-            assert end in ("-", "none") or atlas.formula(end).removeprefix("none") in said
+            assert end in ("-", "none") or (
+                atlas.formula(end).removeprefix("none") in said
+                or counted(parse(end), row.class_.unit) in said
+            )
 
 
 def test_piped_each_row_of_the_atlas_is_a_line_that_names_its_task(capsys):
