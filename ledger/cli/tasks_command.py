@@ -109,31 +109,21 @@ def language(
         write_named(net, (json.dumps(body) + "\n").encode())
     asked, automaton = found.monoid, found.automaton
     if json_output:
-        return dump(
+        kinds = {name: getattr(asked, name) for name in ("r_trivial", "star_free", "solvable")}
+        whole = {"language": expression, "alphabet": automaton.alphabet, "states": automaton.states}
+        classes_ = [
             {
-                "language": expression,
-                "alphabet": automaton.alphabet,
-                "states": automaton.states,
-                "monoid": asked.elements,
-                "r_trivial": asked.r_trivial,
-                "star_free": asked.star_free,
-                "solvable": asked.solvable,
-                "classes": [
-                    {
-                        "class": each.class_,
-                        "depth": _depth(each),
-                        "sources": [bound_line(bound) for bound in each.bounds],
-                        "shown": [*_shown(each)],
-                        **_facts(each),
-                    }
-                    for each in found.classes
-                ],
+                "class": each.class_,
+                "depth": _depth(each),
+                "sources": [bound_line(bound) for bound in each.bounds],
+                "shown": [*_shown(each)],
+                **_facts(each),
             }
-        )
-    kind = [
-        "not " * (not asked.r_trivial) + "R-trivial",
-        "not " * (not asked.star_free) + "star-free",
-    ]
+            for each in found.classes
+        ]
+        return dump(whole | {"monoid": asked.elements} | kinds | {"classes": classes_})
+    kind = ["not " * (not asked.r_trivial) + "R-trivial"]
+    kind += ["not " * (not asked.star_free) + "star-free"]
     kind += [] if asked.solvable else ["with a group that is not solvable"]
     tell(
         f"{expression} over {', '.join(automaton.alphabet)}: minimal automaton of "
