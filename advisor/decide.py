@@ -576,7 +576,8 @@ def _others(
     # The nearest multiple of the power of two that is at most a quarter of the width.
     step = 1 << max(6, a.width.bit_length() - 3)
     wide = max(step, round(a.width / step) * step)
-    if wide != a.width and wide % (a.head_size * c.tensor) == 0:
+    legal = math.lcm(a.head_size * c.tensor * (c.kv_ratio or 1), c.multiple or 1)
+    if wide != a.width and wide % legal == 0:
         size = measure(a, of)
         rung = Ladder(replace(c, width=wide), case.chosen.depth, of).at(size)
         if rung and abs(math.log(rung.size / size)) < WORTH_SAYING:

@@ -359,6 +359,17 @@ def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) 
     assert found is None or found.shape is not None
 
 
+@pytest.mark.parametrize(
+    "demand", [{"kv_ratio": 3}, {"kv_ratio": 7}, {"multiple": 192}, {"multiple": 384}]
+)
+def test_no_width_is_offered_that_the_demands_exclude(demand: dict[str, int]) -> None:
+    for budget in ("500M", "3B", "7B", "70B"):
+        found = recommend(budget, **demand)
+        nets = [found.shape.architecture, *(each.architecture for each in found.runners_up)]
+        assert all(a.heads % demand.get("kv_ratio", 1) == 0 for a in nets)
+        assert all(a.width % demand.get("multiple", 1) == 0 for a in nets)
+
+
 # --- what stands beside it ------------------------------------------------------------------------
 
 
