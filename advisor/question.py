@@ -274,8 +274,10 @@ class Question:
                 continue
             option = BY_NAME[name]
             if (same := names.setdefault(_keyword_of(option), name)) != name:
-                raise UsageError(f"{flag(same)} and {flag(name)} say the same; give one of them")
+                raise UsageError(f"{same} and {name} say the same; give one of them")
             values[option.name] = _value(option, name, value)
+        if {"budget", "total"} <= values.keys():
+            raise UsageError("budget and total are both a number of parameters; give one of them")
         if "count" in values and "budget" not in values:
             raise UsageError(
                 "--count says what the budget counts, and there is none; try depthlaw "

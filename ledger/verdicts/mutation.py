@@ -177,7 +177,8 @@ def _changes(
     for pair in ((sympy.Min, sympy.Max), (sympy.floor, sympy.ceiling)):
         for old, new in (pair, pair[::-1]):
             if node.func == old:
-                yield _Change(place, old.__name__, new.__name__, "", new(*node.args))
+                changed = new(*node.args, evaluate=False)
+                yield _Change(place, old.__name__, new.__name__, "", changed)
     # The limits of a sum are a tuple, which is named by the sum.
     around = parent if isinstance(node, sympy.Tuple) else node
     yield from _rebuilt(node, lambda i, argument: _changes(argument, (*place, i), around))
@@ -192,7 +193,10 @@ def _rebuilt(
             arguments = [*node.args]
             arguments[number] = change.mutated
             try:
-                rebuilt = node.func(*arguments)
+                # SymPy compares what a least or greatest is taken of, for seconds: the value at
+                # numbers is the same.
+                as_it_is = {"evaluate": False} if isinstance(node, sympy.Min | sympy.Max) else {}
+                rebuilt = node.func(*arguments, **as_it_is)
             except (ValueError, TypeError, ZeroDivisionError):
                 continue
             if not rebuilt.has(sympy.zoo, sympy.nan):

@@ -52,6 +52,8 @@ def test_two_names_of_one_quantity_are_refused() -> None:
     for options in ({"hours": 1, "time": "1h"}, {"gqa": 4, "kv_ratio": 4}):
         with pytest.raises(UsageError, match="say the same; give one of them"):
             Question.read(**options)
+    with pytest.raises(UsageError, match="budget and total are both a number of parameters"):
+        recommend("3B", total=350e6)
     with pytest.raises(UsageError, match="--count says what the budget counts"):
         recommend(flops=1e21, count="active")
 

@@ -139,7 +139,9 @@ def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "TrainingRun", _stop)
     monkeypatch.setattr(students, "_trained", partial(_stop, asked=1))
     monkeypatch.setattr(students, "fit_by_lbfgs", _stop_search)
-    # What another test of this process has trained would not begin again.
+    # What another test of this process has trained would not begin again. What is frozen, as it
+    # was imported, is passed over otherwise.
+    gc.unfreeze()
     for found in gc.get_objects():
         if type(found) is _lru_cache_wrapper and "depthlaw.empirics" in str(found.__module__):
             found.cache_clear()

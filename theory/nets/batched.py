@@ -186,11 +186,13 @@ def matmul(a: Whole, b: Whole) -> Whole:
         bound = sum(max(_largest(x), 1) * max(_largest(y), 1) for x, y in pairs)
     if bound < 1 << 53:
         kind = np.float32 if bound < 1 << 24 else np.float64
-        if b.ndim > 2:
-            return (a.astype(kind) @ b.astype(kind)).astype(np.int64)
-        rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
-        product = (rows.astype(kind) @ b.astype(kind)).astype(np.int64)
-        return product.reshape(*a.shape[:-1], b.shape[-1])
+        rows = a if b.ndim > 2 else a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+        # BLAS may flag what stands beside the numbers in its registers; the bound holds all sums.
+        with np.errstate(all="ignore"):
+            product = rows.astype(kind) @ b.astype(kind)
+        # A number that is none would be refused here.
+        whole = product.astype(np.int64)
+        return whole if b.ndim > 2 else whole.reshape(*a.shape[:-1], b.shape[-1])
     a, b = _fit(bound, a, b)
     return a @ b
 
