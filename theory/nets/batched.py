@@ -190,7 +190,6 @@ def matmul(a: Whole, b: Whole) -> Whole:
         # BLAS may flag what stands beside the numbers in its registers; the bound holds all sums.
         with np.errstate(all="ignore"):
             product = rows.astype(kind) @ b.astype(kind)
-        # A number that is none would be refused here.
         whole = product.astype(np.int64)
         return whole if b.ndim > 2 else whole.reshape(*a.shape[:-1], b.shape[-1])
     a, b = _fit(bound, a, b)
