@@ -113,9 +113,9 @@ KNOWN = re.compile(
     "ell|nu|Pr|varsigma|alpha|arccos|arcsin|approx|bar|begin|beta|binom|bmod|cdot|chi|cos|deg|"
     "Delta|delta|det|dim|dots|dot|end|epsilon|eta|exp|frac|gamma|geq|hat|in|infty|kappa|Lambda|"
     "lambda|lceil|ldots|left|leftarrow|leftrightarrow|leq|lfloor|ln|log|lVert|mathbb|mathcal|"
-    "mathrm|max|min|mu|nabla|neq|Omega|omega|operatorname|partial|phi|pi|pm|prod|rceil|rfloor|rho|right|"
-    "rVert|Sigma|sigma|sim|sin|sqrt|star|sum|tanh|tau|text|Theta|theta|tilde|times|to|top|"
-    "varepsilon|vert|xi|zeta"
+    "mathrm|max|min|mu|nabla|neq|Omega|omega|operatorname|partial|phi|pi|pm|prod|rceil|rfloor|"
+    "rho|right|rVert|Sigma|sigma|sim|sin|sqrt|star|sum|tanh|tau|text|Theta|theta|tilde|times|"
+    "to|top|varepsilon|vert|xi|zeta"
 )
 # Where claims have texts.
 TEXTS = (
