@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason
@@ -31,7 +31,7 @@ from .decide import (
 )
 from .grids import NetKind
 from .hardware import gpu
-from .initialisation_advice import Advice, advice
+from .initialisation_advice import advice, snippet
 from .latency import REACH
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .question import BY_NAME, flag, typed
@@ -53,8 +53,12 @@ if TYPE_CHECKING:
     from .answer import LawNumber
     from .architecture import Architecture
     from .counting import Count
+    from .hybrids import HybridAdvice
+    from .loops import LoopWorth, PublishedLoop
     from .task_depths import TaskAnswer, TaskNumber
 
+# So many layers of a hybrid are named one by one.
+_NAMED_LAYERS = 12
 # How many of the nearest published models are named.
 _NAMED = 3
 # How the shapes of models.csv are known, where not from memory.
@@ -67,6 +71,7 @@ _FAR_FROM_12 = 0.25
 # Differences of losses that are not told apart, in percent.
 _UNTOLD = 100 * UNTOLD
 
+Said = TypeVar("Said")
 # What a sentence is about, and the sentence.
 Coded = tuple[str, str]
 
@@ -98,7 +103,7 @@ def _parted(said: Iterable[Coded]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 # --- from a decision to an answer -----------------------------------------------------------------
 
 
-def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
+def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None = None) -> Answer:
     """A decision as an answer: its data, and its sentences."""
     case, a, resolved = d.case, d.net, d.case.resolved
     c, given = case.constraints, case.model is not None
@@ -106,6 +111,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
     built = _built(d)
     warning_codes, warnings = _parted(_warnings(d))
     doubt_codes, doubts = _parted(_doubts(d, built))
+    advised = _advice(d, advice)
     answer = Answer(
         _question(d),
         _candidate(d, a, d.reason, say("why.given") if given else _why(d, d.reason)),
@@ -119,7 +125,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         built,
         warnings=warnings,
         doubts=doubts,
-        initialisation=tuple(map(str, _advice(d))),
+        initialisation=tuple(map(str, advised)),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
         hours=resolved.hours,
@@ -133,6 +139,10 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_layers=d.leaning and d.leaning.layers,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
+        recipe=advised,
+        snippet=_advice(d, snippet),
+        loops=_loops(d),
+        hybrid=_hybrid(d, mixer),
     )
     if not given:
         return answer
@@ -378,11 +388,29 @@ def _built(d: Decision) -> Built | None:
 # --- warnings and doubts --------------------------------------------------------------------------
 
 
-def _advice(d: Decision) -> tuple[Advice, ...]:
-    """What to set for a net of this depth."""
+def _advice(d: Decision, of: Callable[..., Said]) -> Said:
+    """What to set for a net of this depth: as pieces of advice, or as lines of PyTorch."""
     a = d.net
     loops = a.layers // a.own_layers
-    return advice(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
+    return of(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
+
+
+def _loops(d: Decision) -> LoopWorth | None:
+    """What the loops of a net are worth, if it has any."""
+    if d.net.own_layers == d.net.layers or d.net.layers % d.net.own_layers:
+        return None
+    from .loops import worth_of
+
+    return worth_of(d.net, d.case.known_by)
+
+
+def _hybrid(d: Decision, mixer: str | None) -> HybridAdvice | None:
+    """How many of its layers are attention, where those of a mixer are asked for."""
+    if mixer is None:
+        return None
+    from .hybrids import hybrid_advice
+
+    return hybrid_advice(d.net, mixer, d.case.known_by)
 
 
 def _warnings(d: Decision) -> Iterator[Coded]:
@@ -400,10 +428,17 @@ def _warnings(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.layer-weights", weights=seen.per_layer)
     if a.own_layers < a.layers:
         yield _coded("warning.loops", own=a.own_layers, times=a.layers // a.own_layers)
+    if (worth := _loops(d)) and worth.values:
+        yield _coded("warning.loop-worth", worth=worth, usual=worth.values[0])
+        if worth.elsewhere:
+            known = {"several": worth.sources > 1, "usual": worth.values[0]}
+            yield _coded("warning.loop-source", worth=worth, **known)
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
     yield from _untrainable(d)
-    yield from (_coded("warning.training", advice=each) for each in _advice(d) if each.warns)
+    yield from (
+        _coded("warning.training", advice=each) for each in _advice(d, advice) if each.warns
+    )
     fit = case.resolved.budget.latency
     if fit and (far := fit.outside(a, REACH)):
         yield _coded("warning.no-time", far=far)
@@ -677,12 +712,58 @@ def _short(answer: Answer) -> Iterator[Row]:
             yield from (("Note", remark) for remark in task.remarks)
     if answer.together:
         yield "Together", answer.together
+    if h := answer.hybrid:
+        places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
+        yield "Hybrid", say("short.hybrid", h=h, layers=answer.layers, places=places)
     for warning in answer.warnings:
         yield "Warning", warning
     if answer.doubts:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
         yield "Floor", say("short.floor", layers=answer.floor.layers)
+    if answer.recipe:
+        yield "Recipe", say("short.recipe", layers=answer.layers)
+
+
+def _loop_rows(worth: LoopWorth) -> Iterator[str]:
+    """The law in its variants, every published loop beside it, and exact depths in loops."""
+    for value in worth.values:
+        yield say("loops.law", value=value, worth=worth)
+    for published in worth.published:
+        yield say("loops.published", p=published, implied=_implied(published))
+    for task, depth, checked in worth.exact:
+        yield say("loops.exact", task=task, depth=depth, checked=checked)
+
+
+def _implied(p: PublishedLoop) -> str:
+    return "" if p.exponent is None else f"{p.exponent:.2f}"
+
+
+def _hybrid_rows(h: HybridAdvice) -> Iterator[str]:
+    yield say("hybrid.mixer", h=h)
+    for reason in h.reasons:
+        yield say(f"hybrid.{reason.code}", h=h) + " " + _source_note(*reason[1:], None, None)
+
+
+def recipe(answer: Answer, width: int = 80) -> str:
+    """What to set for a net of this depth, each with its source, verdict and conditions, and the
+    same as lines of PyTorch.
+
+    Args:
+        answer: of `recommend`, about a net.
+        width: columns; lines of PyTorch are left whole.
+    """
+    rows = [
+        say(
+            "recipe.line",
+            advice=each,
+            known=_source_note(each.source, each.wording, each.claim, verdict(each.claim)),
+        )
+        for each in answer.recipe
+    ]
+    code = [say("recipe.code"), "", *answer.snippet.splitlines()] if answer.snippet else []
+    heading = say("recipe.heading", layers=answer.layers)
+    return "\n".join([*wrapped(heading, width), *label_rows(rows, width, "- "), "", *code])
 
 
 def _proposal(answer: Answer) -> Candidate | None:
@@ -762,6 +843,10 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     yield "Initialisation for this depth:", answer.initialisation
+    if worth := answer.loops:
+        yield "Loops:", _loop_rows(worth)
+    if hybrid := answer.hybrid:
+        yield "Attention layers:", _hybrid_rows(hybrid)
     yield "Doubts:", answer.doubts
 
 

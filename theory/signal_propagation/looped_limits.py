@@ -215,7 +215,8 @@ def _shared_update(case: Case, alpha_squared: Fraction, beta_squared: Fraction) 
     return update
 
 
-def _scales(**sizes: Any) -> tuple[Case, ...]:
+def looped_scales(**sizes: Any) -> tuple[Case, ...]:
+    """Both scales, for every size."""
     return tuple(
         case
         for name, number, power in (("alpha", 2, "1/4"), ("beta", 8, "-1/4"))
@@ -233,11 +234,11 @@ def _scales(**sizes: Any) -> tuple[Case, ...]:
         )
     },
     cases={
-        "quick": _scales(own_layers=(1, 2, 12), loops=(1, 2, 4, 8)),
-        "theory": _scales(own_layers=(8, 24), loops=(1, 3, 16)),
+        "quick": looped_scales(own_layers=(1, 2, 12), loops=(1, 2, 4, 8)),
+        "theory": looped_scales(own_layers=(8, 24), loops=(1, 3, 16)),
     },
     control=Control(
-        _scales(own_layers=2, loops=4)[0],
+        looped_scales(own_layers=2, loops=4)[0],
         "DeepNorm at the R L layers passed",
         Eq(deepnorm_scale, nine_decimals((scale_factor * own_layers * loops) ** scale_power)),
     ),
