@@ -68,7 +68,9 @@ def advice(
         Advice(
             row["what"],
             row["says"].format(**known),
-            *(row[name] for name in ("source", "wording", "claim")),
+            row["source"],
+            row["wording"],
+            row["claim"],
             known[row["value"]] if row["value"] else None,
             row["holds"].format(**known),
         )
@@ -88,7 +90,7 @@ def snippet(
     table = json.loads(Path(__file__).with_name("snippets.json").read_text(encoding="utf-8"))
     known = _numbers(layers, encoder_layers, loops)
     situations = _situations(layers, key, encoder_layers, loops)
-    lines = next((table[name] for name in situations if name in table), [])
+    lines: list[str] = next((table[name] for name in situations if name in table), [])
     return "\n".join(lines).format(**known)
 
 

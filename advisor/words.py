@@ -714,7 +714,7 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Together", answer.together
     if h := answer.hybrid:
         places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
-        yield "Hybrid", say("short.hybrid", h=h, layers=answer.layers, places=places)
+        yield "Hybrid", say("note.hybrid", h=h, layers=answer.layers, places=places)
     for warning in answer.warnings:
         yield "Warning", warning
     if answer.doubts:
@@ -722,7 +722,7 @@ def _short(answer: Answer) -> Iterator[Row]:
     if answer.floor and not given:
         yield "Floor", say("short.floor", layers=answer.floor.layers)
     if answer.recipe:
-        yield "Recipe", say("short.recipe", layers=answer.layers)
+        yield "Recipe", say("more.recipe", layers=answer.layers)
 
 
 def _loop_rows(worth: LoopWorth) -> Iterator[str]:
