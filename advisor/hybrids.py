@@ -3,14 +3,12 @@ theory says beside it (hybrids.csv). The rest are layers of a mixer (mixers.csv)
 
 from __future__ import annotations
 
-import csv
 import math
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .base.quantities import UsageError
 from .counting import count
+from .grids import rows
 
 if TYPE_CHECKING:
     from .architecture import Architecture
@@ -40,12 +38,8 @@ class HybridAdvice(NamedTuple):
 
 
 def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> HybridAdvice:
-    """How many layers of a net are attention, where the others are of a mixer.
-
-    Args:
-        a: whose depth and size are asked about.
-        mixer: a key of mixers.csv.
-        known_by: leaves out what was published in later years.
+    """How many layers of a net are attention, where the others are of a mixer, a key of mixers.csv,
+    by what was published by a year.
 
     Raises:
         UsageError: for a year before the grid, and a net too shallow for two kinds of layers.
@@ -55,40 +49,32 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
     >>> found.least, found.most, found.places
     (4, 6, (4, 8, 12, 16, 20, 24))
     """
-    rows = {
-        row["code"]: row
-        for row in _table("hybrids")
-        if known_by is None or int(row["year"]) <= known_by
-    }
-    if "ratio" not in rows:
+    grid, *reasons = rows("hybrids")
+    if known_by is not None and known_by < int(grid["year"]):
         raise UsageError(
-            f"no grid compared hybrids by {known_by}: the one there is is of "
-            f"{_table('hybrids')[0]['year']}; leave out --mixer, or give a later --known-by"
+            f"no grid compared hybrids by {known_by}: the one there is is of {grid['year']}; leave "
+            "out --mixer, or give a later --known-by"
         )
-    grid = rows.pop("ratio")
     often, seldom = int(grid["least"]), int(grid["most"])
     if a.layers < often:
         raise UsageError(
             f"{a.layers} layers are too few for one of attention in {often}; give more layers, or "
             "leave out --mixer"
         )
-    known = next(row for row in _table("mixers") if row["key"] == mixer)
-    size = count(a).total
+    known = next(row for row in rows("mixers") if row["key"] == mixer)
     return HybridAdvice(
         mixer,
         known["name"],
         known["class"],
         bool(known["advised"]),
         (often, seldom),
-        max(1, math.ceil(a.layers / seldom)),
+        math.ceil(a.layers / seldom),
         a.layers // often,
         tuple(range(often, a.layers + 1, often)),
-        not float(grid["smallest"]) <= size <= float(grid["largest"]),
-        tuple(HybridReason(code, row["source"], row["wording"]) for code, row in rows.items()),
+        not float(grid["smallest"]) <= count(a).total <= float(grid["largest"]),
+        tuple(
+            HybridReason(row["code"], row["source"], row["wording"])
+            for row in reasons
+            if known_by is None or int(row["year"]) <= known_by
+        ),
     )
-
-
-@cache
-def _table(name: str) -> list[dict[str, str]]:
-    with Path(__file__).with_name(f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

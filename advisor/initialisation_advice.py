@@ -7,14 +7,12 @@ branches by depth twice, say in the initialisation and by a multiplier, counts d
 
 from __future__ import annotations
 
-import csv
 import json
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from . import laws
-from .grids import STANDARD, NetKind
+from .grids import STANDARD, NetKind, rows
 
 # Plain post-norm nets of more layers failed in translation.
 _DEEPEST_PLAIN_POST = 12
@@ -75,7 +73,8 @@ def advice(
             row["holds"].format(**known),
         )
         for situation in _situations(layers, key, encoder_layers, loops)
-        for row in _rows().get(situation, ())
+        for row in rows("advice")
+        if row["situation"] == situation
     )
 
 
@@ -96,7 +95,7 @@ def snippet(
 
 def advised_claims() -> set[str]:
     """The keys of all claims that advice names."""
-    return {row["claim"] for rows in _rows().values() for row in rows if row["claim"]}
+    return {row["claim"] for row in rows("advice") if row["claim"]}
 
 
 def _numbers(layers: int, encoder_layers: int, loops: int) -> dict[str, float]:
@@ -132,13 +131,3 @@ def _situations(layers: int, key: NetKind, encoder_layers: int, loops: int) -> l
     situations += ["once"] * (key.residual == "plain")
     norm = "post-norm" if post else "pre-norm"
     return [*situations, norm, f"growing {norm}", "growth"]
-
-
-@cache
-def _rows() -> dict[str, list[dict[str, str]]]:
-    """The advice for each situation, numbers still to be filled in."""
-    by_situation: dict[str, list[dict[str, str]]] = {}
-    with Path(__file__).with_name("advice.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            by_situation.setdefault(row.pop("situation"), []).append(row)
-    return by_situation

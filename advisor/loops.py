@@ -7,23 +7,15 @@ N_once + r^phi N_rec parameters of a plain net of equal loss, all without embedd
 
 from __future__ import annotations
 
-import csv
 import math
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import atlas
-from .base.quantities import UsageError
 from .counting import count
+from .grids import rows
 
 if TYPE_CHECKING:
     from .architecture import Architecture
-
-# Losses between which a published net is read: of the parameters passed once, of the looped net,
-# and of a plain net with as many layers as it passes.
-_LOSSES = ("loss_once", "loss", "loss_unrolled")
 
 
 class LoopValue(NamedTuple):
@@ -53,117 +45,81 @@ class PublishedLoop(NamedTuple):
     note: str
 
 
-@dataclass(frozen=True)
-class LoopWorth:
+class LoopWorth(NamedTuple):
     """A net of loops beside plain ones."""
 
     loops: int
     own_layers: int
-    once: int  # parameters passed once, without embeddings
-    recurrent: int  # parameters in the loop
+    recurrent: int  # parameters in the loop, without embeddings; none are outside
     cost: int  # parameters, so counted, of a plain net that takes as many operations
-    values: tuple[LoopValue, ...]  # first that of the usual training
+    values: tuple[LoopValue, ...]  # first that of the usual training; none before the law
     sources: int  # of the law
+    elsewhere: tuple[float, float] | None  # exponents by losses of other sources, least and most
     published: tuple[PublishedLoop, ...]
     exact: tuple[tuple[str, str, str], ...]  # tasks of the atlas in loops: key, depth, verdict
 
-    @property
-    def elsewhere(self) -> tuple[float, float] | None:
-        """Between which exponents the losses of other sources than the law's lie, if any do."""
-        ours = {value.source for value in self.values}
-        others = (p for p in self.published if p.by == "loss" and p.source not in ours)
-        found = [p.exponent for p in others if p.exponent is not None]
-        return (min(found), max(found)) if found else None
-
 
 def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
-    """What the loops of a net are worth.
-
-    Raises:
-        UsageError: for a net without loops.
+    """What the loops of a net are worth, by what was published by a year.
 
     >>> from depthlaw.advisor.architecture import Architecture
-    >>> net = Architecture(32, 1024, 16, 4096, 32000, unique_layers=8)
-    >>> found = worth_of(net)
+    >>> found = worth_of(Architecture(32, 1024, 16, 4096, 32000, unique_layers=8))
     >>> round(found.values[0].parameters / found.recurrent, 3), found.cost / found.recurrent
     (1.892, 4.0)
     """
-    passes, rest = divmod(a.layers, a.own_layers)
-    if passes < 2 or rest:
-        raise UsageError("a net of one pass has no loops; try --loops 4")
-    within = count(a).nonembedding
+    passes, within = a.layers // a.own_layers, count(a).nonembedding
     values = tuple(
         LoopValue(
             law["training"],
-            float(law["exponent"]),
-            effective(0, within, passes, float(law["exponent"])),
+            phi := float(law["exponent"]),
+            passes**phi * within,
             passes > int(law["most_loops"]),
             law["source"],
             law["wording"],
         )
-        for law in _table("loop_laws", known_by)
+        for law in rows("loop_laws", known_by)
     )
-    exact = tuple(
-        (row.task.key, row.summary, row.checked)
-        for row in atlas.atlas_rows(known_by=known_by)
-        if "loops" in row.class_.unit
+    sources = {value.source for value in values}
+    published = tuple(map(_published, rows("loops", known_by))) if values else ()
+    others = [p for p in published if p.by == "loss" and p.source not in sources]
+    elsewhere = [p.exponent for p in others if p.exponent is not None]
+    return LoopWorth(
+        passes,
+        a.own_layers,
+        within,
+        within * passes,
+        values,
+        len(sources),
+        (min(elsewhere), max(elsewhere)) if elsewhere else None,
+        published,
+        tuple(
+            (row.task.key, row.summary, row.checked)
+            for row in atlas.atlas_rows(known_by=known_by)
+            if "loops" in row.class_.unit
+        ),
     )
-    sources = len({value.source for value in values})
-    published = published_loops(known_by) if values else ()
-    cost = within * passes
-    return LoopWorth(passes, a.own_layers, 0, within, cost, values, sources, published, exact)
-
-
-def effective(once: float, recurrent: float, passes: int, exponent: float) -> float:
-    """Parameters of a plain net of equal loss, by the law.
-
-    >>> round(effective(213e6, 197e6, 4, 0.46) / 1e6)
-    586
-    """
-    return once + passes**exponent * recurrent
 
 
 def implied_exponent(row: dict[str, str]) -> float | None:
     """The exponent with which the law says what was published of a net, if that says one: from the
     size of the plain net that it equals, or else from losses, which are taken as a straight line
     between the net passed once and that of as many layers of their own, in logarithms."""
-    passes = float(row["loops"])
     if row["equal"]:
         gained = (float(row["equal"]) - float(row["once"])) / float(row["recurrent"])
-        return math.log(gained) / math.log(passes)
+        return math.log(gained) / math.log(float(row["loops"]))
     if row["loss"]:
-        once, loss, unrolled = (math.log(float(row[name])) for name in _LOSSES)
+        names = ("loss_once", "loss", "loss_unrolled")
+        once, loss, unrolled = (math.log(float(row[name])) for name in names)
         return (once - loss) / (once - unrolled)
     return None
 
 
-def published_loops(known_by: int | None = None) -> tuple[PublishedLoop, ...]:
-    """Every published loop that names sizes or tokens, with the law's number."""
-    laws = {law["key"]: law for law in _table("loop_laws")}
-    found = []
-    for row in _table("loops", known_by):
-        law, passes, size = laws[row["law"]], int(row["loops"]), None
-        if row["recurrent"]:
-            parts = float(row["once"]), float(row["recurrent"])
-            size = effective(*parts, passes, float(law["exponent"]))
-        found.append(
-            PublishedLoop(
-                row["name"],
-                passes,
-                float(row["tokens"]) if row["tokens"] else None,
-                size,
-                float(row["equal"]) if row["equal"] else None,
-                row["by"],
-                implied_exponent(row),
-                passes > int(law["most_loops"]),
-                *(row[name] for name in ("source", "wording", "note")),
-            )
-        )
-    return tuple(found)
-
-
-@cache
-def _table(name: str, known_by: int | None = None) -> list[dict[str, str]]:
-    with Path(__file__).with_name(f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [row for row in rows if known_by is None or int(row["year"]) <= known_by]
+def _published(row: dict[str, str]) -> PublishedLoop:
+    law = next(law for law in rows("loop_laws") if law["key"] == row["law"])
+    passes, size = int(row["loops"]), None
+    if row["recurrent"]:
+        size = float(row["once"]) + passes ** float(law["exponent"]) * float(row["recurrent"])
+    tokens, equal = (float(row[name]) if row[name] else None for name in ("tokens", "equal"))
+    known = (tokens, size, equal, row["by"], implied_exponent(row))
+    last = (row["source"], row["wording"], row["note"])
+    return PublishedLoop(row["name"], passes, *known, passes > int(law["most_loops"]), *last)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .architecture import Architecture
     from .counting import Count
     from .hybrids import HybridAdvice
-    from .loops import LoopWorth, PublishedLoop
+    from .loops import LoopWorth
     from .task_depths import TaskAnswer, TaskNumber
 
 # So many layers of a hybrid are named one by one.
@@ -142,8 +142,11 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         recipe=advised,
         snippet=_advice(d, snippet),
         loops=_loops(d),
-        hybrid=_hybrid(d, mixer),
     )
+    if mixer:
+        from .hybrids import hybrid_advice
+
+        answer = replace(answer, hybrid=hybrid_advice(a, mixer, case.known_by))
     if not given:
         return answer
     instead = None
@@ -402,15 +405,6 @@ def _loops(d: Decision) -> LoopWorth | None:
     from .loops import worth_of
 
     return worth_of(d.net, d.case.known_by)
-
-
-def _hybrid(d: Decision, mixer: str | None) -> HybridAdvice | None:
-    """How many of its layers are attention, where those of a mixer are asked for."""
-    if mixer is None:
-        return None
-    from .hybrids import hybrid_advice
-
-    return hybrid_advice(d.net, mixer, d.case.known_by)
 
 
 def _warnings(d: Decision) -> Iterator[Coded]:
@@ -730,13 +724,10 @@ def _loop_rows(worth: LoopWorth) -> Iterator[str]:
     for value in worth.values:
         yield say("loops.law", value=value, worth=worth)
     for published in worth.published:
-        yield say("loops.published", p=published, implied=_implied(published))
+        implied = published.exponent and f"{published.exponent:.2f}"
+        yield say("loops.published", p=published, implied=implied)
     for task, depth, checked in worth.exact:
         yield say("loops.exact", task=task, depth=depth, checked=checked)
-
-
-def _implied(p: PublishedLoop) -> str:
-    return "" if p.exponent is None else f"{p.exponent:.2f}"
 
 
 def _hybrid_rows(h: HybridAdvice) -> Iterator[str]:
@@ -753,14 +744,10 @@ def recipe(answer: Answer, width: int = 80) -> str:
         answer: of `recommend`, about a net.
         width: columns; lines of PyTorch are left whole.
     """
-    rows = [
-        say(
-            "recipe.line",
-            advice=each,
-            known=_source_note(each.source, each.wording, each.claim, verdict(each.claim)),
-        )
-        for each in answer.recipe
-    ]
+    rows = []
+    for each in answer.recipe:
+        known = _source_note(each.source, each.wording, each.claim, verdict(each.claim))
+        rows.append(say("recipe.line", advice=each, known=known))
     code = [say("recipe.code"), "", *answer.snippet.splitlines()] if answer.snippet else []
     heading = say("recipe.heading", layers=answer.layers)
     return "\n".join([*wrapped(heading, width), *label_rows(rows, width, "- "), "", *code])

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import product
-from typing import Any
 
 import flint
 import sympy
@@ -24,7 +22,7 @@ from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq, between
 from ..claims.symbols import quantity
 from ..exact.enclosure import enclose, from_fraction
-from .depth_scaling import deepnorm_scale, scale_factor, scale_power, solution
+from .depth_scaling import deepnorm_scale, solution
 from .looped_stream import gained
 from .signal_symbols import ROUNDS, before_rounding, nine_decimals
 from .token_correlation import CLOSED_FORM, cosine, relu_kernel_ball
@@ -76,18 +74,11 @@ _SIZES = {
 _derived = partial(Source, "depthlaw")
 
 
-def _share(case: Case, power: int = 2) -> Fraction:
-    """1/(2 L R^power)."""
-    return Fraction(1, 2 * case.own_layers * case.loops**power)
-
-
-def _gain(case: Case, power: int = 2) -> Ball:
+def _square(case: Case, power: int = 2, *, post: bool = False) -> arb:
+    """With branches scaled by the root of 1/(2 L R^power): of sizes where that is exact."""
+    share = Fraction(1, 2 * case.own_layers * case.loops**power)
     with flint.ctx.workprec(128):
-        # At one pass the share cancels, and so does its rounding.
-        share = _share(case, power)
-        if case.loops == 1:
-            return Ball.of(from_fraction(share * 2 * case.own_layers))
-        return Ball.of(wide_square(case.own_layers, case.loops, share) - 1)
+        return wide_square(case.own_layers, case.loops, share, post=post)
 
 
 def _kernel_steps() -> Iterator[Step]:
@@ -107,7 +98,7 @@ def _kernel_steps() -> Iterator[Step]:
     control=Control(
         Case(own_layers=2, loops=2),
         "scaled by 1/sqrt(2 R L), as if each pass had weights of its own: the gain is 1.9",
-        measured=lambda case: _gain(case, 1),
+        measured=lambda case: Ball.of(_square(case, 1) - 1),
     ),
     supports="signal_propagation/looped_stream",
 )
@@ -124,7 +115,7 @@ def looped_stream_limit(case: Case) -> Ball:
     $1/\sqrt{2 R L}$, the scale of $R L$ layers of their own, a net of 8 passes over 2 layers gains
     7.1. Nothing is said about attention or training.
     """
-    return _gain(case)
+    return Ball.of(_square(case) - 1)
 
 
 @looped_stream_limit.argument(
@@ -155,7 +146,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(own_layers=2, loops=4),
         "a skip of sqrt(2 R L), as if each pass had weights of its own",
-        measured=lambda case: _growth(case, 1),
+        measured=lambda case: Ball.of(_square(case, 1, post=True)),
     ),
     supports="signal_propagation/looped_stream",
 )
@@ -171,12 +162,7 @@ def looped_post_norm_limit(case: Case) -> Ball:
     input is left. DeepNorm's scales leave more: its $\beta$ makes writes small besides, for the
     sake of updates (looped_deepnorm_scales).
     """
-    return _growth(case)
-
-
-def _growth(case: Case, power: int = 2) -> Ball:
-    with flint.ctx.workprec(128):
-        return Ball.of(wide_square(case.own_layers, case.loops, _share(case, power), post=True))
+    return Ball.of(_square(case, post=True))
 
 
 @looped_post_norm_limit.argument(
@@ -202,45 +188,32 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-def _shared_update(case: Case, alpha_squared: Fraction, beta_squared: Fraction) -> Fraction:
+def _shared_update(case: Case, alpha_squared: Fraction) -> Fraction:
     """What one step along the gradient changes in the output of a net of scalars, to first order.
 
-    Its sublayers write v w x/alpha into a stream that a norm keeps at x = 1, v = w = beta; passes
-    add up in the gradient of a weight. Squared, since alpha and beta are roots.
+    Sublayers write v w x/alpha into a stream that a norm keeps at x = 1, v = w = beta, so that each
+    pass adds beta/alpha to the gradient of a weight; beta^2 = 1/(2 alpha^2).
     """
-    update = Fraction(0)
-    for _, weight_squared in product(range(2 * case.own_layers), (beta_squared, beta_squared)):
+    once_squared = 1 / (2 * alpha_squared) / alpha_squared
+    change = Fraction(0)
+    for _ in range(2 * case.own_layers * 2):  # weights
         passes = sum(1 for _ in range(case.loops))
-        update += passes**2 * weight_squared / alpha_squared
-    return update
-
-
-def looped_scales(**sizes: Any) -> tuple[Case, ...]:
-    """Both scales, for every size."""
-    return tuple(
-        case
-        for name, number, power in (("alpha", 2, "1/4"), ("beta", 8, "-1/4"))
-        for case in Case.grid(scale=name, scale_factor=number, scale_power=power, **sizes)
-    )
+        change += passes**2 * once_squared
+    return change
 
 
 @claim(
-    Eq(deepnorm_scale, nine_decimals((scale_factor * own_layers * loops**2) ** scale_power)),
+    Eq(deepnorm_scale, nine_decimals((2 * own_layers * loops**2) ** Rational(1, 4))),
     source=_derived("after wang2022deepnet, Theorem 4.2, and arXiv:2607.13491, abstract"),
     weight="arithmetic",
-    assumes={
-        "the constants of a scale are those printed for its stack": lambda c: (
-            (c.scale_factor, c.scale_power) == ((2, "1/4") if c.scale == "alpha" else (8, "-1/4"))
-        )
-    },
     cases={
-        "quick": looped_scales(own_layers=(1, 2, 12), loops=(1, 2, 4, 8)),
-        "theory": looped_scales(own_layers=(8, 24), loops=(1, 3, 16)),
+        "quick": Case.grid(own_layers=(1, 2, 12), loops=(1, 2, 4, 8)),
+        "theory": Case.grid(own_layers=(8, 24), loops=(1, 3, 16)),
     },
     control=Control(
-        looped_scales(own_layers=2, loops=4)[0],
+        Case(own_layers=2, loops=4),
         "DeepNorm at the R L layers passed",
-        Eq(deepnorm_scale, nine_decimals((scale_factor * own_layers * loops) ** scale_power)),
+        Eq(deepnorm_scale, nine_decimals((2 * own_layers * loops) ** Rational(1, 4))),
     ),
     supports="signal_propagation/looped_stream",
 )
@@ -248,9 +221,9 @@ def looped_deepnorm_scales(case: Case) -> Exact:
     r"""In DeepNorm's scales a loop counts twice, an own layer once.
 
     In a net of scalars of $R$ passes over $L$ layers of their own, whose passes add up in the
-    gradient of a shared weight, $\alpha = (2 L R^2)^{1/4}$ and $\beta = (8 L R^2)^{-1/4}$ are the
-    only positive scales with $2 L$ $R^2$ $2 \beta^2/\alpha^2 = 1$, the change of the output by one
-    step, and $2 \alpha^2 \beta^2 = 1$. To nine decimals, rounded down.
+    gradient of a shared weight, $\alpha = (2 L R^2)^{1/4}$ is the only positive scale with $2 L$
+    $R^2$ $2 \beta^2/\alpha^2 = 1$, the change of the output by one step, and
+    $2 \alpha^2 \beta^2 = 1$, by which $\beta = (8 L R^2)^{-1/4}$. To nine decimals, rounded down.
 
     At $R = 1$ they are DeepNorm's. The abstract of arXiv:2607.13491 has $(2N)^{1/2}$ and
     $(8N)^{-1/2}$ and does not say what $N$ counts. With these the change is $L R^2/(4 N^2)$: 1/4
@@ -258,9 +231,7 @@ def looped_deepnorm_scales(case: Case) -> Exact:
     counts all layers passed. So the power 1/2 is that of $R$, and $N$ is safe as $R L$ only. That
     the passes' gradients agree is the worst case.
     """
-    if case.scale == "alpha":
-        return solution(lambda alpha: _shared_update(case, alpha**2, 1 / (2 * alpha**2)) < 1)
-    return solution(lambda beta: _shared_update(case, 1 / (2 * beta**2), beta**2) > 1)
+    return solution(lambda alpha: _shared_update(case, alpha**2) < 1)
 
 
 @looped_deepnorm_scales.argument(
@@ -269,17 +240,8 @@ def looped_deepnorm_scales(case: Case) -> Exact:
 )
 def _(statement: Relational) -> Iterator[Step]:
     """2 alpha^2 beta^2 = 1 leaves one equation."""
-    closed = before_rounding(statement)
+    closed, alpha = before_rounding(statement), sympy.Symbol("alpha", positive=True)
     yield Step(ROUNDS, closed is not sympy.nan)
-    for number, power, other in ((2, "1/4", "beta"), (8, "-1/4", "alpha")):
-        scale = closed.subs({scale_factor: number, scale_power: Rational(power)})
-        ratio = 1 / (2 * scale**4) if other == "beta" else 2 * scale**4
-        yield Step(
-            f"the closed form with {number} and {power} makes the change 1",
-            simplify(2 * own_layers * loops**2 * 2 * ratio - 1) == 0,
-        )
-    n, update = sympy.Symbol("N", positive=True), own_layers * loops**2
-    yield Step(
-        "the scales of the abstract, beta^2/alpha^2 = 1/(8 N 2 N), make it L R^2/(4 N^2)",
-        simplify(4 * update / (16 * n**2) - update / (4 * n**2)) == 0,
-    )
+    update = 2 * own_layers * loops**2 * 2 / (2 * alpha**4)
+    yield Step("the change falls with alpha", bool((update.diff(alpha)).is_negative))
+    yield Step("the closed form makes it 1", simplify(update.subs(alpha, closed) - 1) == 0)
