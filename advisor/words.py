@@ -400,7 +400,8 @@ def _advice(d: Decision, of: Callable[..., Said]) -> Said:
 
 def _loops(d: Decision) -> LoopWorth | None:
     """What the loops of a net are worth, if it has any."""
-    if d.net.own_layers == d.net.layers or d.net.layers % d.net.own_layers:
+    plain = d.net.own_layers == d.net.layers or d.net.layers % d.net.own_layers
+    if plain or d.net.kind != "decoder":  # the law is of decoders
         return None
     from .loops import worth_of
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -160,7 +161,10 @@ def test_a_class_added_as_a_row_is_checked_at_once() -> None:
         ),
         ({"family": ""}, "row 7, family: '' is not known; accepted are words, attention"),
         ({"family": "recurrent"}, "row 7, arithmetic: a recurrent class names the numbers that"),
-        ({"arithmetic": "exact"}, "row 7, arithmetic: 'exact' is not known; accepted are nothing, "),
+        (
+            {"arithmetic": "exact"},
+            "row 7, arithmetic: 'exact' is not known; accepted are nothing, ",
+        ),
     ],
 )
 def test_a_cell_that_no_rule_knows_is_refused(cell, says) -> None:
@@ -180,7 +184,9 @@ def test_every_recurrent_class_says_in_what_numbers_it_counts() -> None:
         numbers = {"complex": "exact complex", "real": "exact real", "integer": "whole numbers"}
         assert numbers.get(row.arithmetic, "bits") in row.definition or not recurrent
     wrapping = {
-        **{"family": "recurrent", "modulus": 2, "alphabet": ["0", "1"]},
+        "family": "recurrent",
+        "modulus": 2,
+        "alphabet": ["0", "1"],
         "layers": [
             {
                 "start": [0],
@@ -201,3 +207,21 @@ def test_each_class_of_the_table_is_words_or_has_a_net_that_shows_it() -> None:
     nets = [net_of(stored(file.stem)) for file in NETS.glob("*.json")]
     families = {family_of(net) for net in nets}
     assert families == {row.family for row in classes().values()} - {"words"}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_layer_whose_output_projections_are_zero_is_the_identity(place: int) -> None:
+    """Whatever its other matrices are, so that they get no gradient at first; one entry that is
+    not zero changes answers."""
+    words = [tuple(word) for n in (1, 2, 3) for word in itertools.product("01", repeat=n)]
+    grown = json.loads(json.dumps(stored("parity")))
+    before = [net_of(grown).answer(word) for word in words]
+    layer = json.loads(json.dumps(grown["layers"][0]))
+    layer["heads"][0]["value"][0][2] = 5
+    zeros = [[0] * len(row) for row in layer["mlp"]["out"]]
+    layer["heads"][0]["output"] = [row[:2] for row in zeros]
+    layer["mlp"]["out"] = zeros
+    grown["layers"].insert(place, layer)
+    assert [net_of(grown).answer(word) for word in words] == before
+    layer["heads"][0]["output"][6][0] = 1
+    assert [net_of(grown).answer(word) for word in words] != before
