@@ -42,7 +42,7 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
     by what was published by a year.
 
     Raises:
-        UsageError: for a year before the grid, and a net too shallow for two kinds of layers.
+        UsageError: for a year before the grid, and a net that is no decoder or too shallow.
 
     >>> from depthlaw.advisor.architecture import Architecture
     >>> found = hybrid_advice(Architecture(24, 2048, 16, 8192, 32000), "gated-deltanet")
@@ -56,6 +56,10 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
             "out --mixer, or give a later --known-by"
         )
     often, seldom = int(grid["least"]), int(grid["most"])
+    if a.kind != "decoder":
+        raise UsageError(
+            f"--mixer is about decoders, as the grid of hybrids is; this is an {a.kind}"
+        )
     if a.layers < often:
         raise UsageError(
             f"{a.layers} layers are too few for one of attention in {often}; give more layers, or "

@@ -99,6 +99,7 @@ def test_attention_layers_of_a_hybrid_keep_the_ratios_of_the_grid(size: str) -> 
         ({"mixer": "mamba9", "budget": "1B"}, "unknown --mixer 'mamba9'; accepted are gated-delta"),
         ({"mixer": "hgrn2", "task": "hops", "hops": 5}, "try depthlaw depth 3B --mixer hgrn2"),
         ({"mixer": "hgrn2", "budget": "1B", "layers": 3}, "3 layers are too few"),
+        ({"mixer": "hgrn2", "budget": "1B", "encoder_decoder": True}, "this is an encoder-decoder"),
         ({"mixer": "hgrn2", "budget": "1B", "known_by": 2024}, "no grid compared hybrids by 2024"),
     ],
 )
