@@ -6,12 +6,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from .base.quantities import UsageError
+from .base.quantities import UsageError, plural
 from .counting import count
 from .grids import rows
 
 if TYPE_CHECKING:
     from .architecture import Architecture
+
+
+# Sizes of a grid are nominal: one so many times larger or smaller is of the grid.
+_NOMINAL = 1.25
 
 
 class HybridReason(NamedTuple):
@@ -30,7 +34,8 @@ class HybridAdvice(NamedTuple):
     atlas_class: str  # of the atlas, in which theory knows the mixer; empty for none
     advised: bool  # whether the authors of the grid recommend the mixer
     every: tuple[int, int]  # one attention layer in so many, most often and most seldom
-    least: int  # attention layers, of all
+    layers: int  # with weights of their own
+    least: int  # attention layers among these
     most: int
     places: tuple[int, ...]  # layers, counted from 1, where one in every[0] is attention
     extrapolated: bool  # a size that the grid does not reach
@@ -60,10 +65,11 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
         raise UsageError(
             f"--mixer is about decoders, as the grid of hybrids is; this is an {a.kind}"
         )
-    if a.layers < often:
+    layers, size = a.own_layers, count(a).total
+    if layers < often:
         raise UsageError(
-            f"{a.layers} layers are too few for one of attention in {often}; give more layers, or "
-            "leave out --mixer"
+            f"{plural(layers, 'own layer')} cannot have one of attention in {often}; give more "
+            "layers, or leave out --mixer"
         )
     known = next(row for row in rows("mixers") if row["key"] == mixer)
     return HybridAdvice(
@@ -72,10 +78,11 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
         known["class"],
         bool(known["advised"]),
         (often, seldom),
-        math.ceil(a.layers / seldom),
-        a.layers // often,
-        tuple(range(often, a.layers + 1, often)),
-        not float(grid["smallest"]) <= count(a).total <= float(grid["largest"]),
+        layers,
+        math.ceil(layers / seldom),
+        layers // often,
+        tuple(range(often, layers + 1, often)),
+        not float(grid["smallest"]) / _NOMINAL <= size <= float(grid["largest"]) * _NOMINAL,
         tuple(
             HybridReason(row["code"], row["source"], row["wording"])
             for row in reasons

@@ -709,7 +709,7 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Together", answer.together
     if h := answer.hybrid:
         places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
-        yield "Hybrid", say("note.hybrid", h=h, layers=answer.layers, places=places)
+        yield "Hybrid", say("note.hybrid", h=h, several=h.most > h.least, places=places)
     for warning in answer.warnings:
         yield "Warning", warning
     if answer.doubts:

@@ -77,7 +77,7 @@ def test_a_looped_answer_names_one_source_and_exact_depths() -> None:
 # --- hybrids --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", ["350M", "1B", "7B"])
+@pytest.mark.parametrize("size", ["350M", "1.3B", "7B"])
 def test_attention_layers_of_a_hybrid_keep_the_ratios_of_the_grid(size: str) -> None:
     answer = recommend(size, mixer="gated-deltanet")
     h, layers = answer.hybrid, answer.layers
@@ -98,7 +98,7 @@ def test_attention_layers_of_a_hybrid_keep_the_ratios_of_the_grid(size: str) -> 
     [
         ({"mixer": "mamba9", "budget": "1B"}, "unknown --mixer 'mamba9'; accepted are gated-delta"),
         ({"mixer": "hgrn2", "task": "hops", "hops": 5}, "try depthlaw depth 3B --mixer hgrn2"),
-        ({"mixer": "hgrn2", "budget": "1B", "layers": 3}, "3 layers are too few"),
+        ({"mixer": "hgrn2", "budget": "1B", "layers": 3}, "3 own layers cannot have one"),
         ({"mixer": "hgrn2", "budget": "1B", "encoder_decoder": True}, "this is an encoder-decoder"),
         ({"mixer": "hgrn2", "budget": "1B", "known_by": 2024}, "no grid compared hybrids by 2024"),
     ],

@@ -60,7 +60,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "task": {"task": "hops", "hops": 5},
     "experts": {"budget": "30B", "experts": 64, "active_experts": 6, "shared_experts": 2},
     "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
-    "hybrid": {"budget": "1B", "loops": 16, "mixer": "mamba2"},
+    "hybrid": {"budget": "1B", "loops": 9, "mixer": "mamba2"},
     "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
 }
 
