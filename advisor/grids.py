@@ -165,11 +165,10 @@ class Grid:
 
 
 @cache
-def rows(table: str = "grids", known_by: int | None = None) -> tuple[dict[str, str], ...]:
-    """The rows of a table as they stand there, perhaps without those of later years."""
-    with Path(__file__).with_name(f"{table}.csv").open(encoding="utf-8", newline="") as file:
-        every = tuple(csv.DictReader(file))
-    return tuple(row for row in every if known_by is None or int(row["year"]) <= known_by)
+def rows() -> tuple[dict[str, str], ...]:
+    """The rows of grids.csv as printed."""
+    with (Path(__file__).parent / "grids.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .base.quantities import UsageError, plural
 from .counting import count
-from .grids import rows
+from .initialisation_advice import rows
 
 if TYPE_CHECKING:
     from .architecture import Architecture

@@ -7,12 +7,14 @@ branches by depth twice, say in the initialisation and by a multiplier, counts d
 
 from __future__ import annotations
 
+import csv
 import json
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from . import laws
-from .grids import STANDARD, NetKind, rows
+from .grids import STANDARD, NetKind
 
 # Plain post-norm nets of more layers failed in translation.
 _DEEPEST_PLAIN_POST = 12
@@ -91,6 +93,14 @@ def snippet(
     situations = _situations(layers, key, encoder_layers, loops)
     lines: list[str] = next((table[name] for name in situations if name in table), [])
     return "\n".join(lines).format(**known)
+
+
+@cache
+def rows(table: str, known_by: int | None = None) -> tuple[dict[str, str], ...]:
+    """The rows of a table as they stand there, perhaps without those of later years."""
+    with Path(__file__).with_name(f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        every = tuple(csv.DictReader(file))
+    return tuple(row for row in every if known_by is None or int(row["year"]) <= known_by)
 
 
 def advised_claims() -> set[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from . import atlas
 from .counting import count
-from .grids import rows
+from .initialisation_advice import rows
 
 if TYPE_CHECKING:
     from .architecture import Architecture
