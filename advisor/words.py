@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason
@@ -71,7 +71,6 @@ _FAR_FROM_12 = 0.25
 # Differences of losses that are not told apart, in percent.
 _UNTOLD = 100 * UNTOLD
 
-Said = TypeVar("Said")
 # What a sentence is about, and the sentence.
 Coded = tuple[str, str]
 
@@ -111,7 +110,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
     built = _built(d)
     warning_codes, warnings = _parted(_warnings(d))
     doubt_codes, doubts = _parted(_doubts(d, built))
-    advised = _advice(d, advice)
+    advised = advice(**_seen(d))
     answer = Answer(
         _question(d),
         _candidate(d, a, d.reason, say("why.given") if given else _why(d, d.reason)),
@@ -140,7 +139,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
         recipe=advised,
-        snippet=_advice(d, snippet),
+        snippet=snippet(**_seen(d)),
         loops=_loops(d),
     )
     if mixer:
@@ -391,11 +390,11 @@ def _built(d: Decision) -> Built | None:
 # --- warnings and doubts --------------------------------------------------------------------------
 
 
-def _advice(d: Decision, of: Callable[..., Said]) -> Said:
-    """What to set for a net of this depth: as pieces of advice, or as lines of PyTorch."""
+def _seen(d: Decision) -> dict[str, Any]:
+    """What advice asks of a net."""
     a = d.net
-    loops = a.layers // a.own_layers
-    return of(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
+    stacks = {"layers": a.layers, "encoder_layers": a.encoder_layers}
+    return stacks | {"key": d.case.kind, "loops": a.layers // a.own_layers}
 
 
 def _loops(d: Decision) -> LoopWorth | None:
@@ -431,9 +430,9 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
     yield from _untrainable(d)
-    yield from (
-        _coded("warning.training", advice=each) for each in _advice(d, advice) if each.warns
-    )
+    for each in advice(**_seen(d)):
+        if each.warns:
+            yield _coded("warning.training", advice=each)
     fit = case.resolved.budget.latency
     if fit and (far := fit.outside(a, REACH)):
         yield _coded("warning.no-time", far=far)
