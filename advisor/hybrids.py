@@ -56,10 +56,7 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
     """
     grid, *reasons = rows("hybrids")
     if known_by is not None and known_by < int(grid["year"]):
-        raise UsageError(
-            f"no grid compared hybrids by {known_by}: the one there is is of {grid['year']}; leave "
-            "out --mixer, or give a later --known-by"
-        )
+        raise UsageError(f"no grid compared hybrids by {known_by}; try --known-by {grid['year']}")
     often, seldom = int(grid["least"]), int(grid["most"])
     if a.kind != "decoder":
         raise UsageError(
@@ -67,10 +64,8 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
         )
     layers, size = a.own_layers, count(a).total
     if layers < often:
-        raise UsageError(
-            f"{plural(layers, 'own layer')} cannot have one of attention in {often}; give more "
-            "layers, or leave out --mixer"
-        )
+        few = plural(layers, "own layer")
+        raise UsageError(f"{few} cannot have one of attention in {often}; leave out --mixer")
     known = next(row for row in rows("mixers") if row["key"] == mixer)
     return HybridAdvice(
         mixer,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 
 import flint
 import sympy
@@ -71,7 +70,6 @@ _SIZES = {
     "quick": Case.grid(own_layers=2, loops=(1, 2, 4, 8)),
     "theory": Case.grid(own_layers=8, loops=(1, 2, 4, 8)),
 }
-_derived = partial(Source, "depthlaw")
 
 
 def _square(case: Case, power: int = 2, *, post: bool = False) -> arb:
@@ -93,7 +91,7 @@ def _kernel_steps() -> Iterator[Step]:
 
 @claim(
     between(CLOSED_FORM.subs(cosine, 1 / sqrt(2)), gained, 1),
-    source=_derived("after wang2026loops, v1, abstract: 1/(N sqrt(L)) for N loops of L"),
+    source=Source("depthlaw", "after wang2026loops, v1, abstract: 1/(N sqrt(L)) for N loops of L"),
     cases=_SIZES,
     control=Control(
         Case(own_layers=2, loops=2),
@@ -141,7 +139,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 @claim(
     between(1 + CLOSED_FORM.subs(cosine, exp(-Rational(1, 2))), post_growth, exp(1)),
-    source=_derived("for post-norm, after the argument of looped_stream_limit"),
+    source=Source("depthlaw", "for post-norm, after the argument of looped_stream_limit"),
     cases=_SIZES,
     control=Control(
         Case(own_layers=2, loops=4),
@@ -204,7 +202,7 @@ def _shared_update(case: Case, alpha_squared: Fraction) -> Fraction:
 
 @claim(
     Eq(deepnorm_scale, nine_decimals((2 * own_layers * loops**2) ** Rational(1, 4))),
-    source=_derived("after wang2022deepnet, Theorem 4.2, and arXiv:2607.13491, abstract"),
+    source=Source("depthlaw", "after wang2022deepnet, Theorem 4.2, and arXiv:2607.13491, abstract"),
     weight="arithmetic",
     cases={
         "quick": Case.grid(own_layers=(1, 2, 12), loops=(1, 2, 4, 8)),
