@@ -10,10 +10,13 @@ from stored_nets import NETS, stored
 from depthlaw.advisor.atlas import RULES, AtlasClass, classes
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.theory.atlas.check import check
 from depthlaw.theory.nets.classes import family_of, in_class
 from depthlaw.theory.nets.json_format import net_of
 
 FILES = sorted(NETS.glob("*.json"))
+_HEAD = {"attention": "hard-right", "query": [[0] * 9], "key": [[0] * 8], "value": [[0] * 9]}
+_HEAD |= {"output": []}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -56,6 +59,8 @@ def test_one_layer_more_is_worse(checked) -> None:
         ({"residaul": False}, "unknown field 'residaul'; accepted are family, task"),
         ({"layers": [{"heads": [], "mpl": 1}]}, "unknown field 'mpl' in layer 1"),
         ({"layers": [{"heads": [], "residual": "false"}]}, "residual is true or false"),
+        ({"layers": [{"heads": [_HEAD]}]}, "key of head 1 of layer 1 has 8 columns; the other"),
+        ({"layers": [{"heads": [_HEAD | {"query": [["x"]]}]}]}, "query of head 1 of layer 1"),
         ({"end": ""}, "start and end are letters"),
         ({"positions": ["9^9^9^9", "i"]}, "cannot read the position '9^9^9^9'"),
         ({"labels": [False, True, False], "read": [[0] * 9] * 3}, "each label has one vector"),
@@ -68,6 +73,29 @@ def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:
     assert code == 2
     assert says in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["blocks-hard-left", "c2-deltanet", "parity-thoughts", "maximum-of-five"]
+)
+def test_a_part_of_another_kind_is_refused(name) -> None:
+    """An empty object in place of a list of layers is no net of depth 0."""
+
+    def parts(value):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            if isinstance(value[key], dict | list):
+                yield value, key
+                yield from parts(value[key])
+
+    net = stored(name)
+    for part, key in [*parts(net)]:
+        kept = part[key]
+        for other in ({}, [], "", 7):
+            if type(other) is not type(kept):
+                part[key] = other
+                with pytest.raises(UsageError):
+                    check(net, length=4)
+        part[key] = kept
 
 
 @pytest.mark.parametrize("bracket", ['{"a":', "["])

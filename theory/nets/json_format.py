@@ -115,30 +115,43 @@ _FIELDS = {
     "bound": (f"{_OF_ALL} layers words language alphabet", ""),
 }
 _OF_HEADS = "attention mask query key value output base divide"
+# What fields are, wherever they stand in a net; those without a value are left out.
+_FORMS: dict[str, tuple[Any, str]] = {
+    "a list": (list | tuple, "alphabet positions layers heads read labels out bias"),
+    "an object": (Mapping, "embedding mlp parameters generator thoughts answers step"),
+    "a string": (str, "task language about"),
+}
 
 
 def _refuse_unknown(body: Mapping[str, Any]) -> None:
-    """A field that nothing reads is a slip, and another net than was meant would be checked."""
+    """A field that nothing reads is a slip, and another net than was meant would be checked; so is
+    one of another form, such as an object in place of a list."""
 
     def refuse(part: Any, known: str, where: str) -> None:
-        for name in part if isinstance(part, dict) else ():
+        if not isinstance(part, Mapping):
+            raise UsageError(f"{where.removeprefix(' in ')} is {quoted(str(part))}; give an object")
+        for name, value in part.items():
             if name not in known.split():
                 raise UsageError(
                     f"unknown field {quoted(name)}{where}; accepted are {known.replace(' ', ', ')}"
                 )
+            for form, (kind, names) in _FORMS.items():
+                if name in names.split() and not isinstance(value, kind | None):
+                    raise UsageError(f"{name}{where} is {quoted(str(value))}; give {form}")
 
     if (family := str(body.get("family"))) not in _FIELDS:
         return
     known, of_layers = _FIELDS[family]
+    if family == "bound":
+        body = {name: value for name, value in body.items() if name not in ("layers", "alphabet")}
     refuse(body, known, "")
-    layers = body.get("layers")
-    for number, layer in enumerate(layers if isinstance(layers, list) else (), 1):
+    for number, layer in enumerate(body.get("layers") or (), 1):
         where = f" in layer {number}"
         refuse(layer, of_layers, where)
-        for head in (layer.get("heads") or ()) if isinstance(layer, dict) else ():
-            refuse(head, _OF_HEADS, f" in a head of layer {number}")
-        if isinstance(layer, dict):
-            refuse(layer.get("mlp"), "in bias out", f" in the mlp of layer {number}")
+        for place, head in enumerate(layer.get("heads") or (), 1):
+            refuse(head, _OF_HEADS, f" in head {place} of layer {number}")
+        if layer.get("mlp") is not None:
+            refuse(layer["mlp"], "in bias out", f" in the mlp of layer {number}")
 
 
 def net_of(body: Mapping[str, Any]) -> ExactNet:
@@ -237,14 +250,17 @@ def _attention(body: Mapping[str, Any]) -> AttentionNet:
     width = size + len(positions)
     layers = []
     for number, layer in enumerate(body["layers"], 1):
-        heads = tuple(_head(field, head, width, number) for head in layer["heads"])
+        heads = tuple(
+            _head(field, head, width, f"head {place} of layer {number}")
+            for place, head in enumerate(layer["heads"], 1)
+        )
         mlp = None
         if "mlp" in layer:
-            first, second = (_matrix(field, layer["mlp"][name]) for name in ("in", "out"))
-            mlp = (first, field.numbers(layer["mlp"]["bias"]), second)
-            hidden = {len(first), len(mlp[1]), len(second[0])}
-            if len(first[0]) != width or len(second) != width or len(hidden) != 1:
-                raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
+            given, bias = layer["mlp"], field.numbers(layer["mlp"]["bias"])
+            sizes = {"in": (len(bias), width), "out": (width, len(bias))}
+            where = f"the mlp of layer {number}"
+            first, second = (_matrix(field, given[n], f"{n} of {where}", sizes[n]) for n in sizes)
+            mlp = (first, bias, second)
         layers.append(Layer(heads, mlp, _flag(layer, "residual", True)))
     logarithms = any("log" in text for text in texts)
     in_balls = logarithms or any(head.base == "e" for layer in layers for head in layer.heads)
@@ -262,7 +278,7 @@ def _attention(body: Mapping[str, Any]) -> AttentionNet:
         raise UsageError("labels are strings, or true and false")
     if labels and len(set(labels)) < len(labels):
         raise UsageError("each label has one vector: the largest of several is no linear read-out")
-    read = _matrix(field, body["read"] if labels else [body["read"]])
+    read = _matrix(field, body["read"] if labels else [body["read"]], "the read-out")
     if any(len(row) != width for row in read) or (labels and len(read) != len(labels)):
         raise UsageError(f"the read-out does not fit the width {width}, or its labels")
     at = body.get("at", "last")
@@ -296,32 +312,29 @@ def _flag(layer: Mapping[str, Any], name: str, usual: bool) -> bool:
 
 
 def _thoughts(field: Field, given: Mapping[str, Any], width: int, positions: int) -> Thoughts:
-    matrix, add = _matrix(field, given["matrix"]), field.numbers(given["add"])
+    size = (width - positions, width)
+    matrix = _matrix(field, given["matrix"], "the matrix of the thoughts", size)
+    add = field.numbers(given["add"])
     steps = given["steps"]
     if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= MOST_THOUGHTS:
         raise UsageError(f"the number of thoughts is from 1 to {MOST_THOUGHTS:,}")
-    if len(matrix[0]) != width or {len(matrix), len(add)} != {width - positions}:
-        raise UsageError(f"the matrix of the thoughts does not fit the width {width}")
+    if len(add) != len(matrix):
+        raise UsageError(f"the thoughts add {len(add)} numbers; their matrix has {len(matrix)}")
     return Thoughts(steps, matrix, add)
 
 
-def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head:
+def _head(field: Field, head: Mapping[str, Any], width: int, where: str) -> Head:
     kind, mask = head["attention"], head.get("mask", "none")
     if kind not in KINDS:
         raise UsageError(f"attention {quoted(str(kind))}: accepted are {', '.join(KINDS)}")
     if mask not in MASKS:
         raise UsageError(f"mask {quoted(str(mask))}: accepted are {', '.join(MASKS)}")
-    query, key, value, output = (
-        _matrix(field, head[name]) for name in ("query", "key", "value", "output")
-    )
-    fits = (
-        all(len(matrix[0]) == width for matrix in (query, key, value))
-        and len(query) == len(key)
-        and len(output) == width
-        and len(output[0]) == len(value)
-    )
-    if not fits:
-        raise UsageError(f"a head of layer {layer} has matrices that do not fit the width {width}")
+
+    def read(name: str, rows: int | None, columns: int) -> list[Vector]:
+        return _matrix(field, head[name], f"{name} of {where}", (rows, columns))
+
+    query, value = read("query", None, width), read("value", None, width)
+    key, output = read("key", len(query), width), read("output", width, len(value))
     base: Number = None
     if kind == "softmax":
         base = "e" if head["base"] == "e" else field.number(head["base"])
@@ -335,7 +348,7 @@ def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head
 
 def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
     field, layers = field_of(body), []
-    for layer in body["layers"]:
+    for number, layer in enumerate(body["layers"], 1):
         start = tuple(integers(field.numbers(layer["start"])))
         size = len(start)
         step = {}
@@ -345,11 +358,12 @@ def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
                 places = range(len(entries))
                 matrix = [[entries[i] if i == j else zero for j in places] for i in places]
             else:
-                matrix = _matrix(field, given["matrix"])
+                where = f"the matrix of {quoted(letter)} in layer {number}"
+                matrix = _matrix(field, given["matrix"], where, (size, size))
             add = field.numbers(given["add"]) if "add" in given else [field.number(0)] * size
-            if len(matrix) != size or any(len(row) != size for row in matrix) or len(add) != size:
+            if {len(matrix), len(add)} != {size}:
                 raise UsageError(
-                    f"the step of {quoted(letter)} does not fit a state of size {size}"
+                    f"the step of {quoted(letter)} does not fit {size} numbers of start"
                 )
             step[letter] = integers((matrix, add))
         emit = {
@@ -374,11 +388,24 @@ def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:
                 yield state, read, written
 
 
-def _matrix(field: Field, rows: Any) -> list[Vector]:
-    matrix = [field.numbers(row) for row in rows]
-    if not matrix or len({len(row) for row in matrix}) != 1:
-        raise UsageError("a matrix has rows of different lengths, or none")
-    return matrix
+def _matrix(
+    field: Field, rows: Any, name: str, size: tuple[int | None, int | None] = (None, None)
+) -> list[Vector]:
+    """The rows of a matrix, which errors call `name`, of so many rows and columns."""
+    lists = list | tuple
+    if not isinstance(rows, lists) or not all(isinstance(row, lists) for row in rows):
+        raise UsageError(f"{name} is no list of rows, each a list of numbers")
+    if len({len(row) for row in rows}) != 1:
+        raise UsageError(f"{name} has rows of different lengths, or none")
+    for what, wanted, has in zip(("rows", "columns"), size, (len(rows), len(rows[0])), strict=True):
+        if wanted not in (None, has):
+            raise UsageError(
+                f"{name} has {has} {what}; the other parts of the net ask for {wanted}"
+            )
+    try:
+        return [field.numbers(row) for row in rows]
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
 
 
 def _position(field: Field, text: str) -> Callable[[int, int], Number]:
