@@ -459,12 +459,12 @@ def test_ctrl_c_is_one_line_and_resumable(tmp_path, number, said):
     assert said in err
 
 
-@pytest.mark.parametrize("arguments", [("depth", "3B", "--json"), ("claims", "--json")])
+@pytest.mark.parametrize("arguments", ["depth 3B --json", "claims --json", "--help", "tasks list"])
 def test_a_reader_that_went_away_is_no_error(arguments):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "depthlaw", *arguments],
+        [sys.executable, "-m", "depthlaw", *arguments.split()],
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
