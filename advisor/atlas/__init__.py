@@ -388,6 +388,7 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
     tasks, classes, bounds = dict(known.tasks), dict(known.classes), list(known.bounds)
     for place, task in read_table(folder / "tasks.csv", AtlasTask):
         _refuse_known(place, task.key, tasks)
+        _refuse_expression(f"{place}, language", task.language, task.alphabet)
         tasks[task.key] = task
     for place, class_ in read_table(folder / "classes.csv", AtlasClass):
         _refuse_known(place, class_.key, classes)
@@ -407,6 +408,24 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
 def _refuse_known(place: str, key: str, known: Collection[str]) -> None:
     if key in known:
         raise UsageError(f"{place}: the atlas has the key {quoted(key)}; take another")
+
+
+def _refuse_expression(where: str, language: str, alphabet: str) -> None:
+    """Raises for what is no regular expression: nothing here runs one, a check of a net does."""
+    # Of several signs of repetition one is meant; Python's grammar knows them, and empty choices.
+    plain = re.sub(r"[*+?]+", "*", language)
+    try:
+        re.compile(plain)
+        broken = re.search(r"[^a-zA-Z0-9|*()]|(?<!\w|\)|\*)\||\|(?!\w|\()", plain)
+    except re.error:
+        broken = re.search("", plain)
+    if broken:
+        raise UsageError(
+            f"{where}: cannot read {quoted(language)}; write letters, digits, |, *, +, ? and "
+            "parentheses, such as (ab)*"
+        )
+    if alphabet and (missing := sorted({*re.findall(r"\w", language)} - {*alphabet})):
+        raise UsageError(f"{where}: the alphabet {quoted(alphabet)} lacks {quoted(missing[0])}")
 
 
 def _refuse_unsupported(place: str, bound: AtlasBound, own: bool) -> None:
