@@ -251,6 +251,10 @@ def test_show_evaluates_a_bound_at_values_of_ones_own(depthlaw):
     assert row["outcome"] == "FAILS (as recalled)"
     assert row["outside_condition"] is None
     assert depthlaw("show separation_rank/degree --at depth=40")[1] == f"depth=40: deg = {3**40}\n"
+    for typed, says in (("0.3", "1.6"), ("3/10", "8/5"), ("1/3", "5/3")):
+        at = f"--at branch_factor=1 depth=1 branch_variance={typed}"
+        out = depthlaw(f"show signal_propagation/residual_stream {at}").out
+        assert out.endswith(f"= {says}\n")
     # No layers: the domain of L begins at 1, and the claim's own cases at 0.
     none = depthlaw("show connectivity/reach --at depth=0 diameter=3").out
     assert none == "depth=0 diameter=3: r_+ = 1\n"

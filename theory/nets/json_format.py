@@ -115,17 +115,19 @@ _FIELDS = {
     "bound": (f"{_OF_ALL} layers words language alphabet", ""),
 }
 _OF_HEADS = "attention mask query key value output base divide"
+
+
 # What fields are, wherever they stand in a net; those without a value are left out.
 _FORMS: dict[str, tuple[Any, str]] = {
-    "a list": (list | tuple, "alphabet positions layers heads read labels out bias"),
-    "an object": (Mapping, "embedding mlp parameters generator thoughts answers step"),
-    "a string": (str, "task language about"),
+    "a list": (list | tuple | None, "alphabet positions layers heads read labels out bias"),
+    "an object": (Mapping | None, "embedding mlp parameters generator thoughts answers step"),
+    "a string": (str | None, "task language about"),
 }
 
 
 def _refuse_unknown(body: Mapping[str, Any]) -> None:
     """A field that nothing reads is a slip, and another net than was meant would be checked; so is
-    one of another form, such as an object in place of a list."""
+    an object in place of a list, and a matrix that does not fit."""
 
     def refuse(part: Any, known: str, where: str) -> None:
         if not isinstance(part, Mapping):
@@ -136,7 +138,7 @@ def _refuse_unknown(body: Mapping[str, Any]) -> None:
                     f"unknown field {quoted(name)}{where}; accepted are {known.replace(' ', ', ')}"
                 )
             for form, (kind, names) in _FORMS.items():
-                if name in names.split() and not isinstance(value, kind | None):
+                if name in names.split() and not isinstance(value, kind):
                     raise UsageError(f"{name}{where} is {quoted(str(value))}; give {form}")
 
     if (family := str(body.get("family"))) not in _FIELDS:
@@ -145,13 +147,43 @@ def _refuse_unknown(body: Mapping[str, Any]) -> None:
     if family == "bound":
         body = {name: value for name, value in body.items() if name not in ("layers", "alphabet")}
     refuse(body, known, "")
+    misfit = partial(_refuse_misfit, field_of(body))
+    vectors = [v for v in (body.get("embedding") or {}).values() if isinstance(v, list | tuple)]
+    width = len(vectors[0]) + len(body.get("positions") or ()) if vectors else None
     for number, layer in enumerate(body.get("layers") or (), 1):
-        where = f" in layer {number}"
-        refuse(layer, of_layers, where)
+        refuse(layer, of_layers, f" in layer {number}")
+        misfit(layer, "matrix", f" in layer {number}", None, None)
+        for letter, step in (layer.get("step") or {}).items():
+            where = f" of {quoted(letter)} in layer {number}"
+            refuse(step, "matrix diagonal add", where)
+            misfit(step, "matrix", where, None, misfit(step, "matrix", where, None, None))
         for place, head in enumerate(layer.get("heads") or (), 1):
-            refuse(head, _OF_HEADS, f" in head {place} of layer {number}")
-        if layer.get("mlp") is not None:
-            refuse(layer["mlp"], "in bias out", f" in the mlp of layer {number}")
+            where = f" in head {place} of layer {number}"
+            refuse(head, _OF_HEADS, where)
+            misfit(head, "key", where, misfit(head, "query", where, None, width), width)
+            misfit(head, "output", where, width, misfit(head, "value", where, None, width))
+        if (mlp := layer.get("mlp")) is not None:
+            where = f" in the mlp of layer {number}"
+            refuse(mlp, "in bias out", where)
+            misfit(mlp, "out", where, width, misfit(mlp, "in", where, None, width))
+
+
+def _refuse_misfit(
+    field: Field, part: Any, name: str, where: str, rows: int | None, columns: int | None
+) -> int | None:
+    """Raises unless a matrix, where there is one, has so many rows and columns, None for any.
+    Returns how many rows it has."""
+    if name not in part:
+        return None
+    try:
+        matrix = _matrix(field, part[name])
+    except (TypeError, UsageError) as error:
+        why = error if isinstance(error, UsageError) else "it is no list of rows, each a list"
+        raise UsageError(f"{name}{where}: {why}") from None
+    for what, wanted, has in ("rows", rows, len(matrix)), ("columns", columns, len(matrix[0])):
+        if wanted not in (None, has):
+            raise UsageError(f"{name}{where} has {has} {what}; the rest asks for {wanted}")
+    return len(matrix)
 
 
 def net_of(body: Mapping[str, Any]) -> ExactNet:
@@ -250,17 +282,14 @@ def _attention(body: Mapping[str, Any]) -> AttentionNet:
     width = size + len(positions)
     layers = []
     for number, layer in enumerate(body["layers"], 1):
-        heads = tuple(
-            _head(field, head, width, f"head {place} of layer {number}")
-            for place, head in enumerate(layer["heads"], 1)
-        )
+        heads = tuple(_head(field, head, width, number) for head in layer["heads"])
         mlp = None
         if "mlp" in layer:
-            given, bias = layer["mlp"], field.numbers(layer["mlp"]["bias"])
-            sizes = {"in": (len(bias), width), "out": (width, len(bias))}
-            where = f"the mlp of layer {number}"
-            first, second = (_matrix(field, given[n], f"{n} of {where}", sizes[n]) for n in sizes)
-            mlp = (first, bias, second)
+            first, second = (_matrix(field, layer["mlp"][name]) for name in ("in", "out"))
+            mlp = (first, field.numbers(layer["mlp"]["bias"]), second)
+            hidden = {len(first), len(mlp[1]), len(second[0])}
+            if len(first[0]) != width or len(second) != width or len(hidden) != 1:
+                raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
         layers.append(Layer(heads, mlp, _flag(layer, "residual", True)))
     logarithms = any("log" in text for text in texts)
     in_balls = logarithms or any(head.base == "e" for layer in layers for head in layer.heads)
@@ -278,7 +307,7 @@ def _attention(body: Mapping[str, Any]) -> AttentionNet:
         raise UsageError("labels are strings, or true and false")
     if labels and len(set(labels)) < len(labels):
         raise UsageError("each label has one vector: the largest of several is no linear read-out")
-    read = _matrix(field, body["read"] if labels else [body["read"]], "the read-out")
+    read = _matrix(field, body["read"] if labels else [body["read"]])
     if any(len(row) != width for row in read) or (labels and len(read) != len(labels)):
         raise UsageError(f"the read-out does not fit the width {width}, or its labels")
     at = body.get("at", "last")
@@ -312,29 +341,32 @@ def _flag(layer: Mapping[str, Any], name: str, usual: bool) -> bool:
 
 
 def _thoughts(field: Field, given: Mapping[str, Any], width: int, positions: int) -> Thoughts:
-    size = (width - positions, width)
-    matrix = _matrix(field, given["matrix"], "the matrix of the thoughts", size)
-    add = field.numbers(given["add"])
+    matrix, add = _matrix(field, given["matrix"]), field.numbers(given["add"])
     steps = given["steps"]
     if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= MOST_THOUGHTS:
         raise UsageError(f"the number of thoughts is from 1 to {MOST_THOUGHTS:,}")
-    if len(add) != len(matrix):
-        raise UsageError(f"the thoughts add {len(add)} numbers; their matrix has {len(matrix)}")
+    if len(matrix[0]) != width or {len(matrix), len(add)} != {width - positions}:
+        raise UsageError(f"the matrix of the thoughts does not fit the width {width}")
     return Thoughts(steps, matrix, add)
 
 
-def _head(field: Field, head: Mapping[str, Any], width: int, where: str) -> Head:
+def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head:
     kind, mask = head["attention"], head.get("mask", "none")
     if kind not in KINDS:
         raise UsageError(f"attention {quoted(str(kind))}: accepted are {', '.join(KINDS)}")
     if mask not in MASKS:
         raise UsageError(f"mask {quoted(str(mask))}: accepted are {', '.join(MASKS)}")
-
-    def read(name: str, rows: int | None, columns: int) -> list[Vector]:
-        return _matrix(field, head[name], f"{name} of {where}", (rows, columns))
-
-    query, value = read("query", None, width), read("value", None, width)
-    key, output = read("key", len(query), width), read("output", width, len(value))
+    query, key, value, output = (
+        _matrix(field, head[name]) for name in ("query", "key", "value", "output")
+    )
+    fits = (
+        all(len(matrix[0]) == width for matrix in (query, key, value))
+        and len(query) == len(key)
+        and len(output) == width
+        and len(output[0]) == len(value)
+    )
+    if not fits:
+        raise UsageError(f"a head of layer {layer} has matrices that do not fit the width {width}")
     base: Number = None
     if kind == "softmax":
         base = "e" if head["base"] == "e" else field.number(head["base"])
@@ -348,7 +380,7 @@ def _head(field: Field, head: Mapping[str, Any], width: int, where: str) -> Head
 
 def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
     field, layers = field_of(body), []
-    for number, layer in enumerate(body["layers"], 1):
+    for layer in body["layers"]:
         start = tuple(integers(field.numbers(layer["start"])))
         size = len(start)
         step = {}
@@ -358,12 +390,11 @@ def _recurrent(body: Mapping[str, Any]) -> RecurrentNet:
                 places = range(len(entries))
                 matrix = [[entries[i] if i == j else zero for j in places] for i in places]
             else:
-                where = f"the matrix of {quoted(letter)} in layer {number}"
-                matrix = _matrix(field, given["matrix"], where, (size, size))
+                matrix = _matrix(field, given["matrix"])
             add = field.numbers(given["add"]) if "add" in given else [field.number(0)] * size
-            if {len(matrix), len(add)} != {size}:
+            if len(matrix) != size or any(len(row) != size for row in matrix) or len(add) != size:
                 raise UsageError(
-                    f"the step of {quoted(letter)} does not fit {size} numbers of start"
+                    f"the step of {quoted(letter)} does not fit a state of size {size}"
                 )
             step[letter] = integers((matrix, add))
         emit = {
@@ -388,24 +419,11 @@ def _triples(emit: Any) -> Iterator[tuple[Any, str, str]]:
                 yield state, read, written
 
 
-def _matrix(
-    field: Field, rows: Any, name: str, size: tuple[int | None, int | None] = (None, None)
-) -> list[Vector]:
-    """The rows of a matrix, which errors call `name`, of so many rows and columns."""
-    lists = list | tuple
-    if not isinstance(rows, lists) or not all(isinstance(row, lists) for row in rows):
-        raise UsageError(f"{name} is no list of rows, each a list of numbers")
-    if len({len(row) for row in rows}) != 1:
-        raise UsageError(f"{name} has rows of different lengths, or none")
-    for what, wanted, has in zip(("rows", "columns"), size, (len(rows), len(rows[0])), strict=True):
-        if wanted not in (None, has):
-            raise UsageError(
-                f"{name} has {has} {what}; the other parts of the net ask for {wanted}"
-            )
-    try:
-        return [field.numbers(row) for row in rows]
-    except UsageError as error:
-        raise UsageError(f"{name}: {error}") from None
+def _matrix(field: Field, rows: Any) -> list[Vector]:
+    matrix = [field.numbers(row) for row in rows]
+    if not matrix or len({len(row) for row in matrix}) != 1:
+        raise UsageError("a matrix has rows of different lengths, or none")
+    return matrix
 
 
 def _position(field: Field, text: str) -> Callable[[int, int], Number]:
