@@ -757,8 +757,12 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
-        numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
-        yield task.question, [*numbers, *task.remarks]
+        if answer.shape:
+            numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
+            yield task.question, [*numbers, *task.remarks]
+        else:  # the answer has said the rest
+            known = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
+            yield "How far this goes:", known
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     yield "Initialisation for this depth:", answer.initialisation

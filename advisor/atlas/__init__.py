@@ -196,7 +196,7 @@ class AtlasBound:
     @property
     def verdict(self) -> str:
         """What it stands on: the verdict on its claim, or, where none is about all of it, whether
-        it is published or derived here alone, and the verdict on a part."""
+        it is published, derived here alone or recalled, and the verdict on a part."""
         return self.judged(verdict(self.claim) or "not recorded") if self.claim else self.judged("")
 
     @property
@@ -214,7 +214,7 @@ class AtlasBound:
         """
         if word and not self.covers:
             return word
-        stands = "derived" if self.mark == "derived" and not self.covers else "published"
+        stands = "published" if self.mark in ("printed", "reported") else self.mark
         stands = "argued in words" if self.argument else stands
         return f"{stands}, in part checked ({word})" if word else stands
 
