@@ -140,7 +140,8 @@ def _report(
         of = "" if complete else " (of the claims chosen, not of the suite)"
         runs = plural(len(listed["runs"]), "run")
         if listed["runs"]:
-            say(f"{runs}; to cite them, cite their manifest{of}:\n{listed['hash']}")
+            tell(f"{runs}; to cite them, cite their manifest{of}:")
+            say(listed["hash"])
         if agreement is not None and agreement.disagreements:
             say(
                 "  a run whose code has changed since the reference was recorded may differ "

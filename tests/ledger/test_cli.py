@@ -365,6 +365,7 @@ def test_a_narrow_terminal_cuts_nothing(recorded, depthlaw):
         ]
     )
     assert "…" not in verdicts + listed
+    assert max(map(len, verdicts.splitlines())) == 64, "but for the manifest lines are shorter"
     table = verdicts.partition("\ncases: ")[0]
     for lines in (depth.splitlines(), table.splitlines(), listed.splitlines()[:-1]):
         assert max(map(len, lines)) <= 40
