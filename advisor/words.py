@@ -133,6 +133,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_layers=d.leaning and d.leaning.layers,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
+        budget=resolved.target.value,
     )
     if not given:
         return answer
