@@ -46,7 +46,8 @@ GAPS = {
 class AtlasTask:
     """A task: its key, what it is about, a name, a definition in two lines, and what its letters
     stand for. Those about one subject stand together. Of a user's own: a regular expression of its
-    words, `language`, or the letters of `alphabet` alone for a function in words.py."""
+    words, `language`, or the letters of `alphabet` alone for a function in words.py. `asks`: what
+    its definition asks of its letters, such as "n >= 3; n <= 8"."""
 
     key: str
     subject: str
@@ -54,6 +55,7 @@ class AtlasTask:
     definition: str
     language: str = ""
     alphabet: str = ""
+    asks: str = ""
 
 
 # What a cell of `classes.csv` may hold, by column: one of these words, or, in the plural ones,
@@ -389,6 +391,12 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
     for place, task in read_table(folder / "tasks.csv", AtlasTask):
         _refuse_known(place, task.key, tasks)
         _refuse_expression(f"{place}, language", task.language, task.alphabet)
+        for condition in filter(None, task.asks.split("; ")):
+            try:
+                parse(f"1 if {condition}")
+            except UsageError:
+                what = f"{place}, asks: {quoted(condition)} is no condition"
+                raise UsageError(f"{what}; write some such as n >= 3; k <= n") from None
         tasks[task.key] = task
     for place, class_ in read_table(folder / "classes.csv", AtlasClass):
         _refuse_known(place, class_.key, classes)

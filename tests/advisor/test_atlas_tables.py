@@ -109,6 +109,11 @@ def test_an_end_of_ours_has_a_claim_or_an_argument(support: str, tmp_path: Path)
             f"{WORDS}a,b,c,d,(ab,\n",
             "tasks.csv, line 2, language: cannot read '(ab'; write",
         ),
+        (
+            "tasks",
+            "key,subject,name,definition,asks\na,b,c,d,n\n",
+            "tasks.csv, line 2, asks: 'n' is",
+        ),
         ("tasks", f"{WORDS}a,b,c,d,ab*,a\n", "tasks.csv, line 2, language: the alphabet 'a' lacks"),
         (
             "tasks",
