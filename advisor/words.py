@@ -850,7 +850,7 @@ def _source_note(
     if not claim:
         return f"[{source}; {wording}]"
     named = f" ({claim_title})" if (claim_title := title(claim)) else ""
-    judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {value or 'no verdict yet'}"
+    judged = f"{f'{of}: ' if of else ''}claim {claim}{named}: {value or 'no verdict yet'}"
     if (named := f"claim {claim}") in source:
         return f"[{source.replace(named, judged)}; {wording}]"
     return f"[{source}; {wording}; {judged}]"

@@ -169,8 +169,8 @@ def language(
             for each in found.classes
         ]
         return dump(whole | {"monoid": asked.elements} | kinds | {"classes": classes_})
-    kind = ["not " * (not asked.r_trivial) + "R-trivial"]
-    kind += ["not " * (not asked.star_free) + "star-free"]
+    kind = ["R-trivial" if asked.r_trivial else "not R-trivial"]
+    kind += ["star-free" if asked.star_free else "not star-free"]
     kind += [] if asked.solvable else ["with a group that is not solvable"]
     tell(
         f"{expression} over {', '.join(automaton.alphabet)}: minimal automaton of "
@@ -202,7 +202,8 @@ def _depth(found: LanguageInClass) -> str:
         return f"{needed}" if enough == needed else f"{needed} to {enough}"
     if found.any_depth is not None:
         return "some depth" if found.any_depth else "none"
-    return "; ".join("at most " * (b.end == "upper") + formula(b.depth) for b in found.bounds)
+    most = {"upper": "at most ", "lower": ""}
+    return "; ".join(most[b.end] + formula(b.depth) for b in found.bounds)
 
 
 def _facts(found: LanguageInClass) -> dict[str, Any]:

@@ -216,7 +216,7 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
             f"chance: {plural(both, 'claim')} may err by sampling, each with probability at most "
             f"{FALSE_ALARM_BUDGET:g} (under normality, where its intervals assume it): at most "
             f"{turned.alarms_fixed:.2g} false alarms to expect of the {turned.fixed} fixed "
-            f"beforehand{starred * bool(turned.starred)}"
+            f"beforehand{starred if turned.starred else ''}"
         )
     drawn: dict[str, list[str]] = {}
     for claim in (result.claim for result in judged if result.cases):
