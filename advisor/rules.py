@@ -204,9 +204,8 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
     slope = math.log(end / start) / math.log(large / small)
 
     def rule_at(kind: str, ratio: float, law: Callable[[float], float], **more: Any) -> Rule:
-        formula = f"d / L = {ratio:.3g}"
-        if kind == "slope":
-            formula += f" (N / 3e8)^{slope:.2f}"
+        steep = f" (N / 3e8)^{slope:.2f}" if kind == "slope" else ""
+        formula = f"d / L = {ratio:.3g}{steep}"
         key, own = f"{kind}-{ratio:.3g}", "depthlaw, advisor/rules.py"
         return Rule(key, formula, formula, "default", law, own, "derived", 2026, None, **more)
 
@@ -215,5 +214,5 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
         return tuple(constant)
     read: dict[str, Any]
     read = {"remark": "the slope is that of muP's best ratios", "read_off": "CompleteP"}
-    laws_of = ((r, partial(_sloped, ratio=r, slope=slope)) for r in FAMILY)
-    return (*constant, *(rule_at("slope", r, law, **read) for r, law in laws_of))
+    sloped = partial(_sloped, slope=slope)
+    return (*constant, *(rule_at("slope", r, partial(sloped, ratio=r), **read) for r in FAMILY))

@@ -758,12 +758,11 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
-        if answer.shape:
-            numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
-            yield task.question, [*numbers, *task.remarks]
-        else:  # the answer has said the rest
-            known = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
-            yield "How far this goes:", known
+        numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
+        far = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
+        # Of a task alone the answer has said the rest.
+        whole = (task.question, [*numbers, *task.remarks])
+        yield whole if answer.shape else ("How far this goes:", far)
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     yield "Initialisation for this depth:", answer.initialisation

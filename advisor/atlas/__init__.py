@@ -390,13 +390,7 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
     tasks, classes, bounds = dict(known.tasks), dict(known.classes), list(known.bounds)
     for place, task in read_table(folder / "tasks.csv", AtlasTask):
         _refuse_known(place, task.key, tasks)
-        _refuse_expression(f"{place}, language", task.language, task.alphabet)
-        for condition in filter(None, task.asks.split("; ")):
-            try:
-                parse(f"1 if {condition}")
-            except UsageError:
-                what = f"{place}, asks: {quoted(condition)} is no condition"
-                raise UsageError(f"{what}; write some such as n >= 3; k <= n") from None
+        _refuse_unread(place, task)
         tasks[task.key] = task
     for place, class_ in read_table(folder / "classes.csv", AtlasClass):
         _refuse_known(place, class_.key, classes)
@@ -418,22 +412,26 @@ def _refuse_known(place: str, key: str, known: Collection[str]) -> None:
         raise UsageError(f"{place}: the atlas has the key {quoted(key)}; take another")
 
 
-def _refuse_expression(where: str, language: str, alphabet: str) -> None:
-    """Raises for what is no regular expression: nothing here runs one, a check of a net does."""
+def _refuse_unread(place: str, task: AtlasTask) -> None:
+    """What is no regular expression, or no condition: nothing here uses them, a check of a net
+    does."""
     # Of several signs of repetition one is meant; Python's grammar knows them, and empty choices.
-    plain = re.sub(r"[*+?]+", "*", language)
+    plain, empty = re.sub(r"[*+?]+", "*", task.language), r"(?<!\w|\)|\*)\||\|(?!\w|\()"
     try:
-        re.compile(plain)
-        broken = re.search(r"[^a-zA-Z0-9|*()]|(?<!\w|\)|\*)\||\|(?!\w|\()", plain)
+        broken = re.search(rf"[^a-zA-Z0-9|*()]|{empty}", plain) or not re.compile(plain)
     except re.error:
-        broken = re.search("", plain)
+        broken = True
+    why = f"cannot read {quoted(task.language)}; try letters, digits, |, *, +, ? and ( )"
+    if not broken and task.alphabet and (less := {*re.findall(r"\w", plain)} - {*task.alphabet}):
+        broken, why = True, f"the alphabet {quoted(task.alphabet)} lacks {quoted(min(less))}"
     if broken:
-        raise UsageError(
-            f"{where}: cannot read {quoted(language)}; write letters, digits, |, *, +, ? and "
-            "parentheses, such as (ab)*"
-        )
-    if alphabet and (missing := sorted({*re.findall(r"\w", language)} - {*alphabet})):
-        raise UsageError(f"{where}: the alphabet {quoted(alphabet)} lacks {quoted(missing[0])}")
+        raise UsageError(f"{place}, language: {why}")
+    for condition in filter(None, task.asks.split("; ")):
+        try:
+            parse(f"1 if {condition}")
+        except UsageError:
+            why = f"{quoted(condition)} is no condition; write some such as n >= 3; k <= n"
+            raise UsageError(f"{place}, asks: {why}") from None
 
 
 def _refuse_unsupported(place: str, bound: AtlasBound, own: bool) -> None:

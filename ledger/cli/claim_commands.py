@@ -23,7 +23,7 @@ from ..verdicts.citations import entries, sources
 from ..verdicts.claim_set import claim_set, listing, plain_verdict
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
-from .plain import dump, note, report_set_aside, say, stdout, values_at
+from .plain import axes_of, dump, note, report_set_aside, say, stdout
 from .tables import CHANGED, claims_table, print_table
 
 # SymPy is loaded where no shipped answer does.
@@ -193,7 +193,7 @@ def _stated_at(
             return decimal if shorter and Fraction(decimal) == exact else text
         return text
 
-    axes = values_at(typed, "width=768 depth=6,12")
+    axes = axes_of(typed, "width=768 depth=6,12")
     rows = [(case, *stated(claim, case.fields())) for case in Case.grid(**axes)]
     if json_output:
         return dump(

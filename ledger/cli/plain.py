@@ -86,10 +86,10 @@ def dump(value: object) -> None:
     sys.stdout.write("\n")
 
 
-def values_at(typed: Iterable[str], example: str) -> dict[str, list[int | str]]:
+def axes_of(typed: Iterable[str], example: str) -> dict[str, list[int | str]]:
     """What --at is given: "name=value" or "name=value,value" of each name once.
 
-    >>> values_at(["k=2,3", "group=S3"], "k=3")
+    >>> axes_of(["k=2,3", "group=S3"], "k=3")
     {'k': [2, 3], 'group': ['S3']}
     """
     axes: dict[str, list[int | str]] = {}

@@ -13,18 +13,7 @@ from depthlaw.advisor.atlas import GAPS, NONE, Atlas, AtlasBound, AtlasRow, atla
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..functions.tasks import tasks as known_tasks
-from .plain import (
-    dump,
-    heading,
-    note,
-    notes,
-    refuse_place,
-    say,
-    stdout,
-    tell,
-    values_at,
-    write_named,
-)
+from .plain import axes_of, dump, heading, note, notes, refuse_place, say, stdout, tell, write_named
 from .tables import names_table, plain_table, print_table, text_table
 from .terminal import waiting
 
@@ -74,9 +63,8 @@ def list_tasks(
         tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
         for end in filter(None, (row.lower, row.upper)):
             tell(bound_line(end), "  ")
-        for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
-            if quote:
-                tell(f"“{quote}”", "  ")
+        for quote in dict.fromkeys(e.quote for e in (row.lower, row.upper) if e and e.quote):
+            tell(f"“{quote}”", "  ")
 
 
 def _at_numbers(
@@ -88,7 +76,7 @@ def _at_numbers(
 
     from ..functions.atlas import AtlasAnswer
 
-    axes = values_at(typed, "k=3 n=16,32")
+    axes = axes_of(typed, "k=3 n=16,32")
     asked = [dict(zip(axes, numbers, strict=True)) for numbers in product(*axes.values())]
     found = [(numbers, AtlasAnswer(rows_at(task, None, tables, numbers))) for numbers in asked]
     rows = [{"at": numbers} | row for numbers, answer in found for row in answer.rows()]

@@ -59,7 +59,10 @@ def test_one_layer_more_is_worse(checked) -> None:
         ({"residaul": False}, "unknown field 'residaul'; accepted are family, task"),
         ({"layers": [{"heads": [], "mpl": 1}]}, "unknown field 'mpl' in layer 1"),
         ({"layers": [{"heads": [], "residual": "false"}]}, "residual is true or false"),
-        ({"layers": [{"heads": [_HEAD]}]}, "key in head 1 of layer 1 has 8 columns; the rest"),
+        (
+            {"layers": [{"heads": [_HEAD]}]},
+            "key in head 1 of layer 1 is 1 x 8; the",
+        ),
         ({"layers": [{"heads": [_HEAD | {"query": [["x"]]}]}]}, "query in head 1 of layer 1"),
         ({"end": ""}, "start and end are letters"),
         ({"positions": ["9^9^9^9", "i"]}, "cannot read the position '9^9^9^9'"),
@@ -75,24 +78,21 @@ def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "name", ["blocks-hard-left", "c2-deltanet", "parity-thoughts", "maximum-of-five"]
-)
+def parts(value):
+    """Every list and object in a net: where it stands."""
+    for key in value if isinstance(value, dict) else range(len(value)):
+        if isinstance(value[key], dict | list):
+            yield value, key
+            yield from parts(value[key])
+
+
+@pytest.mark.parametrize("name", ["blocks-hard-left", "c2-deltanet", "parity-thoughts"])
 def test_a_part_of_another_kind_is_refused(name) -> None:
-    """An empty object in place of a list of layers is no net of depth 0."""
-
-    def parts(value):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            if isinstance(value[key], dict | list):
-                yield value, key
-                yield from parts(value[key])
-
     net = stored(name)
     for part, key in [*parts(net)]:
         kept = part[key]
-        for other in ({}, [], "", 7):
-            if type(other) is not type(kept):
-                part[key] = other
+        for part[key] in ({}, [], "", 7):
+            if type(part[key]) is not type(kept):
                 with pytest.raises(UsageError):
                     check(net, length=4)
         part[key] = kept

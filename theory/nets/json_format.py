@@ -149,7 +149,7 @@ def _refuse_unknown(body: Mapping[str, Any]) -> None:
     refuse(body, known, "")
     misfit = partial(_refuse_misfit, field_of(body))
     vectors = [v for v in (body.get("embedding") or {}).values() if isinstance(v, list | tuple)]
-    width = len(vectors[0]) + len(body.get("positions") or ()) if vectors else None
+    width = len([*vectors[0], *(body.get("positions") or ())]) if vectors else None
     for number, layer in enumerate(body.get("layers") or (), 1):
         refuse(layer, of_layers, f" in layer {number}")
         misfit(layer, "matrix", f" in layer {number}", None, None)
@@ -177,13 +177,17 @@ def _refuse_misfit(
         return None
     try:
         matrix = _matrix(field, part[name])
-    except (TypeError, UsageError) as error:
-        why = error if isinstance(error, UsageError) else "it is no list of rows, each a list"
-        raise UsageError(f"{name}{where}: {why}") from None
-    for what, wanted, has in ("rows", rows, len(matrix)), ("columns", columns, len(matrix[0])):
-        if wanted not in (None, has):
-            raise UsageError(f"{name}{where} has {has} {what}; the rest asks for {wanted}")
-    return len(matrix)
+    except TypeError:
+        raise UsageError(f"{name}{where} is no list of rows, each a list of numbers") from None
+    except UsageError as error:
+        raise UsageError(f"{name}{where}: {error}") from None
+    has = (len(matrix), len(matrix[0]))
+    if rows not in (None, has[0]) or columns not in (None, has[1]):
+        asked = f"{rows or has[0]} x {columns or has[1]}"
+        raise UsageError(
+            f"{name}{where} is {has[0]} x {has[1]}; the rest of the net asks for {asked}"
+        )
+    return has[0]
 
 
 def net_of(body: Mapping[str, Any]) -> ExactNet:
