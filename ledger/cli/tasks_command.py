@@ -150,10 +150,9 @@ def language(
             {
                 "class": each.class_,
                 "depth": _depth(each),
-                "sources": [bound_line(bound) for bound in each.bounds],
-                "shown": [*_shown(each)],
-                **_facts(each),
+                "sources": [*map(bound_line, each.bounds)],
             }
+            | {"shown": [*_shown(each)], **_facts(each)}
             for each in found.classes
         ]
         return dump(whole | {"monoid": asked.elements} | kinds | {"classes": classes_})

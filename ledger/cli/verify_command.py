@@ -88,18 +88,10 @@ def verify(
     agreement, said = _agreement(work)
     for line in said:
         note(line)
+    complete = not only and own is None and corpus is None
     with copied() as printed:
-        judged = work.judged(failures)
-        code = _report(
-            work,
-            judged,
-            failures,
-            listed,
-            agreement,
-            own=own,
-            json_output=json_output,
-            complete=not only and own is None and corpus is None,
-        )
+        judged, more = work.judged(failures), {"json_output": json_output, "complete": complete}
+        code = _report(work, judged, failures, listed, agreement, own, **more)
     if not (failures or own or corpus):
         answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"], said)
         keep_answer(work.store, asked, answer)
@@ -112,8 +104,8 @@ def _report(
     failures: list[Failure],
     listed: Mapping[str, Any],
     agreement: Agreement | None,
-    *,
     own: Path | None,
+    *,
     json_output: bool,
     complete: bool,
 ) -> int:

@@ -115,8 +115,6 @@ _FIELDS = {
     "bound": (f"{_OF_ALL} layers words language alphabet", ""),
 }
 _OF_HEADS = "attention mask query key value output base divide"
-
-
 # What fields are, wherever they stand in a net; those without a value are left out.
 _FORMS: dict[str, tuple[Any, str]] = {
     "a list": (list | tuple | None, "alphabet positions layers heads read labels out bias"),
@@ -154,7 +152,7 @@ def _refuse_unknown(body: Mapping[str, Any]) -> None:
         refuse(layer, of_layers, f" in layer {number}")
         misfit(layer, "matrix", f" in layer {number}", None, None)
         for letter, step in (layer.get("step") or {}).items():
-            where = f" of {quoted(letter)} in layer {number}"
+            where = f" in the step of {quoted(letter)} in layer {number}"
             refuse(step, "matrix diagonal add", where)
             misfit(step, "matrix", where, None, misfit(step, "matrix", where, None, None))
         for place, head in enumerate(layer.get("heads") or (), 1):
@@ -181,13 +179,11 @@ def _refuse_misfit(
         raise UsageError(f"{name}{where} is no list of rows, each a list of numbers") from None
     except UsageError as error:
         raise UsageError(f"{name}{where}: {error}") from None
-    has = (len(matrix), len(matrix[0]))
-    if rows not in (None, has[0]) or columns not in (None, has[1]):
-        asked = f"{rows or has[0]} x {columns or has[1]}"
-        raise UsageError(
-            f"{name}{where} is {has[0]} x {has[1]}; the rest of the net asks for {asked}"
-        )
-    return has[0]
+    high, wide = len(matrix), len(matrix[0])
+    if rows not in (None, high) or columns not in (None, wide):
+        asked = f"{rows or high} x {columns or wide}"
+        raise UsageError(f"{name}{where} is {high} x {wide}; the rest of the net asks for {asked}")
+    return high
 
 
 def net_of(body: Mapping[str, Any]) -> ExactNet:
