@@ -760,9 +760,10 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     for task in answer.tasks:
         numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
         far = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
-        # Of a task alone the answer has said the rest.
-        whole = (task.question, [*numbers, *task.remarks])
-        yield whole if answer.shape else ("How far this goes:", far)
+        if answer.shape:
+            yield task.question, [*numbers, *task.remarks]
+        else:  # the answer has said the rest
+            yield "How far this goes:", far
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     yield "Initialisation for this depth:", answer.initialisation
