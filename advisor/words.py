@@ -34,6 +34,7 @@ from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
+from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
@@ -166,7 +167,8 @@ def _why(d: Decision, r: Reason) -> str:
         left = count(d.net).nonembedding
         why = say("why.rest-of-size", left=left, demands=demands, against=r.against)
     elif r.kind == "step":
-        why = say(f"why.{r.code}", steps=width_steps(template(d.case.resolved.target, c)))
+        steps = width_steps(template(d.case.resolved.target, c))
+        why = say(f"why.{r.code}", steps=steps, demands=demands)
     elif r.code == "nearest-legal-depth":
         why = say("why.nearest-legal-depth")
     elif r.bound is not None:
@@ -391,6 +393,12 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         yield _coded("warning.size", off=abs(off), larger=off > 0)
+    if d.unmoved:
+        known = {"layers": d.unmoved.architecture.layers, "size": d.unmoved.value}
+        yield _coded("warning.exact-size", moved=abs(known["layers"] - a.layers), **known)
+    if case.model is None and (parts := unbuilt(a)):
+        named = listed([say(f"unbuilt.{each.part}", value=each.value) for each in parts])
+        yield _coded("warning.unbuilt", parts=named)
     if e := a.experts:
         active, experts = e.active + e.shared, e.count + e.shared
         yield _coded("warning.experts", active=active, experts=experts)
