@@ -202,9 +202,9 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
 
     depth = shallowest if constraints.latency_matters else chosen.depth
 
-    def inside(a: Architecture) -> bool:
-        depths = depths_within(a, constraints, known_by)
-        return depths is not None and depths.low <= a.layers <= depths.high
+    def inside(total: float) -> range:
+        depths = _depths_of(total, constraints, known_by)
+        return range(depths.low, depths.high + 1) if depths else range(0)
 
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
@@ -253,7 +253,11 @@ def depths_within(
     constraints. They follow from size and constraints alone, at the real widths of d = 64 L: the
     rounding of one shape is no property of its size, and ranges would jump with it.
     """
-    target = Target(measure(a, "total"))
+    return _depths_of(measure(a, "total"), constraints, known_by)
+
+
+def _depths_of(total: float, constraints: Constraints, known_by: int | None) -> Interval | None:
+    target = Target(total)
     # Neither a demanded depth nor how a layer is divided says anything about the size.
     t = template(target, without(undivided(constraints), "layers"))
     depth = depth_at_aspect(target, t, _ASPECT)

@@ -20,15 +20,14 @@ from .shapes import (
     CLOSE,
     DEEPEST,
     DEFAULTS,
-    LEAST_ASPECT,
     MOST_ASPECT,
     Constraints,
     Measure,
     Shape,
     Target,
     Template,
-    depth_at_aspect,
     legal_depths,
+    measure,
     nearest,
     nearest_depth,
     real_width,
@@ -47,13 +46,15 @@ _STEPS = 128
 WORTH_SAYING = 0.02
 # How far a shape on the ladder may be from the size that it was aimed at, as a logarithm.
 _OFF = 0.1
+# How far a rung of each tier but the last may be from a size.
+_WITHIN = ((1, WORTH_SAYING), (2, WORTH_SAYING))
 # How far a recommended shape may be from the size that was asked for, as a logarithm.
 FARTHEST = 0.25
 # Depths so near to a budget's, as a logarithm, but for the next ones no more than so many on each
 # side, are tried before the shape of a layer is given up.
-NEAR_RULE, _NEIGHBOURS = 0.1, 8
+NEAR_RULE, _NEIGHBOURS, _NEXT = 0.1, 8, 0.03
 # How many depths are tried where none near the rule can be built.
-_MOST_DEPTHS = 256
+_MOST_DEPTHS = 32
 
 
 class Rung(NamedTuple):
@@ -61,8 +62,8 @@ class Rung(NamedTuple):
 
     size: int
     architecture: Architecture
-    # 0: of the depth of a budget of its size. Of another depth where that has no shape: 1: it has
-    # the size that it was aimed at, 2: it has not.
+    # 0: of the depth of a budget of its size. Of another where that has no shape: 1: of one next to
+    # it, or within 3 %, 2: of another, 3: it has not the size that it was aimed at.
     tier: int = 0
     far: bool = False  # the depth of a budget of its size is far from its own
 
@@ -77,27 +78,31 @@ class Ladder:
             token's own count: active ones, and looped layers as often as they are passed.
         of: the count that sizes are given by.
         at_least: take the next legal depth that is not below the rule, instead of the nearest.
-        inside: which shapes far from the rule may stand in where none near it can be built.
+        inside: the depths of nets of so many parameters in all that may stand in where none near
+            the rule can be built.
     """
 
     constraints: Constraints
     depth: Callable[[float, float], float]
     of: Measure = "total"
     at_least: bool = False
-    inside: Callable[[Architecture], bool] = lambda architecture: False
+    inside: Callable[[float], range] = lambda total: range(0)
     _starts: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
     _templates: dict[tuple[float, bool], Template] = field(
         default_factory=dict, compare=False, repr=False
     )
     _depths: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
+    _counting: dict[Rung, bool] = field(default_factory=dict, compare=False, repr=False)
     _rungs: dict[int, Rung | None] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, size: float) -> Rung | None:
-        """The rung for a size: within 2 % the nearest of the budget's depth, or else of those that
-        have the size they were aimed at; or else the nearest of all within a quarter; by the ratio,
-        and of equally near ones the smaller. None where there is none."""
-        found = self._of_its_depth(size) or self._nearest(size, 1, WORTH_SAYING, CLOSE)
-        return found or self._nearest(size, 2, FARTHEST, _OFF)
+        """The rung for a size: within 2 % the nearest of the budget's depth, or else of those next
+        to it, or of all that have the size they were aimed at; or else the nearest of all within a
+        quarter; by the ratio, and of equally near ones the smaller. None where there is none."""
+        for tier, reach in ((0, 0.0), *_WITHIN, (3, _OFF), (3, FARTHEST)):
+            if found := self._nearest(size, tier, reach):
+                return found
+        return None
 
     def budget_depth(self, size: float) -> int:
         """The depth of a budget: the legal one for the rule, whatever shapes there are."""
@@ -112,18 +117,21 @@ class Ladder:
                 found.append(self._rung(k))
         return _closest((rung for rung in found if rung and not rung.tier), size, WORTH_SAYING)
 
-    def _nearest(self, size: float, tier: int, reach: float, off: float) -> Rung | None:
-        """The nearest rung of all up to a tier. One counts where none of a better tier is taken
-        for its own size."""
-        aims = range(_aim(size, -reach - off) - 1, _aim(size, reach + off) + 2)
+    def _nearest(self, size: float, tier: int, reach: float) -> Rung | None:
+        """The nearest rung of all up to a tier."""
+        if not tier:
+            return self._of_its_depth(size)
+        far = reach + (_OFF if tier == 3 else CLOSE)
+        aims = range(_aim(size, -far) - 1, _aim(size, far) + 2)
         rungs = (rung for k in aims if (rung := self._rung(k)) and rung.tier <= tier)
-        counting = (
-            rung
-            for rung in rungs
-            if not (rung.tier and self._of_its_depth(rung.size))
-            and not (rung.tier == 2 and self._nearest(rung.size, 1, WORTH_SAYING, CLOSE))
-        )
-        return _closest(counting, size, reach)
+        return _closest(filter(self._counts, rungs), size, reach)
+
+    def _counts(self, rung: Rung) -> bool:
+        """Whether no rung of a better tier is taken for its own size."""
+        if rung not in self._counting:
+            better = ((0, 0.0), *_WITHIN)[: rung.tier]
+            self._counting[rung] = not any(self._nearest(rung.size, *tier) for tier in better)
+        return self._counting[rung]
 
     def _rung(self, k: int) -> Rung | None:
         if k not in self._rungs:
@@ -182,22 +190,32 @@ class Ladder:
         if _reached(own) and stays and not reached[0].fits:
             return Rung(round(own.value), own.architecture)
         if not reached and self.constraints.width is None:
-            far = self._far(target, budget)
-            reached, near = [*filter(_reached, far)], [*near, *far]
+            inside = self.inside(measure(own.architecture, "total") * target.value / own.value)
+            depths = legal_depths(self.constraints, inside.start, inside.stop - 1)
+            # Of hundreds every so many is enough.
+            depths = depths[:: 1 + len(depths) // _MOST_DEPTHS]
+            for shape in self._shapes(target, depths, budget):
+                near.append(shape)
+                if _reached(shape):
+                    reached = [shape]
+                    break
         shape = reached[0] if reached else min(near, key=lambda shape: abs(shape.mismatch))
-        if abs(math.log(shape.value / target.value)) > _OFF:
-            return None
         a = shape.architecture
         far = a.layers not in self._near(budget)
-        return Rung(round(shape.value), a, 1 if reached else 2, far)
+        if abs(math.log(shape.value / target.value)) > _OFF or (
+            far and a.layers not in self.inside(measure(a, "total"))
+        ):
+            return None
+        tier = 3 - bool(reached) - bool(reached and a.layers in self._near(budget, _NEXT))
+        return Rung(round(shape.value), a, tier, far)
 
-    def _near(self, budget: int) -> list[int]:
-        """The legal depths near a budget's: the next ones, or within a tenth."""
+    def _near(self, budget: int, most: float = NEAR_RULE) -> list[int]:
+        """The legal depths near a budget's: the next ones, or up to a distance."""
         depths = legal_depths(self.constraints, 1, DEEPEST)
         place = bisect_left(depths, budget)
         few = depths[max(0, place - _NEIGHBOURS) : place + _NEIGHBOURS + 1]
         ends = depths[max(0, place - 1)], depths[min(place + 1, len(depths) - 1)]
-        near = math.exp(NEAR_RULE)
+        near = math.exp(most)
         return [n for n in few if n in ends or budget / near <= n <= budget * near]
 
     def _shapes(self, target: Target, depths: Iterable[int], budget: int) -> Iterator[Shape]:
@@ -205,21 +223,6 @@ class Ladder:
         t = self._template(target)
         order = sorted(depths, key=lambda layers: abs(math.log(layers / budget)))
         return (shape for layers in order if (shape := nearest(target, t, layers)))
-
-    def _far(self, target: Target, budget: int) -> list[Shape]:
-        """The shapes inside whose depth is not near the budget's."""
-        t = self._template(target)
-        least, most = (depth_at_aspect(target, t, d) for d in (MOST_ASPECT, LEAST_ASPECT))
-        depths = legal_depths(self.constraints, math.ceil(least), math.floor(most))
-        # Of thousands every so many is enough.
-        depths, outside, found = depths[:: 1 + len(depths) // _MOST_DEPTHS], set(), []
-        for shape in self._shapes(target, depths, budget):
-            deeper = shape.architecture.layers > budget
-            if deeper not in outside and self.inside(shape.architecture):
-                found.append(shape)
-            else:
-                outside.add(deeper)  # and so are those beyond it
-        return found
 
     def rule_depth(self, target: Target) -> float:
         """The depth where the rule meets a size, whatever loops and stages divide."""
