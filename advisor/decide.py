@@ -181,8 +181,9 @@ class Case:
         seen, c = layers_of(a), self.constraints
         if self.model is not None or c.width is not None:
             return seen
-        t = template(self.resolved.target, undivided(c))
-        return seen._replace(per_layer=squares(t, a.layers, a.width))
+        one = squares(template(self.resolved.target, undivided(c)), a.layers, a.width)
+        width = math.sqrt(seen.parameters / one / a.layers)
+        return Layers(seen.parameters, one, width / a.layers)
 
 
 def net_kind(c: Constraints) -> NetKind:
