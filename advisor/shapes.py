@@ -857,7 +857,7 @@ def width_steps(t: Template) -> str:
     factors = [f"head width {t.head_width}"]
     factors += [f"{ratio:,} query heads a key head"] * (ratio > 1)
     factors += [f"{c.tensor:,} devices"] * (c.tensor > 1)
-    coarse = t.head_width * t.heads % t.multiple
+    coarse = t.step != t.head_width * t.heads
     return f"{t.step:,} ({' x '.join(factors)}{f', multiple {t.multiple}' if coarse else ''})"
 
 
@@ -866,7 +866,7 @@ def narrower(t: Template) -> str:
     c, reason = t.demanded, ""
     if c.width is not None:
         return "a smaller width, "
-    if (heads := t.head_width * t.heads) % t.multiple:
+    if t.step != (heads := t.head_width * t.heads):
         reason += f"a multiple of {math.gcd(heads, t.multiple)}, "
     if c.tensor > 1:
         reason += "fewer devices, "

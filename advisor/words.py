@@ -21,7 +21,6 @@ from .claim_verdicts import about, title, verdict
 from .counting import count, flops, memory, per_layer
 from .decide import (
     NEAR,
-    WORTH_SAYING,
     Decision,
     depth_for,
     depths_within,
@@ -38,6 +37,7 @@ from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
+from .shape_search import WORTH_SAYING
 from .shapes import (
     DEFAULTS,
     NAMES,
