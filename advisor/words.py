@@ -21,7 +21,6 @@ from .claim_verdicts import about, title, verdict
 from .counting import count, flops, memory, per_layer
 from .decide import (
     NEAR,
-    WORTH_SAYING,
     Decision,
     depth_for,
     depths_within,
@@ -34,9 +33,11 @@ from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
+from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
+from .shape_search import WORTH_SAYING
 from .shapes import (
     DEFAULTS,
     NAMES,
@@ -167,7 +168,8 @@ def _why(d: Decision, r: Reason) -> str:
         left = count(d.net).nonembedding
         why = say("why.rest-of-size", left=left, demands=demands, against=r.against)
     elif r.kind == "step":
-        why = say(f"why.{r.code}", steps=width_steps(template(d.case.resolved.target, c)))
+        steps = width_steps(template(d.case.resolved.target, c))
+        why = say(f"why.{r.code}", steps=steps, demands=demands)
     elif r.code == "nearest-legal-depth":
         why = say("why.nearest-legal-depth")
     elif r.bound is not None:
@@ -313,7 +315,7 @@ def _rule_brief(d: Decision) -> str:
 
 
 def _rule_outside(d: Decision) -> bool:
-    seen = layers_of(d.net)
+    seen = d.case.seen(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
 
 
@@ -329,7 +331,7 @@ def _better_depths(d: Decision, within: Interval) -> str:
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.net, within.high, _AT_STAKE, d.case.known_by)
+    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -392,6 +394,12 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         yield _coded("warning.size", off=abs(off), larger=off > 0)
+    if d.unmoved:
+        known = {"layers": d.unmoved.architecture.layers, "size": d.unmoved.value}
+        yield _coded("warning.exact-size", moved=abs(known["layers"] - a.layers), **known)
+    if case.model is None and (parts := unbuilt(a)):
+        named = listed([say(f"unbuilt.{each.part}", value=each.value) for each in parts])
+        yield _coded("warning.unbuilt", parts=named)
     if e := a.experts:
         active, experts = e.active + e.shared, e.count + e.shared
         yield _coded("warning.experts", active=active, experts=experts)
@@ -469,7 +477,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         usual, better = d.leaning and d.leaning.layers, _better_depths(d, within)
         known = {"usual": usual, "untold": _UNTOLD, "better": better, "outside": outside}
         yield _coded("doubt.extrapolated", **known)
-    seen = layers_of(a)
+    seen = case.seen(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _coded("doubt.contradicted", comparisons="; ".join(map(str, against)))
     if outside and not (within and within.extrapolated):
