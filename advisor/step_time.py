@@ -10,7 +10,6 @@ follows from published trainings (training_runs.csv) by this same formula.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
@@ -81,8 +80,8 @@ def step_time(
 
     >>> net, plan = Architecture(32, 4096, 32, 11008, 32000), ParallelPlan(8, zero=1, batch=64)
     >>> time = step_time(net, plan, gpu("H100"), 0.5)
-    >>> round(time.seconds, 2), time.utilisation, time.of_depth
-    (3.05, 0.5, 0.0)
+    >>> round(time.seconds, 2), round(time.utilisation, 3), time.of_depth
+    (3.19, 0.478, 0.0)
     """
     assert device.flops is not None
     f, m, tokens = flops(a, a.context), plan.microbatches, plan.microbatch * a.context
@@ -117,7 +116,7 @@ def efficiency_of(
     """The efficiency at which `step_time` gives so many seconds; at most infinity.
 
     >>> net, plan = Architecture(32, 4096, 32, 11008, 32000), ParallelPlan(8, zero=1, batch=64)
-    >>> round(efficiency_of(net, plan, gpu("H100"), 3.0457), 4)
+    >>> round(efficiency_of(net, plan, gpu("H100"), 3.19), 2)
     0.5
     """
     at_peak = step_time(a, plan, device, 1.0, layer_seconds)
@@ -129,7 +128,7 @@ def efficiency_of(
 # --- published trainings --------------------------------------------------------------------------
 
 
-class TrainingRun(NamedTuple):
+class PublishedTraining(NamedTuple):
     """A published training: a row of training_runs.csv."""
 
     set: str  # whose measurements
@@ -158,7 +157,7 @@ class TrainingRun(NamedTuple):
 
 
 @cache
-def training_runs() -> tuple[TrainingRun, ...]:
+def training_runs() -> tuple[PublishedTraining, ...]:
     """The rows of training_runs.csv.
 
     >>> len({run.set for run in training_runs()}) >= 6
@@ -168,7 +167,7 @@ def training_runs() -> tuple[TrainingRun, ...]:
         return tuple(map(_run, csv.DictReader(file)))
 
 
-def _run(row: dict[str, str]) -> TrainingRun:
+def _run(row: dict[str, str]) -> PublishedTraining:
     def whole(name: str) -> int | None:
         return int(row[name]) if row[name] else None
 
@@ -185,7 +184,7 @@ def _run(row: dict[str, str]) -> TrainingRun:
         recompute=row["recompute"],  # type: ignore[arg-type]
         sequence=row["sequence"] == "yes",
     )
-    return TrainingRun(
+    return PublishedTraining(
         row["set"],
         row["name"],
         net,
@@ -201,12 +200,13 @@ def _run(row: dict[str, str]) -> TrainingRun:
 
 
 class Efficiencies(NamedTuple):
-    """What share of the peak the products of published trainings reached on a kind of GPU."""
+    """What share of the peak the products of published nets reached on a kind of GPU, each by the
+    best of its plans."""
 
     low: float
     middle: float  # median of the sources' medians
     high: float
-    runs: int
+    nets: int
     sources: tuple[str, ...]
     family: str  # of the GPU; empty: those of all, since none is known on this one
 
@@ -220,27 +220,27 @@ def efficiencies(device: Hardware | None, but: str = "") -> Efficiencies:
     known = [run for run in training_runs() if run.seconds is not None and run.set != but]
     family = device.name.split()[0] if device else ""
     same = [run for run in known if run.family == family]
-    return _efficiencies(same or known, family if same else "")
-
-
-def _efficiencies(runs: Iterable[TrainingRun], family: str) -> Efficiencies:
+    best: dict[tuple[str, Architecture, str], float] = {}
+    for run in same or known:
+        net = run.set, run.net, run.device.name
+        best[net] = max(best.get(net, 0.0), run.efficiency or 0.0)
     by_set: dict[str, list[float]] = {}
-    for run in runs:
-        by_set.setdefault(run.set, []).append(run.efficiency or 0.0)
-    every = [value for values in by_set.values() for value in values]
+    for (source, _, _), value in best.items():
+        by_set.setdefault(source, []).append(value)
     middle = median(median(values) for values in by_set.values())
-    return Efficiencies(min(every), middle, max(every), len(every), tuple(by_set), family)
+    ends = min(best.values()), max(best.values())
+    return Efficiencies(ends[0], middle, ends[1], len(best), tuple(by_set), family if same else "")
 
 
 class Beside(NamedTuple):
     """The model beside a published training, as ratios of the model's number to the published."""
 
-    run: TrainingRun
+    run: PublishedTraining
     seconds: float | None  # at the middle efficiency of the other sources on the same kind of GPU
     memory: float | None
 
 
-def beside(run: TrainingRun) -> Beside:
+def beside(run: PublishedTraining) -> Beside:
     """The model beside a published training; no ratio where that publishes no number."""
     seconds = memory = None
     if run.seconds is not None:
@@ -249,3 +249,18 @@ def beside(run: TrainingRun) -> Beside:
     if run.memory is not None:
         memory = float(training_memory(run.net, run.plan).total) / run.memory
     return Beside(run, seconds, memory)
+
+
+@cache
+def overhead() -> tuple[float, str]:
+    """How many times the memory that `training_memory` counts programs took, by the published
+    trainings of the source where that is most, at its median; and that source.
+
+    >>> round(overhead()[0], 1), overhead()[1]
+    (1.4, 'BLOOM')
+    """
+    by_set: dict[str, list[float]] = {}
+    for one in map(beside, training_runs()):
+        if one.memory is not None:
+            by_set.setdefault(one.run.set, []).append(1 / one.memory)
+    return max((median(factors), source) for source, factors in by_set.items())

@@ -7,7 +7,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Literal
+from functools import lru_cache
+from itertools import product
+from typing import Literal, NamedTuple
 
 from .architecture import Architecture
 from .base.quantities import UsageError, shown
@@ -89,6 +91,11 @@ class ParallelPlan:
     def microbatches(self) -> int:
         """Microbatches that pass each stage in a step."""
         return self.sequences // (self.data * self.microbatch)
+
+    def filled(self) -> ParallelPlan:
+        """The same with a batch of four microbatches for each stage: the bubble is then less than a
+        quarter of the work."""
+        return replace(self, batch=4 * self.pipeline * self.data * self.microbatch)
 
     def in_flight(self, stage: int) -> Fraction:
         """Microbatches whose activations a stage holds when it holds most, in whole stages.
@@ -198,21 +205,35 @@ def _stage(a: Architecture, plan: ParallelPlan, stage: int, own: int) -> Trainin
     )
 
 
+class _Numbers(NamedTuple):
+    """Parameters on one GPU of so many that divide the matrices, without stages."""
+
+    layers: Fraction
+    experts: Fraction
+    input: Fraction
+    output: Fraction
+    table: Fraction  # of a tied table that the last stage holds too
+
+
+@lru_cache(maxsize=256)
+def _numbers(a: Architecture, tensor: int) -> _Numbers:
+    places = by_place(a)
+    sums = dict.fromkeys((*places, "expert"), Fraction())
+    for place, there in places.items():
+        for w in there:
+            sums["expert" if w.role == "expert" else place] += w.copies * _divided(w, a, tensor)
+    table = next(w for w in places["input"] if w.name == "tokens")
+    tied = _divided(table, a, tensor) if a.tied else Fraction()
+    return _Numbers(sums["layers"], sums["expert"], sums["input"], sums["output"], tied)
+
+
 def _held(
     a: Architecture, plan: ParallelPlan, share: Fraction, first: bool, last: bool
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Parameters on a GPU: of its share of the layers, of the experts in them, and of the ends."""
-    places = by_place(a)
-    inside = {"expert": Fraction(), "": Fraction()}
-    for w in places["layers"]:
-        inside["expert" if w.role == "expert" else ""] += w.copies * _divided(w, a, plan.tensor)
-    ends = Fraction()
-    for w in (*places["input"] * first, *places["output"] * last):
-        ends += w.copies * _divided(w, a, plan.tensor)
-    if a.tied and last and not first:
-        table = next(w for w in places["input"] if w.name == "tokens")
-        ends += _divided(table, a, plan.tensor)
-    return share * inside[""], share * inside["expert"] / plan.expert, ends
+    n = _numbers(a, plan.tensor)
+    ends = first * n.input + last * n.output + (last and not first) * n.table
+    return share * n.layers, share * n.experts / plan.expert, ends
 
 
 def _divided(w: Weight, a: Architecture, tensor: int) -> Fraction:
@@ -287,20 +308,20 @@ def simplest(a: Architecture, plan: ParallelPlan, room: float, free: set[str]) -
     depths = [p for p in range(1, min(a.own_layers, plan.gpus) + 1) if not a.own_layers % p]
     if a.encoder_layers:
         depths = [1]
-    for recompute in ("selective", "full") if "recompute" in free else (plan.recompute,):
-        for pipeline in depths if "pipeline" in free else (plan.pipeline,):
-            for tensor in tensors if "tensor" in free else (plan.tensor,):
-                for zero in range(4) if "zero" in free else (plan.zero,):
-                    if plan.gpus % (tensor * pipeline):
-                        continue
-                    try:
-                        other = replace(
-                            plan, recompute=recompute, pipeline=pipeline, tensor=tensor, zero=zero
-                        )
-                    except UsageError:  # of a batch that this many copies do not divide
-                        continue
-                    if plan.batch is None and pipeline > 1:
-                        other = replace(other, batch=4 * pipeline * other.sequences)
-                    if training_memory(a, other).total <= room:
-                        return other
+    ways = product(
+        RECOMPUTE[1:] if "recompute" in free else (plan.recompute,),
+        depths if "pipeline" in free else (plan.pipeline,),
+        tensors if "tensor" in free else (plan.tensor,),
+        range(4) if "zero" in free else (plan.zero,),
+    )
+    for recompute, pipeline, tensor, zero in ways:
+        asked = {"recompute": recompute, "pipeline": pipeline, "tensor": tensor, "zero": zero}
+        try:
+            other = replace(plan, **asked)  # type: ignore[arg-type]
+        except UsageError:  # of GPUs or a batch that this does not divide
+            continue
+        if plan.batch is None and pipeline > 1:
+            other = other.filled()
+        if training_memory(a, other).total <= room:
+            return other
     return plan

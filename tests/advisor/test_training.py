@@ -169,18 +169,18 @@ def test_published_trainings_lie_where_they_are_said_to_lie() -> None:
     assert len(seconds) >= 180
     assert len({run.set for run in seconds}) == 10
     spans = {
-        "BLOOM": (0.65, 1.3),
-        "Megatron-LM": (0.95, 1.15),
-        "MT-NLG": (0.8, 0.95),
-        "MPT": (0.7, 1.85),
-        "torchtitan": (0.95, 1.4),
-        "AutoModel": (0.7, 1.05),
-        "GPT-NeoX": (0.75, 0.9),
-        "LLaMA": (1.1, 1.2),
+        "BLOOM": (0.6, 1.25),
+        "Megatron-LM": (0.9, 1.1),
+        "MT-NLG": (0.75, 0.9),
+        "MPT": (0.65, 1.85),
+        "torchtitan": (0.95, 1.35),
+        "AutoModel": (0.6, 0.9),
+        "GPT-NeoX": (0.75, 0.85),
+        "LLaMA": (1.05, 1.15),
         # No other source is on MI250X, and these nets are small.
-        "Gemstones": (0.25, 0.75),
+        "Gemstones": (0.25, 0.7),
         # A net of 1B on up to 64 GPUs, divided in ways that do not suit it.
-        "nanotron": (0.15, 0.85),
+        "nanotron": (0.15, 0.75),
     }
     for run, ratio in seconds.items():
         low, high = spans[run.set]
@@ -190,7 +190,7 @@ def test_published_trainings_lie_where_they_are_said_to_lie() -> None:
         for run in seconds
         for e in (efficiencies(run.device, but=run.set),)
     )
-    assert 0.8 < within / len(seconds) < 0.9
+    assert 0.65 < within / len(seconds) < 0.75
     memory: dict[str, list[float]] = {}
     for r in ratios:
         if r.memory:
