@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from .architecture import Architecture
 from .base.quantities import LEAST, MOST, UsageError, binary, shown, size
@@ -29,7 +30,9 @@ from .shapes import (
     shapes,
     template,
 )
-from .training_memory import Recompute
+
+if TYPE_CHECKING:
+    from .training_memory import Recompute
 
 FLOPS_PER_PARAMETER_AND_TOKEN = 6
 TOKENS_PER_PARAMETER = 20

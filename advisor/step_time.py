@@ -137,18 +137,12 @@ class PublishedTraining(NamedTuple):
     device: Hardware
     plan: ParallelPlan
     seconds: float | None  # of a step
+    efficiency: float | None  # of its products, by `efficiency_of`
     memory: float | None  # bytes on the fullest GPU, as its program or driver says
     fits: bool  # False: it ran out of memory
     source: str
     place: str
     wording: str  # printed, reported, derived
-
-    @property
-    def efficiency(self) -> float | None:
-        """By `efficiency_of`, of the products alone."""
-        if self.seconds is None:
-            return None
-        return efficiency_of(self.net, self.plan, self.device, self.seconds)
 
     @property
     def family(self) -> str:
@@ -184,13 +178,15 @@ def _run(row: dict[str, str]) -> PublishedTraining:
         recompute=row["recompute"],  # type: ignore[arg-type]
         sequence=row["sequence"] == "yes",
     )
+    device, seconds = gpu(row["gpu"]), float(row["seconds"]) if row["seconds"] else None
     return PublishedTraining(
         row["set"],
         row["name"],
         net,
-        gpu(row["gpu"]),
+        device,
         plan,
-        float(row["seconds"]) if row["seconds"] else None,
+        seconds,
+        None if seconds is None else efficiency_of(net, plan, device, seconds),
         float(row["gibibytes"]) * 2**30 if row["gibibytes"] else None,
         row["fits"] == "yes",
         row["source"],

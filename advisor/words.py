@@ -735,7 +735,7 @@ def _times_by(cost: TrainingCost) -> str:
         return say("training.published", e=cost.efficiencies, alone=alone)
     low, middle, high = cost.utilisation
     code = "training.stated" if low == high else "training.measured"
-    return say(code, share=middle, kernels=cost.step.kernels / cost.step.seconds)
+    return say(code, share=middle, kernels=cost.step.kernels / cost.step.seconds or None)
 
 
 def _plan(cost: TrainingCost) -> str:
