@@ -971,6 +971,15 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
+def compared(what: str, low: int, high: int, **known: Any) -> str:
+    """Which of several nets has least and which most of something.
+
+    >>> compared("layers", 32, 36, least="A", most="B")
+    'B is deepest, with 36 layers; A has 32.'
+    """
+    return say(f"compare.{what}", low=low, high=high, saved=1 - low / high, **known)
+
+
 def milliseconds(interval: tuple[float, float, float]) -> str:
     """Milliseconds for one token with their interval."""
     low, middle, high = map(budgets.milliseconds, interval)
