@@ -315,9 +315,9 @@ def _training_flops(b: Budget, notes: list[str]) -> float | None:
     """The FLOPs that may be spent, None where nothing says."""
     if b.gpu is None or b.hours is None:
         if b.gpu is not None:
-            gpu(b.gpu)
-        if idle_gpu(b):
-            notes.append(f"the {gpu(b.gpu).name} changes nothing: no net is trained on it here")
+            named = gpu(b.gpu).name
+            if idle_gpu(b):
+                notes.append(f"the {named} changes nothing: no net is trained on it here")
         return b.flops
     name, peak = _trainer(b.gpu)
     flops = b.gpus * b.hours * 3600 * peak * b.share

@@ -15,8 +15,8 @@ from .shapes import TRAINING_CONTEXT, Constraints, demands_of
 from .step_time import Efficiencies, StepTime, efficiencies, efficiency_of, overhead, step_time
 from .training_memory import PARTS, ParallelPlan, divides, simplest, training_memory
 
-# What of a plan may be demanded, by its field and the field of Budget or Constraints.
-_FREE = {"recompute": "recompute", "pipeline": "pipeline", "tensor": "tensor", "zero": "zero"}
+# What of a plan is chosen where it is not demanded, in the order in which it is spared.
+_FREE = ("recompute", "pipeline", "tensor", "zero")
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,8 @@ def _plan(
 ) -> tuple[ParallelPlan, tuple[str, ...]]:
     """The plan of what is demanded, and the simplest of what is not; and what that is."""
     b = done.budget
-    demanded = {"tensor": c.tensor, "pipeline": c.pipeline, "zero": b.zero}
-    demanded |= {"recompute": b.recompute}
-    free = {n for n, v in demanded.items() if v is None or (v == 1 and n not in demands_of(c))}
+    demanded = {*demands_of(c), *(n for n in ("zero", "recompute") if getattr(b, n) is not None)}
+    free = set(_FREE) - demanded
     plan = ParallelPlan(
         int(b.gpus),
         c.tensor,

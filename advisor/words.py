@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -687,9 +687,8 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Budget", "; ".join(answer.limits)
     if cost := answer.training:
         yield "Training", say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
-        parts = {part: binary(number) for part, number in cost.memory.items() if number}
-        listing = ", ".join(f"{part} {number}" for part, number in parts.items())
-        yield "Memory", say("training.memory", cost=cost, parts=listing, plan=_plan(cost))
+        held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
+        yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
     if not given:
         yield from _grounds(answer)
     if len(set(answer.stages)) > 1 and not given:
@@ -969,6 +968,15 @@ def counted(c: Count) -> str:
 def layers(number: int) -> str:
     """So many layers."""
     return plural(number, "layer")
+
+
+def next_net(found: Mapping[str, Any]) -> str:
+    """What the laws of somebody's own losses say of a net, beside published grids."""
+    laws = [say(f"fit.{law['form']}", law=law["layers"]) for law in found["laws"]]
+    said = [say("next.laws", **{**found, "laws": " or ".join(laws)}) if laws else say("next.none")]
+    if laws and found["beyond"] > 1:
+        said.append(say("next.beyond", **found))
+    return " ".join([*said, say("next.published", **found)])
 
 
 def compared(what: str, low: int, high: int, **known: Any) -> str:
