@@ -17,6 +17,8 @@ from .training_memory import PARTS, ParallelPlan, divides, simplest, training_me
 
 # What of a plan is chosen where it is not demanded, in the order in which it is spared.
 _FREE = ("recompute", "pipeline", "tensor", "zero")
+# The GPUs of a machine, all of which divide each matrix.
+_MACHINE = ParallelPlan(8, tensor=8)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class TrainingCost:
     overhead: float  # how many times the counted memory programs took
     fits: bool | None  # whether that is in the room; None where no room is known
     lost: dict[str, float]  # what the plan does not divide evenly: the share of its work lost
+    lost_over_8: dict[str, float]  # the same where the 8 GPUs of a machine divided each matrix
     tokens: float
     assumed: bool  # the tokens: 20 a parameter, since none are given
     context: int  # tokens of a sequence
@@ -98,7 +101,7 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
         None if device.memory is None else round(device.memory),
         factor,
         fits,
-        {name: float(part) for name, part in divides(net, plan).items()},
+        *({name: float(part) for name, part in divides(net, p).items()} for p in (plan, _MACHINE)),
         tokens,
         done.tokens is None,
         net.context,

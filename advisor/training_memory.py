@@ -278,8 +278,8 @@ def _activations(
 
 
 def divides(a: Architecture, plan: ParallelPlan) -> dict[str, Fraction]:
-    """What of a net a plan does not divide evenly, each with the share of its GPUs' time that is
-    lost by it: the fullest GPU sets the pace.
+    """What of a net a plan does not divide evenly, each with the share of the work on it that is
+    lost, as the fullest GPU sets the pace. Key heads that are repeated evenly are no loss.
 
     >>> net = Architecture(30, 2304, 18, 6144, 32000, kv_heads=6)
     >>> divides(net, ParallelPlan(16, tensor=4, pipeline=4))
@@ -290,13 +290,17 @@ def divides(a: Architecture, plan: ParallelPlan) -> dict[str, Fraction]:
         "key heads": (a.key_heads, plan.tensor),
         "layers": (a.own_layers, plan.pipeline),
     }
-    lost = {name: 1 - Fraction(of, n * -(-of // n)) for name, (of, n) in parts.items()}
-    return {name: share for name, share in lost.items() if share}
+    return {
+        name: 1 - Fraction(of, n * -(-of // n))
+        for name, (of, n) in parts.items()
+        if of % n and not (name == "key heads" and n % of == 0)
+    }
 
 
 def simplest(a: Architecture, plan: ParallelPlan, room: float, free: set[str]) -> ParallelPlan:
     """The plan that fits into `room` bytes of each GPU and asks least of what is free: of
-    recomputation, then of stages, of tensor parallelism, of ZeRO; the given one where none fits.
+    recomputation, then of stages, of tensor parallelism, of ZeRO; where none fits, the one that
+    holds least.
 
     Stages divide the layers, tensor parallelism the heads and key heads, up to the 8 GPUs that
     most machines join; a step then has four microbatches for each stage, unless the batch is given.
@@ -314,6 +318,7 @@ def simplest(a: Architecture, plan: ParallelPlan, room: float, free: set[str]) -
         tensors if "tensor" in free else (plan.tensor,),
         range(4) if "zero" in free else (plan.zero,),
     )
+    least = training_memory(a, plan).total, plan
     for recompute, pipeline, tensor, zero in ways:
         asked = {"recompute": recompute, "pipeline": pipeline, "tensor": tensor, "zero": zero}
         try:
@@ -322,6 +327,8 @@ def simplest(a: Architecture, plan: ParallelPlan, room: float, free: set[str]) -
             continue
         if plan.batch is None and pipeline > 1:
             other = other.filled()
-        if training_memory(a, other).total <= room:
+        total = training_memory(a, other).total
+        if total <= room:
             return other
-    return plan
+        least = min(least, (total, other), key=lambda held: held[0])
+    return least[1]

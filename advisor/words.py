@@ -478,6 +478,9 @@ def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
     """What a plan does not fit, unless no plan would, and what it does not divide."""
     if cost.fits is False and not hopeless:
         yield _coded("warning.training-plan", cost=cost, chosen=bool(cost.chosen))
+    if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
+        losses = [f"{share:.0%} on the {name}" for name, share in cost.lost_over_8.items()]
+        yield _coded("warning.plan-machine", losses=losses)
     for name, lost in cost.lost.items():
         by = cost.plan.pipeline if name == "layers" else cost.plan.tensor
         yield _coded("warning.plan-divides", name=name, lost=lost, by=by)
@@ -716,13 +719,15 @@ def _short(answer: Answer) -> Iterator[Row]:
 
 
 def _hours(cost: TrainingCost) -> str:
-    """How long a training takes, in hours, or in days from two on.
+    """How long a training takes, in minutes, hours, or days from two on.
 
     >>> from types import SimpleNamespace
     >>> _hours(SimpleNamespace(hours=(8.2, 12.4, 17.0))), _hours(SimpleNamespace(hours=(70,) * 3))
     ('12 hours (8.2 to 17)', '2.9 days')
     """
-    unit, per = ("hours", 1) if cost.hours[1] < 48 else ("days", 24)
+    unit, per = ("hours", 1.0) if cost.hours[1] < 48 else ("days", 24.0)
+    if cost.hours[1] < 1:
+        unit, per = "minutes", 1 / 60
     low, middle, high = (f"{float(f'{hours / per:.2g}'):,g}" for hours in cost.hours)
     return f"{middle} {unit}" + (f" ({low} to {high})" if low != high else "")
 

@@ -225,6 +225,11 @@ def test_a_shape_that_does_not_divide_says_what_that_costs() -> None:
     uneven = step_time(net, plan, H100, 0.5)
     even = step_time(net.with_(layers=32, heads=20, kv_heads=4, head_width=128), plan, H100, 0.5)
     assert uneven.utilisation < even.utilisation
+    # 8 key heads on 16 GPUs are repeated, 6 are not.
+    assert "key heads" not in divides(net.with_(kv_heads=2), plan)
+    said = recommend(config=net, gpu="H100", gpus=64)
+    assert said.training.lost_over_8 == {"heads": 0.25, "key heads": 0.25}
+    assert "plan-machine" in said.warning_codes
     assert divides(net.with_(layers=32, heads=16, kv_heads=8, head_width=144), plan) == {}
 
 
@@ -250,7 +255,7 @@ def test_plans_that_ask_for_more_hold_less(
         )
     room = 80 * 2**30
     chosen = simplest(a, plan, room, {"recompute", "pipeline", "tensor", "zero"})
-    assert training_memory(a, chosen).total <= room or chosen == plan
+    assert training_memory(a, chosen).total <= max(room, m.total)
     if m.total <= room and zero == 0 and recompute == "selective":
         assert chosen == plan
 
