@@ -23,8 +23,11 @@ from depthlaw.advisor import (
     counting,
     question,
     rule_scores as evidence,
+    step_time,
     task_depths,
     trades,
+    training_cost,
+    training_memory,
     words,
 )
 from depthlaw.advisor.answer import Answer
@@ -34,9 +37,10 @@ from depthlaw.advisor.latency import LatencyPoint, fit
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.cli.arguments import main
 
+TRAINING = (step_time, training_cost, training_memory)
 NAMES = {
     name: value
-    for module in (architecture, counting, evidence, answers, task_depths, trades)
+    for module in (architecture, counting, evidence, answers, task_depths, trades, *TRAINING)
     for name, value in vars(module).items()
 }
 SCHEMA = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))
@@ -53,6 +57,8 @@ ASKED: dict[str, dict[str, Any]] = {
     | {"ff_factor": 8.0, "task": "hops", "hops": 5},
     "task": {"task": "hops", "hops": 5},
     "experts": {"budget": "30B", "experts": 64, "active_experts": 6, "shared_experts": 2},
+    "trained": {"config": Architecture(30, 2304, 18, 6144, 32000, kv_heads=6), "gpu": "B200"}
+    | {"gpus": 64, "tensor": 4, "pipeline": 4, "microbatch": 64, "recompute": "none"},
     "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
     "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
 }
@@ -260,11 +266,11 @@ def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
 
 
 def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
-    idle = recommend("3B", gpu="H100")
-    assert "H100" not in idle.question
-    assert idle.limits == ("without a time (--time), tokens or FLOPs a GPU changes nothing",)
+    idle = recommend("3B", gpu="Apple M4 Pro")
+    assert "Apple" not in idle.question
+    assert idle.limits == ("the Apple M4 Pro changes nothing: no net is trained on it here",)
     assert idle.shape == recommend("3B").shape
-    for more in ({"hours": 336}, {"tokens": 3e11}, {"flops": 1e21}, {"milliseconds": 20.0}):
+    for more in ({}, {"hours": 336}, {"tokens": 3e11}, {"flops": 1e21}, {"milliseconds": 20.0}):
         used = recommend("3B", gpu="H100", **more)
         assert "H100" in used.question
         assert not any("changes nothing" in said for said in used.limits)
