@@ -155,7 +155,16 @@ def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
 
 # Fields whose texts are for programs.
 CODES = {"kind", "norm", "qk_norm", "rule", "key", "residual", "parametrisation", "place", "code"}
-CODES |= {"demands", "dropped", "verdict_codes", "warning_codes", "doubt_codes", "name", "equal"}
+CODES |= {
+    "attention_gate",
+    "demands",
+    "dropped",
+    "verdict_codes",
+    "warning_codes",
+    "doubt_codes",
+    "name",
+    "equal",
+}
 
 
 @ANSWERS
