@@ -202,6 +202,12 @@ class Architecture:
         return self.experts.dense_layers if self.experts else self.own_mlps
 
     @property
+    def mixed(self) -> bool:
+        """Whether layers are of several kinds, or of another one than attention."""
+        partial = self.attending < self.layers or self.own_mlps < self.own_layers
+        return partial or bool(self.parts)
+
+    @property
     def layer_kinds(self) -> dict[str, int]:
         """Layers by what mixes tokens in them; one with two kinds counts for both.
 

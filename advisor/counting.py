@@ -157,7 +157,7 @@ def by_part(a: Architecture) -> dict[str, int]:
 def per_layer(a: Architecture) -> int:
     """Parameters of one layer: of a decoder's, and with experts of a layer that has them; where
     layers are of several kinds, their mean, rounded down."""
-    if a.parts:
+    if a.mixed:
         return sum(w.stored for w in _layers(a)) // a.layers
     e = a.experts
     if e:
@@ -360,7 +360,7 @@ def memory(a: Architecture, bytes_per_weight: float = 2) -> Memory:
     optimiser = {"first moment": 4 * total, "second moment": 4 * total}
     if bytes_per_weight == 2:
         optimiser = {"32-bit weights": 4 * total, **optimiser}
-    kept = None if a.parts else activations(a, int(bytes_per_weight))
+    kept = None if a.mixed else activations(a, int(bytes_per_weight))
     return Memory(stored, stored, optimiser, kept, kv)
 
 

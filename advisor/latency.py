@@ -186,7 +186,7 @@ class Fit:
     def outside(self, a: Architecture, factor: float = 1) -> str:
         """What of a net lies outside the measured points by more than a factor, in words; empty
         where nothing does."""
-        if a.parts:
+        if a.mixed:
             return "layers of other kinds than attention (measured: attention alone)"
         knows, (_, asked) = self.knows, self.loads(a)
         measured = [_load(p, knows) for p in self.points]

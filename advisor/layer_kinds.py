@@ -78,8 +78,7 @@ def mixed_layers(
     others = listed["other"] + listed["both"]
     read: dict[str, Any] = {"layers": layers}
     read["attention_layers"] = layers - listed["other"] - listed["mlp"] - listed["experts"]
-    if listed["window"]:
-        read["window_layers"] = listed["window"]
+    read["window_layers"] = read["attention_layers"] if blocks.get("near") else listed["window"]
     if blocks.get("single"):
         read["mlp_layers"] = listed["mlp"] + listed["experts"]
         read["experts.dense_layers"] = listed["mlp"]
@@ -93,7 +92,7 @@ def mixed_layers(
             parts.append(_part(flattened, mixer, times, letters))
     if "ff" in letters:
         read["d_ff"] = letters["ff"]
-    return read | {"parts": tuple(parts)} if parts else {"window_layers": listed["window"]}
+    return read | {"parts": tuple(parts)}
 
 
 def further_weights(
@@ -142,7 +141,7 @@ def _blocks(c: Config, fields: dict[str, Any], blocks: dict[str, Any]) -> list[s
         offset = c.size(at_key, default=at_default, least=0) if at_key else at_default % step
         return ["full" if i % step == offset else "other" for i in range(layers)]
     if "all" not in blocks:
-        where = blocks.get("list") or blocks["indices"]
+        where = next(str(blocks[how]) for how in ("list", "indices", "cycle") if how in blocks)
         c.refuse(where.replace(" ", " or "), "it is missing, and no default is known")
     return [blocks["all"]] * layers
 

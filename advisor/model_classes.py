@@ -132,14 +132,16 @@ class Key(NamedTuple):
     def read(self, c: Config, name: str, fields: dict[str, Any]) -> Any:
         """The value of the field."""
         default = self.default(fields) if callable(self.default) else self.default
+        names = self.names.split()
+        named = next((name for name in names if c.values.get(name) is not None), names[0])
         if isinstance(default, tuple):
-            return default[1 + c.flag(self.names, default[0])]
+            return default[1 + c.flag(named, default[0])]
         if isinstance(default, bool):
-            return c.flag(self.names, default)
+            return c.flag(named, default)
         most = _MOST.get(name.removeprefix("encoder_"), _MOST_SIZE)
         if default is None:
-            return c.optional(*self.names.split(), most=most)
-        return c.size(*self.names.split(), most=most, default=None if default is ... else default)
+            return c.optional(*names, most=most)
+        return c.size(*names, most=most, default=None if default is ... else default)
 
     def written(self, a: Architecture, name: str) -> Any:
         """What stands for the field in a configuration."""
@@ -213,6 +215,9 @@ class Class(NamedTuple):
             fields["extra"] = further_weights(c, fields, self.further)
         if fields.get("experts.dense_layers") == fields.get("mlp_layers", -1):
             fields = {name: value for name, value in fields.items() if name[:8] != "experts."}
+        for name in ("attention_layers", "mlp_layers"):
+            if fields.get(name) == fields["layers"]:
+                del fields[name]
         for part, kind in (("experts", Experts), ("latent", Latent)):
             names = [name for name in fields if name.startswith(f"{part}.")]
             if names:
@@ -629,7 +634,8 @@ def _bart(c: Config) -> dict[str, Any]:
 def _recurrent_gemma(c: Config) -> dict[str, Any]:
     if c.size("intermediate_size") % 2:
         c.refuse("intermediate_size", "it is not even; it counts both matrices of the gate")
-    return {"d_ff": c.size("intermediate_size") // 2}
+    window = c.size("attention_window_size", default=2048)
+    return {"d_ff": c.size("intermediate_size") // 2, "window": window}
 
 
 @_for(_READ, "lfm2")

@@ -74,7 +74,7 @@ def answer_to(
         refuse_options(typed)
         if question.atlas is not None:
             raise UsageError("--atlas extends the tasks, and none is asked for; give --task TASK")
-    if config is not None and config.parts:
+    if config is not None and config.mixed:
         # Nothing is known of how to split layers of several kinds.
         net, resolved = given_net(config, have or Budget(), demanded, ("context",))
         return hybrid_answer(net, resolved, demanded, tasks)

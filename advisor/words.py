@@ -186,7 +186,7 @@ def _hybrid_verdicts(a: Architecture, resolved: Resolved) -> Iterator[Coded]:
     """On a configuration with layers of other kinds than attention."""
     kinds, known = a.layer_kinds, layer_kinds()
     named = {kind: known[kind].name if kind in known else say(f"kind.{kind}") for kind in kinds}
-    others = [named[kind] for kind in kinds if kind in known]
+    others = [named[kind] for kind in kinds if kind in known] or [say("kind.single")]
     yield _coded("verdict.depth", layers=a.layers, said=say("depth.hybrid", kinds=others))
     by_kind = [say("hybrid.kind", name=named[kind], layers=n) for kind, n in kinds.items()]
     both = sum(kinds.values()) > a.layers
@@ -845,7 +845,7 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     """Everything counted of a net; of the one that the answer's costs are of, those too."""
     a, c = candidate.architecture, candidate.counts
     yield say("long.counts", c=c)
-    if not a.parts:
+    if not a.mixed:
         yield say("long.layer-weights", weights=per_layer(a) / a.width**2)
     if answer is None:
         return
