@@ -265,8 +265,8 @@ _KEYS: dict[str, Key] = {
 }
 _Function = TypeVar("_Function", bound=Callable[[Any], dict[str, Any]])
 # What a row says of its class, beside the fields.
-_ABOUT = ("model", "window", "only", "text", "written", "blocks", "mixers", "further")
-_ABOUT += ("parts", "note")
+_ABOUT = ("model", "window", "only", "text", "written", "parts", "note")
+_ABOUT_LAYERS = ("blocks", "mixers", "further")
 # By model_type: further fields, where what is not described is refused; and further keys.
 _READ: dict[str, Callable[[Config], dict[str, Any]]] = {}
 _WRITE: dict[str, Callable[[Architecture], dict[str, Any]]] = {}
@@ -298,7 +298,7 @@ def _class(kind: str, row: dict[str, Any], parts: dict[str, dict[str, Any]]) -> 
     """A class, from parts that several share and its own fields; null: a key it does not have."""
     shared = [parts[name] for name in row.get("parts", "").split()]
     cells = {name: cell for part in (*shared, row) for name, cell in part.items()}
-    about = {name: cells.pop(name, "") for name in _ABOUT}
+    about = {name: cells.pop(name, "") for name in (*_ABOUT, *_ABOUT_LAYERS)}
     keys: dict[str, Key] = dict(_KEYS)
     fixed: dict[str, Any] = {}
     for name, value in ((name, _cell(cell)) for name, cell in cells.items()):

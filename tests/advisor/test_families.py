@@ -150,7 +150,7 @@ def test_a_hybrid_is_counted_and_its_depth_is_not_judged() -> None:
     assert "48 layers: not judged; no published rule is fitted to depths of nets with gated" in said
     assert "12 layers of attention and 36 layers of gated DeltaNet" in said
     mamba = " ".join(as_text(recommend(config=published("mamba-130m").architecture)).split())
-    assert "24 layers have no feed-forward network, so that two hold about as many" in mamba
+    assert "None of them has a feed-forward network, so two hold about as many parameters" in mamba
     with pytest.raises(UsageError, match="--hf and --pipeline: the shape.*beside it are --context"):
         recommend(config=a, pipeline=4)
     with pytest.raises(UsageError, match="layers of other kinds than attention"):

@@ -129,7 +129,7 @@ def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
     names = depthlaw("compare --list").out.splitlines()
     assert sorted(names) == sorted(published_names())
     said = refused("compare gpt-2-s")
-    assert "nearest are GPT-2 small, " in said
+    assert "nearest are GPT-2 small; " in said
     assert "`depthlaw compare --list`" in said
     refused("compare --list gpt-2-small")
     refused("compare --list --json")
