@@ -854,7 +854,7 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     if answer.training_flops:
         yield say("long.training-flops", flops=answer.training_flops)
     if answer.flops:
-        yield say("long.flops", f=answer.flops)
+        yield say("long.flops", f=answer.flops, mixed=a.mixed)
     if m := answer.memory:
         yield say("long.memory", m=m, optimiser=sum((m.optimiser or {}).values()))
 

@@ -49,6 +49,22 @@ def test_every_configuration_has_its_count() -> None:
     assert {kind for kind, row in CLASSES.items() if row.blocks} - kinds == set()
 
 
+@pytest.mark.parametrize(
+    ("around", "text"),
+    [
+        ("llama4", "llama4_text"),
+        ("mistral3", "ministral3"),
+        ("qwen3_5", "qwen3_5_text"),
+        ("qwen3_5_moe", "qwen3_5_moe_text"),
+    ],
+)
+def test_the_language_model_of_a_net_with_images_is_counted_alone(around: str, text: str) -> None:
+    row = next(r for r in ROWS if r.get("config", {}).get("model_type") == text)
+    a = architecture_of({"model_type": around, "text_config": row["config"]})
+    assert count(a).total == row["total"]
+    assert any("vision tower" in remark for remark in a.remarks)
+
+
 def test_named_nets_have_about_their_reported_size_and_a_source_with_a_mark() -> None:
     assert len(hybrids()) >= 30
     for name, row in hybrids().items():

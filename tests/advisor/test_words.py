@@ -31,6 +31,7 @@ from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base import quantities
 from depthlaw.advisor.latency import LatencyPoint, fit
+from depthlaw.advisor.published import published
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.cli.arguments import main
 
@@ -54,6 +55,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "task": {"task": "hops", "hops": 5},
     "experts": {"budget": "30B", "experts": 64, "active_experts": 6, "shared_experts": 2},
     "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
+    "hybrid": {"config": published("jamba").architecture, "memory": 80e9},
     "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
 }
 
@@ -155,16 +157,8 @@ def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
 
 # Fields whose texts are for programs.
 CODES = {"kind", "norm", "qk_norm", "rule", "key", "residual", "parametrisation", "place", "code"}
-CODES |= {
-    "attention_gate",
-    "demands",
-    "dropped",
-    "verdict_codes",
-    "warning_codes",
-    "doubt_codes",
-    "name",
-    "equal",
-}
+CODES |= {"demands", "dropped", "verdict_codes", "warning_codes", "doubt_codes", "name", "equal"}
+CODES |= {"attention_gate", "weights"}
 
 
 @ANSWERS
