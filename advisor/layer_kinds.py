@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 # What stands in a layer, by what configurations call it.
 _BLOCKS = {
-    "full": "full_attention attention global_attention * 1",
-    "window": "sliding_attention local_attention",
+    "full": "full_attention attention * 1",
     "other": "linear_attention mamba recurrent conv M 0",
-    "both": "hybrid",
     "mlp": "mlp -",
     "experts": "moe E",
 }
@@ -63,7 +61,7 @@ def mixed_layers(
         c: the configuration.
         fields: those of the net that were read before.
         blocks: where the configuration says what stands in each layer, or what stands in all.
-        mixers: the kinds of the class, with the keys of their sizes; the last has channel mixing.
+        mixers: the parts of the class that stand there, with the keys of their sizes.
 
     Raises:
         UsageError: for a list of layers that is none, and for sizes that do not divide.
@@ -78,7 +76,8 @@ def mixed_layers(
     others = listed["other"] + listed["both"]
     read: dict[str, Any] = {"layers": layers}
     read["attention_layers"] = layers - listed["other"] - listed["mlp"] - listed["experts"]
-    read["window_layers"] = read["attention_layers"] if blocks.get("near") else listed["window"]
+    if blocks.get("near"):
+        read["window_layers"] = read["attention_layers"]
     if blocks.get("single"):
         read["mlp_layers"] = listed["mlp"] + listed["experts"]
         read["experts.dense_layers"] = listed["mlp"]
@@ -115,20 +114,21 @@ def _letters(fields: dict[str, Any]) -> dict[str, int]:
 def _blocks(c: Config, fields: dict[str, Any], blocks: dict[str, Any]) -> list[str]:
     """What stands in each layer: a key of `_BLOCKS`."""
     layers = fields.get("layers") or c.optional("num_hidden_layers", most=10_000) or 0
+    allowed = {"full", "other"} | ({"mlp", "experts"} if "single" in blocks else set())
+    known = {said for said, block in _MEANINGS.items() if block in allowed}
     for key in blocks.get("list", "").split():
         listed = c.values.get(key)
         if listed is None:
             continue
-        of_text = isinstance(listed, str | list) and all(str(each) in _MEANINGS for each in listed)
+        of_text = isinstance(listed, str | list) and all(str(each) in known for each in listed)
         if not of_text or not listed or len(listed) != (layers or len(listed)):
             many = f"{layers} " if layers else ""
             c.refuse(key, f"it is not a list of {many}kinds of layers that are known here")
         return [_MEANINGS[str(each)] for each in listed]
     if "cycle" in blocks and isinstance(cycle := c.values.get(blocks["cycle"]), list) and cycle:
-        names = [_MEANINGS.get(str(each), "") for each in cycle]
-        if not all(names):
+        if not all(str(each) in known for each in cycle):
             c.refuse(blocks["cycle"], "it is not a list of kinds of layers that are known here")
-        return [names[i % len(names)] for i in range(layers)]
+        return [_MEANINGS[str(cycle[i % len(cycle)])] for i in range(layers)]
     if "indices" in blocks and (at := c.whole_numbers(blocks["indices"])):
         first = blocks.get("first", 0)
         if len(set(at)) < len(at) or not all(first <= i < layers + first for i in at):

@@ -213,6 +213,7 @@ def test_a_refused_type_says_why_and_what_to_type(kind: str) -> None:
     [
         ("qwen3-next", {"layer_types": ["linear_attention"] * 3}, "layer_types: .* 48 kinds"),
         ("qwen3-next", {"layer_types": ["full_attention", "x"] * 24}, "layer_types"),
+        ("qwen3-next", {"layer_types": ["full_attention", "moe"] * 24}, "layer_types"),
         ("qwen3-next", {"attention_bias": True}, "attention_bias"),
         ("olmo-hybrid-7b", {"linear_key_head_dim": "wide"}, "linear_key_head_dim"),
         ("nemotron-h-8b", {"hybrid_override_pattern": "MX"}, "hybrid_override_pattern"),
