@@ -18,7 +18,7 @@ from .answer import Answer, Built, Candidate, Neighbour, Reason
 from .base.quantities import binary, plural, size
 from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
-from .counting import count, flops, memory, per_layer
+from .counting import by_part, count, flops, kv_numbers, memory, per_layer
 from .decide import (
     NEAR,
     Decision,
@@ -32,6 +32,7 @@ from .grids import NetKind
 from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
+from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
 from .question import BY_NAME, flag, typed
@@ -53,7 +54,9 @@ from .trades import EQUAL, Range, Trade, larger, layers_of, negligible, no_highe
 if TYPE_CHECKING:
     from .answer import LawNumber
     from .architecture import Architecture
+    from .budgets import Resolved
     from .counting import Count
+    from .shapes import Constraints
     from .task_depths import TaskAnswer, TaskNumber
     from .training_cost import TrainingCost
 
@@ -157,7 +160,59 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
 
 
 def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candidate:
-    return Candidate(a, count(a), why, d.case.milliseconds(a), reason)
+    return Candidate(a, count(a), why, d.case.milliseconds(a), reason, a.layer_kinds, by_part(a))
+
+
+def hybrid_answer(
+    a: Architecture, resolved: Resolved, c: Constraints, tasks: tuple[TaskAnswer, ...]
+) -> Answer:
+    """What is counted of a configuration with layers of other kinds than attention, whose depth no
+    rule speaks of."""
+    given = Reason("given", "configuration")
+    net = Candidate(a, count(a), say("why.given"), None, given, a.layer_kinds, by_part(a))
+    codes, verdicts = _parted(_hybrid_verdicts(a, resolved))
+    note = serving_note(resolved.budget, c, a)
+    name = a.name or a.family or "the given net"
+    return Answer(
+        say("question.net", name=name, a=a, parameters=net.counts.total),
+        net,
+        given=net,
+        verdicts=verdicts,
+        verdict_codes=codes,
+        warnings=a.remarks,
+        warning_codes=("configuration",) * len(a.remarks),
+        tokens=resolved.tokens,
+        training_flops=resolved.flops,
+        hours=resolved.hours,
+        flops=flops(a, min(a.context, TRAINING_CONTEXT)),
+        memory=memory(a, resolved.budget.bytes_per_weight),
+        limits=(*resolved.notes, *([note] if note else ())),
+        tasks=tasks,
+    )
+
+
+def _hybrid_verdicts(a: Architecture, resolved: Resolved) -> Iterator[Coded]:
+    """On a configuration with layers of other kinds than attention."""
+    kinds, known = a.layer_kinds, layer_kinds()
+    named = {kind: known[kind].name if kind in known else say(f"kind.{kind}") for kind in kinds}
+    others = [named[kind] for kind in kinds if kind in known] or [say("kind.single")]
+    yield _coded("verdict.depth", layers=a.layers, said=say("depth.hybrid", kinds=others))
+    by_kind = [say("hybrid.kind", name=named[kind], layers=n) for kind, n in kinds.items()]
+    both = sum(kinds.values()) > a.layers
+    bare = a.layers - a.own_mlps if all(part.kind for part in a.parts) else 0
+    lacking = say("hybrid.bare", layers=bare, whole=bare == a.layers) if bare else ""
+    yield _coded("verdict.kinds", kinds=by_kind, both=both, bare=lacking)
+    sizes = sorted(by_part(a).items(), key=lambda item: -item[1])
+    named |= {part: say(f"part.{part}") for part, _ in sizes if part not in named}
+    parts = [f"{named[part]} {size(number)}" for part, number in sizes]
+    yield _coded("verdict.by-part", parts=parts)
+    state, token = 2 * kv_numbers(a, 0), 2 * (kv_numbers(a, 1) - kv_numbers(a, 0))
+    yield _coded("verdict.state", state=state, token=token, windows=a.window)
+    for kind in filter(known.get, kinds):
+        if known[kind].atlas:
+            yield _coded("verdict.class", kind=known[kind])
+    if excluded := resolved.excludes(a):
+        yield _coded("verdict.limit", excluded=excluded, stuck=False)
 
 
 def _why(d: Decision, r: Reason) -> str:
@@ -833,7 +888,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "Other shapes:", others
     if proposed:
         yield "Why this depth:", [proposed.why, answer.rule_why]
-    elif answer.shape:
+    elif answer.rule_why:
         yield "The advised depth:", [answer.rule_why]
     if within := answer.interval:
         sources = "; ".join(within.sources)
@@ -892,7 +947,8 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     """Everything counted of a net; of the one that the answer's costs are of, those too."""
     a, c = candidate.architecture, candidate.counts
     yield say("long.counts", c=c)
-    yield say("long.layer-weights", weights=per_layer(a) / a.width**2)
+    if not a.mixed:
+        yield say("long.layer-weights", weights=per_layer(a) / a.width**2)
     if answer is None:
         return
     if answer.tokens:
@@ -900,7 +956,7 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     if answer.training_flops:
         yield say("long.training-flops", flops=answer.training_flops)
     if answer.flops:
-        yield say("long.flops", f=answer.flops)
+        yield say("long.flops", f=answer.flops, mixed=a.mixed)
     if m := answer.memory:
         yield say("long.memory", m=m, optimiser=sum((m.optimiser or {}).values()))
 
@@ -967,11 +1023,11 @@ def shape(a: Architecture) -> str:
     encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
     parts = [
         say("shape.layers", a=a, own=own, encoder=encoder),
-        say("shape.heads", a=a, grouped=a.key_heads != a.heads),
+        *([say("shape.heads", a=a, grouped=a.key_heads != a.heads)] if a.attending else []),
     ]
-    if not a.experts or a.experts.dense_layers:
+    if a.dense_mlps and a.d_ff:
         parts.append(say("shape.d_ff", a=a))
-    if not a.gated:
+    if not a.gated and a.own_mlps:
         parts.append(say("shape.plain"))
     if a.experts:
         parts.append(say("shape.experts", e=a.experts))

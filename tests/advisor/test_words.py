@@ -34,6 +34,7 @@ from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base import quantities
 from depthlaw.advisor.latency import LatencyPoint, fit
+from depthlaw.advisor.published import published
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.cli.arguments import main
 
@@ -60,6 +61,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "trained": {"config": Architecture(30, 2304, 18, 6144, 32000, kv_heads=6), "gpu": "B200"}
     | {"gpus": 64, "tensor": 4, "pipeline": 4, "microbatch": 64, "recompute": "none"},
     "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
+    "hybrid": {"config": published("jamba").architecture, "memory": 80e9},
     "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
 }
 
@@ -162,6 +164,7 @@ def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
 # Fields whose texts are for programs.
 CODES = {"kind", "norm", "qk_norm", "rule", "key", "residual", "parametrisation", "place", "code"}
 CODES |= {"demands", "dropped", "verdict_codes", "warning_codes", "doubt_codes", "name", "equal"}
+CODES |= {"attention_gate", "weights"}
 
 
 @ANSWERS
