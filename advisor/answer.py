@@ -163,6 +163,7 @@ class Answer:
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
+    budget: float | None = None  # parameters that were asked for, or that all else pays for
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

@@ -110,7 +110,7 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "state of a sequence", binary(f["state_bytes"]) if f["state_bytes"] else "none"
     yield "cache, full context", binary(f["kv_bytes"])
     i = f["interval"]
-    near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
+    near = f"{i['ends']}{'*' if i['extrapolated'] else ''}: {i['place']}" if i else "no grid"
     yield "evidence: within 1 %", near
     for law in f["laws"]:
         meaning = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
@@ -119,4 +119,4 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if law["depth"] is None:  # no rule is fitted to hybrids
             yield law["name"] + meaning, "-"
             continue
-        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' * law['extrapolated']}"
+        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' if law['extrapolated'] else ''}"
