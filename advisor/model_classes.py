@@ -636,6 +636,18 @@ def _ouro(c: Config) -> dict[str, Any]:
     return {"layers": own * times, "unique_layers": own}
 
 
+@_for(_READ, "hrm_text")
+def _hrm_text(c: Config) -> dict[str, Any]:
+    """Two stacks: H_cycles times, the low one is passed L_cycles times and the high one once."""
+    own = c.layers(
+        "num_layers_per_stack" if "num_layers_per_stack" in c.values else "num_hidden_layers"
+    )
+    high, low = (
+        c.size(f"{stack}_cycles", default=n, most=100) for stack, n in (("H", 2), ("L", 3))
+    )
+    return {"layers": own * high * (low + 1), "unique_layers": 2 * own}
+
+
 @_for(_READ, "bert")
 def _bert(c: Config) -> dict[str, Any]:
     c.remarks.append("counted as a masked language model: without the pooler")
