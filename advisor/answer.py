@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
     from .trades import Trade
+    from .training_cost import TrainingCost
 
 SCHEMA = Path(__file__).with_name("schema.json")
 
@@ -159,6 +160,7 @@ class Answer:
     together: str = ""  # what the size and the tasks ask for together
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
+    training: TrainingCost | None = None  # of `shape` on the GPUs that are given
     # What each verdict, warning and doubt is about, in their order.
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()

@@ -27,6 +27,7 @@ Role = Literal[
     "head",
     "other",
 ]
+Place = Literal["input", "layers", "output"]
 
 
 class Weight(NamedTuple):
@@ -120,7 +121,12 @@ def weights(a: Architecture) -> tuple[Weight, ...]:
     >>> [w.name for w in weights(Architecture(2, 8, 2, 16, 10, tied=True)) if w.role != "norm"]
     ['tokens', 'q', 'k', 'v', 'o', 'gate', 'up', 'down', 'output']
     """
-    return (*_inputs(a), *_stacks(a), *_output(a))
+    return tuple(w for place in by_place(a).values() for w in place)
+
+
+def by_place(a: Architecture) -> dict[Place, tuple[Weight, ...]]:
+    """The same by where they stand: before the layers, in them, after them."""
+    return {"input": tuple(_inputs(a)), "layers": tuple(_stacks(a)), "output": tuple(_output(a))}
 
 
 def count(a: Architecture) -> Count:
@@ -384,27 +390,48 @@ def kv_numbers(a: Architecture, context: int) -> int:
     return numbers_per_layer * seen + sum(part.layers * part.state for part in a.parts)
 
 
-def activations(a: Architecture, size: int = 2) -> int:
-    """Bytes stored by the forward for the backward pass of one sequence at full context, without
-    parallelism and dropout, in numbers of `size` bytes.
+class Stored(NamedTuple):
+    """Numbers that a layer stores of a token for the backward pass, by what they are as wide as."""
 
-    A layer keeps the inputs of its norms and matrix products, query, key and value, and what the
+    whole: int  # the net, or a latent
+    queries: int  # queries and values of all heads together
+    keys: int  # keys and values of all key heads
+    inner: int  # the feed-forward network
+
+
+def per_token(a: Architecture) -> Stored:
+    """Numbers that a layer stores of a token for the backward pass.
+
+    They are the inputs of its norms and matrix products, query, key and value, and what the
     activation function of the feed-forward network needs; the scores of attention are computed
-    again (selective recomputation, and kernels such as FlashAttention). For a plain net with
-    d_ff = 4 d and one key head per query head that is 32 d bytes a token in 16 bits: 34 d without
-    the masks of two dropouts (Korthikanti et al. 2022, arXiv:2205.05198, section 4; recalled); for
-    other nets the same list is summed, which is an estimate: programs differ in what they keep.
-    Outside the layers the last norm and the output layer keep their inputs, and the logits are in
-    32 bits. A token's experts count as its feed-forward network.
+    again. For a plain net with d_ff = 4 d and one key head per query head that is 16 d: 34 d bytes
+    without the masks of two dropouts (Korthikanti et al. 2022, arXiv:2205.05198, section 4;
+    recalled); for other nets the same list is summed, which is an estimate: programs differ in what
+    they keep. A token's experts count as its feed-forward network; a decoder with an encoder has
+    attention to it as well.
     """
     d, e = a.width, a.experts
     queries, values = a.heads * a.head_size, a.heads * a.value_size
-    keys = queries + values if a.latent else 2 * a.key_heads * a.head_size
+    keys = 0 if a.latent else 2 * a.key_heads * a.head_size
+    heads = 2 * (queries + values) if a.latent else queries + values
     latents = a.latent.kv_rank + (a.latent.q_rank or 0) if a.latent else 0
+    attentions = 2 if a.kind == "encoder-decoder" else 1
     inner = e.active * e.width + e.shared_size if e else a.d_ff
-    attention = 2 * d + queries + keys + 2 * latents + values
-    layer = attention + 2 * d + (4 if a.gated else 2) * inner
-    # A decoder with an encoder has attention to it as well.
-    decoder = layer + (attention if a.encoder_layers else 0)
-    inside = a.layers * decoder + a.encoder_layers * layer
-    return a.context * (size * (inside + 2 * d) + 4 * a.vocabulary)
+    return Stored(
+        attentions * (2 * d + 2 * latents) + 2 * d,
+        attentions * heads,
+        attentions * keys,
+        (4 if a.gated else 2) * inner,
+    )
+
+
+def activations(a: Architecture, size: int = 2) -> int:
+    """Bytes stored by the forward for the backward pass of one sequence at full context, without
+    parallelism and dropout, in numbers of `size` bytes: those `per_token` of every layer; the last
+    norm and the output layer keep their inputs, and the logits are in 32 bits.
+    """
+    inside = a.layers * sum(per_token(a))
+    if a.encoder_layers:
+        encoder = a.with_(kind="encoder", encoder_layers=0)
+        inside += a.encoder_layers * sum(per_token(encoder))
+    return a.context * (size * (inside + 2 * a.width) + 4 * a.vocabulary)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason
-from .base.quantities import plural, size
+from .base.quantities import binary, plural, size
 from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
 from .counting import by_part, count, flops, kv_numbers, memory, per_layer
 from .decide import (
     NEAR,
-    WORTH_SAYING,
     Decision,
     depth_for,
     depths_within,
@@ -35,9 +34,11 @@ from .initialisation_advice import Advice, advice
 from .latency import REACH
 from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
+from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
+from .shape_search import WORTH_SAYING
 from .shapes import (
     DEFAULTS,
     NAMES,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from .counting import Count
     from .shapes import Constraints
     from .task_depths import TaskAnswer, TaskNumber
+    from .training_cost import TrainingCost
 
 # How many of the nearest published models are named.
 _NAMED = 3
@@ -105,9 +107,14 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
     """A decision as an answer: its data, and its sentences."""
     case, a, resolved = d.case, d.net, d.case.resolved
     c, given = case.constraints, case.model is not None
-    note = serving_note(resolved.budget, c, a)
+    note, training = serving_note(resolved.budget, c, a), _training(d)
     built = _built(d)
-    warning_codes, warnings = _parted(_warnings(d))
+    said = list(_warnings(d))
+    if training is not None:
+        # States that all GPUs together cannot hold are said already.
+        hopeless = "training-memory" in dict(said)
+        said += _plan_warnings(training, hopeless)
+    warning_codes, warnings = _parted(said)
     doubt_codes, doubts = _parted(_doubts(d, built))
     answer = Answer(
         _question(d),
@@ -134,6 +141,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_brief=_rule_brief(d),
         together=_together(d, tasks),
         rule_layers=d.leaning and d.leaning.layers,
+        training=training,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
         budget=resolved.target.value,
@@ -222,7 +230,8 @@ def _why(d: Decision, r: Reason) -> str:
         left = count(d.net).nonembedding
         why = say("why.rest-of-size", left=left, demands=demands, against=r.against)
     elif r.kind == "step":
-        why = say(f"why.{r.code}", steps=width_steps(template(d.case.resolved.target, c)))
+        steps = width_steps(template(d.case.resolved.target, c))
+        why = say(f"why.{r.code}", steps=steps, demands=demands)
     elif r.code == "nearest-legal-depth":
         why = say("why.nearest-legal-depth")
     elif r.bound is not None:
@@ -368,7 +377,7 @@ def _rule_brief(d: Decision) -> str:
 
 
 def _rule_outside(d: Decision) -> bool:
-    seen = layers_of(d.net)
+    seen = d.case.seen(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
 
 
@@ -384,7 +393,7 @@ def _better_depths(d: Decision, within: Interval) -> str:
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.net, within.high, _AT_STAKE, d.case.known_by)
+    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -447,6 +456,12 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         yield _coded("warning.size", off=abs(off), larger=off > 0)
+    if d.unmoved:
+        known = {"layers": d.unmoved.architecture.layers, "size": d.unmoved.value}
+        yield _coded("warning.exact-size", moved=abs(known["layers"] - a.layers), **known)
+    if case.model is None and (parts := unbuilt(a)):
+        named = listed([say(f"unbuilt.{each.part}", value=each.value) for each in parts])
+        yield _coded("warning.unbuilt", parts=named)
     if e := a.experts:
         active, experts = e.active + e.shared, e.count + e.shared
         yield _coded("warning.experts", active=active, experts=experts)
@@ -513,6 +528,28 @@ def _untrainable(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.training-memory", **known)
 
 
+def _training(d: Decision) -> TrainingCost | None:
+    """What training takes, where GPUs to train on are given."""
+    if d.case.resolved.budget.gpu is None:
+        return None
+    # Tables of published trainings, which most answers do not need.
+    from .training_cost import training_cost
+
+    return training_cost(d.net, d.case.resolved, d.case.constraints)
+
+
+def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
+    """What a plan does not fit, unless no plan would, and what it does not divide."""
+    if cost.fits is False and not hopeless:
+        yield _coded("warning.training-plan", cost=cost, chosen=bool(cost.chosen))
+    if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
+        losses = [f"{share:.0%} on the {name}" for name, share in cost.lost_over_8.items()]
+        yield _coded("warning.plan-machine", losses=losses)
+    for name, lost in cost.lost.items():
+        by = cost.plan.pipeline if name == "layers" else cost.plan.tensor
+        yield _coded("warning.plan-divides", name=name, lost=lost, by=by)
+
+
 def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     case, a, within = d.case, d.net, d.case.interval(d.net)
     outside = built.among if built is not None and built.outside else ""
@@ -524,7 +561,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         usual, better = d.leaning and d.leaning.layers, _better_depths(d, within)
         known = {"usual": usual, "untold": _UNTOLD, "better": better, "outside": outside}
         yield _coded("doubt.extrapolated", **known)
-    seen = layers_of(a)
+    seen = case.seen(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _coded("doubt.contradicted", comparisons="; ".join(map(str, against)))
     if outside and not (within and within.extrapolated):
@@ -715,6 +752,10 @@ def _short(answer: Answer) -> Iterator[Row]:
             yield "Why", proposed.why
     if answer.limits:
         yield "Budget", "; ".join(answer.limits)
+    if cost := answer.training:
+        yield "Training", say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
+        held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
+        yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
     if not given:
         yield from _grounds(answer)
     if len(set(answer.stages)) > 1 and not given:
@@ -739,6 +780,50 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
         yield "Floor", say("short.floor", layers=answer.floor.layers)
+
+
+def _hours(cost: TrainingCost) -> str:
+    """How long a training takes, in minutes, hours, or days from two on.
+
+    >>> from types import SimpleNamespace
+    >>> _hours(SimpleNamespace(hours=(8.2, 12.4, 17.0))), _hours(SimpleNamespace(hours=(70,) * 3))
+    ('12 hours (8.2 to 17)', '2.9 days')
+    """
+    unit, per = ("hours", 1.0) if cost.hours[1] < 48 else ("days", 24.0)
+    if cost.hours[1] < 1:
+        unit, per = "minutes", 1 / 60
+    low, middle, high = (f"{float(f'{hours / per:.2g}'):,g}" for hours in cost.hours)
+    return f"{middle} {unit}" + (f" ({low} to {high})" if low != high else "")
+
+
+def _times_by(cost: TrainingCost) -> str:
+    """By what the times of a training are known."""
+    if cost.efficiencies:
+        alone = len(cost.efficiencies.sources) == 1
+        return say("training.published", e=cost.efficiencies, alone=alone)
+    low, middle, high = cost.utilisation
+    code = "training.stated" if low == high else "training.measured"
+    return say(code, share=middle, kernels=cost.step.kernels / cost.step.seconds or None)
+
+
+def _plan(cost: TrainingCost) -> str:
+    """How the GPUs are divided."""
+    plan = cost.plan
+    degrees = {
+        name: number for name in ("tensor", "pipeline") if (number := getattr(plan, name)) > 1
+    }
+    return say(
+        "training.plan",
+        plan=plan,
+        cost=cost,
+        tensor=degrees.get("tensor"),
+        pipeline=degrees.get("pipeline"),
+        zero=plan.zero or None,
+        full=plan.recompute == "full",
+        none=plan.recompute == "none",
+        bubble=cost.step.bubble / cost.step.seconds or None,
+        reductions=cost.step.reductions / cost.step.seconds or None,
+    )
 
 
 def _proposal(answer: Answer) -> Candidate | None:
@@ -821,8 +906,20 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
             yield "How far this goes:", far
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
+    if answer.training:
+        yield "Training on these GPUs:", _training_grounds(answer.training)
     yield "Initialisation for this depth:", answer.initialisation
     yield "Doubts:", answer.doubts
+
+
+def _training_grounds(cost: TrainingCost) -> Iterator[str]:
+    """What stands behind memory and hours of a training."""
+    step, (low, _, high) = cost.step, cost.seconds
+    yield say("long.step", step=step, low=low, high=high, recompute=cost.plan.recompute)
+    if cost.chosen:
+        yield say("long.plan", cost=cost)
+    if e := cost.efficiencies:
+        yield say("long.efficiencies", e=e)
 
 
 def _around(neighbours: Sequence[Neighbour], width: int) -> str:
@@ -947,13 +1044,36 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
+def next_net(found: Mapping[str, Any]) -> str:
+    """What the laws of somebody's own losses say of a net, beside published grids."""
+    laws = [say(f"fit.{law['form']}", law=law["layers"]) for law in found["laws"]]
+    said = [say("next.laws", **{**found, "laws": " or ".join(laws)}) if laws else say("next.none")]
+    if laws and found["beyond"] > 1:
+        said.append(say("next.beyond", **found))
+    return " ".join([*said, say("next.published", **found)])
+
+
+def compared(what: str, low: int, high: int, **known: Any) -> str:
+    """Which of several nets has least and which most of something.
+
+    >>> compared("layers", 32, 36, least="A", most="B")
+    'B is deepest, with 36 layers; A has 32.'
+    """
+    return say(f"compare.{what}", low=low, high=high, saved=1 - low / high, **known)
+
+
 def milliseconds(interval: tuple[float, float, float]) -> str:
     """Milliseconds for one token with their interval."""
     low, middle, high = map(budgets.milliseconds, interval)
     return f"{middle} ms per token (95 %: {low} to {high})"
 
 
-_SENTENCES = Sentences(factors=_factors, milliseconds=budgets.milliseconds, percents=percents)
+_SENTENCES = Sentences(
+    percent=lambda share: f"{100 * share:.0f} %",
+    factors=_factors,
+    milliseconds=budgets.milliseconds,
+    percents=percents,
+)
 
 
 # --- in one sentence ------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from depthlaw.advisor import words
 from depthlaw.advisor.base.quantities import UsageError, binary, size
 from depthlaw.advisor.layer_kinds import layer_kinds
 from depthlaw.advisor.layout import wrapped
@@ -32,6 +33,9 @@ def compare(names: list[str] | None, json_output: bool, listed: bool = False) ->
     if json_output:
         return dump(comparison.to_json())
     width = plain.columns()
+    for end in comparison.conclusion:
+        text = words.compared(**end, context=comparison.context)
+        print("\n".join(wrapped(clean(text), width)))
     print("\n\n".join("\n".join(lines) for lines in _tables(comparison.nets, width)), end="\n\n")
     print("\n".join(_notes(comparison.nets, comparison.context, width)))
 

@@ -11,6 +11,7 @@ from typing import Any
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.budgets import read_bytes
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
 from depthlaw.advisor.published import published
@@ -21,6 +22,8 @@ from .report import Report, as_list
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
 _MOST = 50
+# What a conclusion is about, in its order.
+_COMPARED = ("layers", "flops_training", "read_bytes")
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +39,18 @@ class Comparison(Report):
     context: int
     nets: tuple[dict[str, Any], ...]
 
+    @property
+    def conclusion(self) -> list[dict[str, Any]]:
+        """Which net has least and which most of layers, of operations to train on a token, and of
+        bytes to read for one; nothing of what all have alike."""
+        found = []
+        for what in _COMPARED if len(self.nets) > 1 else ():
+            least, *_, most = sorted(self.nets, key=lambda net: net[what])
+            if least[what] < most[what]:
+                ends = {"least": least["name"], "most": most["name"]}
+                found.append({"what": what, **ends, "low": least[what], "high": most[what]})
+        return found
+
     def rows(self) -> list[dict[str, Any]]:
         """One for each net; the depth of each law under its key."""
         return [
@@ -48,7 +63,8 @@ class Comparison(Report):
 
     def to_json(self) -> dict[str, Any]:
         """What `depthlaw compare --json` prints."""
-        return {"context": self.context, "nets": list(self.nets)}
+        nets = list(self.nets)
+        return {"context": self.context, "conclusion": self.conclusion, "nets": nets}
 
     def summary(self) -> str:
         """Names and depths."""
@@ -126,6 +142,7 @@ def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str,
         "weights_bytes": memory(a).weights,
         "kv_bytes_per_token": 2 * (kv_numbers(a, 1) - kv_numbers(a, 0)),
         "kv_bytes": 2 * kv_numbers(a, a.context),
+        "read_bytes": round(read_bytes(a, 2)) + 2 * kv_numbers(a, context),
         "state_bytes": 2 * kv_numbers(a, 0),
         "layer_kinds": a.layer_kinds,
         "interval": interval,
