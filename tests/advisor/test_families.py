@@ -23,6 +23,7 @@ from depthlaw.advisor.layer_kinds import layer_kinds
 from depthlaw.advisor.model_classes import CLASSES, REFUSED
 from depthlaw.advisor.published import hybrids, published, published_names
 from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.training_memory import ParallelPlan, training_memory
 from depthlaw.advisor.words import as_text, citation
 
 # Each with its count, and by what it was counted.
@@ -140,6 +141,8 @@ def test_operations_of_states_do_not_grow_and_training_memory_is_not_guessed() -
     assert flops(a, 10).forward == flops(a, 10**6).forward == 2 * (matrices + 64 * 2 * 5120 * 16)
     assert memory(a).activations is None
     assert memory(a).training is None
+    with pytest.raises(UsageError, match="other kinds than attention is not known"):
+        training_memory(a, ParallelPlan(8))
     near = fit([LatencyPoint(n, 2560, n / 2) for n in (12, 36)])
     assert "other kinds than attention" in near.outside(a)
 
