@@ -160,8 +160,8 @@ def training_memory(a: Architecture, plan: ParallelPlan) -> TrainingMemory:
     Not counted: buffers of communication, fragments, and what the driver takes.
 
     Raises:
-        UsageError: for more stages than layers, for a pipeline of an encoder-decoder, and for layers
-            of other kinds than attention.
+        UsageError: for more stages than layers, a pipeline of an encoder-decoder, and layers of
+            other kinds than attention.
 
     Cost: some 0.1 ms.
 
