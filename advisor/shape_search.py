@@ -278,7 +278,7 @@ def _reached(shape: Shape) -> bool:
 
 
 def _closest(rungs: Iterable[Rung], size: float, reach: float) -> Rung | None:
-    """The rung nearest to a size, as far as it is within reach; of one size that of fewest heads."""
+    """The rung nearest to a size, as far as it is in reach; of one size that of fewest heads."""
 
     def order(rung: Rung) -> tuple[float, ...]:
         a = rung.architecture
