@@ -652,9 +652,10 @@ _BESIDE = tuple(
 )
 
 
-def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -> Decision:
-    """What is known of the depth of a configuration, and what is built instead where that is known
-    to be worse, or does not keep a demand.
+def given_net(
+    a: Architecture, have: Budget, c: Constraints, beside: tuple[str, ...] = _BESIDE
+) -> tuple[Architecture, Resolved]:
+    """A configuration at the context that is asked for, and its size with the limits.
 
     Raises:
         UsageError: for a size, or a demand that the configuration answers itself.
@@ -665,10 +666,10 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
             "how many it has"
         )
     for name in demands_of(c):
-        if name not in _BESIDE:
+        if name not in beside:
             raise UsageError(
                 f"--hf and {typed(name, getattr(c, name))}: the shape, its depth too, is that of "
-                f"the configuration; accepted beside it are {', '.join(map(flag, _BESIDE))}"
+                f"the configuration; accepted beside it are {', '.join(map(flag, beside))}"
             )
     if "context" in demands_of(c):
         a = a.with_(context=c.context)
@@ -678,7 +679,13 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
         replace(sized, memory=None, milliseconds=None, kv_bytes=None, layer_milliseconds=None),
         Constraints(),
     )
-    resolved = replace(resolved, target=Target(float(counts.total)), budget=sized)
+    return a, replace(resolved, target=Target(float(counts.total)), budget=sized)
+
+
+def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -> Decision:
+    """What is known of the depth of a configuration, and what is built instead where that is known
+    to be worse, or does not keep a demand. Raises as `given_net`."""
+    a, resolved = given_net(a, have, c)
     dense = a.experts.dense_layers if a.experts else 0
     c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
     case = Case(resolved, c, known_by, a)
