@@ -19,9 +19,9 @@ from .base.quantities import UsageError, quoted
 _MOST_BYTES = 100_000_000
 _MOST_DIMENSIONS = 16
 # What the library safetensors 0.8 writes: the first number in a name is that of its bits.
-DTYPES = frozenset(
+DTYPES = (
     "BOOL F4 F6_E2M3 F6_E3M2 U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ I16 U16 F16 "
-    "BF16 I32 U32 F32 C64 F64 I64 U64".split()
+    "BF16 I32 U32 F32 C64 F64 I64 U64"
 )
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 _ACCEPTED = f"give a .safetensors file, its index ({INDEX}), or their folder"
@@ -172,7 +172,7 @@ def _tensor(file: str, name: str, told: Any, number: int) -> Tensor:
     if not isinstance(told, dict) or told.keys() != {"dtype", "shape", "data_offsets"}:
         raise refuse("it is not told by dtype, shape and data_offsets")
     dtype, shape, offsets = told["dtype"], told["shape"], told["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in DTYPES:
+    if not isinstance(dtype, str) or dtype not in DTYPES.split():
         raise refuse(f"the dtype {quoted(str(dtype))} is not known")
     if not wholes(shape) or len(shape) > _MOST_DIMENSIONS or any(n >= 2**63 for n in shape):
         raise refuse("the shape is no list of at most 16 whole numbers from 0 to 2^63")

@@ -1,4 +1,4 @@
-"""Files that may be anything: opened without waiting, and read as JSON, each refused in one line."""
+"""Files that may be anything: opened without waiting, read as JSON, refused in one line."""
 
 from __future__ import annotations
 
