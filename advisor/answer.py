@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from .architecture import Architecture
+    from .checkpoint import Checkpoint
     from .counting import Count, Flops, Memory
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
@@ -161,6 +162,8 @@ class Answer:
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
+    # The tensors of a given net; without `shape` they are all that is known of it.
+    stored: Checkpoint | None = None
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

@@ -36,6 +36,7 @@ from .base.quantities import (
 
 if TYPE_CHECKING:
     from .architecture import Architecture
+    from .checkpoint import Net
     from .latency import Fit
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -88,10 +89,16 @@ def _latencies(file: str) -> Fit:
     return read_latency(Path(file))
 
 
-def _configuration(path: str) -> Architecture:
-    from .huggingface import read_config
+def _configuration(path: str) -> Net:
+    from .checkpoint import read_net
 
-    return read_config(Path(path))
+    return read_net(Path(path))
+
+
+def _tensors(path: str) -> Net:
+    from .checkpoint import read_stored
+
+    return read_stored(Path(path))
 
 
 def _year(text: str) -> int:
@@ -110,7 +117,7 @@ _experts = partial(_option, "Mixture of experts")
 _split = partial(_option, SPLIT)
 _trained = partial(_option, USED)
 _TIMED = ("ms_per_token", "tokens_per_second")
-_STORED = (*_TIMED, "memory", "hf")
+_STORED = (*_TIMED, "memory", "hf", "safetensors")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,11 +186,16 @@ class Question:
         parse_bytes,
         of="kv_bytes",
     )
-    hf: Architecture | None = _have(  # noqa: RUF009
+    hf: Net | Architecture | None = _have(  # noqa: RUF009
         "A Hugging Face config.json, or its folder: count and judge it.",
         "PATH",
         _configuration,
         of="config",
+    )
+    safetensors: Net | None = _have(  # noqa: RUF009
+        "A .safetensors file, or an index of several: count what its header says.",
+        "FILE",
+        _tensors,
     )
 
     head_width: int | None = _shape("Width of one head.", "WIDTH", example=128)

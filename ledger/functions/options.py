@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from depthlaw.advisor.architecture import Architecture
+    from depthlaw.advisor.checkpoint import Net
     from depthlaw.advisor.latency import Fit
 
 
@@ -69,8 +70,9 @@ class QuestionOptions(SizeOptions, total=False):
     layer_milliseconds: float | str | None
     kv_cache: float | str | None
     kv_bytes: float | str | None
-    hf: Architecture | str | Path | None
-    config: Architecture | str | Path | None
+    hf: Net | Architecture | str | Path | None
+    config: Net | Architecture | str | Path | None
+    safetensors: Net | str | Path | None
     task: str | None
     atlas: str | Path | None
     diameter: float | str | None

@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from depthlaw.advisor import (
     answer as answers,
     architecture,
+    checkpoint,
     counting,
     question,
     rule_scores as evidence,
@@ -36,7 +37,7 @@ from depthlaw.ledger.cli.arguments import main
 
 NAMES = {
     name: value
-    for module in (architecture, counting, evidence, answers, task_depths, trades)
+    for module in (architecture, checkpoint, counting, evidence, answers, task_depths, trades)
     for name, value in vars(module).items()
 }
 SCHEMA = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))

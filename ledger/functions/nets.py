@@ -1,0 +1,34 @@
+"""Nets by their configuration: by the advisor's tables, by headers, else by transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from depthlaw.advisor.checkpoint import Net
+    from depthlaw.advisor.headers import Tensor
+
+
+def net(path: str | Path) -> Net:
+    """The net of a config.json or its folder, as `advisor.checkpoint.read_net` says; what no table
+    knows and no header counts is built without weights, where transformers is installed."""
+    from depthlaw.advisor.checkpoint import read_net
+
+    return read_net(Path(path), _built)
+
+
+def with_net(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a question, with the configuration that they name read."""
+    return {
+        name: net(value) if name in ("hf", "config") and isinstance(value, str | Path) else value
+        for name, value in options.items()
+    }
+
+
+def _built(values: dict[str, Any]) -> Sequence[Tensor] | None:
+    # Loads torch and transformers, where they are installed.
+    from depthlaw.empirics.architectures.meta_device import parameters_of
+
+    return parameters_of(values)
