@@ -43,7 +43,7 @@ class LayerKind(NamedTuple):
     layers: int
     first: int  # the number of the first of them
     parts: tuple[str, ...]  # by their names: attention, state space, experts, ...
-    numbers: int  # in one of them
+    numbers: int  # in one of them, shared ones too
 
 
 class Stack(NamedTuple):
@@ -172,7 +172,8 @@ def _net(
         pairs = {"total": (count(a).total, net.stored.total), "width": (a.width, net.stored.width)}
         for what, (mine, theirs) in pairs.items():
             if theirs not in (None, mine):
-                said.append(Remark(f"other-{what}", {"config": mine, "header": theirs}))
+                more = {"more": abs(theirs - mine), "fewer": theirs < mine}
+                said.append(Remark(f"other-{what}", {"config": mine, "header": theirs, **more}))
     return Net(a, net.stored, (*said, *net.remarks))
 
 
@@ -192,17 +193,14 @@ def net_of(tensors: Iterable[Tensor], values: dict[str, Any], name: str, files: 
         name: what the net is called.
         files: in which the tensors lie; 0: none, they were built.
     """
-    names: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    every: list[Tensor] = []
+    alike: dict[tuple[int, ...], list[Tensor]] = defaultdict(list)
     for t in tensors:
         # Tensors without numbers have no place of their own.
-        place = t.place if t.numbers else (-1, len(every))
-        if place not in names:
-            every.append(t)
-        names[place].append(t.name)
+        alike[t.place if t.numbers else (-1, len(alike))].append(t)
+    every = [same[0] for same in alike.values()]
     kept = [t for t in every if not (files and _is_buffer(t))]
     told = {what: _told(values, keys) for what, keys in _NAMES["sizes"].items()}
-    outside, by_stack = _stacks(kept)
+    outside, by_stack = _stacks(t for first in kept for t in alike.get(first.place, (first,)))
     table, ties = _table(outside, told["vocabulary"]), _ties(values)
     numbers, matrix = Counter[str](), False
     for t in kept:
@@ -210,7 +208,7 @@ def net_of(tensors: Iterable[Tensor], values: dict[str, Any], name: str, files: 
         numbers[role] += t.numbers
         matrix |= role == "head" and len(t.shape) > 1
     tied = None if table is None else ties
-    if table and (matrix or numbers["spare"] or len(names[table.place]) > 1):
+    if table and (matrix or numbers["spare"] or len(alike[table.place]) > 1):
         tied = not matrix
     total = sum(numbers.values()) - numbers["spare"]
     stacks = tuple(_stack(prefix, layers) for prefix, layers in by_stack.items())
@@ -222,7 +220,7 @@ def net_of(tensors: Iterable[Tensor], values: dict[str, Any], name: str, files: 
         name=name,
         source="header" if files else "meta",
         files=files,
-        tensors=sum(map(len, names.values())),
+        tensors=sum(map(len, alike.values())),
         stored=sum(t.numbers for t in every),
         bytes=sum(-(-t.numbers * t.bits // 8) for t in every),
         dtypes=_by_dtype(every),
@@ -242,7 +240,7 @@ def net_of(tensors: Iterable[Tensor], values: dict[str, Any], name: str, files: 
         experts=experts,
         active_experts=told["active_experts"] if experts else None,
         stacks=stacks,
-        shared=tuple(tuple(alike) for alike in names.values() if len(alike) > 1),
+        shared=tuple(tuple(t.name for t in same) for same in alike.values() if len(same) > 1),
     )
     low = _by_dtype(t for t in kept if t.bits < 16 or t.dtype[0] in "IU")
     found = (
@@ -368,14 +366,19 @@ def _stack(prefix: str, layers: _Layers) -> Stack:
     """A stack, its layers sorted by the names and shapes of their tensors."""
     kinds: dict[frozenset[Any], list[int]] = defaultdict(list)
     for number, tensors in sorted(layers.items()):
-        alike = Counter((re.sub(r"\d+", "#", name), t.shape) for name, t in tensors.items())
-        kinds[frozenset(alike.items())].append(number)
-    sizes = {number: sum(t.numbers for t in layer.values()) for number, layer in layers.items()}
+        shapes = Counter((re.sub(r"\d+", "#", name), t.shape) for name, t in tensors.items())
+        kinds[frozenset(shapes.items())].append(number)
     found = (
-        LayerKind(len(alike), alike[0], _parts(layers[alike[0]]), sizes[alike[0]])
+        LayerKind(
+            len(alike),
+            alike[0],
+            _parts(layers[alike[0]]),
+            sum(t.numbers for t in layers[alike[0]].values()),
+        )
         for alike in kinds.values()
     )
-    return Stack(prefix, len(layers), sum(sizes.values()), tuple(found))
+    once = {t.place: t.numbers for layer in layers.values() for t in layer.values()}
+    return Stack(prefix, len(layers), sum(once.values()), tuple(found))
 
 
 def _parts(layer: Iterable[str]) -> tuple[str, ...]:

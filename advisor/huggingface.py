@@ -184,7 +184,8 @@ def config_values(path: str) -> dict[str, Any]:
             f"{quoted(path)} is larger than 1 MB, which no config.json is; "
             "give the configuration, not the weights"
         )
-    return json_object(data, quoted(path), "a configuration", "give a config.json")
+    name, what = quoted(path), "a configuration"
+    return json_object(data, name, what, "give a config.json", infinite=True)
 
 
 def net_name(path: Path) -> str:

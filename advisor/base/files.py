@@ -51,7 +51,9 @@ def regular_file(
         raise UsageError(f"cannot read {name}: {why}; {accepted}") from None
 
 
-def json_object(data: bytes, name: str, what: str, accepted: str) -> dict[str, Any]:
+def json_object(
+    data: bytes, name: str, what: str, accepted: str, *, infinite: bool = False
+) -> dict[str, Any]:
     """The JSON object that a file holds: no key twice, every number finite.
 
     Args:
@@ -59,6 +61,7 @@ def json_object(data: bytes, name: str, what: str, accepted: str) -> dict[str, A
         name: what errors call the file.
         what: what it should be, such as "a configuration".
         accepted: what errors say to give instead.
+        infinite: whether it may say Infinity, as a limit of steps in published configurations.
 
     Raises:
         UsageError: for anything else.
@@ -74,7 +77,7 @@ def json_object(data: bytes, name: str, what: str, accepted: str) -> dict[str, A
 
     def finite(text: str) -> float:
         value = float(text)
-        if not math.isfinite(value):
+        if not math.isfinite(value) and not (infinite and text == "Infinity"):
             raise UsageError(
                 f"{name} holds {quoted(text)}, which is no finite number; {what} has none"
             )

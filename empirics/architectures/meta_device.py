@@ -42,9 +42,6 @@ def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
     if not all(importlib.util.find_spec(name) for name in ("transformers", "torch")):
         return None
     kind = str(values["model_type"])
-    for key, number in _numbers(values):
-        if _LOOPED.search(key) and abs(number) > _MOST:
-            raise UsageError(f"{kind} configuration, {key}: {number} is more than {_MOST:,}")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import torch
     import transformers
@@ -61,7 +58,10 @@ def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
     try:
         with warnings.catch_warnings(), torch.device("meta"):
             warnings.simplefilter("ignore")
-            kept = {key: value for key, value in values.items() if not _IGNORED.search(key)}
+            for key, number in _numbers(values):
+                if _LOOPED.search(key) and abs(number) > _MOST:
+                    raise ValueError(f"{key} is {number}, more than {_MOST:,}")
+            kept = {key: _plain(v) for key, v in values.items() if not _IGNORED.search(key)}
             net = _built(transformers, transformers.AutoConfig.for_model(kind, **kept))
     # The configurations check themselves by errors of several libraries.
     except Exception as error:
@@ -89,6 +89,15 @@ def _built(transformers: Any, config: Any) -> Any:
         tried = ("ForSeq2SeqLM", *tried)
     every = [getattr(transformers, f"AutoModel{kind}") for kind in tried]
     return next(auto for auto in every if type(config) in auto._model_mapping).from_config(config)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a configuration, as transformers reads it: it writes infinities as objects."""
+    if isinstance(value, dict):
+        if value.keys() == {"__float__"}:
+            return float(value["__float__"])
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list) else value
 
 
 def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -18,6 +18,8 @@ from .plain import dump
 
 # Between columns.
 _GAP = "  "
+# A cell of a net of which the tensors alone are known.
+_UNKNOWN = "unknown"
 
 
 def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> None:
@@ -80,32 +82,43 @@ def _notes(answers: Sequence[dict[str, Any]], context: int, width: int) -> Itera
 def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The rows of one column: label and text."""
     f, e = facts, facts["experts"]
-    layers = f"{f['encoder_layers']} + {f['layers']}" if f["encoder_layers"] else f"{f['layers']}"
+
+    def known(name: str, written: Callable[[Any], str] = str) -> str:
+        return _UNKNOWN if f[name] is None else written(f[name])
+
+    layers = f"{f['encoder_layers']} + {f['layers']}" if f["encoder_layers"] else known("layers")
     own = "" if f["own_layers"] == f["layers"] else f", {f['own_layers']} stored"
     yield "layers L", layers + own
-    yield "width d", f"{f['width']}"
-    yield "d / L", f"{f['aspect']:.0f}"
-    yield "heads", f"{f['heads']}"
-    yield "key heads", "latent" if f["latent_attention"] else f"{f['kv_heads']}"
-    yield "head width", f"{f['head_width']}"
-    yield "feed-forward width", f"{f['d_ff']} {'gated' if f['gated'] else 'plain'}"
+    yield "width d", known("width")
+    yield "d / L", known("aspect", "{:.0f}".format)
+    yield "heads", known("heads")
+    yield "key heads", "latent" if f["latent_attention"] else known("kv_heads")
+    yield "head width", known("head_width")
+    gate = known("gated", lambda gated: " gated" if gated else " plain")
+    yield "feed-forward width", known("d_ff") + gate * (f["d_ff"] is not None)
     shared = f" + {e['shared']}" if e and e["shared"] else ""
-    yield "experts", f"{e['active']}{shared} of {e['count']}, {e['width']} wide" if e else "none"
-    yield "vocabulary", f"{f['vocabulary']} {'tied' if f['tied'] else 'untied'}"
-    yield "context", f"{f['context']}"
+    wide = f", {e['width']} wide" if e and e["width"] else ""
+    active = e and (e["active"] or _UNKNOWN)
+    yield "experts", f"{active}{shared} of {e['count']}{wide}" if e else "none"
+    tied = known("tied", lambda tied: "tied" if tied else "untied")
+    yield "vocabulary", f"{known('vocabulary')} {tied}" if f["vocabulary"] else _UNKNOWN
+    yield "context", known("context")
     yield "parameters", size(f["total"])
     yield "without embeddings", size(f["nonembedding"])
-    yield "active", size(f["active"])
-    yield "forward FLOPs per token", size(f["flops_forward"])
-    yield "training FLOPs per token", size(f["flops_training"])
+    yield "active", known("active", size)
+    yield "forward FLOPs per token", known("flops_forward", size)
+    yield "training FLOPs per token", known("flops_training", size)
     yield "weights", binary(f["weights_bytes"])
-    yield "KV cache per token", f"{f['kv_bytes_per_token']:,} B"
-    yield "KV cache, full context", binary(f["kv_bytes"])
+    yield "KV cache per token", known("kv_bytes_per_token", "{:,} B".format)
+    yield "KV cache, full context", known("kv_bytes", binary)
     i = f["interval"]
     near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
+    if f["aspect"] is None:
+        near = _UNKNOWN
     yield "evidence: within 1 %", near
     for law in f["laws"]:
         meaning = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.
         whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
-        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' * law['extrapolated']}"
+        depth = _UNKNOWN if law["depth"] is None else whole(law["depth"])
+        yield law["name"] + meaning, f"{depth}{'*' * law['extrapolated']}"

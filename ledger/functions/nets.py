@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
 
 def net(path: str | Path) -> Net:
-    """The net of a config.json or its folder, as `advisor.checkpoint.read_net` says; what no table
-    knows and no header counts is built without weights, where transformers is installed."""
-    from depthlaw.advisor.checkpoint import read_net
+    """The net of a config.json, its folder, a .safetensors file or an index of several, as the
+    advisor reads them; what no table knows and no header counts is built without weights, where
+    transformers is installed. Raises as `advisor.checkpoint.read_net` and `read_stored`."""
+    from depthlaw.advisor.checkpoint import read_net, read_stored
 
+    if str(path).endswith((".safetensors", ".safetensors.index.json")):
+        return read_stored(Path(path))
     return read_net(Path(path), _built)
 
 
