@@ -143,15 +143,16 @@ def read_stored(path: str | os.PathLike[str]) -> Net:
 def _net(
     values: dict[str, Any] | None, name: str, found: Headers | None, build: Build | None = None
 ) -> Net:
-    a, said, kind = None, list[Remark](), (values or {}).get("model_type")
-    unknown = isinstance(kind, str) and kind not in CLASSES
-    why = REFUSED.get(str(kind), "its weights are not described here")
+    a, said = None, list[Remark]()
+    kind = named if isinstance(named := (values or {}).get("model_type"), str) else ""
+    unknown = bool(kind) and kind not in CLASSES
+    why = REFUSED.get(kind, "its weights are not described here")
     try:
         a = None if values is None else architecture_of(values).with_(name=name)
     except UsageError as error:
         if found is None and not (build and unknown):
             raise
-        known = {"kind": quoted(str(kind)), "why": why if unknown else error}
+        known = {"kind": quoted(kind), "why": why if unknown else error}
         said = [Remark("class" if unknown else "refused", known)]
     if found:
         net = net_of(found.tensors, values or {}, name, found.files)
@@ -161,7 +162,7 @@ def _net(
         net = net_of(tensors, values, name)
     else:
         raise UsageError(
-            f"model_type {quoted(str(kind))} is not known: {why}; give its folder with the "
+            f"model_type {quoted(kind)} is not known: {why}; give its folder with the "
             ".safetensors files, whose headers are counted, or install transformers, which builds "
             "it without weights: pip install 'depthlaw[hf]'"
         )

@@ -115,9 +115,10 @@ def _index(path: str) -> dict[str, str]:
     for file in by_name.values():
         # A link is followed, as the cache of the Hub has them; a path is not.
         if not isinstance(file, str) or not re.fullmatch(r"[^/\\:\0]+\.safetensors", file):
+            named = quoted(file) if isinstance(file, str) else "what is no text"
             raise UsageError(
-                f"{name} names {quoted(str(file))} as a file; accepted are names that end in "
-                ".safetensors, of files in its own folder"
+                f"{name} names {named} as a file; accepted are names that end in .safetensors, of "
+                "files in its own folder"
             )
     return by_name
 
@@ -173,7 +174,9 @@ def _tensor(file: str, name: str, told: Any, number: int) -> Tensor:
         raise refuse("it is not told by dtype, shape and data_offsets")
     dtype, shape, offsets = told["dtype"], told["shape"], told["data_offsets"]
     if not isinstance(dtype, str) or dtype not in DTYPES.split():
-        raise refuse(f"the dtype {quoted(str(dtype))} is not known")
+        raise refuse(f"its dtype is none of {DTYPES}")
+    if len(name) > 1000 or not name.isprintable():
+        raise refuse("its name is no printable text of at most 1,000 characters")
     if not wholes(shape) or len(shape) > _MOST_DIMENSIONS or any(n >= 2**63 for n in shape):
         raise refuse("the shape is no list of at most 16 whole numbers from 0 to 2^63")
     if not wholes(offsets) or len(offsets) != 2 or not offsets[0] <= offsets[1] < 2**63:
