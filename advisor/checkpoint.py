@@ -91,7 +91,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Net:
+class GivenNet:
     """A given net: by its configuration, where its class is known, and by its tensors, where they
     are."""
 
@@ -103,7 +103,7 @@ class Net:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def read_net(path: str | os.PathLike[str], build: Build | None = None) -> Net:
+def read_net(path: str | os.PathLike[str], build: Build | None = None) -> GivenNet:
     """The net of a config.json or its folder, with the headers of .safetensors files beside it.
 
     Args:
@@ -128,10 +128,10 @@ def read_net(path: str | os.PathLike[str], build: Build | None = None) -> Net:
             a = architecture_of(values).with_(name=name)
         except UsageError:
             raise error from None
-        return Net(a, None, (Remark("unread", {"why": error}),))
+        return GivenNet(a, None, (Remark("unread", {"why": error}),))
 
 
-def read_stored(path: str | os.PathLike[str]) -> Net:
+def read_stored(path: str | os.PathLike[str]) -> GivenNet:
     """The net whose tensors a .safetensors file, the files of an index, or those of a folder hold,
     by the config.json beside them too, where there is one. Raises as `read_headers`."""
     text = os.fspath(path)
@@ -142,7 +142,7 @@ def read_stored(path: str | os.PathLike[str]) -> Net:
 
 def _net(
     values: dict[str, Any] | None, name: str, found: Headers | None, build: Build | None = None
-) -> Net:
+) -> GivenNet:
     a, said = None, list[Remark]()
     kind = named if isinstance(named := (values or {}).get("model_type"), str) else ""
     unknown = bool(kind) and kind not in CLASSES
@@ -157,7 +157,7 @@ def _net(
     if found:
         net = net_of(found.tensors, values or {}, name, found.files)
     elif a or build is None or values is None:
-        return Net(a)
+        return GivenNet(a)
     elif (tensors := build(values)) is not None:
         net = net_of(tensors, values, name)
     else:
@@ -175,13 +175,15 @@ def _net(
             if theirs not in (None, mine):
                 more = {"more": abs(theirs - mine), "fewer": theirs < mine}
                 said.append(Remark(f"other-{what}", {"config": mine, "header": theirs, **more}))
-    return Net(a, net.stored, (*said, *net.remarks))
+    return GivenNet(a, net.stored, (*said, *net.remarks))
 
 
 # --- counts ---------------------------------------------------------------------------------------
 
 
-def net_of(tensors: Iterable[Tensor], values: dict[str, Any], name: str, files: int = 0) -> Net:
+def net_of(
+    tensors: Iterable[Tensor], values: dict[str, Any], name: str, files: int = 0
+) -> GivenNet:
     """A net by its tensors, counted exactly whatever its class.
 
     Layers are what stands below one number in the names; the width is that of the table of tokens
@@ -255,7 +257,9 @@ def net_of(tensors: Iterable[Tensor], values: dict[str, Any], name: str, files: 
         ("no-head", bool(table) and not matrix and not tied, {"told": ties is not None}),
         ("experts", unused is None, {"experts": experts}),
     )
-    return Net(None, stored, tuple(Remark(code, known) for code, there, known in found if there))
+    return GivenNet(
+        None, stored, tuple(Remark(code, known) for code, there, known in found if there)
+    )
 
 
 def _named(what: str, name: str) -> bool:

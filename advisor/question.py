@@ -36,7 +36,7 @@ from .base.quantities import (
 
 if TYPE_CHECKING:
     from .architecture import Architecture
-    from .checkpoint import Net
+    from .checkpoint import GivenNet
     from .latency import Fit
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -89,13 +89,13 @@ def _latencies(file: str) -> Fit:
     return read_latency(Path(file))
 
 
-def _configuration(path: str) -> Net:
+def _configuration(path: str) -> GivenNet:
     from .checkpoint import read_net
 
     return read_net(Path(path))
 
 
-def _tensors(path: str) -> Net:
+def _tensors(path: str) -> GivenNet:
     from .checkpoint import read_stored
 
     return read_stored(Path(path))
@@ -186,13 +186,13 @@ class Question:
         parse_bytes,
         of="kv_bytes",
     )
-    hf: Net | Architecture | None = _have(  # noqa: RUF009
+    hf: GivenNet | Architecture | None = _have(  # noqa: RUF009
         "A Hugging Face config.json, or its folder: count and judge it.",
         "PATH",
         _configuration,
         of="config",
     )
-    safetensors: Net | None = _have(  # noqa: RUF009
+    safetensors: GivenNet | None = _have(  # noqa: RUF009
         "A .safetensors file, or an index of several: count what its header says.",
         "FILE",
         _tensors,

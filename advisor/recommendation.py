@@ -16,7 +16,7 @@ from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refus
 from .words import answer_of, of_tensors, with_tensors
 
 if TYPE_CHECKING:
-    from .checkpoint import Net
+    from .checkpoint import GivenNet
 
 
 def recommend(
@@ -108,7 +108,7 @@ def answer_to(
     return with_tensors(answer, net) if net is not None else answer
 
 
-def _given(question: Question) -> Net | None:
+def _given(question: Question) -> GivenNet | None:
     """The net that a question is about, where one is given."""
     if question.hf is not None and question.safetensors is not None:
         raise UsageError(
@@ -117,6 +117,6 @@ def _given(question: Question) -> Net | None:
         )
     if (given := question.hf or question.safetensors) is None:
         return None
-    from .checkpoint import Net
+    from .checkpoint import GivenNet
 
-    return given if isinstance(given, Net) else Net(given)
+    return given if isinstance(given, GivenNet) else GivenNet(given)

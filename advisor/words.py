@@ -52,7 +52,7 @@ from .trades import EQUAL, Range, Trade, larger, layers_of, negligible, no_highe
 if TYPE_CHECKING:
     from .answer import LawNumber
     from .architecture import Architecture
-    from .checkpoint import Checkpoint, Net
+    from .checkpoint import Checkpoint, GivenNet
     from .counting import Count
     from .task_depths import TaskAnswer, TaskNumber
 
@@ -611,7 +611,9 @@ def _together(d: Decision, tasks: tuple[TaskAnswer, ...]) -> str:
 _KINDS = 4
 
 
-def of_tensors(net: Net, tasks: tuple[TaskAnswer, ...] = (), known_by: int | None = None) -> Answer:
+def of_tensors(
+    net: GivenNet, tasks: tuple[TaskAnswer, ...] = (), known_by: int | None = None
+) -> Answer:
     """What is known of a net of which the tensors alone are: counts, layers and width, and what
     grids say of such a depth."""
     s, within, said = net.stored, None, say("tensors.no-depth")
@@ -631,7 +633,7 @@ def of_tensors(net: Net, tasks: tuple[TaskAnswer, ...] = (), known_by: int | Non
     return with_tensors(answer, net)
 
 
-def with_tensors(answer: Answer, net: Net) -> Answer:
+def with_tensors(answer: Answer, net: GivenNet) -> Answer:
     """An answer about a net with what its tensors say."""
     codes, warnings = _parted(_coded(f"tensors.{code}", **known) for code, known in net.remarks)
     return replace(
@@ -642,7 +644,7 @@ def with_tensors(answer: Answer, net: Net) -> Answer:
     )
 
 
-def tensor_remarks(net: Net) -> list[str]:
+def tensor_remarks(net: GivenNet) -> list[str]:
     """What a reader must know of the counts of a net by its tensors."""
     return [say(f"tensors.{code}", **known) for code, known in net.remarks]
 

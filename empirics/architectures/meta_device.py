@@ -65,7 +65,8 @@ def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
             net = _built(transformers, transformers.AutoConfig.for_model(kind, **kept))
     # The configurations check themselves by errors of several libraries.
     except Exception as error:
-        why = " ".join(str(error).split())[:200] or type(error).__name__
+        text = " ".join(str(error).split())[:200] or type(error).__name__
+        why = "".join(c if c.isprintable() else "?" for c in text)
         raise UsageError(
             f"{kind} configuration: transformers builds no net of it: {why}; give its folder with "
             "the .safetensors files, whose headers are counted"

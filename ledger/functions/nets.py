@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from depthlaw.advisor.checkpoint import Net
+    from depthlaw.advisor.checkpoint import GivenNet
     from depthlaw.advisor.headers import Tensor
 
 
-def net(path: str | Path) -> Net:
+def net(path: str | Path) -> GivenNet:
     """The net of a config.json, its folder, a .safetensors file or an index of several, as the
     advisor reads them; what no table knows and no header counts is built without weights, where
     transformers is installed. Raises as `advisor.checkpoint.read_net` and `read_stored`."""

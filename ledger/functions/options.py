@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from depthlaw.advisor.architecture import Architecture
-    from depthlaw.advisor.checkpoint import Net
+    from depthlaw.advisor.checkpoint import GivenNet
     from depthlaw.advisor.latency import Fit
 
 
@@ -70,9 +70,9 @@ class QuestionOptions(SizeOptions, total=False):
     layer_milliseconds: float | str | None
     kv_cache: float | str | None
     kv_bytes: float | str | None
-    hf: Net | Architecture | str | Path | None
-    config: Net | Architecture | str | Path | None
-    safetensors: Net | str | Path | None
+    hf: GivenNet | Architecture | str | Path | None
+    config: GivenNet | Architecture | str | Path | None
+    safetensors: GivenNet | str | Path | None
     task: str | None
     atlas: str | Path | None
     diameter: float | str | None

@@ -9,19 +9,19 @@ import pytest
 from header_files import ROWS, header, shapes_of, write, write_folder
 from hypothesis import given, settings, strategies as st
 
-from depthlaw.advisor.checkpoint import Net, net_of, read_net, read_stored
+from depthlaw.advisor.checkpoint import GivenNet, net_of, read_net, read_stored
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import architecture_of
 
 D = 16  # the width of every row
 
 
-def stored(net: Net) -> Any:
+def stored(net: GivenNet) -> Any:
     assert net.stored is not None
     return net.stored
 
 
-def codes(net: Net) -> set[str]:
+def codes(net: GivenNet) -> set[str]:
     return {remark.code for remark in net.remarks}
 
 
