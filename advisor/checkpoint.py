@@ -246,7 +246,7 @@ def net_of(
         shared=tuple(tuple(t.name for t in same) for same in alike.values() if len(same) > 1),
     )
     low = _by_dtype(t for t in kept if t.bits < 16 or t.dtype[0] in "IU")
-    found = (
+    found: tuple[tuple[str, bool, dict[str, Any]], ...] = (
         ("no-layers", not main, {}),
         ("layers", layers != (len(main) or None), {"config": layers, "header": len(main)}),
         ("gaps", sorted(main) != list(range(len(main))), {"last": max(main, default=0)}),

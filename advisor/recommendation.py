@@ -57,7 +57,7 @@ def answer_to(
 ) -> Answer:
     """The answer to a question, whose options come before those of a Budget and of Constraints."""
     spent, known_by, net = question.of(Budget), question.known_by, _given(question)
-    config = net and net.architecture
+    config = None if net is None else net.architecture
     have = replace(budget or Budget(), **spent) if budget or spent else None
     demanded = replace(constraints or Constraints(), **question.of(Constraints))
     if have is not None or config is not None:

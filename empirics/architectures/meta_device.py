@@ -52,7 +52,7 @@ def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
             f"{transformers.__version__}; give its folder with the .safetensors files, whose "
             "headers are counted"
         )
-    log = transformers.utils.logging
+    log: Any = transformers.utils.logging
     level = log.get_verbosity()
     log.set_verbosity(log.CRITICAL)
     try:
@@ -82,12 +82,12 @@ def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
 def _built(transformers: Any, config: Any) -> Any:
     """The net of a configuration: of the class that it names, else of the first that has it."""
     for name in getattr(config, "architectures", None) or ():
-        named = getattr(transformers, name, None) if isinstance(name, str) else None
+        named: Any = getattr(transformers, name, None) if isinstance(name, str) else None
         if getattr(named, "config_class", None) is type(config):
             return named(config)
-    tried = ("ForCausalLM", "ForSeq2SeqLM", "ForMaskedLM", "ForImageTextToText", "")
+    tried = ["ForCausalLM", "ForSeq2SeqLM", "ForMaskedLM", "ForImageTextToText", ""]
     if getattr(config, "is_encoder_decoder", False):
-        tried = ("ForSeq2SeqLM", *tried)
+        tried.insert(0, "ForSeq2SeqLM")
     every = [getattr(transformers, f"AutoModel{kind}") for kind in tried]
     return next(auto for auto in every if type(config) in auto._model_mapping).from_config(config)
 

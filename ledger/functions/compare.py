@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
@@ -88,20 +88,22 @@ def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
         example = "compare llama-3-8b qwen3-8b"
         raise UsageError(f"{len(names)} nets to compare; {how}, such as: {example}")
     nets = [_net(str(name)) for name in names]
-    context = min([_CONTEXT, *(a.context for a, *_ in nets if isinstance(a, Architecture))])
-    return Comparison(
-        context,
-        tuple(
-            _facts(a, *told, context)
-            if isinstance(a, Architecture)
-            else _facts_of_tensors(a, *told)
-            for a, *told in nets
-        ),
-    )
+    shapes = [found.net for found in nets if isinstance(found.net, Architecture)]
+    context = min([_CONTEXT, *(a.context for a in shapes)])
+    return Comparison(context, tuple(_facts(found, context) for found in nets))
 
 
-def _net(name: str) -> tuple[Architecture | Checkpoint, str, str, list[str]]:
-    """A net, where its shape was read, how that is known, and remarks on it."""
+class _Found(NamedTuple):
+    """A net, or of one whose shape is not known its tensors; where it was read, how that is known,
+    and what is said of it."""
+
+    net: Architecture | Checkpoint
+    source: str
+    status: str
+    remarks: list[str]
+
+
+def _net(name: str) -> _Found:
     path = os.path.expanduser(name)
     # A path that exists comes first: a folder may be named as a listed model is. Of os.path, which
     # takes a name that is too long for one that does not exist.
@@ -109,7 +111,7 @@ def _net(name: str) -> tuple[Architecture | Checkpoint, str, str, list[str]]:
         found = net(path)
         a = found.architecture or found.stored
         assert a is not None
-        return a, name, "read", tensor_remarks(found)
+        return _Found(a, name, "read", tensor_remarks(found))
     try:
         listed = model(name)
     except UsageError as error:
@@ -119,7 +121,7 @@ def _net(name: str) -> tuple[Architecture | Checkpoint, str, str, list[str]]:
             f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
             "a config.json is accepted too"
         ) from None
-    return architecture(listed), listed.source, listed.status, []
+    return _Found(architecture(listed), listed.source, listed.status, [])
 
 
 def _fields(value: object, names: str) -> dict[str, Any]:
@@ -150,35 +152,35 @@ def _asked(layers: int | None, width: int | None) -> dict[str, Any]:
     return {"interval": interval, "laws": laws}
 
 
-def _facts_of_tensors(
-    s: Checkpoint, source: str, status: str, remarks: list[str]
-) -> dict[str, Any]:
+def _facts(found: _Found, context: int) -> dict[str, Any]:
+    """Everything that is compared."""
+    told = {"source": found.source, "status": found.status}
+    if isinstance(found.net, Architecture):
+        facts = _facts_of(found.net, context)
+        return facts | told | {"remarks": [*found.net.remarks, *found.remarks]}
+    return _facts_of_tensors(found.net) | told | {"remarks": found.remarks}
+
+
+def _facts_of_tensors(s: Checkpoint) -> dict[str, Any]:
     """What is known of a net of which the tensors alone are."""
-    names = "kind head_width d_ff gated latent_attention flops_forward flops_training"
+    unknown = "kind head_width d_ff gated latent_attention flops_forward flops_training"
     experts = {"count": s.experts, "active": s.active_experts, "shared": None, "width": None}
     same = "name layers encoder_layers own_layers width heads kv_heads vocabulary tied context"
     return {
-        **dict.fromkeys(f"{names} kv_bytes_per_token kv_bytes".split()),
+        **dict.fromkeys(f"{unknown} kv_bytes_per_token kv_bytes".split()),
         **_fields(s, f"{same} total nonembedding active"),
-        "source": source,
-        "status": status,
         "aspect": s.width / s.layers if s.width and s.layers else None,
         "experts": experts if s.experts else None,
         "weights_bytes": 2 * s.total,
         **_asked(s.layers, s.width),
-        "remarks": remarks,
     }
 
 
-def _facts(
-    a: Architecture, source: str, status: str, remarks: list[str], context: int
-) -> dict[str, Any]:
+def _facts_of(a: Architecture, context: int) -> dict[str, Any]:
     counts, operations = count(a), flops(a, context)
     same = "kind layers encoder_layers own_layers width aspect heads d_ff gated"
     return {
         "name": a.name,
-        "source": source,
-        "status": status,
         **_fields(a, f"{same} vocabulary tied context"),
         "kv_heads": a.key_heads,
         "head_width": a.head_size,
@@ -191,5 +193,4 @@ def _facts(
         "kv_bytes_per_token": 2 * kv_numbers(a, 1),
         "kv_bytes": 2 * kv_numbers(a, a.context),
         **_asked(a.layers, a.width),
-        "remarks": [*a.remarks, *remarks],
     }
