@@ -175,7 +175,9 @@ def _net(
             if theirs not in (None, mine):
                 more = {"more": abs(theirs - mine), "fewer": theirs < mine}
                 said.append(Remark(f"other-{what}", {"config": mine, "header": theirs, **more}))
-    return GivenNet(a, net.stored, (*said, *net.remarks))
+    # A class whose layers share weights has as many as are numbered.
+    own = a and Remark("layers", {"config": a.layers, "header": a.own_layers})
+    return GivenNet(a, net.stored, (*said, *(each for each in net.remarks if each != own)))
 
 
 # --- counts ---------------------------------------------------------------------------------------

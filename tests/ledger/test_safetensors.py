@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 from header_files import ROWS, header, write, write_folder
+from jsonschema import Draft202012Validator
+
+from depthlaw.advisor.answer import SCHEMA
 
 Run = Callable[..., str]
 GOOD = header({"model.embed_tokens.weight": [4, 2], "model.layers.0.up.weight": [2, 2]})
@@ -169,10 +172,13 @@ def test_a_refused_configuration_is_counted_from_its_header(
         depthlaw("depth --json", o, p).data for o, p in (("--hf", folder), ("--safetensors", file))
     )
     assert data == again
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    compared = depthlaw("compare --json", folder).data
+    assert all(Draft202012Validator(schema).is_valid(each) for each in (data, compared))
     assert data["answer"]["shape"] is None
     assert data["answer"]["stored"]["total"] == row["parameters"]
     assert data["answer"]["warning_codes"] == ["class"]
-    (net,) = depthlaw("compare --json", folder).data["nets"]
+    (net,) = compared["nets"]
     assert (net["layers"], net["width"], net["d_ff"]) == (6, 16, None)
     assert "feed-forward width unknown" in printed(depthlaw, "compare", folder)
     (folder / "config.json").unlink()
