@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -265,7 +266,12 @@ def net_of(
 
 
 def _named(what: str, name: str) -> bool:
-    """Whether a tensor is called as one of its kind."""
+    """Whether a tensor is called as one of its kind, whatever the numbers in its name."""
+    return _matches(what, re.sub(r"\d+", "0", name))
+
+
+@lru_cache(10_000)
+def _matches(what: str, name: str) -> bool:
     return re.search(_NAMES[what], name, re.IGNORECASE) is not None
 
 

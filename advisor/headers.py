@@ -18,11 +18,12 @@ from .base.quantities import UsageError, quoted
 # Of all headers of a checkpoint together; and of tensors in a file, bytes of an index.
 _MOST_BYTES = 100_000_000
 _MOST_DIMENSIONS = 16
-# What the library safetensors 0.8 writes: the first number in a name is that of its bits.
-DTYPES = (
+# What the library safetensors 0.8 writes, and the bits of each: the first number in its name.
+_DTYPES = (
     "BOOL F4 F6_E2M3 F6_E3M2 U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ I16 U16 F16 "
     "BF16 I32 U32 F32 C64 F64 I64 U64"
 )
+_BITS = {name: int(re.sub(r"^\D+(\d*).*", r"\1", name) or 8) for name in _DTYPES.split()}
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 _ACCEPTED = f"give a .safetensors file, its index ({INDEX}), or their folder"
 _POINTER = b"version https://git-lfs"
@@ -45,8 +46,7 @@ class Tensor(NamedTuple):
     @property
     def bits(self) -> int:
         """Of one number."""
-        found = re.search(r"\d+", self.dtype)
-        return int(found[0]) if found else 8
+        return _BITS[self.dtype]
 
 
 class Headers(NamedTuple):
@@ -173,8 +173,8 @@ def _tensor(file: str, name: str, told: Any, number: int) -> Tensor:
     if not isinstance(told, dict) or told.keys() != {"dtype", "shape", "data_offsets"}:
         raise refuse("it is not told by dtype, shape and data_offsets")
     dtype, shape, offsets = told["dtype"], told["shape"], told["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in DTYPES.split():
-        raise refuse(f"its dtype is none of {DTYPES}")
+    if not isinstance(dtype, str) or dtype not in _BITS:
+        raise refuse(f"its dtype is none of {_DTYPES}")
     if len(name) > 1000 or not name.isprintable():
         raise refuse("its name is no printable text of at most 1,000 characters")
     if not wholes(shape) or len(shape) > _MOST_DIMENSIONS or any(n >= 2**63 for n in shape):
