@@ -162,6 +162,7 @@ class Answer:
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
+    budget: float | None = None  # parameters that were asked for, or that all else pays for
     # The tensors of a given net; without `shape` they are all that is known of it.
     stored: Checkpoint | None = None
 

@@ -134,6 +134,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_layers=d.leaning and d.leaning.layers,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
+        budget=resolved.target.value,
     )
     if not given:
         return answer
@@ -836,7 +837,11 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
         numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
-        yield task.question, [*numbers, *task.remarks]
+        far = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
+        if answer.shape:
+            yield task.question, [*numbers, *task.remarks]
+        else:  # the answer has said the rest
+            yield "How far this goes:", far
     if s := answer.stored:
         yield "Tensors:", _tensor_lines(s)
     if answer.stages:
@@ -925,7 +930,7 @@ def _source_note(
     if not claim:
         return f"[{source}; {wording}]"
     named = f" ({claim_title})" if (claim_title := title(claim)) else ""
-    judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {value or 'no verdict yet'}"
+    judged = f"{f'{of}: ' if of else ''}claim {claim}{named}: {value or 'no verdict yet'}"
     if (named := f"claim {claim}") in source:
         return f"[{source.replace(named, judged)}; {wording}]"
     return f"[{source}; {wording}; {judged}]"

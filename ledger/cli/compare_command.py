@@ -112,7 +112,7 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "KV cache per token", known("kv_bytes_per_token", "{:,} B".format)
     yield "KV cache, full context", known("kv_bytes", binary)
     i = f["interval"]
-    near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
+    near = f"{i['ends']}{'*' if i['extrapolated'] else ''}: {i['place']}" if i else "no grid"
     if f["aspect"] is None:
         near = _UNKNOWN
     yield "evidence: within 1 %", near
@@ -121,4 +121,4 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         # A floor is met by the next layer, a maximum kept by the last one.
         whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
         depth = _UNKNOWN if law["depth"] is None else whole(law["depth"])
-        yield law["name"] + meaning, f"{depth}{'*' * law['extrapolated']}"
+        yield law["name"] + meaning, f"{depth}{'*' if law['extrapolated'] else ''}"
