@@ -22,9 +22,9 @@ from .model_classes import CLASSES, REFUSED
 if TYPE_CHECKING:
     from .architecture import Architecture
 
-# The parameters of the net of a configuration (the contents of a config.json), without their
-# weights; None where what builds it is not installed.
-Build = Callable[[dict[str, Any]], "Sequence[Tensor] | None"]
+# Of a configuration (the contents of a config.json), the parameters of its net without weights, and
+# the configuration with what it leaves out; None where what builds it is not installed.
+Build = Callable[[dict[str, Any]], "tuple[Sequence[Tensor], dict[str, Any]] | None"]
 _MOST_SIZE = 2**24
 _NAMES = json.loads(Path(__file__).with_name("tensor_names.json").read_text(encoding="utf-8"))
 # The tensors of a layer by their names there; those of a stack by the numbers of its layers.
@@ -159,8 +159,8 @@ def _net(
         net = net_of(found.tensors, values or {}, name, found.files)
     elif a or build is None or values is None:
         return GivenNet(a)
-    elif (tensors := build(values)) is not None:
-        net = net_of(tensors, values, name)
+    elif (built := build(values)) is not None:
+        net = net_of(*built, name)
     else:
         raise UsageError(
             f"model_type {quoted(kind)} is not known: {why}; give its folder with the "

@@ -22,10 +22,10 @@ _MOST = 2_000
 _IGNORED = re.compile(r"^_|^auto_map$|^quantization_config$|dtype$|_implementation$|^model_type$")
 
 
-def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
+def parameters_of(values: dict[str, Any]) -> tuple[list[Tensor], dict[str, Any]] | None:
     """The parameters of the net that transformers builds of a configuration on the meta device:
     no weight is stored, nothing is downloaded, and no code outside transformers runs. Tied ones
-    have one place.
+    have one place. Beside them the configuration with what it leaves out.
 
     Args:
         values: the contents of a config.json; its model_type is a text.
@@ -62,7 +62,8 @@ def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
                 if _LOOPED.search(key) and abs(number) > _MOST:
                     raise ValueError(f"{key} is {number}, more than {_MOST:,}")
             kept = {key: _plain(v) for key, v in values.items() if not _IGNORED.search(key)}
-            net = _built(transformers, transformers.AutoConfig.for_model(kind, **kept))
+            config = transformers.AutoConfig.for_model(kind, **kept)
+            net = _built(transformers, config)
     # The configurations check themselves by errors of several libraries.
     except Exception as error:
         text = " ".join(str(error).split())[:200] or type(error).__name__
@@ -73,10 +74,8 @@ def parameters_of(values: dict[str, Any]) -> list[Tensor] | None:
         ) from None
     finally:
         log.set_verbosity(level)
-    return [
-        Tensor(name, "F32", tuple(p.shape), (id(p),))
-        for name, p in net.named_parameters(remove_duplicate=False)
-    ]
+    named = net.named_parameters(remove_duplicate=False)
+    return [Tensor(name, "F32", tuple(p.shape), (id(p),)) for name, p in named], config.to_dict()
 
 
 def _built(transformers: Any, config: Any) -> Any:
@@ -87,7 +86,7 @@ def _built(transformers: Any, config: Any) -> Any:
             return named(config)
     tried = ["ForCausalLM", "ForSeq2SeqLM", "ForMaskedLM", "ForImageTextToText", ""]
     if getattr(config, "is_encoder_decoder", False):
-        tried.insert(0, "ForSeq2SeqLM")
+        tried = ["ForSeq2SeqLM", "ForSpeechSeq2Seq", *tried]
     every = [getattr(transformers, f"AutoModel{kind}") for kind in tried]
     return next(auto for auto in every if type(config) in auto._model_mapping).from_config(config)
 

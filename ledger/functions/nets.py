@@ -30,7 +30,7 @@ def with_net(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _built(values: dict[str, Any]) -> Sequence[Tensor] | None:
+def _built(values: dict[str, Any]) -> tuple[Sequence[Tensor], dict[str, Any]] | None:
     # Loads torch and transformers, where they are installed.
     from depthlaw.empirics.architectures.meta_device import parameters_of
 

@@ -100,9 +100,9 @@ def test_rows_are_what_transformers_writes_and_builds(kind: str, tmp_path: Path)
     model.save_pretrained(tmp_path)
     written = {t.name: list(t.shape) for t in read_headers(str(tmp_path)).tensors}
     assert written == shapes_of(row)
-    tensors = parameters_of(row["config"] | {"architectures": [row["class"]]})
-    assert tensors is not None
-    s = net_of(tensors, row["config"], kind).stored
+    built_net = parameters_of(row["config"] | {"architectures": [row["class"]]})
+    assert built_net is not None
+    s = net_of(*built_net, kind).stored
     assert s is not None
     assert (s.source, s.total, s.active) == (
         "meta",
