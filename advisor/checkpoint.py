@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Build = Callable[[dict[str, Any]], "tuple[Sequence[Tensor], dict[str, Any]] | None"]
 _MOST_SIZE = 2**24
 _NAMES = json.loads(Path(__file__).with_name("tensor_names.json").read_text(encoding="utf-8"))
+_MIXING = {*_NAMES["mixers"], "attention", "convolution"}
 # The tensors of a layer by their names there; those of a stack by the numbers of its layers.
 _Layers = dict[int, dict[str, Tensor]]
 
@@ -89,6 +90,20 @@ class Checkpoint:
     active_experts: int | None
     stacks: tuple[Stack, ...]  # the one of `layers` first
     shared: tuple[tuple[str, ...], ...]  # names of the same numbers
+
+    @property
+    def layer_kinds(self) -> dict[str, int]:
+        """How many layers mix tokens by what, as their tensors are called."""
+        layers = Counter[str]()
+        for kind in self.stacks[0].kinds if self.stacks else ():
+            layers.update(dict.fromkeys(set(kind.parts) & _MIXING, kind.layers))
+        return dict(layers)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether not every layer has attention and nothing else to mix tokens."""
+        own = self.stacks[0].layers if self.stacks else 0
+        return self.layer_kinds != {"attention": own}
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from .answer import Answer
 from .base.quantities import UsageError
 from .budgets import Budget
-from .decide import decide, judge
+from .decide import decide, given_net, judge
 from .question import Question, typed as typed_as
 from .rules import rules
 from .shapes import Constraints, demands_of
 from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
-from .words import answer_of, of_tensors, with_tensors
+from .words import answer_of, hybrid_answer, of_tensors, with_tensors
 
 if TYPE_CHECKING:
     from .checkpoint import GivenNet
@@ -87,6 +87,10 @@ def answer_to(
                 "not enough for more; leave it out, or give a configuration of a known class"
             )
         return of_tensors(net, tasks, known_by)
+    if net is not None and config is not None and config.mixed:
+        # Nothing is known of how to split layers of several kinds.
+        a, resolved = given_net(config, have or Budget(), demanded, ("context",))
+        return with_tensors(hybrid_answer(a, resolved, demanded, tasks), net)
     if net is not None and config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)
     elif have is not None:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from depthlaw.advisor import words
 from depthlaw.advisor.base.quantities import UsageError, binary, size
+from depthlaw.advisor.layer_kinds import layer_kinds
 from depthlaw.advisor.layout import wrapped
-from depthlaw.advisor.models import models
+from depthlaw.advisor.published import published_names
 
 from ..functions.compare import compare as compared
 from ..text import clean
@@ -28,11 +30,14 @@ def compare(names: list[str] | None, json_output: bool, listed: bool = False) ->
     if listed:
         if names or json_output:
             raise UsageError("--list prints nothing else; give it alone")
-        return print("\n".join(sorted((m.name for m in models()), key=str.lower)))
+        return print("\n".join(sorted(published_names(), key=str.lower)))
     comparison = compared(*(names or ()))
     if json_output:
         return dump(comparison.to_json())
     width = plain.columns()
+    for end in comparison.conclusion:
+        text = words.compared(**end, context=comparison.context)
+        print("\n".join(wrapped(clean(text), width)))
     print("\n\n".join("\n".join(lines) for lines in _tables(comparison.nets, width)), end="\n\n")
     print("\n".join(_notes(comparison.nets, comparison.context, width)))
 
@@ -70,6 +75,8 @@ def _notes(answers: Sequence[dict[str, Any]], context: int, width: int) -> Itera
         "+, -: training ended there; the loss of deeper (+) or shallower (-) nets is not known.",
         "* extrapolated: outside the sizes that the source measured.",
     ]
+    if any(law["depth"] is None for facts in answers for law in facts["laws"]):
+        every.append("-: no published rule is fitted to nets with such layers.")
     every += [
         f"{facts['name']}: {remark}"
         for facts in answers
@@ -89,13 +96,17 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     layers = f"{f['encoder_layers']} + {f['layers']}" if f["encoder_layers"] else known("layers")
     own = "" if f["own_layers"] == f["layers"] else f", {f['own_layers']} stored"
     yield "layers L", layers + own
+    mixers = {kind: row.name for kind, row in layer_kinds().items()}
+    kinds = [f"{n} {mixers.get(kind, kind)}" for kind, n in f["layer_kinds"].items()]
+    yield "what mixes tokens", ", ".join(kinds) or _UNKNOWN
     yield "width d", known("width")
     yield "d / L", known("aspect", "{:.0f}".format)
-    yield "heads", known("heads")
-    yield "key heads", "latent" if f["latent_attention"] else known("kv_heads")
-    yield "head width", known("head_width")
-    gate = known("gated", lambda gated: " gated" if gated else " plain")
-    yield "feed-forward width", known("d_ff") + gate * (f["d_ff"] is not None)
+    yield "heads", known("heads", lambda heads: f"{heads or 'none'}")
+    keys = known("kv_heads", lambda heads: f"{heads or 'none'}")
+    yield "key heads", "latent" if f["latent_attention"] else keys
+    yield "head width", known("head_width", lambda width: f"{width or 'none'}")
+    inner = f"{f['d_ff']} {'gated' if f['gated'] else 'plain'}"
+    yield "feed-forward width", known("d_ff", lambda width: inner if width else "none")
     shared = f" + {e['shared']}" if e and e["shared"] else ""
     wide = f", {e['width']} wide" if e and e["width"] else ""
     active = e and (e["active"] or _UNKNOWN)
@@ -110,15 +121,16 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "training FLOPs per token", known("flops_training", size)
     yield "weights", binary(f["weights_bytes"])
     yield "KV cache per token", known("kv_bytes_per_token", "{:,} B".format)
-    yield "KV cache, full context", known("kv_bytes", binary)
+    yield "state of a sequence", known("state_bytes", lambda n: binary(n) if n else "none")
+    yield "cache, full context", known("kv_bytes", binary)
     i = f["interval"]
     near = f"{i['ends']}{'*' if i['extrapolated'] else ''}: {i['place']}" if i else "no grid"
-    if f["aspect"] is None:
-        near = _UNKNOWN
     yield "evidence: within 1 %", near
     for law in f["laws"]:
         meaning = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.
         whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
-        depth = _UNKNOWN if law["depth"] is None else whole(law["depth"])
-        yield law["name"] + meaning, f"{depth}{'*' if law['extrapolated'] else ''}"
+        if law["depth"] is None:  # no rule is fitted to hybrids, or the size is not known
+            yield law["name"] + meaning, "-"
+            continue
+        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' if law['extrapolated'] else ''}"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
-from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.budgets import read_bytes
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
-from depthlaw.advisor.models import architecture, model, models as listed_models
+from depthlaw.advisor.published import published
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.words import tensor_remarks
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
 _MOST = 50
+# What a conclusion is about, in its order.
+_COMPARED = ("layers", "flops_training", "read_bytes")
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +43,18 @@ class Comparison(Report):
     context: int
     nets: tuple[dict[str, Any], ...]
 
+    @property
+    def conclusion(self) -> list[dict[str, Any]]:
+        """Which net has least and which most of layers, of operations to train on a token, and of
+        bytes to read for one; nothing of what all have alike."""
+        found = []
+        for what in _COMPARED if len(self.nets) > 1 else ():
+            least, *_, most = sorted(self.nets, key=lambda net: net[what])
+            if least[what] < most[what]:
+                ends = {"least": least["name"], "most": most["name"]}
+                found.append({"what": what, **ends, "low": least[what], "high": most[what]})
+        return found
+
     def rows(self) -> list[dict[str, Any]]:
         """One for each net; the depth of each law under its key."""
         return [
@@ -52,7 +67,8 @@ class Comparison(Report):
 
     def to_json(self) -> dict[str, Any]:
         """What `depthlaw compare --json` prints."""
-        return {"context": self.context, "nets": list(self.nets)}
+        nets = list(self.nets)
+        return {"context": self.context, "conclusion": self.conclusion, "nets": nets}
 
     def summary(self) -> str:
         """Names and depths."""
@@ -112,16 +128,8 @@ def _net(name: str) -> _Found:
         a = found.architecture or found.stored
         assert a is not None
         return _Found(a, name, "read", tensor_remarks(found))
-    try:
-        listed = model(name)
-    except UsageError as error:
-        nearest = str(error).rpartition("; try ")[2]
-        raise UsageError(
-            f"no model {quoted(name)} among the {len(listed_models())} listed; nearest are "
-            f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
-            "a config.json is accepted too"
-        ) from None
-    return _Found(architecture(listed), listed.source, listed.status, [])
+    listed = published(name)
+    return _Found(listed.architecture, listed.source, listed.mark, [])
 
 
 def _fields(value: object, names: str) -> dict[str, Any]:
@@ -129,7 +137,8 @@ def _fields(value: object, names: str) -> dict[str, Any]:
 
 
 def _asked(layers: int | None, width: int | None) -> dict[str, Any]:
-    """The depths that the evidence and each law ask for at L d^2 of a net, where that is known."""
+    """The depths that the evidence and each law ask for at L d^2 of a net, where that is known and
+    they are of such nets."""
     named = [_fields(r, "key name meaning source wording") for r in rules()]
     if layers is None or width is None:
         unknown = {"depth": None, "extrapolated": False}
@@ -167,12 +176,12 @@ def _facts_of_tensors(s: Checkpoint) -> dict[str, Any]:
     experts = {"count": s.experts, "active": s.active_experts, "shared": None, "width": None}
     same = "name layers encoder_layers own_layers width heads kv_heads vocabulary tied context"
     return {
-        **dict.fromkeys(f"{unknown} kv_bytes_per_token kv_bytes".split()),
-        **_fields(s, f"{same} total nonembedding active"),
+        **dict.fromkeys(f"{unknown} kv_bytes_per_token kv_bytes read_bytes state_bytes".split()),
+        **_fields(s, f"{same} total nonembedding active layer_kinds"),
         "aspect": s.width / s.layers if s.width and s.layers else None,
         "experts": experts if s.experts else None,
         "weights_bytes": 2 * s.total,
-        **_asked(s.layers, s.width),
+        **_asked(None if s.mixed else s.layers, s.width),
     }
 
 
@@ -190,7 +199,10 @@ def _facts_of(a: Architecture, context: int) -> dict[str, Any]:
         "flops_forward": operations.forward,
         "flops_training": operations.training,
         "weights_bytes": memory(a).weights,
-        "kv_bytes_per_token": 2 * kv_numbers(a, 1),
+        "kv_bytes_per_token": 2 * (kv_numbers(a, 1) - kv_numbers(a, 0)),
         "kv_bytes": 2 * kv_numbers(a, a.context),
-        **_asked(a.layers, a.width),
+        "read_bytes": round(read_bytes(a, 2)) + 2 * kv_numbers(a, context),
+        "state_bytes": 2 * kv_numbers(a, 0),
+        "layer_kinds": a.layer_kinds,
+        **_asked(None if a.mixed else a.layers, a.width),
     }

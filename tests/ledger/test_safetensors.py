@@ -165,7 +165,7 @@ def test_a_refused_configuration_is_counted_from_its_header(
     assert "6 layers x width 16; 4 heads on 4 key-value heads; 100 tokens (tied)" in said
     assert "model_type 'zamba2' is not known" in said
     assert "Unknown d_ff" in said
-    assert "this net is none" in said
+    assert "not judged; no published rule is fitted to depths of nets with state space" in said
     assert "43,444 are parameters" in printed(depthlaw, "depth --why --hf", folder)
     file = folder / "model.safetensors"
     (data, again) = (
