@@ -39,7 +39,7 @@ class Remark(NamedTuple):
     known: dict[str, Any]
 
 
-class LayerKind(NamedTuple):
+class AlikeLayers(NamedTuple):
     """Layers of a stack whose tensors have equal names and shapes."""
 
     layers: int
@@ -54,7 +54,7 @@ class Stack(NamedTuple):
     name: str  # what stands before the number
     layers: int  # with weights of their own
     numbers: int  # in all of them
-    kinds: tuple[LayerKind, ...]  # by their first layer
+    kinds: tuple[AlikeLayers, ...]  # by their first layer
 
 
 @dataclass(frozen=True)
@@ -397,7 +397,7 @@ def _stack(prefix: str, layers: _Layers) -> Stack:
         shapes = Counter((re.sub(r"\d+", "#", name), t.shape) for name, t in tensors.items())
         kinds[frozenset(shapes.items())].append(number)
     found = (
-        LayerKind(
+        AlikeLayers(
             len(alike),
             alike[0],
             _parts(layers[alike[0]]),
