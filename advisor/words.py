@@ -745,7 +745,7 @@ def tensor_remarks(net: GivenNet) -> list[str]:
 
 def _tensor_rows(s: Checkpoint, alone: bool) -> Iterator[Row]:
     """What tensors say; of a net whose shape is known, how many there are."""
-    kinds = s.stacks[0].kinds if s.stacks else ()
+    kinds = s.stacks[0].kinds if s.stacks and alone else ()
     if len(kinds) > 1:
         named = [say("tensors.kind", kind=kind) for kind in kinds[:_KINDS]]
         more = max(0, len(kinds) - _KINDS)
