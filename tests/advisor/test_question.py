@@ -26,7 +26,7 @@ def test_every_option_reaches_budget_constraints_or_the_question_itself() -> Non
     rest = {o.name for o in OPTIONS if (o.metadata.get("of") or o.name) not in reached}
     tasks = {"task", "atlas", "diameter", "vertices", "hops", "length"}
     assert rest == {
-        *("budget", "count", "hf", "safetensors", "known_by", "encoder_decoder"),
+        *("budget", "count", "hf", "safetensors", "known_by", "encoder_decoder", "mixer"),
         *tasks,
     }
 
