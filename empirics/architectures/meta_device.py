@@ -6,10 +6,10 @@ This module can be imported without torch and without transformers.
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
@@ -58,16 +58,16 @@ def parameters_of(values: dict[str, Any]) -> tuple[list[Tensor], dict[str, Any]]
     try:
         with warnings.catch_warnings(), torch.device("meta"):
             warnings.simplefilter("ignore")
-            for key, number in _numbers(values):
-                if _LOOPED.search(key) and abs(number) > _MOST:
+            text = json.dumps({k: v for k, v in values.items() if not _IGNORED.search(k)})
+            for key, number in re.findall(r'"(\w+)": (\d+)', text):
+                if _LOOPED.search(key) and int(number) > _MOST:
                     raise ValueError(f"{key} is {number}, more than {_MOST:,}")
-            kept = {key: _plain(v) for key, v in values.items() if not _IGNORED.search(key)}
-            config = transformers.AutoConfig.for_model(kind, **kept)
+            config = transformers.AutoConfig.for_model(kind, **json.loads(text, object_hook=_plain))
             net = _built(transformers, config)
     # The configurations check themselves by errors of several libraries.
     except Exception as error:
-        text = " ".join(str(error).split())[:200] or type(error).__name__
-        why = "".join(c if c.isprintable() else "?" for c in text)
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        why = "".join(c if c.isprintable() else "?" for c in said)
         raise UsageError(
             f"{kind} configuration: transformers builds no net of it: {why}; give its folder with "
             "the .safetensors files, whose headers are counted"
@@ -91,22 +91,6 @@ def _built(transformers: Any, config: Any) -> Any:
     return next(auto for auto in every if type(config) in auto._model_mapping).from_config(config)
 
 
-def _plain(value: Any) -> Any:
-    """A value of a configuration, as transformers reads it: it writes infinities as objects."""
-    if isinstance(value, dict):
-        if value.keys() == {"__float__"}:
-            return float(value["__float__"])
-        return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list) else value
-
-
-def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
-    """Every whole number of a configuration, with its key."""
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from _numbers(part, name)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _numbers(part, key)
-    elif type(value) is int:
-        yield key, value
+def _plain(value: dict[str, Any]) -> Any:
+    """An object of a configuration, as transformers reads it: it writes infinities as objects."""
+    return float(value["__float__"]) if value.keys() == {"__float__"} else value
