@@ -36,7 +36,7 @@ from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
 from .question import BY_NAME, flag, typed
-from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
+from .rule_scores import UNTOLD, Interval, contradicting, interval, reason as rule_evidence
 from .rules import rules
 from .shape_search import WORTH_SAYING
 from .shapes import (
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .answer import LawNumber
     from .architecture import Architecture
     from .budgets import Resolved
+    from .checkpoint import Checkpoint, GivenNet
     from .counting import Count
     from .hybrids import HybridAdvice
     from .loops import LoopWorth
@@ -725,6 +726,76 @@ def _together(d: Decision, tasks: tuple[TaskAnswer, ...]) -> str:
     return say("together", depths=depths, met=met, layers=deep) if parts else ""
 
 
+# --- a net by its tensors -------------------------------------------------------------------------
+
+# Kinds of layers that the short answer names.
+_KINDS = 4
+
+
+def of_tensors(
+    net: GivenNet, tasks: tuple[TaskAnswer, ...] = (), known_by: int | None = None
+) -> Answer:
+    """What is known of a net of which the tensors alone are: counts, layers and width, and what
+    grids say of such a depth."""
+    s, within, said = net.stored, None, say("tensors.no-depth")
+    assert s is not None
+    others = [kind for kind in s.layer_kinds if kind != "attention"]
+    if s.mixed and s.stacks:
+        said = say("depth.hybrid", kinds=others or [say("kind.single")])
+    elif s.layers and s.width:
+        within = interval(s.layers * s.width**2, per_layer=1, known_by=known_by)
+    if within and s.layers:
+        lose = say("depth.lose", within=within, named=True)
+        said = "; ".join([within.place(s.layers)] * (within.place(s.layers) != "inside") + [lose])
+    other = within and (s.encoder_layers or s.experts)
+    codes, doubts = _parted([_coded("tensors.other-nets")] if other else [])
+    answer = Answer(say("question.tensors", s=s), interval=within, tasks=tasks, doubts=doubts)
+    verdict = say("tensors.depth", s=s, said=said)
+    answer = replace(answer, verdicts=(verdict,), verdict_codes=("depth",), doubt_codes=codes)
+    return with_tensors(answer, net)
+
+
+def with_tensors(answer: Answer, net: GivenNet) -> Answer:
+    """An answer about a net with what its tensors say."""
+    codes, warnings = _parted(_coded(f"tensors.{code}", **known) for code, known in net.remarks)
+    return replace(
+        answer,
+        stored=net.stored,
+        warnings=(*answer.warnings, *warnings),
+        warning_codes=(*answer.warning_codes, *codes),
+    )
+
+
+def tensor_remarks(net: GivenNet) -> list[str]:
+    """What a reader must know of the counts of a net by its tensors."""
+    return [say(f"tensors.{code}", **known) for code, known in net.remarks]
+
+
+def _tensor_rows(s: Checkpoint, alone: bool) -> Iterator[Row]:
+    """What tensors say; of a net whose shape is known, how many there are."""
+    kinds = s.stacks[0].kinds if s.stacks and alone else ()
+    if len(kinds) > 1:
+        named = [say("tensors.kind", kind=kind) for kind in kinds[:_KINDS]]
+        more = max(0, len(kinds) - _KINDS)
+        yield "Layers", say("tensors.kinds", kinds="; ".join(named), more=more)
+    dtypes = [name for name, _ in zip(s.dtypes, range(3), strict=False)]
+    yield "Counted", say("tensors.counted", s=s, dtypes=dtypes)
+    if alone:
+        unknown = [name for name in ("heads", "context") if getattr(s, name) is None]
+        yield "Unknown", say("tensors.unknown", names=[*unknown, "d_ff", "costs of a token"])
+
+
+def _tensor_lines(s: Checkpoint) -> Iterator[str]:
+    """Everything that tensors say."""
+    yield say(
+        "tensors.stored", s=s, dtypes=[f"{size(n)} in {name}" for name, n in s.dtypes.items()]
+    )
+    for stack in s.stacks:
+        kinds = "; ".join(say("tensors.each", kind=kind) for kind in stack.kinds)
+        yield say("tensors.stack", stack=stack, kinds=kinds)
+    yield from (say("tensors.shared", names=names) for names in s.shared)
+
+
 # --- for people -----------------------------------------------------------------------------------
 
 
@@ -766,6 +837,12 @@ def as_html(answer: Answer) -> str:
 def _short(answer: Answer) -> Iterator[Row]:
     yield "", answer.question
     given, proposed = answer.given, _proposal(answer)
+    if answer.stored and not given:
+        s = answer.stored
+        own, active = s.own_layers != s.layers, s.active not in (None, s.total)
+        yield "Given", say("tensors.given", s=s, own=own, active=active)
+        yield from _tensor_rows(s, alone=True)
+        yield "Depth", answer.verdicts[0]
     if given:
         yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
         if (f := answer.flops) and (m := answer.memory):
@@ -784,7 +861,7 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Training", say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
         yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
-    if not given:
+    if not given and not answer.stored:
         yield from _grounds(answer)
     if len(set(answer.stages)) > 1 and not given:
         split = sorted(Counter(answer.stages).items())
@@ -805,6 +882,8 @@ def _short(answer: Answer) -> Iterator[Row]:
     if h := answer.hybrid:
         places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
         yield "Hybrid", say("note.hybrid", h=h, several=h.most > h.least, places=places)
+    if answer.stored and given:
+        yield from _tensor_rows(answer.stored, alone=False)
     for warning in answer.warnings:
         yield "Warning", warning
     if answer.doubts:
@@ -971,6 +1050,8 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
             yield task.question, [*numbers, *task.remarks]
         else:  # the answer has said the rest
             yield "How far this goes:", far
+    if s := answer.stored:
+        yield "Tensors:", _tensor_lines(s)
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     if answer.training:

@@ -18,6 +18,7 @@ from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as q
 from depthlaw.advisor.recommendation import answer_to
 from depthlaw.advisor.task_depths import OPTIONS as TASK_OPTIONS, refuse_options
 
+from ..functions.nets import with_net
 from ..functions.sweep import Sweep, sweep as sizes_swept
 from . import plain
 
@@ -45,7 +46,7 @@ def depth(**given: Any) -> int:
         return 0
     _refuse_idle_output(given)
     _refuse_idle_options(given)
-    question = Question.read(**_typed(given))
+    question = Question.read(**with_net(_typed(given)))
     asked = any(
         given[option.name] is not None
         for option in OPTIONS

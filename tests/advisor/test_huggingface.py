@@ -87,6 +87,12 @@ def test_a_file_and_its_folder_are_the_same(tmp_path: Path) -> None:
     assert count(read_config(tmp_path / "link.json")) == count(by_folder)
 
 
+def test_a_limit_of_steps_may_be_infinite(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({**LLAMA, "time_step_limit": [0.0, float("inf")]}))
+    assert count(read_config(file)) == count(architecture_of(LLAMA))
+
+
 def test_parts_that_only_some_classes_have() -> None:
     def read(name: str, *fields: str) -> Any:
         return attrgetter(*fields)(architecture_of(values_of(name)))
