@@ -91,7 +91,7 @@ def depth(**given: Any) -> int:
         )
         return 0
     texts = _texts(answer, question, given)
-    if own and not given["cite"]:
+    if own:
         texts[1:1] = ["\n".join(layout.wrapped(words.next_net(own), plain.columns()))]
     print("\n\n".join(texts))
     return 0
@@ -118,6 +118,7 @@ def _own_losses(answer: Answer | None, file: Path | None) -> dict[str, Any] | No
 def _refuse_idle_output(given: Given) -> None:
     """Raises where one form of output would hide another, or an option would do nothing."""
     names = {"cite": "--cite", "json_output": "--json", "why": "--why", "evidence": "--evidence"}
+    names["losses"] = "--losses"
     forms = ["--config -"] if given["config"] == _STDOUT else []
     forms += [form for name, form in names.items() if given[name]]
     if len(forms) > 1 and forms[0] in ("--config -", "--cite"):
