@@ -88,6 +88,10 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
         kernels = b.measured.coefficients[1] / 1000 / plan.microbatches if b.measured else 0.0
         middle = efficiency_of(net, plan, device, seconds[1], kernels)
         times = [step_time(net, plan, device, middle, kernels)] * 3
+    lost, lost_over_8 = (
+        {name: float(part) for name, part in divides(net, each).items()}
+        for each in (plan, _MACHINE)
+    )
     steps = tokens / (plan.sequences * net.context)
     low, middle, high = seconds
     share = times[1].utilisation * times[1].seconds
@@ -101,7 +105,8 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
         None if device.memory is None else round(device.memory),
         factor,
         fits,
-        *({name: float(part) for name, part in divides(net, p).items()} for p in (plan, _MACHINE)),
+        lost,
+        lost_over_8,
         tokens,
         done.tokens is None,
         net.context,
