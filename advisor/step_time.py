@@ -140,6 +140,7 @@ class PublishedTraining(NamedTuple):
     efficiency: float | None  # of its products, by `efficiency_of`
     memory: float | None  # bytes on the fullest GPU, as its program or driver says
     fits: bool  # False: it ran out of memory
+    year: int  # of publication
     source: str
     place: str
     wording: str  # printed, reported, derived
@@ -189,6 +190,7 @@ def _run(row: dict[str, str]) -> PublishedTraining:
         None if seconds is None else efficiency_of(net, plan, device, seconds),
         float(row["gibibytes"]) * 2**30 if row["gibibytes"] else None,
         row["fits"] == "yes",
+        int(row["year"]),
         row["source"],
         row["place"],
         row["wording"],
@@ -207,14 +209,23 @@ class Efficiencies(NamedTuple):
     family: str  # of the GPU; empty: those of all, since none is known on this one
 
 
-def efficiencies(device: Hardware | None, but: str = "") -> Efficiencies:
-    """The efficiencies of published trainings on a device's kind; of all where there is none.
+def efficiencies(
+    device: Hardware, but: str = "", known_by: int | None = None
+) -> Efficiencies | None:
+    """The efficiencies of published trainings on a device's kind; of all where there is none; None
+    where none was published by a year.
 
     Args:
         but: a source that is left out.
     """
-    known = [run for run in training_runs() if run.seconds is not None and run.set != but]
-    family = device.name.split()[0] if device else ""
+    known = [
+        run
+        for run in training_runs()
+        if run.seconds is not None and run.set != but and run.year <= (known_by or run.year)
+    ]
+    if not known:
+        return None
+    family = device.name.split()[0]
     same = [run for run in known if run.family == family]
     best: dict[tuple[str, Architecture, str], float] = {}
     for run in same or known:
@@ -240,8 +251,10 @@ def beside(run: PublishedTraining) -> Beside:
     """The model beside a published training; no ratio where that publishes no number."""
     seconds = memory = None
     if run.seconds is not None:
-        middle = efficiencies(run.device, but=run.set).middle
-        seconds = step_time(run.net, run.plan, run.device, middle).seconds / run.seconds
+        others = efficiencies(run.device, but=run.set)
+        assert others is not None
+        time = step_time(run.net, run.plan, run.device, others.middle)
+        seconds = time.seconds / run.seconds
     if run.memory is not None:
         memory = float(training_memory(run.net, run.plan).total) / run.memory
     return Beside(run, seconds, memory)

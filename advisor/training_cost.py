@@ -26,7 +26,7 @@ class TrainingCost:
     """A training on GPUs of one kind: how it is divided, what each GPU holds, how long it takes.
 
     Times are low, middle and high: by the efficiencies of published trainings, by measured steps
-    with their 95 % intervals, or three times the same by a demanded utilisation.
+    with their 95 % intervals, or three times the same by a utilisation.
     """
 
     device: str
@@ -50,7 +50,9 @@ class TrainingCost:
     efficiencies: Efficiencies | None  # that published trainings reached, where times are by them
 
 
-def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCost | None:
+def training_cost(
+    a: Architecture, done: Resolved, c: Constraints, known_by: int | None = None
+) -> TrainingCost | None:
     """What it takes to train a net on the GPUs of a budget; None without GPUs that train.
 
     Sequences have the net's context, at most 4,096 tokens. What of the plan is not demanded is
@@ -78,7 +80,8 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
     tokens = done.tokens or TOKENS_PER_PARAMETER * count(a).active
     known = None
     if b.measured is None and b.utilisation is None:
-        known = efficiencies(device)
+        known = efficiencies(device, known_by=known_by)
+    if known is not None:
         times = [step_time(net, plan, device, e) for e in (known.high, known.middle, known.low)]
         seconds = tuple(time.seconds for time in times)
     else:
@@ -142,11 +145,10 @@ def _plan(
 
 
 def _stated(a: Architecture, done: Resolved, at_peak: float) -> tuple[float, float, float]:
-    """Seconds of a step by measured steps, or by the demanded utilisation."""
+    """Seconds of a step by measured steps, or by a utilisation."""
     b = done.budget
     if b.measured is None:
-        assert b.utilisation is not None
-        return (at_peak / b.utilisation,) * 3
+        return (at_peak / b.share,) * 3
     if b.batch is None:
         raise UsageError(
             "--measured holds milliseconds of a training step: give the sequences of that step "

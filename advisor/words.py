@@ -471,7 +471,7 @@ def _training(d: Decision) -> TrainingCost | None:
     # Tables of published trainings, which most answers do not need.
     from .training_cost import training_cost
 
-    return training_cost(d.net, d.case.resolved, d.case.constraints)
+    return training_cost(d.net, d.case.resolved, d.case.constraints, d.case.known_by)
 
 
 def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
