@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -64,6 +64,8 @@ class Candidate:
     why: str  # of the recommended shape: why this one; of a runner-up: what it trades
     milliseconds: tuple[float, float, float] | None = None  # per token: low, middle, high
     reason: Reason | None = None  # the same as `why`, as data
+    layer_kinds: dict[str, int] = field(default_factory=dict)  # layers by what mixes tokens
+    by_part: dict[str, int] = field(default_factory=dict)  # parameters by what they are of
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,7 @@ class Answer:
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
+    budget: float | None = None  # parameters that were asked for, or that all else pays for
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 
@@ -202,7 +205,7 @@ def plain_data(value: Any) -> Any:
     """Dataclasses and named tuples as dictionaries without what starts with an underscore; no
     infinities."""
     if is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
+        value = {f.name: getattr(value, f.name) for f in fields(value)}
     elif hasattr(value, "_asdict"):  # a named tuple
         value = value._asdict()
     if isinstance(value, dict):

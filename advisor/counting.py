@@ -7,6 +7,7 @@ as Hugging Face transformers builds it (a causal, masked or sequence-to-sequence
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -15,7 +16,16 @@ from .architecture import Architecture
 from .base.quantities import UsageError
 
 Role = Literal[
-    "embedding", "position", "attention", "mlp", "expert", "router", "norm", "head", "other"
+    "embedding",
+    "position",
+    "attention",
+    "mixer",
+    "mlp",
+    "expert",
+    "router",
+    "norm",
+    "head",
+    "other",
 ]
 Place = Literal["input", "layers", "output"]
 
@@ -63,7 +73,7 @@ class Flops:
     """
 
     weights: int  # forward, products with weights, the output layer included
-    attention: int  # forward, attention scores and averages
+    attention: int  # forward, attention scores and averages, and products with recurrent states
     context: int  # tokens of the sequence behind `attention`
     causal: bool  # whether scores after a token's position are left out
 
@@ -80,13 +90,14 @@ class Flops:
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes. What only training needs is None for a precision in which nothing is trained."""
+    """Bytes. What only training needs is None for a precision in which nothing is trained;
+    activations of hybrid and recurrent nets are not estimated."""
 
     weights: int
     gradients: int | None
     optimiser: dict[str, int] | None  # by what is stored
     activations: int | None  # stored by the forward for the backward pass
-    kv_cache: int  # keys and values of a sequence at full context
+    kv_cache: int  # keys, values and recurrent states of a sequence at full context
 
     @property
     def training(self) -> int | None:
@@ -136,8 +147,24 @@ def count(a: Architecture) -> Count:
     return Count(total, total - outside, active, embedding)
 
 
+def by_part(a: Architecture) -> dict[str, int]:
+    """All parameters by what they are of: a role, or the kind of a part that mixes tokens.
+
+    >>> sorted(by_part(Architecture(2, 8, 2, 16, 10, tied=True)).items())
+    [('attention', 512), ('embedding', 80), ('mlp', 768), ('norm', 40)]
+    """
+    sizes: Counter[str] = Counter()
+    for w in weights(a):
+        if w.stored:
+            sizes[w.name.partition(" ")[0] if w.role == "mixer" else w.role] += w.stored
+    return dict(sizes)
+
+
 def per_layer(a: Architecture) -> int:
-    """Parameters of one layer: of a decoder's, and with experts of a layer that has them."""
+    """Parameters of one layer: of a decoder's, and with experts of a layer that has them; where
+    layers are of several kinds, their mean, rounded down."""
+    if a.mixed:
+        return sum(w.stored for w in _layers(a)) // a.layers
     e = a.experts
     if e:
         e = None if e.dense_layers == a.own_layers else replace(e, dense_layers=0)
@@ -198,19 +225,25 @@ def _stacks(a: Architecture) -> Iterator[Weight]:
 def _layers(a: Architecture) -> Iterator[Weight]:
     """The weights of all layers of a stack; of a decoder with an encoder, of the decoder."""
     own, depth, crossed = a.own_layers, a.layers, a.kind == "encoder-decoder"
-    yield from _copies(_attention(a, ""), own, depth)
+    if a.attending:
+        yield from _copies(_attention(a, ""), own - (depth - a.attending), a.attending)
+    for part in a.parts:
+        role: Role = "mixer" if part.kind else "mlp"
+        for name, shape in part.weights:
+            named = f"{part.kind or 'channel'} {name}"
+            yield Weight(named, shape, part.layers, role, part.layers, part.layers)
     if crossed:
         yield from _copies(_attention(a, "cross-attention "), own, depth)
     for i in range(a.norms_per_layer + crossed):
         yield from _copies(_norm(a, f"norm {i + 1}", a.width), own, depth)
     e = a.experts
     # Where layers are looped, those with experts are: the dense ones come first and once.
-    dense = e.dense_layers if e else own
+    dense, bare = a.dense_mlps, own - a.own_mlps
     if dense:
-        yield from _copies(_mlp(a, "", "mlp", a.d_ff), dense, dense if e else depth)
-    if e is None or dense == own:
+        yield from _copies(_mlp(a, "", "mlp", a.d_ff), dense, dense if e else depth - bare)
+    if e is None or dense == a.own_mlps:
         return
-    sparse, passes = own - dense, depth - dense
+    sparse, passes = a.own_mlps - dense, depth - bare - dense
     yield from _copies(_linear("router", "router", a.width, e.count, e.router_bias), sparse, passes)
     for name, role, shape in _mlp(a, "expert ", "expert", e.width):
         yield Weight(name, shape, sparse * e.count, role, sparse * e.active, passes * e.active)
@@ -240,6 +273,9 @@ def _attention(a: Architecture, of: str) -> Iterator[MatrixShape]:
         if a.qk_norm != "none":
             for name, size in (("q norm", queries), ("k norm", keys)):
                 yield from _norm(a, of + name, a.head_size if a.qk_norm == "head" else size)
+    if a.attention_gate != "none":
+        gates = a.heads * (1 if a.attention_gate == "head" else a.value_size)
+        yield of + "attention gate", "attention", (d, gates)
     yield from _linear(of + "o", "attention", a.heads * a.value_size, d, a.output_bias)
     if a.sinks:
         yield of + "sinks", "attention", (a.heads,)
@@ -278,7 +314,9 @@ def flops(a: Architecture, context: int | None = None, causal: bool = False) -> 
     2 heads (query width + value width) operations per layer and token attended to. By default all
     `context` tokens count, masked or not, as in what most programs report and many kernels do;
     with `causal` a decoder's token attends to itself and those before it, (context + 1) / 2 on
-    average (rounded down in the sum). A sliding window limits the number of tokens.
+    average (rounded down in the sum). A sliding window limits the number of tokens. A recurrent
+    layer takes two operations for each product with its state, as its recurrence is written;
+    programs that work in chunks take more.
     Of an encoder-decoder it is one token of the input and one of the output, with equally long
     sequences; the encoder, and attention to it, are never masked.
     """
@@ -288,17 +326,18 @@ def flops(a: Architecture, context: int | None = None, causal: bool = False) -> 
     products = sum(w.passes * math.prod(w.shape) for w in weights(a) if len(w.shape) == 2)
     masked = causal and a.kind != "encoder"
     windows = _windows(a)
-    attended = (a.layers - windows) * _attending_pairs(n, None, masked)
+    attended = (a.attending - windows) * _attending_pairs(n, None, masked)
     attended += windows * _attending_pairs(n, a.window, masked)
     # The encoder's own layers, and the decoder's attention to the encoder.
     attended += (a.encoder_layers + a.layers) * n * n if a.encoder_layers else 0
     pair = 2 * a.heads * (a.head_size + a.value_size)
-    return Flops(2 * products, pair * attended // n, n, masked)
+    recurrent = 2 * sum(part.layers * part.products for part in a.parts)
+    return Flops(2 * products, pair * attended // n + recurrent, n, masked)
 
 
 def _windows(a: Architecture) -> int:
     """Layers with a sliding window; a copy of a net at another depth may have fewer layers."""
-    return min(a.window_layers, a.layers)
+    return min(a.window_layers, a.attending)
 
 
 def _attending_pairs(n: int, window: int | None, causal: bool) -> int:
@@ -327,7 +366,8 @@ def memory(a: Architecture, bytes_per_weight: float = 2) -> Memory:
     optimiser = {"first moment": 4 * total, "second moment": 4 * total}
     if bytes_per_weight == 2:
         optimiser = {"32-bit weights": 4 * total, **optimiser}
-    return Memory(stored, stored, optimiser, activations(a, int(bytes_per_weight)), kv)
+    kept = None if a.mixed else activations(a, int(bytes_per_weight))
+    return Memory(stored, stored, optimiser, kept, kv)
 
 
 def kv_numbers(a: Architecture, context: int) -> int:
@@ -335,7 +375,8 @@ def kv_numbers(a: Architecture, context: int) -> int:
 
     A layer keeps keys and values of all key heads, or with latent attention the latent and the
     rotary part of the key; a sliding-window layer those of its window. A decoder with an encoder
-    keeps as much for its attention to the encoder; an encoder alone keeps nothing.
+    keeps as much for its attention to the encoder; an encoder alone keeps nothing. A recurrent
+    layer keeps its state, whatever the context: all there is for a context of 0.
     """
     if a.kind == "encoder":
         return 0
@@ -343,10 +384,10 @@ def kv_numbers(a: Architecture, context: int) -> int:
     if a.latent:
         numbers_per_layer = a.latent.kv_rank + a.latent.rope_width
     windows = _windows(a)
-    seen = (a.layers - windows) * context + windows * min(context, a.window or context)
+    seen = (a.attending - windows) * context + windows * min(context, a.window or context)
     if a.encoder_layers:
         seen += a.layers * context
-    return numbers_per_layer * seen
+    return numbers_per_layer * seen + sum(part.layers * part.state for part in a.parts)
 
 
 class Stored(NamedTuple):

@@ -18,10 +18,9 @@ from .answer import Answer, Built, Candidate, Neighbour, Reason
 from .base.quantities import binary, plural, size
 from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
-from .counting import count, flops, memory, per_layer
+from .counting import by_part, count, flops, kv_numbers, memory, per_layer
 from .decide import (
     NEAR,
-    WORTH_SAYING,
     Decision,
     depth_for,
     depths_within,
@@ -33,10 +32,13 @@ from .grids import NetKind
 from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
+from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
+from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
+from .shape_search import WORTH_SAYING
 from .shapes import (
     DEFAULTS,
     NAMES,
@@ -52,7 +54,9 @@ from .trades import EQUAL, Range, Trade, larger, layers_of, negligible, no_highe
 if TYPE_CHECKING:
     from .answer import LawNumber
     from .architecture import Architecture
+    from .budgets import Resolved
     from .counting import Count
+    from .shapes import Constraints
     from .task_depths import TaskAnswer, TaskNumber
     from .training_cost import TrainingCost
 
@@ -140,6 +144,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         training=training,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
+        budget=resolved.target.value,
     )
     if not given:
         return answer
@@ -155,7 +160,59 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
 
 
 def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candidate:
-    return Candidate(a, count(a), why, d.case.milliseconds(a), reason)
+    return Candidate(a, count(a), why, d.case.milliseconds(a), reason, a.layer_kinds, by_part(a))
+
+
+def hybrid_answer(
+    a: Architecture, resolved: Resolved, c: Constraints, tasks: tuple[TaskAnswer, ...]
+) -> Answer:
+    """What is counted of a configuration with layers of other kinds than attention, whose depth no
+    rule speaks of."""
+    given = Reason("given", "configuration")
+    net = Candidate(a, count(a), say("why.given"), None, given, a.layer_kinds, by_part(a))
+    codes, verdicts = _parted(_hybrid_verdicts(a, resolved))
+    note = serving_note(resolved.budget, c, a)
+    name = a.name or a.family or "the given net"
+    return Answer(
+        say("question.net", name=name, a=a, parameters=net.counts.total),
+        net,
+        given=net,
+        verdicts=verdicts,
+        verdict_codes=codes,
+        warnings=a.remarks,
+        warning_codes=("configuration",) * len(a.remarks),
+        tokens=resolved.tokens,
+        training_flops=resolved.flops,
+        hours=resolved.hours,
+        flops=flops(a, min(a.context, TRAINING_CONTEXT)),
+        memory=memory(a, resolved.budget.bytes_per_weight),
+        limits=(*resolved.notes, *([note] if note else ())),
+        tasks=tasks,
+    )
+
+
+def _hybrid_verdicts(a: Architecture, resolved: Resolved) -> Iterator[Coded]:
+    """On a configuration with layers of other kinds than attention."""
+    kinds, known = a.layer_kinds, layer_kinds()
+    named = {kind: known[kind].name if kind in known else say(f"kind.{kind}") for kind in kinds}
+    others = [named[kind] for kind in kinds if kind in known] or [say("kind.single")]
+    yield _coded("verdict.depth", layers=a.layers, said=say("depth.hybrid", kinds=others))
+    by_kind = [say("hybrid.kind", name=named[kind], layers=n) for kind, n in kinds.items()]
+    both = sum(kinds.values()) > a.layers
+    bare = a.layers - a.own_mlps if all(part.kind for part in a.parts) else 0
+    lacking = say("hybrid.bare", layers=bare, whole=bare == a.layers) if bare else ""
+    yield _coded("verdict.kinds", kinds=by_kind, both=both, bare=lacking)
+    sizes = sorted(by_part(a).items(), key=lambda item: -item[1])
+    named |= {part: say(f"part.{part}") for part, _ in sizes if part not in named}
+    parts = [f"{named[part]} {size(number)}" for part, number in sizes]
+    yield _coded("verdict.by-part", parts=parts)
+    state, token = 2 * kv_numbers(a, 0), 2 * (kv_numbers(a, 1) - kv_numbers(a, 0))
+    yield _coded("verdict.state", state=state, token=token, windows=a.window)
+    for kind in filter(known.get, kinds):
+        if known[kind].atlas:
+            yield _coded("verdict.class", kind=known[kind])
+    if excluded := resolved.excludes(a):
+        yield _coded("verdict.limit", excluded=excluded, stuck=False)
 
 
 def _why(d: Decision, r: Reason) -> str:
@@ -173,7 +230,8 @@ def _why(d: Decision, r: Reason) -> str:
         left = count(d.net).nonembedding
         why = say("why.rest-of-size", left=left, demands=demands, against=r.against)
     elif r.kind == "step":
-        why = say(f"why.{r.code}", steps=width_steps(template(d.case.resolved.target, c)))
+        steps = width_steps(template(d.case.resolved.target, c))
+        why = say(f"why.{r.code}", steps=steps, demands=demands)
     elif r.code == "nearest-legal-depth":
         why = say("why.nearest-legal-depth")
     elif r.bound is not None:
@@ -319,7 +377,7 @@ def _rule_brief(d: Decision) -> str:
 
 
 def _rule_outside(d: Decision) -> bool:
-    seen = layers_of(d.net)
+    seen = d.case.seen(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
 
 
@@ -335,7 +393,7 @@ def _better_depths(d: Decision, within: Interval) -> str:
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.net, within.high, _AT_STAKE, d.case.known_by)
+    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -398,6 +456,12 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         yield _coded("warning.size", off=abs(off), larger=off > 0)
+    if d.unmoved:
+        known = {"layers": d.unmoved.architecture.layers, "size": d.unmoved.value}
+        yield _coded("warning.exact-size", moved=abs(known["layers"] - a.layers), **known)
+    if case.model is None and (parts := unbuilt(a)):
+        named = listed([say(f"unbuilt.{each.part}", value=each.value) for each in parts])
+        yield _coded("warning.unbuilt", parts=named)
     if e := a.experts:
         active, experts = e.active + e.shared, e.count + e.shared
         yield _coded("warning.experts", active=active, experts=experts)
@@ -497,7 +561,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         usual, better = d.leaning and d.leaning.layers, _better_depths(d, within)
         known = {"usual": usual, "untold": _UNTOLD, "better": better, "outside": outside}
         yield _coded("doubt.extrapolated", **known)
-    seen = layers_of(a)
+    seen = case.seen(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _coded("doubt.contradicted", comparisons="; ".join(map(str, against)))
     if outside and not (within and within.extrapolated):
@@ -824,7 +888,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "Other shapes:", others
     if proposed:
         yield "Why this depth:", [proposed.why, answer.rule_why]
-    elif answer.shape:
+    elif answer.rule_why:
         yield "The advised depth:", [answer.rule_why]
     if within := answer.interval:
         sources = "; ".join(within.sources)
@@ -835,7 +899,11 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
         numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
-        yield task.question, [*numbers, *task.remarks]
+        far = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
+        if answer.shape:
+            yield task.question, [*numbers, *task.remarks]
+        else:  # the answer has said the rest
+            yield "How far this goes:", far
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     if answer.training:
@@ -879,7 +947,8 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     """Everything counted of a net; of the one that the answer's costs are of, those too."""
     a, c = candidate.architecture, candidate.counts
     yield say("long.counts", c=c)
-    yield say("long.layer-weights", weights=per_layer(a) / a.width**2)
+    if not a.mixed:
+        yield say("long.layer-weights", weights=per_layer(a) / a.width**2)
     if answer is None:
         return
     if answer.tokens:
@@ -887,7 +956,7 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     if answer.training_flops:
         yield say("long.training-flops", flops=answer.training_flops)
     if answer.flops:
-        yield say("long.flops", f=answer.flops)
+        yield say("long.flops", f=answer.flops, mixed=a.mixed)
     if m := answer.memory:
         yield say("long.memory", m=m, optimiser=sum((m.optimiser or {}).values()))
 
@@ -934,7 +1003,7 @@ def _source_note(
     if not claim:
         return f"[{source}; {wording}]"
     named = f" ({claim_title})" if (claim_title := title(claim)) else ""
-    judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {value or 'no verdict yet'}"
+    judged = f"{f'{of}: ' if of else ''}claim {claim}{named}: {value or 'no verdict yet'}"
     if (named := f"claim {claim}") in source:
         return f"[{source.replace(named, judged)}; {wording}]"
     return f"[{source}; {wording}; {judged}]"
@@ -954,11 +1023,11 @@ def shape(a: Architecture) -> str:
     encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
     parts = [
         say("shape.layers", a=a, own=own, encoder=encoder),
-        say("shape.heads", a=a, grouped=a.key_heads != a.heads),
+        *([say("shape.heads", a=a, grouped=a.key_heads != a.heads)] if a.attending else []),
     ]
-    if not a.experts or a.experts.dense_layers:
+    if a.dense_mlps and a.d_ff:
         parts.append(say("shape.d_ff", a=a))
-    if not a.gated:
+    if not a.gated and a.own_mlps:
         parts.append(say("shape.plain"))
     if a.experts:
         parts.append(say("shape.experts", e=a.experts))

@@ -10,11 +10,11 @@ from typing import Any
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
-from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import read_bytes
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
-from depthlaw.advisor.models import architecture, model, models as listed_models
+from depthlaw.advisor.published import published
 from depthlaw.advisor.rules import rules
 
 from .report import Report, as_list
@@ -107,16 +107,8 @@ def _net(name: str) -> tuple[Architecture, str, str]:
     # takes a name that is too long for one that does not exist.
     if name.strip() and (os.path.exists(path) or path.endswith(".json")):
         return read_config(Path(path)), name, "read"
-    try:
-        listed = model(name)
-    except UsageError as error:
-        nearest = str(error).rpartition("; try ")[2]
-        raise UsageError(
-            f"no model {quoted(name)} among the {len(listed_models())} listed; nearest are "
-            f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
-            "a config.json is accepted too"
-        ) from None
-    return architecture(listed), listed.source, listed.status
+    net = published(name)
+    return net.architecture, net.source, net.mark
 
 
 def _fields(value: object, names: str) -> dict[str, Any]:
@@ -125,8 +117,8 @@ def _fields(value: object, names: str) -> dict[str, Any]:
 
 def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str, Any]:
     counts, operations = count(a), flops(a, context)
-    volume = a.layers * a.width**2
-    within = rule_scores.interval(volume, per_layer=1)
+    volume, hybrid = a.layers * a.width**2, a.mixed
+    within = None if hybrid else rule_scores.interval(volume, per_layer=1)
     interval = within and _fields(within, "low high started ended why sources") | {
         # Without its sources.
         "ends": within.ends.rpartition(" ")[0],
@@ -148,14 +140,16 @@ def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str,
         "flops_forward": operations.forward,
         "flops_training": operations.training,
         "weights_bytes": memory(a).weights,
-        "kv_bytes_per_token": 2 * kv_numbers(a, 1),
+        "kv_bytes_per_token": 2 * (kv_numbers(a, 1) - kv_numbers(a, 0)),
         "kv_bytes": 2 * kv_numbers(a, a.context),
         "read_bytes": round(read_bytes(a, 2)) + 2 * kv_numbers(a, context),
+        "state_bytes": 2 * kv_numbers(a, 0),
+        "layer_kinds": a.layer_kinds,
         "interval": interval,
         "laws": [
             _fields(r, "key name meaning source wording")
-            | {"depth": r.depth(volume, per_layer=1)}
-            | {"extrapolated": r.extrapolates(volume, per_layer=1)}
+            | {"depth": None if hybrid else r.depth(volume, per_layer=1)}
+            | {"extrapolated": not hybrid and r.extrapolates(volume, per_layer=1)}
             for r in rules()
         ],
         "remarks": a.remarks,

@@ -16,6 +16,7 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.laws import threshold_layers
+from depthlaw.advisor.published import published_names
 from depthlaw.advisor.rules import rule
 from depthlaw.ledger.cli import plain
 from depthlaw.ledger.cli.compare_command import compare
@@ -150,9 +151,9 @@ def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
     depthlaw: Callable[..., Any], refused: Callable[..., str]
 ) -> None:
     names = depthlaw("compare --list").out.splitlines()
-    assert sorted(names) == sorted(m.name for m in models.models())
-    said = refused("compare gpt2")
-    assert "nearest are GPT-2 small, " in said
+    assert sorted(names) == sorted(published_names())
+    said = refused("compare gpt-2-s")
+    assert "nearest are GPT-2 small; " in said
     assert "`depthlaw compare --list`" in said
     refused("compare --list gpt-2-small")
     refused("compare --list --json")
