@@ -10,6 +10,7 @@ follows from published trainings (training_runs.csv) by this same formula.
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
@@ -258,6 +259,37 @@ def beside(run: PublishedTraining) -> Beside:
     if run.memory is not None:
         memory = float(training_memory(run.net, run.plan).total) / run.memory
     return Beside(run, seconds, memory)
+
+
+class Nearest(NamedTuple):
+    """The published training on a kind of GPU whose net is nearest in size."""
+
+    name: str
+    gpus: int
+    seconds: float  # of a step, as published
+    ratio: float  # of the model's seconds to them, by `beside`
+    source: str
+
+
+def nearest_training(
+    a: Architecture, device: Hardware, known_by: int | None = None
+) -> Nearest | None:
+    """The nearest in L d^2 of those with experts or of those without, as the net, and of equal ones
+    the one of the best efficiency; None where no other source
+    tells an efficiency of that kind of GPU, or nothing was published by a year."""
+
+    def order(run: PublishedTraining) -> tuple[bool, float, float]:
+        off = math.log(run.net.layers * run.net.width**2 / (a.layers * a.width**2))
+        return bool(run.net.experts) != bool(a.experts), abs(off), -(run.efficiency or 0.0)
+
+    family = device.name.split()[0]
+    same = [run for run in training_runs() if run.family == family and run.seconds]
+    same = [run for run in same if run.year <= (known_by or run.year)]
+    if len({run.set for run in same}) < 2:
+        return None
+    run = min(same, key=order)
+    ratio = beside(run).seconds or math.nan
+    return Nearest(run.name, run.plan.gpus, run.seconds or math.nan, ratio, run.source)
 
 
 @cache

@@ -12,7 +12,16 @@ from .counting import count, flops
 from .hardware import gpu
 from .latency import REACH
 from .shapes import TRAINING_CONTEXT, Constraints, demands_of
-from .step_time import Efficiencies, StepTime, efficiencies, efficiency_of, overhead, step_time
+from .step_time import (
+    Efficiencies,
+    Nearest,
+    StepTime,
+    efficiencies,
+    efficiency_of,
+    nearest_training,
+    overhead,
+    step_time,
+)
 from .training_memory import PARTS, ParallelPlan, divides, simplest, training_memory
 
 # What of a plan is chosen where it is not demanded, in the order in which it is spared.
@@ -48,6 +57,7 @@ class TrainingCost:
     hours: tuple[float, float, float]  # of the training
     utilisation: tuple[float, float, float]  # of the GPUs' peak, in the same order
     efficiencies: Efficiencies | None  # that published trainings reached, where times are by them
+    nearest: Nearest | None  # the published training that is nearest in size, beside the model
 
 
 def training_cost(
@@ -119,6 +129,7 @@ def training_cost(
         (steps * low / 3600, steps * middle / 3600, steps * high / 3600),
         (share / low, share / middle, share / high),
         known,
+        nearest_training(net, device, known_by),
     )
 
 

@@ -920,6 +920,8 @@ def _training_grounds(cost: TrainingCost) -> Iterator[str]:
         yield say("long.plan", cost=cost)
     if e := cost.efficiencies:
         yield say("long.efficiencies", e=e)
+    if cost.nearest:
+        yield say("long.nearest", near=cost.nearest)
 
 
 def _around(neighbours: Sequence[Neighbour], width: int) -> str:
