@@ -275,8 +275,8 @@ def nearest_training(
     a: Architecture, device: Hardware, known_by: int | None = None
 ) -> Nearest | None:
     """The nearest in L d^2 of those with experts or of those without, as the net, and of equal ones
-    the one of the best efficiency; None where no other source
-    tells an efficiency of that kind of GPU, or nothing was published by a year."""
+    that of the best efficiency; None where fewer than two sources on that kind of GPU were
+    published by a year."""
 
     def order(run: PublishedTraining) -> tuple[bool, float, float]:
         off = math.log(run.net.layers * run.net.width**2 / (a.layers * a.width**2))
