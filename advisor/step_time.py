@@ -10,6 +10,7 @@ follows from published trainings (training_runs.csv) by this same formula.
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
@@ -140,6 +141,7 @@ class PublishedTraining(NamedTuple):
     efficiency: float | None  # of its products, by `efficiency_of`
     memory: float | None  # bytes on the fullest GPU, as its program or driver says
     fits: bool  # False: it ran out of memory
+    year: int  # of publication
     source: str
     place: str
     wording: str  # printed, reported, derived
@@ -189,6 +191,7 @@ def _run(row: dict[str, str]) -> PublishedTraining:
         None if seconds is None else efficiency_of(net, plan, device, seconds),
         float(row["gibibytes"]) * 2**30 if row["gibibytes"] else None,
         row["fits"] == "yes",
+        int(row["year"]),
         row["source"],
         row["place"],
         row["wording"],
@@ -207,14 +210,23 @@ class Efficiencies(NamedTuple):
     family: str  # of the GPU; empty: those of all, since none is known on this one
 
 
-def efficiencies(device: Hardware | None, but: str = "") -> Efficiencies:
-    """The efficiencies of published trainings on a device's kind; of all where there is none.
+def efficiencies(
+    device: Hardware, but: str = "", known_by: int | None = None
+) -> Efficiencies | None:
+    """The efficiencies of published trainings on a device's kind; of all where there is none; None
+    where none was published by a year.
 
     Args:
         but: a source that is left out.
     """
-    known = [run for run in training_runs() if run.seconds is not None and run.set != but]
-    family = device.name.split()[0] if device else ""
+    known = [
+        run
+        for run in training_runs()
+        if run.seconds is not None and run.set != but and run.year <= (known_by or run.year)
+    ]
+    if not known:
+        return None
+    family = device.name.split()[0]
     same = [run for run in known if run.family == family]
     best: dict[tuple[str, Architecture, str], float] = {}
     for run in same or known:
@@ -240,11 +252,44 @@ def beside(run: PublishedTraining) -> Beside:
     """The model beside a published training; no ratio where that publishes no number."""
     seconds = memory = None
     if run.seconds is not None:
-        middle = efficiencies(run.device, but=run.set).middle
-        seconds = step_time(run.net, run.plan, run.device, middle).seconds / run.seconds
+        others = efficiencies(run.device, but=run.set)
+        assert others is not None
+        time = step_time(run.net, run.plan, run.device, others.middle)
+        seconds = time.seconds / run.seconds
     if run.memory is not None:
         memory = float(training_memory(run.net, run.plan).total) / run.memory
     return Beside(run, seconds, memory)
+
+
+class Nearest(NamedTuple):
+    """The published training on a kind of GPU whose net is nearest in size."""
+
+    name: str
+    gpus: int
+    seconds: float  # of a step, as published
+    ratio: float  # of the model's seconds to them, by `beside`
+    source: str
+
+
+def nearest_training(
+    a: Architecture, device: Hardware, known_by: int | None = None
+) -> Nearest | None:
+    """The nearest in L d^2 of those with experts or of those without, as the net, and of equal ones
+    that of the best efficiency; None where fewer than two sources on that kind of GPU were
+    published by a year."""
+
+    def order(run: PublishedTraining) -> tuple[bool, float, float]:
+        off = math.log(run.net.layers * run.net.width**2 / (a.layers * a.width**2))
+        return bool(run.net.experts) != bool(a.experts), abs(off), -(run.efficiency or 0.0)
+
+    family = device.name.split()[0]
+    same = [run for run in training_runs() if run.family == family and run.seconds]
+    same = [run for run in same if run.year <= (known_by or run.year)]
+    if len({run.set for run in same}) < 2:
+        return None
+    run = min(same, key=order)
+    ratio = beside(run).seconds or math.nan
+    return Nearest(run.name, run.plan.gpus, run.seconds or math.nan, ratio, run.source)
 
 
 @cache

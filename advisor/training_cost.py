@@ -12,7 +12,16 @@ from .counting import count, flops
 from .hardware import gpu
 from .latency import REACH
 from .shapes import TRAINING_CONTEXT, Constraints, demands_of
-from .step_time import Efficiencies, StepTime, efficiencies, efficiency_of, overhead, step_time
+from .step_time import (
+    Efficiencies,
+    Nearest,
+    StepTime,
+    efficiencies,
+    efficiency_of,
+    nearest_training,
+    overhead,
+    step_time,
+)
 from .training_memory import PARTS, ParallelPlan, divides, simplest, training_memory
 
 # What of a plan is chosen where it is not demanded, in the order in which it is spared.
@@ -26,7 +35,7 @@ class TrainingCost:
     """A training on GPUs of one kind: how it is divided, what each GPU holds, how long it takes.
 
     Times are low, middle and high: by the efficiencies of published trainings, by measured steps
-    with their 95 % intervals, or three times the same by a demanded utilisation.
+    with their 95 % intervals, or three times the same by a utilisation.
     """
 
     device: str
@@ -48,9 +57,12 @@ class TrainingCost:
     hours: tuple[float, float, float]  # of the training
     utilisation: tuple[float, float, float]  # of the GPUs' peak, in the same order
     efficiencies: Efficiencies | None  # that published trainings reached, where times are by them
+    nearest: Nearest | None  # the published training that is nearest in size, beside the model
 
 
-def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCost | None:
+def training_cost(
+    a: Architecture, done: Resolved, c: Constraints, known_by: int | None = None
+) -> TrainingCost | None:
     """What it takes to train a net on the GPUs of a budget; None without GPUs that train.
 
     Sequences have the net's context, at most 4,096 tokens. What of the plan is not demanded is
@@ -78,7 +90,8 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
     tokens = done.tokens or TOKENS_PER_PARAMETER * count(a).active
     known = None
     if b.measured is None and b.utilisation is None:
-        known = efficiencies(device)
+        known = efficiencies(device, known_by=known_by)
+    if known is not None:
         times = [step_time(net, plan, device, e) for e in (known.high, known.middle, known.low)]
         seconds = tuple(time.seconds for time in times)
     else:
@@ -88,6 +101,10 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
         kernels = b.measured.coefficients[1] / 1000 / plan.microbatches if b.measured else 0.0
         middle = efficiency_of(net, plan, device, seconds[1], kernels)
         times = [step_time(net, plan, device, middle, kernels)] * 3
+    lost, lost_over_8 = (
+        {name: float(part) for name, part in divides(net, each).items()}
+        for each in (plan, _MACHINE)
+    )
     steps = tokens / (plan.sequences * net.context)
     low, middle, high = seconds
     share = times[1].utilisation * times[1].seconds
@@ -101,8 +118,8 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
         None if device.memory is None else round(device.memory),
         factor,
         fits,
-        {name: float(part) for name, part in divides(net, plan).items()},
-        {name: float(part) for name, part in divides(net, _MACHINE).items()},
+        lost,
+        lost_over_8,
         tokens,
         done.tokens is None,
         net.context,
@@ -112,6 +129,7 @@ def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCo
         (steps * low / 3600, steps * middle / 3600, steps * high / 3600),
         (share / low, share / middle, share / high),
         known,
+        nearest_training(net, device, known_by),
     )
 
 
@@ -138,11 +156,10 @@ def _plan(
 
 
 def _stated(a: Architecture, done: Resolved, at_peak: float) -> tuple[float, float, float]:
-    """Seconds of a step by measured steps, or by the demanded utilisation."""
+    """Seconds of a step by measured steps, or by a utilisation."""
     b = done.budget
     if b.measured is None:
-        assert b.utilisation is not None
-        return (at_peak / b.utilisation,) * 3
+        return (at_peak / b.share,) * 3
     if b.batch is None:
         raise UsageError(
             "--measured holds milliseconds of a training step: give the sequences of that step "

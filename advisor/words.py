@@ -564,7 +564,7 @@ def _training(d: Decision) -> TrainingCost | None:
     # Tables of published trainings, which most answers do not need.
     from .training_cost import training_cost
 
-    return training_cost(d.net, d.case.resolved, d.case.constraints)
+    return training_cost(d.net, d.case.resolved, d.case.constraints, d.case.known_by)
 
 
 def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
@@ -1072,6 +1072,8 @@ def _training_grounds(cost: TrainingCost) -> Iterator[str]:
         yield say("long.plan", cost=cost)
     if e := cost.efficiencies:
         yield say("long.efficiencies", e=e)
+    if cost.nearest:
+        yield say("long.nearest", near=cost.nearest)
 
 
 def _around(neighbours: Sequence[Neighbour], width: int) -> str:

@@ -97,7 +97,7 @@ def depth(**given: Any) -> int:
         )
         return 0
     texts = _texts(answer, question, given)
-    if own and not given["cite"]:
+    if own:
         texts[1:1] = ["\n".join(layout.wrapped(words.next_net(own), plain.columns()))]
     print("\n\n".join(texts))
     return 0
@@ -123,8 +123,8 @@ def _own_losses(answer: Answer | None, file: Path | None) -> dict[str, Any] | No
 
 def _refuse_idle_output(given: Given) -> None:
     """Raises where one form of output would hide another, or an option would do nothing."""
-    names = {name: flag(name) for name in ("cite", "json_output", "why", "recipe", "evidence")}
-    names["json_output"] = "--json"
+    kinds = ("cite", "json_output", "why", "recipe", "evidence", "losses")
+    names = {name: flag(name) for name in kinds} | {"json_output": "--json"}
     forms = ["--config -"] if given["config"] == _STDOUT else []
     forms += [form for name, form in names.items() if given[name]]
     if len(forms) > 1 and forms[0] in ("--config -", "--cite"):
