@@ -87,7 +87,12 @@ class Case:
     @cached_property
     def chosen(self) -> Rule:
         """The rule that the advisor builds by."""
-        return default_rule(self.kind, self.known_by)
+        return default_rule(self.kind, self.known_by, self.each)
+
+    @property
+    def each(self) -> float | None:
+        """Training tokens for each parameter that a token uses, where they follow."""
+        return self.resolved.each
 
     @property
     def kind(self) -> NetKind:
@@ -103,9 +108,9 @@ class Case:
     def interval(self, a: Architecture) -> Interval | None:
         """The depths within 1 % at the size of a net."""
         if self.model is None:
-            return depths_within(a, self.constraints, self.known_by)
-        seen = layers_of(a)
-        return interval(seen.parameters, seen.per_layer, self.kind, known_by=self.known_by)
+            return depths_within(a, self.constraints, self.known_by, self.each)
+        size, one, _ = layers_of(a)
+        return interval(size, one, self.kind, known_by=self.known_by, each=self.each)
 
     def at(self, layers: int, a: Architecture, of: Measure) -> Architecture | None:
         """The shape of a depth and the size of a net, under the constraints or like the
@@ -130,13 +135,14 @@ class Case:
     def trade(self, base: Architecture, other: Architecture) -> Trade:
         """What another net has against a base."""
         ranges = self.interval(base), self.interval(other)
-        return trade(base, other, self.kind, self.known_by, *ranges)
+        return trade(base, other, self.kind, self.known_by, *ranges, each=self.each)
 
     def choice(self, *dropped: str) -> Architecture | None:
         """What is chosen without some demands, and without limits; None where nothing is."""
         target = self.resolved.target
         try:
-            free = ladder_for(without(self.constraints, *dropped), target.of, self.known_by)
+            c = without(self.constraints, *dropped)
+            free = ladder_for(c, target.of, self.known_by, self.each)
             rung = free.at(target.value)
         except UsageError:  # what is left contradicts itself
             return None
@@ -152,7 +158,7 @@ class Case:
         def rules_and_step(*dropped: str) -> tuple[tuple[float, ...], int]:
             other = without(c, "width", *dropped)
             kind, t = net_kind(other), template(target, other)
-            built = default_rule(kind, self.known_by), best_rule(kind, self.known_by)
+            built = default_rule(kind, self.known_by, self.each), best_rule(kind, self.known_by)
             ladders = (Ladder(other, rule.depth, target.of) for rule in built)
             return tuple(math.log(ladder.rule_depth(target)) for ladder in ladders), t.step
 
@@ -186,42 +192,54 @@ def net_kind(c: Constraints) -> NetKind:
 
 
 @lru_cache(_LADDERS)
-def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None) -> Ladder:
+def ladder_for(
+    constraints: Constraints,
+    of: Measure,
+    known_by: int | None = None,
+    each: float | None = None,
+) -> Ladder:
     """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
-    latency matters, at the shallow end of what the evidence supports.
+    latency matters, at the shallow end of what the evidence supports. `each`: training tokens for
+    each parameter.
     """
-    key, chosen = net_kind(constraints), default_rule(net_kind(constraints), known_by)
+    key, chosen = net_kind(constraints), default_rule(net_kind(constraints), known_by, each)
 
     def shallowest(parameters: float, per_layer: float) -> float:
-        return shallow_depth(parameters, per_layer, key, known_by)[0]
+        return shallow_depth(parameters, per_layer, key, known_by, each)[0]
 
     depth = shallowest if constraints.latency_matters else chosen.depth
 
     def inside(a: Architecture) -> bool:
-        depths = depths_within(a, constraints, known_by)
+        depths = depths_within(a, constraints, known_by, each)
         return depths is not None and depths.low <= a.layers <= depths.high
 
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
 
 def shallow_depth(
-    parameters: float, per_layer: float, key: NetKind, known_by: int | None
+    parameters: float,
+    per_layer: float,
+    key: NetKind,
+    known_by: int | None,
+    each: float | None = None,
 ) -> tuple[float, Bound]:
     """The depth where latency matters, and what bounds it: the shallowest that is within 1 % of
     the best loss, not below all listed models of about this size, and that the fewest sources
     speak against; at most that of the rule."""
-    usual = default_rule(key, known_by).depth(parameters, per_layer)
+    usual = default_rule(key, known_by, each).depth(parameters, per_layer)
     # Sizes in steps of 6 %: a search asks for many near each other.
     size = round(_PER_E * math.log(parameters)), round(_PER_E * math.log(per_layer))
-    layers, bound = _shallowest(*size, key, known_by)
+    layers, bound = _shallowest(*size, key, known_by, each)
     return (layers, bound) if layers < usual else (usual, Bound("rule"))
 
 
 @cache
-def _shallowest(size: int, one: int, key: NetKind, known_by: int | None) -> tuple[int, Bound]:
+def _shallowest(
+    size: int, one: int, key: NetKind, known_by: int | None, each: float | None
+) -> tuple[int, Bound]:
     parameters, per_layer = math.exp(size / _PER_E), math.exp(one / _PER_E)
-    usual = max(1, math.floor(default_rule(key, known_by).depth(parameters, per_layer)))
-    within = interval(parameters, per_layer, key, known_by=known_by)
+    usual = max(1, math.floor(default_rule(key, known_by, each).depth(parameters, per_layer)))
+    within = interval(parameters, per_layer, key, known_by=known_by, each=each)
     if within is None:
         return usual, Bound("no-grid")
     low, bound = within.low, Bound("interval")
@@ -230,7 +248,7 @@ def _shallowest(size: int, one: int, key: NetKind, known_by: int | None) -> tupl
         low, bound = built, Bound("models", built)
 
     def against(layers: int) -> set[str]:
-        found = contradicting(parameters, layers, per_layer, known_by)
+        found = contradicting(parameters, layers, per_layer, known_by, each)
         return {contradiction.source for contradiction in found}
 
     # The deepest depth that may be taken is the rule's.
@@ -242,18 +260,23 @@ def _shallowest(size: int, one: int, key: NetKind, known_by: int | None) -> tupl
 
 
 def depths_within(
-    a: Architecture, constraints: Constraints, known_by: int | None = None
+    a: Architecture,
+    constraints: Constraints,
+    known_by: int | None = None,
+    each: float | None = None,
 ) -> Interval | None:
     """The depths that grids hold within 1 % of the best loss, for nets of the size of one under the
-    constraints. They follow from size and constraints alone, at the real widths of d = 64 L: the
-    rounding of one shape is no property of its size, and ranges would jump with it.
+    constraints, after so many training tokens for each parameter. They follow from size, tokens and
+    constraints alone, at the real widths of d = 64 L: the rounding of one shape is no property of
+    its size, and ranges would jump with it.
     """
     target = Target(measure(a, "total"))
     # A demanded width or depth says nothing about the size.
     t = template(target, replace(constraints, width=None, layers=None))
     depth = depth_at_aspect(target, t, _ASPECT)
     one = squares(t, depth, _ASPECT * depth)
-    return interval(one * _ASPECT**2 * depth**3, one, net_kind(constraints), known_by=known_by)
+    size = one * _ASPECT**2 * depth**3
+    return interval(size, one, net_kind(constraints), known_by=known_by, each=each)
 
 
 # --- a size ---------------------------------------------------------------------------------------
@@ -301,7 +324,7 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
     """
     case = Case(resolve(budget, c), c, known_by)
     target = case.resolved.target
-    rung = ladder_for(c, target.of, known_by).at(target.value)
+    rung = ladder_for(c, target.of, known_by, case.each).at(target.value)
     if rung is None:
         _refuse(case)
     free = a = rung.architecture
@@ -377,7 +400,8 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
         reason = Reason("step", "width-steps", steps)
     elif "latency_matters" in names:
         seen = layers_of(a)
-        bound = shallow_depth(seen.parameters, seen.per_layer, case.kind, case.known_by)[1]
+        known = case.kind, case.known_by, case.each
+        bound = shallow_depth(seen.parameters, seen.per_layer, *known)[1]
         reason = replace(reason, bound=bound)
     return _with_price(case, a, reason, free)
 
@@ -669,7 +693,7 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
     within, seen = None if case.shares else case.interval(a), layers_of(a)
     reason, wanted = Reason("rule", "rule"), seen.depth(case.chosen)
     if c.latency_matters and within is not None:
-        wanted, bound = shallow_depth(*seen[:2], case.kind, case.known_by)
+        wanted, bound = shallow_depth(*seen[:2], case.kind, case.known_by, case.each)
         if bound.code == "interval":  # of this very size
             wanted = within.low
         reason = Reason("demand", "latency-matters", ("latency_matters",), bound=bound)

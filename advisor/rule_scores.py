@@ -316,15 +316,19 @@ def _winner(how: Comparison, known_by: int | None, pool: Pool) -> Rule:
     return _chosen(_candidates(how, known_by, pool))
 
 
-def _end_of_grids(known_by: int | None, without: str | None = None) -> tuple[Grid, ...]:
+def _end_of_grids(
+    known_by: int | None, without: str | None = None, each: float | None = None
+) -> tuple[Grid, ...]:
     """The grids of losses of the largest size."""
-    known = loss_grids(known_by, without)
+    known = loss_grids(known_by, without, each)
     largest = max((grid.volume for grid in known), default=0)
     return tuple(grid for grid in known if grid.volume == largest)
 
 
 @cache
-def default_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
+def default_rule(
+    key: NetKind = STANDARD, known_by: int | None = None, each: float | None = None
+) -> Rule:
     """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
     sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
     takes time of its own there as everywhere, and most published models just above the grids are
@@ -332,13 +336,19 @@ def default_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     losses were measured, and the rule is followed as it was scored. For other parametrisations and
     residuals no losses are published cell by cell: there it is `best_rule`.
 
+    Args:
+        each: training tokens for each parameter, at which the losses are read; with few of them
+            wider nets lose less than with many.
+
     >>> round(best_rule().depth(7e9, 14)), round(default_rule().depth(7e9, 14))
-    (45, 42)
+    (47, 42)
+    >>> round(default_rule(each=20).depth(7e9, 14))
+    38
     """
     chosen = best_rule(key, known_by)
     if NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         return chosen
-    return leaning(chosen, known_by)
+    return leaning(chosen, known_by, each=each)
 
 
 def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float | None:
@@ -348,10 +358,16 @@ def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float 
     return best_rule(key, known_by).law(12 * largest[0].volume) if largest else None
 
 
-def leaning(rule: Rule, known_by: int | None = None, without: str | None = None) -> Rule:
+def leaning(
+    rule: Rule,
+    known_by: int | None = None,
+    without: str | None = None,
+    each: float | None = None,
+) -> Rule:
     """A rule that, above the largest size of the grids of losses, takes the shallowest depth that
-    these, read at equal d / L, do not tell from the rule's, but at least that at their size."""
-    largest = _end_of_grids(known_by, without)
+    these, read at equal d / L and so many tokens for each parameter, do not tell from the rule's,
+    but at least that at their size."""
+    largest = _end_of_grids(known_by, without, each)
     if not largest:
         return rule
     least = rule.law(12 * largest[0].volume)
@@ -548,6 +564,7 @@ def interval(
     *,
     known_by: int | None = None,
     without: str | None = None,
+    each: float | None = None,
 ) -> Interval | None:
     """The depths whose loss is within 1 % of the best by the grids of losses.
 
@@ -558,10 +575,10 @@ def interval(
     at all.
 
     `parameters` are N without embeddings, `per_layer` is c of N = c L d^2; sources of years after
-    `known_by`, and `without`, are left out.
+    `known_by`, and `without`, are left out; `each` are training tokens for each parameter.
     """
     volume = parameters / per_layer
-    known = loss_grids(known_by, without)
+    known = loss_grids(known_by, without, each)
     if not known:
         return None
     ends = _ends(known)
@@ -625,18 +642,26 @@ class Contradiction(NamedTuple):
 
 
 def contradicting(
-    parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None
+    parameters: float,
+    layers: int,
+    per_layer: float = 12.0,
+    known_by: int | None = None,
+    each: float | None = None,
 ) -> tuple[Contradiction, ...]:
     """What scored grids at most a factor 4 away in size have against a depth: those that put it in
-    the worse half of their range.
+    the worse half of their range. Of the same nets trained on several counts of tokens, those count
+    that `loss_grids` reads at so many tokens for each parameter.
 
     >>> print(contradicting(3.1e8, 12, 32 / 3)[-1])
     MobileLLM: 32 layers beat 12
     """
     volume = parameters / per_layer
+    read = loss_grids(known_by, each=each)
+    nets = {g.nets for g in read}
+    others = (g for g in _grids_to_score(COMPARISON, known_by) if g.nets not in nets)
     sources = (
         Contradiction(g.source, g.best.layers, g.nearest(layers).layers)
-        for g in _grids_to_score(COMPARISON, known_by)
+        for g in (*read, *others)
         if 1 / NEAR <= g.volume / volume <= NEAR and g.at(layers, g.share) > 0.5
     )
     return tuple(dict.fromkeys(sources))

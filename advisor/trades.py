@@ -89,6 +89,7 @@ def trade(
     kind: NetKind,
     known_by: int | None,
     *ranges: Interval | None,
+    each: float | None = None,
 ) -> Trade:
     """What another net has against a base.
 
@@ -97,31 +98,36 @@ def trade(
         known_by: a year; later sources are left out.
         ranges: depths within 1 %, of the size of each net. Nothing is known of a depth that no grid
             trained at its size, though grids of other sizes may hold its d / L.
+        each: training tokens for each parameter.
     """
     more, start, end = larger(base, other), layers_of(base), layers_of(other)
     for a, within in zip((base, other), ranges, strict=True):
         if within is not None and not within.trained(a.layers):
             return Trade(larger=more)
     size, one = start.parameters, start.per_layer
-    change = price(size, start.aspect, end.aspect, kind, per_layer=one, known_by=known_by)
+    change = price(
+        size, start.aspect, end.aspect, kind, per_layer=one, known_by=known_by, each=each
+    )
     if change is None:
         return Trade(larger=more)
     loss = (change.low, change.high)
     factor = None
     _, outside = losses_near(size / one, known_by)
-    if abs(more) <= EQUAL and not outside and (of_loss := worth(base, loss, known_by)):
+    if abs(more) <= EQUAL and not outside and (of_loss := worth(base, loss, known_by, each)):
         # The throughput is taken as inverse to the FLOPs of a token.
         faster = measure(base, "flops") / measure(other, "flops")
         factor = (of_loss[0] * faster, of_loss[1] * faster)
     return Trade(loss, change.sources, change.extrapolated, more, factor)
 
 
-def worth(a: Architecture, change: Range, known_by: int | None) -> Range | None:
+def worth(
+    a: Architecture, change: Range, known_by: int | None, each: float | None = None
+) -> Range | None:
     """What a change of a net's loss is worth in compute:
     ((L_base - L_inf) / (L_var - L_inf))^(1 / alpha), by both pairs that Marin used. The loss of the
     net is that of its d / L in the grids near its size, or in the nearest ones."""
     seen = layers_of(a)
-    near, _ = losses_near(seen.parameters / seen.per_layer, known_by)
+    near, _ = losses_near(seen.parameters / seen.per_layer, known_by, each)
     losses = [
         grid.best.cost * (1 + regret)
         for grid in near
@@ -145,7 +151,11 @@ class Preferred(NamedTuple):
 
 
 def preferred(
-    a: Architecture, deepest: int, at_stake: float, known_by: int | None
+    a: Architecture,
+    deepest: int,
+    at_stake: float,
+    known_by: int | None,
+    each: float | None = None,
 ) -> Preferred | None:
     """What the grids nearest in size hold best, where one of them loses more than is at stake.
 
@@ -153,10 +163,11 @@ def preferred(
         deepest: no deeper than the range reaches, which is of the size before its shape was
             rounded.
         at_stake: loss that is worth a word, 0.01 for 1 %.
+        each: training tokens for each parameter.
     """
     seen = layers_of(a)
     volume = seen.parameters / seen.per_layer
-    near, _ = losses_near(volume, known_by)
+    near, _ = losses_near(volume, known_by, each)
     known = [
         (grid.best.width / grid.best.layers, regret)
         for grid in near

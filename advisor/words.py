@@ -328,7 +328,7 @@ def _better_depths(d: Decision, within: Interval) -> str:
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.net, within.high, _AT_STAKE, d.case.known_by)
+    best = preferred(d.net, within.high, _AT_STAKE, d.case.known_by, d.case.each)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -423,9 +423,9 @@ def _other_defaults(d: Decision) -> Iterator[Coded]:
         return
     before = DEFAULTS[place - 1]
     start = before.below * (2 if target.of == "flops" else 1)
-    rung = ladder_for(c, target.of, case.known_by).at(start * (1 - WORTH_SAYING))
-    mine = depths_within(a, c, case.known_by)
-    theirs = rung and depths_within(rung.architecture, c, case.known_by)
+    rung = ladder_for(c, target.of, case.known_by, case.each).at(start * (1 - WORTH_SAYING))
+    mine = depths_within(a, c, case.known_by, case.each)
+    theirs = rung and depths_within(rung.architecture, c, case.known_by, case.each)
     if rung is None or mine is None or theirs is None:
         return
     if mine.high >= theirs.high and mine.low >= theirs.low:
@@ -553,7 +553,7 @@ def _loss_verdict(d: Decision, t: Trade | None) -> str:
     known = {"goal": goal, "larger": unequal, "sources": _sources(t)}
     if negligible(t.loss):
         return say("depth.loss-alike", **known)
-    factors = worth(goal, t.loss, d.case.known_by) or (1.0, 1.0)
+    factors = worth(goal, t.loss, d.case.known_by, d.case.each) or (1.0, 1.0)
     low, high = sorted(round(100 * (factor - 1)) for factor in factors)
     least, most = sorted(map(abs, (low, high)))
     worth_of = _span(f"{least}", f"{most}") if least else f"up to {most}"

@@ -212,7 +212,7 @@ def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
     assert "\n" not in measured
     assert re.search(rf"depthlaw 1\.2\.3.*{net}.*mcleish2025", measured)
     assert "sanford2024" in words.citation(answered("task"), "1.2.3")
-    assert "by muP's best d / L (dey2025, arXiv:2505.01618; reported), and" in measured
+    assert "by Liu's sum of width and depth (liu2026, arXiv:2602.05970, " in measured
     assert "in published grids" in measured
     demanded = words.citation(recommend("3B", most_layers=8), "1.2.3")
     assert "of width 4,352 (3B parameters), and finds" in demanded
@@ -236,11 +236,11 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
     assert found.rule_layers
     assert found.rule_layers > found.shape.architecture.layers
     said = words.citation(found, "1.2.3")
-    assert " by muP's" not in said
+    assert " by Liu's" not in said
     for text in (said, found.rule_brief, " ".join(words.explained(found).split())):
         assert own in text
-        assert f"within 0.1 % of that of the {found.rule_layers} layers of muP's best" in text
-    assert "dey2025, arXiv:2505.01618; reported, itself extrapolated beyond its 50M to 1.5B" in said
+        assert f"within 0.1 % of that of the {found.rule_layers} layers of Liu's sum" in text
+    assert re.search(r"\(liu2026, arXiv:2602\.05970, .*; printed\)", said)
     assert "of the best loss, as extrapolated from published grids without such nets" in said
     assert recommend("1.3B").rule_layers is None
 
