@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from .architecture import Architecture
     from .counting import Count, Flops, Memory
+    from .regimes import Beyond, Phone, Second, Tokens
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
     from .trades import Trade
@@ -77,6 +78,7 @@ class Neighbour:
     loss_source: str  # whose grid, or why nothing is known
     speedup: tuple[float, float] | None = None  # factor of compute for equal loss, low and high
     milliseconds: tuple[float, float, float] | None = None  # per token: low, middle, high
+    second_change: float | None = None  # of the loss, by Liu's fit, which is of other nets
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,10 @@ class Answer:
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
+    data: Tokens | None = None  # the training tokens, beside those of the grids
+    second: Second | None = None  # the depths within 1 % by a second source
+    beyond: Beyond | None = None  # above all grids: what is built, and what the rule says
+    phone: Phone | None = None  # what is published of nets for phones
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, NoReturn
 
-from . import laws
+from . import laws, regimes
 from .answer import Bound, LawNumber, Otherwise, Reason
 from .architecture import Architecture
 from .base.quantities import UsageError, plural, size
@@ -310,6 +310,11 @@ class Decision:
     neighbours: tuple[Other, ...]
     nearby: tuple[Model, ...]  # published models of about the size
     laws: tuple[LawNumber, ...]  # shallowest first
+    # Where it leaves what the grids hold, and what a second source says.
+    data: regimes.Tokens | None = None
+    second: regimes.Second | None = None
+    beyond: regimes.Beyond | None = None
+    phone: regimes.Phone | None = None
     # Of a configuration: the net of equal size at the advised depth, and what is built instead.
     advised: Architecture | None = None
     instead: Architecture | None = None
@@ -522,8 +527,20 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         tuple(_neighbours(case, a)),
         tuple(nearby),
         tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth)),
+        **_regimes(case, a, nearby),
         **more,
     )
+
+
+def _regimes(case: Case, a: Architecture, nearby: list[Model]) -> dict[str, Any]:
+    b, year = case.resolved.budget, case.known_by
+    rule_depth = a.layers if case.near_rule(a) else layers_of(a).depth(case.chosen)
+    return {
+        "data": regimes.tokens(a, case.each, b.epochs, year),
+        "second": None if case.shares else regimes.second(a, case.kind, case.each, year),
+        "beyond": regimes.beyond(a, rule_depth, recipes(nearby), year),
+        "phone": regimes.phone(a, b, year),
+    }
 
 
 def depth_for(d: Decision, layers: int) -> tuple[int, tuple[str, ...]]:

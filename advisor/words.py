@@ -35,6 +35,7 @@ from .initialisation_advice import Advice, advice
 from .latency import REACH
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .question import BY_NAME, flag, typed
+from .regimes import Fact, facts
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
 from .shapes import (
@@ -133,6 +134,10 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_layers=d.leaning and d.leaning.layers,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
+        data=d.data,
+        second=d.second,
+        beyond=d.beyond,
+        phone=d.phone,
     )
     if not given:
         return answer
@@ -225,8 +230,8 @@ def _neighbours(d: Decision) -> Iterator[Neighbour]:
             source = say("loss.other-size", larger=_parameters(traded.larger))
         if other.layers == d.net.layers:
             change, source, speedup = (0.0, 0.0), "the shape itself", (1.0, 1.0)
-        time = d.case.milliseconds(other)
-        yield Neighbour(other.layers, equal, other, count(other), change, source, speedup, time)
+        known = change, source, speedup, d.case.milliseconds(other), traded.second
+        yield Neighbour(other.layers, equal, other, count(other), *known)
 
 
 # --- prices ---------------------------------------------------------------------------------------
@@ -385,8 +390,42 @@ def _advice(d: Decision) -> tuple[Advice, ...]:
     return advice(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
 
 
+def _outside_grids(d: Decision) -> Iterator[Coded]:
+    """Where the question leaves what published grids hold."""
+    if d.beyond is not None and d.reason.kind == "rule":
+        yield _coded("warning.beyond", b=d.beyond, ends=d.beyond.ends)
+    t = d.data
+    if t is not None and t.place == "below":
+        yield _coded("warning.tokens-below", t=t, c=t.covered)
+    if t is not None and t.place == "above":
+        yield _coded("warning.tokens-above", t=t, c=t.covered)
+    if t is not None and t.repeated:
+        fact = facts("repeated")[0]
+        yield _coded("warning.repeated", t=t, several=t.epochs > 1, fact=fact)
+    if d.phone is not None:
+        yield _coded("warning.phone", p=d.phone)
+
+
+def _tokens_doubts(d: Decision) -> Iterator[Coded]:
+    """What the number of tokens changes, by whom; and what makers say of shallow nets."""
+    t = d.data
+    if t is not None and t.place == "inside":
+        yield _coded("doubt.tokens-inside", t=t, c=t.covered)
+    if t is not None and d.second is not None:
+        yield _coded("doubt.tokens-law", s=d.second)
+    if t is not None and t.repeated:
+        yield _coded("doubt.repeated", facts="; ".join(map(_fact, facts("repeated"))))
+    if d.beyond is not None and d.beyond.rule > d.beyond.high:
+        yield _coded("doubt.shallow", facts="; ".join(map(_fact, facts("shallow"))))
+
+
+def _fact(fact: Fact) -> str:
+    return say("fact", fact=fact)
+
+
 def _warnings(d: Decision) -> Iterator[Coded]:
     case, a = d.case, d.net
+    yield from _outside_grids(d)
     seen, target, c = layers_of(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
@@ -476,6 +515,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     choices = [law for law in d.laws if law.meaning in ("optimum", "default")]
     if choices:
         yield _coded("doubt.laws-disagree", least=choices[0], most=choices[-1])
+    yield from _tokens_doubts(d)
     if case.kind.parametrisation != "standard" or case.kind.residual != "plain":
         yield _coded("doubt.one-source")
     yield _coded("doubt.one-run")
@@ -576,7 +616,7 @@ def _question(d: Decision) -> str:
     if b.gpu is not None and not idle_gpu(b):
         parts.append(say("question.gpu", b=b, timed=b.hours is not None))
     parts += [
-        say(f"question.{name}", of=value)
+        say(f"question.{name}", of=value, b=b, again=b.epochs > 1)
         for name in ("flops", "tokens", "milliseconds", "memory", "kv_bytes")
         if (value := getattr(b, name)) is not None
     ]
@@ -697,7 +737,10 @@ def _grounds(answer: Answer) -> Iterator[Row]:
         r = answer.shape.reason
         yield "Why", answer.rule_brief + _also(r) if r and r.code == "rule" else answer.shape.why
     if within := answer.interval:
-        yield "Range", say("short.range", within=within, sources=", ".join(within.sources))
+        second = say("range.second", s=answer.second) if answer.second else ""
+        known = {"sources": ", ".join(within.sources), "second": second}
+        alone = len(within.sources) == 1 and not second
+        yield "Range", say("short.range", within=within, alone=alone, **known)
     if b := answer.built:
         yield "Built", say("short.built", b=b, among=b.among or plural(b.recipes, "shape"))
 
@@ -711,7 +754,9 @@ def _price(answer: Answer) -> str:
         shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
     prices = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
     sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
-    return prices + (f" ({sources})" if sources else "")
+    fits = [n.second_change for n in others if n.second_change is not None]
+    second = say("price.second", change=(min(fits), max(fits))) if fits else ""
+    return prices + (f" ({sources})" if sources else "") + second
 
 
 def _effects(n: Neighbour) -> str:

@@ -52,7 +52,7 @@ class QuestionOptions(SizeOptions, total=False):
 
     flops: float | str | None
     tokens: float | str | None
-    epochs: int | str | None
+    epochs: float | str | None
     gpu: str | None
     gpus: float | str | None
     hours: float | str | None

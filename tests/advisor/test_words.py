@@ -22,6 +22,7 @@ from depthlaw.advisor import (
     architecture,
     counting,
     question,
+    regimes,
     rule_scores as evidence,
     task_depths,
     trades,
@@ -36,7 +37,7 @@ from depthlaw.ledger.cli.arguments import main
 
 NAMES = {
     name: value
-    for module in (architecture, counting, evidence, answers, task_depths, trades)
+    for module in (architecture, counting, evidence, answers, task_depths, trades, regimes)
     for name, value in vars(module).items()
 }
 SCHEMA = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))
