@@ -28,6 +28,7 @@ from typing import Literal, NamedTuple, get_args
 from . import laws
 from .base.quantities import plural
 from .grids import NEAR, SIZE_EXPONENT, STANDARD, Grid, NetKind, grids, least_ratio, loss_grids
+from .models import Model, models
 from .rules import Rule, family, mup_held, rule, rules
 
 Pool = Literal["published", "held", "standard", "family", "both", "all"]
@@ -667,6 +668,61 @@ def contradicting(
     return tuple(dict.fromkeys(sources))
 
 
+# --- what came later ------------------------------------------------------------------------------
+
+
+class Foresight(NamedTuple):
+    """How a rule fares on what was built and published in years after its own."""
+
+    rule: str  # name; empty: the default of the year before
+    year: int
+    shapes: int  # published dense decoders, each shape once
+    factor: float  # geometric mean of the depths of the models over those that it asks for
+    spread: float  # as a factor, the root mean square of the logarithms of these ratios
+    shallower: int  # models that have fewer layers than it asks for
+    grids: int  # scored grids of later years, without those that it was read off
+    regret: float | None  # mean share over the sources of these
+
+
+@cache
+def foresight() -> tuple[Foresight, ...]:
+    """Every published rule for plain residuals that names a depth to build, oldest first, against
+    what came after its year, and, with an empty name, what the advisor would have built by what was
+    known in the year before, against the models of each year. Nothing is chosen but the years: a
+    model is asked at its own weights and weights per layer. Years of models are mostly recalled.
+
+    >>> [(f.rule, f.shapes, f.shallower) for f in foresight()][:2]
+    [("Levine's fit", 61, 51), ("muP's best d / L", 1, 1)]
+    """
+    built = {(m.layers, m.width): m for m in reversed(models()) if m.kind == "decoder"}.values()
+    named = [r for r in rules() if r.recommends and r.applies.residual == "plain"]
+    found = [_foresight(r, [m for m in built if m.year > r.year], r.name) for r in named]
+    for year in sorted({m.year for m in built}):
+        if any(r.year < year for r in named):
+            default = replace(default_rule(known_by=year - 1), year=year)
+            found.append(_foresight(default, [m for m in built if m.year == year], ""))
+    return tuple(found)
+
+
+def _foresight(rule: Rule, later: list[Model], name: str) -> Foresight:
+    asked = [rule.depth(m.parameters, m.parameters / m.layers / m.width**2) for m in later]
+    logs = [math.log(m.layers / depth) for m, depth in zip(later, asked, strict=True)]
+    shares = defaultdict(list)
+    for outcome in score(rule).outcomes if name else ():
+        if outcome.grid.year > rule.year and outcome.grid.source != rule.read_off:
+            shares[outcome.grid.source].append(outcome.share)
+    return Foresight(
+        name,
+        rule.year,
+        len(logs),
+        math.exp(fmean(logs)) if logs else math.nan,
+        math.exp(math.sqrt(fmean(x * x for x in logs))) if logs else math.nan,
+        sum(x < 0 for x in logs),
+        sum(map(len, shares.values())),
+        fmean(map(fmean, shares.values())) if shares else None,
+    )
+
+
 # --- Levine's projections -------------------------------------------------------------------------
 
 
@@ -680,6 +736,35 @@ class Projection(NamedTuple):
     solved: float
     error: float  # standard error of the solution
     matches: bool  # the solution rounds to what is stated
+
+
+class Use(NamedTuple):
+    """A net whose makers looked to Levine's fit for its shape, beside the fit."""
+
+    model: str
+    layers: int
+    width: int
+    solved: float  # depth by the fit at 12 L d^2
+    status: str
+    source: str
+
+
+@cache
+def uses() -> tuple[Use, ...]:
+    """The rows of uses.csv: where the fit served as a rule of shapes, as it is scored above.
+
+    >>> [(u.model, u.layers, round(u.solved)) for u in uses() if u.status == "printed"]
+    [('GatorTron base', 24, 35), ('GatorTron medium', 48, 50), ('GatorTron large', 56, 56)]
+    """
+    with (Path(__file__).parent / "uses.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    known = [
+        (r["model"], int(r["layers"]), int(r["width"]), r["status"], r["source"]) for r in rows
+    ]
+    return tuple(
+        Use(name, layers, width, laws.transition_depth(12 * layers * width**2), status, source)
+        for name, layers, width, status, source in known
+    )
 
 
 @cache

@@ -392,8 +392,9 @@ def _advice(d: Decision) -> tuple[Advice, ...]:
 
 def _outside_grids(d: Decision) -> Iterator[Coded]:
     """Where the question leaves what published grids hold."""
-    if d.beyond is not None and d.reason.kind == "rule":
-        yield _coded("warning.beyond", b=d.beyond, ends=d.beyond.ends)
+    b = d.beyond
+    if b is not None and d.reason.kind == "rule" and not b.low <= b.rule <= b.high:
+        yield _coded("warning.beyond", b=b, ends=b.ends)
     t = d.data
     if t is not None and t.place == "below":
         yield _coded("warning.tokens-below", t=t, c=t.covered)
@@ -754,9 +755,16 @@ def _price(answer: Answer) -> str:
         shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
     prices = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
     sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
-    fits = [n.second_change for n in others if n.second_change is not None]
-    second = say("price.second", change=(min(fits), max(fits))) if fits else ""
-    return prices + (f" ({sources})" if sources else "") + second
+    known = [n for n in others if n.loss_change and n.second_change is not None]
+    if not known:
+        return prices + (f" ({sources})" if sources else "")
+    fits = [n.second_change or 0.0 for n in known]
+    alike = all(
+        low - UNTOLD <= fit <= high + UNTOLD
+        for fit, (low, high) in zip(fits, (n.loss_change or (0, 0) for n in known), strict=True)
+    )
+    change = min(fits), max(fits)
+    return prices + say("price.second", sources=sources, change=change, alike=alike)
 
 
 def _effects(n: Neighbour) -> str:

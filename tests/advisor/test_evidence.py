@@ -529,3 +529,44 @@ def test_the_default_hangs_on_the_contest_and_the_table_says_by_how_little(chang
     without = [evidence.score(rules.rule(key)).mean for key in ("added", "mup")]
     assert with_rows[0] < with_rows[1]
     assert without[1] < without[0]
+
+
+# --- what came later -----------------------------------------------------------------------------
+
+
+def test_foresight_asks_every_rule_of_the_models_of_later_years_alone() -> None:
+    """By hand for Levine's fit; and rows of the years before say nothing."""
+    found = {f.rule: f for f in evidence.foresight() if f.rule}
+    levine = found["Levine's fit"]
+    shapes: dict[tuple[int, int], models.Model] = {}
+    for m in models.models():
+        if m.kind == "decoder":
+            shapes.setdefault((m.layers, m.width), m)
+    later = [m for m in shapes.values() if m.year > 2020]
+    depths = [laws.transition_depth(12 * m.layers * m.width**2) for m in later]
+    ratios = [m.layers / depth for m, depth in zip(later, depths, strict=True)]
+    assert (levine.shapes, levine.shallower) == (len(later), sum(r < 1 for r in ratios))
+    assert levine.factor == pytest.approx(math.prod(ratios) ** (1 / len(later)))
+    assert 1 / levine.spread < levine.factor < levine.spread
+    defaults = [f for f in evidence.foresight() if not f.rule]
+    assert [f.year for f in defaults] == sorted({m.year for m in later})
+    assert sum(f.shapes for f in defaults) == len(later)
+    # Of a year whose default was Levine's fit, above no grid: the same ratios.
+    first = [r for m, r in zip(later, ratios, strict=True) if m.year == 2021]
+    assert defaults[0].factor == pytest.approx(math.prod(first) ** (1 / len(first)))
+    assert found["Liu's sum of width and depth"].grids == 0
+    assert found["muP's best d / L"].regret == pytest.approx(
+        sum(found_share(source) for source in ("Depth Delusion", "nanochat", "parameter-golf")) / 3
+    )
+
+
+def found_share(source: str) -> float:
+    """Of muP's rule on the grids of a source, all of which are of 2026."""
+    return evidence.score(rules.rule("mup")).sources[source]
+
+
+def test_the_shapes_that_were_built_by_the_fit_are_near_it() -> None:
+    by_fit = [u for u in evidence.uses() if u.model in ("GatorTron large", "NeoBERT")]
+    assert [round(u.solved) - u.layers for u in by_fit] == [0, 1]
+    one_liner = 12 * 70 * math.exp(2 * 5.039) * math.exp(2 * 5.55e-2 * 70)
+    assert laws.transition_depth(one_liner) == pytest.approx(70)

@@ -97,6 +97,9 @@ def test_beyond_the_grids_practice_and_rule_are_two_numbers() -> None:
     assert "shallow" in codes("8B")
     assert not {"beyond", "shallow"} & codes("1B")
     assert "beyond" not in codes("8B", layers=20)  # no rule chose it
+    agreed = asked(total=3e9).beyond
+    assert agreed.low <= agreed.rule <= agreed.high
+    assert "beyond" not in codes("3B")  # both say the same
     # What nobody had measured by then was beyond all grids, and nothing is said of none.
     assert asked(known_by=2024, total=8e9).beyond is None
 
