@@ -514,8 +514,9 @@ def _refuse(case: Case) -> NoReturn:
 
 def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decision:
     """What stands beside a decided net."""
-    within = case.interval(a)
-    near = models_near(layers_of(a).parameters, NEAR, case.known_by)
+    within, b, year = case.interval(a), case.resolved.budget, case.known_by
+    depth = a.layers if case.near_rule(a) else layers_of(a).depth(case.chosen)
+    near = models_near(layers_of(a).parameters, NEAR, year)
     nearby = sorted(near, key=lambda m: abs(math.log(m.parameters / layers_of(a).parameters)))
     return Decision(
         case,
@@ -526,21 +527,13 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         tuple(_alternatives(case, a, within, nearby)),
         tuple(_neighbours(case, a)),
         tuple(nearby),
-        tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth)),
-        **_regimes(case, a, nearby),
+        tuple(sorted(_laws(a, year), key=lambda law: law.depth)),
+        regimes.tokens(a, case.each, b.epochs, year),
+        None if case.shares else regimes.second(a, case.kind, case.each, year),
+        regimes.beyond(a, depth, recipes(nearby), year),
+        regimes.phone(a, b, year),
         **more,
     )
-
-
-def _regimes(case: Case, a: Architecture, nearby: list[Model]) -> dict[str, Any]:
-    b, year = case.resolved.budget, case.known_by
-    rule_depth = a.layers if case.near_rule(a) else layers_of(a).depth(case.chosen)
-    return {
-        "data": regimes.tokens(a, case.each, b.epochs, year),
-        "second": None if case.shares else regimes.second(a, case.kind, case.each, year),
-        "beyond": regimes.beyond(a, rule_depth, recipes(nearby), year),
-        "phone": regimes.phone(a, b, year),
-    }
 
 
 def depth_for(d: Decision, layers: int) -> tuple[int, tuple[str, ...]]:

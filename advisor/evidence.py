@@ -45,11 +45,13 @@ def evidence(table: EvidenceTable, width: int = 80) -> str:
     for f in foresight():
         name = f.rule or say("evidence.default", f=f)
         ratios = (f"{f.factor:.2f}", f"{f.spread:.2f}") if f.shapes else ("", "")
-        regret = "" if f.regret is None else f"{f.regret:.3f}"
+        later = "" if f.regret is None else f"{f.regret:.3f}"
         counts = f"{f.shallower}/{f.shapes}", str(f.grids)
-        after.append((name, str(f.year), str(f.shapes), *ratios, *counts, regret))
-    used: list[tuple[str, ...]] = [("model", "built", "fit", "known")]
-    used += [(u.model, f"{u.layers} x {u.width:,}", f"{u.solved:.1f}", u.status) for u in uses()]
+        after.append((name, str(f.year), str(f.shapes), *ratios, *counts, later))
+    used: list[tuple[str, ...]] = [("model", "12 L d^2", "built", "fit", "+-")]
+    for u in uses():
+        solved = (f"{u.solved:.1f}", f"{u.error:.1f}")
+        used.append((u.model, size(u.parameters), str(u.stated), *solved))
     parts: list[str | list[tuple[str, ...]]] = [say("evidence.rules"), every]
     if table.rows and table.best.rule != table.default.rule:
         against = gain(table.best, table.default)

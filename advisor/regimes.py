@@ -72,10 +72,15 @@ class Tokens(NamedTuple):
         return "below" if self.each < self.covered.least else "above"
 
     @property
+    def again(self) -> bool:
+        """Whether each is seen several times."""
+        return self.epochs > 1
+
+    @property
     def repeated(self) -> bool:
-        """Whether what is known of repeated data concerns them: where each is seen several times,
-        and where there are so few that no grid went as low without that."""
-        return self.epochs > 1 or self.place == "below"
+        """Whether what is known of repeated data concerns them: they are seen again, or are so few
+        that no grid went as low."""
+        return self.again or self.place == "below"
 
 
 def tokens(a: Architecture, each: float | None, epochs: int, known_by: int | None) -> Tokens | None:

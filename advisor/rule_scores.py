@@ -738,35 +738,6 @@ class Projection(NamedTuple):
     matches: bool  # the solution rounds to what is stated
 
 
-class Use(NamedTuple):
-    """A net whose makers looked to Levine's fit for its shape, beside the fit."""
-
-    model: str
-    layers: int
-    width: int
-    solved: float  # depth by the fit at 12 L d^2
-    status: str
-    source: str
-
-
-@cache
-def uses() -> tuple[Use, ...]:
-    """The rows of uses.csv: where the fit served as a rule of shapes, as it is scored above.
-
-    >>> [(u.model, u.layers, round(u.solved)) for u in uses() if u.status == "printed"]
-    [('GatorTron base', 24, 35), ('GatorTron medium', 48, 50), ('GatorTron large', 56, 56)]
-    """
-    with (Path(__file__).parent / "uses.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    known = [
-        (r["model"], int(r["layers"]), int(r["width"]), r["status"], r["source"]) for r in rows
-    ]
-    return tuple(
-        Use(name, layers, width, laws.transition_depth(12 * layers * width**2), status, source)
-        for name, layers, width, status, source in known
-    )
-
-
 @cache
 def projection_rows() -> tuple[dict[str, str], ...]:
     """The rows of projections.csv as recalled."""
@@ -782,14 +753,31 @@ def projections() -> tuple[Projection, ...]:
     [('GPT-3 Large', 38, 37.4), ('1 trillion', 92, 94.7)]
     """
     return tuple(
-        Projection(
-            row["model"],
-            row["stated_in"],
-            size := int(row["parameters"]),
-            stated := int(row["projected_depth"]),
-            solved := laws.transition_depth(size),
-            laws.transition_depth_error(size),
-            math.floor(solved + 0.5) == stated,
+        _projection(
+            row["model"], row["stated_in"], int(row["parameters"]), int(row["projected_depth"])
         )
         for row in projection_rows()
+    )
+
+
+@cache
+def uses() -> tuple[Projection, ...]:
+    """The rows of uses.csv, nets whose makers looked to Levine's fit for a shape: their own depth
+    beside the fit, and the source in place of where it is stated.
+
+    >>> [(u.model, u.stated, round(u.solved)) for u in uses() if u.model[:3] == "Gat"]
+    [('GatorTron base', 24, 35), ('GatorTron medium', 48, 50), ('GatorTron large', 56, 56)]
+    """
+    with (Path(__file__).parent / "uses.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    return tuple(
+        _projection(name, f"{source} ({status})", 12 * int(layers) * int(width) ** 2, int(layers))
+        for name, layers, width, status, source in rows
+    )
+
+
+def _projection(model: str, stated_in: str, size: int, stated: int) -> Projection:
+    solved, error = laws.transition_depth(size), laws.transition_depth_error(size)
+    return Projection(
+        model, stated_in, size, stated, solved, error, math.floor(solved + 0.5) == stated
     )

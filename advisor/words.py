@@ -35,7 +35,7 @@ from .initialisation_advice import Advice, advice
 from .latency import REACH
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .question import BY_NAME, flag, typed
-from .regimes import Fact, facts
+from .regimes import facts
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
 from .shapes import (
@@ -392,36 +392,32 @@ def _advice(d: Decision) -> tuple[Advice, ...]:
 
 def _outside_grids(d: Decision) -> Iterator[Coded]:
     """Where the question leaves what published grids hold."""
-    b = d.beyond
-    if b is not None and d.reason.kind == "rule" and not b.low <= b.rule <= b.high:
-        yield _coded("warning.beyond", b=b, ends=b.ends)
-    t = d.data
-    if t is not None and t.place == "below":
-        yield _coded("warning.tokens-below", t=t, c=t.covered)
-    if t is not None and t.place == "above":
-        yield _coded("warning.tokens-above", t=t, c=t.covered)
-    if t is not None and t.repeated:
-        fact = facts("repeated")[0]
-        yield _coded("warning.repeated", t=t, several=t.epochs > 1, fact=fact)
-    if d.phone is not None:
-        yield _coded("warning.phone", p=d.phone)
+    b, t, p = d.beyond, d.data, d.phone
+    apart = b is not None and not b.low <= b.rule <= b.high
+    there = {
+        "warning.beyond": apart and d.reason.kind == "rule",
+        "warning.tokens-below": t is not None and t.place == "below",
+        "warning.tokens-above": t is not None and t.place == "above",
+        "warning.repeated": t is not None and t.repeated,
+        "warning.phone": p is not None,
+    }
+    known = {"b": b, "t": t, "p": p, "fact": facts("repeated")[0]}
+    yield from (_coded(code, **known) for code, so in there.items() if so)
 
 
-def _tokens_doubts(d: Decision) -> Iterator[Coded]:
+def _of_tokens(d: Decision) -> Iterator[Coded]:
     """What the number of tokens changes, by whom; and what makers say of shallow nets."""
-    t = d.data
-    if t is not None and t.place == "inside":
-        yield _coded("doubt.tokens-inside", t=t, c=t.covered)
-    if t is not None and d.second is not None:
-        yield _coded("doubt.tokens-law", s=d.second)
-    if t is not None and t.repeated:
-        yield _coded("doubt.repeated", facts="; ".join(map(_fact, facts("repeated"))))
-    if d.beyond is not None and d.beyond.rule > d.beyond.high:
-        yield _coded("doubt.shallow", facts="; ".join(map(_fact, facts("shallow"))))
-
-
-def _fact(fact: Fact) -> str:
-    return say("fact", fact=fact)
+    b, t = d.beyond, d.data
+    there = {
+        "doubt.tokens-inside": t is not None and t.place == "inside",
+        "doubt.tokens-law": t is not None and d.second is not None,
+        "doubt.repeated": t is not None and t.repeated,
+        "doubt.shallow": b is not None and b.rule > b.high,
+    }
+    for code, so in there.items():
+        said = "; ".join(say("fact", fact=fact) for fact in facts(code.partition(".")[2]))
+        if so:
+            yield _coded(code, t=t, s=d.second, facts=said)
 
 
 def _warnings(d: Decision) -> Iterator[Coded]:
@@ -516,7 +512,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     choices = [law for law in d.laws if law.meaning in ("optimum", "default")]
     if choices:
         yield _coded("doubt.laws-disagree", least=choices[0], most=choices[-1])
-    yield from _tokens_doubts(d)
+    yield from _of_tokens(d)
     if case.kind.parametrisation != "standard" or case.kind.residual != "plain":
         yield _coded("doubt.one-source")
     yield _coded("doubt.one-run")

@@ -567,6 +567,6 @@ def found_share(source: str) -> float:
 
 def test_the_shapes_that_were_built_by_the_fit_are_near_it() -> None:
     by_fit = [u for u in evidence.uses() if u.model in ("GatorTron large", "NeoBERT")]
-    assert [round(u.solved) - u.layers for u in by_fit] == [0, 1]
+    assert [round(u.solved) - u.stated for u in by_fit] == [0, 1]
     one_liner = 12 * 70 * math.exp(2 * 5.039) * math.exp(2 * 5.55e-2 * 70)
     assert laws.transition_depth(one_liner) == pytest.approx(70)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from statistics import median
 
 import pytest
@@ -135,8 +134,3 @@ def test_the_range_rests_on_two_sources_or_says_that_it_rests_on_one() -> None:
     assert recommend("1B", parametrisation="mup").second is None
     outside = {size: recommend(size).second.extrapolated for size in ("60M", "1B", "7B", "100B")}
     assert outside == {"60M": True, "1B": False, "7B": False, "100B": True}
-
-
-def test_no_regime_reads_a_sentence() -> None:
-    source = Path(regimes.__file__).read_text(encoding="utf-8")
-    assert ".says" not in source

@@ -199,9 +199,9 @@ def _foresight() -> str:
 
 def _uses() -> str:
     return _table(
-        "model | layers: | width: | the fit: | known | source",
+        "model | 12 L d^2: | built: | fit: | source",
         (
-            (u.model, str(u.layers), f"{u.width:,}", f"{u.solved:.1f}", u.status, u.source)
+            (u.model, f"{u.parameters:,}", str(u.stated), _two(u.solved), u.stated_in)
             for u in uses()
         ),
     )
