@@ -167,6 +167,7 @@ class Answer:
     second: Second | None = None  # the depths within 1 % by a second source
     beyond: Beyond | None = None  # above all grids: what is built, and what the rule says
     phone: Phone | None = None  # what is published of nets for phones
+    budget: float | None = None  # parameters that were asked for, or that all else pays for
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

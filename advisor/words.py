@@ -138,6 +138,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         second=d.second,
         beyond=d.beyond,
         phone=d.phone,
+        budget=resolved.target.value,
     )
     if not given:
         return answer
@@ -807,7 +808,11 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
         numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
-        yield task.question, [*numbers, *task.remarks]
+        far = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
+        if answer.shape:
+            yield task.question, [*numbers, *task.remarks]
+        else:  # the answer has said the rest
+            yield "How far this goes:", far
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     yield "Initialisation for this depth:", answer.initialisation
@@ -894,7 +899,7 @@ def _source_note(
     if not claim:
         return f"[{source}; {wording}]"
     named = f" ({claim_title})" if (claim_title := title(claim)) else ""
-    judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {value or 'no verdict yet'}"
+    judged = f"{f'{of}: ' if of else ''}claim {claim}{named}: {value or 'no verdict yet'}"
     if (named := f"claim {claim}") in source:
         return f"[{source.replace(named, judged)}; {wording}]"
     return f"[{source}; {wording}; {judged}]"

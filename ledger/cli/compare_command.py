@@ -102,10 +102,10 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "KV cache per token", f"{f['kv_bytes_per_token']:,} B"
     yield "KV cache, full context", binary(f["kv_bytes"])
     i = f["interval"]
-    near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
+    near = f"{i['ends']}{'*' if i['extrapolated'] else ''}: {i['place']}" if i else "no grid"
     yield "evidence: within 1 %", near
     for law in f["laws"]:
         meaning = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.
         whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
-        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' * law['extrapolated']}"
+        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' if law['extrapolated'] else ''}"

@@ -259,7 +259,7 @@ def _print_table(answered: Sweep) -> None:
         shape, heads = f"{row['layers']} x {row['width']:,}", f"{row['heads']} ({row['kv_heads']})"
         built = _span([answer.built.low, answer.built.high] if answer.built else [])
         laws = _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")])
-        within += " *" * bool(row["extrapolated"])
+        within += " *" if row["extrapolated"] else ""
         assert answer.shape is not None
         assert answer.shape.reason is not None
         if answer.shape.reason.kind != "rule":

@@ -158,7 +158,7 @@ def _lacking(optima: Sequence[fits.Optimum]) -> str:
     lacks = [f"{number} of {len(optima)} {what}" for what, number in counts.items() if number]
     if lacks:
         return f"Here: {', '.join(lacks)}."
-    return f"Here: {plural(len(optima), 'budget')}{' of one size' * (len(optima) > 1)}."
+    return f"Here: {plural(len(optima), 'budget')}{' of one size' if len(optima) > 1 else ''}."
 
 
 def _chance(value: float) -> str:

@@ -193,8 +193,9 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def test_verdicts_stand_beside_claims() -> None:
-    text = " ".join(words.explained(answered("task")).split())
-    assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): PROVED", text)
+    task = words.as_text(answered("task")) + words.explained(answered("task"))
+    judged = r"claim hops/depth_corrected \(The repaired .*? layers\): PROVED"
+    assert len(re.findall(judged, " ".join(task.split()))) == 1
     full = answered("full")
     said = " ".join(words.explained(full).split())
     assert f"{full.floor.claim_about}: claim depth_choice/threshold_budget (Least" in said
