@@ -18,15 +18,14 @@ from .grids import STANDARD, Covered, Grid, grids, loss_grids, tokens_covered
 from .hardware import devices, gpu
 from .rule_scores import TOLERANCE
 from .rules import rule
-from .trades import layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .architecture import Architecture
     from .budgets import Budget
     from .grids import NetKind
     from .models import Model
+    from .trades import Layers
 
 # Whose nets were made for phones, in grids.csv.
 _PHONES = "MobileLLM"
@@ -83,11 +82,10 @@ class Tokens(NamedTuple):
         return self.again or self.place == "below"
 
 
-def tokens(a: Architecture, each: float | None, epochs: int, known_by: int | None) -> Tokens | None:
+def tokens(seen: Layers, each: float | None, epochs: int, known_by: int | None) -> Tokens | None:
     """The tokens of a question about a net; None where they do not follow."""
     if each is None:
         return None
-    seen = layers_of(a)
     return Tokens(each, epochs, tokens_covered(seen.parameters / seen.per_layer, known_by))
 
 
@@ -105,12 +103,10 @@ class Second(NamedTuple):
     wording: str
 
 
-def second(
-    a: Architecture, kind: NetKind, each: float | None, known_by: int | None
-) -> Second | None:
+def second(seen: Layers, kind: NetKind, each: float | None, known_by: int | None) -> Second | None:
     """The depths that Liu's fit holds within 1 %, at 20 tokens for each parameter where none are
     given; None for nets of another kind, and before it was published."""
-    fit, seen = rule("added"), layers_of(a)
+    fit = rule("added")
     if kind != STANDARD or (known_by is not None and known_by < fit.year):
         return None
     size = 12 * seen.parameters / seen.per_layer
@@ -139,7 +135,7 @@ class Beyond(NamedTuple):
 
 
 def beyond(
-    a: Architecture, layers: float, recipes: Iterable[Model], known_by: int | None
+    seen: Layers, layers: float, recipes: Iterable[Model], known_by: int | None
 ) -> Beyond | None:
     """Practice and rule for the size of a net; None where a grid has nets so large, or fewer than
     two shapes are published.
@@ -148,7 +144,7 @@ def beyond(
         layers: that the rule gives.
         recipes: published models of about the size, each shape once.
     """
-    depths, seen = sorted(m.layers for m in recipes), layers_of(a)
+    depths = sorted(m.layers for m in recipes)
     largest = max((g.volume for g in loss_grids(known_by)), default=math.inf)
     if seen.parameters / seen.per_layer <= largest or len(depths) < 2:
         return None
@@ -170,7 +166,7 @@ class Phone(NamedTuple):
     wording: str
 
 
-def phone(a: Architecture, b: Budget, known_by: int | None) -> Phone | None:
+def phone(seen: Layers, b: Budget, known_by: int | None) -> Phone | None:
     """What is published of nets for phones, where one serves the net: where it is named, or where a
     limit of milliseconds comes with no more bandwidth than the fastest listed phone has."""
     phones = [device for device in devices() if device.memory is None]
@@ -178,7 +174,7 @@ def phone(a: Architecture, b: Budget, known_by: int | None) -> Phone | None:
     slow = max(device.bandwidth for device in phones)
     if not named and (b.milliseconds is None or not 0 < (b.bandwidth or 0) <= slow):
         return None
-    volume = layers_of(a).parameters / layers_of(a).per_layer
+    volume = seen.parameters / seen.per_layer
 
     def far(grid: Grid) -> float:
         return abs(math.log(grid.volume / volume))

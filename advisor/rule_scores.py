@@ -342,7 +342,7 @@ def default_rule(
             wider nets lose less than with many.
 
     >>> round(best_rule().depth(7e9, 14)), round(default_rule().depth(7e9, 14))
-    (47, 42)
+    (45, 42)
     >>> round(default_rule(each=20).depth(7e9, 14))
     38
     """

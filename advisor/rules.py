@@ -26,6 +26,7 @@ Meaning = Literal[
     "floor",
     "knee",
     "optimum",
+    "fit",
     "default",
     "maximum",
     "within 1 %",
@@ -33,8 +34,9 @@ Meaning = Literal[
     "measured",
     "built",
 ]
-# What may be recommended: no bound; and neither the best of the trained shapes nor what is built,
-# which do not grow with the budget and restate the nets that grids are about.
+# What may be recommended: no bound; neither the best of the trained shapes nor what is built, which
+# do not grow with the budget and restate the nets that grids are about; and no fit to nets of which
+# none of equal size differ in depth.
 _CHOICES = ("optimum", "default")
 # What a row of rules.csv says in words.
 _TEXTS = ("key", "name", "meaning", "source", "wording", "remark", "read_off")

@@ -174,7 +174,7 @@ class Preferred(NamedTuple):
 
 
 def preferred(
-    a: Architecture,
+    seen: Layers,
     deepest: int,
     at_stake: float,
     known_by: int | None,
@@ -188,7 +188,6 @@ def preferred(
         at_stake: loss that is worth a word, 0.01 for 1 %.
         each: training tokens for each parameter.
     """
-    seen = layers_of(a)
     volume = seen.parameters / seen.per_layer
     near, _ = losses_near(volume, known_by, each)
     known = [

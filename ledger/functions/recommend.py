@@ -41,7 +41,7 @@ def recommend(
 
     >>> answer = recommend("1.3B")
     >>> answer.layers, answer.floor.layers, answer.floor.source
-    (27, 8, 'levine2020, arXiv:2006.12467v1, abstract; inverted here')
+    (28, 8, 'levine2020, arXiv:2006.12467v1, abstract; inverted here')
     >>> recommend(task="hops", hops=16).tasks[0].numbers[0].layers
     6
     """

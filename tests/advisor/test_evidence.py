@@ -250,8 +250,8 @@ def test_the_sources_tell_rules_apart_only_by_a_paired_difference() -> None:
     found = evidence.table()
     paired = evidence.gain(found.best, found.default)
     assert paired.mean == pytest.approx(found.default.mean - found.best.mean)
-    assert (paired.better, paired.worse, paired.sources) == (7, 2, 11)
-    assert f"{paired.error:.3f} {paired.chance:.2f}" == "0.035 0.18"
+    assert (paired.better, paired.worse, paired.sources) == (6, 3, 11)
+    assert f"{paired.error:.3f} {paired.chance:.2f}" == "0.062 0.51"
     assert not paired.told
     assert f"{paired.sources} sources cannot tell it from d = 64 L" in evidence.reason(brief=True)
     assert str(paired) in evidence.reason()
@@ -412,7 +412,7 @@ def test_what_is_built_does_worse_on_none_which_only_two_of_the_sources_could_se
     assert above == {"Depth Delusion", "Tay et al."}
     assert {row.source for row in rows if row.built != row.regret} == {"Depth Delusion"}
     assert all(row.built <= row.regret for row in rows)
-    assert f"{evidence.table().held_out_built:.3f}" == "0.305"
+    assert f"{evidence.table().held_out_built:.3f}" == "0.326"
 
 
 @pytest.mark.parametrize("without", [None, "CompleteP"])
@@ -520,15 +520,16 @@ def test_the_tokens_that_grids_cover_are_those_of_their_rows() -> None:
     assert grids.tokens_covered(1e8, known_by=2024) is None
 
 
-def test_the_default_hangs_on_the_contest_and_the_table_says_by_how_little(change) -> None:
-    with_rows = [evidence.score(rules.rule(key)).mean for key in ("added", "mup")]
-    assert evidence.best_rule().key == "added"
-    assert not evidence.gain(*map(evidence.score, map(rules.rule, ("added", "mup")))).told
+def test_a_fit_to_nets_along_one_line_is_scored_and_may_not_be_chosen(change) -> None:
+    """With the rows of the contest it has less regret than the default, not told apart from it."""
+    added, default = (evidence.score(rules.rule(key)) for key in ("added", "mup"))
+    assert evidence.best_rule().key == "mup"
+    assert added.mean < default.mean
+    assert not evidence.gain(added, default).told
     change(lambda rows: [r.update(budget="none") for r in rows if r["source"] == "parameter-golf"])
     assert evidence.best_rule().key == "mup"
-    without = [evidence.score(rules.rule(key)).mean for key in ("added", "mup")]
-    assert with_rows[0] < with_rows[1]
-    assert without[1] < without[0]
+    added, default = (evidence.score(rules.rule(key)) for key in ("added", "mup"))
+    assert default.mean < added.mean
 
 
 # --- what came later -----------------------------------------------------------------------------
@@ -554,7 +555,6 @@ def test_foresight_asks_every_rule_of_the_models_of_later_years_alone() -> None:
     # Of a year whose default was Levine's fit, above no grid: the same ratios.
     first = [r for m, r in zip(later, ratios, strict=True) if m.year == 2021]
     assert defaults[0].factor == pytest.approx(math.prod(first) ** (1 / len(first)))
-    assert found["Liu's sum of width and depth"].grids == 0
     assert found["muP's best d / L"].regret == pytest.approx(
         sum(found_share(source) for source in ("Depth Delusion", "nanochat", "parameter-golf")) / 3
     )

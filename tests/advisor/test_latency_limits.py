@@ -96,8 +96,8 @@ SERVED = {"bandwidth": 3.35e12, "layer_milliseconds": 0.05}
         ),
         (
             "3B",
-            {"layers": 19, "tensor": 8, "kv_ratio": 4, "vocabulary": 32000},
-            "; without --layers, --gqa and --tensor",
+            {"layers": 15, "tensor": 8, "kv_ratio": 4, "head_width": 128},
+            "; without --layers, --head-width, --gqa and --tensor",
         ),
     ],
 )
@@ -120,7 +120,7 @@ def test_why_names_the_constraint_that_decided_and_its_cost(
 
 def test_a_vocabulary_that_moves_the_depth_is_named_and_the_rule_with_it() -> None:
     found = recommend("1B", vocabulary=500_000)
-    assert "a vocabulary of 500,000 leaves to the layers; otherwise 25 x" in found.shape.why
+    assert "a vocabulary of 500,000 leaves to the layers; otherwise 26 x" in found.shape.why
 
 
 def test_extrapolation_is_said_on_the_screen() -> None:

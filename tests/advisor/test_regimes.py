@@ -14,7 +14,6 @@ from depthlaw.advisor.decide import Decision, decide
 from depthlaw.advisor.grids import loss_grids
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.shapes import Constraints
-from depthlaw.advisor.trades import layers_of
 from depthlaw.advisor.words import as_text
 
 
@@ -84,7 +83,7 @@ def test_beyond_the_grids_practice_and_rule_are_two_numbers() -> None:
     largest = max(g.volume for g in loss_grids())
     for size in (1e9, 2e9, 8e9, 7e10):
         d = asked(total=size)
-        seen = layers_of(d.net)
+        seen = d.case.seen(d.net)
         assert (d.beyond is None) == (seen.parameters / seen.per_layer <= largest)
         if b := d.beyond:
             built = [m.layers for m in d.nearby]

@@ -123,7 +123,7 @@ REFUSED = {
     "exercise all --plot nowhere/curve.png": "its folder does not exist",
     "exercise all --force": "--plot FILE",
     "exercise --plot curve.png": "no exercise is named",
-    "fit {losses} --budget time": "accepted are parameters and flops",
+    "fit {losses} --budget time": "accepted are parameters, flops, hours",
     "fit {losses} --tolerance 400%": "--tolerance",
     "fit {losses} --plot losses.txt": "txt",
     "fit {losses} --force": "--plot FILE",

@@ -213,10 +213,10 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(run: R
     for words in ("nanochat", "Levine's fit", "not equal after rounding", "Marin *"):
         assert words in text
     assert re.search(r"muP's best d / L \* +optimum +0.261", text)
-    assert len(re.findall(r" \*(?=\s)", text)) == 6
+    assert len(re.findall(r" \*(?=\s)", text)) == 5
     data = json.loads(run("depth --evidence --json"))
     assert data["answer"] is None
-    assert sum(rule["may_be_chosen"] for rule in data["evidence"]["rules"]) == 6
+    assert sum(rule["may_be_chosen"] for rule in data["evidence"]["rules"]) == 5
     assert data["evidence"]["against_default"]["told"] is False
     assert run("depth 3B --evidence").endswith(text)
 
@@ -379,7 +379,13 @@ def in_this_process(command: list[str], cwd: Path, **_: Any) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("README.md", 1), ("docs/depth.md", 3), ("docs/loss-surfaces.md", 1)]
+    ("page", "least"),
+    [
+        ("README.md", 1),
+        ("docs/depth.md", 3),
+        ("docs/loss-surfaces.md", 1),
+        ("docs/what-counts-as-a-layer.md", 1),
+    ],
 )
 def test_transcripts_are_what_the_commands_print(
     page: str, least: int, monkeypatch: pytest.MonkeyPatch
