@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .hybrids import HybridAdvice
     from .initialisation_advice import Advice
     from .loops import LoopWorth
+    from .regimes import Beyond, Phone, Second, Tokens
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
     from .trades import Trade
@@ -84,6 +85,7 @@ class Neighbour:
     loss_source: str  # whose grid, or why nothing is known
     speedup: tuple[float, float] | None = None  # factor of compute for equal loss, low and high
     milliseconds: tuple[float, float, float] | None = None  # per token: low, middle, high
+    second_change: float | None = None  # of the loss, by Liu's fit, which is of other nets
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,10 @@ class Answer:
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
+    data: Tokens | None = None  # the training tokens, beside those of the grids
+    second: Second | None = None  # the depths within 1 % by a second source
+    beyond: Beyond | None = None  # above all grids: what is built, and what the rule says
+    phone: Phone | None = None  # what is published of nets for phones
     budget: float | None = None  # parameters that were asked for, or that all else pays for
     recipe: tuple[Advice, ...] = ()  # what to set for a net of this depth
     snippet: str = ""  # the same as lines of PyTorch, where a scale is published

@@ -62,7 +62,8 @@ class Budget:
     gpus: int = 1
     hours: float | None = None
     utilisation: float | None = None  # of the peak, with 16-bit numbers; None: UTILISATION
-    tokens: float | None = None  # of the whole training
+    tokens: float | None = None  # of the whole training, each counted once
+    epochs: int = 1  # how often each is seen
     memory: float | None = None  # bytes for weights and KV cache where it is served
     milliseconds: float | None = None  # per token, one sequence
     latency: Fit | None = None  # measured
@@ -82,6 +83,11 @@ class Budget:
         """The share of the peak at which GPU-hours are operations."""
         return UTILISATION if self.utilisation is None else self.utilisation
 
+    @property
+    def seen(self) -> float | None:
+        """Training tokens, as often as they are seen."""
+        return None if self.tokens is None else self.tokens * self.epochs
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -89,10 +95,11 @@ class Resolved:
 
     target: Target
     budget: Budget
-    tokens: float | None = None
+    tokens: float | None = None  # as often as they are seen
     flops: float | None = None  # of the whole training, as 6 N D or as given
     hours: float | None = None  # on all GPUs together, where a GPU is named
     notes: tuple[str, ...] = ()  # how the numbers follow, in words
+    each: float | None = None  # tokens for each parameter that a token uses
 
     def keeps(self, a: Architecture) -> bool:
         """Whether an architecture keeps all limits."""
@@ -204,7 +211,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
             f"the budget comes to {target.value:.3g} parameters; accepted are "
             f"{LEAST:g} to {MOST:g}: give more or less of it"
         )
-    tokens, needed = budget.tokens, have
+    tokens, needed, each = budget.seen, have, None
     if have is not None or tokens is not None:
         active = target.value * _share(target, constraints, "active")
         per_token = FLOPS_PER_PARAMETER_AND_TOKEN * active
@@ -237,10 +244,11 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                     f"C = 6 N D for {size(tokens)} tokens and N = {size(active)} "
                     f"active parameters: {needed:.3g} FLOPs{rest}"
                 )
+        each = None if tokens is None else tokens / active
     hours = None
     if b.gpu is not None and needed is not None:
         hours = needed / (3600 * b.gpus * _trainer(b.gpu)[1] * b.share)
-    done = Resolved(target, budget, tokens, needed, hours, tuple(notes))
+    done = Resolved(target, budget, tokens, needed, hours, tuple(notes), each)
     _feasible(done, constraints)
     return done
 
@@ -258,6 +266,7 @@ def _check(b: Budget) -> None:
         ("number of GPUs", b.gpus, 1e7, "64"),
         ("utilisation", b.utilisation, 1, "0.4"),
         ("number of tokens", b.tokens, 1e18, "300e9"),
+        ("number of epochs", b.epochs, 1e6, "4"),
         ("memory", b.memory, 1e18, "24e9"),
         ("limit of milliseconds", b.milliseconds, 1e9, "20"),
         ("limit of the KV cache", b.kv_bytes, 1e18, "1e9"),
@@ -273,6 +282,11 @@ def _check(b: Budget) -> None:
             raise UsageError(f"the {name} is {shown(value)}; {accepted}")
     if b.tokens is not None and b.tokens < 1:
         raise UsageError(f"{b.tokens:.3g} training tokens; accepted are 1 to 1e+18, such as 300e9")
+    if b.epochs > 1 and b.tokens is None:
+        raise UsageError(
+            "--epochs says how often tokens are seen, and none are given; try --tokens 100M "
+            "--epochs 16"
+        )
     if b.gpus != int(b.gpus):
         raise UsageError(f"{b.gpus:g} GPUs; accepted are whole numbers, such as 64")
     sizes = {"total": b.total, "without embeddings": b.nonembedding, "active": b.active}
@@ -353,9 +367,9 @@ def _size(b: Budget) -> Target | None:
 def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
     of: Measure = "active" if c.experts else "total"
     per_token, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
-    if have is not None and b.tokens is not None:
-        implied = have / (per_token * b.tokens)
-        each = f"{b.tokens / implied:.3g} tokens for each"
+    if have is not None and b.seen is not None:
+        implied = have / (per_token * b.seen)
+        each = f"{b.seen / implied:.3g} tokens for each"
         notes.append(f"N = C / (6 D): {size(implied)} active parameters, {each}")
         return Target(implied, of)
     if have is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, NoReturn
 
-from . import laws
+from . import laws, regimes
 from .answer import Bound, LawNumber, Otherwise, Reason
 from .architecture import Architecture
 from .base.quantities import UsageError, plural, size
@@ -85,7 +85,12 @@ class Case:
     @cached_property
     def chosen(self) -> Rule:
         """The rule that the advisor builds by."""
-        return default_rule(self.kind, self.known_by)
+        return default_rule(self.kind, self.known_by, self.each)
+
+    @property
+    def each(self) -> float | None:
+        """Training tokens for each parameter that a token uses, where they follow."""
+        return self.resolved.each
 
     @property
     def kind(self) -> NetKind:
@@ -101,9 +106,9 @@ class Case:
     def interval(self, a: Architecture) -> Interval | None:
         """The depths within 1 % at the size of a net."""
         if self.model is None:
-            return depths_within(a, self.constraints, self.known_by)
-        seen = layers_of(a)
-        return interval(seen.parameters, seen.per_layer, self.kind, known_by=self.known_by)
+            return depths_within(a, self.constraints, self.known_by, self.each)
+        size, one, _ = layers_of(a)
+        return interval(size, one, self.kind, known_by=self.known_by, each=self.each)
 
     def at(self, layers: int, a: Architecture, of: Measure) -> Architecture | None:
         """The shape of a depth and the size of a net, under the constraints or like the
@@ -130,13 +135,14 @@ class Case:
     def trade(self, base: Architecture, other: Architecture) -> Trade:
         """What another net has against a base."""
         ranges = self.interval(base), self.interval(other)
-        return trade(base, other, self.kind, self.known_by, *ranges)
+        return trade(base, other, self.kind, self.known_by, *ranges, each=self.each)
 
     def choice(self, *dropped: str) -> Architecture | None:
         """What is chosen without some demands, and without limits; None where nothing is."""
         target = self.resolved.target
         try:
-            free = ladder_for(without(self.constraints, *dropped), target.of, self.known_by)
+            c = without(self.constraints, *dropped)
+            free = ladder_for(c, target.of, self.known_by, self.each)
             rung = free.at(target.value)
         except UsageError:  # what is left contradicts itself
             return None
@@ -153,7 +159,7 @@ class Case:
             other = without(c, "width", *dropped)
             kind = net_kind(other)
             template(target, other)
-            built = default_rule(kind, self.known_by), best_rule(kind, self.known_by)
+            built = default_rule(kind, self.known_by, self.each), best_rule(kind, self.known_by)
             ladders = (Ladder(other, rule.depth, target.of) for rule in built)
             return tuple(math.log(ladder.rule_depth(target)) for ladder in ladders)
 
@@ -192,42 +198,54 @@ def net_kind(c: Constraints) -> NetKind:
 
 
 @lru_cache(_LADDERS)
-def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None) -> Ladder:
+def ladder_for(
+    constraints: Constraints,
+    of: Measure,
+    known_by: int | None = None,
+    each: float | None = None,
+) -> Ladder:
     """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
-    latency matters, at the shallow end of what the evidence supports.
+    latency matters, at the shallow end of what the evidence supports. `each`: training tokens for
+    each parameter.
     """
-    key, chosen = net_kind(constraints), default_rule(net_kind(constraints), known_by)
+    key, chosen = net_kind(constraints), default_rule(net_kind(constraints), known_by, each)
 
     def shallowest(parameters: float, per_layer: float) -> float:
-        return shallow_depth(parameters, per_layer, key, known_by)[0]
+        return shallow_depth(parameters, per_layer, key, known_by, each)[0]
 
     depth = shallowest if constraints.latency_matters else chosen.depth
 
     def inside(total: float) -> range:
-        depths = _depths_of(total, constraints, known_by)
+        depths = _depths_of(total, constraints, known_by, each)
         return range(depths.low, depths.high + 1) if depths else range(0)
 
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
 
 def shallow_depth(
-    parameters: float, per_layer: float, key: NetKind, known_by: int | None
+    parameters: float,
+    per_layer: float,
+    key: NetKind,
+    known_by: int | None,
+    each: float | None = None,
 ) -> tuple[float, Bound]:
     """The depth where latency matters, and what bounds it: the shallowest that is within 1 % of
     the best loss, not below all listed models of about this size, and that the fewest sources
     speak against; at most that of the rule."""
-    usual = default_rule(key, known_by).depth(parameters, per_layer)
+    usual = default_rule(key, known_by, each).depth(parameters, per_layer)
     # Sizes in steps of 6 %: a search asks for many near each other.
     size = round(_PER_E * math.log(parameters)), round(_PER_E * math.log(per_layer))
-    layers, bound = _shallowest(*size, key, known_by)
+    layers, bound = _shallowest(*size, key, known_by, each)
     return (layers, bound) if layers < usual else (usual, Bound("rule"))
 
 
 @cache
-def _shallowest(size: int, one: int, key: NetKind, known_by: int | None) -> tuple[int, Bound]:
+def _shallowest(
+    size: int, one: int, key: NetKind, known_by: int | None, each: float | None
+) -> tuple[int, Bound]:
     parameters, per_layer = math.exp(size / _PER_E), math.exp(one / _PER_E)
-    usual = max(1, math.floor(default_rule(key, known_by).depth(parameters, per_layer)))
-    within = interval(parameters, per_layer, key, known_by=known_by)
+    usual = max(1, math.floor(default_rule(key, known_by, each).depth(parameters, per_layer)))
+    within = interval(parameters, per_layer, key, known_by=known_by, each=each)
     if within is None:
         return usual, Bound("no-grid")
     low, bound = within.low, Bound("interval")
@@ -236,7 +254,7 @@ def _shallowest(size: int, one: int, key: NetKind, known_by: int | None) -> tupl
         low, bound = built, Bound("models", built)
 
     def against(layers: int) -> set[str]:
-        found = contradicting(parameters, layers, per_layer, known_by)
+        found = contradicting(parameters, layers, per_layer, known_by, each)
         return {contradiction.source for contradiction in found}
 
     # The deepest depth that may be taken is the rule's.
@@ -248,22 +266,29 @@ def _shallowest(size: int, one: int, key: NetKind, known_by: int | None) -> tupl
 
 
 def depths_within(
-    a: Architecture, constraints: Constraints, known_by: int | None = None
+    a: Architecture,
+    constraints: Constraints,
+    known_by: int | None = None,
+    each: float | None = None,
 ) -> Interval | None:
     """The depths that grids hold within 1 % of the best loss, for nets of the size of one under the
-    constraints. They follow from size and constraints alone, at the real widths of d = 64 L: the
-    rounding of one shape is no property of its size, and ranges would jump with it.
+    constraints, after so many training tokens for each parameter. They follow from size, tokens and
+    constraints alone, at the real widths of d = 64 L: the rounding of one shape is no property of
+    its size, and ranges would jump with it.
     """
-    return _depths_of(measure(a, "total"), constraints, known_by)
+    return _depths_of(measure(a, "total"), constraints, known_by, each)
 
 
-def _depths_of(total: float, constraints: Constraints, known_by: int | None) -> Interval | None:
+def _depths_of(
+    total: float, constraints: Constraints, known_by: int | None, each: float | None
+) -> Interval | None:
     target = Target(total)
     # Neither a demanded depth nor how a layer is divided says anything about the size.
     t = template(target, without(undivided(constraints), "layers"))
     depth = depth_at_aspect(target, t, _ASPECT)
     one = squares(t, depth, _ASPECT * depth)
-    return interval(one * _ASPECT**2 * depth**3, one, net_kind(constraints), known_by=known_by)
+    size = one * _ASPECT**2 * depth**3
+    return interval(size, one, net_kind(constraints), known_by=known_by, each=each)
 
 
 # --- a size ---------------------------------------------------------------------------------------
@@ -297,6 +322,11 @@ class Decision:
     neighbours: tuple[Other, ...]
     nearby: tuple[Model, ...]  # published models of about the size
     laws: tuple[LawNumber, ...]  # shallowest first
+    # Where it leaves what the grids hold, and what a second source says.
+    data: regimes.Tokens | None = None
+    second: regimes.Second | None = None
+    beyond: regimes.Beyond | None = None
+    phone: regimes.Phone | None = None
     # Where the net has another depth than the budget, for its size: the shape of the budget's.
     unmoved: Shape | None = None
     # Of a configuration: the net of equal size at the advised depth, and what is built instead.
@@ -313,7 +343,7 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
     """
     case = Case(resolve(budget, c), c, known_by)
     target = case.resolved.target
-    rung = ladder_for(c, target.of, known_by).at(target.value)
+    rung = ladder_for(c, target.of, known_by, case.each).at(target.value)
     if rung is None:
         _refuse(case)
     free = a = rung.architecture
@@ -392,8 +422,8 @@ def _reason(case: Case, a: Architecture, far: bool) -> Reason:
     if names == steps:
         reason = Reason("step", "width-steps", steps)
     elif "latency_matters" in names:
-        seen = case.seen(a)
-        bound = shallow_depth(seen.parameters, seen.per_layer, case.kind, case.known_by)[1]
+        seen, known = case.seen(a), (case.kind, case.known_by, case.each)
+        bound = shallow_depth(seen.parameters, seen.per_layer, *known)[1]
         reason = replace(reason, bound=bound)
     return _with_price(case, a, reason, free)
 
@@ -501,8 +531,10 @@ def _refuse(case: Case) -> NoReturn:
 
 def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decision:
     """What stands beside a decided net."""
-    within = case.interval(a)
-    near = models_near(layers_of(a).parameters, NEAR, case.known_by)
+    within, b, year = case.interval(a), case.resolved.budget, case.known_by
+    seen = case.seen(a)
+    depth = a.layers if case.near_rule(a) else seen.depth(case.chosen)
+    near = models_near(layers_of(a).parameters, NEAR, year)
     nearby = sorted(near, key=lambda m: abs(math.log(m.parameters / layers_of(a).parameters)))
     return Decision(
         case,
@@ -514,6 +546,10 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         tuple(_neighbours(case, a)),
         tuple(nearby),
         tuple(sorted(_laws(case, a), key=lambda law: law.depth)),
+        regimes.tokens(seen, case.each, b.epochs, year),
+        None if case.shares else regimes.second(seen, case.kind, case.each, year),
+        regimes.beyond(seen, depth, recipes(nearby), year),
+        regimes.phone(seen, b, year),
         **more,
     )
 
@@ -692,7 +728,7 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
     within, seen = None if case.shares else case.interval(a), layers_of(a)
     reason, wanted = Reason("rule", "rule"), seen.depth(case.chosen)
     if c.latency_matters and within is not None:
-        wanted, bound = shallow_depth(*seen[:2], case.kind, case.known_by)
+        wanted, bound = shallow_depth(*seen[:2], case.kind, case.known_by, case.each)
         if bound.code == "interval":  # of this very size
             wanted = within.low
         reason = Reason("demand", "latency-matters", ("latency_matters",), bound=bound)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .answer import plain_data
 from .base.quantities import size
 from .layout import columns, wrapped
-from .rule_scores import UNTOLD, gain, projections
+from .rule_scores import UNTOLD, foresight, gain, projections, uses
 from .words import say
 
 if TYPE_CHECKING:
@@ -39,12 +39,26 @@ def evidence(table: EvidenceTable, width: int = 80) -> str:
         projected.append((p.model, size(p.parameters), str(p.stated), *solved, remark))
     # Upwards: none is further off than what is printed.
     off = math.ceil(10 * max(abs(p.stated - p.solved) / p.error for p in projections())) / 10
+    after: list[tuple[str, ...]] = [
+        ("rule", "year", "shapes", "built / rule", "off by", "shallower", "grids", "regret")
+    ]
+    for f in foresight():
+        name = f.rule or say("evidence.default", f=f)
+        ratios = (f"{f.factor:.2f}", f"{f.spread:.2f}") if f.shapes else ("", "")
+        later = "" if f.regret is None else f"{f.regret:.3f}"
+        counts = f"{f.shallower}/{f.shapes}", str(f.grids)
+        after.append((name, str(f.year), str(f.shapes), *ratios, *counts, later))
+    used: list[tuple[str, ...]] = [("model", "12 L d^2", "built", "fit", "+-")]
+    for u in uses():
+        solved = (f"{u.solved:.1f}", f"{u.error:.1f}")
+        used.append((u.model, size(u.parameters), str(u.stated), *solved))
     parts: list[str | list[tuple[str, ...]]] = [say("evidence.rules"), every]
     if table.rows and table.best.rule != table.default.rule:
         against = gain(table.best, table.default)
         parts.append(say("evidence.against-default", table=table, against=str(against)))
     left_out = say("evidence.left-out", untold=100 * UNTOLD, settled=table.settled)
-    parts += [left_out, rows, say("evidence.projections", off=off), projected]
+    parts += [left_out, rows, say("evidence.foresight"), after]
+    parts += [say("evidence.projections", off=off), projected, say("evidence.uses"), used]
     return "\n\n".join(
         "\n".join(wrapped(part, width)) if isinstance(part, str) else columns(part, width)
         for part in parts
@@ -77,5 +91,7 @@ def evidence_json(table: EvidenceTable) -> dict[str, Any]:
         "against_default": paired,
         "left_out": [plain_data(row) | {"chosen": row.chosen.key} for row in table.rows],
         "held_out": table.held_out if table.rows else None,
+        "foresight": [plain_data(f) for f in foresight()],
         "projections": [plain_data(p) for p in projections()],
+        "uses": [plain_data(u) for u in uses()],
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -66,7 +66,8 @@ class Price(NamedTuple):
 class Grid:
     """Nets of one budget, shallowest first. `volume` is L d^2: the weights of the layers over c in
     N = c L d^2, which is what rules of depth depend on; `cooled`: the learning rate was let down
-    before the loss was taken.
+    before the loss was taken; `each`: training tokens for each parameter, at the mean size, where
+    both are published.
     """
 
     source: str
@@ -81,6 +82,7 @@ class Grid:
     wording: str
     place: str
     cooled: bool
+    each: float | None = None
 
     @property
     def scored(self) -> bool:
@@ -91,6 +93,11 @@ class Grid:
     def is_loss(self) -> bool:
         """Whether relative differences of its values are relative differences in loss."""
         return self.measure in _LOSSES
+
+    @property
+    def nets(self) -> tuple[tuple[int, int | None], ...]:
+        """Layers and width of its cells."""
+        return tuple((cell.layers, cell.width) for cell in self.cells)
 
     @property
     def has_widths(self) -> bool:
@@ -180,7 +187,7 @@ def grids(size_exponent: float = SIZE_EXPONENT) -> tuple[Grid, ...]:
             0 takes them as published.
 
     >>> len([g for g in grids() if g.scored]), len([g for g in grids() if not g.scored])
-    (22, 10)
+    (35, 18)
     """
     groups: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in rows():
@@ -211,6 +218,8 @@ def _grid(group: Sequence[dict[str, str]], exponent: float) -> Grid:
             )
         )
     volumes = [_volume(row) for row in group]
+    totals = [float(row["total"]) for row in group if row["total"]]
+    each = float(first["tokens"]) / _mean(totals) if first["tokens"] and totals else None
     return Grid(
         first["source"],
         int(first["year"]),
@@ -224,6 +233,7 @@ def _grid(group: Sequence[dict[str, str]], exponent: float) -> Grid:
         first["wording"],
         first["place"],
         first["schedule"] == "cooldown",
+        each,
     )
 
 
@@ -276,32 +286,92 @@ def _ratios(measure: str, source: str, key: NetKind) -> tuple[tuple[float, float
     )
 
 
-def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple[Grid, ...]:
+@cache
+def loss_grids(
+    known_by: int | None = None, without: str | None = None, each: float | None = None
+) -> tuple[Grid, ...]:
     """The grids of losses at an equal number of parameters without embeddings, with widths, as
     known by a year and without a source.
 
+    Args:
+        each: training tokens for each parameter, at which nets that were cooled down at several
+            counts of tokens are read: ln loss is linear in ln tokens between two of them, and that
+            of the least below all. None, or more than the longest: the longest trained of the same
+            nets, and those that were not cooled down.
+
     >>> {grid.source for grid in loss_grids()}, loss_grids(known_by=2024)
     ({'Gemstones'}, ())
+    >>> [max(loss_grids(each=n), key=lambda g: g.volume).best.layers for n in (6, 20, 60)]
+    [27, 27, 50]
     """
-    return tuple(
-        g
-        for g in grids()
-        if g.scored
-        and g.is_loss
-        and g.budget == "nonembedding"
-        and g.has_widths
-        and g.source != without
-        and (known_by is None or g.year <= known_by)
-    )
+    by_nets: dict[object, list[Grid]] = {}
+    for grid in grids():
+        known = (known_by is None or grid.year <= known_by) and grid.source != without
+        if known and _compares_losses(grid):
+            by_nets.setdefault((grid.source, grid.nets), []).append(grid)
+    return tuple(g for same in by_nets.values() for g in _at_tokens(same, each))
 
 
-def losses_near(volume: float, known_by: int | None = None) -> tuple[tuple[Grid, ...], bool]:
+def _compares_losses(grid: Grid) -> bool:
+    return grid.scored and grid.is_loss and grid.budget == "nonembedding" and grid.has_widths
+
+
+def _at_tokens(same: Sequence[Grid], each: float | None) -> Iterable[Grid]:
+    """Grids of the same nets at so many tokens for each parameter."""
+    cooled = sorted((g for g in same if g.cooled and g.each), key=lambda g: g.each or 0.0)
+    longest = max((g.each or 0.0 for g in cooled), default=0.0)
+    if each is None or each >= longest:
+        return [g for g in same if not g.cooled or g.each == longest or g.each is None]
+    for low, high in pairwise(cooled):
+        start, end = low.each or 0.0, high.each or 0.0
+        if each < end:
+            part = max(0.0, math.log(each / start) / math.log(end / start))
+            cells = tuple(
+                one._replace(cost=one.cost ** (1 - part) * other.cost**part)
+                for one, other in zip(low.cells, high.cells, strict=True)
+            )
+            return [replace(low, cells=cells, each=max(each, start))]
+    return cooled
+
+
+class Covered(NamedTuple):
+    """The training tokens for each parameter of published grids."""
+
+    least: float
+    most: float
+    sources: tuple[str, ...]
+
+    def holds(self, each: float) -> bool:
+        """Whether a number of tokens for each parameter lies among them."""
+        return self.least <= each <= self.most
+
+
+def tokens_covered(volume: float, known_by: int | None = None) -> Covered | None:
+    """The tokens for each parameter at which the grids of losses nearest in size were trained; None
+    where no grid is known.
+
+    >>> covered = tokens_covered(1.1e8)
+    >>> f"{covered.least:.1f} to {covered.most:.0f}", covered.sources
+    ('5.7 to 290', ('Gemstones',))
+    """
+    near = {g.nets for g in losses_near(volume, known_by)[0]}
+    trained = [g for g in grids() if _compares_losses(g) and g.nets in near and g.each]
+    if not trained:
+        return None
+    sizes = [g.each for g in trained if g.each]
+    return Covered(min(sizes), max(sizes), tuple(dict.fromkeys(g.source for g in trained)))
+
+
+def losses_near(
+    volume: float, known_by: int | None = None, each: float | None = None
+) -> tuple[tuple[Grid, ...], bool]:
     """The grids of losses at an equal number of parameters without embeddings that speak for nets
     of this volume L d^2: those at most a factor 4 away in size, else the nearest of every source;
     and whether the size lies outside those of all grids. (At an equal total, small nets of
-    different width differ in the weights of their layers by as much as a factor 3.)
+    different width differ in the weights of their layers by as much as a factor 3.) `each`: tokens
+    for each parameter, as `loss_grids` has it.
     """
-    known = loss_grids(known_by)
+    known = loss_grids(known_by, each=each)
     near = tuple(g for g in known if 1 / NEAR <= g.volume / volume <= NEAR)
     volumes = [g.volume for g in known]
     outside = not known or not min(volumes) <= volume <= max(volumes)
@@ -319,6 +389,7 @@ def price(
     *,
     per_layer: float = 12.0,
     known_by: int | None = None,
+    each: float | None = None,
 ) -> Price | None:
     """What another shape changes in loss at an equal number of parameters: between the grids of
     this size, each linear in ln(d / L) between its cells; None where no grid covers both shapes.
@@ -330,6 +401,7 @@ def price(
         parameters: without embeddings. per_layer: c of N = c L d^2.
         ratio_from, ratio_to: d / L.
         known_by: a year; later sources are left out.
+        each: training tokens for each parameter.
 
     >>> deeper = price(1.6e9, 75, 50)
     >>> deeper.low < deeper.high < 0, deeper.sources
@@ -339,7 +411,7 @@ def price(
     """
     if key != STANDARD:
         return None
-    near, extrapolated = losses_near(parameters / per_layer, known_by)
+    near, extrapolated = losses_near(parameters / per_layer, known_by, each)
     changes = []
     for grid in near:
         start, end = grid.regret_at(ratio_from), grid.regret_at(ratio_to)

@@ -16,6 +16,14 @@ FIT_VAR_A, FIT_VAR_B, FIT_COV = 9.4e-4, 1.74e-6, -3.74e-5
 # Depths of the nets behind the fit, and their largest size (recalled).
 FIT_DEPTHS, FIT_LARGEST = (6, 48), 6e8
 
+# The fit loss = c + m d^-a + l (100 L)^-b + t (D / 10^6)^-e to the losses of 205 of Chinchilla's
+# trainings, without the 40 highest (liu2026, liuyz0/DepthScaling 07360e3, Scaling/fit-5.ipynb,
+# output of cell 7).
+ADDED_LIMIT = 1.7503269910812378
+ADDED_WIDTH = 333.3808501910344, 0.9769136309623718
+ADDED_DEPTH = 1284.3676595484178, 1.201390266418457
+ADDED_TOKENS = 8.48674282280199, 0.29909613728523254
+
 # The largest number of hops that the claims hops/depth_* execute; beyond it speaks their argument.
 LARGEST_EXECUTED = 64
 
@@ -254,6 +262,58 @@ def marin_depth(parameters: float) -> float:
     for _ in range(60):  # the error falls by more than a factor 10 each time
         width = math.cbrt(volume * max(55 + 4 * math.log2(width), 1))
     return width / max(55 + 4 * math.log2(width), 1)
+
+
+def added_loss(depth: float, width: float, tokens: float) -> float:
+    """Liu's fit: the loss of L layers of width d after D training tokens, a sum of a limit and a
+    power of each.
+
+    >>> round(added_loss(47, 4608, 1e11), 3)
+    2.159
+    """
+    (m, a), (k, b), (t, e) = ADDED_WIDTH, ADDED_DEPTH, ADDED_TOKENS
+    _positive("depth", depth)
+    shape = m * _positive("width", width) ** -a + k * (100 * depth) ** -b
+    return ADDED_LIMIT + shape + t * (_positive("number of tokens", tokens) / 1e6) ** -e
+
+
+def added_depth(parameters: float) -> float:
+    """The depth of a net of N = 12 L d^2 parameters with the least loss by Liu's fit.
+
+    With V = N / 12, d = (V / L)^(1/2), and the loss is c(D) + m (L / V)^(a/2) + l (100 L)^-b: its
+    derivative in L vanishes at L^(a/2 + b) = 2 b l 100^-b V^(a/2) / (a m), whatever D is.
+
+    >>> [round(added_depth(n), 1) for n in (1e8, 1e9, 7e9)]
+    [14.3, 27.9, 49.0]
+    """
+    (m, a), (k, b) = ADDED_WIDTH, ADDED_DEPTH
+    volume = _positive("budget", parameters) / 12
+    return float((2 * b * k * 100**-b * volume ** (a / 2) / (a * m)) ** (1 / (a / 2 + b)))
+
+
+def added_range(parameters: float, tokens: float, tolerance: float) -> tuple[float, float]:
+    """The depths whose loss by Liu's fit is within a share of the least, at N = 12 L d^2 parameters
+    and D tokens: fewer tokens make every loss greater, and so the range a little wider.
+
+    >>> [tuple(round(end) for end in added_range(1e9, n, 0.01)) for n in (1e9, 2e10)]
+    [(16, 52), (17, 48)]
+    """
+    best = added_depth(parameters)
+
+    def loss(depth: float) -> float:
+        return added_loss(depth, width_at(parameters, depth), tokens)
+
+    most = (1 + tolerance) * loss(best)
+    ends = []
+    for factor in (0.5, 2.0):
+        inside, outside = best, factor * best
+        while loss(outside) < most:
+            inside, outside = outside, factor * outside
+        for _ in range(50):
+            middle = math.sqrt(inside * outside)
+            inside, outside = (middle, outside) if loss(middle) < most else (inside, middle)
+        ends.append(inside)
+    return ends[0], ends[1]
 
 
 # --- scales for a depth ---------------------------------------------------------------------------

@@ -141,6 +141,12 @@ class Question:
     )
     flops: float | None = _have("Training FLOPs, such as 1e21.", "FLOPS", parse_flops)
     tokens: float | None = _have("Training tokens, such as 300B.", "TOKENS", parse_tokens)
+    epochs: int | None = _have(
+        "How often each of these tokens is seen (1).",
+        "TIMES",
+        example=4,
+        what="number of epochs",
+    )
     gpu: str | None = _have("GPU type, such as H100.", "NAME")
     gpus: int | None = _have(
         "How many GPUs (1).", "COUNT", example=64, what="number of GPUs", needs=("gpu",)

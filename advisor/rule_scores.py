@@ -28,6 +28,7 @@ from typing import Literal, NamedTuple, get_args
 from . import laws
 from .base.quantities import plural
 from .grids import NEAR, SIZE_EXPONENT, STANDARD, Grid, NetKind, grids, least_ratio, loss_grids
+from .models import Model, models
 from .rules import Rule, family, mup_held, rule, rules
 
 Pool = Literal["published", "held", "standard", "family", "both", "all"]
@@ -316,15 +317,19 @@ def _winner(how: Comparison, known_by: int | None, pool: Pool) -> Rule:
     return _chosen(_candidates(how, known_by, pool))
 
 
-def _end_of_grids(known_by: int | None, without: str | None = None) -> tuple[Grid, ...]:
+def _end_of_grids(
+    known_by: int | None, without: str | None = None, each: float | None = None
+) -> tuple[Grid, ...]:
     """The grids of losses of the largest size."""
-    known = loss_grids(known_by, without)
+    known = loss_grids(known_by, without, each)
     largest = max((grid.volume for grid in known), default=0)
     return tuple(grid for grid in known if grid.volume == largest)
 
 
 @cache
-def default_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
+def default_rule(
+    key: NetKind = STANDARD, known_by: int | None = None, each: float | None = None
+) -> Rule:
     """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
     sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
     takes time of its own there as everywhere, and most published models just above the grids are
@@ -332,13 +337,19 @@ def default_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     losses were measured, and the rule is followed as it was scored. For other parametrisations and
     residuals no losses are published cell by cell: there it is `best_rule`.
 
+    Args:
+        each: training tokens for each parameter, at which the losses are read; with few of them
+            wider nets lose less than with many.
+
     >>> round(best_rule().depth(7e9, 14)), round(default_rule().depth(7e9, 14))
     (45, 42)
+    >>> round(default_rule(each=20).depth(7e9, 14))
+    38
     """
     chosen = best_rule(key, known_by)
     if NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         return chosen
-    return leaning(chosen, known_by)
+    return leaning(chosen, known_by, each=each)
 
 
 def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float | None:
@@ -348,10 +359,16 @@ def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float 
     return best_rule(key, known_by).law(12 * largest[0].volume) if largest else None
 
 
-def leaning(rule: Rule, known_by: int | None = None, without: str | None = None) -> Rule:
+def leaning(
+    rule: Rule,
+    known_by: int | None = None,
+    without: str | None = None,
+    each: float | None = None,
+) -> Rule:
     """A rule that, above the largest size of the grids of losses, takes the shallowest depth that
-    these, read at equal d / L, do not tell from the rule's, but at least that at their size."""
-    largest = _end_of_grids(known_by, without)
+    these, read at equal d / L and so many tokens for each parameter, do not tell from the rule's,
+    but at least that at their size."""
+    largest = _end_of_grids(known_by, without, each)
     if not largest:
         return rule
     least = rule.law(12 * largest[0].volume)
@@ -548,6 +565,7 @@ def interval(
     *,
     known_by: int | None = None,
     without: str | None = None,
+    each: float | None = None,
 ) -> Interval | None:
     """The depths whose loss is within 1 % of the best by the grids of losses.
 
@@ -558,10 +576,10 @@ def interval(
     at all.
 
     `parameters` are N without embeddings, `per_layer` is c of N = c L d^2; sources of years after
-    `known_by`, and `without`, are left out.
+    `known_by`, and `without`, are left out; `each` are training tokens for each parameter.
     """
     volume = parameters / per_layer
-    known = loss_grids(known_by, without)
+    known = loss_grids(known_by, without, each)
     if not known:
         return None
     ends = _ends(known)
@@ -625,21 +643,84 @@ class Contradiction(NamedTuple):
 
 
 def contradicting(
-    parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None
+    parameters: float,
+    layers: int,
+    per_layer: float = 12.0,
+    known_by: int | None = None,
+    each: float | None = None,
 ) -> tuple[Contradiction, ...]:
     """What scored grids at most a factor 4 away in size have against a depth: those that put it in
-    the worse half of their range.
+    the worse half of their range. Of the same nets trained on several counts of tokens, those count
+    that `loss_grids` reads at so many tokens for each parameter.
 
     >>> print(contradicting(3.1e8, 12, 32 / 3)[-1])
     MobileLLM: 32 layers beat 12
     """
     volume = parameters / per_layer
+    read = loss_grids(known_by, each=each)
+    nets = {g.nets for g in read}
+    others = (g for g in _grids_to_score(COMPARISON, known_by) if g.nets not in nets)
     sources = (
         Contradiction(g.source, g.best.layers, g.nearest(layers).layers)
-        for g in _grids_to_score(COMPARISON, known_by)
+        for g in (*read, *others)
         if 1 / NEAR <= g.volume / volume <= NEAR and g.at(layers, g.share) > 0.5
     )
     return tuple(dict.fromkeys(sources))
+
+
+# --- what came later ------------------------------------------------------------------------------
+
+
+class Foresight(NamedTuple):
+    """How a rule fares on what was built and published in years after its own."""
+
+    rule: str  # name; empty: the default of the year before
+    year: int
+    shapes: int  # published dense decoders, each shape once
+    factor: float  # geometric mean of the depths of the models over those that it asks for
+    spread: float  # as a factor, the root mean square of the logarithms of these ratios
+    shallower: int  # models that have fewer layers than it asks for
+    grids: int  # scored grids of later years, without those that it was read off
+    regret: float | None  # mean share over the sources of these
+
+
+@cache
+def foresight() -> tuple[Foresight, ...]:
+    """Every published rule for plain residuals that names a depth to build, oldest first, against
+    what came after its year, and, with an empty name, what the advisor would have built by what was
+    known in the year before, against the models of each year. Nothing is chosen but the years: a
+    model is asked at its own weights and weights per layer. Years of models are mostly recalled.
+
+    >>> [(f.rule, f.shapes, f.shallower) for f in foresight()][:2]
+    [("Levine's fit", 61, 51), ("muP's best d / L", 1, 1)]
+    """
+    built = {(m.layers, m.width): m for m in reversed(models()) if m.kind == "decoder"}.values()
+    named = [r for r in rules() if r.recommends and r.applies.residual == "plain"]
+    found = [_foresight(r, [m for m in built if m.year > r.year], r.name) for r in named]
+    for year in sorted({m.year for m in built}):
+        if any(r.year < year for r in named):
+            default = replace(default_rule(known_by=year - 1), year=year)
+            found.append(_foresight(default, [m for m in built if m.year == year], ""))
+    return tuple(found)
+
+
+def _foresight(rule: Rule, later: list[Model], name: str) -> Foresight:
+    asked = [rule.depth(m.parameters, m.parameters / m.layers / m.width**2) for m in later]
+    logs = [math.log(m.layers / depth) for m, depth in zip(later, asked, strict=True)]
+    shares = defaultdict(list)
+    for outcome in score(rule).outcomes if name else ():
+        if outcome.grid.year > rule.year and outcome.grid.source != rule.read_off:
+            shares[outcome.grid.source].append(outcome.share)
+    return Foresight(
+        name,
+        rule.year,
+        len(logs),
+        math.exp(fmean(logs)) if logs else math.nan,
+        math.exp(math.sqrt(fmean(x * x for x in logs))) if logs else math.nan,
+        sum(x < 0 for x in logs),
+        sum(map(len, shares.values())),
+        fmean(map(fmean, shares.values())) if shares else None,
+    )
 
 
 # --- Levine's projections -------------------------------------------------------------------------
@@ -672,14 +753,31 @@ def projections() -> tuple[Projection, ...]:
     [('GPT-3 Large', 38, 37.4), ('1 trillion', 92, 94.7)]
     """
     return tuple(
-        Projection(
-            row["model"],
-            row["stated_in"],
-            size := int(row["parameters"]),
-            stated := int(row["projected_depth"]),
-            solved := laws.transition_depth(size),
-            laws.transition_depth_error(size),
-            math.floor(solved + 0.5) == stated,
+        _projection(
+            row["model"], row["stated_in"], int(row["parameters"]), int(row["projected_depth"])
         )
         for row in projection_rows()
+    )
+
+
+@cache
+def uses() -> tuple[Projection, ...]:
+    """The rows of uses.csv, nets whose makers looked to Levine's fit for a shape: their own depth
+    beside the fit, and the source in place of where it is stated.
+
+    >>> [(u.model, u.stated, round(u.solved)) for u in uses() if u.model[:3] == "Gat"]
+    [('GatorTron base', 24, 35), ('GatorTron medium', 48, 50), ('GatorTron large', 56, 56)]
+    """
+    with (Path(__file__).parent / "uses.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    return tuple(
+        _projection(name, f"{source} ({status})", 12 * int(layers) * int(width) ** 2, int(layers))
+        for name, layers, width, status, source in rows
+    )
+
+
+def _projection(model: str, stated_in: str, size: int, stated: int) -> Projection:
+    solved, error = laws.transition_depth(size), laws.transition_depth_error(size)
+    return Projection(
+        model, stated_in, size, stated, solved, error, math.floor(solved + 0.5) == stated
     )

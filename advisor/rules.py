@@ -26,6 +26,7 @@ Meaning = Literal[
     "floor",
     "knee",
     "optimum",
+    "fit",
     "default",
     "maximum",
     "within 1 %",
@@ -33,8 +34,9 @@ Meaning = Literal[
     "measured",
     "built",
 ]
-# What may be recommended: no bound; and neither the best of the trained shapes nor what is built,
-# which do not grow with the budget and restate the nets that grids are about.
+# What may be recommended: no bound; neither the best of the trained shapes nor what is built, which
+# do not grow with the budget and restate the nets that grids are about; and no fit to nets of which
+# none of equal size differ in depth.
 _CHOICES = ("optimum", "default")
 # What a row of rules.csv says in words.
 _TEXTS = ("key", "name", "meaning", "source", "wording", "remark", "read_off")
@@ -119,14 +121,11 @@ def _built(size: float) -> float:
 
 
 def gemstones_ratios() -> tuple[tuple[float, float], ...]:
-    """(12 L d^2, d / L) of the best Gemstones nets after cooling down, one for each size class."""
-    return tuple(
-        sorted(
-            (12 * grid.volume, (grid.best.width or 0) / grid.best.layers)
-            for grid in grids()
-            if grid.source == "Gemstones" and grid.cooled
-        )
-    )
+    """(12 L d^2, d / L) of the best Gemstones nets after the longest training that was cooled down,
+    one for each size class."""
+    cooled = (g for g in grids() if g.source == "Gemstones" and g.cooled)
+    longest = {g.nets: g for g in sorted(cooled, key=lambda g: g.each or 0.0)}.values()
+    return tuple(sorted((12 * g.volume, (g.best.width or 0) / g.best.layers) for g in longest))
 
 
 @cache
@@ -150,6 +149,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         "completep-least": _aspect(least[completep]),
         "nanochat": _aspect(64),
         "marin": laws.marin_depth,
+        "added": laws.added_depth,
         "delusion": partial(laws.logarithmic_depth, slope=2.43),
         "gemstones": partial(_through, cells),
         "knee": laws.knee_depth,

@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from . import laws
 from .architecture import Architecture
+from .budgets import TOKENS_PER_PARAMETER
 from .counting import count, per_layer
-from .grids import NetKind, losses_near, price
+from .grids import STANDARD, NetKind, losses_near, price
 from .rule_scores import Interval
-from .rules import Rule
+from .rules import Rule, rule
 from .shapes import measure
 
 # Sizes further apart are not equal: by loss ~ N^-0.076 that alone is worth 0.15 % of the loss.
@@ -53,6 +55,7 @@ class Trade:
     extrapolated: bool = False  # no grid is of this size; the nearest were asked
     larger: float = 0.0  # without embeddings, 0.01: 1 % larger; beyond 2 % no grid compares losses
     worth: Range | None = None  # factor of compute for equal loss, at equal sizes
+    second: float | None = None  # the same change by Liu's fit, which is of other nets
 
     @property
     def equal(self) -> bool:
@@ -89,6 +92,7 @@ def trade(
     kind: NetKind,
     known_by: int | None,
     *ranges: Interval | None,
+    each: float | None = None,
 ) -> Trade:
     """What another net has against a base.
 
@@ -97,31 +101,56 @@ def trade(
         known_by: a year; later sources are left out.
         ranges: depths within 1 %, of the size of each net. Nothing is known of a depth that no grid
             trained at its size, though grids of other sizes may hold its d / L.
+        each: training tokens for each parameter.
     """
     more, start, end = larger(base, other), layers_of(base), layers_of(other)
+    fits = kind == STANDARD and (known_by is None or known_by >= rule("added").year)
+    second = fit_change(start, end.aspect, each) if fits else None
     for a, within in zip((base, other), ranges, strict=True):
         if within is not None and not within.trained(a.layers):
-            return Trade(larger=more)
+            return Trade(larger=more, second=second)
     size, one = start.parameters, start.per_layer
-    change = price(size, start.aspect, end.aspect, kind, per_layer=one, known_by=known_by)
+    change = price(
+        size, start.aspect, end.aspect, kind, per_layer=one, known_by=known_by, each=each
+    )
     if change is None:
-        return Trade(larger=more)
+        return Trade(larger=more, second=second)
     loss = (change.low, change.high)
     factor = None
     _, outside = losses_near(size / one, known_by)
-    if abs(more) <= EQUAL and not outside and (of_loss := worth(base, loss, known_by)):
+    if abs(more) <= EQUAL and not outside and (of_loss := worth(base, loss, known_by, each)):
         # The throughput is taken as inverse to the FLOPs of a token.
         faster = measure(base, "flops") / measure(other, "flops")
         factor = (of_loss[0] * faster, of_loss[1] * faster)
-    return Trade(loss, change.sources, change.extrapolated, more, factor)
+    return Trade(loss, change.sources, change.extrapolated, more, factor, second)
 
 
-def worth(a: Architecture, change: Range, known_by: int | None) -> Range | None:
+def fit_change(base: Layers, aspect: float, each: float | None = None) -> float:
+    """The relative change in loss of a net of equal size and another d / L by Liu's fit, at 20
+    tokens for each parameter where none are given.
+
+    >>> seen = Layers(12 * 24 * 1536**2, 12, 64)
+    >>> round(fit_change(seen, 64), 4), fit_change(seen, 640) > 0.01
+    (0.0, True)
+    """
+    size = 12 * base.parameters / base.per_layer
+    tokens = (each or TOKENS_PER_PARAMETER) * base.parameters
+
+    def loss(ratio: float) -> float:
+        depth = laws.aspect_depth(size, ratio)
+        return laws.added_loss(depth, laws.width_at(size, depth), tokens)
+
+    return loss(aspect) / loss(base.aspect) - 1
+
+
+def worth(
+    a: Architecture, change: Range, known_by: int | None, each: float | None = None
+) -> Range | None:
     """What a change of a net's loss is worth in compute:
     ((L_base - L_inf) / (L_var - L_inf))^(1 / alpha), by both pairs that Marin used. The loss of the
     net is that of its d / L in the grids near its size, or in the nearest ones."""
     seen = layers_of(a)
-    near, _ = losses_near(seen.parameters / seen.per_layer, known_by)
+    near, _ = losses_near(seen.parameters / seen.per_layer, known_by, each)
     losses = [
         grid.best.cost * (1 + regret)
         for grid in near
@@ -145,7 +174,11 @@ class Preferred(NamedTuple):
 
 
 def preferred(
-    seen: Layers, deepest: int, at_stake: float, known_by: int | None
+    seen: Layers,
+    deepest: int,
+    at_stake: float,
+    known_by: int | None,
+    each: float | None = None,
 ) -> Preferred | None:
     """What the grids nearest in size hold best, where one of them loses more than is at stake.
 
@@ -153,9 +186,10 @@ def preferred(
         deepest: no deeper than the range reaches, which is of the size before its shape was
             rounded.
         at_stake: loss that is worth a word, 0.01 for 1 %.
+        each: training tokens for each parameter.
     """
     volume = seen.parameters / seen.per_layer
-    near, _ = losses_near(volume, known_by)
+    near, _ = losses_near(volume, known_by, each)
     known = [
         (grid.best.width / grid.best.layers, regret)
         for grid in near

@@ -36,6 +36,7 @@ from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
 from .question import BY_NAME, flag, typed
+from .regimes import facts
 from .rule_scores import UNTOLD, Interval, contradicting, interval, reason as rule_evidence
 from .rules import rules
 from .shape_search import WORTH_SAYING
@@ -150,6 +151,10 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         training=training,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
+        data=d.data,
+        second=d.second,
+        beyond=d.beyond,
+        phone=d.phone,
         budget=resolved.target.value,
         recipe=advised,
         snippet=snippet(**_seen(d)),
@@ -303,8 +308,8 @@ def _neighbours(d: Decision) -> Iterator[Neighbour]:
             source = say("loss.other-size", larger=_parameters(traded.larger))
         if other.layers == d.net.layers:
             change, source, speedup = (0.0, 0.0), "the shape itself", (1.0, 1.0)
-        time = d.case.milliseconds(other)
-        yield Neighbour(other.layers, equal, other, count(other), change, source, speedup, time)
+        known = change, source, speedup, d.case.milliseconds(other), traded.second
+        yield Neighbour(other.layers, equal, other, count(other), *known)
 
 
 # --- prices ---------------------------------------------------------------------------------------
@@ -406,7 +411,7 @@ def _better_depths(d: Decision, within: Interval) -> str:
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by)
+    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by, d.case.each)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -473,8 +478,39 @@ def _loops(d: Decision) -> LoopWorth | None:
     return worth_of(d.net, d.case.known_by)
 
 
+def _outside_grids(d: Decision) -> Iterator[Coded]:
+    """Where the question leaves what published grids hold."""
+    b, t, p = d.beyond, d.data, d.phone
+    apart = b is not None and not b.low <= b.rule <= b.high
+    there = {
+        "warning.beyond": apart and d.reason.kind == "rule",
+        "warning.tokens-below": t is not None and t.place == "below",
+        "warning.tokens-above": t is not None and t.place == "above",
+        "warning.repeated": t is not None and t.repeated,
+        "warning.phone": p is not None,
+    }
+    known = {"b": b, "t": t, "p": p, "fact": facts("repeated")[0]}
+    yield from (_coded(code, **known) for code, so in there.items() if so)
+
+
+def _of_tokens(d: Decision) -> Iterator[Coded]:
+    """What the number of tokens changes, by whom; and what makers say of shallow nets."""
+    b, t = d.beyond, d.data
+    there = {
+        "doubt.tokens-inside": t is not None and t.place == "inside",
+        "doubt.tokens-law": t is not None and d.second is not None,
+        "doubt.repeated": t is not None and t.repeated,
+        "doubt.shallow": b is not None and b.rule > b.high,
+    }
+    for code, so in there.items():
+        said = "; ".join(say("fact", fact=fact) for fact in facts(code.partition(".")[2]))
+        if so:
+            yield _coded(code, t=t, s=d.second, facts=said)
+
+
 def _warnings(d: Decision) -> Iterator[Coded]:
     case, a = d.case, d.net
+    yield from _outside_grids(d)
     seen, target, c = layers_of(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
@@ -523,9 +559,9 @@ def _other_defaults(d: Decision) -> Iterator[Coded]:
         return
     before = DEFAULTS[place - 1]
     start = before.below * (2 if target.of == "flops" else 1)
-    rung = ladder_for(c, target.of, case.known_by).at(start * (1 - WORTH_SAYING))
-    mine = depths_within(a, c, case.known_by)
-    theirs = rung and depths_within(rung.architecture, c, case.known_by)
+    rung = ladder_for(c, target.of, case.known_by, case.each).at(start * (1 - WORTH_SAYING))
+    mine = depths_within(a, c, case.known_by, case.each)
+    theirs = rung and depths_within(rung.architecture, c, case.known_by, case.each)
     if rung is None or mine is None or theirs is None:
         return
     if mine.high >= theirs.high and mine.low >= theirs.low:
@@ -598,6 +634,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     choices = [law for law in d.laws if law.meaning in ("optimum", "default")]
     if choices:
         yield _coded("doubt.laws-disagree", least=choices[0], most=choices[-1])
+    yield from _of_tokens(d)
     if case.kind.parametrisation != "standard" or case.kind.residual != "plain":
         yield _coded("doubt.one-source")
     yield _coded("doubt.one-run")
@@ -675,7 +712,7 @@ def _loss_verdict(d: Decision, t: Trade | None) -> str:
     known = {"goal": goal, "larger": unequal, "sources": _sources(t)}
     if negligible(t.loss):
         return say("depth.loss-alike", **known)
-    factors = worth(goal, t.loss, d.case.known_by) or (1.0, 1.0)
+    factors = worth(goal, t.loss, d.case.known_by, d.case.each) or (1.0, 1.0)
     low, high = sorted(round(100 * (factor - 1)) for factor in factors)
     least, most = sorted(map(abs, (low, high)))
     worth_of = _span(f"{least}", f"{most}") if least else f"up to {most}"
@@ -698,7 +735,7 @@ def _question(d: Decision) -> str:
     if b.gpu is not None and not idle_gpu(b):
         parts.append(say("question.gpu", b=b, timed=b.hours is not None))
     parts += [
-        say(f"question.{name}", of=value)
+        say(f"question.{name}", of=value, b=b, again=b.epochs > 1)
         for name in ("flops", "tokens", "milliseconds", "memory", "kv_bytes")
         if (value := getattr(b, name)) is not None
     ]
@@ -984,7 +1021,10 @@ def _grounds(answer: Answer) -> Iterator[Row]:
         r = answer.shape.reason
         yield "Why", answer.rule_brief + _also(r) if r and r.code == "rule" else answer.shape.why
     if within := answer.interval:
-        yield "Range", say("short.range", within=within, sources=", ".join(within.sources))
+        second = say("range.second", s=answer.second) if answer.second else ""
+        known = {"sources": ", ".join(within.sources), "second": second}
+        alone = len(within.sources) == 1 and not second
+        yield "Range", say("short.range", within=within, alone=alone, **known)
     if b := answer.built:
         yield "Built", say("short.built", b=b, among=b.among or plural(b.recipes, "shape"))
 
@@ -998,7 +1038,16 @@ def _price(answer: Answer) -> str:
         shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
     prices = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
     sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
-    return prices + (f" ({sources})" if sources else "")
+    known = [n for n in others if n.loss_change and n.second_change is not None]
+    if not known:
+        return prices + (f" ({sources})" if sources else "")
+    fits = [n.second_change or 0.0 for n in known]
+    alike = all(
+        low - UNTOLD <= fit <= high + UNTOLD
+        for fit, (low, high) in zip(fits, (n.loss_change or (0, 0) for n in known), strict=True)
+    )
+    change = min(fits), max(fits)
+    return prices + say("price.second", sources=sources, change=change, alike=alike)
 
 
 def _effects(n: Neighbour) -> str:

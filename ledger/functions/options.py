@@ -54,6 +54,7 @@ class QuestionOptions(SizeOptions, total=False):
     mixer: Literal["gated-deltanet", "hgrn2", "deltanet", "mamba2", "linear-attention"] | None
     flops: float | str | None
     tokens: float | str | None
+    epochs: float | str | None
     gpu: str | None
     gpus: float | str | None
     hours: float | str | None

@@ -150,3 +150,34 @@ def test_lambert_w_solves_its_equation_everywhere(y: float) -> None:
         assert w == math.exp(y)
     else:
         assert abs(w + math.log(w) - y) <= w_error(y) * (1 + 1 / w)
+
+
+# --- the sum of width, depth and tokens -----------------------------------------------------------
+
+
+def test_the_terms_of_the_sum_are_those_printed_beside_its_fit() -> None:
+    """Of the net of the least loss, 40 x 3584 after 3.2e11 tokens, the notebook prints each."""
+    tokens, printed = 317754489343.9688, (0.11236475266608222, 0.06042401073346225)
+    (m, a), (k, b) = laws.ADDED_WIDTH, laws.ADDED_DEPTH
+    assert m * 3584**-a == pytest.approx(printed[0], rel=1e-9)
+    assert k * 4000**-b == pytest.approx(printed[1], rel=1e-9)
+    last = laws.added_loss(40, 3584, tokens) - laws.ADDED_LIMIT - sum(printed)
+    assert last == pytest.approx(0.19190516726774523, rel=1e-6)
+    assert laws.added_loss(40, 3584, tokens) == pytest.approx(2.0773942450664395, rel=0.02)
+
+
+@given(st.floats(1e7, 1e12), st.floats(1e8, 1e14))
+def test_the_best_depth_of_the_sum_is_no_better_on_either_side_for_any_tokens(
+    parameters: float, tokens: float
+) -> None:
+    def loss(depth: float) -> float:
+        return laws.added_loss(depth, laws.width_at(parameters, depth), tokens)
+
+    best = laws.added_depth(parameters)
+    assert all(loss(best) < loss(best * factor) for factor in (0.5, 0.9, 1.1, 2.0))
+    low, high = laws.added_range(parameters, tokens, 0.01)
+    assert low < best < high
+    assert loss(low) == pytest.approx(1.01 * loss(best)) == loss(high)
+    # Fewer tokens, a greater loss, and so a wider range.
+    fewer = laws.added_range(parameters, tokens / 10, 0.01)
+    assert fewer[0] < low < high < fewer[1]

@@ -26,6 +26,7 @@ from depthlaw.advisor import (
     initialisation_advice,
     loops,
     question,
+    regimes,
     rule_scores as evidence,
     step_time,
     task_depths,
@@ -42,7 +43,7 @@ from depthlaw.advisor.published import published
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.cli.arguments import main
 
-TRAINING = (step_time, training_cost, training_memory)
+TRAINING = (regimes, step_time, training_cost, training_memory)
 NAMES = {
     name: value
     for module in (

@@ -212,7 +212,7 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(run: R
     text = run("depth --evidence")
     for words in ("nanochat", "Levine's fit", "not equal after rounding", "Marin *"):
         assert words in text
-    assert re.search(r"muP's best d / L \* +optimum +0.215", text)
+    assert re.search(r"muP's best d / L \* +optimum +0.261", text)
     assert len(re.findall(r" \*(?=\s)", text)) == 5
     data = json.loads(run("depth --evidence --json"))
     assert data["answer"] is None

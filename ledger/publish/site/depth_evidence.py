@@ -9,10 +9,12 @@ from depthlaw.advisor.rule_scores import (
     Comparison,
     Pool,
     Scores,
+    foresight,
     gain,
     interval,
     projections,
     table,
+    uses,
 )
 
 from ..appendix.typesetting import md, pipe_table
@@ -178,6 +180,33 @@ def _projections() -> str:
     )
 
 
+def _foresight() -> str:
+    return _table(
+        "rule | year: | shapes built since: | built / rule: | off by a factor: | shallower: "
+        "| grids since: | regret there:",
+        (
+            (
+                f.rule or "the default of that year",
+                *map(str, (f.year, f.shapes)),
+                *(_two(x) if f.shapes else "" for x in (f.factor, f.spread)),
+                *map(str, (f.shallower, f.grids)),
+                "" if f.regret is None else _three(f.regret),
+            )
+            for f in foresight()
+        ),
+    )
+
+
+def _uses() -> str:
+    return _table(
+        "model | 12 L d^2: | built: | fit: | source",
+        (
+            (u.model, f"{u.parameters:,}", str(u.stated), _two(u.solved), u.stated_in)
+            for u in uses()
+        ),
+    )
+
+
 _PARTS: dict[str, Callable[[], str]] = {
     "scores": _scores,
     "sources": _sources,
@@ -187,6 +216,8 @@ _PARTS: dict[str, Callable[[], str]] = {
     "not-scored": _not_scored,
     "intervals": _intervals,
     "projections": _projections,
+    "foresight": _foresight,
+    "uses": _uses,
 }
 
 
