@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from .architecture import Architecture
     from .counting import Count, Flops, Memory
+    from .hybrids import HybridAdvice
+    from .initialisation_advice import Advice
+    from .loops import LoopWorth
     from .regimes import Beyond, Phone, Second, Tokens
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
@@ -172,6 +175,10 @@ class Answer:
     beyond: Beyond | None = None  # above all grids: what is built, and what the rule says
     phone: Phone | None = None  # what is published of nets for phones
     budget: float | None = None  # parameters that were asked for, or that all else pays for
+    recipe: tuple[Advice, ...] = ()  # what to set for a net of this depth
+    snippet: str = ""  # the same as lines of PyTorch, where a scale is published
+    loops: LoopWorth | None = None  # what its loops are worth
+    hybrid: HybridAdvice | None = None  # how many of its layers are attention, where it was asked
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

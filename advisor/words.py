@@ -30,7 +30,7 @@ from .decide import (
 )
 from .grids import NetKind
 from .hardware import gpu
-from .initialisation_advice import Advice, advice
+from .initialisation_advice import advice, snippet
 from .latency import REACH
 from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
@@ -57,10 +57,14 @@ if TYPE_CHECKING:
     from .architecture import Architecture
     from .budgets import Resolved
     from .counting import Count
+    from .hybrids import HybridAdvice
+    from .loops import LoopWorth
     from .shapes import Constraints
     from .task_depths import TaskAnswer, TaskNumber
     from .training_cost import TrainingCost
 
+# So many layers of a hybrid are named one by one.
+_NAMED_LAYERS = 12
 # How many of the nearest published models are named.
 _NAMED = 3
 # How the shapes of models.csv are known, where not from memory.
@@ -104,7 +108,7 @@ def _parted(said: Iterable[Coded]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 # --- from a decision to an answer -----------------------------------------------------------------
 
 
-def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
+def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None = None) -> Answer:
     """A decision as an answer: its data, and its sentences."""
     case, a, resolved = d.case, d.net, d.case.resolved
     c, given = case.constraints, case.model is not None
@@ -117,6 +121,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         said += _plan_warnings(training, hopeless)
     warning_codes, warnings = _parted(said)
     doubt_codes, doubts = _parted(_doubts(d, built))
+    advised = advice(**_seen(d))
     answer = Answer(
         _question(d),
         _candidate(d, a, d.reason, say("why.given") if given else _why(d, d.reason)),
@@ -130,7 +135,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         built,
         warnings=warnings,
         doubts=doubts,
-        initialisation=tuple(map(str, _advice(d))),
+        initialisation=tuple(map(str, advised)),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
         hours=resolved.hours,
@@ -150,7 +155,14 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         beyond=d.beyond,
         phone=d.phone,
         budget=resolved.target.value,
+        recipe=advised,
+        snippet=snippet(**_seen(d)),
+        loops=_loops(d),
     )
+    if mixer:
+        from .hybrids import hybrid_advice
+
+        answer = replace(answer, hybrid=hybrid_advice(a, mixer, case.known_by))
     if not given:
         return answer
     instead = None
@@ -448,11 +460,21 @@ def _built(d: Decision) -> Built | None:
 # --- warnings and doubts --------------------------------------------------------------------------
 
 
-def _advice(d: Decision) -> tuple[Advice, ...]:
-    """What to set for a net of this depth."""
+def _seen(d: Decision) -> dict[str, Any]:
+    """What advice asks of a net."""
     a = d.net
-    loops = a.layers // a.own_layers
-    return advice(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
+    stacks = {"layers": a.layers, "encoder_layers": a.encoder_layers}
+    return stacks | {"key": d.case.kind, "loops": a.layers // a.own_layers}
+
+
+def _loops(d: Decision) -> LoopWorth | None:
+    """What the loops of a net are worth, if it has any."""
+    plain = d.net.own_layers == d.net.layers or d.net.layers % d.net.own_layers
+    if plain or d.net.kind != "decoder":  # the law is of decoders
+        return None
+    from .loops import worth_of
+
+    return worth_of(d.net, d.case.known_by)
 
 
 def _outside_grids(d: Decision) -> Iterator[Coded]:
@@ -507,10 +529,17 @@ def _warnings(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.layer-weights", weights=seen.per_layer)
     if a.own_layers < a.layers:
         yield _coded("warning.loops", own=a.own_layers, times=a.layers // a.own_layers)
+    if (worth := _loops(d)) and worth.values:
+        yield _coded("warning.loop-worth", worth=worth, usual=worth.values[0])
+        if worth.elsewhere:
+            several, usual = worth.sources > 1, worth.values[0]
+            yield _coded("warning.loop-source", worth=worth, several=several, usual=usual)
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
     yield from _untrainable(d)
-    yield from (_coded("warning.training", advice=each) for each in _advice(d) if each.warns)
+    for each in advice(**_seen(d)):
+        if each.warns:
+            yield _coded("warning.training", advice=each)
     fit = case.resolved.budget.latency
     if fit and (far := fit.outside(a, REACH)):
         yield _coded("warning.no-time", far=far)
@@ -811,12 +840,51 @@ def _short(answer: Answer) -> Iterator[Row]:
             yield from (("Note", remark) for remark in task.remarks)
     if answer.together:
         yield "Together", answer.together
+    if h := answer.hybrid:
+        places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
+        yield "Hybrid", say("note.hybrid", h=h, several=h.most > h.least, places=places)
     for warning in answer.warnings:
         yield "Warning", warning
     if answer.doubts:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
         yield "Floor", say("short.floor", layers=answer.floor.layers)
+    if answer.recipe:
+        yield "Recipe", say("more.recipe", layers=answer.layers)
+
+
+def _loop_rows(worth: LoopWorth) -> Iterator[str]:
+    """The law in its variants, every published loop beside it, and exact depths in loops."""
+    for value in worth.values:
+        yield say("loops.law", value=value, worth=worth)
+    for published in worth.published:
+        implied = published.exponent and f"{published.exponent:.2f}"
+        yield say("loops.published", p=published, implied=implied)
+    for task, depth, checked in worth.exact:
+        yield say("loops.exact", task=task, depth=depth, checked=checked)
+
+
+def _hybrid_rows(h: HybridAdvice) -> Iterator[str]:
+    yield say("hybrid.mixer", h=h)
+    for reason in h.reasons:
+        yield say(f"hybrid.{reason.code}", h=h) + " " + _source_note(*reason[1:], None, None)
+
+
+def recipe(answer: Answer, width: int = 80) -> str:
+    """What to set for a net of this depth, each with its source, verdict and conditions, and the
+    same as lines of PyTorch.
+
+    Args:
+        answer: of `recommend`, about a net.
+        width: columns; lines of PyTorch are left whole.
+    """
+    rows = []
+    for each in answer.recipe:
+        known = _source_note(each.source, each.wording, each.claim, verdict(each.claim))
+        rows.append(say("recipe.line", advice=each, known=known))
+    code = [say("recipe.code"), "", *answer.snippet.splitlines()] if answer.snippet else []
+    heading = say("recipe.heading", layers=answer.layers)
+    return "\n".join([*wrapped(heading, width), *label_rows(rows, width, "- "), "", *code])
 
 
 def _hours(cost: TrainingCost) -> str:
@@ -875,10 +943,12 @@ def _grounds(answer: Answer) -> Iterator[Row]:
         r = answer.shape.reason
         yield "Why", answer.rule_brief + _also(r) if r and r.code == "rule" else answer.shape.why
     if within := answer.interval:
-        second = say("range.second", s=answer.second) if answer.second else ""
-        known = {"sources": ", ".join(within.sources), "second": second}
-        alone = len(within.sources) == 1 and not second
-        yield "Range", say("short.range", within=within, alone=alone, **known)
+        other, sources = answer.second, ", ".join(within.sources)
+        alone = len(within.sources) == 1 and other is None
+        apart = other is not None and not other.low <= (answer.layers or 0) <= other.high
+        second = say("range.second", s=other) if apart else ""
+        known = {"sources": sources, "second": second, "alone": alone}
+        yield "Range", say("short.range", within=within, **known)
     if b := answer.built:
         yield "Built", say("short.built", b=b, among=b.among or plural(b.recipes, "shape"))
 
@@ -941,7 +1011,9 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "The advised depth:", [answer.rule_why]
     if within := answer.interval:
         sources = "; ".join(within.sources)
-        yield f"{within.ends}:", [say("long.range", within=within, sources=sources)]
+        second = say("range.second", s=answer.second) if answer.second else ""
+        said = say("long.range", within=within, sources=sources, second=second)
+        yield f"{within.ends}:", [said]
     if b := answer.built:
         near = [f"{name}: {deep:,} x {wide:,}" for name, deep, wide in b.nearest]
         yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
@@ -958,6 +1030,10 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     if answer.training:
         yield "Training on these GPUs:", _training_grounds(answer.training)
     yield "Initialisation for this depth:", answer.initialisation
+    if worth := answer.loops:
+        yield "Loops:", _loop_rows(worth)
+    if hybrid := answer.hybrid:
+        yield "Attention layers:", _hybrid_rows(hybrid)
     yield "Doubts:", answer.doubts
 
 
@@ -1142,6 +1218,9 @@ def citation(answer: Answer, version: str) -> str:
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(say("cite.task", task=task, sources=sources))
+    if answer.given and not parts:
+        net = answer.given
+        parts.append(say("cite.counted", a=net.architecture, c=net.counts))
     says = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return say("cite", version=version, question=answer.question, parts=says, why=why)
 

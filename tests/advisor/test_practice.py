@@ -83,6 +83,7 @@ def test_shapes_are_as_somebody_built_them_or_it_is_said(asked: str) -> None:
         assert a.heads == a.key_heads * demands.get("kv_ratio", a.heads // a.key_heads)
         assert a.heads % demands.get("tensor", 1) == a.key_heads % demands.get("tensor", 1) == 0
         assert {part.part for part in unbuilt(a)} == strange(a)
+        assert ladder(asked).at(float(rung.size)) == rung
         budget = ladder(asked).budget_depth(size)
         assert (a.layers == budget) or rung.tier
         if "vocabulary" not in demands:  # one depth for one budget

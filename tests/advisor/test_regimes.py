@@ -14,7 +14,7 @@ from depthlaw.advisor.decide import Decision, decide
 from depthlaw.advisor.grids import loss_grids
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.shapes import Constraints
-from depthlaw.advisor.words import as_text
+from depthlaw.advisor.words import as_text, explained
 
 
 def asked(known_by: int | None = None, **have: object) -> Decision:
@@ -125,7 +125,10 @@ def test_for_a_phone_the_paper_on_phones_is_named(more: dict[str, str], named: b
 def test_the_range_rests_on_two_sources_or_says_that_it_rests_on_one() -> None:
     both, alone = recommend("1B"), recommend("1B", known_by=2025)
     assert both.second.low <= both.shape.architecture.layers <= both.second.high
-    assert "by Liu's fit" in as_text(both)
+    assert f"{both.second.low} to {both.second.high} by Liu's fit" in explained(both)
+    far = recommend("8B", layers=24)
+    assert far.second.low > 24
+    assert "by Liu's fit" in " ".join(as_text(far).split())
     assert alone.second is None
     assert "by one source alone" in " ".join(as_text(alone).split())
     changes = [n.second_change for n in both.neighbours if n.layers != both.layers]

@@ -21,6 +21,9 @@ from depthlaw.advisor import (
     answer as answers,
     architecture,
     counting,
+    hybrids,
+    initialisation_advice,
+    loops,
     question,
     regimes,
     rule_scores as evidence,
@@ -42,7 +45,10 @@ from depthlaw.ledger.cli.arguments import main
 TRAINING = (regimes, step_time, training_cost, training_memory)
 NAMES = {
     name: value
-    for module in (architecture, counting, evidence, answers, task_depths, trades, *TRAINING)
+    for module in (
+        *(architecture, counting, evidence, answers, hybrids, initialisation_advice, loops),
+        *(task_depths, trades, *TRAINING),
+    )
     for name, value in vars(module).items()
 }
 SCHEMA = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))
@@ -62,6 +68,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "trained": {"config": Architecture(30, 2304, 18, 6144, 32000, kv_heads=6), "gpu": "B200"}
     | {"gpus": 64, "tensor": 4, "pipeline": 4, "microbatch": 64, "recompute": "none"},
     "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
+    "mixer": {"budget": "1B", "loops": 9, "mixer": "mamba2"},
     "hybrid": {"config": published("jamba").architecture, "memory": 80e9},
     "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
 }
@@ -101,7 +108,9 @@ def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt(
     assert not any(shape in said for shape in {*others} - {less, same, more})
     assert found.doubts[0] in said
     assert not any(doubt in said for doubt in found.doubts[1:])
-    assert text.splitlines()[-1].startswith("Floor ")
+    floor, last = text.splitlines()[-2:]
+    assert floor.startswith("Floor ")
+    assert last.endswith("--recipe")
 
 
 def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
@@ -165,13 +174,15 @@ def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
 # Fields whose texts are for programs.
 CODES = {"kind", "norm", "qk_norm", "rule", "key", "residual", "parametrisation", "place", "code"}
 CODES |= {"demands", "dropped", "verdict_codes", "warning_codes", "doubt_codes", "name", "equal"}
+CODES |= {"mixer"}
 CODES |= {"attention_gate", "weights"}
 
 
 @ANSWERS
 def test_everything_that_an_answer_holds_is_said_somewhere(name: str) -> None:
     found = answered(name)
-    text = " ".join((words.as_text(found) + words.explained(found)).lower().split())
+    texts = words.as_text(found), words.explained(found), words.recipe(found, 10**6)
+    text = " ".join("".join(texts).lower().split())
     for field, value in _leaves(found):
         # A claim stands there with its title and verdict.
         coded = field in CODES or (found.given and field == "rule_brief")
