@@ -405,12 +405,12 @@ def _leaning(d: Decision, rule: str) -> str:
     return say(code, layers=d.leaning.layers, rule=rule, untold=_UNTOLD)
 
 
-def _better_depths(d: Decision, within: Interval) -> str:
-    """What the grids nearest in size hold best, in words, where one of them loses more than half a
-    percent at the depth of the rule: there 0.1 % is not all that is at stake."""
+def _better_depths(d: Decision, within: Interval, at_stake: float = _AT_STAKE) -> str:
+    """What the grids nearest in size hold best, in words, where one of them loses more at the depth
+    of the rule than what is worth a word: half a percent, as losses are extrapolated."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by, d.case.each)
+    best = preferred(d.case.seen(d.net), within.high, at_stake, d.case.known_by, d.case.each)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -626,6 +626,8 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         usual, better = d.leaning and d.leaning.layers, _better_depths(d, within)
         known = {"usual": usual, "untold": _UNTOLD, "better": better, "outside": outside}
         yield _coded("doubt.extrapolated", **known)
+    elif d.data is not None and (better := _better_depths(d, within, UNTOLD)):
+        yield "tokens-prefer", better
     seen = case.seen(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _coded("doubt.contradicted", comparisons="; ".join(map(str, against)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from statistics import median
 
@@ -136,3 +137,12 @@ def test_the_range_rests_on_two_sources_or_says_that_it_rests_on_one() -> None:
     assert recommend("1B", parametrisation="mup").second is None
     outside = {size: recommend(size).second.extrapolated for size in ("60M", "1B", "7B", "100B")}
     assert outside == {"60M": True, "1B": False, "7B": False, "100B": True}
+
+
+def test_where_the_grid_at_these_tokens_prefers_another_depth_that_is_the_first_doubt() -> None:
+    few, many = (recommend("350M", tokens=tokens) for tokens in ("7B", "100B"))
+    assert few.doubt_codes[0] == many.doubt_codes[0] == "tokens-prefer"
+    said = [re.search(r": (\d+) to (\d+) layers", found.doubts[0]) for found in (few, many)]
+    ends = [[int(end) for end in found.groups()] for found in said if found]
+    assert max(ends[0]) < few.layers == many.layers < min(ends[1])
+    assert "tokens-prefer" not in recommend("350M").doubt_codes
