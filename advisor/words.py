@@ -406,12 +406,12 @@ def _leaning(d: Decision, rule: str) -> str:
     return say(code, layers=d.leaning.layers, rule=rule, untold=_UNTOLD)
 
 
-def _better_depths(d: Decision, within: Interval) -> str:
-    """What the grids nearest in size hold best, in words, where one of them loses more than half a
-    percent at the depth of the rule: there 0.1 % is not all that is at stake."""
+def _better_depths(d: Decision, within: Interval, at_stake: float = _AT_STAKE) -> str:
+    """What the grids nearest in size hold best, in words, where one of them loses more at the depth
+    of the rule than what is worth a word: half a percent, as losses are extrapolated."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by, d.case.each)
+    best = preferred(d.case.seen(d.net), within.high, at_stake, d.case.known_by, d.case.each)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -626,6 +626,8 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         usual, better = d.leaning and d.leaning.layers, _better_depths(d, within)
         known = {"usual": usual, "untold": _UNTOLD, "better": better, "outside": outside}
         yield _coded("doubt.extrapolated", **known)
+    elif d.data is not None and (better := _better_depths(d, within, UNTOLD)):
+        yield "tokens-prefer", better
     seen = case.seen(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _coded("doubt.contradicted", comparisons="; ".join(map(str, against)))
@@ -1021,10 +1023,12 @@ def _grounds(answer: Answer) -> Iterator[Row]:
         r = answer.shape.reason
         yield "Why", answer.rule_brief + _also(r) if r and r.code == "rule" else answer.shape.why
     if within := answer.interval:
-        second = say("range.second", s=answer.second) if answer.second else ""
-        known = {"sources": ", ".join(within.sources), "second": second}
-        alone = len(within.sources) == 1 and not second
-        yield "Range", say("short.range", within=within, alone=alone, **known)
+        other, sources = answer.second, ", ".join(within.sources)
+        alone = len(within.sources) == 1 and other is None
+        apart = other is not None and not other.low <= (answer.layers or 0) <= other.high
+        second = say("range.second", s=other) if apart else ""
+        known = {"sources": sources, "second": second, "alone": alone}
+        yield "Range", say("short.range", within=within, **known)
     if b := answer.built:
         yield "Built", say("short.built", b=b, among=b.among or plural(b.recipes, "shape"))
 
@@ -1087,7 +1091,9 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "The advised depth:", [answer.rule_why]
     if within := answer.interval:
         sources = "; ".join(within.sources)
-        yield f"{within.ends}:", [say("long.range", within=within, sources=sources)]
+        second = say("range.second", s=answer.second) if answer.second else ""
+        said = say("long.range", within=within, sources=sources, second=second)
+        yield f"{within.ends}:", [said]
     if b := answer.built:
         near = [f"{name}: {deep:,} x {wide:,}" for name, deep, wide in b.nearest]
         yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from statistics import median
 
@@ -14,7 +15,7 @@ from depthlaw.advisor.decide import Decision, decide
 from depthlaw.advisor.grids import loss_grids
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.shapes import Constraints
-from depthlaw.advisor.words import as_text
+from depthlaw.advisor.words import as_text, explained
 
 
 def asked(known_by: int | None = None, **have: object) -> Decision:
@@ -125,7 +126,10 @@ def test_for_a_phone_the_paper_on_phones_is_named(more: dict[str, str], named: b
 def test_the_range_rests_on_two_sources_or_says_that_it_rests_on_one() -> None:
     both, alone = recommend("1B"), recommend("1B", known_by=2025)
     assert both.second.low <= both.shape.architecture.layers <= both.second.high
-    assert "by Liu's fit" in as_text(both)
+    assert f"{both.second.low} to {both.second.high} by Liu's fit" in explained(both)
+    far = recommend("8B", layers=24)
+    assert far.second.low > 24
+    assert "by Liu's fit" in " ".join(as_text(far).split())
     assert alone.second is None
     assert "by one source alone" in " ".join(as_text(alone).split())
     changes = [n.second_change for n in both.neighbours if n.layers != both.layers]
@@ -133,3 +137,12 @@ def test_the_range_rests_on_two_sources_or_says_that_it_rests_on_one() -> None:
     assert recommend("1B", parametrisation="mup").second is None
     outside = {size: recommend(size).second.extrapolated for size in ("60M", "1B", "7B", "100B")}
     assert outside == {"60M": True, "1B": False, "7B": False, "100B": True}
+
+
+def test_where_the_grid_at_these_tokens_prefers_another_depth_that_is_the_first_doubt() -> None:
+    few, many = (recommend("350M", tokens=tokens) for tokens in ("7B", "100B"))
+    assert few.doubt_codes[0] == many.doubt_codes[0] == "tokens-prefer"
+    said = [re.search(r": (\d+) to (\d+) layers", found.doubts[0]) for found in (few, many)]
+    ends = [[int(end) for end in found.groups()] for found in said if found]
+    assert max(ends[0]) < few.layers == many.layers < min(ends[1])
+    assert "tokens-prefer" not in recommend("350M").doubt_codes
