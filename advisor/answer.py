@@ -122,6 +122,14 @@ class Built:
     place: str = ""  # the same: deeper, shallower, narrower, wider, among
 
 
+class Said(NamedTuple):
+    """A sentence of the first screen."""
+
+    slot: str  # where it stands
+    code: str  # what it says there
+    text: str
+
+
 @dataclass(frozen=True)
 class Answer:
     """One question answered. Everything about a size is None or empty if only a task is asked."""
@@ -153,7 +161,6 @@ class Answer:
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()
-    rule_brief: str = ""  # rule_why in a line or two
     together: str = ""  # what the size and the tasks ask for together
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
@@ -161,6 +168,9 @@ class Answer:
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
     doubt_codes: tuple[str, ...] = ()
+    # The sentences with which the first screen opens: the answer, how sure it is, what would change
+    # it, and so on.
+    screen: tuple[Said, ...] = ()
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

@@ -24,7 +24,16 @@ from .grids import NetKind
 from .latency import REACH
 from .models import Model, models_near
 from .question import BY_NAME, SPLIT, USED, flag, typed
-from .rule_scores import Interval, best_rule, contradicting, default_rule, depth_at_end, interval
+from .rule_scores import (
+    Interval,
+    best_rule,
+    contradicting,
+    default_rule,
+    depth_at_end,
+    gain,
+    interval,
+    table,
+)
 from .rules import Rule, rule, rules
 from .shape_search import FARTHEST, Ladder
 from .shapes import (
@@ -287,6 +296,8 @@ class Decision:
     neighbours: tuple[Other, ...]
     nearby: tuple[Model, ...]  # published models of about the size
     laws: tuple[LawNumber, ...]  # shallowest first
+    fast: Architecture | None = None  # where the rule chose: the choice were latency to matter
+    untold: bool = False  # whether the data do not tell the rule from d = 64 L
     # Of a configuration: the net of equal size at the advised depth, and what is built instead.
     advised: Architecture | None = None
     instead: Architecture | None = None
@@ -498,8 +509,30 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         tuple(_neighbours(case, a)),
         tuple(nearby),
         tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth)),
+        _fast(case, a, reason),
+        _untold(case),
         **more,
     )
+
+
+def _fast(case: Case, a: Architecture, reason: Reason) -> Architecture | None:
+    """What were chosen if latency mattered, where the rule chose and that is another depth."""
+    c, target = case.constraints, case.resolved.target
+    if reason.kind != "rule" or case.model is not None or c.latency_matters:
+        return None
+    shallow = replace(c, latency_matters=True)
+    rung = ladder_for(shallow, target.of, case.known_by).at(target.value)
+    other = rung and rung.architecture
+    return other if other and other.layers < a.layers and not broken_limits(case, other) else None
+
+
+def _untold(case: Case) -> bool:
+    """Whether the sources do not tell the rule that was chosen from d = 64 L."""
+    if case.kind != NetKind(norm=case.kind.norm) or case.chosen.key == "nanochat":
+        return False
+    scores, known = table(known_by=case.known_by), rules(case.known_by)
+    published = bool(scores.rows) and any(r.key == "nanochat" for r in known)
+    return published and not gain(scores.best, scores.default).told
 
 
 def depth_for(d: Decision, layers: int) -> tuple[int, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from .question import Question, typed as typed_as
 from .rules import rules
 from .shapes import Constraints, demands_of
 from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
-from .words import answer_of
+from .words import answer_of, answer_to_task
 
 
 def recommend(
@@ -85,7 +85,7 @@ def answer_to(
             "size too, as in depthlaw depth 3B"
         )
     elif tasks:
-        return Answer(tasks[0].question, tasks=tasks)
+        return answer_to_task(tasks[0])
     else:
         raise UsageError(
             "nothing to answer: give a size (3B, 350M, 7e9), FLOPs, GPUs and hours, a "

@@ -6,6 +6,7 @@ They stand in words.json, each under its code. Here is decided which of them are
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import budgets
-from .answer import Answer, Built, Candidate, Neighbour, Reason
+from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
 from .base.quantities import plural, size
 from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
@@ -128,11 +129,11 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
         limits=(*resolved.notes, *([note] if note else ())),
         tasks=tasks,
-        rule_brief=_rule_brief(d),
         together=_together(d, tasks),
         rule_layers=d.leaning and d.leaning.layers,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
+        screen=tuple(_screen(d, built)),
     )
     if not given:
         return answer
@@ -302,15 +303,6 @@ def _rule_why(d: Decision) -> str:
     return say("rule.why", named=named, outside=_rule_outside(d), evidence=evidence) + fewer
 
 
-def _rule_brief(d: Decision) -> str:
-    """The same in a line or two."""
-    chosen = d.case.chosen
-    source = chosen.source.split(",")[0]
-    named = say("rule.known", rule=chosen, outside=_rule_outside(d), source=source)
-    why = rule_evidence(d.case.kind, d.case.known_by, True)
-    return f"{_leaning(d, named) if d.leaning else named}: {why}"
-
-
 def _rule_outside(d: Decision) -> bool:
     seen = layers_of(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
@@ -334,6 +326,132 @@ def _better_depths(d: Decision, within: Interval) -> str:
     least, most = min(best.depths), max(best.depths)
     depths = _span(f"{least:,}", f"{most:,}")
     return say("range.better", deeper=least > d.net.layers, depths=depths, change=best.change)
+
+
+# --- the first screen -----------------------------------------------------------------------------
+
+# Its slots in their order, and how they are labelled. A sentence falls into the slot that its code
+# begins with: a new one needs its code and the condition under which it is said.
+SLOTS = {
+    "answer": "Answer",
+    "sure": "How sure",
+    "change": "Changes",
+    "floor": "Floor",
+    "cost": "Cost",
+    "note": "Note",
+    "more": "More",
+}
+
+
+def _line(code: str, **known: Any) -> Said:
+    slot, _, rest = code.partition(".")
+    return Said(slot, rest, say(code, **known))
+
+
+def answer_to_task(task: TaskAnswer) -> Answer:
+    """The answer where a task alone is asked."""
+    lines = [_line("answer.task", headline=task.headline)]
+    lines += [_line("sure.task", sure=task.sure)] if task.sure else []
+    lines += [_line("change.task", changes=task.changes)] if task.changes else []
+    return Answer(task.question, tasks=(task,), screen=(*lines, _line("more.task")))
+
+
+def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
+    """The sentences of the first screen, in any order of slots."""
+    yield from _judged(d) if d.case.model else _advised(d)
+    yield from _sure(d, built)
+    yield from _changes(d)
+    for law in d.laws:
+        if law.key == "threshold":
+            reached, far = d.net.layers >= law.layers, d.net.layers > 2 * law.layers
+            yield _line("floor.layers", layers=law.layers, reached=reached, far=far)
+    yield _line("more.why")
+
+
+def _advised(d: Decision) -> Iterator[Said]:
+    """The depth that is advised."""
+    a = d.net
+    encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
+    loops = a.layers // a.own_layers
+    yield _line("answer.shape", a=a, encoder=encoder, loops=loops, looped=loops > 1)
+
+
+def _judged(d: Decision) -> Iterator[Said]:
+    """Whether the depth of a configuration is right."""
+    a, within, goal = d.net, d.within, d.advised
+    if d.case.shares:
+        yield _line("answer.loops", own=a.own_layers)
+    elif within is None:
+        yield _line("answer.no-data")
+    elif not within.trained(a.layers):
+        yield _line("answer.untrained", layers=a.layers, shallow=a.layers < within.low)
+    else:
+        place = within.place(a.layers).replace(" ", "-")
+        yield _line(f"answer.{place}", layers=a.layers, likely=within.extrapolated)
+    if goal is not None:
+        yield _line("change.advised", goal=goal)
+        yield _moved(d.case.trade(goal, a))
+
+
+def _moved(traded: Trade) -> Said:
+    """What a net has against the other that was just named."""
+    if traded.loss is None:
+        return _line("change.loss-unknown")
+    alike = negligible(traded.loss)
+    return _line("change.loss-alike") if alike else _line("change.loss", loss=traded.loss)
+
+
+def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
+    """How far the depth can be trusted."""
+    a, within, case, seen = d.net, d.within, d.case, layers_of(d.net)
+    if within is None:
+        yield _line("sure.no-data")
+    else:
+        if case.model is None and (place := within.place(a.layers)) != "inside":
+            yield _line("sure.place", layers=a.layers, place=place)
+        tried = ["shallowest"] * within.started + ["deepest"] * within.ended
+        yield _line(
+            "sure.range",
+            range=_span(f"{within.low:,}", f"{within.high:,}"),
+            tried=not within.extrapolated and listed(tried),
+            one=len(within.sources) == 1,
+            outside=within.extrapolated
+            and _data_end(within, 12 * seen.parameters / seen.per_layer),
+        )
+    if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
+        pairs = listed(dict.fromkeys(f"{layers(f.best)} beat {f.beaten}" for f in found))
+        yield _line("sure.contradicted", pairs=pairs)
+    if built:
+        depths = _span(f"{built.low:,}", f"{built.high:,}")
+        yield _line("sure.built", depths=depths, dense=a.experts, outside=built.outside)
+        if built.outside:
+            yield _line(f"sure.{built.place}", models=built.models, several=built.models > 1)
+
+
+def _data_end(within: Interval, volume: float) -> str:
+    """On which side the data end of a size 12 L d^2 that they do not hold, or that they are of
+    other nets."""
+    least, most = (float(f"{end:.2g}") for end in within.sizes or (0, math.inf))
+    side = "above" if volume > most else "below" if volume < least else "kind"
+    return say(f"end.{side}", least=least, most=most)
+
+
+def _changes(d: Decision) -> Iterator[Said]:
+    """What would change the depth: another demand, another rule, a measurement."""
+    r = d.reason
+    if r.against is not None and d.case.model is None:
+        names = [say(f"limit.{name}") for name in r.demands] if r.kind == "limit" else []
+        names += [typed(name, getattr(d.case.constraints, name)) for name in r.dropped]
+        yield _line("change.without", names=names, against=r.against)
+        if r.cost is not None:
+            yield _moved(r.cost)
+    for other in r.also:
+        yield _line("change.also", other=other)
+    if d.fast is not None:
+        yield _line("change.fast", layers=d.fast.layers)
+    for other, reason in d.alternatives:
+        if reason.code == "nanochat" and d.untold:
+            yield _line("change.rule", layers=other.layers)
 
 
 # --- published models -----------------------------------------------------------------------------
@@ -608,13 +726,15 @@ def _together(d: Decision, tasks: tuple[TaskAnswer, ...]) -> str:
 
 
 def as_text(answer: Answer, width: int = 80) -> str:
-    """The answer in some ten lines: the shape, why, its price, the biggest doubt.
+    """The first screen: the answer, how sure it is, what would change it, the floor of theory and
+    where to read more; below, the shape, its costs and what is to be minded.
 
     Args:
         answer: of `recommend`.
         width: columns; no line is longer unless a single word is.
     """
-    return "\n".join(label_rows(_short(answer), width))
+    parts = (label_rows(rows(answer), width) for rows in (_short, _below))
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
 def explained(answer: Answer, width: int = 80) -> str:
@@ -634,7 +754,7 @@ def as_html(answer: Answer) -> str:
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(label)}</th>'
         f'<td style="text-align:left">{escape(line)}</td></tr>'
-        for label, line in _short(answer)
+        for label, line in (*_short(answer), *_below(answer))
     )
     return (
         f"<table>{rows}</table><details><summary>Why, with sources</summary>"
@@ -643,24 +763,24 @@ def as_html(answer: Answer) -> str:
 
 
 def _short(answer: Answer) -> Iterator[Row]:
+    """What opens the first screen: a row for each slot, after what was asked."""
     yield "", answer.question
+    for slot in SLOTS:
+        if text := " ".join(said.text for said in answer.screen if said.slot == slot):
+            yield SLOTS[slot], text
+
+
+def _below(answer: Answer) -> Iterator[Row]:
+    """What stands below that: the shape, its costs, and what is to be minded."""
     given, proposed = answer.given, _proposal(answer)
     if given:
-        yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
+        yield "Given", _net(given)
         if (f := answer.flops) and (m := answer.memory):
             yield "Costs", say("short.costs", f=f, m=m, context=given.architecture.context)
-        for place, verdict_text in enumerate(answer.verdicts):
-            yield ("", f"- {verdict_text}") if place else ("Depth", verdict_text)
     if proposed:
-        a, counts = proposed.architecture, counted(proposed.counts)
-        net = say("short.net", net=shape(a), tokens=a.vocabulary, tied=a.tied, counts=counts)
-        yield "Instead" if given else "Answer", net + _speed(proposed)
-        if given:
-            yield "Why", proposed.why
+        yield "Instead" if given else "Shape", _net(proposed)
     if answer.limits:
-        yield "Budget", "; ".join(answer.limits)
-    if not given:
-        yield from _grounds(answer)
+        yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if len(set(answer.stages)) > 1 and not given:
         split = sorted(Counter(answer.stages).items())
         parts = " and ".join(f"{times} of {layers(n)}" for n, times in split)
@@ -669,37 +789,31 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Price", price
     for task in answer.tasks:
         if answer.shape:
-            question = task.question.removeprefix("Task: ")
+            question = _capital(task.question.removeprefix("Task: "))
             yield "Task", say("short.task", question=question, headline=task.headline)
         else:
-            yield "Answer", task.headline
-            yield from ((label, _task_number(number, label)) for label, number in _labels(task))
-            yield from (("Note", remark) for remark in task.remarks)
+            for at, n in _labels(task):
+                yield at, say("short.number", number=n, name=n.name.removeprefix(at).strip())
+            yield from (("", remark) for remark in task.remarks if not task.numbers)
+    for code, text in zip(answer.verdict_codes, answer.verdicts, strict=True):
+        if code not in ("depth", "models", "floor"):
+            yield "Note", f"{_capital(text)}."
     if answer.together:
         yield "Together", answer.together
     for warning in answer.warnings:
-        yield "Warning", warning
-    if answer.doubts:
-        yield "Doubt", answer.doubts[0]
-    if answer.floor and not given:
-        yield "Floor", say("short.floor", layers=answer.floor.layers)
+        yield "Warning", f"{_capital(warning)}."
+
+
+def _net(candidate: Candidate) -> str:
+    """A shape with its counts, in sentences."""
+    a, c = candidate.architecture, candidate.counts
+    parts = [shape(a), say("short.vocabulary", a=a), counted(c) + _speed(candidate)]
+    return " ".join(f"{_capital(part)}." for part in parts)
 
 
 def _proposal(answer: Answer) -> Candidate | None:
     """The shape to build: the recommended one, or what stands in for a configuration."""
     return answer.instead if answer.given else answer.shape
-
-
-def _grounds(answer: Answer) -> Iterator[Row]:
-    """Why this depth, which others are as good, and what real models do."""
-    if answer.shape:
-        # The evidence for the rule, where it is the rule that chose.
-        r = answer.shape.reason
-        yield "Why", answer.rule_brief + _also(r) if r and r.code == "rule" else answer.shape.why
-    if within := answer.interval:
-        yield "Range", say("short.range", within=within, sources=", ".join(within.sources))
-    if b := answer.built:
-        yield "Built", say("short.built", b=b, among=b.among or plural(b.recipes, "shape"))
 
 
 def _price(answer: Answer) -> str:
@@ -710,8 +824,7 @@ def _price(answer: Answer) -> str:
     for n in others:
         shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
     prices = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
-    sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
-    return prices + (f" ({sources})" if sources else "")
+    return f"{prices}." if prices else ""
 
 
 def _effects(n: Neighbour) -> str:
@@ -736,6 +849,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     """Headings and what stands under each, with a label or without."""
     given, proposed = answer.given, _proposal(answer)
     if given:
+        yield "The depth of the configuration:", answer.verdicts
         yield "Counts of the configuration:", _costs(given, answer)
     if proposed:
         yield "Counts of the recommended shape:", _costs(proposed, None if given else answer)
@@ -751,14 +865,18 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "The advised depth:", [answer.rule_why]
     if within := answer.interval:
         sources = "; ".join(within.sources)
-        yield f"{within.ends}:", [say("long.range", within=within, sources=sources)]
+        yield (
+            f"{within.ends} lose at most 1 %:",
+            [say("long.range", within=within, sources=sources)],
+        )
     if b := answer.built:
         near = [f"{name}: {deep:,} x {wide:,}" for name, deep, wide in b.nearest]
-        yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
+        spread = say("long.built", b=b)
+        yield "Real models nearby:", [spread, *near, f"{b.models} models, known: {b.wording}"]
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
         numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
-        yield task.question, [*numbers, *task.remarks]
+        yield task.question, filter(None, [*numbers, task.sure, task.changes, *task.remarks])
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     yield "Initialisation for this depth:", answer.initialisation

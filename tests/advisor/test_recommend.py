@@ -22,7 +22,6 @@ from depthlaw.advisor.grids import NetKind, grids, loss_grids, price as evidence
 from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
 from depthlaw.advisor.shapes import OF_EXPERTS, Constraints
-from depthlaw.advisor.words import as_text
 
 # A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
 SIZES = st.floats(math.log(1e8), math.log(2e12)).map(math.exp)
@@ -207,11 +206,11 @@ def unnamed(size: float, demands: dict) -> list[str]:
         other = free(size, demands, name)
         if other is None or abs(math.log(found.layers / other.layers)) <= 0.1:
             continue
-        why = re.search("\nWhy +(.*?)\n[A-Z]", as_text(found, 10**4), re.DOTALL)[1]
+        changes = " ".join(said.text for said in found.screen if said.slot == "change")
         typed = question.typed(name, demands[name])
         reason = found.shape.reason
         said = {*reason.demands, *reason.dropped, *(other.demand for other in reason.also)}
-        if name not in said or not (typed in why or name.replace("_", " ").rstrip("s") in why):
+        if name not in said or typed not in changes:
             missing.append(name)
     return missing
 

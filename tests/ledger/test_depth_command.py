@@ -205,7 +205,7 @@ def test_the_default_answer_is_short_and_the_rest_is_behind_why(run: Run) -> Non
     assert long.startswith(short.rstrip())
     for word in ("EXTRAPOLATED", "printed", "Levine", "claim depth_choice/levine_fit_depth ("):
         assert word in " ".join(long.split())
-    assert re.search(r"\d+ layers x width [\d,]+", short.splitlines()[1])
+    assert re.fullmatch(r"Answer   \d+ layers of width [\d,]+\.", short.splitlines()[1])
 
 
 def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(run: Run) -> None:
