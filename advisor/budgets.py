@@ -201,9 +201,9 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                 )
             if _size(budget):
                 notes.append(
-                    f"C = 6 N D with N = {size(active)} active parameters: {size(tokens)} tokens, "
-                    f"{tokens / active:.3g} per parameter (about {TOKENS_PER_PARAMETER} give dense "
-                    "nets the least loss at these FLOPs)"
+                    f"at 6 FLOPs per active parameter and token, that is {size(tokens)} tokens, "
+                    f"{tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} give dense "
+                    "nets the least loss at these FLOPs"
                 )
         elif tokens is not None:
             needed = per_token * tokens
@@ -217,8 +217,8 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
             if have is None or needed < have / (1 + _AGREE):
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(
-                    f"C = 6 N D for {size(tokens)} tokens and N = {size(active)} "
-                    f"active parameters: {needed:.3g} FLOPs{rest}"
+                    f"{size(tokens)} tokens take {needed:.3g} FLOPs{rest}, at 6 per token and each "
+                    f"of {size(active)} active parameters"
                 )
     hours = None
     if b.gpu is not None and needed is not None:
@@ -337,19 +337,21 @@ def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[st
     if have is not None and b.tokens is not None:
         implied = have / (per_token * b.tokens)
         each = f"{b.tokens / implied:.3g} tokens for each"
-        notes.append(f"N = C / (6 D): {size(implied)} active parameters, {each}")
+        notes.append(
+            f"at 6 FLOPs per active parameter and token: {size(implied)} active parameters, {each}"
+        )
         return Target(implied, of)
     if have is not None:
         implied = math.sqrt(have / (per_token * ratio))
         notes.append(
-            f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
-            f"FLOPs: {size(implied)} parameters, {size(ratio * implied)} tokens"
+            f"dense nets have the least loss at {ratio} tokens a parameter: {size(implied)} "
+            f"parameters, {size(ratio * implied)} tokens, at 6 FLOPs for each pair"
         )
         return Target(implied, of)
     if b.tokens is not None:
         notes.append(
-            f"N = D / {ratio}: the dense net to which so many tokens give the least loss "
-            "at its FLOPs"
+            f"the size is that of a dense net with {ratio} tokens a parameter, which have the "
+            "least loss at their FLOPs"
         )
         return Target(b.tokens / ratio, of)
     widths = b.latency.widths if b.latency else (0, 0)
@@ -453,16 +455,16 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
     )
     if b.bandwidth:
         least, most = (_read_ms(b, a, read) for read in (weights, weights + cache))
-        note += f": {least:.1f} to {most:.1f} ms at {_rates(b)}"
+        note += f". That takes {least:.1f} to {most:.1f} ms at {_rates(b)}"
         if not b.layer_milliseconds:
             note += (
-                ", if nothing else took time; this bounds bytes, not depth: for the time of a "
-                "layer give --ms-per-layer, or --latency"
+                ", if nothing else took time. It bounds bytes, not depth: for the time of a layer "
+                "give --ms-per-layer, or --latency"
             )
         if least <= b.milliseconds < most:
             note += (
-                f"; the limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
-                f"tokens of context only, at {a.context:,} a token takes {most:.1f} ms: more "
+                f". The limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
+                f"tokens of context only, and at {a.context:,} a token takes {most:.1f} ms. More "
                 "bandwidth, fewer key heads (--gqa) or a smaller net would help"
             )
     else:
@@ -471,10 +473,10 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
             best = f"({_gb(device.bandwidth)}/s at best)"
             listed = f"the slowest listed device that has it is the {device.name} {best}"
         note += (
-            f": {b.milliseconds:g} ms need at least {_gb(rate)}/s; {listed}; no bandwidth and no "
-            "measured points are given, so this excludes nothing"
+            f". {b.milliseconds:g} ms need at least {_gb(rate)}/s, and {listed}. No bandwidth and "
+            "no measured points are given, so this excludes nothing"
         )
-    return note if c.latency_matters else f"{note}; --latency-matters asks for fewer layers"
+    return note if c.latency_matters else f"{note}. --latency-matters asks for fewer layers"
 
 
 def _longest(b: Budget, a: Architecture) -> int:
@@ -506,9 +508,9 @@ def _fit_note(b: Budget, fit: Fit, context: int) -> str:
         parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / per_sequence)}/s")
     label = f"{len(fit.points)} measured points: {' + '.join(parts)}"
     if fit.ambiguous:
-        label += "; other sums fit as well, and the slowest counts"
+        label += ". Other sums fit as well, and the slowest counts"
     if fit.assumed:
-        label += f"; not in the table, so taken: {', '.join(fit.assumed)}"
+        label += f". Not in the table, so taken: {', '.join(fit.assumed)}"
         if not fit.knows.context:
             label += f" ({context:,} tokens: --context)"
     return label

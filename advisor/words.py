@@ -394,11 +394,18 @@ def _judged(d: Decision) -> Iterator[Said]:
 
 
 def _moved(traded: Trade) -> Said:
-    """What a net has against the other that was just named."""
+    """What the net that was just named has against the one that is answered: the other way round
+    than the trade."""
     if traded.loss is None:
         return _line("change.loss-unknown")
-    alike = negligible(traded.loss)
-    return _line("change.loss-alike") if alike else _line("change.loss", loss=traded.loss)
+    unequal, change = not traded.equal, (1 / (1 + end) - 1 for end in reversed(traded.loss))
+    least, most = (round(100 * end, 1) for end in change)
+    if negligible(traded.loss):
+        return _line("change.loss-alike", unequal=unequal)
+    if least < 0 < most:
+        return _line("change.loss-either", loss=(least / 100, most / 100), unequal=unequal)
+    size = _span(*(f"{end:.1f}" for end in sorted(map(abs, (least, most)))))
+    return _line("change.loss", higher=least < 0, size=size, unequal=unequal)
 
 
 def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
@@ -407,8 +414,12 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     if within is None:
         yield _line("sure.no-data")
     else:
-        if case.model is None and (place := within.place(a.layers)) != "inside":
-            yield _line("sure.place", layers=a.layers, place=place)
+        place, known = within.place(a.layers), {"layers": a.layers}
+        if case.model is None and place != "inside":
+            shallow, there = a.layers < within.low, within.trained(a.layers)
+            yield _line(
+                "sure.place" if there else "sure.untrained", **known, place=place, shallow=shallow
+            )
         tried = ["shallowest"] * within.started + ["deepest"] * within.ended
         yield _line(
             "sure.range",
@@ -419,8 +430,7 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
             and _data_end(within, 12 * seen.parameters / seen.per_layer),
         )
     if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
-        pairs = listed(dict.fromkeys(f"{layers(f.best)} beat {f.beaten}" for f in found))
-        yield _line("sure.contradicted", pairs=pairs)
+        yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
     if built:
         depths = _span(f"{built.low:,}", f"{built.high:,}")
         yield _line("sure.built", depths=depths, dense=a.experts, outside=built.outside)
@@ -452,6 +462,8 @@ def _changes(d: Decision) -> Iterator[Said]:
     for other, reason in d.alternatives:
         if reason.code == "nanochat" and d.untold:
             yield _line("change.rule", layers=other.layers)
+    if d.within is None or d.within.extrapolated:
+        yield _line("change.measure")
 
 
 # --- published models -----------------------------------------------------------------------------
@@ -794,7 +806,8 @@ def _below(answer: Answer) -> Iterator[Row]:
         else:
             for at, n in _labels(task):
                 yield at, say("short.number", number=n, name=n.name.removeprefix(at).strip())
-            yield from (("", remark) for remark in task.remarks if not task.numbers)
+            for place, remark in enumerate(() if task.numbers else task.remarks):
+                yield "" if place else "Known", remark
     for code, text in zip(answer.verdict_codes, answer.verdicts, strict=True):
         if code not in ("depth", "models", "floor"):
             yield "Note", f"{_capital(text)}."
@@ -817,20 +830,18 @@ def _proposal(answer: Answer) -> Candidate | None:
 
 
 def _price(answer: Answer) -> str:
-    """One legal depth less, and one more, at equal parameters; their sources once."""
+    """One legal depth less, and one more, at equal parameters."""
     middle = answer.shape.architecture.layers if answer.shape else 0
     others = [n for n in answer.neighbours if n.equal == "parameters" and n.layers != middle]
     shapes: dict[str, list[str]] = {}  # by their effects
     for n in others:
         shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
-    prices = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
-    return f"{prices}." if prices else ""
+    return " ".join(f"{' or '.join(alike)}: {effects}." for effects, alike in shapes.items())
 
 
 def _effects(n: Neighbour) -> str:
     """What a neighbour costs or gains."""
-    known = percents(n.loss_change) if n.loss_change else f"not known ({n.loss_source})"
-    parts = [f"loss {known}"]
+    parts = [f"loss {percents(n.loss_change) if n.loss_change else 'not known'}"]
     # What compute is worth follows from the loss; of equal losses `--why` says the rest.
     if n.speedup and n.loss_change and not negligible(n.loss_change):
         factors = _factors(n.speedup)

@@ -91,7 +91,7 @@ def test_the_first_screen_opens_with_its_slots_and_the_shape_follows() -> None:
     # Those at equal FLOPs are for --why.
     less, same, more, *others = (f"{n.layers} x {n.architecture.width:,}" for n in found.neighbours)
     said = " ".join(text.split())
-    assert re.search(rf"Price {less}: loss .*; {more}: loss ", said)
+    assert re.search(rf"Price {less}: loss .*\. {more}: loss ", said)
     assert not any(shape in said for shape in {*others} - {less, same, more})
     assert not any(doubt in said for doubt in found.doubts)
 
@@ -156,7 +156,7 @@ def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
 def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
     full = answered("plain")
     slow = dataclasses.replace(full.shape, milliseconds=(178.0, 1574.0, 2044.0))
-    text = words.as_text(dataclasses.replace(full, shape=slow))
+    text = words.as_text(dataclasses.replace(full, shape=slow), 300)
     assert "1,574 ms per token (95 %: 178 to 2,044)" in text
     said = words.milliseconds((0.0123, 2.5, 99.96))
     assert said == "2.5 ms per token (95 %: 0.0123 to 100)"
