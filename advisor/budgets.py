@@ -65,6 +65,13 @@ class Budget:
     layer_milliseconds: float | None = None  # of a layer beside its weights, where it is served
     bytes_per_weight: float = 2.0  # where it is served
 
+    @property
+    def size(self) -> Target | None:
+        """The number of parameters that is given."""
+        sizes: dict[Measure, float | None]
+        sizes = {"total": self.total, "nonembedding": self.nonembedding, "active": self.active}
+        return next((Target(value, of) for of, value in sizes.items() if value is not None), None)
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -181,7 +188,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
         if missing:
             raise UsageError(f"--ms-per-layer needs {' and '.join(missing)} too")
     have = _training_flops(budget, notes)
-    target = _size(budget) or _size_of_means(budget, constraints, have, notes)
+    target = budget.size or _size_of_means(budget, constraints, have, notes)
     if not LEAST <= target.value <= MOST:
         raise UsageError(
             f"the budget comes to {target.value:.3g} parameters; accepted are "
@@ -199,7 +206,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                     f"{size(active)} active parameters take {per_token:.3g} FLOPs a "
                     "token (6 N); give more FLOPs or a smaller net"
                 )
-            if _size(budget):
+            if budget.size:
                 notes.append(
                     f"at 6 FLOPs per active parameter and token, that is {size(tokens)} tokens, "
                     f"{tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} give dense "
@@ -323,12 +330,6 @@ def _trainer(name: str) -> tuple[str, float]:
             "nets are trained on, such as H100, or give the training FLOPs"
         )
     return device.name, device.flops
-
-
-def _size(b: Budget) -> Target | None:
-    sizes: dict[Measure, float | None]
-    sizes = {"total": b.total, "nonembedding": b.nonembedding, "active": b.active}
-    return next((Target(value, of) for of, value in sizes.items() if value is not None), None)
 
 
 def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:

@@ -38,6 +38,7 @@ from .rules import Rule, rule, rules
 from .shape_search import FARTHEST, Ladder
 from .shapes import (
     DEEPEST,
+    DEFAULTS,
     Constraints,
     Measure,
     Shape,
@@ -676,7 +677,7 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
     Raises:
         UsageError: for a size, or a demand that the configuration answers itself.
     """
-    if (have.total, have.nonembedding, have.active) != (None, None, None):
+    if have.size is not None:
         raise UsageError(
             "a configuration and a number of parameters; give one of them: the configuration says "
             "how many it has"
@@ -726,6 +727,23 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
         instead=None if better is a else better,
         instead_reason=replace(reason, against=_shape(a), cost=case.trade(a, better)),
     )
+
+
+def judge_shape(c: Constraints, have: Budget, known_by: int | None) -> Decision:
+    """The same of a demanded depth and width, with the defaults of the size that they come to.
+
+    Raises:
+        UsageError: for demands that contradict each other.
+    """
+    assert c.layers is not None
+    assert c.width is not None
+    sized = Target(12.0 * c.layers * c.width**2)
+    for _ in DEFAULTS:  # until the class of the size stays
+        demanded = replace(c, ff_factor=c.ff_factor or template(sized, c).ff_factor)
+        a = shapes(sized, demanded, math.inf)[0].architecture
+        sized = Target(float(count(a).total))
+    beside = without(c, *(name for name in demands_of(c) if name not in _BESIDE))
+    return judge(a, have, beside, known_by)
 
 
 def _instead(case: Case, a: Architecture, wanted: float) -> Architecture:

@@ -94,6 +94,22 @@ def _configuration(path: str) -> Architecture:
     return read_config(Path(path))
 
 
+def _listed(name: str) -> Architecture:
+    """The net of a published model, of which it is said how its shape is known, if from memory."""
+    from .models import architecture, model
+
+    try:
+        listed = model(name)
+    except UsageError as error:
+        nearest = str(error).rpartition("; try ")[2]
+        raise UsageError(
+            f"{quoted(name)} is neither a size, such as 1.3B, nor a listed model; try {nearest}, "
+            "or --hf with the path of a config.json"
+        ) from None
+    known = () if listed.status == "seen" else (f"the shape of {listed.name}: {listed.status}",)
+    return architecture(listed).with_(remarks=known)
+
+
 def _year(text: str) -> int:
     year = parse_count(text, "year", "--known-by 2023")
     if not 2017 <= year <= 2100:
@@ -123,7 +139,9 @@ class Question:
     (4, 0.5, 336.0)
     """
 
-    budget: float | None = _have("Parameters, such as 3B, 350M or 7e9.", "BUDGET", parse_budget)
+    budget: float | None = _have(
+        "Parameters, such as 3B, 350M or 7e9; or a listed model to judge.", "BUDGET", parse_budget
+    )
     count: str | None = _have(
         "Which parameters BUDGET counts: total (default), non-embedding or active.",
         "WHICH",
@@ -273,6 +291,9 @@ class Question:
             if value is None:
                 continue
             option = BY_NAME[name]
+            if name == "budget" and isinstance(value, str) and re.match(r"\s*[^\W\d_]", value):
+                name, value = "hf", _listed(value)
+                option = BY_NAME[name]
             if (same := names.setdefault(_keyword_of(option), name)) != name:
                 raise UsageError(f"{same} and {name} say the same; give one of them")
             values[option.name] = _value(option, name, value)

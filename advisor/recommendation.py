@@ -8,7 +8,7 @@ from typing import Any
 from .answer import Answer
 from .base.quantities import UsageError
 from .budgets import Budget
-from .decide import decide, judge
+from .decide import decide, judge, judge_shape
 from .question import Question, typed as typed_as
 from .rules import rules
 from .shapes import Constraints, demands_of
@@ -76,6 +76,8 @@ def answer_to(
             raise UsageError("--atlas extends the tasks, and none is asked for; give --task TASK")
     if config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)
+    elif None not in (demanded.layers, demanded.width) and (have is None or have.size is None):
+        decision = judge_shape(demanded, have or Budget(), known_by)
     elif have is not None:
         decision = decide(have, demanded, known_by)
     elif tasks and (idle := demands_of(demanded)):
@@ -88,7 +90,7 @@ def answer_to(
         return answer_to_task(tasks[0])
     else:
         raise UsageError(
-            "nothing to answer: give a size (3B, 350M, 7e9), FLOPs, GPUs and hours, a "
-            "config.json or a task; try depthlaw depth 3B, or --task hops --hops 16"
+            "nothing to answer: give a size (3B, 350M, 7e9), layers and width, FLOPs, GPUs and "
+            "hours, a config.json or a task; try depthlaw depth 3B, or --task hops --hops 16"
         )
     return answer_of(decision, tasks)

@@ -411,9 +411,9 @@ def _moved(traded: Trade) -> Said:
 def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     """How far the depth can be trusted."""
     a, within, case, seen = d.net, d.within, d.case, layers_of(d.net)
-    if within is None:
+    if within is None and not case.shares:
         yield _line("sure.no-data")
-    else:
+    elif within is not None:
         place, known = within.place(a.layers), {"layers": a.layers}
         if case.model is None and place != "inside":
             shallow, there = a.layers < within.low, within.trained(a.layers)

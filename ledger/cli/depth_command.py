@@ -46,7 +46,7 @@ def depth(**given: Any) -> int:
     _refuse_idle_output(given)
     _refuse_idle_options(given)
     question = Question.read(**_typed(given))
-    asked = any(
+    asked = None not in (given["layers"], given["width"]) or any(
         given[option.name] is not None
         for option in OPTIONS
         if option.metadata.get("heading") == HAVE or option.name == "task"
@@ -59,8 +59,8 @@ def depth(**given: Any) -> int:
                 "config.json; to judge a configuration give it to --hf"
             )
         raise UsageError(
-            "nothing to answer: give a size (3B, 350M, 7e9), --flops, --gpu, --hf or "
-            "--task; try depthlaw depth 3B, or --task hops --hops 16"
+            "nothing to answer: give a size (3B, 350M, 7e9), --layers and --width, --flops, "
+            "--gpu, --hf or --task; try depthlaw depth 3B, or --task hops --hops 16"
         )
     answer = answer_to(question) if asked else None
     if given["why"] and answer is None:
