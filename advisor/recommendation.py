@@ -90,7 +90,7 @@ def answer_to(
         return answer_to_task(tasks[0])
     else:
         raise UsageError(
-            "nothing to answer: give a size (3B, 350M, 7e9), layers and width, FLOPs, GPUs and "
-            "hours, a config.json or a task; try depthlaw depth 3B, or --task hops --hops 16"
+            "nothing to answer: give a size (3B, 350M, 7e9), --layers and --width, --flops, "
+            "--gpu and --time, --hf or --task; try depthlaw depth 3B, or --task hops --hops 16"
         )
     return answer_of(decision, tasks)

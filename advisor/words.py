@@ -331,15 +331,16 @@ def _better_depths(d: Decision, within: Interval) -> str:
 # --- the first screen -----------------------------------------------------------------------------
 
 # Its slots in their order, and how they are labelled. A sentence falls into the slot that its code
-# begins with: a new one needs its code and the condition under which it is said.
+# begins with: a new one needs its code and the condition under which it is said. Those after "more"
+# stand below, beside the shape.
 SLOTS = {
     "answer": "Answer",
     "sure": "How sure",
     "change": "Changes",
     "floor": "Floor",
+    "more": "More",
     "cost": "Cost",
     "note": "Note",
-    "more": "More",
 }
 
 
@@ -363,8 +364,16 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     yield from _changes(d)
     for law in d.laws:
         if law.key == "threshold":
-            reached, far = d.net.layers >= law.layers, d.net.layers > 2 * law.layers
-            yield _line("floor.layers", layers=law.layers, reached=reached, far=far)
+            yield _line("floor.layers", layers=law.layers, reached=d.net.layers >= law.layers)
+    steps = {
+        other.layers: traded.loss
+        for equal, other, traded in d.neighbours
+        if equal == "parameters" and other.layers != d.net.layers
+    }
+    if steps and None not in steps.values():
+        ends = [end for change in steps.values() for end in change or ()]
+        change, depths = (min(ends), max(ends)), " or ".join(f"{n:,}" for n in steps)
+        yield _line("cost.step", depths=depths, loss=change, alike=negligible(change))
     yield _line("more.why")
 
 
@@ -379,6 +388,11 @@ def _advised(d: Decision) -> Iterator[Said]:
 def _judged(d: Decision) -> Iterator[Said]:
     """Whether the depth of a configuration is right."""
     a, within, goal = d.net, d.within, d.advised
+    used, needed = (
+        flops(a, min(a.context, TRAINING_CONTEXT)),
+        memory(a, d.case.resolved.budget.bytes_per_weight),
+    )
+    yield _line("cost.net", f=used, m=needed, context=a.context)
     if d.case.shares:
         yield _line("answer.loops", own=a.own_layers)
     elif within is None:
@@ -777,7 +791,11 @@ def as_html(answer: Answer) -> str:
 def _short(answer: Answer) -> Iterator[Row]:
     """What opens the first screen: a row for each slot, after what was asked."""
     yield "", answer.question
-    for slot in SLOTS:
+    yield from _slots(answer, "answer", "sure", "change", "floor", "more")
+
+
+def _slots(answer: Answer, *slots: str) -> Iterator[Row]:
+    for slot in slots:
         if text := " ".join(said.text for said in answer.screen if said.slot == slot):
             yield SLOTS[slot], text
 
@@ -787,18 +805,15 @@ def _below(answer: Answer) -> Iterator[Row]:
     given, proposed = answer.given, _proposal(answer)
     if given:
         yield "Given", _net(given)
-        if (f := answer.flops) and (m := answer.memory):
-            yield "Costs", say("short.costs", f=f, m=m, context=given.architecture.context)
     if proposed:
         yield "Instead" if given else "Shape", _net(proposed)
+    yield from _slots(answer, "cost", "note")
     if answer.limits:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if len(set(answer.stages)) > 1 and not given:
         split = sorted(Counter(answer.stages).items())
         parts = " and ".join(f"{times} of {layers(n)}" for n, times in split)
         yield "Stages", say("short.stages", number=len(answer.stages), parts=parts)
-    if price := _price(answer):
-        yield "Price", price
     for task in answer.tasks:
         if answer.shape:
             question = _capital(task.question.removeprefix("Task: "))
@@ -827,29 +842,6 @@ def _net(candidate: Candidate) -> str:
 def _proposal(answer: Answer) -> Candidate | None:
     """The shape to build: the recommended one, or what stands in for a configuration."""
     return answer.instead if answer.given else answer.shape
-
-
-def _price(answer: Answer) -> str:
-    """One legal depth less, and one more, at equal parameters."""
-    middle = answer.shape.architecture.layers if answer.shape else 0
-    others = [n for n in answer.neighbours if n.equal == "parameters" and n.layers != middle]
-    shapes: dict[str, list[str]] = {}  # by their effects
-    for n in others:
-        shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
-    return " ".join(f"{' or '.join(alike)}: {effects}." for effects, alike in shapes.items())
-
-
-def _effects(n: Neighbour) -> str:
-    """What a neighbour costs or gains."""
-    parts = [f"loss {percents(n.loss_change) if n.loss_change else 'not known'}"]
-    # What compute is worth follows from the loss; of equal losses `--why` says the rest.
-    if n.speedup and n.loss_change and not negligible(n.loss_change):
-        factors = _factors(n.speedup)
-        if factors != "1.00":
-            parts.append(f"worth {factors} of the compute")
-    if n.milliseconds:
-        parts.append(milliseconds(n.milliseconds))
-    return ", ".join(parts)
 
 
 def _speed(candidate: Candidate) -> str:

@@ -78,7 +78,7 @@ def test_five_lines_open_it_no_sentence_is_long_and_no_word_is_ours(
         ("--layers 12 --width 512", "Is the depth of the given net right: 12 layers", (12, 512)),
         ("--layers 12 --width 512 --memory 1GB --loops 3", "Is the depth of the given", (12, 512)),
         ("llama-3-8b", "Is the depth of Llama-3-8B right", (32, 4096)),
-        ("meta-llama/Llama-3-8B --bits 4", "Is the depth of Llama-3-8B right", (32, 4096)),
+        ("meta-llama/Llama-3-8B --context 2048", "Is the depth of Llama-3-8B right", (32, 4096)),
     ],
 )
 def test_a_shape_or_the_name_of_a_model_alone_is_counted_and_judged(

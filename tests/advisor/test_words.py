@@ -91,7 +91,8 @@ def test_the_first_screen_opens_with_its_slots_and_the_shape_follows() -> None:
     # Those at equal FLOPs are for --why.
     less, same, more, *others = (f"{n.layers} x {n.architecture.width:,}" for n in found.neighbours)
     said = " ".join(text.split())
-    assert re.search(rf"Price {less}: loss .*\. {more}: loss ", said)
+    around = " or ".join(net.split()[0] for net in (less, more))
+    assert f"Going to {around} layers changes the loss by " in said
     assert not any(shape in said for shape in {*others} - {less, same, more})
     assert not any(doubt in said for doubt in found.doubts)
 
@@ -160,8 +161,7 @@ def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
     assert "1,574 ms per token (95 %: 178 to 2,044)" in text
     said = words.milliseconds((0.0123, 2.5, 99.96))
     assert said == "2.5 ms per token (95 %: 0.0123 to 100)"
-    deep = dataclasses.replace(full.neighbours[0], layers=2000)
-    assert "Price    2,000 x " in words.as_text(dataclasses.replace(full, neighbours=(deep,)))
+    assert "Answer   2,000 layers of width" in words.as_text(recommend("100B", layers=2000))
 
 
 # Fields whose texts are for programs.
