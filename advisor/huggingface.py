@@ -236,7 +236,9 @@ def _json_object(data: bytes, name: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not a text in UTF-8; give a config.json") from None
     except RecursionError:
-        raise UsageError(f"{name} is nested too deeply for a configuration") from None
+        raise UsageError(
+            f"{name} is nested too deeply for a configuration; give a config.json"
+        ) from None
     except json.JSONDecodeError as error:
         raise UsageError(
             f"{name} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
