@@ -443,6 +443,8 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
             outside=within.extrapolated
             and _data_end(within, 12 * seen.parameters / seen.per_layer),
         )
+        if case.kind.norm != "pre":
+            yield _line("sure.norm")
     if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
     if built:
