@@ -529,11 +529,9 @@ def _fast(case: Case, a: Architecture, reason: Reason) -> Architecture | None:
 
 def _untold(case: Case) -> bool:
     """Whether the sources do not tell the rule that was chosen from d = 64 L."""
-    if case.kind != NetKind(norm=case.kind.norm) or case.chosen.key == "nanochat":
-        return False
-    scores, known = table(known_by=case.known_by), rules(case.known_by)
-    published = bool(scores.rows) and any(r.key == "nanochat" for r in known)
-    return published and not gain(scores.best, scores.default).told
+    scores, known = table(known_by=case.known_by), {r.key for r in rules(case.known_by)}
+    scored = bool(scores.rows) and case.kind == NetKind(norm=case.kind.norm)
+    return scored and "nanochat" in known and not gain(scores.best, scores.default).told
 
 
 def depth_for(d: Decision, layers: int) -> tuple[int, tuple[str, ...]]:
@@ -735,9 +733,7 @@ def judge_shape(c: Constraints, have: Budget, known_by: int | None) -> Decision:
     Raises:
         UsageError: for demands that contradict each other.
     """
-    assert c.layers is not None
-    assert c.width is not None
-    sized = Target(12.0 * c.layers * c.width**2)
+    sized = Target(12.0 * (c.layers or 1) * (c.width or 1) ** 2)
     for _ in DEFAULTS:  # until the class of the size stays
         demanded = replace(c, ff_factor=c.ff_factor or template(sized, c).ff_factor)
         a = shapes(sized, demanded, math.inf)[0].architecture

@@ -359,16 +359,21 @@ def answer_to_task(task: TaskAnswer) -> Answer:
 
 def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     """The sentences of the first screen, in any order of slots."""
-    yield from _judged(d) if d.case.model else _advised(d)
+    a = d.net
+    if d.case.model is not None:
+        yield from _judged(d)
+    else:
+        encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
+        yield _line("answer.shape", a=a, encoder=encoder, loops=a.layers // a.own_layers)
     yield from _sure(d, built)
     yield from _changes(d)
     for law in d.laws:
         if law.key == "threshold":
-            yield _line("floor.layers", layers=law.layers, reached=d.net.layers >= law.layers)
+            yield _line("floor.layers", layers=law.layers, reached=a.layers >= law.layers)
     steps = {
         other.layers: traded.loss
         for equal, other, traded in d.neighbours
-        if equal == "parameters" and other.layers != d.net.layers
+        if equal == "parameters" and other.layers != a.layers
     }
     if steps and None not in steps.values():
         ends = [end for change in steps.values() for end in change or ()]
@@ -377,34 +382,17 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     yield _line("more.why")
 
 
-def _advised(d: Decision) -> Iterator[Said]:
-    """The depth that is advised."""
-    a = d.net
-    encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
-    loops = a.layers // a.own_layers
-    yield _line("answer.shape", a=a, encoder=encoder, loops=loops, looped=loops > 1)
-
-
 def _judged(d: Decision) -> Iterator[Said]:
-    """Whether the depth of a configuration is right."""
-    a, within, goal = d.net, d.within, d.advised
-    used, needed = (
-        flops(a, min(a.context, TRAINING_CONTEXT)),
-        memory(a, d.case.resolved.budget.bytes_per_weight),
-    )
-    yield _line("cost.net", f=used, m=needed, context=a.context)
-    if d.case.shares:
-        yield _line("answer.loops", own=a.own_layers)
-    elif within is None:
-        yield _line("answer.no-data")
-    elif not within.trained(a.layers):
-        yield _line("answer.untrained", layers=a.layers, shallow=a.layers < within.low)
+    """Whether the depth of a configuration is right, and what we would build."""
+    a, within = d.net, d.within
+    if d.case.shares or within is None:
+        yield _line("answer.loops" if d.case.shares else "answer.no-data", own=a.own_layers)
     else:
         place = within.place(a.layers).replace(" ", "-")
         yield _line(f"answer.{place}", layers=a.layers, likely=within.extrapolated)
-    if goal is not None:
-        yield _line("change.advised", goal=goal)
-        yield _moved(d.case.trade(goal, a))
+    if (other := d.instead or d.advised) is not None:
+        yield _line("change.advised", other=other)
+        yield _moved(d.case.trade(other, a))
 
 
 def _moved(traded: Trade) -> Said:
@@ -428,28 +416,22 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     if within is None and not case.shares:
         yield _line("sure.no-data")
     elif within is not None:
-        place, known = within.place(a.layers), {"layers": a.layers}
+        place = within.place(a.layers).replace(" ", "-")
         if case.model is None and place != "inside":
-            shallow, there = a.layers < within.low, within.trained(a.layers)
-            yield _line(
-                "sure.place" if there else "sure.untrained", **known, place=place, shallow=shallow
-            )
+            yield _line(f"sure.{place}", layers=a.layers)
         tried = ["shallowest"] * within.started + ["deepest"] * within.ended
-        yield _line(
-            "sure.range",
-            range=_span(f"{within.low:,}", f"{within.high:,}"),
-            tried=not within.extrapolated and listed(tried),
-            one=len(within.sources) == 1,
-            outside=within.extrapolated
-            and _data_end(within, 12 * seen.parameters / seen.per_layer),
-        )
+        known = {"range": _span(f"{within.low:,}", f"{within.high:,}"), "tried": listed(tried)}
+        if within.extrapolated:
+            size = 12 * seen.parameters / seen.per_layer
+            known |= {"tried": "", "outside": _data_end(within, size)}
+        yield _line("sure.range", **{"outside": ""} | known, one=len(within.sources) == 1)
         if case.kind.norm != "pre":
             yield _line("sure.norm")
     if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
     if built:
         depths = _span(f"{built.low:,}", f"{built.high:,}")
-        yield _line("sure.built", depths=depths, dense=a.experts, outside=built.outside)
+        yield _line("sure.built", depths=depths, dense=a.experts)
         if built.outside:
             yield _line(f"sure.{built.place}", models=built.models, several=built.models > 1)
 
@@ -807,6 +789,8 @@ def _below(answer: Answer) -> Iterator[Row]:
     given, proposed = answer.given, _proposal(answer)
     if given:
         yield "Given", _net(given)
+        if (f := answer.flops) and (m := answer.memory):
+            yield "Cost", say("cost.net", f=f, m=m, context=given.architecture.context)
     if proposed:
         yield "Instead" if given else "Shape", _net(proposed)
     yield from _slots(answer, "cost", "note")
