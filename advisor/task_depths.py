@@ -125,6 +125,7 @@ def _from_atlas(
         f"{many} and names sources",
         tuple(f"{row.class_.name}: {row.summary}; {row.checked}." for row in rows),
         (),
+        sure=_TEXTS["atlas"]["sure"],
     )
 
 

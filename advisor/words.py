@@ -400,14 +400,14 @@ def _moved(traded: Trade) -> Said:
     than the trade."""
     if traded.loss is None:
         return _line("change.loss-unknown")
-    unequal, change = not traded.equal, (1 / (1 + end) - 1 for end in reversed(traded.loss))
-    least, most = (round(100 * end, 1) for end in change)
+    known = {"unequal": not traded.equal, "likely": traded.extrapolated}
+    least, most = (round(100 / (1 + end) - 100, 1) for end in reversed(traded.loss))
     if negligible(traded.loss):
-        return _line("change.loss-alike", unequal=unequal)
+        return _line("change.loss-alike", **known)
     if least < 0 < most:
-        return _line("change.loss-either", loss=(least / 100, most / 100), unequal=unequal)
+        return _line("change.loss-either", loss=(least / 100, most / 100), **known)
     size = _span(*(f"{end:.1f}" for end in sorted(map(abs, (least, most)))))
-    return _line("change.loss", higher=least < 0, size=size, unequal=unequal)
+    return _line("change.loss", higher=least < 0, size=size, **known)
 
 
 def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
@@ -420,11 +420,15 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
         if case.model is None and place != "inside":
             yield _line(f"sure.{place}", layers=a.layers)
         tried = ["shallowest"] * within.started + ["deepest"] * within.ended
-        known = {"range": _span(f"{within.low:,}", f"{within.high:,}"), "tried": listed(tried)}
+        known = {
+            "range": _span(f"{within.low:,}", f"{within.high:,}"),
+            "one": len(within.sources) == 1,
+        }
         if within.extrapolated:
-            size = 12 * seen.parameters / seen.per_layer
-            known |= {"tried": "", "outside": _data_end(within, size)}
-        yield _line("sure.range", **{"outside": ""} | known, one=len(within.sources) == 1)
+            end = _data_end(within, 12 * seen.parameters / seen.per_layer)
+            yield _line("sure.beyond", **known, end=end)
+        else:
+            yield _line("sure.range", **known, tried=listed(tried))
         if case.kind.norm != "pre":
             yield _line("sure.norm")
     if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
@@ -447,12 +451,15 @@ def _data_end(within: Interval, volume: float) -> str:
 def _changes(d: Decision) -> Iterator[Said]:
     """What would change the depth: another demand, another rule, a measurement."""
     r = d.reason
-    if r.against is not None and d.case.model is None:
-        names = [say(f"limit.{name}") for name in r.demands] if r.kind == "limit" else []
-        names += [typed(name, getattr(d.case.constraints, name)) for name in r.dropped]
-        yield _line("change.without", names=names, against=r.against)
-        if r.cost is not None:
-            yield _moved(r.cost)
+    names = [say(f"limit.{name}") for name in r.demands] if r.kind == "limit" else []
+    dropped = r.dropped or (r.demands if r.kind == "demand" else ())
+    names += [typed(name, getattr(d.case.constraints, name)) for name in dropped]
+    if names:
+        yield _line(
+            "change.without" if r.against else "change.same", names=names, against=r.against
+        )
+    if r.cost is not None:
+        yield _moved(r.cost)
     for other in r.also:
         yield _line("change.also", other=other)
     if d.fast is not None:
