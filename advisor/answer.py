@@ -161,6 +161,7 @@ class Answer:
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()
+    rule_brief: str = ""  # how sure the depth is, as the first screen says it
     together: str = ""  # what the size and the tasks ask for together
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None

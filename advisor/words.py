@@ -105,6 +105,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
     c, given = case.constraints, case.model is not None
     note = serving_note(resolved.budget, c, a)
     built = _built(d)
+    screen = tuple(_screen(d, built))
     warning_codes, warnings = _parted(_warnings(d))
     doubt_codes, doubts = _parted(_doubts(d, built))
     answer = Answer(
@@ -133,7 +134,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         rule_layers=d.leaning and d.leaning.layers,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
-        screen=tuple(_screen(d, built)),
+        screen=screen,
+        rule_brief=" ".join(said.text for said in screen if said.slot == "sure"),
     )
     if not given:
         return answer
@@ -973,7 +975,7 @@ def shape(a: Architecture) -> str:
 
     >>> from depthlaw.advisor.architecture import Architecture
     >>> shape(Architecture(32, 4096, 32, 14336, 128256, kv_heads=8))
-    '32 layers x width 4,096; 32 heads of 128 on 8 key-value heads; d_ff 14,336'
+    '32 layers x width 4,096; 32 heads of 128 on 8 key-value heads; feed-forward width 14,336'
     """
     own = a.unique_layers if a.unique_layers != a.layers else None
     encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
