@@ -333,8 +333,7 @@ def _better_depths(d: Decision, within: Interval) -> str:
 # --- the first screen -----------------------------------------------------------------------------
 
 # Its slots in their order, and how they are labelled. A sentence falls into the slot that its code
-# begins with: a new one needs its code and the condition under which it is said. Those after "more"
-# stand below, beside the shape.
+# begins with. Those after "more" stand below, beside the shape.
 SLOTS = {
     "answer": "Answer",
     "sure": "How sure",
@@ -344,6 +343,8 @@ SLOTS = {
     "cost": "Cost",
     "note": "Note",
 }
+# Warnings that open a slot, by their codes; the others stand below.
+_WARNINGS_IN = {"kind": "sure"}
 
 
 def _line(code: str, **known: Any) -> Said:
@@ -462,8 +463,7 @@ def _changes(d: Decision) -> Iterator[Said]:
         )
     if r.cost is not None:
         yield _moved(r.cost)
-    for other in r.also:
-        yield _line("change.also", other=other)
+    yield from (_line("change.also", other=also) for also in r.also)
     if d.fast is not None:
         yield _line("change.fast", layers=d.fast.layers)
     for other, reason in d.alternatives:
@@ -789,8 +789,16 @@ def _short(answer: Answer) -> Iterator[Row]:
 
 def _slots(answer: Answer, *slots: str) -> Iterator[Row]:
     for slot in slots:
-        if text := " ".join(said.text for said in answer.screen if said.slot == slot):
-            yield SLOTS[slot], text
+        texts = [text for code, text in _warned(answer) if _WARNINGS_IN.get(code) == slot]
+        texts += [said.text for said in answer.screen if said.slot == slot]
+        if texts:
+            yield SLOTS[slot], " ".join(texts)
+
+
+def _warned(answer: Answer) -> Iterator[Coded]:
+    """Warnings as sentences, with their codes."""
+    for code, text in zip(answer.warning_codes, answer.warnings, strict=True):
+        yield code, f"{_capital(text)}."
 
 
 def _below(answer: Answer) -> Iterator[Row]:
@@ -823,8 +831,7 @@ def _below(answer: Answer) -> Iterator[Row]:
             yield "Note", f"{_capital(text)}."
     if answer.together:
         yield "Together", answer.together
-    for warning in answer.warnings:
-        yield "Warning", f"{_capital(warning)}."
+    yield from (("Warning", text) for code, text in _warned(answer) if code not in _WARNINGS_IN)
 
 
 def _net(candidate: Candidate) -> str:
