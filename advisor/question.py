@@ -106,7 +106,8 @@ def _listed(name: str) -> Architecture:
             f"{quoted(name)} is neither a size, such as 1.3B, nor a listed model; try {nearest}, "
             "or --hf with the path of a config.json"
         ) from None
-    known = () if listed.status == "seen" else (f"the shape of {listed.name}: {listed.status}",)
+    unread = f"the shape of {listed.name} was not read in its source"
+    known = () if listed.status == "seen" else (unread,)
     return architecture(listed).with_(remarks=known)
 
 
