@@ -206,7 +206,7 @@ endif
 # A test compares them with what the commands print.
 transcripts: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.publish.site.transcripts \
-		README.md docs/depth.md docs/loss-surfaces.md
+		README.md docs/depth.md docs/loss-surfaces.md docs/what-counts-as-a-layer.md
 	$(BIN)/python benchmarks/latency_limits.py docs/depth.md
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds

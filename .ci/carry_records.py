@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
         write_ledger(SHIPPED, new, ledger.header["suite"])
     for record in left_out:
         print(f"left out: {run_name(run_key(record))}")
-    stays = "; the shipped ledger stays as it is" * shipped_stays
+    stays = "; the shipped ledger stays as it is" if shipped_stays else ""
     print(f"{len(new)} of {len(old)} records carried over, results unchanged{stays}")
     return int(shipped_stays)
 

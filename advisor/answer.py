@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
     from .trades import Trade
+    from .training_cost import TrainingCost
 
 SCHEMA = Path(__file__).with_name("schema.json")
 
@@ -63,6 +64,8 @@ class Candidate:
     why: str  # of the recommended shape: why this one; of a runner-up: what it trades
     milliseconds: tuple[float, float, float] | None = None  # per token: low, middle, high
     reason: Reason | None = None  # the same as `why`, as data
+    layer_kinds: dict[str, int] = field(default_factory=dict)  # layers by what mixes tokens
+    by_part: dict[str, int] = field(default_factory=dict)  # parameters by what they are of
 
 
 @dataclass(frozen=True)
@@ -165,6 +168,7 @@ class Answer:
     together: str = ""  # what the size and the tasks ask for together
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
+    training: TrainingCost | None = None  # of `shape` on the GPUs that are given
     # What each verdict, warning and doubt is about, in their order.
     verdict_codes: tuple[str, ...] = ()
     warning_codes: tuple[str, ...] = ()
@@ -172,6 +176,7 @@ class Answer:
     # The sentences with which the first screen opens: the answer, how sure it is, what would change
     # it, and so on.
     screen: tuple[Said, ...] = ()
+    budget: float | None = None  # parameters that were asked for, or that all else pays for
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 
@@ -211,7 +216,7 @@ def plain_data(value: Any) -> Any:
     """Dataclasses and named tuples as dictionaries without what starts with an underscore; no
     infinities."""
     if is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
+        value = {f.name: getattr(value, f.name) for f in fields(value)}
     elif hasattr(value, "_asdict"):  # a named tuple
         value = value._asdict()
     if isinstance(value, dict):

@@ -44,11 +44,23 @@ class Latent:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What some layers have beside attention and feed-forward network, or in their place."""
+
+    kind: str  # what mixes the tokens there, a key of layer_kinds.json; empty: it mixes none
+    layers: int  # layers that have it
+    weights: tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes, those of one layer
+    state: int = 0  # numbers that a layer keeps of a sequence, however long
+    products: int = 0  # multiplications of a token with numbers of that state
+
+
+@dataclass(frozen=True)
 class Architecture:
     """The shape of a transformer; by default that of LLaMA (gated, RMSNorm, rotary, no biases).
 
     `layers` is the depth a token passes through (of the decoder, where there are two stacks);
-    `unique_layers` is how many of them have weights of their own.
+    `unique_layers` is how many of them have weights of their own. A net with `parts` is a hybrid or
+    recurrent one: `attention_layers` of its layers attend.
 
     Raises:
         UsageError: for sizes that no net can have.
@@ -96,20 +108,36 @@ class Architecture:
     window_layers: int = 0  # how many layers have it
     extra: tuple[tuple[str, int], ...] = ()  # further weights (name, count), in no layer
     remarks: tuple[str, ...] = ()  # what the counts leave out, and what was assumed
+    attention_gate: Literal["none", "head", "width"] = "none"  # a gate on heads, or on all numbers
+    attention_layers: int | None = None  # None: layers
+    mlp_layers: int | None = None  # with a feed-forward network or experts; None: layers
+    parts: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
+        there = {
+            "heads": self.attending > 0,
+            "key_heads": self.attending > 0,
+            "d_ff": self.dense_mlps > 0,
+        }
         for what in ("layers", "width", "heads", "d_ff", "vocabulary", "context", "key_heads"):
-            if getattr(self, what) < 1:
+            if getattr(self, what) < there.get(what, True):
                 raise UsageError(
                     f"{what.replace('_', ' ')} = {getattr(self, what)}: "
                     "accepted are whole numbers from 1 on"
                 )
-        if self.head_width is None and self.latent is None and self.width % self.heads:
+        for what in ("attention_layers", "mlp_layers"):
+            if not 0 <= (getattr(self, what) or 0) <= self.layers:
+                raise UsageError(
+                    f"{what.replace('_', ' ')} = {getattr(self, what)} of {self.layers} layers: "
+                    f"accepted are 0 to {self.layers}"
+                )
+        whole = self.head_width is not None or self.latent is not None
+        if self.attending and not whole and self.width % self.heads:
             raise UsageError(
                 f"{self.heads} heads do not divide the width {self.width}; "
                 "give a divisor, or the width of a head"
             )
-        if self.heads % self.key_heads:
+        if self.attending and self.heads % self.key_heads:
             raise UsageError(
                 f"{self.key_heads} key heads do not divide {self.heads} query heads; give a divisor"
             )
@@ -126,10 +154,10 @@ class Architecture:
         e = self.experts
         if e and not 1 <= e.active <= e.count:
             raise UsageError(f"{e.active} active experts of {e.count}: accepted are 1 to {e.count}")
-        if e and not 0 <= e.dense_layers <= self.own_layers:
+        if e and not 0 <= e.dense_layers <= self.own_mlps:
             raise UsageError(
-                f"{e.dense_layers} dense layers among {self.own_layers}: "
-                f"accepted are 0 to {self.own_layers}"
+                f"{e.dense_layers} dense layers among {self.own_mlps}: "
+                f"accepted are 0 to {self.own_mlps}"
             )
 
     def with_(self, **changes: object) -> Architecture:
@@ -146,7 +174,7 @@ class Architecture:
         """Width of one head, of its query and key."""
         if self.latent:
             return self.latent.nope_width + self.latent.rope_width
-        return self.head_width or self.width // self.heads
+        return self.head_width or (self.width // self.heads if self.heads else 0)
 
     @property
     def value_size(self) -> int:
@@ -157,6 +185,41 @@ class Architecture:
     def own_layers(self) -> int:
         """Layers with weights of their own."""
         return self.layers if self.unique_layers is None else self.unique_layers
+
+    @property
+    def attending(self) -> int:
+        """Layers that attend."""
+        return self.layers if self.attention_layers is None else self.attention_layers
+
+    @property
+    def own_mlps(self) -> int:
+        """Layers with a feed-forward network or experts of their own."""
+        return self.own_layers if self.mlp_layers is None else self.mlp_layers
+
+    @property
+    def dense_mlps(self) -> int:
+        """Those of them without experts."""
+        return self.experts.dense_layers if self.experts else self.own_mlps
+
+    @property
+    def mixed(self) -> bool:
+        """Whether layers are of several kinds, or of another one than attention."""
+        partial = self.attending < self.layers or self.own_mlps < self.own_layers
+        return partial or bool(self.parts)
+
+    @property
+    def layer_kinds(self) -> dict[str, int]:
+        """Layers by what mixes tokens in them; one with two kinds counts for both.
+
+        >>> Architecture(4, 8, 2, 16, 10, window=4, window_layers=3).layer_kinds
+        {'attention': 1, 'sliding-window': 3}
+        """
+        near = min(self.window_layers, self.attending) if self.window else 0
+        kinds = {"attention": self.attending - near, "sliding-window": near}
+        for part in self.parts:
+            if part.kind:
+                kinds[part.kind] = max(part.layers, kinds.get(part.kind, 0))
+        return {kind: layers for kind, layers in kinds.items() if layers}
 
     @property
     def aspect(self) -> float:

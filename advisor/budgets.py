@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from .architecture import Architecture
 from .base.quantities import LEAST, MOST, UsageError, binary, shown, size
@@ -30,8 +31,13 @@ from .shapes import (
     template,
 )
 
+if TYPE_CHECKING:
+    from .training_memory import Recompute
+
 FLOPS_PER_PARAMETER_AND_TOKEN = 6
 TOKENS_PER_PARAMETER = 20
+# Of the peak, where nobody says.
+UTILISATION = 0.4
 # What follows from two numbers may differ by so much from a third one.
 _AGREE = 0.05
 # Bytes of a number in the KV cache; weights may be stored in fewer.
@@ -55,7 +61,7 @@ class Budget:
     gpu: str | None = None  # what it is trained on
     gpus: int = 1
     hours: float | None = None
-    utilisation: float = 0.4  # of the peak, with 16-bit numbers
+    utilisation: float | None = None  # of the peak, with 16-bit numbers; None: UTILISATION
     tokens: float | None = None  # of the whole training
     memory: float | None = None  # bytes for weights and KV cache where it is served
     milliseconds: float | None = None  # per token, one sequence
@@ -64,6 +70,17 @@ class Budget:
     bandwidth: float | None = None  # bytes per second of the memory where it is served
     layer_milliseconds: float | None = None  # of a layer beside its weights, where it is served
     bytes_per_weight: float = 2.0  # where it is served
+    zero: int | None = None  # of its training: the stage of ZeRO
+    recompute: Recompute | None = None
+    microbatch: int | None = None  # sequences
+    batch: int | None = None  # sequences of a step
+    expert_parallel: int | None = None  # GPUs among which the experts of a layer are divided
+    measured: Fit | None = None  # milliseconds of a training step, at that batch
+
+    @property
+    def share(self) -> float:
+        """The share of the peak at which GPU-hours are operations."""
+        return UTILISATION if self.utilisation is None else self.utilisation
 
     @property
     def size(self) -> Target | None:
@@ -229,7 +246,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                 )
     hours = None
     if b.gpu is not None and needed is not None:
-        hours = needed / (3600 * b.gpus * _trainer(b.gpu)[1] * b.utilisation)
+        hours = needed / (3600 * b.gpus * _trainer(b.gpu)[1] * b.share)
     done = Resolved(target, budget, tokens, needed, hours, tuple(notes))
     _feasible(done, constraints)
     return done
@@ -292,25 +309,27 @@ def _serving_budget(b: Budget, notes: list[str]) -> Budget:
 
 
 def idle_gpu(b: Budget) -> bool:
-    """Whether a GPU is named, and nothing is computed from it: no time, tokens or FLOPs to train
-    with, and no limit of milliseconds by which it serves.
+    """Whether a GPU is named, and nothing is computed from it: it trains nothing (a phone), or a
+    limit of milliseconds is known by measured points.
     """
+    trains = b.gpu is not None and gpu(b.gpu).flops is not None
     serves = b.milliseconds is not None and b.latency is None
-    return b.gpu is not None and not (b.hours or b.flops or b.tokens or serves)
+    known = b.hours or b.flops or b.tokens or (trains and b.milliseconds is None)
+    return b.gpu is not None and not (known or serves)
 
 
 def _training_flops(b: Budget, notes: list[str]) -> float | None:
     """The FLOPs that may be spent, None where nothing says."""
     if b.gpu is None or b.hours is None:
         if b.gpu is not None:
-            gpu(b.gpu)
-        if idle_gpu(b):
-            notes.append("without a time (--time), tokens or FLOPs a GPU changes nothing")
+            named = gpu(b.gpu).name
+            if idle_gpu(b):
+                notes.append(f"the {named} changes nothing: no net is trained on it here")
         return b.flops
     name, peak = _trainer(b.gpu)
-    flops = b.gpus * b.hours * 3600 * peak * b.utilisation
+    flops = b.gpus * b.hours * 3600 * peak * b.share
     notes.append(
-        f"{b.gpus:,} x {name} for {b.hours:,.4g} h at {b.utilisation:.0%} of "
+        f"{b.gpus:,} x {name} for {b.hours:,.4g} h at {b.share:.0%} of "
         f"{peak / 1e12:,.4g} TFLOP/s: {flops:.3g} FLOPs"
     )
     if b.flops is not None and abs(flops / b.flops - 1) > _AGREE:

@@ -7,6 +7,7 @@ as Hugging Face transformers builds it (a causal, masked or sequence-to-sequence
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -15,8 +16,18 @@ from .architecture import Architecture
 from .base.quantities import UsageError
 
 Role = Literal[
-    "embedding", "position", "attention", "mlp", "expert", "router", "norm", "head", "other"
+    "embedding",
+    "position",
+    "attention",
+    "mixer",
+    "mlp",
+    "expert",
+    "router",
+    "norm",
+    "head",
+    "other",
 ]
+Place = Literal["input", "layers", "output"]
 
 
 class Weight(NamedTuple):
@@ -62,7 +73,7 @@ class Flops:
     """
 
     weights: int  # forward, products with weights, the output layer included
-    attention: int  # forward, attention scores and averages
+    attention: int  # forward, attention scores and averages, and products with recurrent states
     context: int  # tokens of the sequence behind `attention`
     causal: bool  # whether scores after a token's position are left out
 
@@ -79,13 +90,14 @@ class Flops:
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes. What only training needs is None for a precision in which nothing is trained."""
+    """Bytes. What only training needs is None for a precision in which nothing is trained;
+    activations of hybrid and recurrent nets are not estimated."""
 
     weights: int
     gradients: int | None
     optimiser: dict[str, int] | None  # by what is stored
     activations: int | None  # stored by the forward for the backward pass
-    kv_cache: int  # keys and values of a sequence at full context
+    kv_cache: int  # keys, values and recurrent states of a sequence at full context
 
     @property
     def training(self) -> int | None:
@@ -109,7 +121,12 @@ def weights(a: Architecture) -> tuple[Weight, ...]:
     >>> [w.name for w in weights(Architecture(2, 8, 2, 16, 10, tied=True)) if w.role != "norm"]
     ['tokens', 'q', 'k', 'v', 'o', 'gate', 'up', 'down', 'output']
     """
-    return (*_inputs(a), *_stacks(a), *_output(a))
+    return tuple(w for place in by_place(a).values() for w in place)
+
+
+def by_place(a: Architecture) -> dict[Place, tuple[Weight, ...]]:
+    """The same by where they stand: before the layers, in them, after them."""
+    return {"input": tuple(_inputs(a)), "layers": tuple(_stacks(a)), "output": tuple(_output(a))}
 
 
 def count(a: Architecture) -> Count:
@@ -130,8 +147,24 @@ def count(a: Architecture) -> Count:
     return Count(total, total - outside, active, embedding)
 
 
+def by_part(a: Architecture) -> dict[str, int]:
+    """All parameters by what they are of: a role, or the kind of a part that mixes tokens.
+
+    >>> sorted(by_part(Architecture(2, 8, 2, 16, 10, tied=True)).items())
+    [('attention', 512), ('embedding', 80), ('mlp', 768), ('norm', 40)]
+    """
+    sizes: Counter[str] = Counter()
+    for w in weights(a):
+        if w.stored:
+            sizes[w.name.partition(" ")[0] if w.role == "mixer" else w.role] += w.stored
+    return dict(sizes)
+
+
 def per_layer(a: Architecture) -> int:
-    """Parameters of one layer: of a decoder's, and with experts of a layer that has them."""
+    """Parameters of one layer: of a decoder's, and with experts of a layer that has them; where
+    layers are of several kinds, their mean, rounded down."""
+    if a.mixed:
+        return sum(w.stored for w in _layers(a)) // a.layers
     e = a.experts
     if e:
         e = None if e.dense_layers == a.own_layers else replace(e, dense_layers=0)
@@ -192,19 +225,25 @@ def _stacks(a: Architecture) -> Iterator[Weight]:
 def _layers(a: Architecture) -> Iterator[Weight]:
     """The weights of all layers of a stack; of a decoder with an encoder, of the decoder."""
     own, depth, crossed = a.own_layers, a.layers, a.kind == "encoder-decoder"
-    yield from _copies(_attention(a, ""), own, depth)
+    if a.attending:
+        yield from _copies(_attention(a, ""), own - (depth - a.attending), a.attending)
+    for part in a.parts:
+        role: Role = "mixer" if part.kind else "mlp"
+        for name, shape in part.weights:
+            named = f"{part.kind or 'channel'} {name}"
+            yield Weight(named, shape, part.layers, role, part.layers, part.layers)
     if crossed:
         yield from _copies(_attention(a, "cross-attention "), own, depth)
     for i in range(a.norms_per_layer + crossed):
         yield from _copies(_norm(a, f"norm {i + 1}", a.width), own, depth)
     e = a.experts
     # Where layers are looped, those with experts are: the dense ones come first and once.
-    dense = e.dense_layers if e else own
+    dense, bare = a.dense_mlps, own - a.own_mlps
     if dense:
-        yield from _copies(_mlp(a, "", "mlp", a.d_ff), dense, dense if e else depth)
-    if e is None or dense == own:
+        yield from _copies(_mlp(a, "", "mlp", a.d_ff), dense, dense if e else depth - bare)
+    if e is None or dense == a.own_mlps:
         return
-    sparse, passes = own - dense, depth - dense
+    sparse, passes = a.own_mlps - dense, depth - bare - dense
     yield from _copies(_linear("router", "router", a.width, e.count, e.router_bias), sparse, passes)
     for name, role, shape in _mlp(a, "expert ", "expert", e.width):
         yield Weight(name, shape, sparse * e.count, role, sparse * e.active, passes * e.active)
@@ -234,6 +273,9 @@ def _attention(a: Architecture, of: str) -> Iterator[MatrixShape]:
         if a.qk_norm != "none":
             for name, size in (("q norm", queries), ("k norm", keys)):
                 yield from _norm(a, of + name, a.head_size if a.qk_norm == "head" else size)
+    if a.attention_gate != "none":
+        gates = a.heads * (1 if a.attention_gate == "head" else a.value_size)
+        yield of + "attention gate", "attention", (d, gates)
     yield from _linear(of + "o", "attention", a.heads * a.value_size, d, a.output_bias)
     if a.sinks:
         yield of + "sinks", "attention", (a.heads,)
@@ -272,7 +314,9 @@ def flops(a: Architecture, context: int | None = None, causal: bool = False) -> 
     2 heads (query width + value width) operations per layer and token attended to. By default all
     `context` tokens count, masked or not, as in what most programs report and many kernels do;
     with `causal` a decoder's token attends to itself and those before it, (context + 1) / 2 on
-    average (rounded down in the sum). A sliding window limits the number of tokens.
+    average (rounded down in the sum). A sliding window limits the number of tokens. A recurrent
+    layer takes two operations for each product with its state, as its recurrence is written;
+    programs that work in chunks take more.
     Of an encoder-decoder it is one token of the input and one of the output, with equally long
     sequences; the encoder, and attention to it, are never masked.
     """
@@ -282,17 +326,18 @@ def flops(a: Architecture, context: int | None = None, causal: bool = False) -> 
     products = sum(w.passes * math.prod(w.shape) for w in weights(a) if len(w.shape) == 2)
     masked = causal and a.kind != "encoder"
     windows = _windows(a)
-    attended = (a.layers - windows) * _attending_pairs(n, None, masked)
+    attended = (a.attending - windows) * _attending_pairs(n, None, masked)
     attended += windows * _attending_pairs(n, a.window, masked)
     # The encoder's own layers, and the decoder's attention to the encoder.
     attended += (a.encoder_layers + a.layers) * n * n if a.encoder_layers else 0
     pair = 2 * a.heads * (a.head_size + a.value_size)
-    return Flops(2 * products, pair * attended // n, n, masked)
+    recurrent = 2 * sum(part.layers * part.products for part in a.parts)
+    return Flops(2 * products, pair * attended // n + recurrent, n, masked)
 
 
 def _windows(a: Architecture) -> int:
     """Layers with a sliding window; a copy of a net at another depth may have fewer layers."""
-    return min(a.window_layers, a.layers)
+    return min(a.window_layers, a.attending)
 
 
 def _attending_pairs(n: int, window: int | None, causal: bool) -> int:
@@ -321,7 +366,8 @@ def memory(a: Architecture, bytes_per_weight: float = 2) -> Memory:
     optimiser = {"first moment": 4 * total, "second moment": 4 * total}
     if bytes_per_weight == 2:
         optimiser = {"32-bit weights": 4 * total, **optimiser}
-    return Memory(stored, stored, optimiser, activations(a, int(bytes_per_weight)), kv)
+    kept = None if a.mixed else activations(a, int(bytes_per_weight))
+    return Memory(stored, stored, optimiser, kept, kv)
 
 
 def kv_numbers(a: Architecture, context: int) -> int:
@@ -329,7 +375,8 @@ def kv_numbers(a: Architecture, context: int) -> int:
 
     A layer keeps keys and values of all key heads, or with latent attention the latent and the
     rotary part of the key; a sliding-window layer those of its window. A decoder with an encoder
-    keeps as much for its attention to the encoder; an encoder alone keeps nothing.
+    keeps as much for its attention to the encoder; an encoder alone keeps nothing. A recurrent
+    layer keeps its state, whatever the context: all there is for a context of 0.
     """
     if a.kind == "encoder":
         return 0
@@ -337,33 +384,54 @@ def kv_numbers(a: Architecture, context: int) -> int:
     if a.latent:
         numbers_per_layer = a.latent.kv_rank + a.latent.rope_width
     windows = _windows(a)
-    seen = (a.layers - windows) * context + windows * min(context, a.window or context)
+    seen = (a.attending - windows) * context + windows * min(context, a.window or context)
     if a.encoder_layers:
         seen += a.layers * context
-    return numbers_per_layer * seen
+    return numbers_per_layer * seen + sum(part.layers * part.state for part in a.parts)
+
+
+class Stored(NamedTuple):
+    """Numbers that a layer stores of a token for the backward pass, by what they are as wide as."""
+
+    whole: int  # the net, or a latent
+    queries: int  # queries and values of all heads together
+    keys: int  # keys and values of all key heads
+    inner: int  # the feed-forward network
+
+
+def per_token(a: Architecture) -> Stored:
+    """Numbers that a layer stores of a token for the backward pass.
+
+    They are the inputs of its norms and matrix products, query, key and value, and what the
+    activation function of the feed-forward network needs; the scores of attention are computed
+    again. For a plain net with d_ff = 4 d and one key head per query head that is 16 d: 34 d bytes
+    without the masks of two dropouts (Korthikanti et al. 2022, arXiv:2205.05198, section 4;
+    recalled); for other nets the same list is summed, which is an estimate: programs differ in what
+    they keep. A token's experts count as its feed-forward network; a decoder with an encoder has
+    attention to it as well.
+    """
+    d, e = a.width, a.experts
+    queries, values = a.heads * a.head_size, a.heads * a.value_size
+    keys = 0 if a.latent else 2 * a.key_heads * a.head_size
+    heads = 2 * (queries + values) if a.latent else queries + values
+    latents = a.latent.kv_rank + (a.latent.q_rank or 0) if a.latent else 0
+    attentions = 2 if a.kind == "encoder-decoder" else 1
+    inner = e.active * e.width + e.shared_size if e else a.d_ff
+    return Stored(
+        attentions * (2 * d + 2 * latents) + 2 * d,
+        attentions * heads,
+        attentions * keys,
+        (4 if a.gated else 2) * inner,
+    )
 
 
 def activations(a: Architecture, size: int = 2) -> int:
     """Bytes stored by the forward for the backward pass of one sequence at full context, without
-    parallelism and dropout, in numbers of `size` bytes.
-
-    A layer keeps the inputs of its norms and matrix products, query, key and value, and what the
-    activation function of the feed-forward network needs; the scores of attention are computed
-    again (selective recomputation, and kernels such as FlashAttention). For a plain net with
-    d_ff = 4 d and one key head per query head that is 32 d bytes a token in 16 bits: 34 d without
-    the masks of two dropouts (Korthikanti et al. 2022, arXiv:2205.05198, section 4; recalled); for
-    other nets the same list is summed, which is an estimate: programs differ in what they keep.
-    Outside the layers the last norm and the output layer keep their inputs, and the logits are in
-    32 bits. A token's experts count as its feed-forward network.
+    parallelism and dropout, in numbers of `size` bytes: those `per_token` of every layer; the last
+    norm and the output layer keep their inputs, and the logits are in 32 bits.
     """
-    d, e = a.width, a.experts
-    queries, values = a.heads * a.head_size, a.heads * a.value_size
-    keys = queries + values if a.latent else 2 * a.key_heads * a.head_size
-    latents = a.latent.kv_rank + (a.latent.q_rank or 0) if a.latent else 0
-    inner = e.active * e.width + e.shared_size if e else a.d_ff
-    attention = 2 * d + queries + keys + 2 * latents + values
-    layer = attention + 2 * d + (4 if a.gated else 2) * inner
-    # A decoder with an encoder has attention to it as well.
-    decoder = layer + (attention if a.encoder_layers else 0)
-    inside = a.layers * decoder + a.encoder_layers * layer
-    return a.context * (size * (inside + 2 * d) + 4 * a.vocabulary)
+    inside = a.layers * sum(per_token(a))
+    if a.encoder_layers:
+        encoder = a.with_(kind="encoder", encoder_layers=0)
+        inside += a.encoder_layers * sum(per_token(encoder))
+    return a.context * (size * (inside + 2 * a.width) + 4 * a.vocabulary)

@@ -35,10 +35,11 @@ from .rule_scores import (
     table,
 )
 from .rules import Rule, rule, rules
-from .shape_search import FARTHEST, Ladder
+from .shape_search import FARTHEST, WORTH_SAYING, Ladder
 from .shapes import (
     DEEPEST,
     DEFAULTS,
+    DIVIDING,
     Constraints,
     Measure,
     Shape,
@@ -54,23 +55,20 @@ from .shapes import (
     shapes,
     squares,
     template,
+    undivided,
     width_steps,
     without,
 )
-from .trades import Trade, layers_of, trade
+from .trades import Layers, Trade, layers_of, trade
 
 # What the number of a law does not repeat of its rule.
 _OF_RULE_ALONE = {"law", "applies", "read_off", "error"}
 # How far from the budget a model may be whose depth is shown.
 NEAR = 2
-# A shape whose size is further from the budget is worth a warning.
-WORTH_SAYING = 0.02
 # d / L at which the layers' share of a size is counted; embeddings of narrower nets take less.
 _ASPECT = 64
 # A demand that moves the depth by more, as a logarithm, has decided it.
 _MOVED = 0.1
-# A demand that moves the rule's own depth at a size by more asks for another kind of net.
-_OTHER_NET = 0.02
 # A demand that leaves the layers more or fewer parameters, as a logarithm, moves the depth by that.
 _LEFT = 0.2
 # Where latency matters, bounds are found for so many sizes in a factor e.
@@ -122,13 +120,15 @@ class Case:
         configuration."""
         if self.model is not None:
             return resized(self.model, layers, of) if layers > 0 else None
-        # The defaults are those that the net has, whatever is equal: those of the budget, or, where
-        # classes of size meet, those of its own size.
-        counted = self.resolved.target.of
-        own = Target(measure(a, counted), counted)
-        t = template(self.resolved.target, self.constraints)
-        if (same := nearest(own, t, a.layers)) is None or same.architecture != a:
-            t = template(own, self.constraints)
+        # The defaults are those that the net has, whatever is equal: where classes of size meet, of
+        # the budget or of one a little smaller or larger.
+        budget = self.resolved.target
+        every = [
+            template(budget._replace(value=budget.value * near), self.constraints)
+            for near in (1, 1 - FARTHEST, 1 + FARTHEST)
+        ]
+        alike = (t for t in every if (t.vocabulary, t.tied) == (a.vocabulary, a.tied))
+        t = next(alike, every[0])
         shape = nearest(Target(measure(a, of), of), t, layers)
         return shape and shape.architecture
 
@@ -155,30 +155,26 @@ class Case:
     @cached_property
     def acts(self) -> dict[str, Literal["net", "steps", "depth"]]:
         """What each demand acts on, by comparison with what would be without it: on the rule's own
-        depth at the size, as it asks for another kind of net; on the steps in which widths come; or
-        on the depth that is chosen."""
+        depth at the size, as it asks for another kind of net; on how a layer is divided, and so on
+        the steps in which sizes come; or on the depth that is chosen."""
         c, target = self.constraints, self.resolved.target
 
-        def rules_and_step(*dropped: str) -> tuple[tuple[float, ...], int]:
+        def rules_depths(*dropped: str) -> tuple[float, ...]:
             other = without(c, "width", *dropped)
-            kind, t = net_kind(other), template(target, other)
+            kind = net_kind(other)
+            template(target, other)
             built = default_rule(kind, self.known_by), best_rule(kind, self.known_by)
             ladders = (Ladder(other, rule.depth, target.of) for rule in built)
-            return tuple(math.log(ladder.rule_depth(target)) for ladder in ladders), t.step
+            return tuple(math.log(ladder.rule_depth(target)) for ladder in ladders)
 
-        depths, step = rules_and_step()
+        depths = rules_depths()
         acts: dict[str, Literal["net", "steps", "depth"]] = {}
         for name in demands_of(c):
             try:
-                other_depths, other_step = rules_and_step(name)
+                moved = rules_depths(name) != depths
             except UsageError:  # a part of a demand, such as the active experts
-                acts[name] = "net"
-                continue
-            moved = max(abs(x - y) for x, y in zip(depths, other_depths, strict=True))
-            if moved <= _OTHER_NET and other_step != step:
-                acts[name] = "steps"
-            else:
-                acts[name] = "net" if moved > 0 else "depth"
+                moved = True
+            acts[name] = "steps" if name in DIVIDING else "net" if moved else "depth"
         return acts
 
     def demands_on(self, what: Literal["net", "steps", "depth"]) -> tuple[str, ...]:
@@ -187,7 +183,17 @@ class Case:
 
     def near_rule(self, a: Architecture) -> bool:
         """Whether a net has the depth of the rule, as far as it can be built."""
-        return abs(math.log(a.layers / layers_of(a).depth(self.chosen))) <= _MOVED
+        return abs(math.log(a.layers / self.seen(a).depth(self.chosen))) <= _MOVED
+
+    def seen(self, a: Architecture) -> Layers:
+        """What laws and grids see of a net. How the layers of a recommended one are divided, no
+        grid compares: it is seen with the weights that a layer of its size usually has."""
+        seen, c = layers_of(a), self.constraints
+        if self.model is not None or c.width is not None:
+            return seen
+        one = squares(template(self.resolved.target, undivided(c)), a.layers, a.width)
+        width = math.sqrt(seen.parameters / one / a.layers)
+        return Layers(seen.parameters, one, width / a.layers)
 
 
 def net_kind(c: Constraints) -> NetKind:
@@ -207,9 +213,9 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
 
     depth = shallowest if constraints.latency_matters else chosen.depth
 
-    def inside(a: Architecture) -> bool:
-        depths = depths_within(a, constraints, known_by)
-        return depths is not None and depths.low <= a.layers <= depths.high
+    def inside(total: float) -> range:
+        depths = _depths_of(total, constraints, known_by)
+        return range(depths.low, depths.high + 1) if depths else range(0)
 
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
@@ -258,9 +264,13 @@ def depths_within(
     constraints. They follow from size and constraints alone, at the real widths of d = 64 L: the
     rounding of one shape is no property of its size, and ranges would jump with it.
     """
-    target = Target(measure(a, "total"))
-    # A demanded width or depth says nothing about the size.
-    t = template(target, replace(constraints, width=None, layers=None))
+    return _depths_of(measure(a, "total"), constraints, known_by)
+
+
+def _depths_of(total: float, constraints: Constraints, known_by: int | None) -> Interval | None:
+    target = Target(total)
+    # Neither a demanded depth nor how a layer is divided says anything about the size.
+    t = template(target, without(undivided(constraints), "layers"))
     depth = depth_at_aspect(target, t, _ASPECT)
     one = squares(t, depth, _ASPECT * depth)
     return interval(one * _ASPECT**2 * depth**3, one, net_kind(constraints), known_by=known_by)
@@ -299,6 +309,8 @@ class Decision:
     laws: tuple[LawNumber, ...]  # shallowest first
     fast: Architecture | None = None  # where the rule chose: the choice were latency to matter
     untold: bool = False  # whether the data do not tell the rule from d = 64 L
+    # Where the net has another depth than the budget, for its size: the shape of the budget's.
+    unmoved: Shape | None = None
     # Of a configuration: the net of equal size at the advised depth, and what is built instead.
     advised: Architecture | None = None
     instead: Architecture | None = None
@@ -321,7 +333,7 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
         a = _nearest_within_limits(case, a)
         reason = _with_price(case, a, Reason("limit", limits[0], limits), free)
     else:
-        reason = _reason(case, a, rung.on_rule)
+        reason = _reason(case, a, rung.far)
     others = [name for name in demands_of(c) if name not in (*reason.demands, *reason.dropped)]
     choices = [(name, other) for name in others if (other := case.choice(name))]
     moving = [pair for pair in choices if _apart(pair[1], free) > _MOVED]
@@ -341,7 +353,11 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
         for name, other in moving
         if name not in reason.demands
     )
-    return _decision(case, a, replace(reason, also=also))
+    unmoved, t = None, template(target, c)
+    if rung.tier and not limits and c.width is None:
+        unmoved = nearest(target, t, ladder_for(c, target.of, known_by).budget_depth(target.value))
+    moved = unmoved and unmoved.architecture.layers != a.layers
+    return _decision(case, a, replace(reason, also=also), unmoved=unmoved if moved else None)
 
 
 def _apart(one: Architecture, other: Architecture) -> float:
@@ -349,11 +365,11 @@ def _apart(one: Architecture, other: Architecture) -> float:
     return abs(math.log(one.layers / other.layers))
 
 
-def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
+def _reason(case: Case, a: Architecture, far: bool) -> Reason:
     """What decided the depth of a choice that no limit forbids: the demands without which it would
     be another, those that move it most first, or else the rule."""
     steps, on_depth = case.demands_on("steps"), case.demands_on("depth")
-    if not on_rule:
+    if far:
         reason = Reason("step", "coarse-widths", steps)
         return _with_price(case, a, reason, case.choice(*steps)) if steps else reason
     # What fixes the depth decides it, whatever else is demanded.
@@ -388,7 +404,7 @@ def _reason(case: Case, a: Architecture, on_rule: bool) -> Reason:
     if names == steps:
         reason = Reason("step", "width-steps", steps)
     elif "latency_matters" in names:
-        seen = layers_of(a)
+        seen = case.seen(a)
         bound = shallow_depth(seen.parameters, seen.per_layer, case.kind, case.known_by)[1]
         reason = replace(reason, bound=bound)
     return _with_price(case, a, reason, free)
@@ -486,7 +502,7 @@ def _refuse(case: Case) -> NoReturn:
                 f"no shape near {asked} and near the recommended depth can be built: it "
                 f"{excluded}; relax a constraint, or fix the depth by layers"
             )
-    near = min(known, key=lambda a: abs(math.log(a.layers / layers_of(a).depth(case.chosen))))
+    near = min(known, key=lambda a: abs(math.log(a.layers / case.seen(a).depth(case.chosen))))
     t = template(target, c)
     raise UsageError(
         f"no shape with {asked} has a depth that the evidence supports: widths come in steps "
@@ -509,7 +525,7 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         tuple(_alternatives(case, a, within, nearby)),
         tuple(_neighbours(case, a)),
         tuple(nearby),
-        tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth)),
+        tuple(sorted(_laws(case, a), key=lambda law: law.depth)),
         _fast(case, a, reason),
         _untold(case),
         **more,
@@ -551,7 +567,7 @@ def _leaning(case: Case, a: Architecture, reason: Reason) -> Leaning | None:
     """The rule where it chose and the net has fewer layers."""
     if reason.kind != "rule" or case.model is not None or not case.near_rule(a):
         return None
-    seen = layers_of(a)
+    seen = case.seen(a)
     usual, depth = seen.depth(best_rule(case.kind, case.known_by)), seen.depth(case.chosen)
     end = depth_at_end(case.kind, case.known_by)
     fewer = usual > max(depth, a.layers) + 0.5
@@ -600,7 +616,7 @@ def _others(
         yield case.at(inside[-1], a, of), "deepest"
     nanochat = case.chosen if case.chosen.key == "nanochat" else rule("nanochat")
     for law, code in ((nanochat, "nanochat"), (case.chosen, "rule")):
-        yield case.at(nearest_depth(c, layers_of(a).depth(law)), a, of), code
+        yield case.at(nearest_depth(c, case.seen(a).depth(law)), a, of), code
     if nearby:
         yield case.at(nearest_depth(c, middle_depth(nearby)), a, of), "models"
     if case.model is not None or c.width is not None:
@@ -636,19 +652,19 @@ def _neighbours(case: Case, a: Architecture) -> Iterator[Other]:
                 yield Other(equal, other, case.trade(a, other))
 
 
-def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
-    seen = layers_of(a)
-    for r in rules(known_by):
+def _laws(case: Case, a: Architecture) -> Iterator[LawNumber]:
+    seen, own = case.seen(a), layers_of(a).per_layer
+    for r in rules(case.known_by):
         depth = seen.depth(r)
         if depth < 1:
             continue
         layers = math.floor(depth) if r.meaning == "maximum" else round(depth)
         if r.key == "threshold":
-            layers = laws.threshold_layers(round(12 * seen.parameters / seen.per_layer))
+            layers = laws.threshold_layers(round(12 * seen.parameters / own))
         yield LawNumber(
             layers=layers,
             depth=depth,
-            width=round(math.sqrt(seen.parameters / seen.per_layer / layers)),
+            width=round(math.sqrt(seen.parameters / own / layers)),
             extrapolated=r.extrapolates(seen.parameters, seen.per_layer),
             error=r.standard_error(seen.parameters, seen.per_layer),
             verdict=verdict(r.claim),
@@ -668,9 +684,10 @@ _BESIDE = tuple(
 )
 
 
-def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -> Decision:
-    """What is known of the depth of a configuration, and what is built instead where that is known
-    to be worse, or does not keep a demand.
+def given_net(
+    a: Architecture, have: Budget, c: Constraints, beside: tuple[str, ...] = _BESIDE
+) -> tuple[Architecture, Resolved]:
+    """A configuration at the context that is asked for, and its size with the limits.
 
     Raises:
         UsageError: for a size, or a demand that the configuration answers itself.
@@ -681,10 +698,10 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
             "how many it has"
         )
     for name in demands_of(c):
-        if name not in _BESIDE:
+        if name not in beside:
             raise UsageError(
                 f"--hf and {typed(name, getattr(c, name))}: the shape, its depth too, is that of "
-                f"the configuration; accepted beside it are {', '.join(map(flag, _BESIDE))}"
+                f"the configuration; accepted beside it are {', '.join(map(flag, beside))}"
             )
     if "context" in demands_of(c):
         a = a.with_(context=c.context)
@@ -694,7 +711,13 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
         replace(sized, memory=None, milliseconds=None, kv_bytes=None, layer_milliseconds=None),
         Constraints(),
     )
-    resolved = replace(resolved, target=Target(float(counts.total)), budget=sized)
+    return a, replace(resolved, target=Target(float(counts.total)), budget=sized)
+
+
+def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -> Decision:
+    """What is known of the depth of a configuration, and what is built instead where that is known
+    to be worse, or does not keep a demand. Raises as `given_net`."""
+    a, resolved = given_net(a, have, c)
     dense = a.experts.dense_layers if a.experts else 0
     c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
     case = Case(resolved, c, known_by, a)

@@ -20,7 +20,7 @@ def evidence(table: EvidenceTable, width: int = 80) -> str:
     it was not chosen by, and Levine's projections beside the fit."""
     every: list[tuple[str, ...]] = [("rule", "says", "regret", "worst", "loss %", "best")]
     for s in table.scores:
-        name = s.rule.name + " *" * (s.rule.key in table.choices)
+        name = s.rule.name + (" *" if s.rule.key in table.choices else "")
         loss = "" if s.loss is None else f"{100 * s.loss:.2f}"
         scores = (f"{s.mean:.3f}", f"{s.worst:.2f}", loss, f"{s.hits}/{len(s.outcomes)}")
         every.append((name, s.rule.meaning, *scores))

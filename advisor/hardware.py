@@ -25,6 +25,7 @@ class Hardware:
     flops: float | None  # per second, dense, bf16 (else fp16); None: not for training
     memory: float | None  # bytes; a GB of a memory chip is 2^30 bytes; None: depends on the phone
     bandwidth: float  # bytes per second of that memory; here a GB is 10^9 bytes
+    link: float | None  # bytes per second to the GPUs of its machine, one way; None: not listed
     wording: str  # how the numbers are known: printed, reported, recalled, derived
     source: str
 
@@ -41,10 +42,11 @@ def devices() -> tuple[Hardware, ...]:
             float(teraflops) * 1e12 if teraflops else None,
             float(size) * 2**30 if size else None,
             float(rate) * 1e9,
+            float(link) * 1e9 if link else None,
             wording,
             source,
         )
-        for name, also, teraflops, size, rate, wording, source in rows
+        for name, also, teraflops, size, rate, link, wording, source in rows
     )
 
 

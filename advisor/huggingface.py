@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Callable
 from dataclasses import replace
+from difflib import get_close_matches
 from itertools import combinations
 from operator import attrgetter
 from pathlib import Path
@@ -42,14 +43,16 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
     kind = values.get("model_type")
     if not isinstance(kind, str):
         raise UsageError(
-            "the configuration names no model_type (a text), so its weights are unknown; "
-            f"known are {', '.join(sorted(CLASSES))}"
+            "the configuration names no model_type (a text), so its weights are unknown; known "
+            f"are {len(CLASSES)} types, such as llama, qwen3 and mamba2"
         )
     if kind not in CLASSES:
         missing = REFUSED.get(kind, "its weights are not described here")
+        near = get_close_matches(kind, CLASSES, 3, 0.7)
+        alike = f"; types like it are {', '.join(near)}" if near and kind not in REFUSED else ""
         raise UsageError(
-            f"model_type {quoted(kind)} is not known: {missing}; "
-            f"known are {', '.join(sorted(CLASSES))}"
+            f"model_type {quoted(kind)} is not known: {missing}{alike}; to ask about its depth "
+            "give its size and layers, as in depthlaw depth 7B --layers 32"
         )
     config = Config(values, kind)
     if config.values.get("pruned_heads"):
@@ -134,11 +137,14 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
     unbiased = net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False)
     one_head = net(heads=1, kv_heads=None, head_width=None)
     all_seen = net(window=None, window_layers=0)
+    attention = net(parts=(), attention_layers=None, mlp_layers=None)
     unshared = of_experts(shared=0, shared_width=None, shared_gate=False)
     e, stacks = a.experts, " in an encoder-decoder" if a.encoder_layers else ""
     mlp = "experts" if e else "a feed-forward network"
     alone = e is not None and not e.shared
     parts = [
+        (bool(a.parts), "layers of other kinds than attention", attention),
+        (a.attention_gate != "none", "a gate on attention", net(attention_gate="none")),
         (a.own_layers < a.layers, "looped layers", net(unique_layers=None)),
         (a.key_heads < a.heads, f"grouped queries{stacks}", net(kv_heads=None)),
         (not a.gated, f"{mlp} without a gate{stacks}", net(gated=True)),

@@ -57,7 +57,7 @@ _NEEDED = ("layers", "width", "milliseconds")
 _EXAMPLE = "a CSV file with the header L,d,ms and lines such as 24,2048,11.5"
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 # Roles of the weights that make up the layers.
-_IN_LAYERS = ("attention", "mlp", "expert", "router")
+_IN_LAYERS = ("attention", "mixer", "mlp", "expert", "router")
 
 
 class LatencyPoint(NamedTuple):
@@ -186,6 +186,8 @@ class Fit:
     def outside(self, a: Architecture, factor: float = 1) -> str:
         """What of a net lies outside the measured points by more than a factor, in words; empty
         where nothing does."""
+        if a.mixed:
+            return "layers of other kinds than attention (measured: attention alone)"
         knows, (_, asked) = self.knows, self.loads(a)
         measured = [_load(p, knows) for p in self.points]
         texts = [

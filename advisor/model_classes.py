@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from .architecture import Architecture, Experts, Latent
 from .base.quantities import UsageError, quoted
+from .layer_kinds import further_weights, mixed_layers
 
 _MOST_SIZE = 2**24
 _MOST = {"layers": 10_000} | dict.fromkeys(
@@ -111,12 +112,12 @@ class Config:
         """Fields for sliding windows, in so many layers unless `layer_types` lists others."""
         types = self.values.get("layer_types")
         if types is not None:
-            known = ("sliding_attention", "full_attention")
+            known = ("sliding_attention", "full_attention", "chunked_attention")
             listed = isinstance(types, list) and len(types) == layers
             if not listed or any(t not in known for t in types):
-                why = f"it is not a list of {layers} times {' or '.join(known)}"
+                why = f"it is not a list of {layers} times {' or '.join(known[:2])}"
                 self.refuse("layer_types", why)
-            count = types.count("sliding_attention")
+            count = layers - types.count("full_attention")
         return {"window": window, "window_layers": count} if window and count else {}
 
 
@@ -131,14 +132,16 @@ class Key(NamedTuple):
     def read(self, c: Config, name: str, fields: dict[str, Any]) -> Any:
         """The value of the field."""
         default = self.default(fields) if callable(self.default) else self.default
+        names = self.names.split()
+        named = next((name for name in names if c.values.get(name) is not None), names[0])
         if isinstance(default, tuple):
-            return default[1 + c.flag(self.names, default[0])]
+            return default[1 + c.flag(named, default[0])]
         if isinstance(default, bool):
-            return c.flag(self.names, default)
+            return c.flag(named, default)
         most = _MOST.get(name.removeprefix("encoder_"), _MOST_SIZE)
         if default is None:
-            return c.optional(*self.names.split(), most=most)
-        return c.size(*self.names.split(), most=most, default=None if default is ... else default)
+            return c.optional(*names, most=most)
+        return c.size(*names, most=most, default=None if default is ... else default)
 
     def written(self, a: Architecture, name: str) -> Any:
         """What stands for the field in a configuration."""
@@ -179,6 +182,9 @@ class Class(NamedTuple):
     only: dict[str, list[Any]]  # what else a configuration may say
     text: str  # where the language model stands, beside one of images
     written: dict[str, Any]  # what else is written: a value, or {"of": an attribute of the net}
+    blocks: dict[str, Any]  # what says which layers attend, of a hybrid or recurrent class
+    mixers: list[dict[str, Any]]  # what stands in the other layers
+    further: dict[str, str]  # weights outside the layers, as formulas
 
     def read(self, c: Config) -> Architecture:
         """The architecture that a configuration describes."""
@@ -201,8 +207,17 @@ class Class(NamedTuple):
                 (c.part(part) if part else c).only(inner_key, *accepted)
         if self.kind in _READ:
             fields |= _READ[self.kind](c)
+        if self.blocks:
+            fields |= mixed_layers(c, fields, self.blocks, self.mixers)
         for name, value in self.fixed.items():
             fields[name] = value(fields) if callable(value) else value
+        if self.further:
+            fields["extra"] = further_weights(c, fields, self.further)
+        if fields.get("experts.dense_layers") == fields.get("mlp_layers", -1):
+            fields = {name: value for name, value in fields.items() if name[:8] != "experts."}
+        for name in ("attention_layers", "mlp_layers"):
+            if fields.get(name) == fields["layers"]:
+                del fields[name]
         for part, kind in (("experts", Experts), ("latent", Latent)):
             names = [name for name in fields if name.startswith(f"{part}.")]
             if names:
@@ -251,6 +266,7 @@ _KEYS: dict[str, Key] = {
 _Function = TypeVar("_Function", bound=Callable[[Any], dict[str, Any]])
 # What a row says of its class, beside the fields.
 _ABOUT = ("model", "window", "only", "text", "written", "parts", "note")
+_ABOUT_LAYERS = ("blocks", "mixers", "further")
 # By model_type: further fields, where what is not described is refused; and further keys.
 _READ: dict[str, Callable[[Config], dict[str, Any]]] = {}
 _WRITE: dict[str, Callable[[Architecture], dict[str, Any]]] = {}
@@ -282,7 +298,7 @@ def _class(kind: str, row: dict[str, Any], parts: dict[str, dict[str, Any]]) -> 
     """A class, from parts that several share and its own fields; null: a key it does not have."""
     shared = [parts[name] for name in row.get("parts", "").split()]
     cells = {name: cell for part in (*shared, row) for name, cell in part.items()}
-    about = {name: cells.pop(name, "") for name in _ABOUT}
+    about = {name: cells.pop(name, "") for name in (*_ABOUT, *_ABOUT_LAYERS)}
     keys: dict[str, Key] = dict(_KEYS)
     fixed: dict[str, Any] = {}
     for name, value in ((name, _cell(cell)) for name, cell in cells.items()):
@@ -294,7 +310,8 @@ def _class(kind: str, row: dict[str, Any], parts: dict[str, dict[str, Any]]) -> 
             fixed[name] = value
     window = Window(**about["window"]) if about["window"] else None
     only, written = about["only"] or {}, about["written"] or {}
-    return Class(kind, about["model"], keys, fixed, window, only, about["text"], written)
+    mixed = about["blocks"] or {}, about["mixers"] or [], about["further"] or {}
+    return Class(kind, about["model"], keys, fixed, window, only, about["text"], written, *mixed)
 
 
 # --- windows --------------------------------------------------------------------------------------
@@ -320,7 +337,7 @@ def _qwen_windows(c: Config) -> dict[str, Any]:
 # --- experts --------------------------------------------------------------------------------------
 
 
-@_for(_READ, "qwen3_moe", "qwen2_moe")
+@_for(_READ, "qwen3_moe", "qwen2_moe", "qwen3_next")
 def _qwen_moe(c: Config) -> dict[str, Any]:
     if c.flag("use_sliding_window", False):
         why = "sliding windows are not described for this class"
@@ -366,6 +383,84 @@ def _shared_experts(c: Config) -> dict[str, Any]:
 def _write_shared_experts(a: Architecture) -> dict[str, Any]:
     dense = a.experts.dense_layers if a.experts else 0
     return {"n_group": 1, "topk_group": 1, "first_k_dense_replace": dense}
+
+
+# Layers without experts, the first ones, where a configuration does not say how many.
+_DENSE = {"dots1": 0, "solar_open": 0, "bailing_hybrid": 2}
+
+
+@_for(_READ, "dots1", "hy_v3", "sarvam_moe", "solar_open", "exaone_moe", "glm4_moe_lite", "axk1")
+@_for(_READ, "kimi_linear", "bailing_hybrid")
+def _experts_after(c: Config) -> dict[str, Any]:
+    """Experts in all layers but those listed as dense, or but the first."""
+    for key in ("num_nextn_predict_layers", "num_mtp_layers"):
+        if c.optional(key, least=0):
+            c.remarks.append("the module that predicts further tokens (MTP) is not counted")
+    c.remarks.append("the router's correction biases are a buffer, and not counted")
+    layers, listed = c.layers("num_hidden_layers"), c.values.get("mlp_layer_types")
+    if listed is None:
+        default = _DENSE.get(c.kind, 1)
+        return {"experts.dense_layers": c.size("first_k_dense_replace", default=default, least=0)}
+    kinds = ("dense", "sparse")
+    if not isinstance(listed, list) or len(listed) != layers or any(k not in kinds for k in listed):
+        c.refuse("mlp_layer_types", f"it is not a list of {layers} times dense or sparse")
+    return {"experts.dense_layers": listed.count("dense")}
+
+
+@_for(_READ, "jamba")
+def _jamba(c: Config) -> dict[str, Any]:
+    layers, step = c.layers("num_hidden_layers"), c.size("expert_layer_period", default=2)
+    offset = c.size("expert_layer_offset", default=1, least=0)
+    sparse = sum(i % step == offset for i in range(layers))
+    if c.size("num_experts", "num_local_experts") == 1:
+        sparse = 0
+    return {"experts.dense_layers": layers - sparse, "mlp_layers": layers}
+
+
+@_for(_READ, "granitemoehybrid")
+def _granite_hybrid(c: Config) -> dict[str, Any]:
+    """Experts beside a shared network, or that network alone."""
+    shared, count = c.size("shared_intermediate_size"), c.optional("num_local_experts", least=0)
+    if not count:
+        return {"d_ff": shared}
+    width, active = c.size("intermediate_size"), c.size("num_experts_per_tok")
+    values = {"count": count, "active": active, "width": width, "shared": 1}
+    return {f"experts.{name}": n for name, n in (values | {"shared_width": shared}).items()}
+
+
+@_for(_READ, "ernie4_5_moe")
+def _ernie(c: Config) -> dict[str, Any]:
+    layers = c.layers("num_hidden_layers")
+    start = c.size("moe_layer_start_index", default=1, least=0, most=layers)
+    end = c.values.get("moe_layer_end_index", layers - 1)
+    end = layers - 1 if end == -1 else c.size("moe_layer_end_index", default=layers - 1)
+    return {"experts.dense_layers": layers - max(0, min(end, layers - 1) - start + 1)}
+
+
+@_for(_READ, "llama4_text", "llama4")
+def _llama4(c: Config) -> dict[str, Any]:
+    layers, step = c.layers("num_hidden_layers"), c.size("interleave_moe_layer_step", default=1)
+    sparse = c.whole_numbers("moe_layers") or list(range(step - 1, layers, step))
+    rotary = c.whole_numbers("no_rope_layers") or [(i + 1) % 4 for i in range(layers)]
+    c.remarks.append("attention in chunks is counted as attention in a window of that size")
+    window = c.size("attention_chunk_size", default=8192)
+    near = sum(map(bool, rotary[:layers]))
+    return {
+        "experts.dense_layers": layers - len(set(sparse)),
+        "window": window,
+        "window_layers": near,
+    }
+
+
+@_for(_READ, "flint")
+def _flint(c: Config) -> dict[str, Any]:
+    layers = c.layers("num_hidden_layers")
+    dense = (
+        [0, 1] if c.values.get("mlp_only_layers") is None else c.whole_numbers("mlp_only_layers")
+    )
+    near = sum(i > 1 and i % 4 != 1 and i != layers - 1 for i in range(layers))
+    windows = c.windows(layers, c.size("sliding_window", default=513), near)
+    return windows | {"experts.dense_layers": len(set(dense))}
 
 
 @_for(_READ, "deepseek_v2", "deepseek_v3")
@@ -515,13 +610,59 @@ def _write_t5(a: Architecture) -> dict[str, Any]:
     return {"feed_forward_proj": "gated-gelu" if a.gated else "relu"}
 
 
+@_for(_READ, "bart", "whisper")
+def _bart(c: Config) -> dict[str, Any]:
+    """The decoder's sizes, which the encoder must share; tables of positions of each stack."""
+    for name in ("attention_heads", "ffn_dim"):
+        if c.size(f"encoder_{name}") != c.size(f"decoder_{name}"):
+            c.refuse(f"encoder_{name}", "another value than the decoder's is not described here")
+    if c.kind == "bart":  # two rows stand before the first position
+        return {"learned_positions": c.size("max_position_embeddings") + 2}
+    c.remarks.append("operations of the convolutions before the encoder are not counted")
+    d, bins = c.size("d_model"), c.size("num_mel_bins", default=80)
+    attentions = c.layers("encoder_layers") + 2 * c.layers("decoder_layers")
+    return {
+        "extra": (
+            ("convolutions of the input", 3 * d * (bins + d) + 2 * d),
+            ("positions of the encoder", c.size("max_source_positions", default=1500) * d),
+            ("biases of queries and values", 2 * d * attentions),
+        )
+    }
+
+
+@_for(_READ, "recurrent_gemma")
+def _recurrent_gemma(c: Config) -> dict[str, Any]:
+    if c.size("intermediate_size") % 2:
+        c.refuse("intermediate_size", "it is not even; it counts both matrices of the gate")
+    window = c.size("attention_window_size", default=2048)
+    return {"d_ff": c.size("intermediate_size") // 2, "window": window}
+
+
+@_for(_READ, "lfm2")
+def _lfm2(c: Config) -> dict[str, Any]:
+    inner, step = (
+        c.size("block_ff_dim", "intermediate_size"),
+        c.size("block_multiple_of", default=256),
+    )
+    c.only("block_ffn_dim_multiplier", 1.0, 1, None)
+    if c.flag("block_auto_adjust_ff_dim", True):
+        inner = step * math.ceil(2 * inner // 3 / step)
+    return {"d_ff": inner}
+
+
+@_for(_READ, "ouro")
+def _ouro(c: Config) -> dict[str, Any]:
+    own, times = c.layers("num_hidden_layers"), c.size("total_ut_steps", default=4, most=1000)
+    return {"layers": own * times, "unique_layers": own}
+
+
 @_for(_READ, "bert")
 def _bert(c: Config) -> dict[str, Any]:
     c.remarks.append("counted as a masked language model: without the pooler")
     return {"context": c.size("max_position_embeddings")}
 
 
-@_for(_READ, "roberta", "xlm-roberta")
+@_for(_READ, "roberta", "xlm-roberta", "camembert")
 def _roberta(c: Config) -> dict[str, Any]:
     # Positions are counted from the row after the padding's on: by default the third.
     rows, padding = c.size("max_position_embeddings"), c.size("pad_token_id", default=1, least=0)

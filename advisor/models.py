@@ -97,9 +97,9 @@ def model(name: str) -> Model:
     Raises:
         UsageError: for an unknown name, with those like it.
     """
-    known = {_spelling(m.name): m for m in models()}
+    known = {spelling(m.name): m for m in models()}
     # The Hub puts a maker and a slash before the name; SoViT's own name has a slash.
-    for wanted in (_spelling(name), _spelling(name.rsplit("/", 1)[-1])):
+    for wanted in (spelling(name), spelling(name.rsplit("/", 1)[-1])):
         if wanted in known:
             return known[wanted]
     longer = [key for key in known if wanted and key.startswith(wanted)]
@@ -111,8 +111,8 @@ def model(name: str) -> Model:
     )
 
 
-def _spelling(name: str) -> str:
-    # Dots stay: Llama-3.1-8B is not Llama-31-8B.
+def spelling(name: str) -> str:
+    """A name without what people write differently. Dots stay: Llama-3.1-8B is not Llama-31-8B."""
     return re.sub(r"[^a-z0-9.]", "", name.lower())
 
 

@@ -45,6 +45,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _OF_SIZES = ("count", "known_by", "kind", "ff_multiple")
 HAVE, TASK = "What you have (at least one, or a task)", "A task instead of a size, or beside it"
 SPLIT, USED = "Parallel training", "How it is trained and used"
+TRAINING = "Training on the GPUs"
 
 
 def _option(
@@ -95,20 +96,13 @@ def _configuration(path: str) -> Architecture:
 
 
 def _listed(name: str) -> Architecture:
-    """The net of a published model, of which it is said how its shape is known, if from memory."""
-    from .models import architecture, model
+    """The net of a published model; where its shape was not read in its source, that is said."""
+    from .published import published
 
-    try:
-        listed = model(name)
-    except UsageError as error:
-        nearest = str(error).rpartition("; try ")[2]
-        raise UsageError(
-            f"{quoted(name)} is neither a size, such as 1.3B, nor a listed model; try {nearest}, "
-            "or --hf with the path of a config.json"
-        ) from None
-    unread = f"the shape of {listed.name} was not read in its source"
-    known = () if listed.status == "seen" else (unread,)
-    return architecture(listed).with_(remarks=known)
+    found, seen = published(name), ("seen", "printed")
+    unread = f"the shape of {found.architecture.name} was not read in its source"
+    known = () if found.mark in seen else (unread,)
+    return found.architecture.with_(remarks=(*found.architecture.remarks, *known))
 
 
 def _year(text: str) -> int:
@@ -125,6 +119,7 @@ _have, _task = partial(_option, HAVE), partial(_option, TASK)
 _shape = partial(_option, "What the shape must obey")
 _experts = partial(_option, "Mixture of experts")
 _split = partial(_option, SPLIT)
+_on_gpus = partial(_option, TRAINING, needs=("gpu",))
 _trained = partial(_option, USED)
 _TIMED = ("ms_per_token", "tokens_per_second")
 _STORED = (*_TIMED, "memory", "hf")
@@ -203,6 +198,23 @@ class Question:
         "PATH",
         _configuration,
         of="config",
+    )
+
+    zero: int | None = _on_gpus("Stage of ZeRO, 0 to 3.", "STAGE", example=1, least=0)
+    recompute: str | None = _on_gpus(
+        "What of a layer is computed again: none, selective or full.",
+        "WHICH",
+        choices=("none", "selective", "full"),
+    )
+    microbatch: int | None = _on_gpus("Sequences at a time.", "COUNT", example=1)
+    batch: int | None = _on_gpus("Sequences of a step.", "COUNT", example=512)
+    expert_parallel: int | None = _on_gpus(
+        "GPUs among which the experts of a layer are divided.", "GPUS", example=8
+    )
+    measured: Fit | None = _on_gpus(  # noqa: RUF009
+        "Measured training steps: a CSV file as for --latency, ms of a step of --batch.",
+        "FILE",
+        _latencies,
     )
 
     head_width: int | None = _shape("Width of one head.", "WIDTH", example=128)
@@ -386,7 +398,10 @@ def completed(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Fu
 def of_sizes(option: Field[Any]) -> bool:
     """Whether a range of sizes can have it: it is about the shape or its training, not about what
     there is to spend."""
-    return option.metadata.get("heading") not in (HAVE, TASK, None) or option.name in _OF_SIZES
+    return (
+        option.metadata.get("heading") not in (HAVE, TASK, TRAINING, None)
+        or option.name in _OF_SIZES
+    )
 
 
 def _keyword_of(option: Field[Any]) -> str:
@@ -416,7 +431,8 @@ def _value(option: Field[Any], name: str, value: Any) -> Any:
         return value
     if example := facts.get("example"):
         what = facts.get("what", f"value of {flag(option.name)}")
-        return parse_count(value, what, f"{flag(option.name)} {example}")
+        least = facts.get("least", 1)
+        return parse_count(value, what, f"{flag(option.name)} {example}", least)
     if accepted := facts.get("choices"):
         choice = value.strip().lower()
         if choice not in accepted:

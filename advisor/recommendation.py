@@ -8,12 +8,12 @@ from typing import Any
 from .answer import Answer
 from .base.quantities import UsageError
 from .budgets import Budget
-from .decide import decide, judge, judge_shape
+from .decide import decide, given_net, judge, judge_shape
 from .question import Question, typed as typed_as
 from .rules import rules
 from .shapes import Constraints, demands_of
 from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
-from .words import answer_of, answer_to_task
+from .words import answer_of, answer_to_task, hybrid_answer
 
 
 def recommend(
@@ -74,6 +74,10 @@ def answer_to(
         refuse_options(typed)
         if question.atlas is not None:
             raise UsageError("--atlas extends the tasks, and none is asked for; give --task TASK")
+    if config is not None and config.mixed:
+        # Nothing is known of how to split layers of several kinds.
+        net, resolved = given_net(config, have or Budget(), demanded, ("context",))
+        return hybrid_answer(net, resolved, demanded, tasks)
     if config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)
     elif None not in (demanded.layers, demanded.width) and (have is None or have.size is None):

@@ -88,7 +88,11 @@ class Rule:
 
 
 def _aspect(ratio: float) -> Callable[[float], float]:
-    return lambda size: laws.aspect_depth(size, ratio)
+    return partial(laws.aspect_depth, aspect=ratio)
+
+
+def _sloped(size: float, *, ratio: float, slope: float) -> float:
+    return laws.aspect_depth(size, ratio * (size / 3e8) ** slope)
 
 
 def _through(
@@ -146,7 +150,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         "completep-least": _aspect(least[completep]),
         "nanochat": _aspect(64),
         "marin": laws.marin_depth,
-        "delusion": lambda size: laws.logarithmic_depth(size, 2.43),
+        "delusion": partial(laws.logarithmic_depth, slope=2.43),
         "gemstones": partial(_through, cells),
         "knee": laws.knee_depth,
         "built": _built,
@@ -199,11 +203,9 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
     (small, start), *_, (large, end) = best_ratios("CompleteP", NetKind("mup"))
     slope = math.log(end / start) / math.log(large / small)
 
-    def sloped(ratio: float) -> Callable[[float], float]:
-        return lambda size: laws.aspect_depth(size, ratio * (size / 3e8) ** slope)
-
     def rule_at(kind: str, ratio: float, law: Callable[[float], float], **more: Any) -> Rule:
-        formula = f"d / L = {ratio:.3g}" + f" (N / 3e8)^{slope:.2f}" * (kind == "slope")
+        steep = f" (N / 3e8)^{slope:.2f}" if kind == "slope" else ""
+        formula = f"d / L = {ratio:.3g}{steep}"
         key, own = f"{kind}-{ratio:.3g}", "depthlaw, advisor/rules.py"
         return Rule(key, formula, formula, "default", law, own, "derived", 2026, None, **more)
 
@@ -212,4 +214,5 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
         return tuple(constant)
     read: dict[str, Any]
     read = {"remark": "the slope is that of muP's best ratios", "read_off": "CompleteP"}
-    return (*constant, *(rule_at("slope", r, sloped(r), **read) for r in FAMILY))
+    sloped = partial(_sloped, slope=slope)
+    return (*constant, *(rule_at("slope", r, partial(sloped, ratio=r), **read) for r in FAMILY))

@@ -1,18 +1,18 @@
 """The ladder of shapes that the advisor recommends: what can be built near a rule, at any size.
 
 Which shapes stand on the ladder depends on the constraints and on the rule, not on the budget; the
-recommendation is the one nearest to the budget. So more parameters never give a smaller net, and a
-recommended net's own size, asked for again, gives the same net. Where widths are too coarse for any
-shape near the rule, shapes of other depths fill the gap; they are fixed as well.
+recommendation is the nearest to the budget among those of the budget's depth. So more parameters
+never give a smaller net, and a recommended net's own size, asked for again, gives the same net. The
+depth of a budget is that of the rule, whatever demands say of how a layer is divided; where they
+leave no shape of that depth and size, shapes of other depths stand in.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from .architecture import Architecture
@@ -20,15 +20,14 @@ from .shapes import (
     CLOSE,
     DEEPEST,
     DEFAULTS,
-    LEAST_ASPECT,
     MOST_ASPECT,
     Constraints,
     Measure,
+    Shape,
     Target,
     Template,
-    depth_at_aspect,
     legal_depths,
-    middle,
+    measure,
     nearest,
     nearest_depth,
     real_width,
@@ -36,19 +35,26 @@ from .shapes import (
     squares,
     template,
     terms,
+    undivided,
     unlooped,
 )
 
 # Sizes that shapes are aimed at: this many for a factor e, so 0.8 % apart.
 _STEPS = 128
+# A shape of the budget's depth is taken where its size is so near, as a logarithm, though others
+# are nearer; one whose size is further from the budget is worth a warning.
+WORTH_SAYING = 0.02
 # How far a shape on the ladder may be from the size that it was aimed at, as a logarithm.
 _OFF = 0.1
+# How far a rung of each tier but the last may be from a size.
+_WITHIN = ((1, WORTH_SAYING), (2, WORTH_SAYING))
 # How far a recommended shape may be from the size that was asked for, as a logarithm.
 FARTHEST = 0.25
-# Rounding gives some net a layer less than one that is smaller by up to this, as a logarithm.
-_TURNED, _MOST_TURNED = 0.02, 8
+# Depths so near to a budget's, as a logarithm, but for the next ones no more than so many on each
+# side, are tried before the shape of a layer is given up.
+NEAR_RULE, _NEIGHBOURS, _NEXT = 0.1, 8, 0.03
 # How many depths are tried where none near the rule can be built.
-_MOST_DEPTHS = 256
+_MOST_DEPTHS = 32
 
 
 class Rung(NamedTuple):
@@ -56,7 +62,10 @@ class Rung(NamedTuple):
 
     size: int
     architecture: Architecture
-    on_rule: bool = True  # False: none near the rule can be built
+    # 0: of the depth of a budget of its size. Of another where that has no shape: 1: of one next to
+    # it, or within 3 %, 2: of another, 3: it has not the size that it was aimed at.
+    tier: int = 0
+    far: bool = False  # the depth of a budget of its size is far from its own
 
 
 @dataclass(frozen=True)
@@ -69,78 +78,89 @@ class Ladder:
             token's own count: active ones, and looped layers as often as they are passed.
         of: the count that sizes are given by.
         at_least: take the next legal depth that is not below the rule, instead of the nearest.
-        inside: which shapes may stand in where none near the rule can be built.
+        inside: the depths of nets of so many parameters in all that may stand in where none near
+            the rule can be built.
     """
 
     constraints: Constraints
     depth: Callable[[float, float], float]
     of: Measure = "total"
     at_least: bool = False
-    inside: Callable[[Architecture], bool] = lambda architecture: False
+    inside: Callable[[float], range] = lambda total: range(0)
     _starts: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
-    _templates: dict[float, Template] = field(default_factory=dict, compare=False, repr=False)
-    _rungs: dict[tuple[int, bool], Rung | None] = field(
+    _templates: dict[tuple[float, bool], Template] = field(
         default_factory=dict, compare=False, repr=False
     )
+    _depths: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
+    _counting: dict[Rung, bool] = field(default_factory=dict, compare=False, repr=False)
+    _rungs: dict[int, Rung | None] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, size: float) -> Rung | None:
-        """The rung nearest to a size, by the ratio; of equally near ones the smaller. None where
-        there is none within a quarter."""
-        # Shapes off the rule are further from those on it than FARTHEST: so near, none is nearer.
-        for reach in (0.01, FARTHEST / 2):
-            rung = _closest(self._on_rule(size, size, reach), size, reach)
-            if rung:
-                return rung
-        return _closest(self.around(size, size), size, FARTHEST)
+        """The rung for a size: within 2 % the nearest of the budget's depth, or else of those next
+        to it, or of all that have the size they were aimed at; or else the nearest of all within a
+        quarter; by the ratio, and of equally near ones the smaller. None where there is none."""
+        for tier, reach in ((0, 0.0), *_WITHIN, (3, _OFF), (3, FARTHEST)):
+            if found := self._nearest(size, tier, reach):
+                return found
+        return None
 
-    def around(self, low: float, high: float) -> list[Rung]:
-        """All rungs from `low` to `high` and, as a logarithm, FARTHEST beyond, and some more;
-        smallest first, one of each size."""
-        rungs = self._on_rule(low, high, FARTHEST)
-        if _gaps(rungs, low, high):
-            rungs = self._on_rule(low, high, 2 * FARTHEST)
-            between = (
-                rung
-                for gap in _gaps(rungs, low, high)
-                for k in _aims(*gap, _OFF)
-                if (rung := self._rung(k, False)) and gap[0] < rung.size < gap[1]
-            )
-            by_size = {rung.size: rung for rung in (*rungs, *between)}
-            rungs = [by_size[size] for size in sorted(by_size)]
-        return rungs
+    def budget_depth(self, size: float) -> int:
+        """The depth of a budget: the legal one for the rule, whatever shapes there are."""
+        return self._depth(_aim(size))
 
-    def _on_rule(self, low: float, high: float, reach: float) -> list[Rung]:
-        # No shape that was aimed at a size further away is so near.
-        rungs = {
-            rung.size: rung
-            for k in _aims(low, high, reach + _TURNED + _OFF)
-            if (rung := self._rung(k))
-        }
-        return _rising([rungs[size] for size in sorted(rungs)])
+    def _of_its_depth(self, size: float) -> Rung | None:
+        here, found = _aim(size), []
+        for step in (1, -1):
+            for k in range(here, _aim(size, step * (WORTH_SAYING + CLOSE)) + 2 * step, step):
+                if self._depth(k) != self._depth(here):
+                    break
+                found.append(self._rung(k))
+        return _closest((rung for rung in found if rung and not rung.tier), size, WORTH_SAYING)
 
-    def _rung(self, k: int, on_rule: bool = True) -> Rung | None:
-        if (k, on_rule) not in self._rungs:
-            target = Target(math.exp(k / _STEPS), self.of)
-            self._rungs[k, on_rule] = (self._nearest_rung if on_rule else self._elsewhere)(target)
-        return self._rungs[k, on_rule]
+    def _nearest(self, size: float, tier: int, reach: float) -> Rung | None:
+        """The nearest rung of all up to a tier."""
+        if not tier:
+            return self._of_its_depth(size)
+        far = reach + (_OFF if tier == 3 else CLOSE)
+        aims = range(_aim(size, -far) - 1, _aim(size, far) + 2)
+        rungs = (rung for k in aims if (rung := self._rung(k)) and rung.tier <= tier)
+        return _closest(filter(self._counts, rungs), size, reach)
 
-    def _template(self, target: Target) -> Template:
-        below = size_class(target).below
-        if below not in self._templates:
-            self._templates[below] = template(target, self.constraints)
-        return self._templates[below]
+    def _counts(self, rung: Rung) -> bool:
+        """Whether no rung of a better tier is taken for its own size."""
+        if rung not in self._counting:
+            better = ((0, 0.0), *_WITHIN)[: rung.tier]
+            self._counting[rung] = not any(self._nearest(rung.size, *tier) for tier in better)
+        return self._counting[rung]
 
-    def _nearest_rung(self, target: Target) -> Rung | None:
-        t = self._template(target)
-        depths = legal_depths(self.constraints, 1, DEEPEST)
-        wanted = max(self._crossing_depth(target, t, depths[0]), self._held(target, depths[0]))
+    def _rung(self, k: int) -> Rung | None:
+        if k not in self._rungs:
+            self._rungs[k] = self._rung_aimed_at(k)
+        return self._rungs[k]
+
+    def _template(self, target: Target, *, divided: bool = True) -> Template:
+        """The template of the shapes, or of those without demands on how a layer is divided."""
+        key = size_class(target).below, divided or self.constraints.width is not None
+        if key not in self._templates:
+            c = self.constraints if key[1] else undivided(self.constraints)
+            self._templates[key] = template(target, c)
+        return self._templates[key]
+
+    def _depth(self, k: int) -> int:
+        """The depth of a budget of the size of an aim; 0 where none can be built."""
+        if k not in self._depths:
+            self._depths[k] = self._legal_depth(_target(k, self.of))
+        return self._depths[k]
+
+    def _legal_depth(self, target: Target) -> int:
+        t, depths = self._template(target), legal_depths(self.constraints, 1, DEEPEST)
+        wanted = max(self._crossing_depth(target, depths[0]), self._held(target, depths[0]))
         place = (
             min(bisect_left(depths, wanted), len(depths) - 1)
             if self.at_least
             else depths.index(nearest_depth(self.constraints, wanted))
         )
-        shape = nearest(target, t, depths[place])
-        if shape is None:
+        if nearest(target, t, depths[place]) is None:
             # The deepest that can be built.
             place = bisect_left(
                 depths, True, 0, place, key=lambda layers: nearest(target, t, layers) is None
@@ -148,43 +168,69 @@ class Ladder:
             shape = nearest(target, t, depths[place - 1]) if place else None
             # A net so wide would be none that anybody has built.
             if shape is None or shape.architecture.aspect > MOST_ASPECT:
-                return None
-        if abs(math.log(shape.value / target.value)) > _OFF:
-            return None
-        return Rung(round(shape.value), shape.architecture)
+                return 0
+            place -= 1
+        return depths[place]
 
-    def _elsewhere(self, target: Target) -> Rung | None:
-        """The shape inside that is nearest to the rule, among those that reach the size, or else
-        that come near it."""
-        t = self._template(target)
-        if t.demanded.width is not None:
+    def _rung_aimed_at(self, k: int) -> Rung | None:
+        target, budget = _target(k, self.of), self._depth(k)
+        own = nearest(target, self._template(target), budget) if budget else None
+        if own is None:
             return None
-        least, most = (depth_at_aspect(target, t, d) for d in (MOST_ASPECT, LEAST_ASPECT))
-        depths = legal_depths(self.constraints, math.ceil(least), math.floor(most))
-        wanted = self._crossing_depth(target, t, legal_depths(self.constraints, 1, DEEPEST)[0])
-        rung, outside = None, set()
-        # Of thousands every so many is enough.
-        depths = depths[:: 1 + len(depths) // _MOST_DEPTHS]
-        for layers in sorted(depths, key=lambda n: abs(math.log(n / wanted))):
-            shape, deeper = nearest(target, t, layers), layers > wanted
-            off = abs(math.log(shape.value / target.value)) if shape else math.inf
-            if not shape or off > _OFF or deeper in outside:
-                continue
-            if not self.inside(shape.architecture):
-                outside.add(deeper)  # and so are those beyond it
-            elif off <= CLOSE or rung is None:
-                rung = Rung(round(shape.value), shape.architecture, False)
-                if off <= CLOSE:
+        first, last = sorted((k, _aim(own.value)))
+        stays = all(self._depth(aim) == budget for aim in range(first, last + 1))
+        if own.fits and stays:
+            return Rung(round(own.value), own.architecture)
+        near = []
+        for shape in self._shapes(target, self._near(budget), budget):
+            near.append(shape)
+            if shape.fits:
+                break
+        reached = sorted(filter(_reached, near), key=lambda shape: not shape.fits)
+        if _reached(own) and stays and not reached[0].fits:
+            return Rung(round(own.value), own.architecture)
+        if not reached and self.constraints.width is None:
+            inside = self.inside(measure(own.architecture, "total") * target.value / own.value)
+            depths = legal_depths(self.constraints, inside.start, inside.stop - 1)
+            # Of hundreds every so many is enough.
+            depths = depths[:: 1 + len(depths) // _MOST_DEPTHS]
+            for shape in self._shapes(target, depths, budget):
+                near.append(shape)
+                if _reached(shape):
+                    reached = [shape]
                     break
-        return rung
+        shape = reached[0] if reached else min(near, key=lambda shape: abs(shape.mismatch))
+        a = shape.architecture
+        far = a.layers not in self._near(budget)
+        if abs(math.log(shape.value / target.value)) > _OFF or (
+            far and a.layers not in self.inside(measure(a, "total"))
+        ):
+            return None
+        tier = 3 - bool(reached) - bool(reached and a.layers in self._near(budget, _NEXT))
+        return Rung(round(shape.value), a, tier, far)
+
+    def _near(self, budget: int, most: float = NEAR_RULE) -> list[int]:
+        """The legal depths near a budget's: the next ones, or up to a distance."""
+        depths = legal_depths(self.constraints, 1, DEEPEST)
+        place = bisect_left(depths, budget)
+        few = depths[max(0, place - _NEIGHBOURS) : place + _NEIGHBOURS + 1]
+        ends = depths[max(0, place - 1)], depths[min(place + 1, len(depths) - 1)]
+        near = math.exp(most)
+        return [n for n in few if n in ends or budget / near <= n <= budget * near]
+
+    def _shapes(self, target: Target, depths: Iterable[int], budget: int) -> Iterator[Shape]:
+        """The shapes of some depths, those nearest to the budget's first."""
+        t = self._template(target)
+        order = sorted(depths, key=lambda layers: abs(math.log(layers / budget)))
+        return (shape for layers in order if (shape := nearest(target, t, layers)))
 
     def rule_depth(self, target: Target) -> float:
         """The depth where the rule meets a size, whatever loops and stages divide."""
-        return self._crossing_depth(target, self._template(target), 1)
+        return self._crossing_depth(target, 1)
 
-    def _crossing_depth(self, target: Target, t: Template, least: int) -> float:
+    def _crossing_depth(self, target: Target, least: int) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
-        c = self.constraints
+        c, t = self.constraints, self._template(target, divided=False)
         once = unlooped(t)
         passes = 1 if self.of == "flops" else c.loops
 
@@ -212,48 +258,36 @@ class Ladder:
         start = DEFAULTS[place - 1].below * (2 if self.of == "flops" else 1)
         if start not in self._starts:
             end = target._replace(value=math.nextafter(start, 0))
-            self._starts[start] = max(
-                self._crossing_depth(end, self._template(end), least), self._held(end, least)
-            )
+            self._starts[start] = max(self._crossing_depth(end, least), self._held(end, least))
         return self._starts[start]
 
 
-def _aims(low: float, high: float, reach: float) -> range:
-    """The sizes that shapes are aimed at, from one to another and some further."""
-    return range(
-        math.floor(_STEPS * (math.log(low) - reach)),
-        math.ceil(_STEPS * (math.log(high) + reach)) + 1,
+def _target(k: int, of: Measure) -> Target:
+    """The size of an aim."""
+    return Target(math.exp(k / _STEPS), of)
+
+
+def _aim(size: float, further: float = 0.0) -> int:
+    """The aim nearest to a size, or to one so much further on, as a logarithm."""
+    return round(_STEPS * (math.log(size) + further))
+
+
+def _reached(shape: Shape) -> bool:
+    """Whether a shape has the size that it was aimed at."""
+    return abs(shape.mismatch) <= CLOSE
+
+
+def _closest(rungs: Iterable[Rung], size: float, reach: float) -> Rung | None:
+    """The rung nearest to a size, as far as it is within reach."""
+
+    def far(rung: Rung) -> float:
+        return abs(math.log(rung.size / size))
+
+    return min(
+        (rung for rung in rungs if far(rung) <= reach),
+        key=lambda rung: (far(rung), rung.size),
+        default=None,
     )
-
-
-def _gaps(rungs: Sequence[Rung], low: float, high: float) -> list[tuple[float, float]]:
-    """The ranges of sizes near `low` to `high` that are further than FARTHEST from all rungs."""
-    far = math.exp(FARTHEST)
-    first, last = low / far, high * far
-    # From beyond one rung to before the next.
-    starts = [first, *(max(first, rung.size * far) for rung in rungs)]
-    ends = [*(min(rung.size / far, last) for rung in rungs), last]
-    return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
-
-
-def _rising(rungs: Sequence[Rung]) -> list[Rung]:
-    """Those that are no shallower than a slightly smaller one: what rounding turned round."""
-    return [
-        rung
-        for i, rung in enumerate(rungs)
-        if not any(
-            below.architecture.layers > rung.architecture.layers
-            for below in rungs[max(0, i - _MOST_TURNED) : i]
-            if math.log(rung.size / below.size) <= _TURNED
-        )
-    ]
-
-
-def _closest(rungs: Sequence[Rung], size: float, reach: float) -> Rung | None:
-    # The sizes at which the nearest rung changes.
-    middles = [middle(a.size, b.size) for a, b in pairwise(rungs)]
-    rung = rungs[bisect_left(middles, size)] if rungs else None
-    return rung if rung and abs(math.log(rung.size / size)) <= reach else None
 
 
 def _crossing(beyond: Callable[[float], bool], low: float) -> float:

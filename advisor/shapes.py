@@ -1,15 +1,16 @@
 """Shapes that can be built: for a size and a depth, the nearest width that satisfies constraints.
 
 A net of L layers and width d has A d^2 + B d weights (A and B depend on L), and so many operations
-per token; so the width of a given size is the root of a quadratic, rounded to what heads and
-hardware need. What rounding adds or takes away, the inner width of the feed-forward networks gives
-back, unless its factor is demanded.
+per token; so the width of a given size is the root of a quadratic, rounded to whole heads. What
+rounding adds or takes away, the inner width of the feed-forward networks gives back, as far as most
+published nets go, unless its factor is demanded; then the key-value heads give what they can.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
@@ -18,6 +19,7 @@ from .architecture import Architecture, ArchitectureKind, Experts
 from .base.quantities import UsageError, plural, shown, size
 from .counting import count, flops
 from .grids import Norm, Parametrisation, Residual
+from .practice import heads_built, kv_heads_built, practice
 from .question import typed
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
@@ -28,8 +30,8 @@ NAMES: dict[Measure, str] = {
     "flops": "FLOPs per token",
 }
 
-# How far the inner width may leave its factor when no factor is demanded: published gated nets of
-# more than 5e8 parameters span a wider range (tests/advisor/test_shapes.py compares).
+# How far the inner width of experts, and that of a given configuration at another depth, may leave
+# its factor: published gated nets span a wider range (tests/advisor/test_shapes.py compares).
 LEAST_INNER, MOST_INNER = 0.7, 1.5
 # d / L of the shapes that are listed; published nets have 19 to 205.
 LEAST_ASPECT, MOST_ASPECT = 8, 512
@@ -60,30 +62,30 @@ class Defaults(NamedTuple):
     below: float  # total parameters
     head_width: int
     kv_ratio: int
-    heads: int  # query heads are a multiple of it
     ff_factor: float
-    multiple: int
+    multiple: int  # of the inner width
     vocabulary: int
     tied: bool
 
 
 # Medians over the published dense gated decoders with grouped queries of each class in models.csv
-# (tests/advisor/test_shapes.py derives them from there); `tied` is what most of them are, `heads`
-# divides the heads of nine in ten, and below 5e8 is the ratio. No such net has less than 1e8; there
-# multiples of three heads would leave too few widths.
+# (tests/advisor/test_shapes.py derives them from there); `tied` is what most of them are. No such
+# net has less than 1e8.
 DEFAULTS = (
-    Defaults(1e8, 64, 3, 1, 8 / 3, 64, 49152, True),
-    Defaults(5e8, 64, 3, 3, 8 / 3, 64, 49152, True),
-    Defaults(4e9, 128, 4, 2, 4.0, 128, 151936, True),
-    Defaults(2e10, 128, 4, 4, 3.5, 128, 131072, False),
-    Defaults(math.inf, 128, 8, 8, 3.5, 128, 131072, False),
+    Defaults(5e8, 64, 3, 8 / 3, 64, 49152, True),
+    Defaults(4e9, 128, 4, 4.0, 128, 151936, True),
+    Defaults(2e10, 128, 4, 3.5, 128, 131072, False),
+    Defaults(math.inf, 128, 8, 3.5, 128, 131072, False),
 )
-# Of nets that are not gated nearly all have this factor.
-_PLAIN_FACTOR = 4.0
+# How far the ratio of query to key heads may be from what is aimed at, as a logarithm, for heads
+# that GPUs can share.
+_GROUPED = math.log(2) + 1e-9
+# Of how many widths with heads of one width the best is sought.
+_MOST_WIDTHS = 32
+# Widths are multiples of it, as nearly all published ones are.
+_MULTIPLE = 64
 # Experts are narrow: multiples of 64 or 128 would round them by several per cent.
 _EXPERT_MULTIPLE = 32
-# Where a width is demanded: the first of these that divides it.
-_HEAD_WIDTHS = (128, 64, 96, 80, 72, 256, 32)
 
 
 # What can be said of experts alone.
@@ -149,22 +151,50 @@ def without(c: Constraints, *names: str) -> Constraints:
     return replace(c, **usual)
 
 
+# Demands on how a layer is divided, which are no reason for another depth.
+DIVIDING = ("head_width", "multiple", "kv_ratio", "gated", "ff_factor", "ff_multiple", "tensor")
+
+
+def undivided(c: Constraints) -> Constraints:
+    """The same without demands on how a layer is divided, and on its width.
+
+    >>> undivided(Constraints(tensor=8, ff_factor=3.0, pipeline=4)) == Constraints(pipeline=4)
+    True
+    """
+    return without(c, *DIVIDING, "width")
+
+
 @dataclass(frozen=True)
 class Template:
     """Constraints with all that they leave open filled in at a size: what `template` makes."""
 
     demanded: Constraints
-    head_width: int
+    head_widths: tuple[int, ...]  # the one that is aimed at, then others
+    usual: int  # how many of these are usual; the rest are for where no shape has those
     ratio: int  # of query to key heads, aimed at
     heads: int  # query heads are a multiple of it
-    multiple: int  # and the width a multiple of this
-    step: int  # every legal width is a multiple of it
+    multiple: int  # and the width a multiple of this, or of narrower heads
     ff_factor: float
+    ff_factors: tuple[float, float]  # what the inner width may be to reach a size
     ff_multiple: int
     expert_factor: float  # of one expert's inner width; 0 where its width is demanded
-    free: bool  # whether the inner width may leave its factor to reach a size
     vocabulary: int
     tied: bool
+
+    @property
+    def head_width(self) -> int:
+        """The width of a head that is aimed at."""
+        return self.head_widths[0]
+
+    @property
+    def step(self) -> int:
+        """Every legal width with such heads is a multiple of it."""
+        return self.step_of(self.head_width)
+
+    def step_of(self, head: int) -> int:
+        """The same for heads of another width."""
+        c = self.demanded
+        return c.width or math.lcm(c.multiple or min(self.multiple, head), head * self.heads)
 
 
 class Shape(NamedTuple):
@@ -173,6 +203,7 @@ class Shape(NamedTuple):
     architecture: Architecture
     value: float  # what the target measures
     mismatch: float  # value / target - 1
+    fits: bool = True  # it reaches the size, with as many heads as somebody built
 
 
 # --- constraints ----------------------------------------------------------------------------------
@@ -191,48 +222,48 @@ def size_class(target: Target) -> Defaults:
 def template(target: Target, c: Constraints) -> Template:
     """The constraints with the defaults of this size filled in, checked.
 
-    Heads must divide among tensor-parallel devices. A demanded ratio of query to key heads must
-    divide the heads; by default the divisor nearest to the ratio of the size class is taken, and
-    where neither ratio, head width nor devices are demanded, heads come in the multiples of the
-    class.
+    Heads must divide among tensor-parallel devices, and a demanded ratio of query to key heads must
+    divide the heads.
 
     Raises:
         UsageError: where demands contradict each other or no net can meet them.
 
     >>> t = template(Target(3e9), Constraints(vocabulary=32000))
     >>> t.head_width, t.step, t.ff_factor, t.vocabulary, t.tied
-    (128, 256, 4.0, 32000, True)
+    (128, 128, 4.0, 32000, True)
     >>> template(Target(3e9), Constraints(kv_ratio=4, tensor=2)).step
     1024
     """
     _check_numbers(c)
     _check_kind_and_experts(c)
-    default = size_class(target)
-    head = c.head_width or default.head_width
-    if c.width is not None and c.head_width is None:
-        head = next((h for h in (head, *_HEAD_WIDTHS) if c.width % h == 0), head)
+    default, built = size_class(target), practice()
+    heads = c.tensor * (c.kv_ratio or 1)
+    widths = (c.head_width,) if c.head_width else (default.head_width, *built.head_widths)
+    usual = len({*built.usual_head_widths} & {*widths}) or 1
+    if c.width is not None:
+        legal = [h for h in widths if c.width % h == 0]
+        widths = (*(h for h in legal if c.width // h % heads == 0), *legal, *widths)
+        usual = len({*legal}) or 1
+    widths = tuple(dict.fromkeys(widths))
     _check_layers(c)
-    _check_width(c, head)
+    _check_width(c, widths[0])
     # An encoder has no cache to save.
     ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
-    heads = c.tensor * (c.kv_ratio or 1)
-    if not c.kv_ratio and not c.head_width and c.tensor == 1 and c.kind == "decoder":
-        heads = default.heads
     inner = c.ff_multiple or (_EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple)
-    factor = c.ff_factor or (default.ff_factor if c.gated else _PLAIN_FACTOR)
+    low, high = built.factors[c.gated]
+    factor = c.ff_factor or min(max(default.ff_factor, low), high)
     used = c.active_experts + c.shared_experts
-    multiple = c.multiple or default.multiple
     return Template(
         c,
-        head,
+        widths,
+        usual,
         ratio,
         heads,
-        multiple,
-        c.width or math.lcm(multiple, head * heads),
+        c.multiple or (1 if c.head_width else _MULTIPLE),
         factor,
+        (factor, factor) if c.ff_factor or c.experts else (low, high),
         math.lcm(inner, c.tensor),
         factor / used if used and not c.expert_width else 0.0,
-        not (c.expert_width if c.experts else c.ff_factor),
         c.vocabulary or default.vocabulary,
         default.tied if c.tied is None else c.tied,
     )
@@ -363,21 +394,27 @@ def _check_width(c: Constraints, head: int) -> None:
 
 
 @cache
-def ratio_near(heads: int, ratio: int) -> int:
-    """The divisor of the heads nearest to a ratio (by quotient; of equally near ones the smaller).
+def key_heads(heads: int, ratio: int, devices: int) -> tuple[int, ...]:
+    """Key heads for so many query heads, the best first: those that somebody built, with a ratio
+    of the two within a factor of 2 of what is aimed at, that 4 GPUs can share, and then the nearest
+    ratio. The devices share them evenly.
 
-    >>> [ratio_near(heads, 4) for heads in (20, 22, 23, 24, 28, 40)]
-    [4, 2, 1, 4, 4, 4]
+    >>> [key_heads(heads, 4, 1)[0] for heads in (9, 12, 16, 20, 24, 32, 56, 128)]
+    [3, 4, 4, 4, 8, 8, 8, 16]
     """
-    divisors = [r for r in range(1, heads + 1) if heads % r == 0]
-    return min(divisors, key=lambda r: (round(abs(math.log(r / ratio)), 9), r))
+
+    def order(keys: int) -> tuple[bool, bool, bool, float, int]:
+        far = _apart(heads / keys, ratio)
+        return not kv_heads_built(keys, heads), far > _GROUPED, keys % 4 > 0, far, keys
+
+    small = [keys for keys in range(1, math.isqrt(heads) + 1) if heads % keys == 0]
+    legal = {*small, *(heads // keys for keys in small)}
+    return tuple(sorted((keys for keys in legal if keys % devices == 0), key=order))
 
 
-def key_heads(t: Template, heads: int) -> int:
-    """Key heads for so many query heads; tensor-parallel devices share them evenly."""
-    if t.demanded.kv_ratio:
-        return heads // t.ratio
-    return heads // ratio_near(heads // t.demanded.tensor, t.ratio)
+def _apart(one: float, other: float) -> float:
+    """How far two numbers are apart, as a logarithm that is equal where they are."""
+    return round(abs(math.log(one / other)), 9)
 
 
 def legal_depths(c: Constraints, least: int, most: int) -> range:
@@ -454,9 +491,9 @@ class Terms(NamedTuple):
         return width * (inside + self.linear)
 
 
-def terms(t: Template, layers: float, of: Measure) -> Terms:
-    """The size of nets of so many layers, as often as a token passes them; counting counts the
-    same.
+def terms(t: Template, layers: float, of: Measure, head: int | None = None) -> Terms:
+    """The size of nets of so many layers, as often as a token passes them, with heads as wide as is
+    aimed at, or given; counting counts the same.
     """
     c, run = t.demanded, of == "flops"
     attention, mlps, norms, last = (3, 2, 5, 2) if c.kind == "encoder-decoder" else (1, 1, 2, 1)
@@ -478,15 +515,15 @@ def terms(t: Template, layers: float, of: Measure) -> Terms:
     if of != "nonembedding":
         linear = linear + t.vocabulary * (2 - t.tied)
         if c.kind == "encoder-decoder":  # one table of each stack, of a number for every head
-            linear = linear + 2 * RELATIVE_BUCKETS / t.head_width
+            linear = linear + 2 * RELATIVE_BUCKETS / (head or t.head_width)
     return Terms(square, square, inner, expert, linear)
 
 
-def real_width(value: float, s: Terms, t: Template) -> float:
+def real_width(value: float, s: Terms, t: Template, factor: float | None = None) -> float:
     """The real width at which a size is reached, with key heads and inner widths in proportion:
-    the positive root of A d^2 + B d = value.
+    the positive root of A d^2 + B d = value. The factor of d_ff is that of the template, or given.
     """
-    a = s.square + s.kv / t.ratio + s.inner * t.ff_factor + s.expert * t.expert_factor
+    a = s.square + s.kv / t.ratio + s.inner * (factor or t.ff_factor) + s.expert * t.expert_factor
     b = s.linear + s.expert * (t.demanded.expert_width or 0)
     # Without the difference of two near numbers that -b + sqrt(...) would be.
     return 2 * value / (b + (b * b + 4 * a * value) ** 0.5)
@@ -519,74 +556,136 @@ def inner_widths(value: float, s: Terms, t: Template, width: int, keys: int) -> 
     """Inner widths of a dense and of an expert network with which a size is met best at a width.
 
     They are those of the factor, unless they are free: then what is missing or too much is divided
-    among them, as far as LEAST_INNER and MOST_INNER allow. Of a net with experts these alone are
-    free.
+    among them, as far as the template allows. Of a net with experts these alone are free, from
+    LEAST_INNER to MOST_INNER of what their factor gives.
     """
-    c = t.demanded
-    inner = rounded(t.ff_factor * width, t.ff_multiple)
-    expert = 0
-    if c.experts:
-        expert = c.expert_width or rounded(t.expert_factor * width, t.ff_multiple)
-    if not t.free:
-        return inner, expert
-    was, slope = (expert, s.expert) if c.experts else (inner, s.inner)
-    missing = value - s.value(width, keys, inner, expert)
-    now = rounded(was + missing / (slope * width), t.ff_multiple)
-    low, high = (rounded(share * was, t.ff_multiple) for share in (LEAST_INNER, MOST_INNER))
-    now = min(max(now, low), high)
-    return (inner, now) if c.experts else (now, expert)
+    c, multiple = t.demanded, t.ff_multiple
+    inner = rounded(t.ff_factor * width, multiple)
+    if not c.experts:
+        low, high = (factor * width / multiple for factor in t.ff_factors)
+        if low < high:
+            free = (value - s.value(width, keys, 0, 0)) / (s.inner * width * multiple)
+            inner = max(min(round(free), math.floor(high)), math.ceil(low), 1) * multiple
+        return inner, 0
+    expert = c.expert_width or rounded(t.expert_factor * width, multiple)
+    if not c.expert_width:
+        missing = value - s.value(width, keys, inner, expert)
+        now = rounded(expert + missing / (s.expert * width), multiple)
+        low, high = (rounded(share * expert, multiple) for share in (LEAST_INNER, MOST_INNER))
+        expert = min(max(now, low), high)
+    return inner, expert
 
 
 # --- shapes ---------------------------------------------------------------------------------------
 
 
 def nearest(target: Target, t: Template, layers: int) -> Shape | None:
-    """The shape of so many legal layers that is nearest to a size; None where none has a legal
+    """The shape of so many legal layers that is best near a size; None where none has a legal
     width, or no layer would have experts.
 
-    Of the two legal widths around the real one it is that whose size is nearer; sizes within 1 %
-    count as equally near, and then the nearer width decides.
+    Its size is reached where it can be, with as many heads and key-value heads as somebody built,
+    of a usual width; of such shapes it has about the ratio of both that is aimed at, 4 GPUs share
+    them, heads have the width that is aimed at, the ratio is the nearest to that which is aimed at,
+    and the width to the real one: each as far as those before allow.
     """
     if layers <= t.demanded.dense_layers:
         return None
-    s = terms(t, layers, target.of)
-    real = real_width(target.value, s, t)
-    below, legal = int(real // t.step) * t.step, []
-    for width in (t.step,) if t.demanded.width else (below, below + t.step):
-        # Where the least width is more than twice the real one, there is no shape.
-        if not width or (not below and not t.demanded.width and width > 2 * real):
+    best, fits = None, False
+    for heads in (t.head_widths[: t.usual], t.head_widths[t.usual :]):
+        found = [
+            each
+            for place, head in enumerate(heads)
+            for each in _found(target, t, layers, head, place)
+        ]
+        if not found:
             continue
-        keys = key_heads(t, width // t.head_width)
-        inner, expert = inner_widths(target.value, s, t, width, keys * t.head_width)
-        value = s.value(width, keys * t.head_width, inner, expert)
-        off = max(abs(value / target.value - 1), CLOSE)
-        legal.append((off, abs(width - real), width, keys, inner, expert, value))
-    if not legal:
+        other = min(found)
+        fits = other[:2] == (0.0, 0)
+        # What reaches a size may have one number of heads that nobody built.
+        if best is None or fits or (best.off and not other.off and other.unbuilt == 1):
+            best = other
+        if fits:
+            break
+    if best is None:
         return None
-    _, _, width, keys, inner, expert, value = min(legal)
-    c = t.demanded
-    both, experts = c.kind == "encoder-decoder", None
-    if c.experts:
-        used, shared, dense = c.active_experts, c.shared_experts, c.dense_layers
-        experts = Experts(c.experts, used, expert, shared, dense_layers=dense)
-    net = Architecture(
-        layers,
-        width,
-        width // t.head_width,
-        inner,
-        t.vocabulary,
-        c.kind,
-        kv_heads=keys,
-        head_width=t.head_width,
-        gated=c.gated,
-        tied=t.tied,
-        context=c.context,
-        unique_layers=layers // c.loops if c.loops > 1 else None,
-        encoder_layers=layers if both else 0,
-        experts=experts,
-        relative_buckets=RELATIVE_BUCKETS if both else 0,
-    )
-    return Shape(net, value, value / target.value - 1)
+    return Shape(best.net(t, layers), best.value, best.value / target.value - 1, fits)
+
+
+class _Found(NamedTuple):
+    """A shape that is looked at; the least is the best."""
+
+    off: float  # of the size, where it is not reached
+    unbuilt: int  # of the numbers of heads, how many nobody built
+    odd: bool  # whether the ratio is not within a factor of 2 of what is aimed at
+    unshared: int  # of the numbers of heads, how many 4 GPUs cannot share
+    place: int  # of the head width
+    grouped: float  # distance of the ratio from what is aimed at
+    far: float  # of the width from the real one
+    width: int
+    head_width: int
+    keys: int
+    inner: int
+    expert: int
+    value: float
+
+    def net(self, t: Template, layers: int) -> Architecture:
+        c = t.demanded
+        both, experts = c.kind == "encoder-decoder", None
+        if c.experts:
+            used, shared, dense = c.active_experts, c.shared_experts, c.dense_layers
+            experts = Experts(c.experts, used, self.expert, shared, dense_layers=dense)
+        return Architecture(
+            layers,
+            self.width,
+            self.width // self.head_width,
+            self.inner,
+            t.vocabulary,
+            c.kind,
+            kv_heads=self.keys,
+            head_width=self.head_width,
+            gated=c.gated,
+            tied=t.tied,
+            context=c.context,
+            unique_layers=layers // c.loops if c.loops > 1 else None,
+            encoder_layers=layers if both else 0,
+            experts=experts,
+            relative_buckets=RELATIVE_BUCKETS if both else 0,
+        )
+
+
+def _found(target: Target, t: Template, layers: int, head: int, place: int) -> Iterator[_Found]:
+    """Shapes of so many layers with heads of a width: of the widths at which the inner ones can
+    reach a size, and of one beyond each end."""
+    s, c, step = terms(t, layers, target.of, head), t.demanded, t.step_of(head)
+    real = real_width(target.value, s, t)
+    ends = (real_width(target.value, s, t, factor) for factor in reversed(t.ff_factors))
+    below, above = (int(end // step) for end in ends)
+    if c.width is None and not below and step > 2 * real:
+        return  # the least width is too much
+    # Of many widths those whose heads a power of two divides.
+    every = 1 << ((above - below) // _MOST_WIDTHS).bit_length()
+    numbers = range(max(below // every, 1) * every, above + every + 1, every)
+    for width in (number * step for number in (numbers if c.width is None else (1,))):
+        if width % head:
+            continue
+        heads = width // head
+        if c.kv_ratio:
+            several: tuple[int, ...] = (heads // t.ratio,)
+        elif c.kind == "decoder":
+            several = key_heads(heads, t.ratio, c.tensor if heads % c.tensor == 0 else 1)
+        else:
+            several = (heads,)
+        for keys in several:
+            inner, expert = inner_widths(target.value, s, t, width, keys * head)
+            value = s.value(width, keys * head, inner, expert)
+            off = abs(value / target.value - 1)
+            off = off if off > CLOSE else 0.0
+            strange = (not heads_built(heads, width)) + (not kv_heads_built(keys, heads))
+            unshared, grouped = (heads % 4 > 0) + (keys % 4 > 0), _apart(heads / keys, t.ratio)
+            order = off, strange, grouped > _GROUPED, unshared, place, grouped, abs(width - real)
+            yield _Found(*order, width, head, keys, inner, expert, value)
+            if not off:
+                break
 
 
 def shapes(target: Target, c: Constraints, tolerance: float = 0.1) -> list[Shape]:
@@ -712,6 +811,9 @@ def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
 
 def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     sought = f"{size(target.value)} {NAMES[target.of]}"
+    if t.demanded.width is None:  # as narrow as heads may be
+        legal = [replace(t, head_widths=(head,)) for head in t.head_widths]
+        t = min(legal, key=lambda narrow: narrow.step)
     if off is not None:
         a = off.architecture
         steps = "" if t.demanded.width else f"widths come in steps of {width_steps(t)}; "
@@ -728,9 +830,10 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
             f"embeddings alone have {embeddings:,}; try a smaller vocabulary, "
             f"{narrower(t)}or a larger size"
         )
-    layers = _depths(target, t)[0]
-    s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
-    inner, expert = inner_widths(1.0, s, t, t.step, keys)
+    layers, heads = _depths(target, t)[0], t.step // t.head_width
+    s = terms(t, layers, target.of)
+    keys = heads // c.kv_ratio if c.kv_ratio else key_heads(heads, t.ratio, 1)[0]
+    inner, expert = inner_widths(1.0, s, t, t.step, keys * t.head_width)
     value = s.value(t.step, keys, inner, expert)
     experts = f" with {c.experts:,} experts of width {expert:,}" if c.experts else ""
     fewer = "fewer or narrower experts, " if c.experts else ""
@@ -743,7 +846,7 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
 def width_steps(t: Template) -> str:
     """The step of the widths, and what makes it.
 
-    >>> width_steps(template(Target(3e9), Constraints(head_width=100)))
+    >>> width_steps(template(Target(3e9), Constraints(head_width=100, multiple=128)))
     '3,200 (head width 100, multiple 128)'
     >>> width_steps(template(Target(1e9), Constraints(head_width=64, kv_ratio=8, tensor=2)))
     '1,024 (head width 64 x 8 query heads a key head x 2 devices)'
@@ -754,8 +857,7 @@ def width_steps(t: Template) -> str:
     factors = [f"head width {t.head_width}"]
     factors += [f"{ratio:,} query heads a key head"] * (ratio > 1)
     factors += [f"{c.tensor:,} devices"] * (c.tensor > 1)
-    factors += [f"{t.heads} heads"] * (t.heads > c.tensor * ratio)
-    coarse = t.head_width * t.heads % t.multiple
+    coarse = t.step != t.head_width * t.heads
     return f"{t.step:,} ({' x '.join(factors)}{f', multiple {t.multiple}' if coarse else ''})"
 
 
@@ -764,7 +866,7 @@ def narrower(t: Template) -> str:
     c, reason = t.demanded, ""
     if c.width is not None:
         return "a smaller width, "
-    if (heads := t.head_width * t.heads) % t.multiple:
+    if t.step != (heads := t.head_width * t.heads):
         reason += f"a multiple of {math.gcd(heads, t.multiple)}, "
     if c.tensor > 1:
         reason += "fewer devices, "

@@ -145,7 +145,7 @@ class Preferred(NamedTuple):
 
 
 def preferred(
-    a: Architecture, deepest: int, at_stake: float, known_by: int | None
+    seen: Layers, deepest: int, at_stake: float, known_by: int | None
 ) -> Preferred | None:
     """What the grids nearest in size hold best, where one of them loses more than is at stake.
 
@@ -154,7 +154,6 @@ def preferred(
             rounded.
         at_stake: loss that is worth a word, 0.01 for 1 %.
     """
-    seen = layers_of(a)
     volume = seen.parameters / seen.per_layer
     near, _ = losses_near(volume, known_by)
     known = [

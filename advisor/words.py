@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
-from .base.quantities import plural, size
+from .base.quantities import binary, plural, size
 from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
-from .counting import count, flops, memory, per_layer
+from .counting import by_part, count, flops, kv_numbers, memory, per_layer
 from .decide import (
     NEAR,
-    WORTH_SAYING,
     Decision,
     depth_for,
     depths_within,
@@ -34,10 +33,13 @@ from .grids import NetKind
 from .hardware import gpu
 from .initialisation_advice import Advice, advice
 from .latency import REACH
+from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
+from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
 from .rules import rules
+from .shape_search import WORTH_SAYING
 from .shapes import (
     DEFAULTS,
     NAMES,
@@ -53,8 +55,11 @@ from .trades import EQUAL, Range, Trade, larger, layers_of, negligible, no_highe
 if TYPE_CHECKING:
     from .answer import LawNumber
     from .architecture import Architecture
+    from .budgets import Resolved
     from .counting import Count
+    from .shapes import Constraints
     from .task_depths import TaskAnswer, TaskNumber
+    from .training_cost import TrainingCost
 
 # How many of the nearest published models are named.
 _NAMED = 3
@@ -103,10 +108,15 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
     """A decision as an answer: its data, and its sentences."""
     case, a, resolved = d.case, d.net, d.case.resolved
     c, given = case.constraints, case.model is not None
-    note = serving_note(resolved.budget, c, a)
+    note, training = serving_note(resolved.budget, c, a), _training(d)
     built = _built(d)
     screen = tuple(_screen(d, built))
-    warning_codes, warnings = _parted(_warnings(d))
+    said = list(_warnings(d))
+    if training is not None:
+        # States that all GPUs together cannot hold are said already.
+        hopeless = "training-memory" in dict(said)
+        said += _plan_warnings(training, hopeless)
+    warning_codes, warnings = _parted(said)
     doubt_codes, doubts = _parted(_doubts(d, built))
     answer = Answer(
         _question(d),
@@ -132,10 +142,12 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         tasks=tasks,
         together=_together(d, tasks),
         rule_layers=d.leaning and d.leaning.layers,
+        training=training,
         warning_codes=warning_codes,
         doubt_codes=doubt_codes,
         screen=screen,
         rule_brief=" ".join(said.text for said in screen if said.slot == "sure"),
+        budget=resolved.target.value,
     )
     if not given:
         return answer
@@ -151,7 +163,60 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
 
 
 def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candidate:
-    return Candidate(a, count(a), why, d.case.milliseconds(a), reason)
+    return Candidate(a, count(a), why, d.case.milliseconds(a), reason, a.layer_kinds, by_part(a))
+
+
+def hybrid_answer(
+    a: Architecture, resolved: Resolved, c: Constraints, tasks: tuple[TaskAnswer, ...]
+) -> Answer:
+    """What is counted of a configuration with layers of other kinds than attention, whose depth no
+    rule speaks of."""
+    given = Reason("given", "configuration")
+    net = Candidate(a, count(a), say("why.given"), None, given, a.layer_kinds, by_part(a))
+    codes, verdicts = _parted(_hybrid_verdicts(a, resolved))
+    note = serving_note(resolved.budget, c, a)
+    name = a.name or a.family or "the given net"
+    return Answer(
+        say("question.net", name=name, a=a, parameters=net.counts.total),
+        net,
+        given=net,
+        verdicts=verdicts,
+        verdict_codes=codes,
+        warnings=a.remarks,
+        warning_codes=("configuration",) * len(a.remarks),
+        tokens=resolved.tokens,
+        training_flops=resolved.flops,
+        hours=resolved.hours,
+        flops=flops(a, min(a.context, TRAINING_CONTEXT)),
+        memory=memory(a, resolved.budget.bytes_per_weight),
+        limits=(*resolved.notes, *([note] if note else ())),
+        tasks=tasks,
+        screen=(_line("answer.mixed"), _line("more.why")),
+    )
+
+
+def _hybrid_verdicts(a: Architecture, resolved: Resolved) -> Iterator[Coded]:
+    """On a configuration with layers of other kinds than attention."""
+    kinds, known = a.layer_kinds, layer_kinds()
+    named = {kind: known[kind].name if kind in known else say(f"kind.{kind}") for kind in kinds}
+    others = [named[kind] for kind in kinds if kind in known] or [say("kind.single")]
+    yield _coded("verdict.depth", layers=a.layers, said=say("depth.hybrid", kinds=others))
+    by_kind = [say("hybrid.kind", name=named[kind], layers=n) for kind, n in kinds.items()]
+    both = sum(kinds.values()) > a.layers
+    bare = a.layers - a.own_mlps if all(part.kind for part in a.parts) else 0
+    lacking = say("hybrid.bare", layers=bare, whole=bare == a.layers) if bare else ""
+    yield _coded("verdict.kinds", kinds=by_kind, both=both, bare=lacking)
+    sizes = sorted(by_part(a).items(), key=lambda item: -item[1])
+    named |= {part: say(f"part.{part}") for part, _ in sizes if part not in named}
+    parts = [f"{named[part]} {size(number)}" for part, number in sizes]
+    yield _coded("verdict.by-part", parts=parts)
+    state, token = 2 * kv_numbers(a, 0), 2 * (kv_numbers(a, 1) - kv_numbers(a, 0))
+    yield _coded("verdict.state", state=state, token=token, windows=a.window)
+    for kind in filter(known.get, kinds):
+        if known[kind].atlas:
+            yield _coded("verdict.class", kind=known[kind])
+    if excluded := resolved.excludes(a):
+        yield _coded("verdict.limit", excluded=excluded, stuck=False)
 
 
 def _why(d: Decision, r: Reason) -> str:
@@ -169,7 +234,8 @@ def _why(d: Decision, r: Reason) -> str:
         left = count(d.net).nonembedding
         why = say("why.rest-of-size", left=left, demands=demands, against=r.against)
     elif r.kind == "step":
-        why = say(f"why.{r.code}", steps=width_steps(template(d.case.resolved.target, c)))
+        steps = width_steps(template(d.case.resolved.target, c))
+        why = say(f"why.{r.code}", steps=steps, demands=demands)
     elif r.code == "nearest-legal-depth":
         why = say("why.nearest-legal-depth")
     elif r.bound is not None:
@@ -306,7 +372,7 @@ def _rule_why(d: Decision) -> str:
 
 
 def _rule_outside(d: Decision) -> bool:
-    seen = layers_of(d.net)
+    seen = d.case.seen(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
 
 
@@ -322,7 +388,7 @@ def _better_depths(d: Decision, within: Interval) -> str:
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     if d.case.kind != NetKind() or d.reason.kind != "rule" or not d.case.near_rule(d.net):
         return ""
-    best = preferred(d.net, within.high, _AT_STAKE, d.case.known_by)
+    best = preferred(d.case.seen(d.net), within.high, _AT_STAKE, d.case.known_by)
     if best is None or d.case.model is not None:
         return ""
     least, most = min(best.depths), max(best.depths)
@@ -528,6 +594,12 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         yield _coded("warning.size", off=abs(off), larger=off > 0)
+    if d.unmoved:
+        known = {"layers": d.unmoved.architecture.layers, "size": d.unmoved.value}
+        yield _coded("warning.exact-size", moved=abs(known["layers"] - a.layers), **known)
+    if case.model is None and (parts := unbuilt(a)):
+        named = listed([say(f"unbuilt.{each.part}", value=each.value) for each in parts])
+        yield _coded("warning.unbuilt", parts=named)
     if e := a.experts:
         active, experts = e.active + e.shared, e.count + e.shared
         yield _coded("warning.experts", active=active, experts=experts)
@@ -594,6 +666,28 @@ def _untrainable(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.training-memory", **known)
 
 
+def _training(d: Decision) -> TrainingCost | None:
+    """What training takes, where GPUs to train on are given."""
+    if d.case.resolved.budget.gpu is None:
+        return None
+    # Tables of published trainings, which most answers do not need.
+    from .training_cost import training_cost
+
+    return training_cost(d.net, d.case.resolved, d.case.constraints)
+
+
+def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
+    """What a plan does not fit, unless no plan would, and what it does not divide."""
+    if cost.fits is False and not hopeless:
+        yield _coded("warning.training-plan", cost=cost, chosen=bool(cost.chosen))
+    if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
+        losses = [f"{share:.0%} on the {name}" for name, share in cost.lost_over_8.items()]
+        yield _coded("warning.plan-machine", losses=losses)
+    for name, lost in cost.lost.items():
+        by = cost.plan.pipeline if name == "layers" else cost.plan.tensor
+        yield _coded("warning.plan-divides", name=name, lost=lost, by=by)
+
+
 def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     case, a, within = d.case, d.net, d.case.interval(d.net)
     outside = built.among if built is not None and built.outside else ""
@@ -605,7 +699,7 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
         usual, better = d.leaning and d.leaning.layers, _better_depths(d, within)
         known = {"usual": usual, "untold": _UNTOLD, "better": better, "outside": outside}
         yield _coded("doubt.extrapolated", **known)
-    seen = layers_of(a)
+    seen = case.seen(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _coded("doubt.contradicted", comparisons="; ".join(map(str, against)))
     if outside and not (within and within.extrapolated):
@@ -813,6 +907,10 @@ def _below(answer: Answer) -> Iterator[Row]:
     yield from _slots(answer, "cost", "note")
     if answer.limits:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
+    if cost := answer.training:
+        yield "Training", say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
+        held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
+        yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
     if len(set(answer.stages)) > 1 and not given:
         split = sorted(Counter(answer.stages).items())
         parts = " and ".join(f"{times} of {layers(n)}" for n, times in split)
@@ -841,6 +939,50 @@ def _net(candidate: Candidate) -> str:
     return " ".join(f"{_capital(part)}." for part in parts)
 
 
+def _hours(cost: TrainingCost) -> str:
+    """How long a training takes, in minutes, hours, or days from two on.
+
+    >>> from types import SimpleNamespace
+    >>> _hours(SimpleNamespace(hours=(8.2, 12.4, 17.0))), _hours(SimpleNamespace(hours=(70,) * 3))
+    ('12 hours (8.2 to 17)', '2.9 days')
+    """
+    unit, per = ("hours", 1.0) if cost.hours[1] < 48 else ("days", 24.0)
+    if cost.hours[1] < 1:
+        unit, per = "minutes", 1 / 60
+    low, middle, high = (f"{float(f'{hours / per:.2g}'):,g}" for hours in cost.hours)
+    return f"{middle} {unit}" + (f" ({low} to {high})" if low != high else "")
+
+
+def _times_by(cost: TrainingCost) -> str:
+    """By what the times of a training are known."""
+    if cost.efficiencies:
+        alone = len(cost.efficiencies.sources) == 1
+        return say("training.published", e=cost.efficiencies, alone=alone)
+    low, middle, high = cost.utilisation
+    code = "training.stated" if low == high else "training.measured"
+    return say(code, share=middle, kernels=cost.step.kernels / cost.step.seconds or None)
+
+
+def _plan(cost: TrainingCost) -> str:
+    """How the GPUs are divided."""
+    plan = cost.plan
+    degrees = {
+        name: number for name in ("tensor", "pipeline") if (number := getattr(plan, name)) > 1
+    }
+    return say(
+        "training.plan",
+        plan=plan,
+        cost=cost,
+        tensor=degrees.get("tensor"),
+        pipeline=degrees.get("pipeline"),
+        zero=plan.zero or None,
+        full=plan.recompute == "full",
+        none=plan.recompute == "none",
+        bubble=cost.step.bubble / cost.step.seconds or None,
+        reductions=cost.step.reductions / cost.step.seconds or None,
+    )
+
+
 def _proposal(answer: Answer) -> Candidate | None:
     """The shape to build: the recommended one, or what stands in for a configuration."""
     return answer.instead if answer.given else answer.shape
@@ -866,7 +1008,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         yield "Other shapes:", others
     if proposed:
         yield "Why this depth:", [proposed.why, answer.rule_why]
-    elif answer.shape:
+    elif answer.rule_why:
         yield "The advised depth:", [answer.rule_why]
     if within := answer.interval:
         sources = "; ".join(within.sources)
@@ -882,10 +1024,27 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     for task in answer.tasks:
         numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
         yield task.question, filter(None, [*numbers, task.sure, task.changes, *task.remarks])
+        far = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
+        if answer.shape:
+            yield task.question, [*numbers, *task.remarks]
+        else:  # the answer has said the rest
+            yield "How far this goes:", far
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
+    if answer.training:
+        yield "Training on these GPUs:", _training_grounds(answer.training)
     yield "Initialisation for this depth:", answer.initialisation
     yield "Doubts:", answer.doubts
+
+
+def _training_grounds(cost: TrainingCost) -> Iterator[str]:
+    """What stands behind memory and hours of a training."""
+    step, (low, _, high) = cost.step, cost.seconds
+    yield say("long.step", step=step, low=low, high=high, recompute=cost.plan.recompute)
+    if cost.chosen:
+        yield say("long.plan", cost=cost)
+    if e := cost.efficiencies:
+        yield say("long.efficiencies", e=e)
 
 
 def _around(neighbours: Sequence[Neighbour], width: int) -> str:
@@ -913,7 +1072,8 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     """Everything counted of a net; of the one that the answer's costs are of, those too."""
     a, c = candidate.architecture, candidate.counts
     yield say("long.counts", c=c)
-    yield say("long.layer-weights", weights=per_layer(a) / a.width**2)
+    if not a.mixed:
+        yield say("long.layer-weights", weights=per_layer(a) / a.width**2)
     if answer is None:
         return
     if answer.tokens:
@@ -921,7 +1081,7 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     if answer.training_flops:
         yield say("long.training-flops", flops=answer.training_flops)
     if answer.flops:
-        yield say("long.flops", f=answer.flops)
+        yield say("long.flops", f=answer.flops, mixed=a.mixed)
     if m := answer.memory:
         yield say("long.memory", m=m, optimiser=sum((m.optimiser or {}).values()))
 
@@ -968,7 +1128,7 @@ def _source_note(
     if not claim:
         return f"[{source}; {wording}]"
     named = f" ({claim_title})" if (claim_title := title(claim)) else ""
-    judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {value or 'no verdict yet'}"
+    judged = f"{f'{of}: ' if of else ''}claim {claim}{named}: {value or 'no verdict yet'}"
     if (named := f"claim {claim}") in source:
         return f"[{source.replace(named, judged)}; {wording}]"
     return f"[{source}; {wording}; {judged}]"
@@ -988,11 +1148,11 @@ def shape(a: Architecture) -> str:
     encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
     parts = [
         say("shape.layers", a=a, own=own, encoder=encoder),
-        say("shape.heads", a=a, grouped=a.key_heads != a.heads),
+        *([say("shape.heads", a=a, grouped=a.key_heads != a.heads)] if a.attending else []),
     ]
-    if not a.experts or a.experts.dense_layers:
+    if a.dense_mlps and a.d_ff:
         parts.append(say("shape.d_ff", a=a))
-    if not a.gated:
+    if not a.gated and a.own_mlps:
         parts.append(say("shape.plain"))
     if a.experts:
         parts.append(say("shape.experts", e=a.experts))
@@ -1009,13 +1169,36 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
+def next_net(found: Mapping[str, Any]) -> str:
+    """What the laws of somebody's own losses say of a net, beside published grids."""
+    laws = [say(f"fit.{law['form']}", law=law["layers"]) for law in found["laws"]]
+    said = [say("next.laws", **{**found, "laws": " or ".join(laws)}) if laws else say("next.none")]
+    if laws and found["beyond"] > 1:
+        said.append(say("next.beyond", **found))
+    return " ".join([*said, say("next.published", **found)])
+
+
+def compared(what: str, low: int, high: int, **known: Any) -> str:
+    """Which of several nets has least and which most of something.
+
+    >>> compared("layers", 32, 36, least="A", most="B")
+    'B is deepest, with 36 layers; A has 32.'
+    """
+    return say(f"compare.{what}", low=low, high=high, saved=1 - low / high, **known)
+
+
 def milliseconds(interval: tuple[float, float, float]) -> str:
     """Milliseconds for one token with their interval."""
     low, middle, high = map(budgets.milliseconds, interval)
     return f"{middle} ms per token (95 %: {low} to {high})"
 
 
-_SENTENCES = Sentences(factors=_factors, milliseconds=budgets.milliseconds, percents=percents)
+_SENTENCES = Sentences(
+    percent=lambda share: f"{100 * share:.0f} %",
+    factors=_factors,
+    milliseconds=budgets.milliseconds,
+    percents=percents,
+)
 
 
 # --- in one sentence ------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def show_answers() -> None:
 
     methods: dict[str, Callable[[Answer], Any]] = {"_repr_html_": as_html, "to_json": as_json}
     methods |= {"__str__": as_text, "__repr__": in_brief}
-    methods["rows"] = lambda answer: flat([None], [answer])
+    methods["rows"] = lambda answer: flat([answer.budget], [answer])
     for name, method in methods.items():
         setattr(Answer, name, method)
 

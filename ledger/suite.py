@@ -20,7 +20,7 @@ from depthlaw.theory.claims.values import Case
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
 from .running.claims_index import select
-from .running.engines import Inline, ProcessPool, execute
+from .running.engines import Inline, ProcessPool, execute, start_server
 from .running.options import Options
 from .running.plan import plan
 from .running.scheduling import Stage, TimeEstimate, budgeted, check_device, estimate
@@ -122,6 +122,8 @@ def prepare(
         options = replace(options, timeout=24 * Options.timeout)
     check_device(options.device)
     engine = options.made(loader_of(own))
+    if isinstance(engine, ProcessPool) and not only:
+        start_server(imports="depthlaw.ledger.running.all_claims")
     asked = _asked(list(only), check_suite(suite), options.device, own)
     claims, inputs = dict(asked), dict[str, Any]()
     for name, file in (given or {}).items():

@@ -83,7 +83,7 @@ def test_each_function_returns_what_its_command_prints(printed, tmp_path):
     answer = depthlaw.recommend("3B", pipeline=4)
     assert answer.to_json() == printed("depth", "3B", "--pipeline", 4)["answer"]
     (row,) = answer.rows()
-    assert (row["layers"], row["width"]) == (answer.layers, answer.width)
+    assert (row["budget"], row["layers"], row["width"]) == (3e9, answer.layers, answer.width)
 
 
 def test_fit_is_the_answer_of_fit(printed, tmp_path):

@@ -47,7 +47,8 @@ GAPS = {
 class AtlasTask:
     """A task: its key, what it is about, a name, a definition in two lines, and what its letters
     stand for. Those about one subject stand together. Of a user's own: a regular expression of its
-    words, `language`, or the letters of `alphabet` alone for a function in words.py."""
+    words, `language`, or the letters of `alphabet` alone for a function in words.py. `asks`: what
+    its definition asks of its letters, such as "n >= 3; n <= 8"."""
 
     key: str
     subject: str
@@ -55,6 +56,7 @@ class AtlasTask:
     definition: str
     language: str = ""
     alphabet: str = ""
+    asks: str = ""
 
 
 # What a cell of `classes.csv` may hold, by column: one of these words, or, in the plural ones,
@@ -197,7 +199,7 @@ class AtlasBound:
     @property
     def verdict(self) -> str:
         """What it stands on: the verdict on its claim, or, where none is about all of it, whether
-        it is published or derived here alone, and the verdict on a part."""
+        it is published, derived here alone or recalled, and the verdict on a part."""
         return self.judged(verdict(self.claim) or "not recorded") if self.claim else self.judged("")
 
     @property
@@ -215,7 +217,7 @@ class AtlasBound:
         """
         if word and not self.covers:
             return word
-        stands = "derived" if self.mark == "derived" and not self.covers else "published"
+        stands = "published" if self.mark in ("printed", "reported") else self.mark
         stands = "argued in words" if self.argument else stands
         return f"{stands}, in part checked ({word})" if word else stands
 
@@ -392,6 +394,7 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
     tasks, classes, bounds = dict(known.tasks), dict(known.classes), list(known.bounds)
     for place, task in read_table(folder / "tasks.csv", AtlasTask):
         _refuse_known(place, task.key, tasks)
+        _refuse_unread(place, task)
         tasks[task.key] = task
     for place, class_ in read_table(folder / "classes.csv", AtlasClass):
         _refuse_known(place, class_.key, classes)
@@ -411,6 +414,28 @@ def _extended(known: Atlas, folder: Path, own: Path | None) -> Atlas:
 def _refuse_known(place: str, key: str, known: Collection[str]) -> None:
     if key in known:
         raise UsageError(f"{place}: the atlas has the key {quoted(key)}; take another")
+
+
+def _refuse_unread(place: str, task: AtlasTask) -> None:
+    """What is no regular expression, or no condition: nothing here uses them, a check of a net
+    does."""
+    # Of several signs of repetition one is meant; Python's grammar knows them, and empty choices.
+    plain, empty = re.sub(r"[*+?]+", "*", task.language), r"(?<!\w|\)|\*)\||\|(?!\w|\()"
+    try:
+        broken = re.search(rf"[^a-zA-Z0-9|*()]|{empty}", plain) or not re.compile(plain)
+    except re.error:
+        broken = True
+    why = f"cannot read {quoted(task.language)}; try letters, digits, |, *, +, ? and ( )"
+    if not broken and task.alphabet and (less := {*re.findall(r"\w", plain)} - {*task.alphabet}):
+        broken, why = True, f"the alphabet {quoted(task.alphabet)} lacks {quoted(min(less))}"
+    if broken:
+        raise UsageError(f"{place}, language: {why}")
+    for condition in filter(None, task.asks.split("; ")):
+        try:
+            parse(f"1 if {condition}")
+        except UsageError:
+            why = f"{quoted(condition)} is no condition; write some such as n >= 3; k <= n"
+            raise UsageError(f"{place}, asks: {why}") from None
 
 
 def _refuse_unsupported(place: str, bound: AtlasBound, own: bool) -> None:

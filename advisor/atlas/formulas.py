@@ -313,7 +313,7 @@ def printed(tree: Depth | Comparison, latex: bool) -> str:
             whole = f"{_written(left, latex)} {shown} {_written(right, latex)}"
             return f"${whole}$" if latex else whole
         case Conditional(then, condition, otherwise, comma):
-            under = f"{printed(then, latex)}{',' * comma} if {printed(condition, latex)}"
+            under = f"{printed(then, latex)}{',' if comma else ''} if {printed(condition, latex)}"
             return under + (f", else {printed(otherwise, latex)}" if otherwise else "")
     written = _written(tree, latex)
     return f"${written}$" if latex and any(letters(tree)) else written
@@ -340,7 +340,7 @@ def counted(tree: Depth, unit: str) -> str:
         case Limited(of, sizes):
             return f"{counted(of, unit)} for {sizes}"
         case Conditional(then, condition, otherwise, comma):
-            under = f"{counted(then, unit)}{',' * comma} if {printed(condition, False)}"
+            under = f"{counted(then, unit)}{',' if comma else ''} if {printed(condition, False)}"
             return under + (f", else {counted(otherwise, unit)}" if otherwise else "")
     whole = printed(tree, False)
     if whole.startswith("no ") or whole == NONE:
@@ -367,7 +367,7 @@ def _written(tree: Maths, latex: bool, above: int = 0) -> str:
                 below = _written(base, latex)
                 if not below.isalnum():
                     below = f"{{{below}}}" if latex else re.sub(" ([+-]) ", r"\1", f"({below})")
-            sign = (r"\log" if latex else "log") + f"_{below}" * bool(below)
+            sign = (r"\log" if latex else "log") + (f"_{below}" if below else "")
             bare = inside.isalnum() and above < 2
             return f"{sign} {inside}" if bare else f"{sign}({inside})"
         case Operation(sign, left, right):

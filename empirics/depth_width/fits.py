@@ -35,7 +35,7 @@ from depthlaw.advisor.grids import SIZE_EXPONENT
 
 from .surface import TrainedLoss
 
-BudgetKind = Literal["parameters", "flops"]
+BudgetKind = Literal["parameters", "flops", "hours"]
 Array = NDArray[np.float64]
 # Of all intervals.
 LEVEL = 0.05
@@ -73,8 +73,8 @@ def groups(
     """The nets of each budget that has at least three depths, smallest budget first.
 
     A budget is an equal number of tokens (within 1 %) and of parameters, or an equal number of
-    FLOPs; it is cut at the widest gaps until each part spans at most 1 + tolerance. Of the
-    checkpoints of one training in a budget the last counts.
+    FLOPs, or equal hours on the clock; it is cut at the widest gaps until each part spans at most
+    1 + tolerance. Of the checkpoints of one training in a budget the last counts.
 
     Raises:
         UsageError: where no budget has three depths.
@@ -83,8 +83,13 @@ def groups(
     >>> [sorted(p.depth for p in each) for each in groups(nets)]
     [[1, 4, 9, 36]]
     """
-    if budget == "flops":
-        parts = _parted(points, "compute", tolerance)
+    if budget == "hours" and any(p.seconds is None for p in points):
+        raise UsageError(
+            "hours are not known of every row; give a column hours or seconds without empty cells, "
+            "or another --budget"
+        )
+    if budget != "parameters":
+        parts = _parted(points, "compute" if budget == "flops" else "seconds", tolerance)
     else:
         parts = [
             part
@@ -95,13 +100,13 @@ def groups(
     large = [tuple(part) for part in parts if len({p.depth for p in part}) > 2]
     if not large:
         depths = max((len({p.depth for p in part}) for part in parts), default=0)
-        what = "FLOPs" if budget == "flops" else "parameters and tokens"
+        what = {"flops": "FLOPs", "hours": "hours"}.get(budget, "parameters and tokens")
         raise UsageError(
             f"no three depths have equal {what} within {tolerance:.0%}: at most "
             f"{depths} in one budget, of {len(parts)} budgets; a fit needs nets of "
             "three depths or more that cost the same, or a wider --tolerance"
         )
-    key = "compute" if budget == "flops" else "parameters"
+    key = {"flops": "compute", "hours": "seconds"}.get(budget, "parameters")
     return tuple(sorted(large, key=lambda part: (_mean(part, key), part[0].tokens)))
 
 
@@ -398,7 +403,7 @@ class Optimum:
     """The best depth of one budget.
 
     Attributes:
-        parameters, tokens: means of the budget.
+        parameters, tokens, seconds: means of the budget; seconds None where not all are known.
         depth: where the fitted loss is least; None for fewer than five depths, which do not tell
             one curve from all others, and where the interval is not bounded.
         minima: between which depths the curves have their minima that fit as well as the best one;
@@ -419,6 +424,7 @@ class Optimum:
 
     parameters: float
     tokens: float
+    seconds: float | None
     depth: float | None
     minima: tuple[float, float]
     low: float
@@ -566,6 +572,7 @@ def optimum(points: Sequence[TrainedLoss], *, size_exponent: float = SIZE_EXPONE
     return Optimum(
         _mean(points, "parameters"),
         _mean(points, "tokens"),
+        None if any(p.seconds is None for p in points) else _mean(points, "seconds"),
         depth,
         (_depth(minima[0]), _depth(minima[1])),
         low,
@@ -720,6 +727,29 @@ class Law:
     optima: int
     depths: tuple[float, float]
 
+    def depth(self, parameters: float) -> tuple[float, float, float]:
+        """Low, middle and high of the best depth at N = 12 L d^2, 95 % by the delta method in ln L;
+        no more than the law itself is right beyond the depths that it was fitted to.
+
+        >>> law = Law("power", 3.0, 1.0, (0, 0), (0, 0), ((0, 0), (0, 0)), None, 2, (1, 2))
+        >>> [round(L, 6) for L in law.depth(12 * 8 * law.width(8) ** 2)]
+        [8.0, 8.0, 8.0]
+        """
+        low, high = -30.0, 30.0  # of ln L: N grows with it as far as b > -1/2
+        for _ in range(100):
+            x = (low + high) / 2
+            size = math.log(12) + x + 2 * (self.a + self.b * self._of(x))
+            low, high = (x, high) if size < math.log(parameters) else (low, x)
+        of = self._of(x)
+        slope = 1 + 2 * self.b * (of if self.form == "exponential" else 1)
+        (aa, ab), (_, bb) = self.covariance
+        half = 1.96 * 2 / slope * math.sqrt(max(0.0, aa + 2 * of * ab + of**2 * bb))
+        return math.exp(x - half), math.exp(x), math.exp(x + half)
+
+    def _of(self, x: float) -> float:
+        """What b stands before, of ln L: L or ln L."""
+        return math.exp(x) if self.form == "exponential" else x
+
     @property
     def formula(self) -> str:
         """In words.
@@ -733,9 +763,7 @@ class Law:
 
     def width(self, depth: float) -> float:
         """d at a depth L."""
-        return math.exp(
-            self.a + self.b * (depth if self.form == "exponential" else math.log(depth))
-        )
+        return math.exp(self.a + self.b * self._of(math.log(depth)))
 
 
 def longest(budgets: Sequence[tuple[TrainedLoss, ...]]) -> tuple[tuple[TrainedLoss, ...], ...]:

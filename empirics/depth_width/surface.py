@@ -29,6 +29,8 @@ _NAMES = {
     "loss": ("loss", "val_loss", "valid_loss", "validation_loss", "eval_loss", "test_loss"),
     "seed": ("seed",),
     "flops": ("flops", "train_flops", "training_flops"),
+    "seconds": ("seconds", "train_seconds", "training_seconds", "wall_seconds"),
+    "hours": ("hours", "train_hours", "training_hours", "wall_hours", "wall_clock_hours"),
 }
 _REQUIRED = ("width", "depth", "tokens", "loss")
 _EXAMPLE = (
@@ -48,6 +50,7 @@ class TrainedLoss:
         loss: a mean per token or byte; positive, lower is better.
         seed: of the training; nets of one seed saw the same data in the same order.
         flops: of the training, where measured; else 6 N D.
+        seconds: that the training took, where measured.
     """
 
     width: int
@@ -57,6 +60,7 @@ class TrainedLoss:
     loss: float
     seed: int | None = None
     flops: float | None = None
+    seconds: float | None = None
 
     @property
     def volume(self) -> float:
@@ -98,10 +102,10 @@ class Surface:
 def read(path: str | Path, seed_column: str = "") -> Surface:
     """The loss surface of a CSV file.
 
-    The header names the columns width, depth, tokens and loss, in any order; parameters, seed and
-    flops may be there too. Usual other names are known, such as d_model or n_layer;
-    capitals do not count. Without parameters they are 12 L d^2. Empty lines and lines that start
-    with # are passed over.
+    The header names the columns width, depth, tokens and loss, in any order; parameters, seed,
+    flops, and seconds or hours may be there too. Usual other names are known, such as d_model or
+    n_layer; capitals do not count. Without parameters they are 12 L d^2. Empty lines and lines that
+    start with # are passed over.
 
     Args:
         seed_column: the column that tells repeated trainings of one shape apart, if it is not
@@ -248,7 +252,7 @@ def _point(
     fields: dict[str, Any] = {}
     for meaning, at in places.items():
         text = cells[at].strip()
-        if meaning == "flops" and not text:
+        if meaning in ("flops", "seconds", "hours") and not text:
             continue
         if wrong := _wrong(text, meaning):
             raise UsageError(f"{line}, column {quoted(head[at].strip())}: {quoted(text)} {wrong}")
@@ -259,6 +263,8 @@ def _point(
             if meaning in _WHOLE
             else float(text)
         )
+    if (hours := fields.pop("hours", None)) is not None:
+        fields.setdefault("seconds", 3600 * hours)
     fields.setdefault("parameters", 12.0 * fields["depth"] * fields["width"] ** 2)
     return TrainedLoss(**fields)
 

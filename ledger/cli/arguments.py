@@ -157,10 +157,6 @@ class _Group(_WithExamples, TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
             raise typer.Abort(str(stop)) from None
-        except BrokenPipeError:
-            # The parser would end with 1, as if something were wrong.
-            _abandon_output()
-            raise typer.Exit(0) from None
 
 
 # --- commands as the table declares them ----------------------------------------------------------
@@ -414,8 +410,10 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(_parser_message(error, words))
     except (typer.Abort, KeyboardInterrupt) as stop:
         return _complain(str(stop) or "interrupted", 130)
-    except BrokenPipeError:
-        # The reader of a pipe went away (| head).
+    except (BrokenPipeError, SystemExit) as stop:
+        # The reader of a pipe went away (| head), which the parser and rich turn into an exit.
+        if BrokenPipeError not in (type(stop), type(stop.__context__)):
+            raise
         _abandon_output()
         return 0
     except OSError as error:

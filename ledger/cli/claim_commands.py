@@ -4,9 +4,11 @@ verdict rests on."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,7 @@ from ..verdicts.citations import entries, sources
 from ..verdicts.claim_set import claim_set, listing, plain_verdict
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
-from .plain import dump, note, report_set_aside, say, stdout
+from .plain import axes_of, dump, note, report_set_aside, say, stdout
 from .tables import CHANGED, claims_table, print_table
 
 # SymPy is loaded where no shipped answer does.
@@ -180,16 +182,18 @@ def _stated_at(
 
     from ..verdicts.display import predicted, relation
 
-    axes: dict[str, list[int | str]] = {}
-    for one in typed:
-        name, _, listed_values = one.partition("=")
-        given = [value.strip() for value in listed_values.split(",")]
-        if not name or not all(given) or name in axes:
-            raise UsageError(
-                f"--at {quoted(one)}: give each name once with its value, such as --at width=768 "
-                "depth=6,12"
-            )
-        axes[name] = [int(v) if re.fullmatch(r"-?[0-9]+", v) else v for v in given]
+    def shown(value: Any) -> str:
+        """A fraction as a decimal, where it is one: if a decimal was typed, or it is shorter and no
+        fraction was typed."""
+        text, given = predicted(value), "".join(typed)
+        with suppress(ValueError):
+            exact = Fraction(text)
+            decimal = f"{Decimal(exact.numerator) / exact.denominator:f}"
+            shorter = "." in given or ("/" not in given and len(decimal) < len(text))
+            return decimal if shorter and Fraction(decimal) == exact else text
+        return text
+
+    axes = axes_of(typed, "width=768 depth=6,12")
     rows = [(case, *stated(claim, case.fields())) for case in Case.grid(**axes)]
     if json_output:
         return dump(
@@ -199,7 +203,7 @@ def _stated_at(
                     "key": claim.key,
                     "at": case.fields(),
                     "relation": relation(claim),
-                    "value": predicted(value),
+                    "value": shown(value),
                     "exact": str(value),
                     "outside_condition": broken or None,
                     "verdict": plain_verdict(verdict),
@@ -211,7 +215,7 @@ def _stated_at(
     left = written(claim.statement.lhs)
     for case, value, broken in rows:
         outside = f"; outside its condition {broken}" if broken else ""
-        say(f"{case}: {left} {relation(claim)} {predicted(value)}{outside}")
+        say(f"{case}: {left} {relation(claim)} {shown(value)}{outside}")
     more = f"depthlaw show {claim.key}{_of_file(own)}"
     note(f"{claim.key}: {verdict or 'no verdict here'}; `{more}` says more")
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from depthlaw.advisor import words
 from depthlaw.advisor.base.quantities import UsageError, binary, size
+from depthlaw.advisor.layer_kinds import layer_kinds
 from depthlaw.advisor.layout import wrapped
-from depthlaw.advisor.models import models
+from depthlaw.advisor.published import published_names
 
 from ..functions.compare import compare as compared
 from ..text import clean
@@ -26,11 +28,14 @@ def compare(names: list[str] | None, json_output: bool, listed: bool = False) ->
     if listed:
         if names or json_output:
             raise UsageError("--list prints nothing else; give it alone")
-        return print("\n".join(sorted((m.name for m in models()), key=str.lower)))
+        return print("\n".join(sorted(published_names(), key=str.lower)))
     comparison = compared(*(names or ()))
     if json_output:
         return dump(comparison.to_json())
     width = plain.columns()
+    for end in comparison.conclusion:
+        text = words.compared(**end, context=comparison.context)
+        print("\n".join(wrapped(clean(text), width)))
     print("\n\n".join("\n".join(lines) for lines in _tables(comparison.nets, width)), end="\n\n")
     print("\n".join(_notes(comparison.nets, comparison.context, width)))
 
@@ -68,6 +73,8 @@ def _notes(answers: Sequence[dict[str, Any]], context: int, width: int) -> Itera
         "+, -: training ended there; the loss of deeper (+) or shallower (-) nets is not known.",
         "* extrapolated: outside the sizes that the source measured.",
     ]
+    if any(law["depth"] is None for facts in answers for law in facts["laws"]):
+        every.append("-: no published rule is fitted to nets with such layers.")
     every += [
         f"{facts['name']}: {remark}"
         for facts in answers
@@ -83,12 +90,16 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     layers = f"{f['encoder_layers']} + {f['layers']}" if f["encoder_layers"] else f"{f['layers']}"
     own = "" if f["own_layers"] == f["layers"] else f", {f['own_layers']} stored"
     yield "layers L", layers + own
+    known = {kind: row.name for kind, row in layer_kinds().items()}
+    kinds = [f"{n} {known.get(kind, kind)}" for kind, n in f["layer_kinds"].items()]
+    yield "what mixes tokens", ", ".join(kinds)
     yield "width d", f"{f['width']}"
     yield "d / L", f"{f['aspect']:.0f}"
-    yield "heads", f"{f['heads']}"
-    yield "key heads", "latent" if f["latent_attention"] else f"{f['kv_heads']}"
-    yield "head width", f"{f['head_width']}"
-    yield "feed-forward width", f"{f['d_ff']} {'gated' if f['gated'] else 'plain'}"
+    yield "heads", f"{f['heads'] or 'none'}"
+    yield "key heads", "latent" if f["latent_attention"] else f"{f['kv_heads'] or 'none'}"
+    yield "head width", f"{f['head_width'] or 'none'}"
+    inner = f"{f['d_ff']} {'gated' if f['gated'] else 'plain'}"
+    yield "feed-forward width", inner if f["d_ff"] else "none"
     shared = f" + {e['shared']}" if e and e["shared"] else ""
     yield "experts", f"{e['active']}{shared} of {e['count']}, {e['width']} wide" if e else "none"
     yield "vocabulary", f"{f['vocabulary']} {'tied' if f['tied'] else 'untied'}"
@@ -100,12 +111,16 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "training FLOPs per token", size(f["flops_training"])
     yield "weights", binary(f["weights_bytes"])
     yield "KV cache per token", f"{f['kv_bytes_per_token']:,} B"
-    yield "KV cache, full context", binary(f["kv_bytes"])
+    yield "state of a sequence", binary(f["state_bytes"]) if f["state_bytes"] else "none"
+    yield "cache, full context", binary(f["kv_bytes"])
     i = f["interval"]
-    near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
+    near = f"{i['ends']}{'*' if i['extrapolated'] else ''}: {i['place']}" if i else "no grid"
     yield "evidence: within 1 %", near
     for law in f["laws"]:
         meaning = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.
         whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
-        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' * law['extrapolated']}"
+        if law["depth"] is None:  # no rule is fitted to hybrids
+            yield law["name"] + meaning, "-"
+            continue
+        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' if law['extrapolated'] else ''}"

@@ -60,6 +60,7 @@ def depth(**given: Any) -> int:
         raise UsageError(
             "--why explains an answer, and nothing was asked; try depthlaw depth 3B --why"
         )
+    own = _own_losses(answer, given["losses"])
     if given["config"] is not None:
         if answer is None or answer.shape is None:
             raise UsageError(
@@ -78,11 +79,33 @@ def depth(**given: Any) -> int:
                 "evidence": evidence.evidence_json(table(known_by=question.known_by))
                 if given["evidence"]
                 else None,
+                "losses": own,
             }
         )
         return 0
-    print("\n\n".join(_texts(answer, question, given)))
+    texts = _texts(answer, question, given)
+    if own and not given["cite"]:
+        texts[1:1] = ["\n".join(layout.wrapped(words.next_net(own), plain.columns()))]
+    print("\n\n".join(texts))
     return 0
+
+
+def _own_losses(answer: Answer | None, file: Path | None) -> dict[str, Any] | None:
+    """What the losses of a file say of the net of an answer."""
+    if file is None:
+        return None
+    if answer is None or answer.shape is None:
+        raise UsageError(
+            "--losses says what losses of your own say of a net, and none is asked for; try "
+            "depthlaw depth 1B --losses FILE"
+        )
+    # NumPy and SciPy, which no other answer needs.
+    from depthlaw.advisor.trades import layers_of
+
+    from ..functions.fit import fit
+
+    net = layers_of((answer.instead or answer.shape).architecture)
+    return fit(file).next_net(12 * net.parameters / net.per_layer)
 
 
 def _refuse_idle_output(given: Given) -> None:
@@ -252,7 +275,7 @@ def _print_table(answered: Sweep) -> None:
         shape, heads = f"{row['layers']} x {row['width']:,}", f"{row['heads']} ({row['kv_heads']})"
         built = _span([answer.built.low, answer.built.high] if answer.built else [])
         laws = _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")])
-        within += " *" * bool(row["extrapolated"])
+        within += " *" if row["extrapolated"] else ""
         assert answer.shape is not None
         assert answer.shape.reason is not None
         if answer.shape.reason.kind != "rule":

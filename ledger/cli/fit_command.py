@@ -13,11 +13,12 @@ from rich.text import Text
 from depthlaw.advisor import laws as advised
 from depthlaw.advisor.base.quantities import plural, size
 from depthlaw.advisor.rules import rule
+from depthlaw.advisor.words import next_net
 from depthlaw.empirics.depth_width import fits
 from depthlaw.empirics.depth_width.comparison import NEAR, PredictionRow, levine_distance
 from depthlaw.theory.claims.verdict import Verdict
 
-from ..functions.fit import LossFit, fit as fitted_to
+from ..functions.fit import NEXT, LossFit, fit as fitted_to
 from .plain import dump, heading, paragraph, picture_format, stdout, write_named
 from .tables import plain_table, print_table, text_table
 from .terminal import STYLES
@@ -30,7 +31,7 @@ _MOST = 8
 def fit(
     path: Path,
     *,
-    budget: Literal["parameters", "flops"],
+    budget: Literal["parameters", "flops", "hours"],
     tolerance: str,
     seed_column: str,
     plot: Path | None,
@@ -71,15 +72,34 @@ def _print(path: Path, fitted: LossFit) -> None:
     _print_additive(fitted)
     _print_rows(fitted.predictions)
     _print_limits(fitted)
+    _print_next(fitted)
+
+
+def _print_next(fitted: LossFit) -> None:
+    """What the file answers, budget by budget, and at the size of the next net."""
+    heading("\nYour next net")
+    unit = "" if fitted.budget == "hours" else " tokens"
+    for o in fitted.optima:
+        best = f"{_best(o)} layers ({_interval(o)})" if _best(o) != "-" else "no best depth"
+        _item(f"at {size(o.parameters)} parameters and {_spent(fitted, o)}{unit}: {best}")
+    paragraph(next_net(fitted.next_net(NEXT)))
+
+
+def _spent(fitted: LossFit, optimum: fits.Optimum) -> str:
+    """What the trainings of a budget took: hours where these are equal, else tokens."""
+    if fitted.budget == "hours" and optimum.seconds:
+        return f"{_two_digits(optimum.seconds / 3600)} h"
+    return size(optimum.tokens)
 
 
 def _print_budgets(fitted: LossFit) -> None:
-    what = "FLOPs" if fitted.budget == "flops" else "parameters and tokens"
+    what = {"flops": "FLOPs", "hours": "hours"}.get(fitted.budget, "parameters and tokens")
     heading(f"\nBest depth at equal {what} (within {fitted.tolerance:.0%})")
-    headings = ("parameters", "tokens", "depths", "best", "interval", "width", "seeds")
+    spent = "hours" if fitted.budget == "hours" else "tokens"
+    headings = ("parameters", spent, "depths", "best", "interval", "width", "seeds")
     rows = []
     for o in fitted.optima:
-        sizes, width = (size(o.parameters), size(o.tokens)), f"{o.width:,.0f}"
+        sizes, width = (size(o.parameters), _spent(fitted, o)), f"{o.width:,.0f}"
         found = (_span(o.depths), _best(o), _interval(o), "-" if o.depth is None else width)
         rows.append((*sizes, *found, str(o.seeds)))
     print_table(stdout(), text_table(*headings, rows=rows))
@@ -158,7 +178,7 @@ def _lacking(optima: Sequence[fits.Optimum]) -> str:
     lacks = [f"{number} of {len(optima)} {what}" for what, number in counts.items() if number]
     if lacks:
         return f"Here: {', '.join(lacks)}."
-    return f"Here: {plural(len(optima), 'budget')}{' of one size' * (len(optima) > 1)}."
+    return f"Here: {plural(len(optima), 'budget')}{' of one size' if len(optima) > 1 else ''}."
 
 
 def _chance(value: float) -> str:

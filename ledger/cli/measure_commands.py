@@ -291,7 +291,8 @@ def _print(residuals: Residuals, data: dict[str, Any]) -> None:
     print()
     names = ("layer", "residual", "half_width", "frobenius")
     rows = (
-        (*(row[name] for name in names), "rounding" * row["rounding"]) for row in data["by_layer"]
+        (*(row[name] for name in names), "rounding" if row["rounding"] else "")
+        for row in data["by_layer"]
     )
     headings = ("layer", "relative residual", "+-", "Frobenius", "")
     print_table(stdout(), data_table(Table(headings, tuple(rows))))

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.advisor.layout import wrapped
 
 from ..text import clean, is_unicode
@@ -83,6 +84,24 @@ def dump(value: object) -> None:
     escaped = not is_unicode(sys.stdout)
     json.dump(value, sys.stdout, indent=1, ensure_ascii=escaped, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def axes_of(typed: Iterable[str], example: str) -> dict[str, list[int | str]]:
+    """What --at is given: "name=value" or "name=value,value" of each name once.
+
+    >>> axes_of(["k=2,3", "group=S3"], "k=3")
+    {'k': [2, 3], 'group': ['S3']}
+    """
+    axes: dict[str, list[int | str]] = {}
+    for one in typed:
+        name, _, several = one.partition("=")
+        given = [value.strip() for value in several.split(",")]
+        if not name or not all(given) or name in axes:
+            raise UsageError(
+                f"--at {quoted(one)}: give each name once with its value, such as --at {example}"
+            )
+        axes[name] = [int(v) if re.fullmatch(r"-?[0-9]+", v) else v for v in given]
+    return axes
 
 
 def report_unnamed(claims: Iterable[Claim]) -> None:

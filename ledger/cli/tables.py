@@ -69,7 +69,7 @@ def claims_table(
         changed = row["post_hoc"] and verdict not in _NO_VERDICT
         table.add_row(
             clean(row["key"]),
-            verdict + "*" * bool(changed),
+            verdict + ("*" if changed else ""),
             row["wording"],
             Text(clean(row["title"])),
             *([row["at"]] if at else []),

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.atlas import GAPS, NONE, Atlas, AtlasBound, AtlasRow, atlas, classes, formula
-from depthlaw.advisor.base.quantities import plural
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..functions.tasks import tasks as known_tasks
-from .plain import dump, heading, note, notes, refuse_place, say, stdout, tell, write_named
-from .tables import names_table, plain_table, print_table
+from .plain import axes_of, dump, heading, note, notes, refuse_place, say, stdout, tell, write_named
+from .tables import names_table, plain_table, print_table, text_table
 from .terminal import waiting
 
 if TYPE_CHECKING:
@@ -27,9 +27,21 @@ _LONG = 40
 
 
 def list_tasks(
-    *, known_by: int | None, tables: Path | None, json_output: bool, task: str | None = None
+    *,
+    known_by: int | None,
+    tables: Path | None,
+    json_output: bool,
+    task: str | None = None,
+    at: Sequence[str] | None = None,
+    values: Sequence[str] | None = None,
 ) -> None:
-    """The table, or with a task its rows with sources."""
+    """The table, or with a task its rows with sources, or what they say at numbers."""
+    if at and known_by is not None:
+        raise UsageError("--at is about what is known now; leave out --known-by")
+    if at:
+        return _at_numbers(task, [*at, *(values or ())], tables, json_output)
+    if values:
+        raise UsageError(f"one task at a time, {quoted(values[0])} too many; values follow --at")
     table_of = known_tasks(task, known_by=known_by, tables=tables)
     if json_output:
         return dump(table_of.to_json())
@@ -51,9 +63,32 @@ def list_tasks(
         tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
         for end in filter(None, (row.lower, row.upper)):
             tell(bound_line(end), "  ")
-        for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
-            if quote:
-                tell(f"“{quote}”", "  ")
+        for quote in dict.fromkeys(e.quote for e in (row.lower, row.upper) if e and e.quote):
+            tell(f"“{quote}”", "  ")
+
+
+def _at_numbers(
+    task: str | None, typed: Sequence[str], tables: Path | None, json_output: bool
+) -> None:
+    """A row for each class and each combination of numbers; in the place of what is no number
+    stands its formula."""
+    from depthlaw.theory.atlas.ends import rows_at
+
+    from ..functions.atlas import AtlasAnswer
+
+    axes = axes_of(typed, "k=3 n=16,32")
+    asked = [dict(zip(axes, numbers, strict=True)) for numbers in product(*axes.values())]
+    found = [(numbers, AtlasAnswer(rows_at(task, None, tables, numbers))) for numbers in asked]
+    rows = [{"at": numbers} | row for numbers, answer in found for row in answer.rows()]
+    if json_output:
+        return dump(rows)
+    ends, cells = {"needed": "lower_depth", "suffices": "upper_depth"}, []
+    for row in rows:
+        both = (formula(row[of] or "-") if row[n] is None else row[n] for n, of in ends.items())
+        cells.append(map(str, [*row["at"].values(), row["class"], *both, row["gap"]]))
+    headings = (*axes, "class", *ends, "gap")
+    print_table(stdout(), text_table(*headings, rows=cells, left=headings[len(axes) :]))
+    note(f"`depthlaw tasks list {task}` says who found each bound")
 
 
 def _overview(known: Atlas, rows: Sequence[AtlasRow]) -> None:
@@ -115,15 +150,14 @@ def language(
             {
                 "class": each.class_,
                 "depth": _depth(each),
-                "sources": [bound_line(bound) for bound in each.bounds],
-                "shown": [*_shown(each)],
-                **_facts(each),
+                "sources": [*map(bound_line, each.bounds)],
             }
+            | {"shown": [*_shown(each)], **_facts(each)}
             for each in found.classes
         ]
         return dump(whole | {"monoid": asked.elements} | kinds | {"classes": classes_})
-    kind = ["not " * (not asked.r_trivial) + "R-trivial"]
-    kind += ["not " * (not asked.star_free) + "star-free"]
+    kind = ["R-trivial" if asked.r_trivial else "not R-trivial"]
+    kind += ["star-free" if asked.star_free else "not star-free"]
     kind += [] if asked.solvable else ["with a group that is not solvable"]
     tell(
         f"{expression} over {', '.join(automaton.alphabet)}: minimal automaton of "
@@ -155,7 +189,8 @@ def _depth(found: LanguageInClass) -> str:
         return f"{needed}" if enough == needed else f"{needed} to {enough}"
     if found.any_depth is not None:
         return "some depth" if found.any_depth else "none"
-    return "; ".join("at most " * (b.end == "upper") + formula(b.depth) for b in found.bounds)
+    most = {"upper": "at most ", "lower": ""}
+    return "; ".join(most[b.end] + formula(b.depth) for b in found.bounds)
 
 
 def _facts(found: LanguageInClass) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def verdict_table(results: list[ClaimResult]) -> Table:
         table.add_row(
             " " + clean(result.claim.name),
             Text(said, style=STYLES[word]),
-            f"{failing} of {len(result.in_scope)} fail{'s' * (failing == 1)}"
+            f"{failing} of {len(result.in_scope)} fail{'s' if failing == 1 else ''}"
             if fails
             else f"{len(result.decided)}/{len(result.in_scope)}",
             slack(result.tightest) + ("~" if result.vacuous else ""),
@@ -280,7 +280,7 @@ def _line(ground: Ground) -> Text:
     verdict = (ground.verdict, STYLES.get(ground.verdict, ""))
     match ground.kind:
         case "claim" | "premise":
-            before = "premise " * (ground.kind == "premise")
+            before = "premise " if ground.kind == "premise" else ""
             return Text.assemble(before, (name, "bold"), ": ", verdict, f", {says}")
         case "case":
             return Text.assemble(verdict, f" at {name}: {says}")

@@ -88,18 +88,10 @@ def verify(
     agreement, said = _agreement(work)
     for line in said:
         note(line)
+    complete = not only and own is None and corpus is None
     with copied() as printed:
-        judged = work.judged(failures)
-        code = _report(
-            work,
-            judged,
-            failures,
-            listed,
-            agreement,
-            own=own,
-            json_output=json_output,
-            complete=not only and own is None and corpus is None,
-        )
+        judged, more = work.judged(failures), {"json_output": json_output, "complete": complete}
+        code = _report(work, judged, failures, listed, agreement, own, **more)
     if not (failures or own or corpus):
         answer = SuiteAnswer(printed.getvalue(), code, len(work.runs), listed["hash"], said)
         keep_answer(work.store, asked, answer)
@@ -112,8 +104,8 @@ def _report(
     failures: list[Failure],
     listed: Mapping[str, Any],
     agreement: Agreement | None,
-    *,
     own: Path | None,
+    *,
     json_output: bool,
     complete: bool,
 ) -> int:
@@ -140,7 +132,8 @@ def _report(
         of = "" if complete else " (of the claims chosen, not of the suite)"
         runs = plural(len(listed["runs"]), "run")
         if listed["runs"]:
-            say(f"{runs}; to cite them, cite their manifest{of}:\n{listed['hash']}")
+            tell(f"{runs}; to cite them, cite their manifest{of}:")
+            say(listed["hash"])
         if agreement is not None and agreement.disagreements:
             say(
                 "  a run whose code has changed since the reference was recorded may differ "
@@ -215,7 +208,7 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
             f"chance: {plural(both, 'claim')} may err by sampling, each with probability at most "
             f"{FALSE_ALARM_BUDGET:g} (under normality, where its intervals assume it): at most "
             f"{turned.alarms_fixed:.2g} false alarms to expect of the {turned.fixed} fixed "
-            f"beforehand{starred * bool(turned.starred)}"
+            f"beforehand{starred if turned.starred else ''}"
         )
     drawn: dict[str, list[str]] = {}
     for claim in (result.claim for result in judged if result.cases):

@@ -10,10 +10,11 @@ from typing import Any
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
-from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.budgets import read_bytes
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
-from depthlaw.advisor.models import architecture, model, models as listed_models
+from depthlaw.advisor.published import published
 from depthlaw.advisor.rules import rules
 
 from .report import Report, as_list
@@ -21,6 +22,8 @@ from .report import Report, as_list
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
 _MOST = 50
+# What a conclusion is about, in its order.
+_COMPARED = ("layers", "flops_training", "read_bytes")
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +39,18 @@ class Comparison(Report):
     context: int
     nets: tuple[dict[str, Any], ...]
 
+    @property
+    def conclusion(self) -> list[dict[str, Any]]:
+        """Which net has least and which most of layers, of operations to train on a token, and of
+        bytes to read for one; nothing of what all have alike."""
+        found = []
+        for what in _COMPARED if len(self.nets) > 1 else ():
+            least, *_, most = sorted(self.nets, key=lambda net: net[what])
+            if least[what] < most[what]:
+                ends = {"least": least["name"], "most": most["name"]}
+                found.append({"what": what, **ends, "low": least[what], "high": most[what]})
+        return found
+
     def rows(self) -> list[dict[str, Any]]:
         """One for each net; the depth of each law under its key."""
         return [
@@ -48,7 +63,8 @@ class Comparison(Report):
 
     def to_json(self) -> dict[str, Any]:
         """What `depthlaw compare --json` prints."""
-        return {"context": self.context, "nets": list(self.nets)}
+        nets = list(self.nets)
+        return {"context": self.context, "conclusion": self.conclusion, "nets": nets}
 
     def summary(self) -> str:
         """Names and depths."""
@@ -91,16 +107,8 @@ def _net(name: str) -> tuple[Architecture, str, str]:
     # takes a name that is too long for one that does not exist.
     if name.strip() and (os.path.exists(path) or path.endswith(".json")):
         return read_config(Path(path)), name, "read"
-    try:
-        listed = model(name)
-    except UsageError as error:
-        nearest = str(error).rpartition("; try ")[2]
-        raise UsageError(
-            f"no model {quoted(name)} among the {len(listed_models())} listed; nearest are "
-            f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
-            "a config.json is accepted too"
-        ) from None
-    return architecture(listed), listed.source, listed.status
+    net = published(name)
+    return net.architecture, net.source, net.mark
 
 
 def _fields(value: object, names: str) -> dict[str, Any]:
@@ -109,8 +117,8 @@ def _fields(value: object, names: str) -> dict[str, Any]:
 
 def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str, Any]:
     counts, operations = count(a), flops(a, context)
-    volume = a.layers * a.width**2
-    within = rule_scores.interval(volume, per_layer=1)
+    volume, hybrid = a.layers * a.width**2, a.mixed
+    within = None if hybrid else rule_scores.interval(volume, per_layer=1)
     interval = within and _fields(within, "low high started ended why sources") | {
         # Without its sources.
         "ends": within.ends.rpartition(" ")[0],
@@ -132,13 +140,16 @@ def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str,
         "flops_forward": operations.forward,
         "flops_training": operations.training,
         "weights_bytes": memory(a).weights,
-        "kv_bytes_per_token": 2 * kv_numbers(a, 1),
+        "kv_bytes_per_token": 2 * (kv_numbers(a, 1) - kv_numbers(a, 0)),
         "kv_bytes": 2 * kv_numbers(a, a.context),
+        "read_bytes": round(read_bytes(a, 2)) + 2 * kv_numbers(a, context),
+        "state_bytes": 2 * kv_numbers(a, 0),
+        "layer_kinds": a.layer_kinds,
         "interval": interval,
         "laws": [
             _fields(r, "key name meaning source wording")
-            | {"depth": r.depth(volume, per_layer=1)}
-            | {"extrapolated": r.extrapolates(volume, per_layer=1)}
+            | {"depth": None if hybrid else r.depth(volume, per_layer=1)}
+            | {"extrapolated": not hybrid and r.extrapolates(volume, per_layer=1)}
             for r in rules()
         ],
         "remarks": a.remarks,

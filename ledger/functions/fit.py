@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from depthlaw.advisor import laws as advised
+from depthlaw.advisor import laws as advised, rule_scores
 from depthlaw.advisor.answer import plain_data
 from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted
 from depthlaw.advisor.grids import SIZE_EXPONENT
@@ -17,6 +18,11 @@ from depthlaw.empirics.depth_width.comparison import PredictionRow, compare, lev
 from depthlaw.empirics.depth_width.surface import Surface, read
 
 from .report import Picture, Report
+
+# Of the next net that a fit speaks of.
+NEXT = 1e9
+# Below this chance of its misfit a law is not right.
+_MISFIT = 0.01
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +50,20 @@ class LossFit(Report):
     additive: Additive | None
     predictions: tuple[PredictionRow, ...]
 
+    def next_net(self, parameters: float) -> dict[str, Any]:
+        """What the laws say of a net of so many parameters, 12 L d^2: how far that is beyond the
+        largest budget, each law's depth, and what published grids say beside them."""
+        # A law that misses its own budgets says nothing beyond them.
+        right = [law for law in self.laws if law.misfit is None or law.misfit >= _MISFIT]
+        within = rule_scores.interval(parameters)
+        return {
+            "parameters": parameters,
+            "beyond": parameters / max((12 * o.volume for o in self.optima), default=math.inf),
+            "laws": [{"form": law.form, "layers": law.depth(parameters)} for law in right],
+            "rule": rule_scores.default_rule().depth(parameters),
+            "within": within and within.ends,
+        }
+
     def rows(self) -> list[dict[str, Any]]:
         """The best depth of each budget, with its interval."""
         names = "parameters tokens depth low high width seeds"
@@ -64,6 +84,7 @@ class LossFit(Report):
             "budgets": [plain_data(row) for row in self.optima],
             "left_out": self.left_out,
             "laws": [plain_data(row) | {"formula": row.formula} for row in self.laws],
+            "next": self.next_net(NEXT),
             "levine": {
                 "a": advised.FIT_A,
                 "b": advised.FIT_B,
@@ -95,7 +116,7 @@ class LossFit(Report):
 def fit(
     file: str | Path,
     *,
-    budget: Literal["parameters", "flops"] = "parameters",
+    budget: Literal["parameters", "flops", "hours"] = "parameters",
     tolerance: str | float = "10%",
     seed_column: str = "",
 ) -> LossFit:
@@ -123,14 +144,16 @@ def fit(
     >>> len(found.surface.points), [row["tokens"] for row in found.rows()]
     (5, [1000000000.0])
     """
-    if budget not in ("parameters", "flops"):
-        raise UsageError(f"unknown --budget {quoted(budget)}; accepted are parameters and flops")
+    if budget not in get_args(fits.BudgetKind):
+        accepted = ", ".join(get_args(fits.BudgetKind))
+        raise UsageError(f"unknown --budget {quoted(budget)}; accepted are {accepted}")
     share = float(parse_share(str(tolerance), "--tolerance"))
     surface = read(file, seed_column)
     groups = fits.groups(surface.points, budget, share)
-    # At equal FLOPs a smaller net saw more tokens; its loss is what it is.
-    exponent = 0.0 if budget == "flops" else SIZE_EXPONENT
-    used = groups if budget == "flops" else fits.longest(groups)
+    # At equal FLOPs or hours a smaller net saw more tokens; its loss is what it is.
+    same_size = budget == "parameters"
+    exponent = SIZE_EXPONENT if same_size else 0.0
+    used = fits.longest(groups) if same_size else groups
     optima = tuple(fits.optimum(group, size_exponent=exponent) for group in used)
     return LossFit(
         surface,
@@ -139,7 +162,7 @@ def fit(
         optima,
         len(groups) - len(used),
         fits.depth_laws(optima),
-        fits.transitions(used) if budget == "parameters" else (),
+        fits.transitions(used) if same_size else (),
         additive(surface.points),
         compare(optima),
     )

@@ -71,6 +71,12 @@ class QuestionOptions(SizeOptions, total=False):
     kv_bytes: float | str | None
     hf: Architecture | str | Path | None
     config: Architecture | str | Path | None
+    zero: float | str | None
+    recompute: Literal["none", "selective", "full"] | None
+    microbatch: float | str | None
+    batch: float | str | None
+    expert_parallel: float | str | None
+    measured: Fit | str | Path | None
     task: str | None
     atlas: str | Path | None
     diameter: float | str | None

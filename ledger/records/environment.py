@@ -119,4 +119,4 @@ def _commit() -> str:
         return ""
     lines = done.stdout.splitlines()
     head = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "")
-    return head + "+" * any(line[0] != "#" for line in lines)
+    return head + ("+" if any(line[0] != "#" for line in lines) else "")

@@ -25,8 +25,9 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from itertools import cycle
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import wait as wait_for_end
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from traceback import walk_tb
@@ -49,6 +50,8 @@ THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 # Seconds that a process may take to start and import its first claim, on a busy machine, besides
 # the time of its run; and between two times that the disk is waited for: most runs take less.
 STARTING, SETTLING = 120.0, 0.5
+# Runs that a process has in hand, so that it need not wait while one is recorded.
+IN_HAND = 4
 
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so
 # that it can travel.
@@ -128,8 +131,8 @@ class Inline:
 
 @dataclass(frozen=True)
 class ProcessPool:
-    """In spawned processes of this machine: `concurrent.futures`, one executor per process, started
-    anew when its process dies.
+    """In processes of this machine: `concurrent.futures`, one executor per process, started anew
+    when its process dies. They are forked off a server, which has imported SymPy.
 
     With an executor for each process it is known which run killed it, and no other run is
     disturbed.
@@ -159,18 +162,18 @@ class ProcessPool:
         resting: list[tuple[float, int, Run]] = []
         count = self.processes or len(self.gpus) or cores()
         # Importing what an extra brings takes seconds: as few processes do it as the work allows.
-        extras = list(dict.fromkeys(map(_extra, todo)))
-        places = zip(range(min(count, len(runs))), cycle(self.gpus or (None,)), cycle(extras))
+        places = zip(range(min(count, len(runs))), cycle(self.gpus or (None,)), cycle(list(todo)))
         slots = [_Slot(self, gpu, extra) for _, gpu, extra in places]
         try:
-            while todo or resting or any(slot.run for slot in slots):
+            while any(todo.values()) or resting or any(slot.runs for slot in slots):
                 # Stopped in its middle, this could leave a process that nobody knows, lose a run
                 # that is over, or keep a lock that `stop` then waits for.
                 with whole():
                     while resting and resting[0][0] <= time.monotonic():
-                        todo.append([heapq.heappop(resting)[2]])
+                        again = heapq.heappop(resting)[2]
+                        todo[_extra(again)].append([again])
                     for slot in slots:
-                        slot.start_next(todo)
+                        slot.fill(todo, len(slots))
                     for slot in _finished(slots, resting[0][0] if resting else float("inf")):
                         run, answer = slot.finish()
                         if isinstance(answer, _Died) and not answer.hung:
@@ -181,7 +184,7 @@ class ProcessPool:
                                 continue
                         # The process gets its next run before this one is recorded: it computes
                         # while the disk is waited for.
-                        slot.start_next(todo)
+                        slot.fill(todo, len(slots))
                         yield run, self._outcome(run, answer, deaths[run.id])
         finally:
             # All of them before the first is waited for, which another signal may cut short.
@@ -206,8 +209,9 @@ class _Died:
     hung: bool = False
 
 
-def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
-    """The runs in lists, last one first, of those that one process should do.
+def _bundles(runs: Sequence[Run]) -> dict[str, deque[list[Run]]]:
+    """By the extra that they need, the runs in lists, last one first, of those that one process
+    should do.
 
     Claims of a topic that ask about the same case, but for the fields that a claim only `reads`,
     share what they compute there through caches of the process. Every list stands where its first
@@ -217,90 +221,83 @@ def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
     for run in runs:
         together = (run.claim.topic, run.measurement, run.seed) if run.case is not None else run.id
         bundles.setdefault(together, []).append(run)
-    return deque(bundle[::-1] for bundle in bundles.values())
+    by_extra: dict[str, deque[list[Run]]] = {}
+    for bundle in bundles.values():
+        by_extra.setdefault(_extra(bundle[0]), deque()).append(bundle[::-1])
+    return by_extra
 
 
-def _extra(bundle: Sequence[Run]) -> str:
-    """The extra that measuring these runs needs, or "" where it needs none."""
-    return bundle[0].claim.needs if bundle[0].case is not None else ""
+def _extra(run: Run) -> str:
+    """The extra that measuring a run needs, or "" where it needs none."""
+    return run.claim.needs if run.case is not None else ""
 
 
 class _Slot:
-    """A place for one process, with the run that it works on, and the extra whose runs it does
-    first."""
+    """A place for one process, with the runs that it has in hand, of which it does the first, and
+    the extra whose runs it does first."""
 
     def __init__(self, pool: ProcessPool, gpu: str | None, extra: str) -> None:
         self.pool, self.gpu, self.extra = pool, gpu, extra
-        self.run: Run | None = None
-        self.future: Future[Any] | None = None
+        self.runs: deque[tuple[Run, Future[Any]]] = deque()
         self.since = float("inf")
         self._bundle: list[Run] = []
         self._executor: ProcessPoolExecutor | None = None
         self._process: BaseProcess | None = None
-        self._starting = False
+        self._start: Future[Any] | None = None
 
-    def start_next(self, todo: deque[list[Run]]) -> None:
-        """Give the process, if it has none, the next run of its bundle, or of the first bundle that
-        waits, if possible of its extra."""
-        if self.run is not None:
-            return
-        if not self._bundle and todo:
-            mine = (n for n, bundle in enumerate(todo) if _extra(bundle) == self.extra)
-            todo.rotate(-(first := next(mine, 0)))
-            self._bundle = todo.popleft()
-            todo.rotate(first)
-        if self._bundle:
-            self.run = self._bundle.pop()
+    def fill(self, todo: Mapping[str, deque[list[Run]]], slots: int) -> None:
+        """Give the process the next runs of its bundle, or of the first bundle that waits, if
+        possible of its extra: while so many wait that every other process has some too, as many
+        as it may have in hand, else one."""
+        while len(self.runs) < (IN_HAND if sum(map(len, todo.values())) > slots * IN_HAND else 1):
+            waiting = [todo.get(self.extra, ()), *todo.values()]
+            if not self._bundle and (bundles := next(filter(None, waiting), None)):
+                self._bundle = bundles.popleft()
+            if not self._bundle:
+                return
             try:
-                self._submit()
+                self._submit(self._bundle[-1])
             except BrokenProcessPool:
+                if self.runs:  # It died of the first, whose end says so.
+                    return
                 # It died while it had nothing to do, which is no fault of this run.
                 self.stop()
-                self._submit()
+                self._submit(self._bundle[-1])
+            self._bundle.pop()
 
-    def _submit(self) -> None:
-        assert self.run is not None
+    def _submit(self, run: Run) -> None:
         if self._executor is None:
-            started = (self.pool.memory, self.gpu, self.pool.loader, self.run.claim.key)
-            context = multiprocessing.get_context("spawn")
+            context = start_server()
+            here = dict(os.environ) | THREADS
+            started = (self.pool.memory, self.gpu, here, self.pool.loader, run.claim.key)
             others = set(multiprocessing.active_children())
-            # Starting takes seconds, which are not the run's; `advance` follows with the run.
             with _deaf():
                 self._executor = ProcessPoolExecutor(1, context, _prepare, started)
-                self.future = self._executor.submit(os.getpid)
-            self.since = time.monotonic() + STARTING
-            self._starting = True
+                self._start = self._executor.submit(os.getpid)
             # Submitting has started the process, which can be ended from now on.
             self._process = next(iter(set(multiprocessing.active_children()) - others), None)
-        else:
-            self.future = self._executor.submit(perform, *_task(self.run, self.pool.loader))
-            self.since = time.monotonic()
+        if not self.runs:
+            # Starting takes seconds, which are not the run's.
+            self.since = time.monotonic() + (STARTING if self._start is not None else 0.0)
+        future = self._executor.submit(perform, *_task(run, self.pool.loader))
+        self.runs.append((run, future))
 
     def advance(self) -> bool:
-        """Whether the run is over: answered, died or hung. A process that has just started is given
-        its run."""
-        assert self.future is not None
-        if self._starting and self.future.done() and self.future.exception() is None:
-            self._starting = False
-            try:
-                self._submit()
-            except BrokenProcessPool as died:
-                self.future = Future()
-                self.future.set_exception(died)
-            return False
-        return self.future.done() or self.left() <= 0
+        """Whether the first run is over: answered, died or hung."""
+        if self._start is not None and self._start.done():
+            self._start, self.since = None, time.monotonic()
+        return self.runs[0][1].done() or self.left() <= 0
 
     def left(self) -> float:
-        """Seconds until the run counts as hung."""
+        """Seconds until the first run counts as hung."""
         if self.pool.timeout is None:
             return float("inf")
         return self.since + self.pool.timeout - time.monotonic()
 
     def finish(self) -> tuple[Run, TaskAnswer | _Died]:
         """The run that is over, with what became of it."""
-        run, future, self.run, self.future = self.run, self.future, None, None
-        assert run is not None
-        assert future is not None
+        run, future = self.runs.popleft()
+        self.since = time.monotonic()
         if not future.done():
             return run, _Died(self.stop(), hung=True)
         try:
@@ -318,7 +315,9 @@ class _Slot:
     def stop(self) -> int | None:
         """End the process, which keeps nothing that could be lost, and return its exit code."""
         process, executor, self._process, self._executor = self._process, self._executor, None, None
-        self._starting = False
+        self._start = None
+        while self.runs:
+            self._bundle.append(self.runs.pop()[0])
         if process is not None:
             process.kill()
             process.join()
@@ -332,14 +331,31 @@ class _Slot:
 
 def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
     """The slots whose run is over, after waiting a moment for the first, or until `due`."""
-    busy = [slot for slot in slots if slot.run is not None]
+    busy = [slot for slot in slots if slot.runs]
     # Not longer than a signal may wait.
     seconds = max(0.0, min([0.2, due - time.monotonic(), *(slot.left() for slot in busy)]))
     if busy:
-        wait([slot.future for slot in busy if slot.future is not None], seconds, FIRST_COMPLETED)
+        wait([slot.runs[0][1] for slot in busy], seconds, FIRST_COMPLETED)
     else:
         time.sleep(seconds)
     return [slot for slot in busy if slot.advance()]
+
+
+def start_server(imports: str = "depthlaw.theory.claims.definition") -> ForkServerContext:
+    """Start, if it does not run yet, the server of processes, which imports a module once for all
+    that it forks, while this process goes on."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([imports])
+    before = dict(os.environ)
+    with _deaf():
+        os.environ.update(THREADS)  # which linear algebra reads when it is loaded
+        try:
+            forkserver.ensure_running()
+        finally:
+            for name in THREADS:
+                os.environ.pop(name)
+            os.environ.update(before)
+    return context
 
 
 @contextmanager
@@ -356,9 +372,11 @@ def _deaf() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None:
-    """What a process of the pool does first, before anything heavy is imported."""
-    os.environ.update(THREADS)  # which linear algebra reads when it is loaded
+def _prepare(
+    memory: int | None, gpu: str | None, here: Mapping[str, str], loader: str, key: str
+) -> None:
+    """What a process of the pool does first, before PyTorch is imported."""
+    os.environ.update(here)  # which may not be what it was when the server started
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     threading.Thread(target=_end_with_driver, daemon=True).start()

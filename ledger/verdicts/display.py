@@ -49,7 +49,7 @@ def slack(value: float | None, *, vacuous: bool = False) -> str:
         text = f"x10^{_cut(value, int(log10(abs(value))) + 2, up=up):.1f}"
     else:
         text = f"x10^{_cut(value, 2, up=up):.2g}"
-    return text + " (vacuous here)" * vacuous
+    return f"{text} (vacuous here)" if vacuous else text
 
 
 # Of a last digit: what a float may lack of it.

@@ -121,7 +121,7 @@ def _reason(result: ClaimResult) -> str:
             return f"{agree}{part}: evidence, not a proof"
         case Verdict.FAILS:
             failing = len(result.failing)
-            fail = f"fail{'s' * (failing == 1)}, and one is enough{_WHOSE[claim.wording]}"
+            fail = f"fail{'s' if failing == 1 else ''}, and one is enough{_WHOSE[claim.wording]}"
             return f"{failing} of {plural(decided, 'decided case')} {fail}"
         case Verdict.OUT_OF_SCOPE:
             return "every case breaks an assumption of the statement"

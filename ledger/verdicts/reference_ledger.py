@@ -232,7 +232,7 @@ def run_name(key: RunKey) -> str:
     fields = json.loads(case)
     words = " ".join(f"{k}={v}" for k, v in fields.items()) if fields else "proof"
     of = f"{claim} [{words}]" + (f" seed {seed}" if seed else "")
-    return of + " (negative control)" * control
+    return f"{of} (negative control)" if control else of
 
 
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[RunKey, Record]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from depthlaw.advisor import atlas
 from depthlaw.advisor.atlas.formulas import Depth, NoNumber, formula, letters, parse, printed, value
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.theory.formal_languages.regular_depth import read_language
 
 DEPTHS = sorted({bound.depth for bound in atlas.bounds()})
 BOUND = "task,class,end,depth,year,source,mark,argument,claim,covers,superseded\n"
+WORDS = "key,subject,name,definition,language,alphabet\n"
 
 
 # --- reading ---
@@ -101,6 +104,17 @@ def test_an_end_of_ours_has_a_claim_or_an_argument(support: str, tmp_path: Path)
         ("classes", "key,nom,unit\n", "classes.csv, line 1: the column 'nom' is unknown; accepted"),
         (
             "tasks",
+            f"{WORDS}a,b,c,d,(ab,\n",
+            "tasks.csv, line 2, language: cannot read '(ab'; try",
+        ),
+        (
+            "tasks",
+            "key,subject,name,definition,asks\na,b,c,d,n\n",
+            "tasks.csv, line 2, asks: 'n' is",
+        ),
+        ("tasks", f"{WORDS}a,b,c,d,ab*,a\n", "tasks.csv, line 2, language: the alphabet 'a' lacks"),
+        (
+            "tasks",
             'key,subject,name,definition\na,b,c,"d\ne"\ndyck,b,c,d\n',
             "tasks.csv, line 4: the atlas has the key 'dyck'; take another",
         ),
@@ -112,6 +126,17 @@ def test_a_wrong_table_is_one_line_with_its_place(
     with pytest.raises(UsageError) as error:
         atlas.atlas(tables(tmp_path, **{name: text}))
     assert str(error.value).startswith(says)
+
+
+def test_a_table_accepts_the_expressions_that_a_check_reads(tmp_path: Path) -> None:
+    for text in (t for size in range(1, 5) for t in map("".join, product("a(|*)?", repeat=size))):
+        refused, folder = [], tables(tmp_path, tasks=f"{WORDS}own,b,c,d,{text},a\n")
+        for read, given in (atlas.atlas, [folder]), (read_language, [text, "a"]):
+            try:
+                refused.append(not read(*given))
+            except UsageError:
+                refused.append(True)
+        assert refused[0] == refused[1], text
 
 
 def test_no_tables_are_no_atlas(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_shape_or_the_name_of_a_model_alone_is_counted_and_judged(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("gpt-tow", "neither a size, such as 1.3B, nor a listed model; try .*, or --hf with"),
+        ("gpt-tow", "no model 'gpt-tow' among .* listed; nearest are .*"),
         ("--layers 12", "give a size .*, --layers and --width, "),
     ],
 )

@@ -183,7 +183,8 @@ def test_null_is_the_default() -> None:
         (b"[1, 2]", "no object"),
         (b"{}", "no model_type"),
         (b'{"model_type": ["llama"]}', "no model_type"),
-        (b'{"model_type": "mamba"}', "state-space"),
+        (b'{"model_type": "zamba2"}', "two streams is not described.*depth 7B --layers 32"),
+        (b'{"model_type": "lama"}', "types like it are llama"),
         (b'{"model_type": "\\u0007' + b"x" * 5000 + b'"}', "not known"),
         (b'{"model_type": "llama", "model_type": "gpt2"}', "twice"),
         (b'{"model_type": "llama", "rope_scaling": {"a": 1, "a": 1}}', "twice"),
@@ -201,7 +202,7 @@ def test_null_is_the_default() -> None:
 def test_what_is_no_configuration_is_refused(tmp_path: Path, text: bytes, why: str) -> None:
     path = tmp_path / "config.json"
     path.write_bytes(text)
-    assert why in refused(path)
+    assert re.search(why, refused(path))
 
 
 def test_paths_without_a_configuration_are_refused(tmp_path: Path) -> None:

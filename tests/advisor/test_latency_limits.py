@@ -99,8 +99,8 @@ MOVED = "loss", "loss-alike", "loss-unknown"
         ),
         (
             "3B",
-            {"layers": 19, "tensor": 8, "kv_ratio": 4, "vocabulary": 32000},
-            "; without --layers, --gqa and --tensor",
+            {"layers": 15, "tensor": 8, "kv_ratio": 4, "head_width": 128},
+            "; without --layers, --head-width, --gqa and --tensor",
         ),
     ],
 )

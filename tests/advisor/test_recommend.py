@@ -80,9 +80,12 @@ def test_more_parameters_give_no_smaller_nor_shallower_net_and_its_own_size_give
 
 
 def test_depth_and_range_never_fall_on_a_sweep() -> None:
-    rungs = ladder_for(Constraints(), "total").around(1e8, 1e11)
+    ladder = ladder_for(Constraints(), "total")
+    rungs = [ladder.at(1e8 * math.exp(i / 40)) for i in range(277)]
     depths = [rung.architecture.layers for rung in rungs]
     assert depths == sorted(depths)
+    sizes = [rung.size for rung in rungs]
+    assert sizes == sorted(set(sizes))
     ranges = [depths_within(rung.architecture, Constraints()) for rung in rungs]
     highs = [found.high for found in ranges if found]
     assert highs == sorted(highs)
@@ -120,7 +123,8 @@ def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
     a = d.net
     assert d.case.chosen.key == best_rule(NetKind(parametrisation)).key == rule.key
     one = counting.per_layer(a)
-    wanted = rule.depth(one * a.layers, one / a.width**2)
+    wanted = d.case.seen(a).depth(rule)
+    assert abs(math.log(wanted / rule.depth(one * a.layers, one / a.width**2))) < 0.12
     # The rule is met by the real width; rounding the width moves the rule's depth a little.
     near = abs(math.log(a.layers / wanted)) < 0.08 or abs(a.layers - wanted) < 1.5
     if not near:
@@ -264,7 +268,7 @@ FAST = {"latency_matters": True}
     [
         # Steps of the width leave what a limit of layers alone would hardly move.
         (125e6, {"least_layers": 24, "multiple": 512}, ["least_layers", "multiple"], []),
-        (1.3e9, {"most_layers": 20, "kv_ratio": 8}, ["most_layers", "kv_ratio"], []),
+        (1.3e9, {"most_layers": 20, "kv_ratio": 8}, ["most_layers"], []),
         (1.3e9, {"most_layers": 20, "multiple": 2048}, ["most_layers", "multiple"], []),
         # Of demands that leave one depth, those that move it.
         (3e9, {"least_layers": 24, "most_layers": 24}, ["most_layers"], []),
@@ -275,8 +279,8 @@ FAST = {"latency_matters": True}
         (7e9, FAST | {"most_layers": 20, "pipeline": 4}, ["most_layers"], []),
         (7e9, FAST | {"pipeline": 32}, ["pipeline"], []),
         # More parameters for fewer layers, or another rule: not explained by what is left.
-        (60e6, {"kind": "encoder-decoder", "ff_factor": 2.0}, [], ["kind"]),
-        (10e6, {"residual": "attnres", "tied": True}, [], ["residual"]),
+        (250e6, {"kind": "encoder-decoder", "ff_factor": 2.0}, [], ["kind"]),
+        (30e6, {"residual": "attnres", "tied": True}, [], ["residual"]),
         (125e6, {"experts": 64, "active_experts": 2}, [], ["experts"]),
     ],
 )
@@ -479,7 +483,7 @@ def test_built_models_are_those_within_a_factor_of_two(budget: str) -> None:
 
 def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
     off = set()
-    for budget in ("3B", "500K", "700K", "1.5M", "2M", "30M"):
+    for budget in ("3B", "100K", "500K", "2M", "30M"):
         found = recommend(budget, vocabulary=256)
         missed = abs(found.shape.counts.total / parse_budget(budget) - 1)
         assert any(each.startswith("the shape is ") for each in found.warnings) == (missed > 0.02)
@@ -519,7 +523,7 @@ def test_where_classes_of_size_meet_neighbours_have_the_defaults_of_the_net(
     a = found.shape.architecture
     for n in found.neighbours:
         b = n.architecture
-        assert (b.vocabulary, b.head_width, b.tied) == (a.vocabulary, a.head_width, a.tied)
+        assert (b.vocabulary, b.tied) == (a.vocabulary, a.tied)
         assert n.layers != layers or n.equal != "parameters" or b == a
 
 
@@ -701,14 +705,14 @@ def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said
             | {"active_experts": 1, "dense_layers": 1000},
             "no shape",
         ),
-        ({"budget": "3B", "layers": 24, "width": 1024}, "has 3B parameters; .* has 672M: "),
+        ({"budget": "3B", "layers": 24, "width": 1024}, "has 3B parameters; .* has 558M: "),
         (
             {"budget": "3B", "least_layers": 30, "most_layers": 10},
             "--least-layers 30 and --most-layers 10 exclude each other",
         ),
         (
-            {"budget": "3B", "tensor": 8, "kv_ratio": 4, "vocabulary": 32000},
-            "steps of 4,096 .head width 128 x 4 query heads a key head x 8 devices.* demand 19 "
+            {"budget": "3B", "tensor": 8, "kv_ratio": 4, "head_width": 128},
+            "steps of 4,096 .head width 128 x 4 query heads a key head x 8 devices.* demand 1. "
             "layers",
         ),
     ],

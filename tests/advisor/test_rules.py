@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import pytest
 from hypothesis import given, strategies as st
@@ -29,7 +30,7 @@ def test_every_rule_says_whose_it_is_and_depends_on_the_volume_alone(rule: rules
     assert 2020 <= rule.year <= 2026
     assert rule.domain is None or rule.domain[0] <= rule.domain[1]
     for size in (1e7, 1.3e9, 7e10):
-        assert rule.depth(size) > 0
+        assert rule.depth(size) == pickle.loads(pickle.dumps(rule)).depth(size) > 0
         assert rule.depth(15 * size / 12, 15) == pytest.approx(rule.depth(size), rel=1e-12)
 
 

@@ -47,6 +47,9 @@ def test_the_page_runs_as_it_is_printed(
     assert len(said) == 5
     alone = said["depthlaw depth --task alternating --atlas mine"]
     assert "hard attention, rightmost: at most 3 layers; derived." in alone
+    text = (mine / "tasks.csv").read_text().replace("alphabet\n", "alphabet,asks\n")
+    (mine / "tasks.csv").write_text(text.replace(",ab\n", ",ab,k >= 1\n"))
+    assert "asks for k >= 1" in refused("tasks list majority --at k=0 --atlas mine")
     # Without the folder nobody knows the task, and without a task the folder does nothing.
     for wrong in ("--task alternating", "3B --atlas mine", "--task hops --hops 3 --atlas none"):
         refused(f"depth {wrong}")

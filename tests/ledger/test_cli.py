@@ -123,7 +123,7 @@ REFUSED = {
     "exercise all --plot nowhere/curve.png": "its folder does not exist",
     "exercise all --force": "--plot FILE",
     "exercise --plot curve.png": "no exercise is named",
-    "fit {losses} --budget time": "accepted are parameters and flops",
+    "fit {losses} --budget time": "accepted are parameters, flops, hours",
     "fit {losses} --tolerance 400%": "--tolerance",
     "fit {losses} --plot losses.txt": "txt",
     "fit {losses} --force": "--plot FILE",
@@ -251,6 +251,10 @@ def test_show_evaluates_a_bound_at_values_of_ones_own(depthlaw):
     assert row["outcome"] == "FAILS (as recalled)"
     assert row["outside_condition"] is None
     assert depthlaw("show separation_rank/degree --at depth=40")[1] == f"depth=40: deg = {3**40}\n"
+    for typed, says in (("0.3", "1.6"), ("3/10", "8/5"), ("1/3", "5/3")):
+        at = f"--at branch_factor=1 depth=1 branch_variance={typed}"
+        out = depthlaw(f"show signal_propagation/residual_stream {at}").out
+        assert out.endswith(f"= {says}\n")
     # No layers: the domain of L begins at 1, and the claim's own cases at 0.
     none = depthlaw("show connectivity/reach --at depth=0 diameter=3").out
     assert none == "depth=0 diameter=3: r_+ = 1\n"
@@ -361,6 +365,7 @@ def test_a_narrow_terminal_cuts_nothing(recorded, depthlaw):
         ]
     )
     assert "…" not in verdicts + listed
+    assert max(map(len, verdicts.splitlines())) == 64, "but for the manifest lines are shorter"
     table = verdicts.partition("\ncases: ")[0]
     for lines in (depth.splitlines(), table.splitlines(), listed.splitlines()[:-1]):
         assert max(map(len, lines)) <= 40
@@ -459,12 +464,12 @@ def test_ctrl_c_is_one_line_and_resumable(tmp_path, number, said):
     assert said in err
 
 
-@pytest.mark.parametrize("arguments", [("depth", "3B", "--json"), ("claims", "--json")])
+@pytest.mark.parametrize("arguments", ["depth 3B --json", "claims --json", "--help", "tasks list"])
 def test_a_reader_that_went_away_is_no_error(arguments):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "depthlaw", *arguments],
+        [sys.executable, "-m", "depthlaw", *arguments.split()],
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,

@@ -16,6 +16,7 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.laws import threshold_layers
+from depthlaw.advisor.published import published_names
 from depthlaw.advisor.rules import rule
 from depthlaw.ledger.cli import plain
 from depthlaw.ledger.cli.compare_command import compare
@@ -45,6 +46,30 @@ def test_a_listed_model_and_its_own_configuration_are_counted_alike(
     laws = {law["key"]: law for law in listed["laws"]}
     assert laws["nanochat"]["depth"] == pytest.approx((32 * 4096**2 / 64**2) ** (1 / 3))
     assert laws["nanochat"]["extrapolated"]
+
+
+def test_it_opens_with_its_conclusion(depthlaw: Callable[..., Any]) -> None:
+    """Which is deeper, cheaper, faster, by the numbers of the table; nothing of a net alone, or of
+    what nets have alike."""
+    names = ["llama-3-8b", "qwen3-8b", "llama-3.1-8b"]
+    first, second, third, *_ = depthlaw(f"compare {' '.join(names)}").out.splitlines()
+    assert first == "Qwen3-8B is deepest, with 36 layers; Llama-3-8B has 32."
+    said = depthlaw(f"compare {' '.join(names)} --json").data
+    layers, training, read = said["conclusion"]
+    nets = {net["name"]: net for net in said["nets"]}
+    for end in (layers, training, read):
+        values = [net[end["what"]] for net in nets.values()]
+        assert (end["low"], end["high"]) == (min(values), max(values))
+    share = 1 - nets["Llama-3-8B"]["flops_training"] / nets["Qwen3-8B"]["flops_training"]
+    assert second.startswith(f"Llama-3-8B is cheapest to train: {100 * share:.0f} % fewer")
+    assert third.startswith("Llama-3-8B is fastest where memory sets the pace")
+    # Untied: all weights but the input table, of which one row is read.
+    llama = nets["Llama-3-8B"]
+    table = 2 * llama["vocabulary"] * llama["width"]
+    cache = 4096 * llama["kv_bytes_per_token"]
+    assert llama["read_bytes"] == 2 * llama["total"] - table + cache
+    assert depthlaw("compare llama-3-8b llama-3.1-8b --json").data["conclusion"] == []
+    assert depthlaw("compare llama-3-8b --json").data["conclusion"] == []
 
 
 def test_a_floor_is_rounded_up_as_in_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,9 +151,9 @@ def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
     depthlaw: Callable[..., Any], refused: Callable[..., str]
 ) -> None:
     names = depthlaw("compare --list").out.splitlines()
-    assert sorted(names) == sorted(m.name for m in models.models())
-    said = refused("compare gpt2")
-    assert "nearest are GPT-2 small, " in said
+    assert sorted(names) == sorted(published_names())
+    said = refused("compare gpt-2-s")
+    assert "nearest are GPT-2 small; " in said
     assert "`depthlaw compare --list`" in said
     refused("compare --list gpt-2-small")
     refused("compare --list --json")

@@ -362,7 +362,13 @@ def in_this_process(command: list[str], cwd: Path, **_: Any) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("README.md", 1), ("docs/depth.md", 3), ("docs/loss-surfaces.md", 1)]
+    ("page", "least"),
+    [
+        ("README.md", 1),
+        ("docs/depth.md", 3),
+        ("docs/loss-surfaces.md", 1),
+        ("docs/what-counts-as-a-layer.md", 1),
+    ],
 )
 def test_transcripts_are_what_the_commands_print(
     page: str, least: int, monkeypatch: pytest.MonkeyPatch

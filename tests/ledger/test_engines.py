@@ -322,22 +322,39 @@ def test_workers_with_the_package_do_the_runs(faulty, monkeypatch):
     assert [found[run.id].result["exact"] for run in runs] == ["3", "9", "27", "81"]
 
 
-def test_a_worker_that_dies_before_its_first_run_is_started_again(faulty, monkeypatch):
-    """Killed after it has started and before it is given its run."""
+def test_a_worker_that_dies_while_it_has_nothing_to_do_is_started_again(faulty, monkeypatch):
+    """Killed after a run and before it is given the next, which is not blamed."""
     submit, killed = engines._Slot._submit, []
 
-    def submit_to_a_dead_process(slot):
+    def submit_to_a_dead_process(slot, run):
         if slot._executor is not None and not killed:
             killed.append(slot._process.pid)
             os.kill(slot._process.pid, signal.SIGKILL)
             slot._process.join()
             time.sleep(0.2)
-        submit(slot)
+        submit(slot, run)
 
     monkeypatch.setattr(engines._Slot, "_submit", submit_to_a_dead_process)
-    (outcome,) = outcomes(pool(processes=1), runs_with(faulty, Case(depth=2))).values()
-    assert outcome.result == {"exact": "9"}
+    runs = runs_with(faulty, Case(depth=2), Case(depth=3))
+    found = outcomes(pool(processes=1, retries=0), runs)
+    assert [found[run.id].result["exact"] for run in runs] == ["9", "27"]
     assert len(killed) == 1
+
+
+def test_of_the_runs_in_hand_only_the_first_is_blamed_for_a_death(faulty, monkeypatch):
+    in_hand, submit = [], engines._Slot._submit
+
+    def counted(slot, run):
+        submit(slot, run)
+        in_hand.append(len(slot.runs))
+
+    monkeypatch.setattr(engines._Slot, "_submit", counted)
+    cases = (Case(depth=d, kill=1) if d == 3 else Case(depth=d) for d in range(1, 13))
+    runs = runs_with(faulty, *cases)
+    found = outcomes(pool(processes=1, retries=0), runs)
+    assert max(in_hand) == engines.IN_HAND
+    failed = [run for run in runs if isinstance(found[run.id], Failure)]
+    assert [str(run.case) for run in failed] == [str(Case(depth=3, kill=1))]
 
 
 def test_a_process_that_hangs_while_it_starts_is_ended(faulty, monkeypatch):

@@ -107,3 +107,51 @@ def test_one_layer_is_one_layer(tmp_path: Path, said: Callable[..., str]) -> Non
         tmp_path / "steep.csv", ((1e6, depth, 2.5 + 0.1 * depth, 0) for depth in (1, 2, 4, 8, 16))
     )
     assert "the curve still falls at 1 layer (" in said(path)
+
+
+def test_at_equal_hours_the_best_depth_is_another_and_the_next_net_is_named(
+    tmp_path: Path, depthlaw: Callable[..., Any], said: Callable[..., str], refused: Callable
+) -> None:
+    """Planted: at equal tokens the best depth is (L d^2 / 400)^(1/3); a deeper net takes longer a
+    token, so that within the same hours it sees fewer of them, and loses by it."""
+    lines = ["width,depth,tokens,loss,hours"]
+    for volume in (1e5, 1e6, 1e7):
+        best = (volume / 400) ** (1 / 3)
+        for depth in (max(1, round(best * 1.3**step)) for step in range(-4, 4)):
+            width = round(math.sqrt(volume / depth))
+            of_shape = 0.05 * math.log(depth / best) ** 2
+            for tokens in (1e9, 2e9, 1e9 * (best / depth) ** 0.5):
+                loss = 3 * volume**-0.02 * tokens**-0.1 * math.exp(of_shape)
+                hours = volume / 1e5 * (depth / best) ** 0.5 * tokens / 1e9
+                lines.append(f"{width},{depth},{tokens:.6e},{loss:.6f},{hours:.6f}")
+    path = tmp_path / "clock.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    by_tokens, by_hours = (
+        depthlaw("fit", path, "--json", *more).data
+        for more in ((), ("--budget", "hours", "--tolerance", "1%"))
+    )
+    planted = [(volume / 400) ** (1 / 3) for volume in (1e5, 1e6, 1e7)]
+    # 0.1 (L^-1/2)' against 0.1 ln(L / best): the least is at best / e^(1/2).
+    clocked = [best * math.exp(-0.05 / 0.1) for best in planted]
+    equal = [b for b in by_hours["budgets"] if len(b["depths"]) == 8 and b["depth"]]
+    assert [b["depth"] for b in by_tokens["budgets"]] == pytest.approx(planted, rel=0.03)
+    for best in clocked:
+        assert any(b["depth"] == pytest.approx(best, rel=0.05) for b in equal)
+    assert {round(b["seconds"] / 3600, 2) for b in equal} >= {1.0, 10.0, 100.0}
+    (law,) = (law for law in by_tokens["next"]["laws"] if law["form"] == "power")
+    low, middle, high = law["layers"]
+    assert low < (1e9 / 12 / 400) ** (1 / 3) < high
+    assert middle == pytest.approx((1e9 / 12 / 400) ** (1 / 3), rel=0.1)
+    text = said(path)
+    assert "Your next net - at 1.2M parameters and 2B tokens:" in text
+    assert "your losses ask for" in text.partition("Your next net")[2]
+    assert "EXTRAPOLATED" in text.partition("Your next net")[2]
+    # The advisor says the same of its own net.
+    answer = depthlaw("depth 1B --losses", path)
+    assert "your losses ask for" in " ".join(answer.out.split())
+    own = depthlaw("depth 1B --json --losses", path).data["losses"]
+    (law,) = (law for law in own["laws"] if law["form"] == "power")
+    assert law["layers"][1] == pytest.approx((own["parameters"] / 12 / 400) ** (1 / 3), rel=0.1)
+    assert "none is asked for" in refused("depth --task hops --hops 3 --losses", path)
+    flat = table(tmp_path / "flat.csv", ((1e6, d, 2.5 + 0.1 * d, 0) for d in (1, 2, 4, 8, 16)))
+    assert "column hours or seconds" in refused("fit --budget hours", flat)

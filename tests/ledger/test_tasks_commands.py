@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.advisor.atlas import Atlas, AtlasBound, classes, tasks
+from depthlaw.ledger.functions.atlas import atlas
 from depthlaw.theory.atlas import check as check_module, languages
 from depthlaw.theory.formal_languages.regular_depth import permuted
 from depthlaw.theory.nets import every_length
@@ -156,6 +157,18 @@ def test_a_year_after_tasks_is_that_of_the_list(depthlaw, refused) -> None:
         "--json list": "`depthlaw tasks list --json`",
     }.items():
         assert why in refused("tasks", *words.split())
+
+
+def test_the_list_at_numbers_is_the_atlas_at_them(depthlaw, refused) -> None:
+    rows = depthlaw("tasks list kth-one --at k=3 n=4,16 --json").data
+    asked = [{"k": 3, "n": 4}, {"k": 3, "n": 16}]
+    assert rows == [{"at": n} | row for n in asked for row in atlas("kth-one", **n).rows()]
+    lines = depthlaw("tasks list kth-one --at k=3 n=4,16").out.splitlines()
+    assert lines[1].split() == ["3", "4", "cot-one-head", "2", "2", "closed"]
+    assert "   k for all large n  " in lines[2]
+    assert "asks for k <= n" in refused("tasks list kth-one --at k=3 n=2")
+    assert "'k=3' too many; values follow --at" in refused("tasks list kth-one k=3")
+    assert "leave out --known-by" in refused("tasks list kth-one --at k=3 --known-by 2023")
 
 
 def test_help_of_a_task_says_where_the_atlas_lists_them(depthlaw) -> None:

@@ -10,10 +10,13 @@ from stored_nets import NETS, stored
 from depthlaw.advisor.atlas import RULES, AtlasClass, classes
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.theory.atlas.check import check
 from depthlaw.theory.nets.classes import family_of, in_class
 from depthlaw.theory.nets.json_format import net_of
 
 FILES = sorted(NETS.glob("*.json"))
+_HEAD = {"attention": "hard-right", "query": [[0] * 9], "key": [[0] * 8], "value": [[0] * 9]}
+_HEAD |= {"output": []}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -51,11 +54,16 @@ def test_one_layer_more_is_worse(checked) -> None:
         ({"parameters": {"k": 2}}, "the task parity takes no parameters; got k"),
         ({"alphabet": ["0", "2"]}, "the letter '2' has no embedding"),
         ({"read": [1]}, "the read-out does not fit the width 9"),
-        ({"positions": ["__import__"]}, "cannot read the position"),
+        ({"positions": ["__import__", "i"]}, "cannot read the position"),
         ({"family": "convolution"}, "the family of nets 'convolution' is not known"),
         ({"residaul": False}, "unknown field 'residaul'; accepted are family, task"),
         ({"layers": [{"heads": [], "mpl": 1}]}, "unknown field 'mpl' in layer 1"),
         ({"layers": [{"heads": [], "residual": "false"}]}, "residual is true or false"),
+        (
+            {"layers": [{"heads": [_HEAD]}]},
+            "key in head 1 of layer 1 is 1 x 8; the",
+        ),
+        ({"layers": [{"heads": [_HEAD | {"query": [["x"]]}]}]}, "query in head 1 of layer 1"),
         ({"end": ""}, "start and end are letters"),
         ({"positions": ["9^9^9^9", "i"]}, "cannot read the position '9^9^9^9'"),
         ({"labels": [False, True, False], "read": [[0] * 9] * 3}, "each label has one vector"),
@@ -68,6 +76,26 @@ def test_what_is_wrong_is_said_in_one_line(change, says, checked) -> None:
     assert code == 2
     assert says in said
     assert said.count("\n") == 1
+
+
+def parts(value):
+    """Every list and object in a net: where it stands."""
+    for key in value if isinstance(value, dict) else range(len(value)):
+        if isinstance(value[key], dict | list):
+            yield value, key
+            yield from parts(value[key])
+
+
+@pytest.mark.parametrize("name", ["blocks-hard-left", "c2-deltanet", "parity-thoughts"])
+def test_a_part_of_another_kind_is_refused(name) -> None:
+    net = stored(name)
+    for part, key in [*parts(net)]:
+        kept = part[key]
+        for part[key] in ({}, [], "", 7):
+            if type(part[key]) is not type(kept):
+                with pytest.raises(UsageError):
+                    check(net, length=4)
+        part[key] = kept
 
 
 @pytest.mark.parametrize("bracket", ['{"a":', "["])

@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.atlas import OURS, Atlas, AtlasBound, AtlasClass, AtlasRow, atlas
+from depthlaw.advisor.atlas import OURS, Atlas, AtlasBound, AtlasClass, AtlasRow, AtlasTask, atlas
 from depthlaw.advisor.atlas.formulas import NoNumber, letters, parse, value
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
@@ -181,7 +181,7 @@ def rows_at(
     rows = [row for name in names for row in known.rows(name) if class_ in (None, row.class_.key)]
     if task is None:
         return [_of_rows(row.task.key, row.class_.key, [row], {}) for row in rows]
-    whole = _whole_numbers(task, numbers, rows)
+    whole = _whole_numbers(known.tasks[task], numbers, rows)
     keys = dict.fromkeys(row.class_.key for row in rows)
     return [ends_of_task(task, key, whole, known) for key in keys]
 
@@ -200,21 +200,21 @@ def class_of(key: Any, known: Atlas) -> AtlasClass:
 
 
 def _whole_numbers(
-    task: str, numbers: Mapping[str, Any], rows: Iterable[AtlasRow]
+    task: AtlasTask, numbers: Mapping[str, Any], rows: Iterable[AtlasRow]
 ) -> dict[str, Any]:
     """What was given for letters, as whole numbers, and a group by its name."""
     ends = [end for row in rows for end in (row.lower, row.upper) if end]
     accepted = sorted({*(x for end in ends for x in letters(parse(end.depth)))} | {"H"})
     whole = {}
     for letter, number in numbers.items():
-        if letter not in (*accepted, *parameters_of(task)):
+        if letter not in (*accepted, *parameters_of(task.key)):
             raise UsageError(
-                f"the task {task} has no letter {quoted(letter)}; accepted are "
-                + ", ".join(dict.fromkeys([*accepted, *parameters_of(task)]))
+                f"the task {task.key} has no letter {quoted(letter)}; accepted are "
+                + ", ".join(dict.fromkeys([*accepted, *parameters_of(task.key)]))
             )
         whole[letter] = number if letter == "group" else _whole(letter, number)
     if less := outside(task, {k: v for k, v in whole.items() if k != "group"}):
-        raise UsageError(f"the task {task} asks for {less}; give numbers that meet it")
+        raise UsageError(f"the task {task.key} asks for {less}; give numbers that meet it")
     return whole
 
 

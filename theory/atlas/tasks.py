@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from math import inf, log10
+from math import log10
 from string import ascii_lowercase
 from typing import Any
 
-from depthlaw.advisor.atlas import Atlas, atlas as shipped
+from depthlaw.advisor.atlas import Atlas, AtlasTask, atlas as shipped
+from depthlaw.advisor.atlas.formulas import NoNumber, value as depth_at
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..formal_languages.regular_depth import read_language
@@ -468,32 +469,18 @@ def parameters_of(name: str) -> tuple[str, ...]:
     return _MADE[name][1] if name in _MADE else ()
 
 
-# What letters of a task stand for at least, where its definition in tasks.csv asks for more than 1.
-_LEAST = {
-    "ordered": {"n": 3},
-    "composition": {"N": 2},
-    "blocks-prediction": {"k": 3},
-    "maximum": {"n": 3},
-    "maximum-large": {"n": 9},
-    "cpwl": {"d": 3},
-}
+def outside(task: AtlasTask, numbers: Mapping[str, int]) -> str:
+    """What of the definition of a task numbers do not meet, as a condition; "" for nothing.
 
-
-def outside(name: str, numbers: Mapping[str, int]) -> str:
-    """What of the definition of a task numbers do not meet, as a condition; "" for nothing, and for
-    a task of a user's own.
-
-    >>> outside("maximum", {"n": 9}), outside("ordered", {"n": 2}), outside("dyck", {"D": 3})
-    ('n <= 8', 'n >= 3', '')
+    >>> [outside(shipped().tasks["maximum"], {"n": n}) for n in (0, 2, 3, 9)]
+    ['n >= 3', 'n >= 3', '', 'n <= 8']
     """
-    for letter, number in numbers.items() if name in shipped().tasks else ():
-        least = _LEAST.get(name, {}).get(letter, 1)
-        if number < least:
-            return f"{letter} >= {least}"
-    if name == "maximum" and numbers.get("n", 0) > 8:
-        return "n <= 8"
-    if name == "kth-one" and numbers.get("k", 0) > numbers.get("n", inf):
-        return "k <= n"
+    asked = filter(None, task.asks.split("; "))
+    own = task.key not in shipped().tasks
+    for condition in (*asked, *(f"{letter} >= 1" for letter in numbers if not own)):
+        met = depth_at(f"1 if {condition}", numbers)
+        if isinstance(met, NoNumber) and met.why == "condition":
+            return condition
     return ""
 
 

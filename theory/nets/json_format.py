@@ -115,30 +115,75 @@ _FIELDS = {
     "bound": (f"{_OF_ALL} layers words language alphabet", ""),
 }
 _OF_HEADS = "attention mask query key value output base divide"
+# What fields are, wherever they stand in a net; those without a value are left out.
+_FORMS: dict[str, tuple[Any, str]] = {
+    "a list": (list | tuple | None, "alphabet positions layers heads read labels out bias"),
+    "an object": (Mapping | None, "embedding mlp parameters generator thoughts answers step"),
+    "a string": (str | None, "task language about"),
+}
 
 
 def _refuse_unknown(body: Mapping[str, Any]) -> None:
-    """A field that nothing reads is a slip, and another net than was meant would be checked."""
+    """A field that nothing reads is a slip, and another net than was meant would be checked; so is
+    an object in place of a list, and a matrix that does not fit."""
 
     def refuse(part: Any, known: str, where: str) -> None:
-        for name in part if isinstance(part, dict) else ():
+        if not isinstance(part, Mapping):
+            raise UsageError(f"{where.removeprefix(' in ')} is {quoted(str(part))}; give an object")
+        for name, value in part.items():
             if name not in known.split():
                 raise UsageError(
                     f"unknown field {quoted(name)}{where}; accepted are {known.replace(' ', ', ')}"
                 )
+            for form, (kind, names) in _FORMS.items():
+                if name in names.split() and not isinstance(value, kind):
+                    raise UsageError(f"{name}{where} is {quoted(str(value))}; give {form}")
 
     if (family := str(body.get("family"))) not in _FIELDS:
         return
     known, of_layers = _FIELDS[family]
+    if family == "bound":
+        body = {name: value for name, value in body.items() if name not in ("layers", "alphabet")}
     refuse(body, known, "")
-    layers = body.get("layers")
-    for number, layer in enumerate(layers if isinstance(layers, list) else (), 1):
-        where = f" in layer {number}"
-        refuse(layer, of_layers, where)
-        for head in (layer.get("heads") or ()) if isinstance(layer, dict) else ():
-            refuse(head, _OF_HEADS, f" in a head of layer {number}")
-        if isinstance(layer, dict):
-            refuse(layer.get("mlp"), "in bias out", f" in the mlp of layer {number}")
+    misfit = partial(_refuse_misfit, field_of(body))
+    vectors = [v for v in (body.get("embedding") or {}).values() if isinstance(v, list | tuple)]
+    width = len([*vectors[0], *(body.get("positions") or ())]) if vectors else None
+    for number, layer in enumerate(body.get("layers") or (), 1):
+        refuse(layer, of_layers, f" in layer {number}")
+        misfit(layer, "matrix", f" in layer {number}", None, None)
+        for letter, step in (layer.get("step") or {}).items():
+            where = f" in the step of {quoted(letter)} in layer {number}"
+            refuse(step, "matrix diagonal add", where)
+            misfit(step, "matrix", where, None, misfit(step, "matrix", where, None, None))
+        for place, head in enumerate(layer.get("heads") or (), 1):
+            where = f" in head {place} of layer {number}"
+            refuse(head, _OF_HEADS, where)
+            misfit(head, "key", where, misfit(head, "query", where, None, width), width)
+            misfit(head, "output", where, width, misfit(head, "value", where, None, width))
+        if (mlp := layer.get("mlp")) is not None:
+            where = f" in the mlp of layer {number}"
+            refuse(mlp, "in bias out", where)
+            misfit(mlp, "out", where, width, misfit(mlp, "in", where, None, width))
+
+
+def _refuse_misfit(
+    field: Field, part: Any, name: str, where: str, rows: int | None, columns: int | None
+) -> int | None:
+    """Raises unless a matrix, where there is one, has so many rows and columns, None for any.
+    Returns how many rows it has."""
+    if name not in part:
+        return None
+    try:
+        matrix = _matrix(field, part[name])
+    except TypeError:
+        raise UsageError(f"{name}{where} is no list of rows, each a list of numbers") from None
+    except UsageError as error:
+        raise UsageError(f"{name}{where}: {error}") from None
+    high, wide = len(matrix), len(matrix[0])
+    if rows not in (None, high) or columns not in (None, wide):
+        asked = f"{rows or high} x {columns or wide}"
+        raise UsageError(f"{name}{where} is {high} x {wide}; the rest of the net asks for {asked}")
+    return high
 
 
 def net_of(body: Mapping[str, Any]) -> ExactNet:

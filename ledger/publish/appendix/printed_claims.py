@@ -139,12 +139,12 @@ class Statement:
         if keys[0] != "depthlaw" and self.claim.wording != "derived":
             return f"@{keys[0]}"
         after = [f"@{key}" for key in keys if key != "depthlaw"]
-        return "here" + f", after {' and '.join(after)}" * bool(after)
+        return f"here, after {' and '.join(after)}" if after else "here"
 
     @property
     def reading(self) -> str:
         """How its wording is known."""
-        return self.claim.wording + " reading" * (self.claim.wording == "universal")
+        return "universal reading" if self.claim.wording == "universal" else self.claim.wording
 
     @property
     def whence(self) -> str:
@@ -189,13 +189,13 @@ class Statement:
             part = f"proof of which {sure} of {steps} are confirmed"
             parts.append(whole if sure == len(counting) else part)
         if failing:
-            parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
+            parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' if failing == 1 else ''}")
             if result.kernel_refuted and result.claim.formal:
                 theorem = result.claim.formal.theorem
                 parts.append(f"refuted by {theorem}, which the kernel of the Rocq prover checked")
         elif asked and (name != Verdict.PROVED or kernel):
             agree = len(result.decided)
-            parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")
+            parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' if agree == 1 else ''}")
         parts += [f"{len(result.undecided)} undecided"] if result.undecided else []
         parts += [f"{len(result.missing)} not recorded"] if result.missing else []
         return "; ".join(filter(None, (*parts, self.carried, self.against, self.slack)))
@@ -210,7 +210,7 @@ class Statement:
         if weakest is None:
             return ""
         of = "" if len(rows) == len(self.result.decided) == 1 else f"{len(rows)} by "
-        return f"{of}{weakest}{' at most' * (len(tests) > 1)}"
+        return f"{of}{weakest}{' at most' if len(tests) > 1 else ''}"
 
     @property
     def against(self) -> str:
@@ -222,7 +222,7 @@ class Statement:
         whose = (
             f"its {CONFIDENCE} interval" if side.intervals == 1 else f"their {CONFIDENCE} intervals"
         )
-        contradict = f"contradict{'s' * (side.means == 1)} it, {side.intervals} by {whose}"
+        contradict = f"contradict{'s' if side.means == 1 else ''} it, {side.intervals} by {whose}"
         return f"{side.means} of {plural(side.cases, 'mean')} {contradict}"
 
     @property

@@ -81,7 +81,7 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def _layers(number: float) -> str:
-    return f"{number:g} layer{'s' * (number != 1)}"
+    return f"{number:g} layer{'' if number == 1 else 's'}"
 
 
 def _rates_table(results: Found) -> Table:

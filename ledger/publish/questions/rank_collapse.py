@@ -101,7 +101,7 @@ def _largest(part: Rows) -> list[tuple[str, Measured]]:
         row[0].model: row for row in sorted(alone, key=lambda row: row[0].width)
     }
     return [
-        (_NAMES.get(model, model) + ", no pos." * (case.get("positions", 1) == 0), value)
+        (_NAMES.get(model, model) + ("" if case.get("positions", 1) else ", no pos."), value)
         for model, (case, value) in widest.items()
     ]
 

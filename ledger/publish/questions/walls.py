@@ -117,7 +117,7 @@ def _reach_says(results: Found) -> Iterator[str]:
         line = curve("", {case.updates: value for case, value in part})
         if line and len(line.x) > 1:
             first, last = (f"{line.y[n]:.1f}" for n in (0, -1))
-            see = f"{LAYERS[layers].capitalize()} ({net}) see{'s' * (layers == 1)}"
+            see = f"{LAYERS[layers].capitalize()} ({net}) see{'s' if layers == 1 else ''}"
             then = f"updates and {last} after {line.x[-1]:,}"
             yield f"{see} {first} steps after {line.x[0]:,} {then}."
 

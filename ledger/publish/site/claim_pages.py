@@ -299,7 +299,7 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
         for r in group.results:
             why = reason(r)
             why = f" {_cited(why[:1].upper() + why[1:])}" if why else ""
-            called = "supporting " * (r.claim.tier != "cited") + r.claim.weight
+            called = ("" if r.claim.tier == "cited" else "supporting ") + r.claim.weight
             lines.append(
                 f"- {link(r.claim)} ({called}; {_key(r.claim)}, "
                 f"{r.claim.wording}): {_cited(r.claim.text)}{why} "

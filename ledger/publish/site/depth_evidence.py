@@ -54,7 +54,7 @@ def _sources() -> str:
     scores = table()
 
     def cell(score: Scores, source: str) -> str:
-        return _two(score.sources[source]) + "\\*" * (score.rule.read_off == source)
+        return _two(score.sources[source]) + ("\\*" if score.rule.read_off == source else "")
 
     return _table(
         " | ".join(["rule", *(f"{md(source)}:" for source in scores.sources)]),
@@ -136,7 +136,7 @@ def _grids() -> str:
 
 
 def _cells(grid: Grid) -> str:
-    bold = {cell: "**" * (grid.share(cell) == 0) for cell in grid.cells}
+    bold = {cell: "" if grid.share(cell) else "**" for cell in grid.cells}
     return ", ".join(f"{bold[c]}{c.layers}: {c.value}{bold[c]}" for c in grid.cells)
 
 

@@ -29,7 +29,7 @@ def proofs(recorded: Recorded) -> str:
                 prose(claim.formal.informal),
                 f"void: {md(void[key])}"
                 if key in void
-                else _verdict(recorded, key) + _REFUTED * bool(claim.formal.refutes),
+                else _verdict(recorded, key) + (_REFUTED if claim.formal.refutes else ""),
             )
             for key, claim in formal.items()
             if claim.formal is not None

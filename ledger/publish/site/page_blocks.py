@@ -158,7 +158,7 @@ def _folded(title: str, text: str) -> str:
 def _table(table: Table) -> str:
     """Plain data in Markdown."""
     heading = (
-        md(name) + ":" * (not any(isinstance(row[i], str) for row in table.rows))
+        md(name) + ("" if any(isinstance(row[i], str) for row in table.rows) else ":")
         for i, name in enumerate(table.columns)
     )
     return pipe_table(" | ".join(heading), (map(_cell, row) for row in table.rows))

@@ -271,7 +271,7 @@ def table(recorded: Recorded, key: str) -> str:
     if maker is None or not rows:
         return ""
     text = maker(rows)
-    heading = " | ".join(prose(name) + ":" * (name not in text.words) for name in text.columns)
+    heading = " | ".join(prose(name) + ("" if name in text.words else ":") for name in text.columns)
     cells = (
         (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
         for row in text.rows

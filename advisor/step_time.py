@@ -1,0 +1,262 @@
+"""Seconds of a training step on a plan, what of them depth costs, and published trainings beside.
+
+    step = (products / efficiency + all-reduces + kernels) (1 + (p - 1) / (v m))
+
+for m microbatches on p stages in v chunks: work of the busiest stage, and its wait for the first
+and from the last microbatch. Nothing in it is fitted here but the efficiency, which is stated or
+follows from published trainings (training_runs.csv) by this same formula.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from .architecture import Architecture
+from .counting import flops
+from .hardware import Hardware, gpu
+from .models import architecture, model
+from .shapes import stages
+from .training_memory import ParallelPlan, divides, training_memory
+
+# Bytes of a number in an all-reduce.
+_SIZE = 2
+# GPUs that the links of a machine join.
+_MACHINE = 8
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Seconds of one step by part, on the busiest stage; `seconds` is all of it."""
+
+    products: float  # matrix products, at the efficiency
+    reductions: float  # all-reduces of tensor parallelism; 0 where no link is known
+    kernels: float  # what a layer takes besides; 0 where nobody says
+    bubble: float  # waiting of a stage at the start and the end of a step
+    utilisation: float  # the net's own operations over the peak of all GPUs in that time
+
+    @property
+    def seconds(self) -> float:
+        """Of the whole step."""
+        return self.products + self.reductions + self.kernels + self.bubble
+
+    @property
+    def of_depth(self) -> float:
+        """The share that grows with the layers of a net and not with its size."""
+        return (self.reductions + self.kernels + self.bubble) / self.seconds
+
+
+def step_time(
+    a: Architecture,
+    plan: ParallelPlan,
+    device: Hardware,
+    efficiency: float,
+    layer_seconds: float = 0.0,
+) -> StepTime:
+    """Seconds of a step of a net on a plan.
+
+    - Products: three times the forward operations of `counting.flops` (masked scores included); a
+      fourth time under full recomputation, and of attention alone under selective recomputation.
+      The busiest stage counts, of which the last has the output layer, and heads that tensor
+      parallelism does not divide are counted as the next multiple.
+    - A layer reduces its input's gradients and outputs over t GPUs four times for each microbatch,
+      six times under full recomputation (Shoeybi et al. 2019, arXiv:1909.08053, section 3); a ring
+      passes 2 (t - 1) / t of the tokens' numbers (2 bytes each) over the device's link, where one
+      is listed and the GPUs of a machine (8) suffice.
+    - The bubble is (p - 1) / (v m) of the work (Narayanan et al. 2021, arXiv:2104.04473, section
+      2.2): (p - 1) / (m + p - 1) of the whole for v = 1.
+
+    Reducing gradients over data and moving experts' tokens is not counted: programs hide it behind
+    the products, and what they do not hide is in the efficiency of published trainings.
+
+    Args:
+        efficiency: share of the peak that the products reach while a stage works.
+        layer_seconds: of a layer for each microbatch, forward and backward, besides all this.
+
+    >>> net, plan = Architecture(32, 4096, 32, 11008, 32000), ParallelPlan(8, zero=1, batch=64)
+    >>> time = step_time(net, plan, gpu("H100"), 0.5)
+    >>> round(time.seconds, 2), round(time.utilisation, 3), time.of_depth
+    (3.19, 0.478, 0.0)
+    """
+    assert device.flops is not None
+    f, m, tokens = flops(a, a.context), plan.microbatches, plan.microbatch * a.context
+    peak = plan.gpus * device.flops
+    again = {"none": 0, "selective": f.attention, "full": f.forward}[plan.recompute]
+    split = stages(a.own_layers, plan.pipeline)
+    output = 2 * a.width * a.vocabulary
+    layer = Fraction(f.forward - output, a.own_layers)
+    busiest = max(own * layer + output * (k == len(split) - 1) for k, own in enumerate(split))
+    uneven = busiest * plan.pipeline / f.forward / (1 - divides(a, plan).get("heads", Fraction()))
+    work = plan.sequences * a.context * (f.training + again)
+    products = work / (peak * efficiency) * float(uneven)
+    passes = max(split) * a.layers / a.own_layers * m
+    moved = 2 * Fraction(plan.tensor - 1, plan.tensor) * tokens * a.width * _SIZE
+    times = 6 if plan.recompute == "full" else 4
+    link = device.link if plan.tensor <= _MACHINE else None
+    reductions = float(times * moved) * passes / link if link else 0.0
+    kernels = layer_seconds * passes
+    bubble = (products + reductions + kernels) * (plan.pipeline - 1) / (plan.chunks * m)
+    total = products + reductions + kernels + bubble
+    own_work = plan.sequences * a.context * f.training
+    return StepTime(products, reductions, kernels, bubble, own_work / (peak * total))
+
+
+def efficiency_of(
+    a: Architecture,
+    plan: ParallelPlan,
+    device: Hardware,
+    seconds: float,
+    layer_seconds: float = 0.0,
+) -> float:
+    """The efficiency at which `step_time` gives so many seconds; at most infinity.
+
+    >>> net, plan = Architecture(32, 4096, 32, 11008, 32000), ParallelPlan(8, zero=1, batch=64)
+    >>> round(efficiency_of(net, plan, gpu("H100"), 3.19), 2)
+    0.5
+    """
+    at_peak = step_time(a, plan, device, 1.0, layer_seconds)
+    waits = 1 + (plan.pipeline - 1) / (plan.chunks * plan.microbatches)
+    left = seconds / waits - at_peak.reductions - at_peak.kernels
+    return at_peak.products / left if left > 0 else float("inf")
+
+
+# --- published trainings --------------------------------------------------------------------------
+
+
+class PublishedTraining(NamedTuple):
+    """A published training: a row of training_runs.csv."""
+
+    set: str  # whose measurements
+    name: str
+    net: Architecture
+    device: Hardware
+    plan: ParallelPlan
+    seconds: float | None  # of a step
+    efficiency: float | None  # of its products, by `efficiency_of`
+    memory: float | None  # bytes on the fullest GPU, as its program or driver says
+    fits: bool  # False: it ran out of memory
+    source: str
+    place: str
+    wording: str  # printed, reported, derived
+
+    @property
+    def family(self) -> str:
+        """The device without its memory and socket."""
+        return self.device.name.split()[0]
+
+
+@cache
+def training_runs() -> tuple[PublishedTraining, ...]:
+    """The rows of training_runs.csv.
+
+    >>> len({run.set for run in training_runs()}) >= 6
+    True
+    """
+    with (Path(__file__).parent / "training_runs.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(map(_run, csv.DictReader(file)))
+
+
+def _run(row: dict[str, str]) -> PublishedTraining:
+    def whole(name: str) -> int | None:
+        return int(row[name]) if row[name] else None
+
+    if row["model"]:
+        net = architecture(model(row["model"])).with_(context=whole("context"))
+    else:
+        names = ("layers", "width", "heads", "kv_heads", "d_ff", "vocabulary", "context")
+        sizes: dict[str, Any] = {name: whole(name) for name in names}
+        net = Architecture(**sizes, gated=row["matrices"] == "3", tied=row["tied"] == "yes")
+    numbers = (f.name for f in fields(ParallelPlan) if str(f.type).startswith("int"))
+    given: dict[str, Any] = {name: whole(name) for name in numbers if row[name]}
+    plan = ParallelPlan(
+        **given,
+        recompute=row["recompute"],  # type: ignore[arg-type]
+        sequence=row["sequence"] == "yes",
+    )
+    device, seconds = gpu(row["gpu"]), float(row["seconds"]) if row["seconds"] else None
+    return PublishedTraining(
+        row["set"],
+        row["name"],
+        net,
+        device,
+        plan,
+        seconds,
+        None if seconds is None else efficiency_of(net, plan, device, seconds),
+        float(row["gibibytes"]) * 2**30 if row["gibibytes"] else None,
+        row["fits"] == "yes",
+        row["source"],
+        row["place"],
+        row["wording"],
+    )
+
+
+class Efficiencies(NamedTuple):
+    """What share of the peak the products of published nets reached on a kind of GPU, each by the
+    best of its plans."""
+
+    low: float
+    middle: float  # median of the sources' medians
+    high: float
+    nets: int
+    sources: tuple[str, ...]
+    family: str  # of the GPU; empty: those of all, since none is known on this one
+
+
+def efficiencies(device: Hardware | None, but: str = "") -> Efficiencies:
+    """The efficiencies of published trainings on a device's kind; of all where there is none.
+
+    Args:
+        but: a source that is left out.
+    """
+    known = [run for run in training_runs() if run.seconds is not None and run.set != but]
+    family = device.name.split()[0] if device else ""
+    same = [run for run in known if run.family == family]
+    best: dict[tuple[str, Architecture, str], float] = {}
+    for run in same or known:
+        net = run.set, run.net, run.device.name
+        best[net] = max(best.get(net, 0.0), run.efficiency or 0.0)
+    by_set: dict[str, list[float]] = {}
+    for (source, _, _), value in best.items():
+        by_set.setdefault(source, []).append(value)
+    middle = median(median(values) for values in by_set.values())
+    ends = min(best.values()), max(best.values())
+    return Efficiencies(ends[0], middle, ends[1], len(best), tuple(by_set), family if same else "")
+
+
+class Beside(NamedTuple):
+    """The model beside a published training, as ratios of the model's number to the published."""
+
+    run: PublishedTraining
+    seconds: float | None  # at the middle efficiency of the other sources on the same kind of GPU
+    memory: float | None
+
+
+def beside(run: PublishedTraining) -> Beside:
+    """The model beside a published training; no ratio where that publishes no number."""
+    seconds = memory = None
+    if run.seconds is not None:
+        middle = efficiencies(run.device, but=run.set).middle
+        seconds = step_time(run.net, run.plan, run.device, middle).seconds / run.seconds
+    if run.memory is not None:
+        memory = float(training_memory(run.net, run.plan).total) / run.memory
+    return Beside(run, seconds, memory)
+
+
+@cache
+def overhead() -> tuple[float, str]:
+    """How many times the memory that `training_memory` counts programs took, by the published
+    trainings of the source where that is most, at its median; and that source.
+
+    >>> round(overhead()[0], 1), overhead()[1]
+    (1.4, 'BLOOM')
+    """
+    by_set: dict[str, list[float]] = {}
+    for one in map(beside, training_runs()):
+        if one.memory is not None:
+            by_set.setdefault(one.run.set, []).append(1 / one.memory)
+    return max((median(factors), source) for source, factors in by_set.items())

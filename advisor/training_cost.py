@@ -1,0 +1,153 @@
+"""What training a net takes on the GPUs that somebody has: a plan, memory by part, hours."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .architecture import Architecture
+from .base.quantities import UsageError
+from .budgets import TOKENS_PER_PARAMETER, Resolved
+from .counting import count, flops
+from .hardware import gpu
+from .latency import REACH
+from .shapes import TRAINING_CONTEXT, Constraints, demands_of
+from .step_time import Efficiencies, StepTime, efficiencies, efficiency_of, overhead, step_time
+from .training_memory import PARTS, ParallelPlan, divides, simplest, training_memory
+
+# What of a plan is chosen where it is not demanded, in the order in which it is spared.
+_FREE = ("recompute", "pipeline", "tensor", "zero")
+# The GPUs of a machine, all of which divide each matrix.
+_MACHINE = ParallelPlan(8, tensor=8)
+
+
+@dataclass(frozen=True)
+class TrainingCost:
+    """A training on GPUs of one kind: how it is divided, what each GPU holds, how long it takes.
+
+    Times are low, middle and high: by the efficiencies of published trainings, by measured steps
+    with their 95 % intervals, or three times the same by a demanded utilisation.
+    """
+
+    device: str
+    plan: ParallelPlan
+    chosen: tuple[str, ...]  # what of the plan nobody demanded
+    memory: dict[str, int]  # bytes on the fullest GPU, by part
+    bytes: int  # all parts together
+    room: int | None  # bytes that a GPU has
+    overhead: float  # how many times the counted memory programs took
+    fits: bool | None  # whether that is in the room; None where no room is known
+    lost: dict[str, float]  # what the plan does not divide evenly: the share of its work lost
+    lost_over_8: dict[str, float]  # the same where the 8 GPUs of a machine divided each matrix
+    tokens: float
+    assumed: bool  # the tokens: 20 a parameter, since none are given
+    context: int  # tokens of a sequence
+    steps: float
+    step: StepTime  # at the middle
+    seconds: tuple[float, float, float]  # of a step
+    hours: tuple[float, float, float]  # of the training
+    utilisation: tuple[float, float, float]  # of the GPUs' peak, in the same order
+    efficiencies: Efficiencies | None  # that published trainings reached, where times are by them
+
+
+def training_cost(a: Architecture, done: Resolved, c: Constraints) -> TrainingCost | None:
+    """What it takes to train a net on the GPUs of a budget; None without GPUs that train.
+
+    Sequences have the net's context, at most 4,096 tokens. What of the plan is not demanded is
+    `simplest`, with room for what programs took besides.
+
+    Raises:
+        UsageError: for a plan that cannot be, and measured steps without a batch.
+
+    >>> from .budgets import Budget, resolve
+    >>> done = resolve(Budget(total=1.1e9, gpu="A100", gpus=8), Constraints())
+    >>> cost = training_cost(Architecture(24, 2048, 16, 5632, 32000), done, Constraints())
+    >>> cost.plan.data, cost.fits, [round(hours) for hours in cost.hours]
+    (8, True, [45, 55, 73])
+    """
+    b = done.budget
+    device = gpu(b.gpu) if b.gpu else None
+    trains = b.milliseconds is None or b.hours or b.flops or b.tokens
+    if device is None or device.flops is None or not trains:
+        return None
+    net = a.with_(context=min(a.context, TRAINING_CONTEXT))
+    factor = overhead()[0]
+    plan, free = _plan(net, done, c, math.inf if device.memory is None else device.memory / factor)
+    held = training_memory(net, plan)
+    memory = {part: math.ceil(getattr(held, part)) for part in PARTS}
+    tokens = done.tokens or TOKENS_PER_PARAMETER * count(a).active
+    known = None
+    if b.measured is None and b.utilisation is None:
+        known = efficiencies(device)
+        times = [step_time(net, plan, device, e) for e in (known.high, known.middle, known.low)]
+        seconds = tuple(time.seconds for time in times)
+    else:
+        work = plan.sequences * net.context * flops(net, net.context).training
+        seconds = _stated(net, done, work / (plan.gpus * device.flops))
+        # What every layer took whatever its width, of each microbatch.
+        kernels = b.measured.coefficients[1] / 1000 / plan.microbatches if b.measured else 0.0
+        middle = efficiency_of(net, plan, device, seconds[1], kernels)
+        times = [step_time(net, plan, device, middle, kernels)] * 3
+    steps = tokens / (plan.sequences * net.context)
+    low, middle, high = seconds
+    share = times[1].utilisation * times[1].seconds
+    fits = None if device.memory is None else factor * sum(memory.values()) <= device.memory
+    return TrainingCost(
+        device.name,
+        plan,
+        free,
+        memory,
+        sum(memory.values()),
+        None if device.memory is None else round(device.memory),
+        factor,
+        fits,
+        *({name: float(part) for name, part in divides(net, p).items()} for p in (plan, _MACHINE)),
+        tokens,
+        done.tokens is None,
+        net.context,
+        steps,
+        times[1],
+        (low, middle, high),
+        (steps * low / 3600, steps * middle / 3600, steps * high / 3600),
+        (share / low, share / middle, share / high),
+        known,
+    )
+
+
+def _plan(
+    a: Architecture, done: Resolved, c: Constraints, room: float
+) -> tuple[ParallelPlan, tuple[str, ...]]:
+    """The plan of what is demanded, and the simplest of what is not; and what that is."""
+    b = done.budget
+    demanded = {*demands_of(c), *(n for n in ("zero", "recompute") if getattr(b, n) is not None)}
+    free = set(_FREE) - demanded
+    plan = ParallelPlan(
+        int(b.gpus),
+        c.tensor,
+        c.pipeline,
+        b.expert_parallel or 1,
+        b.zero or 0,
+        b.recompute or "selective",
+        b.microbatch or 1,
+        b.batch,
+    )
+    if b.batch is None and c.pipeline > 1:
+        plan = plan.filled()
+    return simplest(a, plan, room, free), tuple(name for name in _FREE if name in free)
+
+
+def _stated(a: Architecture, done: Resolved, at_peak: float) -> tuple[float, float, float]:
+    """Seconds of a step by measured steps, or by the demanded utilisation."""
+    b = done.budget
+    if b.measured is None:
+        assert b.utilisation is not None
+        return (at_peak / b.utilisation,) * 3
+    if b.batch is None:
+        raise UsageError(
+            "--measured holds milliseconds of a training step: give the sequences of that step "
+            "too, such as --batch 512"
+        )
+    if far := b.measured.outside(a, REACH):
+        raise UsageError(f"the measured steps are too far from this net: {far}; measure nearer")
+    low, middle, high = b.measured.ms(a)
+    return low / 1000, middle / 1000, high / 1000

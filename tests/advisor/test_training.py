@@ -1,0 +1,341 @@
+"""Memory and time of a training on each GPU, against papers, programs, schedules and trainings."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from statistics import median
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from depthlaw.advisor import words
+from depthlaw.advisor.architecture import Architecture, Experts
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.counting import activations, count
+from depthlaw.advisor.hardware import gpu
+from depthlaw.advisor.latency import LatencyPoint, fit
+from depthlaw.advisor.models import architecture, models
+from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.step_time import (
+    PublishedTraining,
+    beside,
+    efficiencies,
+    efficiency_of,
+    step_time,
+    training_runs,
+)
+from depthlaw.advisor.training_memory import (
+    RECOMPUTE,
+    ParallelPlan,
+    divides,
+    simplest,
+    training_memory,
+)
+
+PEERS = json.loads(Path(__file__).with_name("training_peers.json").read_text(encoding="utf-8"))
+A100, H100 = gpu("A100"), gpu("H100")
+PLAIN = Architecture(24, 1024, 16, 4096, 51200, gated=False, tied=True, context=2048)
+
+
+def simulated(stages: int, microbatches: int) -> tuple[int, list[int]]:
+    """Time of one forward (1), one backward (2) in turn, step by step, and of each stage the most
+    microbatches whose backward is still to come."""
+    done: dict[tuple[str, int, int], int] = {}
+    orders = []
+    for k in range(stages):
+        ahead = min(stages - k - 1, microbatches)
+        order = [("f", i) for i in range(ahead)]
+        for i in range(microbatches - ahead):
+            order += [("f", ahead + i), ("b", i)]
+        orders.append(order + [("b", i) for i in range(microbatches - ahead, microbatches)])
+    clocks, places = [0] * stages, [0] * stages
+    while any(place < len(order) for place, order in zip(places, orders, strict=True)):
+        for k in range(stages):
+            while places[k] < len(orders[k]):
+                what, i = orders[k][places[k]]
+                needs = ("f", k - 1, i) if what == "f" else ("b", k + 1, i)
+                waits = 0 if not 0 <= needs[1] < stages else done.get(needs)
+                if waits is None:
+                    break
+                clocks[k] = max(clocks[k], waits) + (1 if what == "f" else 2)
+                done[what, k, i] = clocks[k]
+                places[k] += 1
+    held = []
+    for order in orders:
+        now = most = 0
+        for what, _ in order:
+            now += 1 if what == "f" else -1
+            most = max(most, now)
+        held.append(most)
+    return max(clocks), held
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 8), st.integers(1, 16))
+def test_bubble_and_microbatches_in_flight_are_those_of_a_simulated_schedule(
+    stages: int, microbatches: int
+) -> None:
+    # Layers divide by the stages, and no output layer burdens the last of them.
+    net = Architecture(8 * 105, 1024, 16, 4096, 2, gated=False, context=256)
+    plan = ParallelPlan(stages, pipeline=stages, batch=microbatches)
+    total, held = simulated(stages, microbatches)
+    assert [plan.in_flight(k) for k in range(stages)] == held
+    time = step_time(net, plan, H100, 0.5)
+    assert time.seconds / time.products == pytest.approx(total / (3 * microbatches))
+
+
+@pytest.mark.parametrize("tensor", [1, 2, 4, 8])
+def test_a_plain_layer_keeps_the_bytes_of_korthikanti(tensor: int) -> None:
+    s, d, heads = 2048, 1024, 16
+    token = s * d  # of one sequence
+    for layers, per_layer in (
+        ({"recompute": "none", "sequence": False}, 10 + Fraction(24, tensor)),
+        ({"recompute": "none"}, Fraction(34, tensor)),
+        ({"recompute": "selective"}, Fraction(34, tensor)),
+        ({"recompute": "full", "sequence": False}, Fraction(2)),
+    ):
+        plan = ParallelPlan(tensor, tensor=tensor, dropout=True, **layers)
+        scores = Fraction(5 * heads * s, d * tensor) * (layers["recompute"] == "none")
+        deep = training_memory(PLAIN, plan)
+        shallow = training_memory(PLAIN.with_(layers=12), plan)
+        assert deep.activations - shallow.activations == 12 * token * (per_layer + scores)
+        assert deep.logits == 4 * s * 51200 / tensor
+    # Interleaved, the first stage keeps 1 + (p - 1) / (p v) times all layers over p.
+    for p, v in ((2, 2), (4, 3), (8, 3)):
+        plan = ParallelPlan(p, pipeline=p, chunks=v, batch=4 * p)
+        assert plan.in_flight(0) / p == 1 + Fraction(p - 1, p * v)
+
+
+def test_states_are_those_of_the_zero_paper() -> None:
+    """Figure 1 there: 7.5B parameters on 64 GPUs take 120, 31.4, 16.6 and 1.9 GB."""
+    net = Architecture(30, 4480, 35, 4 * 4480, 51200, gated=False, tied=True)
+    scale = 7.5e9 / count(net).total
+    for zero, printed in enumerate((120, 31.4, 16.6, 1.9)):
+        m = training_memory(net, ParallelPlan(64, zero=zero))
+        states = float(m.weights + m.gradients + m.optimiser) * scale / 1e9
+        assert states == pytest.approx(printed, rel=0.02), zero
+
+
+def test_every_listed_model_splits_into_what_it_has_whole() -> None:
+    """On one GPU the parts are the counts; stages, tensors and copies that divide a net evenly
+    together hold it once."""
+    for listed in models():
+        if not listed.complete:
+            continue
+        a = architecture(listed)
+        whole = training_memory(a, ParallelPlan())
+        assert whole.weights == 2 * count(a).total == whole.gradients == whole.optimiser / 6
+        assert whole.activations + whole.logits == activations(a), listed.name
+    dense = training_memory(PLAIN, ParallelPlan()).weights
+    matrices = sum(
+        training_memory(PLAIN, ParallelPlan(8, tensor=t)).weights * t - dense for t in (1, 2, 4)
+    )
+    norms = 2 * 1024 * 49  # whole on each of the GPUs
+    assert matrices == (1 + 3) * norms
+    sparse = PLAIN.with_(experts=Experts(16, 2, 512))
+    held = [training_memory(sparse, ParallelPlan(16, expert=e, zero=1)) for e in (1, 4, 16)]
+    each = 2 * 2 * 24 * 16 * 1024 * 512
+    assert [held[0].weights - m.weights for m in held] == [0, each * 3 / 4, each * 15 / 16]
+    assert len({m.optimiser for m in held}) == 1
+
+
+def test_peers_agree_where_they_count_the_same() -> None:
+    """llm-analysis: weights and optimiser to 0.1 %, and the time of one GPU; it has no bubble, and
+    16 bits of gradient are 32 there. The cookbook divides neither gradients nor optimiser by tensor
+    and pipeline, and does not know full recomputation."""
+    for case in PEERS["cases"]:
+        net = dict(case["net"])
+        a = Architecture(**net, d_ff=4 * net["width"], gated=False, tied=True)
+        plan = ParallelPlan(**case["plan"])
+        m, theirs = training_memory(a, plan), case["llm_analysis"]
+        device = A100 if "a100" in case["gpu"] else H100
+        time = step_time(a, plan, device, case["efficiency"])
+        if plan.pipeline == 1:
+            assert float(m.weights) == pytest.approx(theirs["weight_memory_per_gpu"], rel=1e-3)
+            assert float(m.optimiser) == pytest.approx(
+                theirs["optimizer_state_memory_per_gpu"], rel=2e-3
+            )
+            ratio = float(m.activations) / theirs["activation_memory_per_gpu"]
+            assert 0.88 < ratio < 1  # without the masks of dropout
+        # Their time of a step has neither bubble nor most of the all-reduces.
+        rest = time.products / theirs["latency_per_iter"]
+        assert 0.99 < rest < 1.08, case["name"]
+        if plan.tensor == 1:
+            cookbook = case["cookbook"]["gibibytes"]
+            assert float(m.weights) / 2**30 / cookbook["model"] == pytest.approx(1, abs=0.06)
+            assert float(m.optimiser) / 2**30 / cookbook["optimizer"] == pytest.approx(1, abs=0.06)
+
+
+def test_published_trainings_lie_where_they_are_said_to_lie() -> None:
+    """Ratios of the model, at the efficiency of the other sources, to what was published."""
+    ratios = [beside(run) for run in training_runs()]
+    seconds = {r.run: r.seconds for r in ratios if r.seconds}
+    assert len(seconds) >= 180
+    assert len({run.set for run in seconds}) == 10
+    spans = {
+        "BLOOM": (0.6, 1.25),
+        "Megatron-LM": (0.9, 1.1),
+        "MT-NLG": (0.75, 0.9),
+        "MPT": (0.65, 1.85),
+        "torchtitan": (0.95, 1.35),
+        "AutoModel": (0.6, 0.9),
+        "GPT-NeoX": (0.75, 0.85),
+        "LLaMA": (1.05, 1.15),
+        # No other source is on MI250X, and these nets are small.
+        "Gemstones": (0.25, 0.7),
+        # A net of 1B on up to 64 GPUs, divided in ways that do not suit it.
+        "nanotron": (0.15, 0.75),
+    }
+    for run, ratio in seconds.items():
+        low, high = spans[run.set]
+        assert low < ratio < high, (run.name, run.place, ratio)
+    within = sum(
+        e.low <= run.efficiency <= e.high
+        for run in seconds
+        for e in (efficiencies(run.device, but=run.set),)
+    )
+    assert 0.65 < within / len(seconds) < 0.75
+    memory: dict[str, list[float]] = {}
+    for r in ratios:
+        if r.memory:
+            memory.setdefault(r.run.set, []).append(r.memory)
+    assert len(memory["BLOOM"]) > 30
+    assert min(memory["BLOOM"]) > 0.55
+    assert max(memory["BLOOM"]) < 0.85
+    assert min(memory["nanotron"]) > 0.6
+    assert max(memory["nanotron"]) < 1.2
+    # torchtitan computes some products of a layer again, which no plan here says.
+    assert 1.2 < median(memory["torchtitan"]) < 1.6
+
+
+def test_what_ran_out_of_memory_is_too_large_by_the_ratios_of_what_did_not() -> None:
+    fitted = [r.memory for r in map(beside, training_runs()) if r.run.set == "BLOOM" and r.memory]
+    broken = [run for run in training_runs() if not run.fits]
+    assert len(broken) == 4
+    for run in broken:
+        total = float(training_memory(run.net, run.plan).total)
+        # Of 80 GiB, by the middle ratio; one of them by the lowest of all.
+        assert total / min(fitted) > 80e9, run.name
+
+
+def test_a_shape_that_does_not_divide_says_what_that_costs() -> None:
+    net = Architecture(30, 2304, 18, 6144, 32000, kv_heads=6)
+    plan = ParallelPlan(16, tensor=4, pipeline=4, batch=64)
+    assert divides(net, plan)["heads"] == Fraction(1, 10)
+    uneven = step_time(net, plan, H100, 0.5)
+    even = step_time(net.with_(layers=32, heads=20, kv_heads=4, head_width=128), plan, H100, 0.5)
+    assert uneven.utilisation < even.utilisation
+    # 8 key heads on 16 GPUs are repeated, 6 are not.
+    assert "key heads" not in divides(net.with_(kv_heads=2), plan)
+    said = recommend(config=net, gpu="H100", gpus=64)
+    assert said.training.lost_over_8 == {"heads": 0.25, "key heads": 0.25}
+    assert "plan-machine" in said.warning_codes
+    assert divides(net.with_(layers=32, heads=16, kv_heads=8, head_width=144), plan) == {}
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.sampled_from([1, 8, 64, 512]),
+    st.sampled_from([1, 2, 4]),
+    st.integers(0, 3),
+    st.sampled_from(RECOMPUTE),
+    st.floats(0.05, 0.95),
+)
+def test_plans_that_ask_for_more_hold_less(
+    gpus: int, microbatch: int, zero: int, recompute: str, efficiency: float
+) -> None:
+    a = architecture(next(m for m in models() if m.name == "Llama-3-8B"))
+    plan = ParallelPlan(gpus, zero=zero, recompute=recompute, microbatch=microbatch)
+    m, time = training_memory(a, plan), step_time(a, plan, H100, efficiency)
+    assert efficiency_of(a, plan, H100, time.seconds) == pytest.approx(efficiency)
+    if zero:
+        less = training_memory(a, ParallelPlan(gpus, zero=zero - 1, recompute=recompute))
+        assert m.weights + m.gradients + m.optimiser <= (
+            less.weights + less.gradients + less.optimiser
+        )
+    room = 80 * 2**30
+    chosen = simplest(a, plan, room, {"recompute", "pipeline", "tensor", "zero"})
+    assert training_memory(a, chosen).total <= max(room, m.total)
+    if m.total <= room and zero == 0 and recompute == "selective":
+        assert chosen == plan
+
+
+@pytest.mark.parametrize(
+    ("plan", "says"),
+    [
+        ({"gpus": 6, "tensor": 4}, "no multiple of 4 x 1"),
+        ({"gpus": 8, "zero": 4}, "accepted are 0 to 3"),
+        ({"gpus": 8, "batch": 12}, "give a multiple of 8"),
+        ({"gpus": 8, "tensor": 2, "expert": 3}, "give a divisor"),
+        ({"gpus": 0}, "whole numbers from 1 on"),
+        ({"recompute": "some"}, "accepted are none, selective, full"),
+    ],
+)
+def test_plans_that_cannot_be_are_refused(plan: dict, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        ParallelPlan(**plan)
+
+
+@pytest.mark.parametrize(("gpus", "inside"), [(64, 9), (128, 6)])
+def test_measured_steps_predict_the_one_left_out(gpus: int, inside: int) -> None:
+    """Gemstones on 16 and on 32 nodes of Frontier: of 16 steps, each predicted from the others of
+    its nodes, 15 lie within the 95 %. On 16 nodes a layer takes some 13 ms whatever its width."""
+    runs = [r for r in training_runs() if r.set == "Gemstones" and r.plan.gpus == gpus]
+    points = [_point(run) for run in runs]
+    found = 0
+    for i, run in enumerate(runs):
+        low, _, high = fit(points[:i] + points[i + 1 :]).ms(run.net)
+        found += low <= 1000 * (run.seconds or 0) <= high
+    assert found == inside == len(runs) - (gpus == 64)
+    layer = fit(points).coefficients[1]
+    assert 10 < layer < 15 if gpus == 64 else layer == 0
+
+
+def _point(run: PublishedTraining) -> LatencyPoint:
+    net, milliseconds = run.net, Fraction(str(run.seconds)) * 1000
+    shape = {name: getattr(net, name) for name in ("d_ff", "heads", "kv_heads", "vocabulary")}
+    return LatencyPoint(
+        net.layers, net.width, milliseconds, gated=True, context=net.context, **shape
+    )
+
+
+def test_times_follow_what_is_said_of_them() -> None:
+    """By published efficiencies a range; by a demanded utilisation 6 N D and attention over it; by
+    measured steps their own interval, and what grows with layers whatever their width."""
+    asked = {"gpu": "MI250X", "gpus": 64, "tokens": 3e11, "batch": 2048, "context": 2048}
+    published = recommend("500M", **asked).training
+    assert published.hours[0] < published.hours[1] < published.hours[2]
+    assert published.efficiencies.sources == ("Gemstones",)
+    assert published.steps == 3e11 / (2048 * 2048)
+    stated = recommend("500M", **asked, utilisation=0.25).training
+    assert (
+        stated.hours[0]
+        == stated.hours[2]
+        == pytest.approx(published.hours[1] * published.utilisation[1] / 0.25)
+    )
+    table = fit([_point(r) for r in training_runs() if r.set == "Gemstones" and r.plan.gpus == 64])
+    answer = recommend("500M", **asked, measured=table)
+    measured, layers = answer.training, answer.layers
+    assert measured.step.kernels == pytest.approx(layers * table.coefficients[1] / 1000)
+    assert measured.step.seconds == pytest.approx(measured.seconds[1])
+    assert measured.seconds == tuple(ms / 1000 for ms in table.ms(answer.shape.architecture))
+    with pytest.raises(UsageError, match="give the sequences of that step too"):
+        recommend("500M", gpu="MI250X", measured=table)
+    with pytest.raises(UsageError, match="too far from this net"):
+        recommend("70B", **asked, measured=table)
+
+
+def test_without_tokens_twenty_a_parameter_are_said() -> None:
+    answer = recommend("3B", gpu="H100", gpus=64)
+    cost = answer.training
+    assert cost.assumed
+    assert cost.tokens == 20 * answer.shape.counts.active
+    assert "20 a parameter" in words.as_text(answer)
+    assert not recommend("3B", gpu="H100", gpus=64, tokens=1e12).training.assumed
+    small = recommend("7B", gpu="4090", gpus=4)
+    assert small.training.fits is False
+    assert {"training-plan", "training-memory"} & set(small.warning_codes)
+    # Larger nets need more of the same GPUs: the plan grows from ZeRO to tensor parallelism.
+    plans = [recommend(size, gpu="H100", gpus=64).training for size in ("1B", "8B", "70B")]
+    assert [cost.fits for cost in plans] == [True] * 3
+    assert [cost.plan.zero for cost in plans] == sorted(cost.plan.zero for cost in plans)
