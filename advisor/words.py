@@ -191,7 +191,7 @@ def hybrid_answer(
         memory=memory(a, resolved.budget.bytes_per_weight),
         limits=(*resolved.notes, *([note] if note else ())),
         tasks=tasks,
-        screen=(_line("answer.mixed"), _line("more.why")),
+        screen=(_line("answer.mixed", said=verdicts[0]), _line("more.why")),
     )
 
 
