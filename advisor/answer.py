@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from .architecture import Architecture
     from .counting import Count, Flops, Memory
+    from .hybrids import HybridAdvice
+    from .initialisation_advice import Advice
+    from .loops import LoopWorth
     from .rule_scores import Interval
     from .task_depths import TaskAnswer
     from .trades import Trade
@@ -177,6 +180,10 @@ class Answer:
     # it, and so on.
     screen: tuple[Said, ...] = ()
     budget: float | None = None  # parameters that were asked for, or that all else pays for
+    recipe: tuple[Advice, ...] = ()  # what to set for a net of this depth
+    snippet: str = ""  # the same as lines of PyTorch, where a scale is published
+    loops: LoopWorth | None = None  # what its loops are worth
+    hybrid: HybridAdvice | None = None  # how many of its layers are attention, where it was asked
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

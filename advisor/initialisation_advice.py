@@ -8,6 +8,7 @@ branches by depth twice, say in the initialisation and by a multiplier, counts d
 from __future__ import annotations
 
 import csv
+import json
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,8 @@ from .grids import STANDARD, NetKind
 _DEEPEST_PLAIN_POST = 12
 # The name of advice that a first look must show.
 _WARNING = "warning"
+# Layers at which nanochat's weight decay is tuned.
+_TUNED = 12
 
 
 class Advice(NamedTuple):
@@ -29,6 +32,8 @@ class Advice(NamedTuple):
     source: str
     wording: str  # printed, reported, recalled, derived
     claim: str  # of the ledger, about it; empty for none
+    value: float | None = None  # that number, where there is one
+    holds: str = ""  # under which conditions
 
     @property
     def warns(self) -> bool:
@@ -53,23 +58,76 @@ def advice(
 
     >>> print(advice(32)[0].says)
     output projections of a layer with standard deviation 0.02 / sqrt(2 L) = 0.0025
-    >>> advice(32, loops=4)[0].says.partition("deviation ")[2]
-    '0.02 / (R sqrt(2 L)) = 0.00125, R = 4, L = 8'
+    >>> advice(32, loops=4)[0].value
+    0.00125
     >>> [a.what for a in advice(32, NetKind("completep"))][:2]
     ['branch multiplier', 'learning rate']
     """
+    known = _numbers(layers, encoder_layers, loops)
+    return tuple(
+        Advice(
+            row["what"],
+            row["says"].format(**known),
+            row["source"],
+            row["wording"],
+            row["claim"],
+            known[row["value"]] if row["value"] else None,
+            row["holds"].format(**known),
+        )
+        for situation in _situations(layers, key, encoder_layers, loops)
+        for row in rows("advice")
+        if row["situation"] == situation
+    )
+
+
+def snippet(
+    layers: int, key: NetKind = STANDARD, *, loops: int = 1, encoder_layers: int = 0
+) -> str:
+    """The advice for a depth as lines of Python for PyTorch; empty where no scale is published.
+
+    >>> snippet(32).splitlines()[-1].strip()
+    'nn.init.normal_(weight, std=0.0025)'
+    """
+    table = json.loads(Path(__file__).with_name("snippets.json").read_text(encoding="utf-8"))
+    known = _numbers(layers, encoder_layers, loops)
+    situations = _situations(layers, key, encoder_layers, loops)
+    lines: list[str] = next((table[name] for name in situations if name in table), [])
+    return "\n".join(lines).format(**known)
+
+
+@cache
+def rows(table: str, known_by: int | None = None) -> tuple[dict[str, str], ...]:
+    """The rows of a table as they stand there, perhaps without those of later years."""
+    with Path(__file__).with_name(f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        every = tuple(csv.DictReader(file))
+    return tuple(row for row in every if known_by is None or int(row["year"]) <= known_by)
+
+
+def advised_claims() -> set[str]:
+    """The keys of all claims that advice names."""
+    return {row["claim"] for row in rows("advice") if row["claim"]}
+
+
+def _numbers(layers: int, encoder_layers: int, loops: int) -> dict[str, float]:
+    """What places of the tables stand for."""
     own = layers // loops
     if encoder_layers:
         alpha, beta, alpha_d, beta_d = laws.deepnorm_pair(encoder_layers, layers)
     else:
-        alpha, beta = alpha_d, beta_d = laws.deepnorm_scales(layers)
+        alpha, beta = alpha_d, beta_d = laws.deepnorm_scales(own, loops)
     numbers = {"alpha": alpha, "beta": beta, "alpha_d": alpha_d, "beta_d": beta_d}
     numbers |= {"loops": loops, "own": own, "branches": 2 * own, "variance": 2 * own * loops**2}
-    numbers |= {"deviation": 0.02 * laws.residual_scale(own, loops), "last": layers**-0.5}
-    situations = []
-    if key.norm == "post":
-        situations.append("deepnorm of two stacks" if encoder_layers else "deepnorm")
-        situations += ["deepnorm in loops"] * (loops > 1)
+    scale = laws.residual_scale(own, loops)
+    numbers |= {"scale": scale, "deviation": 0.02 * scale, "last": layers**-0.5}
+    return numbers | {"layers": layers, "decay": (_TUNED / layers) ** 2}
+
+
+def _situations(layers: int, key: NetKind, encoder_layers: int, loops: int) -> list[str]:
+    """The situations of advice.csv that a net is in, most important first."""
+    post, situations = key.norm == "post", list[str]()
+    if post:
+        alone = "deepnorm in loops" if loops > 1 else "deepnorm"
+        situations.append("deepnorm of two stacks" if encoder_layers else alone)
         situations += ["deep post-norm"] * (max(layers, encoder_layers) > _DEEPEST_PLAIN_POST)
     elif key.norm == "lns":
         situations.append("scaled norms")
@@ -79,19 +137,7 @@ def advice(
         # Passes share weights, so that the writes of one branch add up.
         situations.append("loops" if loops > 1 else "scaled branches")
     situations.append(key.parametrisation)
+    situations += ["learning rate of loops"] * (loops > 1 and not post)
     situations += ["once"] * (key.residual == "plain")
-    return tuple(
-        each._replace(says=each.says.format(**numbers))
-        for situation in situations
-        for each in _rows().get(situation, ())
-    )
-
-
-@cache
-def _rows() -> dict[str, list[Advice]]:
-    """The advice for each situation, numbers still to be filled in."""
-    by_situation: dict[str, list[Advice]] = {}
-    with Path(__file__).with_name("advice.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            by_situation.setdefault(row.pop("situation"), []).append(Advice(**row))
-    return by_situation
+    norm = "post-norm" if post else "pre-norm"
+    return [*situations, norm, f"growing {norm}", "growth"]

@@ -271,14 +271,17 @@ def residual_scale(depth: int, loops: int = 1) -> float:
     return 1 / (_positive("loops", loops) * math.sqrt(2 * _positive("depth", depth)))
 
 
-def deepnorm_scales(depth: int) -> tuple[float, float]:
-    """DeepNorm's alpha = (2 L)^(1/4) and beta = (8 L)^(-1/4) for one stack of L layers.
+def deepnorm_scales(depth: int, loops: int = 1) -> tuple[float, float]:
+    """DeepNorm's alpha = (2 L R^2)^(1/4) and beta = (8 L R^2)^(-1/4) for a stack of L layers that a
+    token passes R times.
 
     >>> tuple(round(scale, 4) for scale in deepnorm_scales(6))
     (1.8612, 0.3799)
+    >>> deepnorm_scales(2, loops=4)[1]
+    0.25
     """
-    _positive("depth", depth)
-    return (2 * depth) ** 0.25, (8 * depth) ** -0.25
+    counted = _positive("depth", depth) * _positive("loops", loops) ** 2
+    return (2 * counted) ** 0.25, (8 * counted) ** -0.25
 
 
 def deepnorm_pair(encoder: int, decoder: int) -> tuple[float, float, float, float]:

@@ -44,6 +44,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 # What else a range of sizes can have.
 _OF_SIZES = ("count", "known_by", "kind", "ff_multiple")
 HAVE, TASK = "What you have (at least one, or a task)", "A task instead of a size, or beside it"
+MIXERS = ("gated-deltanet", "hgrn2", "deltanet", "mamba2", "linear-attention")  # of mixers.csv
 SPLIT, USED = "Parallel training", "How it is trained and used"
 TRAINING = "Training on the GPUs"
 
@@ -269,6 +270,12 @@ class Question:
     vertices: int | str | None = _task("connectivity: vertices of the graph.", "NUMBER")
     hops: int | str | None = _task("hops: number of hops k.", "NUMBER")
     length: int | str | None = _task("regular: length of the input.", "NUMBER")
+    mixer: str | None = _option(
+        None,
+        "What the layers that are not attention are: how many are, and which.",
+        "WHICH",
+        choices=MIXERS,
+    )
     known_by: int | None = _option(
         None, "Answer as of a year, by what was published by then.", "YEAR", _year
     )

@@ -74,6 +74,17 @@ def answer_to(
         refuse_options(typed)
         if question.atlas is not None:
             raise UsageError("--atlas extends the tasks, and none is asked for; give --task TASK")
+    mixer = question.mixer
+    if mixer is not None and config is None and have is None:
+        raise UsageError(
+            "--mixer is about the layers of a net, and no size is given; try depthlaw depth 3B "
+            f"--mixer {mixer}"
+        )
+    if mixer is not None and config is not None and config.mixed:
+        raise UsageError(
+            "--mixer asks which layers of a net to make attention, and this configuration says so "
+            "itself; leave it out"
+        )
     if config is not None and config.mixed:
         # Nothing is known of how to split layers of several kinds.
         net, resolved = given_net(config, have or Budget(), demanded, ("context",))
@@ -97,4 +108,4 @@ def answer_to(
             "nothing to answer: give a size (3B, 350M, 7e9), --layers and --width, --flops, "
             "--gpu and --time, --hf or --task; try depthlaw depth 3B, or --task hops --hops 16"
         )
-    return answer_of(decision, tasks)
+    return answer_of(decision, tasks, mixer)

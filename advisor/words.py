@@ -31,7 +31,7 @@ from .decide import (
 )
 from .grids import NetKind
 from .hardware import gpu
-from .initialisation_advice import Advice, advice
+from .initialisation_advice import advice, snippet
 from .latency import REACH
 from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
@@ -57,10 +57,14 @@ if TYPE_CHECKING:
     from .architecture import Architecture
     from .budgets import Resolved
     from .counting import Count
+    from .hybrids import HybridAdvice
+    from .loops import LoopWorth
     from .shapes import Constraints
     from .task_depths import TaskAnswer, TaskNumber
     from .training_cost import TrainingCost
 
+# So many layers of a hybrid are named one by one.
+_NAMED_LAYERS = 12
 # How many of the nearest published models are named.
 _NAMED = 3
 # How the shapes of models.csv are known, where not from memory.
@@ -104,7 +108,7 @@ def _parted(said: Iterable[Coded]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 # --- from a decision to an answer -----------------------------------------------------------------
 
 
-def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
+def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None = None) -> Answer:
     """A decision as an answer: its data, and its sentences."""
     case, a, resolved = d.case, d.net, d.case.resolved
     c, given = case.constraints, case.model is not None
@@ -118,6 +122,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         said += _plan_warnings(training, hopeless)
     warning_codes, warnings = _parted(said)
     doubt_codes, doubts = _parted(_doubts(d, built))
+    advised = advice(**_seen(d))
     answer = Answer(
         _question(d),
         _candidate(d, a, d.reason, say("why.given") if given else _why(d, d.reason)),
@@ -131,7 +136,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         built,
         warnings=warnings,
         doubts=doubts,
-        initialisation=tuple(map(str, _advice(d))),
+        initialisation=tuple(map(str, advised)),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
         hours=resolved.hours,
@@ -148,7 +153,14 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = ()) -> Answer:
         screen=screen,
         rule_brief=" ".join(said.text for said in screen if said.slot == "sure"),
         budget=resolved.target.value,
+        recipe=advised,
+        snippet=snippet(**_seen(d)),
+        loops=_loops(d),
     )
+    if mixer:
+        from .hybrids import hybrid_advice
+
+        answer = replace(answer, hybrid=hybrid_advice(a, mixer, case.known_by))
     if not given:
         return answer
     instead = None
@@ -581,11 +593,21 @@ def _built(d: Decision) -> Built | None:
 # --- warnings and doubts --------------------------------------------------------------------------
 
 
-def _advice(d: Decision) -> tuple[Advice, ...]:
-    """What to set for a net of this depth."""
+def _seen(d: Decision) -> dict[str, Any]:
+    """What advice asks of a net."""
     a = d.net
-    loops = a.layers // a.own_layers
-    return advice(a.layers, d.case.kind, encoder_layers=a.encoder_layers, loops=loops)
+    stacks = {"layers": a.layers, "encoder_layers": a.encoder_layers}
+    return stacks | {"key": d.case.kind, "loops": a.layers // a.own_layers}
+
+
+def _loops(d: Decision) -> LoopWorth | None:
+    """What the loops of a net are worth, if it has any."""
+    plain = d.net.own_layers == d.net.layers or d.net.layers % d.net.own_layers
+    if plain or d.net.kind != "decoder":  # the law is of decoders
+        return None
+    from .loops import worth_of
+
+    return worth_of(d.net, d.case.known_by)
 
 
 def _warnings(d: Decision) -> Iterator[Coded]:
@@ -609,10 +631,17 @@ def _warnings(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.layer-weights", weights=seen.per_layer)
     if a.own_layers < a.layers:
         yield _coded("warning.loops", own=a.own_layers, times=a.layers // a.own_layers)
+    if (worth := _loops(d)) and worth.values:
+        yield _coded("warning.loop-worth", worth=worth, usual=worth.values[0])
+        if worth.elsewhere:
+            several, usual = worth.sources > 1, worth.values[0]
+            yield _coded("warning.loop-source", worth=worth, several=several, usual=usual)
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
     yield from _untrainable(d)
-    yield from (_coded("warning.training", advice=each) for each in _advice(d) if each.warns)
+    for each in advice(**_seen(d)):
+        if each.warns:
+            yield _coded("warning.training", advice=each)
     fit = case.resolved.budget.latency
     if fit and (far := fit.outside(a, REACH)):
         yield _coded("warning.no-time", far=far)
@@ -929,6 +958,9 @@ def _below(answer: Answer) -> Iterator[Row]:
             yield "Note", f"{_capital(text)}."
     if answer.together:
         yield "Together", answer.together
+    if h := answer.hybrid:
+        places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
+        yield SLOTS["note"], say("note.hybrid", h=h, several=h.most > h.least, places=places)
     yield from (("Warning", text) for code, text in _warned(answer) if code not in _WARNINGS_IN)
 
 
@@ -937,6 +969,40 @@ def _net(candidate: Candidate) -> str:
     a, c = candidate.architecture, candidate.counts
     parts = [shape(a), say("short.vocabulary", a=a), counted(c) + _speed(candidate)]
     return " ".join(f"{_capital(part)}." for part in parts)
+
+
+def _loop_rows(worth: LoopWorth) -> Iterator[str]:
+    """The law in its variants, every published loop beside it, and exact depths in loops."""
+    for value in worth.values:
+        yield say("loops.law", value=value, worth=worth)
+    for published in worth.published:
+        implied = published.exponent and f"{published.exponent:.2f}"
+        yield say("loops.published", p=published, implied=implied)
+    for task, depth, checked in worth.exact:
+        yield say("loops.exact", task=task, depth=depth, checked=checked)
+
+
+def _hybrid_rows(h: HybridAdvice) -> Iterator[str]:
+    yield say("hybrid.mixer", h=h)
+    for reason in h.reasons:
+        yield say(f"hybrid.{reason.code}", h=h) + " " + _source_note(*reason[1:], None, None)
+
+
+def recipe(answer: Answer, width: int = 80) -> str:
+    """What to set for a net of this depth, each with its source, verdict and conditions, and the
+    same as lines of PyTorch.
+
+    Args:
+        answer: of `recommend`, about a net.
+        width: columns; lines of PyTorch are left whole.
+    """
+    rows = []
+    for each in answer.recipe:
+        known = _source_note(each.source, each.wording, each.claim, verdict(each.claim))
+        rows.append(say("recipe.line", advice=each, known=known))
+    code = [say("recipe.code"), "", *answer.snippet.splitlines()] if answer.snippet else []
+    heading = say("recipe.heading", layers=answer.layers)
+    return "\n".join([*wrapped(heading, width), *label_rows(rows, width, "- "), "", *code])
 
 
 def _hours(cost: TrainingCost) -> str:
@@ -1034,6 +1100,10 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     if answer.training:
         yield "Training on these GPUs:", _training_grounds(answer.training)
     yield "Initialisation for this depth:", answer.initialisation
+    if worth := answer.loops:
+        yield "Loops:", _loop_rows(worth)
+    if hybrid := answer.hybrid:
+        yield "Attention layers:", _hybrid_rows(hybrid)
     yield "Doubts:", answer.doubts
 
 

@@ -71,6 +71,7 @@ RULES = {
     "read": ("", "mark", "every token", "vertices"),
     "by_place": ("query", "key"),
     "weights": ("", "integer", "identity", "diagonal", "signs", "reflections"),
+    "arithmetic": ("", "complex", "real", "integer", "floating", "fixed", "unsigned", "bits"),
     "bound": ("", "rightmost", "leftmost", "both ways", "flows", "signs", "powers", "rank"),
 }
 _SEVERAL = ("attention", "masks", "by_place")
@@ -98,6 +99,9 @@ class AtlasClass:
             letters of a word.
         weights: what matrices are.
         bound: how two words show a lower bound for the class; "" where none do.
+        arithmetic: in which a recurrent class counts, since its bounds turn on it: exact "complex",
+            "real" or "integer" numbers; "floating" or "fixed" point; "unsigned" integers, which
+            wrap; "bits" where the source fixes their number and not what they stand for.
     """
 
     key: str
@@ -117,6 +121,7 @@ class AtlasClass:
     layers: str = ""
     weights: str = ""
     bound: str = ""
+    arithmetic: str = ""
 
     @classmethod
     def of_row(cls, row: Mapping[str, str], where: str) -> AtlasClass:
@@ -143,6 +148,11 @@ class AtlasClass:
                 raise UsageError(
                     f"{where}, {column}: {quoted(unknown[0])} is not known; accepted are {accepted}"
                 )
+        if rules.get("family") == "recurrent" and not rules.get("arithmetic"):
+            raise UsageError(
+                f"{where}, arithmetic: a recurrent class names the numbers that it counts in; "
+                f"accepted are {', '.join(filter(None, RULES['arithmetic']))}"
+            )
         return cls(**rules)
 
 

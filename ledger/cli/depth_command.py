@@ -60,6 +60,11 @@ def depth(**given: Any) -> int:
         raise UsageError(
             "--why explains an answer, and nothing was asked; try depthlaw depth 3B --why"
         )
+    if given["recipe"] and (answer is None or not answer.recipe):
+        raise UsageError(
+            "--recipe says what a net of some depth asks for, and none was asked for; try "
+            "depthlaw depth 3B --recipe"
+        )
     own = _own_losses(answer, given["losses"])
     if given["config"] is not None:
         if answer is None or answer.shape is None:
@@ -110,7 +115,8 @@ def _own_losses(answer: Answer | None, file: Path | None) -> dict[str, Any] | No
 
 def _refuse_idle_output(given: Given) -> None:
     """Raises where one form of output would hide another, or an option would do nothing."""
-    names = {"cite": "--cite", "json_output": "--json", "why": "--why", "evidence": "--evidence"}
+    names = {name: flag(name) for name in ("cite", "json_output", "why", "recipe", "evidence")}
+    names["json_output"] = "--json"
     forms = ["--config -"] if given["config"] == _STDOUT else []
     forms += [form for name, form in names.items() if given[name]]
     if len(forms) > 1 and forms[0] in ("--config -", "--cite"):
@@ -140,6 +146,8 @@ def _texts(answer: Answer | None, question: Question, given: Given) -> list[str]
         texts.append(words.as_text(answer, width))
         if given["why"]:
             texts.append(words.explained(answer, width))
+        if given["recipe"]:
+            texts.append(words.recipe(answer, width))
     if given["evidence"]:
         from depthlaw.advisor.rule_scores import table
 

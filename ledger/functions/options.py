@@ -50,6 +50,7 @@ class SizeOptions(TypedDict, total=False):
 class QuestionOptions(SizeOptions, total=False):
     """All: also what there is to spend, and a task."""
 
+    mixer: Literal["gated-deltanet", "hgrn2", "deltanet", "mamba2", "linear-attention"] | None
     flops: float | str | None
     tokens: float | str | None
     gpu: str | None

@@ -18,6 +18,7 @@ from typing import Any
 from depthlaw.advisor import claim_verdicts
 from depthlaw.advisor.atlas import bounds
 from depthlaw.advisor.base.quantities import plural
+from depthlaw.advisor.initialisation_advice import advised_claims
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import answer_task
 from depthlaw.theory.claims.definition import SUITES, find, registry
@@ -181,8 +182,8 @@ def answers(keys: Iterable[str]) -> Iterator[ShippedAnswer]:
 
 
 def advised_verdicts() -> dict[str, tuple[str, str]]:
-    """Verdict and title of every claim that a rule, a task or the atlas of the advisor names, by
-    key, as the shipped ledger has it. What is not recorded there is left out.
+    """Verdict and title of every claim that a rule, a task, advice or the atlas names, by key, as
+    the shipped ledger has it. What is not recorded there is left out.
 
     Cost: some seconds.
     """
@@ -192,7 +193,7 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
         answer_task("regular", length="64"),
     )
     named = {rule.claim for rule in rules()} | {n.claim for task in tasks for n in task.numbers}
-    named |= {bound.claim for bound in bounds()}
+    named |= {bound.claim for bound in bounds()} | advised_claims()
     verdicts = {}
     for claim in map(find, sorted(filter(None, named))):
         if known := from_reference(claim):

@@ -10,7 +10,7 @@ from depthlaw import recommend
 from depthlaw.advisor import laws
 from depthlaw.advisor.grids import NetKind
 from depthlaw.advisor.initialisation_advice import advice
-from depthlaw.theory.claims.definition import at, find
+from depthlaw.theory.claims.definition import Case, at, find
 from depthlaw.theory.signal_propagation.depth_scaling import deepnorm_cases
 
 KEYS = [
@@ -92,11 +92,20 @@ def test_passes_that_share_weights_write_coherently(loops: int) -> None:
     assert f" = {0.02 * scale:.3g}" in says("initialisation", own * loops, loops=loops)
 
 
-def test_a_loop_is_named_where_scales_are_of_layers_of_their_own() -> None:
-    post = NetKind(norm="post")
-    looped = [a.says for a in advice(12, post, loops=2) if a.warns]
-    assert [text for text in looped if "looped layers share" in text]
-    assert not [a for a in advice(12, post) if a.warns]
+@pytest.mark.parametrize("loops", [1, 2, 8])
+def test_deepnorm_in_loops_is_that_of_its_claim(loops: int) -> None:
+    """A step of passes that agree changes the output by 2 L R^2 2 beta^2/alpha^2 = 1; with the
+    scales of R L layers of their own it would be R."""
+    claim, own = find("signal_propagation/looped_deepnorm_scales"), 6
+    found = {a.what: a.value for a in advice(own * loops, NetKind(norm="post"), loops=loops)}
+    alpha, beta = found["residual scale"], found["initialisation"]
+    assert alpha is not None
+    assert beta is not None
+    assert 4 * own * (loops * beta / alpha) ** 2 == pytest.approx(1)
+    stated = at(claim.statement.rhs, Case(own_layers=own, loops=loops))
+    assert alpha == pytest.approx(float(stated), abs=1.001e-9)
+    plain_alpha, plain_beta = laws.deepnorm_scales(own * loops)
+    assert 4 * own * (loops * plain_beta / plain_alpha) ** 2 == pytest.approx(loops)
 
 
 def test_a_deep_post_norm_net_is_warned_of_on_the_first_screen() -> None:

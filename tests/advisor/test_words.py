@@ -21,6 +21,9 @@ from depthlaw.advisor import (
     answer as answers,
     architecture,
     counting,
+    hybrids,
+    initialisation_advice,
+    loops,
     question,
     rule_scores as evidence,
     step_time,
@@ -41,7 +44,10 @@ from depthlaw.ledger.cli.arguments import main
 TRAINING = (step_time, training_cost, training_memory)
 NAMES = {
     name: value
-    for module in (architecture, counting, evidence, answers, task_depths, trades, *TRAINING)
+    for module in (
+        *(architecture, counting, evidence, answers, hybrids, initialisation_advice, loops),
+        *(task_depths, trades, *TRAINING),
+    )
     for name, value in vars(module).items()
 }
 SCHEMA = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))
@@ -61,6 +67,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "trained": {"config": Architecture(30, 2304, 18, 6144, 32000, kv_heads=6), "gpu": "B200"}
     | {"gpus": 64, "tensor": 4, "pipeline": 4, "microbatch": 64, "recompute": "none"},
     "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
+    "mixer": {"budget": "1B", "loops": 9, "mixer": "mamba2"},
     "hybrid": {"config": published("jamba").architecture, "memory": 80e9},
     "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
 }
@@ -186,13 +193,15 @@ CODES = {
     "slot",
 }
 CODES |= {"demands", "dropped", "verdict_codes", "warning_codes", "doubt_codes", "name", "equal"}
+CODES |= {"mixer"}
 CODES |= {"attention_gate", "weights"}
 
 
 @ANSWERS
 def test_everything_that_an_answer_holds_is_said_somewhere(name: str) -> None:
     found = answered(name)
-    text = " ".join((words.as_text(found) + words.explained(found)).lower().split())
+    texts = words.as_text(found), words.explained(found), words.recipe(found, 10**6)
+    text = " ".join("".join(texts).lower().split())
     for field, value in _leaves(found):
         # A claim stands there with its title and verdict.
         for part in () if field in CODES else re.split(r"claim \S+", value):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+from dataclasses import replace
 
 import pytest
 from stored_nets import NETS, stored
@@ -185,6 +188,11 @@ def test_a_class_added_as_a_row_is_checked_at_once() -> None:
             "row 7, most_heads: 'n + 1' is not known; accepted are nothing, ",
         ),
         ({"family": ""}, "row 7, family: '' is not known; accepted are words, attention"),
+        ({"family": "recurrent"}, "row 7, arithmetic: a recurrent class names the numbers that"),
+        (
+            {"arithmetic": "exact"},
+            "row 7, arithmetic: 'exact' is not known; accepted are nothing, ",
+        ),
     ],
 )
 def test_a_cell_that_no_rule_knows_is_refused(cell, says) -> None:
@@ -194,8 +202,54 @@ def test_a_cell_that_no_rule_knows_is_refused(cell, says) -> None:
     assert says in str(error.value)
 
 
+def test_every_recurrent_class_says_in_what_numbers_it_counts() -> None:
+    """Their bounds turn on it: one layer that adds counts modulo 2 where integers wrap, and in no
+    class of exact complex numbers."""
+    named = re.compile(r"recurrent|state.space|diagonal|deltanet", re.IGNORECASE)
+    for row in classes().values():
+        recurrent = bool(named.search(f"{row.name} {row.definition}"))
+        assert bool(row.arithmetic) == recurrent, row.key
+        numbers = {"complex": "exact complex", "real": "exact real", "integer": "whole numbers"}
+        assert numbers.get(row.arithmetic, "bits") in row.definition or not recurrent
+    wrapping = {
+        "family": "recurrent",
+        "modulus": 2,
+        "alphabet": ["0", "1"],
+        "layers": [
+            {
+                "start": [0],
+                "step": {bit: {"matrix": [[1]], "add": [int(bit)]} for bit in "01"},
+                "emit": {"letters": "0 1", "rows": [[[0], "0 0"], [[1], "1 1"]]},
+            }
+        ],
+    }
+    net = net_of(wrapping)
+    assert [net.answer(tuple(word)) for word in ("0", "01", "0110", "111")] == ["0", "1", "0", "1"]
+    assert "residues may not" in in_class(net, "diagonal-ssm")
+    floating = replace(classes()["diagonal-ssm"], arithmetic="floating")
+    assert "the class counts in others (floating)" in in_class(net, floating)
+
+
 def test_each_class_of_the_table_is_words_or_has_a_net_that_shows_it() -> None:
     """Of each family that a row names there are stored nets."""
     nets = [net_of(stored(file.stem)) for file in NETS.glob("*.json")]
     families = {family_of(net) for net in nets}
     assert families == {row.family for row in classes().values()} - {"words"}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_layer_whose_output_projections_are_zero_is_the_identity(place: int) -> None:
+    """Whatever its other matrices are, so that they get no gradient at first; one entry that is
+    not zero changes answers."""
+    words = [tuple(word) for n in (1, 2, 3) for word in itertools.product("01", repeat=n)]
+    grown = json.loads(json.dumps(stored("parity")))
+    before = [net_of(grown).answer(word) for word in words]
+    layer = json.loads(json.dumps(grown["layers"][0]))
+    layer["heads"][0]["value"][0][2] = 5
+    zeros = [[0] * len(row) for row in layer["mlp"]["out"]]
+    layer["heads"][0]["output"] = [row[:2] for row in zeros]
+    layer["mlp"]["out"] = zeros
+    grown["layers"].insert(place, layer)
+    assert [net_of(grown).answer(word) for word in words] == before
+    layer["heads"][0]["output"][6][0] = 1
+    assert [net_of(grown).answer(word) for word in words] != before

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 
+from depthlaw.theory.signal_propagation.looped_limits import wide_square
 from depthlaw.theory.signal_propagation.looped_stream import stream_gain
 
 
@@ -45,3 +48,28 @@ def test_only_the_scale_of_the_claim_keeps_the_gain_within_its_bounds(
         for seed in range(8)
     ]
     assert (0.75 < float(np.mean(gains)) < 1.25) == bounded
+
+
+@pytest.mark.parametrize("post", [False, True])
+@pytest.mark.parametrize("loops", [1, 4])
+def test_the_limit_is_that_of_wide_nets(loops: int, post: bool) -> None:
+    """Nets of width 256, whose post-norm streams are divided by their length as they go."""
+    own_layers, width, squares = 2, 256, []
+    share = Fraction(1, 2 * own_layers * loops**2)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        weights = [
+            (rng.normal(0, width**-0.5, (4 * width, width)), rng.normal(size=(width, 4 * width)))
+            for _ in range(2 * own_layers)
+        ]
+        start = rng.normal(size=width)
+        x = start = start * (width**0.5 / np.linalg.norm(start))
+        for first, second in weights * loops:
+            hidden = np.maximum(first @ (x * (width**0.5 / np.linalg.norm(x))), 0)
+            x = x + math.sqrt(share / (2 * width)) * (second @ hidden)
+            x = x * (width**0.5 / np.linalg.norm(x)) if post else x
+        squares.append(1 / (start @ x / width) ** 2 if post else x @ x / width)
+    with flint.ctx.workprec(64):
+        limit = float(wide_square(own_layers, loops, share, post=post))
+    assert float(np.median(squares)) == pytest.approx(limit, rel=0.1)
+    assert loops > 1 or limit == pytest.approx((1 + 1 / 4) ** 4 if post else 2)

@@ -74,7 +74,8 @@ relu-integer')
     if isinstance(net, RecurrentNet):
         steps = [(letter, *step) for layer in net.layers for letter, step in layer.step.items()]
         for letter, matrix, add in steps:
-            if why := _breaks_step(rules.weights, net.field, matrix, add):
+            why = _breaks_arithmetic(rules.arithmetic, net.field, add)
+            if why := why or _breaks_step(rules.weights, net.field, matrix):
                 return f"the step of {quoted(letter)} {why}"
         return ""
     return _breaks_attention(net, rules, sizes)
@@ -228,7 +229,21 @@ def _fixed_query(head: Head, net: AttentionNet) -> bool:
     )
 
 
-def _breaks_step(weights: str, field: Field, matrix: list[Vector], add: Vector) -> str:
+def _breaks_arithmetic(arithmetic: str, field: Field, add: Vector) -> str:
+    """What keeps a step from the arithmetic of a class: nets are exact, and residues stand for
+    roots of unity, which are complex."""
+    residues = field.domain is not None and field.root is None
+    if arithmetic not in ("complex", "real"):
+        return f"is exact in any number, and the class counts in others ({arithmetic})"
+    if residues and arithmetic == "real":
+        return "has residues in place of real numbers"
+    # Over residues an additive input makes one layer do what no complex one does.
+    if residues and any(add):
+        return "adds to the state, which residues may not: they stand for roots of unity"
+    return ""
+
+
+def _breaks_step(weights: str, field: Field, matrix: list[Vector]) -> str:
     """What keeps a step of a recurrent layer from being "diagonal", with "signs" alone, or one of
     the "reflections" I - beta k k^T."""
     size, one = len(matrix), field.number(1)
@@ -237,12 +252,7 @@ def _breaks_step(weights: str, field: Field, matrix: list[Vector], add: Vector) 
             return "is not diagonal"
         if weights == "signs" and any(matrix[i][i] not in (one, -one) for i in range(size)):
             return "has an eigenvalue that is not 1 or -1"
-        # Over residues an additive input makes one layer do what no complex one does.
-        if field.domain is not None and field.root is None and any(add):
-            return "adds to the state, which residues may not: they stand for roots of unity"
         return ""
-    if field.domain is not None and field.root is None:
-        return "has residues in place of real numbers"
     # I - A = beta k k^T: symmetric, of rank 1 at most, with trace beta between 0 and 2.
     places = range(size)
     rest = [[one * (i == j) - matrix[i][j] for j in places] for i in places]

@@ -1,0 +1,169 @@
+"""Loops beside plain nets, hybrids, and what a depth asks for, in numbers and as PyTorch."""
+
+from __future__ import annotations
+
+import math
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from depthlaw.advisor import atlas, words
+from depthlaw.advisor.answer import as_json
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.grids import NetKind
+from depthlaw.advisor.initialisation_advice import snippet
+from depthlaw.advisor.loops import implied_exponent
+from depthlaw.advisor.recommendation import recommend
+from depthlaw.ledger.cli.arguments import main
+
+# --- what a loop is worth -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loops", [2, 4, 8, 16])
+def test_a_loop_lies_between_worthless_and_a_layer(loops: int) -> None:
+    worth = recommend("1B", loops=loops).loops
+    assert worth is not None
+    sizes = [value.parameters for value in worth.values]
+    assert all(worth.recurrent < size < worth.cost for size in sizes)
+    assert worth.cost == loops * worth.recurrent
+    doubled = recommend("1B", loops=loops, layers=8 * loops).loops
+    assert doubled is not None
+    # The law, by logarithms: phi of a doubling, of what a doubling costs.
+    for value in doubled.values:
+        gained = math.log2(value.parameters / doubled.recurrent) / math.log2(loops)
+        assert gained == pytest.approx(value.exponent)
+    assert {value.extrapolated for value in worth.values} == {loops > 8}
+
+
+def test_the_law_meets_its_own_example_and_says_of_no_other_net_what_is_not_published() -> None:
+    worth = recommend("1B", loops=4).loops
+    assert worth is not None
+    own, *others = worth.published
+    assert worth.elsewhere is not None
+    assert own.parameters == pytest.approx(own.equal, rel=0.015)
+    assert own.exponent == pytest.approx(0.46, abs=0.015)
+    assert any(p.parameters is None and p.exponent is None for p in others)
+    assert {p.name for p in others if p.extrapolated} == {"Huginn-3.5B"}
+    assert all(p.source and p.wording for p in others)
+    # Benchmarks of other data say more than losses do.
+    worst = min(p.exponent for p in others if p.by == "benchmarks" and p.exponent)
+    assert worst > max(p.exponent for p in others if p.by == "loss" and p.exponent)
+
+
+def test_an_exponent_is_read_between_losses() -> None:
+    """Losses of a power law N^-1 give back the exponent they were made with."""
+    losses = {"loss_once": math.e**2, "loss": math.e ** (2 - 0.3), "loss_unrolled": math.e}
+    row = {"loops": "4", "equal": ""} | {name: str(value) for name, value in losses.items()}
+    assert implied_exponent(row) == pytest.approx(0.3)
+    assert implied_exponent(row | {"loss": "", "equal": ""}) is None
+
+
+def test_a_looped_answer_names_one_source_and_exact_depths() -> None:
+    answer = recommend("1B", loops=4)
+    assert {"loops", "loop-worth", "loop-source"} <= set(answer.warning_codes)
+    assert "One source says so" in words.as_text(answer).replace("\n         ", " ")
+    assert answer.loops is not None
+    for task, depth, _ in answer.loops.exact:
+        assert depth in {row.summary for row in atlas.atlas_rows(task)}
+    before = recommend("1B", loops=4, known_by=2025)
+    assert before.loops is not None
+    assert not before.loops.values
+    assert "loop-worth" not in before.warning_codes
+    assert recommend("1B").loops is None
+
+
+# --- hybrids --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", ["350M", "1.3B", "7B"])
+def test_attention_layers_of_a_hybrid_keep_the_ratios_of_the_grid(size: str) -> None:
+    answer = recommend(size, mixer="gated-deltanet")
+    h, layers = answer.hybrid, answer.layers
+    assert h is not None
+    assert layers is not None
+    assert 7 * h.least >= layers > 7 * (h.least - 1)
+    assert 4 * h.most <= layers < 4 * (h.most + 1)
+    assert len(h.places) == h.most
+    assert {b - a for a, b in zip(h.places, h.places[1:], strict=False)} == {4}
+    assert h.extrapolated == (size == "7B")
+    assert not h.atlas_class or h.atlas_class in atlas.classes()
+    assert {reason.code for reason in h.reasons} >= {"recall", "place", "counts"}
+    assert answer.shape == recommend(size).shape
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"mixer": "mamba9", "budget": "1B"}, "unknown --mixer 'mamba9'; accepted are gated-delta"),
+        ({"mixer": "hgrn2", "task": "hops", "hops": 5}, "try depthlaw depth 3B --mixer hgrn2"),
+        ({"mixer": "hgrn2", "budget": "1B", "layers": 3}, "3 own layers cannot have one"),
+        ({"mixer": "hgrn2", "budget": "1B", "encoder_decoder": True}, "this is an encoder-decoder"),
+        ({"mixer": "hgrn2", "budget": "1B", "known_by": 2024}, "no grid compared hybrids by 2024"),
+    ],
+)
+def test_what_no_hybrid_can_be_is_refused(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        recommend(**asked)
+
+
+# --- what a depth asks for ------------------------------------------------------------------------
+
+
+class Init(SimpleNamespace):
+    """torch.nn.init, which remembers what it was asked for."""
+
+    def normal_(self, weight: list[str], std: float) -> None:
+        weight.append(f"normal {std:.4g}")
+
+    def xavier_normal_(self, weight: list[str], gain: float = 1) -> None:
+        weight.append(f"xavier {gain:.4g}")
+
+
+def run_snippet(text: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the lines define, and what each weight of a net was filled with."""
+    torch = ModuleType("torch")
+    torch.nn = SimpleNamespace(init=Init())  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    names = [f"{name}_proj.weight" for name in ("q", "k", "v", "o", "gate", "up", "down")]
+    weights: dict[str, list[str]] = {name: [] for name in names}
+    defined: dict[str, Any] = {"net": SimpleNamespace(named_parameters=weights.items)}
+    exec(text, defined)
+    return defined | {"filled": {name[:-12]: filled for name, filled in weights.items()}}
+
+
+def test_the_lines_for_pytorch_set_what_the_advice_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    scaled = run_snippet(snippet(32, loops=4), monkeypatch)["filled"]
+    assert scaled["o"] == scaled["down"] == ["normal 0.00125"]
+    assert scaled["q"] == scaled["up"] == []
+    post = run_snippet(snippet(24, NetKind(norm="post")), monkeypatch)
+    assert post["filled"]["v"] == post["filled"]["down"] == [f"xavier {192**-0.25:.4g}"]
+    assert post["filled"]["q"] == ["xavier 1"]
+    assert post["after_branch"](lambda x: x / 2, 1.0, 0.5) == pytest.approx((48**0.25 + 0.5) / 2)
+    lns = run_snippet(snippet(16, NetKind(norm="lns")), monkeypatch)
+    assert lns["into_branch"](abs, -3.0, 9) == 1
+    complete = run_snippet(snippet(24, NetKind("completep")), monkeypatch)
+    assert complete["after_branch"](1.0, 3.0) == 2.5
+    assert snippet(24, NetKind(residual="attnres")) == ""
+
+
+def test_the_recipe_stands_behind_its_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["depth", "300M", "--norm", "post", "--layers", "24", "--recipe"]) == 0
+    printed = capsys.readouterr().out
+    text = " ".join(printed.split())
+    assert "Plain post-norm failed beyond 6 to 12 layers" in text.partition("What 24 layers")[0]
+    for each in recommend("300M", norm="post", layers=24).recipe:
+        assert f"{each.what}: " in text
+        assert not each.claim or f"claim {each.claim}" in text
+    assert "ALPHA, BETA = 2.63215, 0.268642" in printed
+    assert main(["depth", "--task", "hops", "--hops", "5", "--recipe"]) == 2
+    assert "none was asked for; try depthlaw depth 3B --recipe" in capsys.readouterr().err
+
+
+def test_the_scale_of_loops_is_a_number_of_the_answer() -> None:
+    data = as_json(recommend("1B", loops=4))
+    scales = {piece["what"]: piece["value"] for piece in data["recipe"]}
+    own = data["shape"]["architecture"]["unique_layers"]
+    assert scales["branch scale"] == pytest.approx(1 / (4 * math.sqrt(2 * own)))
+    assert scales["initialisation"] == pytest.approx(0.02 * scales["branch scale"])
