@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from .architecture import Architecture
+    from .checkpoint import Checkpoint
     from .counting import Count, Flops, Memory
     from .hybrids import HybridAdvice
     from .initialisation_advice import Advice
@@ -184,6 +185,8 @@ class Answer:
     snippet: str = ""  # the same as lines of PyTorch, where a scale is published
     loops: LoopWorth | None = None  # what its loops are worth
     hybrid: HybridAdvice | None = None  # how many of its layers are attention, where it was asked
+    # The tensors of a given net; without `shape` they are all that is known of it.
+    stored: Checkpoint | None = None
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

@@ -6,10 +6,7 @@ by name.
 
 from __future__ import annotations
 
-import json
-import math
 import os
-import stat
 from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
@@ -19,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .architecture import Architecture
+from .base.files import json_object, regular_file
 from .base.quantities import UsageError, quoted
 from .counting import weights
 from .model_classes import CLASSES, REFUSED, Config
@@ -34,8 +32,7 @@ def read_config(path: str | os.PathLike[str]) -> Architecture:
             contradicts itself or lacks a size, and for an architecture that is not known here.
     """
     text = os.fspath(path)
-    values = _json_object(_contents(text), quoted(text))
-    return architecture_of(values).with_(name=_name(Path(text)))
+    return architecture_of(config_values(text)).with_(name=net_name(Path(text)))
 
 
 def architecture_of(values: dict[str, Any]) -> Architecture:
@@ -181,91 +178,28 @@ _COMPARED = "kind layers encoder_layers heads key_heads context window_layers ga
 _DIVIDING = {"arcee", "deepseek_v2", "gemma2", "gemma3_text", "llama"}
 
 
-# --- reading a file that may be anything ----------------------------------------------------------
-
-
-def _contents(path: str) -> bytes:
-    name, accepted = quoted(path), "give a config.json, or its folder"
-    try:
-        file = os.path.join(path, "config.json") if os.path.isdir(path) else path
-        # Without blocking, since it may be a pipe that nobody writes to.
-        number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        try:
-            if not stat.S_ISREG(os.fstat(number).st_mode):
-                raise UsageError(f"{name} is no regular file; {accepted}")
-            with open(number, "rb", closefd=False) as opened:
-                data = opened.read(_MOST_BYTES + 1)
-        finally:
-            os.close(number)
-    except FileNotFoundError:
-        why = "the folder has no config.json" if os.path.isdir(path) else "there is no such file"
-        raise UsageError(f"cannot read {name}: {why}; {accepted}") from None
-    except UsageError:
-        raise
-    except (OSError, ValueError) as error:
-        why = "no file has such a name"
-        if isinstance(error, OSError):
-            why = error.strerror or type(error).__name__
-        raise UsageError(f"cannot read {name}: {why}; {accepted}") from None
+def config_values(path: str) -> dict[str, Any]:
+    """The contents of a config.json, or of the one in a folder. Raises as `read_config`."""
+    folder, accepted = os.path.isdir(path), "give a config.json, or its folder"
+    file = os.path.join(path, "config.json") if folder else path
+    missing = "the folder has no config.json" if folder else "there is no such file"
+    with regular_file(file, quoted(path), accepted, missing) as (opened, _):
+        data = opened.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise UsageError(
-            f"{name} is larger than 1 MB, which no config.json is; "
+            f"{quoted(path)} is larger than 1 MB, which no config.json is; "
             "give the configuration, not the weights"
         )
-    return data
+    name, what = quoted(path), "a configuration"
+    return json_object(data, name, what, "give a config.json", infinite=True)
 
 
-def _json_object(data: bytes, name: str) -> dict[str, Any]:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in values:
-                raise UsageError(f"{name} has the key {quoted(key)} twice; remove one of them")
-            values[key] = value
-        return values
-
-    def finite(text: str) -> float:
-        value = float(text)
-        if not math.isfinite(value):
-            raise UsageError(
-                f"{name} holds {quoted(text)}, which is no finite number; a configuration has none"
-            )
-        return value
-
-    try:
-        values = json.loads(
-            data.decode("utf-8-sig"),
-            object_pairs_hook=unique,
-            parse_constant=finite,
-            parse_float=finite,
-        )
-    except UnicodeDecodeError:
-        raise UsageError(f"{name} is not a text in UTF-8; give a config.json") from None
-    except RecursionError:
-        raise UsageError(
-            f"{name} is nested too deeply for a configuration; give a config.json"
-        ) from None
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"{name} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
-            f"{error.colno}); give a config.json"
-        ) from None
-    except UsageError:
-        raise
-    except ValueError:  # Python limits the digits of an integer.
-        raise UsageError(
-            f"{name} holds a number of thousands of digits; give a config.json"
-        ) from None
-    if not isinstance(values, dict):
-        raise UsageError(f"{name} is JSON, but no object with keys and values; give a config.json")
-    return values
-
-
-def _name(path: Path) -> str:
+def net_name(path: Path) -> str:
+    """What a net is called by the path of its configuration: its file, or its folder."""
     name = path.stem
-    if path.name == "config.json" or path.is_dir():
+    if path.name == "config.json" or os.path.isdir(path):
         path = path.resolve()
-        name = path.name if path.is_dir() else path.parent.name
+        name = path.name if os.path.isdir(path) else path.parent.name
     return "".join(c if c.isprintable() else "?" for c in name)
 
 

@@ -36,6 +36,7 @@ from .base.quantities import (
 
 if TYPE_CHECKING:
     from .architecture import Architecture
+    from .checkpoint import GivenNet
     from .latency import Fit
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -90,10 +91,16 @@ def _latencies(file: str) -> Fit:
     return read_latency(Path(file))
 
 
-def _configuration(path: str) -> Architecture:
-    from .huggingface import read_config
+def _configuration(path: str) -> GivenNet:
+    from .checkpoint import read_net
 
-    return read_config(Path(path))
+    return read_net(Path(path))
+
+
+def _tensors(path: str) -> GivenNet:
+    from .checkpoint import read_stored
+
+    return read_stored(Path(path))
 
 
 def _listed(name: str) -> Architecture:
@@ -123,7 +130,7 @@ _split = partial(_option, SPLIT)
 _on_gpus = partial(_option, TRAINING, needs=("gpu",))
 _trained = partial(_option, USED)
 _TIMED = ("ms_per_token", "tokens_per_second")
-_STORED = (*_TIMED, "memory", "hf")
+_STORED = (*_TIMED, "memory", "hf", "safetensors")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,11 +201,16 @@ class Question:
         parse_bytes,
         of="kv_bytes",
     )
-    hf: Architecture | None = _have(  # noqa: RUF009
+    hf: GivenNet | Architecture | None = _have(  # noqa: RUF009
         "A Hugging Face config.json, or its folder: count and judge it.",
         "PATH",
         _configuration,
         of="config",
+    )
+    safetensors: GivenNet | None = _have(  # noqa: RUF009
+        "A .safetensors file, or an index of several: count what its header says.",
+        "FILE",
+        _tensors,
     )
 
     zero: int | None = _on_gpus("Stage of ZeRO, 0 to 3.", "STAGE", example=1, least=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .answer import Answer
 from .base.quantities import UsageError
@@ -13,7 +13,10 @@ from .question import Question, typed as typed_as
 from .rules import rules
 from .shapes import Constraints, demands_of
 from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
-from .words import answer_of, answer_to_task, hybrid_answer
+from .words import answer_of, answer_to_task, hybrid_answer, of_tensors, with_tensors
+
+if TYPE_CHECKING:
+    from .checkpoint import GivenNet
 
 
 def recommend(
@@ -53,7 +56,8 @@ def answer_to(
     question: Question, budget: Budget | None = None, constraints: Constraints | None = None
 ) -> Answer:
     """The answer to a question, whose options come before those of a Budget and of Constraints."""
-    spent, known_by, config = question.of(Budget), question.known_by, question.hf
+    spent, known_by, net = question.of(Budget), question.known_by, _given(question)
+    config = None if net is None else net.architecture
     have = replace(budget or Budget(), **spent) if budget or spent else None
     demanded = replace(constraints or Constraints(), **question.of(Constraints))
     if have is not None or config is not None:
@@ -85,11 +89,20 @@ def answer_to(
             "--mixer asks which layers of a net to make attention, and this configuration says so "
             "itself; leave it out"
         )
-    if config is not None and config.mixed:
+    if net is not None and net.stored is not None and config is None:
+        for name in (*spent, *demands_of(demanded)):
+            sized = name in ("total", "nonembedding", "active")
+            option = "a size" if sized else typed_as(name, (vars(demanded) | spent)[name])
+            raise UsageError(
+                f"{option} and a net of which the tensors alone are known: they say its size, and "
+                "not enough for more; leave it out, or give a configuration of a known class"
+            )
+        return of_tensors(net, tasks, known_by)
+    if net is not None and config is not None and config.mixed:
         # Nothing is known of how to split layers of several kinds.
-        net, resolved = given_net(config, have or Budget(), demanded, ("context",))
-        return hybrid_answer(net, resolved, demanded, tasks)
-    if config is not None:
+        a, resolved = given_net(config, have or Budget(), demanded, ("context",))
+        return with_tensors(hybrid_answer(a, resolved, demanded, tasks), net)
+    if net is not None and config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)
     elif None not in (demanded.layers, demanded.width) and (have is None or have.size is None):
         decision = judge_shape(demanded, have or Budget(), known_by)
@@ -108,4 +121,19 @@ def answer_to(
             "nothing to answer: give a size (3B, 350M, 7e9), --layers and --width, --flops, "
             "--gpu and --time, --hf or --task; try depthlaw depth 3B, or --task hops --hops 16"
         )
-    return answer_of(decision, tasks, mixer)
+    answer = answer_of(decision, tasks, mixer)
+    return with_tensors(answer, net) if net is not None else answer
+
+
+def _given(question: Question) -> GivenNet | None:
+    """The net that a question is about, where one is given."""
+    if question.hf is not None and question.safetensors is not None:
+        raise UsageError(
+            "--hf and --safetensors: give one of them; --hf FOLDER reads the header beside the "
+            "configuration too"
+        )
+    if (given := question.hf or question.safetensors) is None:
+        return None
+    from .checkpoint import GivenNet
+
+    return given if isinstance(given, GivenNet) else GivenNet(given)

@@ -37,7 +37,7 @@ from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
 from .question import BY_NAME, flag, typed
-from .rule_scores import UNTOLD, Interval, contradicting, reason as rule_evidence
+from .rule_scores import UNTOLD, Interval, contradicting, interval, reason as rule_evidence
 from .rules import rules
 from .shape_search import WORTH_SAYING
 from .shapes import (
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .answer import LawNumber
     from .architecture import Architecture
     from .budgets import Resolved
+    from .checkpoint import Checkpoint, GivenNet
     from .counting import Count
     from .hybrids import HybridAdvice
     from .loops import LoopWorth
@@ -500,16 +501,7 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
         place = within.place(a.layers).replace(" ", "-")
         if case.model is None and place != "inside":
             yield _line(f"sure.{place}", layers=a.layers)
-        tried = ["shallowest"] * within.started + ["deepest"] * within.ended
-        known = {
-            "range": _span(f"{within.low:,}", f"{within.high:,}"),
-            "one": len(within.sources) == 1,
-        }
-        if within.extrapolated:
-            end = _data_end(within, 12 * seen.parameters / seen.per_layer)
-            yield _line("sure.beyond", **known, end=end)
-        else:
-            yield _line("sure.range", **known, tried=listed(tried))
+        yield from _ranged(within, 12 * seen.parameters / seen.per_layer)
         if case.kind.norm != "pre":
             yield _line("sure.norm")
     if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
@@ -519,6 +511,20 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
         yield _line("sure.built", depths=depths, dense=a.experts)
         if built.outside:
             yield _line(f"sure.{built.place}", models=built.models, several=built.models > 1)
+
+
+def _ranged(within: Interval, volume: float) -> Iterator[Said]:
+    """The depths within 1 % at a size 12 L d^2."""
+    tried = ["shallowest"] * within.started + ["deepest"] * within.ended
+    known = {
+        "range": _span(f"{within.low:,}", f"{within.high:,}"),
+        "one": len(within.sources) == 1,
+    }
+    if within.extrapolated:
+        end = _data_end(within, volume)
+        yield _line("sure.beyond", **known, end=end)
+    else:
+        yield _line("sure.range", **known, tried=listed(tried))
 
 
 def _data_end(within: Interval, volume: float) -> str:
@@ -864,6 +870,83 @@ def _together(d: Decision, tasks: tuple[TaskAnswer, ...]) -> str:
     return say("together", depths=depths, met=met, layers=deep) if parts else ""
 
 
+# --- a net by its tensors -------------------------------------------------------------------------
+
+# Kinds of layers that the short answer names.
+_KINDS = 4
+
+
+def of_tensors(
+    net: GivenNet, tasks: tuple[TaskAnswer, ...] = (), known_by: int | None = None
+) -> Answer:
+    """What is known of a net of which the tensors alone are: counts, layers and width, and what
+    grids say of such a depth."""
+    s, within, said = net.stored, None, say("tensors.no-depth")
+    assert s is not None
+    others = [kind for kind in s.layer_kinds if kind != "attention"]
+    if s.mixed and s.stacks:
+        said = say("depth.hybrid", kinds=others or [say("kind.single")])
+    elif s.layers and s.width:
+        within = interval(s.layers * s.width**2, per_layer=1, known_by=known_by)
+    if within and s.layers:
+        lose = say("depth.lose", within=within, named=True)
+        said = "; ".join([within.place(s.layers)] * (within.place(s.layers) != "inside") + [lose])
+    other = within and (s.encoder_layers or s.experts)
+    codes, doubts = _parted([_coded("tensors.other-nets")] if other else [])
+    answer = Answer(say("question.tensors", s=s), interval=within, tasks=tasks, doubts=doubts)
+    verdict = say("tensors.depth", s=s, said=said)
+    screen = [_line("more.why")]
+    if within and s.layers and s.width:
+        place = within.place(s.layers).replace(" ", "-")
+        screen += [_line(f"answer.{place}", layers=s.layers, likely=within.extrapolated)]
+        screen += _ranged(within, 12 * s.layers * s.width**2)
+    else:
+        screen += [_line("answer.mixed", said=_capital(verdict))]
+    answer = replace(answer, verdicts=(verdict,), verdict_codes=("depth",), doubt_codes=codes)
+    return with_tensors(replace(answer, screen=tuple(screen)), net)
+
+
+def with_tensors(answer: Answer, net: GivenNet) -> Answer:
+    """An answer about a net with what its tensors say."""
+    codes, warnings = _parted(_coded(f"tensors.{code}", **known) for code, known in net.remarks)
+    return replace(
+        answer,
+        stored=net.stored,
+        warnings=(*answer.warnings, *warnings),
+        warning_codes=(*answer.warning_codes, *codes),
+    )
+
+
+def tensor_remarks(net: GivenNet) -> list[str]:
+    """What a reader must know of the counts of a net by its tensors."""
+    return [say(f"tensors.{code}", **known) for code, known in net.remarks]
+
+
+def _tensor_rows(s: Checkpoint, alone: bool) -> Iterator[Row]:
+    """What tensors say; of a net whose shape is known, how many there are."""
+    kinds = s.stacks[0].kinds if s.stacks else ()
+    if len(kinds) > 1:
+        named = [say("tensors.kind", kind=kind) for kind in kinds[:_KINDS]]
+        more = max(0, len(kinds) - _KINDS)
+        yield "Layers", say("tensors.kinds", kinds="; ".join(named), more=more)
+    dtypes = [name for name, _ in zip(s.dtypes, range(3), strict=False)]
+    yield "Counted", say("tensors.counted", s=s, dtypes=dtypes)
+    if alone:
+        unknown = [name for name in ("heads", "context") if getattr(s, name) is None]
+        yield "Unknown", say("tensors.unknown", names=[*unknown, "d_ff", "costs of a token"])
+
+
+def _tensor_lines(s: Checkpoint) -> Iterator[str]:
+    """Everything that tensors say."""
+    yield say(
+        "tensors.stored", s=s, dtypes=[f"{size(n)} in {name}" for name, n in s.dtypes.items()]
+    )
+    for stack in s.stacks:
+        kinds = "; ".join(say("tensors.each", kind=kind) for kind in stack.kinds)
+        yield say("tensors.stack", stack=stack, kinds=kinds)
+    yield from (say("tensors.shared", names=names) for names in s.shared)
+
+
 # --- for people -----------------------------------------------------------------------------------
 
 
@@ -927,6 +1010,11 @@ def _warned(answer: Answer) -> Iterator[Coded]:
 def _below(answer: Answer) -> Iterator[Row]:
     """What stands below that: the shape, its costs, and what is to be minded."""
     given, proposed = answer.given, _proposal(answer)
+    if answer.stored and not given:
+        s = answer.stored
+        own, active = s.own_layers != s.layers, s.active not in (None, s.total)
+        yield "Given", say("tensors.given", s=s, own=own, active=active)
+        yield from _tensor_rows(s, alone=True)
     if given:
         yield "Given", _net(given)
         if (f := answer.flops) and (m := answer.memory):
@@ -961,6 +1049,8 @@ def _below(answer: Answer) -> Iterator[Row]:
     if h := answer.hybrid:
         places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
         yield SLOTS["note"], say("note.hybrid", h=h, several=h.most > h.least, places=places)
+    if answer.stored and given:
+        yield from _tensor_rows(answer.stored, alone=False)
     yield from (("Warning", text) for code, text in _warned(answer) if code not in _WARNINGS_IN)
 
 
@@ -1095,6 +1185,8 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
             yield task.question, [*numbers, *task.remarks]
         else:  # the answer has said the rest
             yield "How far this goes:", far
+    if s := answer.stored:
+        yield "Tensors:", _tensor_lines(s)
     if answer.stages:
         yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
     if answer.training:

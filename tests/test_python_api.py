@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import depthlaw
-from depthlaw.advisor import architecture, latency
+from depthlaw.advisor import architecture, checkpoint, latency
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.question import OPTIONS
 from depthlaw.ledger.cli.arguments import main, parser
@@ -224,13 +224,14 @@ def test_prompts_complete_the_options_of_a_question():
     assert not {"gpu", "task", "budget"} & set(swept)
     assert swept["norm"].annotation == Literal["pre", "post", "lns"] | None
     # What a type checker sees, which runs nothing, is the same.
+    named = vars(architecture) | vars(latency) | vars(checkpoint)
     for function, options, own in (
         (depthlaw.recommend, QuestionOptions, {"budget"}),
         (depthlaw.sweep, SizeOptions, {"least", "most", "points"}),
     ):
-        kinds = get_type_hints(options, None, vars(architecture) | vars(latency))
+        kinds = get_type_hints(options, None, named)
         assert kinds.keys() == inspect.signature(function).parameters.keys() - own
-    kinds = get_type_hints(QuestionOptions, None, vars(architecture) | vars(latency))
+    kinds = get_type_hints(QuestionOptions, None, named)
     for option in OPTIONS:
         if option.name != "budget":
             kind, facts = kinds[option.name], option.metadata

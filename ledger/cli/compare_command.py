@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -20,6 +20,8 @@ from .plain import dump
 
 # Between columns.
 _GAP = "  "
+# A cell of a net of which the tensors alone are known.
+_UNKNOWN = "unknown"
 
 
 def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> None:
@@ -87,32 +89,40 @@ def _notes(answers: Sequence[dict[str, Any]], context: int, width: int) -> Itera
 def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The rows of one column: label and text."""
     f, e = facts, facts["experts"]
-    layers = f"{f['encoder_layers']} + {f['layers']}" if f["encoder_layers"] else f"{f['layers']}"
+
+    def known(name: str, written: Callable[[Any], str] = str) -> str:
+        return _UNKNOWN if f[name] is None else written(f[name])
+
+    layers = f"{f['encoder_layers']} + {f['layers']}" if f["encoder_layers"] else known("layers")
     own = "" if f["own_layers"] == f["layers"] else f", {f['own_layers']} stored"
     yield "layers L", layers + own
-    known = {kind: row.name for kind, row in layer_kinds().items()}
-    kinds = [f"{n} {known.get(kind, kind)}" for kind, n in f["layer_kinds"].items()]
-    yield "what mixes tokens", ", ".join(kinds)
-    yield "width d", f"{f['width']}"
-    yield "d / L", f"{f['aspect']:.0f}"
-    yield "heads", f"{f['heads'] or 'none'}"
-    yield "key heads", "latent" if f["latent_attention"] else f"{f['kv_heads'] or 'none'}"
-    yield "head width", f"{f['head_width'] or 'none'}"
+    mixers = {kind: row.name for kind, row in layer_kinds().items()}
+    kinds = [f"{n} {mixers.get(kind, kind)}" for kind, n in f["layer_kinds"].items()]
+    yield "what mixes tokens", ", ".join(kinds) or _UNKNOWN
+    yield "width d", known("width")
+    yield "d / L", known("aspect", "{:.0f}".format)
+    yield "heads", known("heads", lambda heads: f"{heads or 'none'}")
+    keys = known("kv_heads", lambda heads: f"{heads or 'none'}")
+    yield "key heads", "latent" if f["latent_attention"] else keys
+    yield "head width", known("head_width", lambda width: f"{width or 'none'}")
     inner = f"{f['d_ff']} {'gated' if f['gated'] else 'plain'}"
-    yield "feed-forward width", inner if f["d_ff"] else "none"
+    yield "feed-forward width", known("d_ff", lambda width: inner if width else "none")
     shared = f" + {e['shared']}" if e and e["shared"] else ""
-    yield "experts", f"{e['active']}{shared} of {e['count']}, {e['width']} wide" if e else "none"
-    yield "vocabulary", f"{f['vocabulary']} {'tied' if f['tied'] else 'untied'}"
-    yield "context", f"{f['context']}"
+    wide = f", {e['width']} wide" if e and e["width"] else ""
+    active = e and (e["active"] or _UNKNOWN)
+    yield "experts", f"{active}{shared} of {e['count']}{wide}" if e else "none"
+    tied = known("tied", lambda tied: "tied" if tied else "untied")
+    yield "vocabulary", f"{known('vocabulary')} {tied}" if f["vocabulary"] else _UNKNOWN
+    yield "context", known("context")
     yield "parameters", size(f["total"])
     yield "without embeddings", size(f["nonembedding"])
-    yield "active", size(f["active"])
-    yield "forward FLOPs per token", size(f["flops_forward"])
-    yield "training FLOPs per token", size(f["flops_training"])
+    yield "active", known("active", size)
+    yield "forward FLOPs per token", known("flops_forward", size)
+    yield "training FLOPs per token", known("flops_training", size)
     yield "weights", binary(f["weights_bytes"])
-    yield "KV cache per token", f"{f['kv_bytes_per_token']:,} B"
-    yield "state of a sequence", binary(f["state_bytes"]) if f["state_bytes"] else "none"
-    yield "cache, full context", binary(f["kv_bytes"])
+    yield "KV cache per token", known("kv_bytes_per_token", "{:,} B".format)
+    yield "state of a sequence", known("state_bytes", lambda n: binary(n) if n else "none")
+    yield "cache, full context", known("kv_bytes", binary)
     i = f["interval"]
     near = f"{i['ends']}{'*' if i['extrapolated'] else ''}: {i['place']}" if i else "no grid"
     yield "evidence: within 1 %", near
@@ -120,7 +130,7 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         meaning = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.
         whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
-        if law["depth"] is None:  # no rule is fitted to hybrids
+        if law["depth"] is None:  # no rule is fitted to hybrids, or the size is not known
             yield law["name"] + meaning, "-"
             continue
         yield law["name"] + meaning, f"{whole(law['depth'])}{'*' if law['extrapolated'] else ''}"

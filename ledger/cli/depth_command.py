@@ -17,6 +17,7 @@ from depthlaw.advisor.base.quantities import UsageError, size
 from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as question_schema
 from depthlaw.advisor.recommendation import answer_to
 
+from ..functions.nets import with_net
 from ..functions.sweep import Sweep, sweep as sizes_swept
 from . import plain
 
@@ -44,7 +45,7 @@ def depth(**given: Any) -> int:
         return 0
     _refuse_idle_output(given)
     _refuse_idle_options(given)
-    question = Question.read(**_typed(given))
+    question = Question.read(**with_net(_typed(given)))
     asked = None not in (given["layers"], given["width"]) or any(
         given[option.name] is not None
         for option in OPTIONS

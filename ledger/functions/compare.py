@@ -6,18 +6,22 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import read_bytes
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
-from depthlaw.advisor.huggingface import read_config
 from depthlaw.advisor.published import published
 from depthlaw.advisor.rules import rules
+from depthlaw.advisor.words import tensor_remarks
 
+from .nets import net
 from .report import Report, as_list
+
+if TYPE_CHECKING:
+    from depthlaw.advisor.checkpoint import Checkpoint
 
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
@@ -68,15 +72,19 @@ class Comparison(Report):
 
     def summary(self) -> str:
         """Names and depths."""
-        return ", ".join(f"{net['name']} {net['layers']} x {net['width']:,}" for net in self.nets)
+        return ", ".join(
+            f"{net['name']} {net['layers'] or 'unknown'} x "
+            + (f"{net['width']:,}" if net["width"] else "unknown")
+            for net in self.nets
+        )
 
 
 def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
     """Count models or configurations side by side: `depthlaw compare`.
 
     Args:
-        models: names of published models in any spelling, or paths of a config.json or its folder;
-            one by one or in a list.
+        models: names of published models in any spelling, or paths of a config.json, its folder, or
+            a .safetensors file, one by one or in a list.
 
     Raises:
         UsageError: for none or more than 50, an unknown name, with the nearest ones, and a
@@ -96,41 +104,92 @@ def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
         example = "compare llama-3-8b qwen3-8b"
         raise UsageError(f"{len(names)} nets to compare; {how}, such as: {example}")
     nets = [_net(str(name)) for name in names]
-    context = min(_CONTEXT, *(net.context for net, _, _ in nets))
-    return Comparison(context, tuple(_facts(*net, context) for net in nets))
+    shapes = [found.net for found in nets if isinstance(found.net, Architecture)]
+    context = min([_CONTEXT, *(a.context for a in shapes)])
+    return Comparison(context, tuple(_facts(found, context) for found in nets))
 
 
-def _net(name: str) -> tuple[Architecture, str, str]:
-    """A net, where its shape was read, and how that is known."""
+class _Found(NamedTuple):
+    """A net, or of one whose shape is not known its tensors; where it was read, how that is known,
+    and what is said of it."""
+
+    net: Architecture | Checkpoint
+    source: str
+    status: str
+    remarks: list[str]
+
+
+def _net(name: str) -> _Found:
     path = os.path.expanduser(name)
     # A path that exists comes first: a folder may be named as a listed model is. Of os.path, which
     # takes a name that is too long for one that does not exist.
-    if name.strip() and (os.path.exists(path) or path.endswith(".json")):
-        return read_config(Path(path)), name, "read"
-    net = published(name)
-    return net.architecture, net.source, net.mark
+    if name.strip() and (os.path.exists(path) or path.endswith((".json", ".safetensors"))):
+        found = net(path)
+        a = found.architecture or found.stored
+        assert a is not None
+        return _Found(a, name, "read", tensor_remarks(found))
+    listed = published(name)
+    return _Found(listed.architecture, listed.source, listed.mark, [])
 
 
 def _fields(value: object, names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names.split()}
 
 
-def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str, Any]:
-    counts, operations = count(a), flops(a, context)
-    volume, hybrid = a.layers * a.width**2, a.mixed
-    within = None if hybrid else rule_scores.interval(volume, per_layer=1)
+def _asked(layers: int | None, width: int | None) -> dict[str, Any]:
+    """The depths that the evidence and each law ask for at L d^2 of a net, where that is known and
+    they are of such nets."""
+    named = [_fields(r, "key name meaning source wording") for r in rules()]
+    if layers is None or width is None:
+        unknown = {"depth": None, "extrapolated": False}
+        return {"interval": None, "laws": [law | unknown for law in named]}
+    volume = layers * width**2
+    within = rule_scores.interval(volume, per_layer=1)
     interval = within and _fields(within, "low high started ended why sources") | {
         # Without its sources.
         "ends": within.ends.rpartition(" ")[0],
-        "place": within.place(a.layers),
-        "inside": within.low <= a.layers <= within.high,
+        "place": within.place(layers),
+        "inside": within.low <= layers <= within.high,
         "extrapolated": within.extrapolated,
     }
+    laws = [
+        law
+        | {"depth": r.depth(volume, per_layer=1)}
+        | {"extrapolated": r.extrapolates(volume, per_layer=1)}
+        for law, r in zip(named, rules(), strict=True)
+    ]
+    return {"interval": interval, "laws": laws}
+
+
+def _facts(found: _Found, context: int) -> dict[str, Any]:
+    """Everything that is compared."""
+    told = {"source": found.source, "status": found.status}
+    if isinstance(found.net, Architecture):
+        facts = _facts_of(found.net, context)
+        return facts | told | {"remarks": [*found.net.remarks, *found.remarks]}
+    return _facts_of_tensors(found.net) | told | {"remarks": found.remarks}
+
+
+def _facts_of_tensors(s: Checkpoint) -> dict[str, Any]:
+    """What is known of a net of which the tensors alone are."""
+    unknown = "kind head_width d_ff gated latent_attention flops_forward flops_training"
+    experts = {"count": s.experts, "active": s.active_experts, "shared": None, "width": None}
+    same = "name layers encoder_layers own_layers width heads kv_heads vocabulary tied context"
+    return {
+        **dict.fromkeys(f"{unknown} kv_bytes_per_token kv_bytes read_bytes state_bytes".split()),
+        **_fields(s, f"{same} total nonembedding active layer_kinds"),
+        "aspect": s.width / s.layers if s.width and s.layers else None,
+        "experts": experts if s.experts else None,
+        "weights_bytes": 2 * s.total,
+        **_asked(None if s.mixed else s.layers, s.width),
+    }
+
+
+def _facts_of(a: Architecture, context: int) -> dict[str, Any]:
+    counts, operations = count(a), flops(a, context)
     same = "kind layers encoder_layers own_layers width aspect heads d_ff gated"
     return {
         "name": a.name,
-        "source": source,
-        "status": status,
         **_fields(a, f"{same} vocabulary tied context"),
         "kv_heads": a.key_heads,
         "head_width": a.head_size,
@@ -145,12 +204,5 @@ def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str,
         "read_bytes": round(read_bytes(a, 2)) + 2 * kv_numbers(a, context),
         "state_bytes": 2 * kv_numbers(a, 0),
         "layer_kinds": a.layer_kinds,
-        "interval": interval,
-        "laws": [
-            _fields(r, "key name meaning source wording")
-            | {"depth": None if hybrid else r.depth(volume, per_layer=1)}
-            | {"extrapolated": not hybrid and r.extrapolates(volume, per_layer=1)}
-            for r in rules()
-        ],
-        "remarks": a.remarks,
+        **_asked(None if a.mixed else a.layers, a.width),
     }

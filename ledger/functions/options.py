@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from depthlaw.advisor.architecture import Architecture
+    from depthlaw.advisor.checkpoint import GivenNet
     from depthlaw.advisor.latency import Fit
 
 
@@ -70,8 +71,9 @@ class QuestionOptions(SizeOptions, total=False):
     layer_milliseconds: float | str | None
     kv_cache: float | str | None
     kv_bytes: float | str | None
-    hf: Architecture | str | Path | None
-    config: Architecture | str | Path | None
+    hf: GivenNet | Architecture | str | Path | None
+    config: GivenNet | Architecture | str | Path | None
+    safetensors: GivenNet | str | Path | None
     zero: float | str | None
     recompute: Literal["none", "selective", "full"] | None
     microbatch: float | str | None

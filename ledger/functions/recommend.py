@@ -8,6 +8,7 @@ from depthlaw.advisor.question import completed
 from depthlaw.advisor.recommendation import recommend as answer
 
 from ..notebook import show_answers
+from .nets import with_net
 
 if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
@@ -46,4 +47,4 @@ def recommend(
     6
     """
     show_answers()
-    return answer(budget, **options)
+    return answer(budget, **with_net(dict(options)))

@@ -25,7 +25,10 @@ def test_every_option_reaches_budget_constraints_or_the_question_itself() -> Non
     reached = {known.name for kind in (Budget, Constraints) for known in fields(kind)}
     rest = {o.name for o in OPTIONS if (o.metadata.get("of") or o.name) not in reached}
     tasks = {"task", "atlas", "diameter", "vertices", "hops", "length"}
-    assert rest == {"budget", "count", "hf", "known_by", "encoder_decoder", "mixer"} | tasks
+    assert rest == {
+        *("budget", "count", "hf", "safetensors", "known_by", "encoder_decoder", "mixer"),
+        *tasks,
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from header_files import ROWS, shapes_of
 
+from depthlaw.advisor.checkpoint import net_of
 from depthlaw.advisor.counting import count
+from depthlaw.advisor.headers import read_headers
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
+from depthlaw.empirics.architectures.meta_device import parameters_of
 
 torch = pytest.importorskip("torch", reason="the extra hf is not installed")
 # Imported by the tests, not wherever tests are collected: it takes seconds.
@@ -79,6 +83,33 @@ def test_options_change_the_count_as_they_change_the_model(toy: dict[str, Any]) 
     assert count(a).total == built(values, a.kind)
     written = config_of(a)
     assert built(written, a.kind) == count(a).total
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_rows_are_what_transformers_writes_and_builds(kind: str, tmp_path: Path) -> None:
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    row = ROWS[kind]
+    values = {key: value for key, value in row["config"].items() if key != "model_type"}
+    with torch.random.fork_rng(devices=[]):
+        model = getattr(transformers, row["class"])(
+            transformers.AutoConfig.for_model(kind, **values)
+        )
+    assert sum(p.numel() for p in model.parameters()) == row["parameters"]
+    model.save_pretrained(tmp_path)
+    written = {t.name: list(t.shape) for t in read_headers(str(tmp_path)).tensors}
+    assert written == shapes_of(row)
+    built_net = parameters_of(row["config"] | {"architectures": [row["class"]]})
+    assert built_net is not None
+    s = net_of(*built_net, kind).stored
+    assert s is not None
+    assert (s.source, s.total, s.active) == (
+        "meta",
+        row["parameters"],
+        row.get("active", row["parameters"]),
+    )
+    assert [k.layers for k in s.stacks[0].kinds] == row["kinds"]
 
 
 def test_the_recorded_counts_of_families_are_what_transformers_allocates() -> None:

@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from depthlaw.advisor import (
     answer as answers,
     architecture,
+    checkpoint,
     counting,
     hybrids,
     initialisation_advice,
@@ -45,7 +46,16 @@ TRAINING = (step_time, training_cost, training_memory)
 NAMES = {
     name: value
     for module in (
-        *(architecture, counting, evidence, answers, hybrids, initialisation_advice, loops),
+        *(
+            architecture,
+            checkpoint,
+            counting,
+            evidence,
+            answers,
+            hybrids,
+            initialisation_advice,
+            loops,
+        ),
         *(task_depths, trades, *TRAINING),
     )
     for name, value in vars(module).items()
