@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -20,8 +19,5 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compiled")
     wanted = {needs for name in prove.project() for needs in needed(name) if needs != name}
     wanted |= {name for claim in prove.linked().values() for name in claim.formal.files}
-    for name in prove.project():
-        if name in wanted:
-            shutil.copy(prove.HERE / f"{name}.v", folder)
-            prove.coqc(folder, name)
+    prove.compile_files(folder, [name for name in prove.project() if name in wanted])
     return folder

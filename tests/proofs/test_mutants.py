@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +33,8 @@ def test_every_claim_with_a_theorem_stands_in_the_table():
     assert theorems | terms <= set(TABLE)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_wrong_theorem_is_refused(compiled, name):
+def wrong_theorems(name):
+    """A script of the wrong versions of a file's theorems, and what each is, by its name."""
     text, placed, says = source(name), [], {}
     for i, (of, versions) in enumerate(TABLE.items()):
         if of.startswith(f"{name}."):
@@ -42,13 +44,19 @@ def test_a_wrong_theorem_is_refused(compiled, name):
             placed.append((place, made))
             for each, (old, new) in zip(made, pairs, strict=True):
                 says[each.name] = f"{of}: {old!r} -> {new!r}"
-    found = judged(compiled, script(text, placed))
+    return script(text, placed), says
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_wrong_theorem_is_refused(kernel, name):
+    told, says = kernel[name]
+    found = told.result()
     expected = {says[each]: "proved" if each.endswith("_0") else "refused" for each in says}
     assert {says[each]: found[each] for each in says} == expected
 
 
-def test_a_wrong_link_is_refused(compiled):
-    """At one case at least: what a claim says of its term is no other function of the case."""
+def wrong_links():
+    """A script of the wrong versions of links, and what each is with its sentence, by its name."""
     sentences = {}
     for key in LINKS:
         for old, new in TABLE[key]:
@@ -56,6 +64,7 @@ def test_a_wrong_link_is_refused(compiled):
             value = mutated(claim.formal.value, old, new)
             wrong = replace(claim, formal=replace(claim.formal, value=value))
             sentences[f"{key}: {old!r} -> {new!r}"] = list(prove.comparisons(wrong))
+    assert all(sentences.values())
     named = {
         f"mutant_{i}_{j}": (says, sentence)
         for i, (says, each) in enumerate(sentences.items())
@@ -66,10 +75,16 @@ def test_a_wrong_link_is_refused(compiled):
         for name, (_, sentence) in named.items()
     ]
     head = prove.link_file(map(find, LINKS)).partition("\n(* connectivity/")[0]
-    found = judged(compiled, script(head, [(len(head), attempts)]))
+    return script(head, [(len(head), attempts)]), {name: says for name, (says, _) in named.items()}
+
+
+def test_a_wrong_link_is_refused(kernel):
+    """At one case at least: what a claim says of its term is no other function of the case."""
+    told, says = kernel["Link"]
+    found = told.result()
     assert "no statement" not in found.values()
-    refused = {named[name][0] for name in found if found[name] == "refused"}
-    assert set(sentences) - refused == set()
+    refused = {says[name] for name in found if found[name] == "refused"}
+    assert set(says.values()) - refused == set()
 
 
 DEFINITIONS: list[dict[str, str]] = tomllib.loads(
@@ -80,16 +95,31 @@ DEFINITIONS: list[dict[str, str]] = tomllib.loads(
 @pytest.mark.parametrize(
     "mutant", DEFINITIONS, ids=lambda m: f"{m['definition']}: {m['change']}".replace(" ", "_")
 )
-def test_a_theorem_about_a_wrong_object_is_refused_or_that_it_is_not_is_explained(
-    compiled, tmp_path, mutant
-):
+def test_a_theorem_about_a_wrong_object_is_refused_or_that_it_is_not_is_explained(kernel, mutant):
     """Where it is refused the table says at which declaration, so that another reason is seen."""
-    name, _, theorem = mutant["theorem"].partition(".")
-    assert mutant["definition"].partition(".")[0] == name
-    text = up_to(mutated(source(name), mutant["old"], mutant["new"]), theorem)
     kinds = ("accepted: ",) if not mutant["stops"] else ("false: ", "the script: ", "open: ")
     assert mutant["why"].startswith(kinds)
-    assert stops(compiled, tmp_path, name, text) == mutant["stops"]
+    assert kernel[mutant["definition"], mutant["change"]].result() == mutant["stops"]
+
+
+@pytest.fixture(scope="session")
+def kernel(compiled, tmp_path_factory):
+    """What the kernel says of all that is wrong, by what it is: asked at once, a process a core."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        asked = {}
+        for of, (told, says) in {"Link": wrong_links()} | {
+            n: wrong_theorems(n) for n in FILES
+        }.items():
+            asked[of] = pool.submit(judged, compiled, told), says
+        for mutant in DEFINITIONS:
+            name, _, theorem = mutant["theorem"].partition(".")
+            assert mutant["definition"].partition(".")[0] == name
+            text = up_to(mutated(source(name), mutant["old"], mutant["new"]), theorem)
+            folder = tmp_path_factory.mktemp("wrong")
+            asked[mutant["definition"], mutant["change"]] = pool.submit(
+                stops, compiled, folder, name, text
+            )
+        yield asked
 
 
 TOY = """

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ from sympy import Expr, exp, expand, expand_log, log, simplify
 from depthlaw.advisor.base.quantities import UsageError
 
 from ..claims.definition import Claim, registry
-from ..claims.formal import asked, bare, checked, sentences
+from ..claims.formal import asked, bare, checked, needed, sentences
 from .exact_rank import exact_file
 
 HERE = Path(__file__).parent
@@ -270,6 +272,41 @@ def link_file(claims: Iterable[Claim]) -> str:
     return "\n".join([*lines, ""])
 
 
+def compile_files(
+    folder: Path, names: Iterable[str], again: Iterable[str] = ()
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Compile files of `HERE` in a folder, each after those that it builds on, and let the second
+    checker check some of them again: the seconds of both by name. There is a process for each core.
+
+    Raises:
+        NotAcceptedError, UsageError: for the first file in the order of `names` that fails.
+    """
+    compiled, checked = dict[str, Future[float]](), dict[str, Future[float]]()
+
+    def compile_file(name: str) -> float:
+        # A thread that waits holds up none that is waited for: those have been submitted before.
+        for other in needed(name):
+            if other != name and other in compiled:
+                compiled[other].result()
+        return coqc(folder, name)
+
+    def check(name: str) -> float:
+        compiled[name].result()
+        return coqchk(folder, name)
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for name in names:
+            shutil.copy(HERE / f"{name}.v", folder)
+            compiled[name] = pool.submit(compile_file, name)
+        for name in again:
+            checked[name] = pool.submit(check, name)
+        try:
+            return tuple({k: f.result() for k, f in each.items()} for each in (compiled, checked))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 def coqc(folder: Path, name: str) -> float:
     """Compile a file of a folder, or raise NotAcceptedError: the seconds it took."""
     command = ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"]
@@ -394,14 +431,14 @@ def prove() -> dict[str, Any]:
         raise UsageError("Exact.v is not what theory.formal.exact_rank makes of its certificate")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        for name in names:
-            shutil.copy(HERE / f"{name}.v", folder)
-            seconds = coqc(folder, name)
-            again = "not run" if name in COMPUTED else f"{coqchk(folder, name):.1f} s"
-            sys.stderr.write(
-                f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s, coqchk {again}\n"
-            )
         found["checked again"] = [name for name in names if name not in COMPUTED]
+        seconds, again = compile_files(folder, names, found["checked again"])
+        for name in names:
+            second = f"{again[name]:.1f} s" if name in again else "not run"
+            sys.stderr.write(
+                f"{name}.v: {len(theorems(name))} theorems, {seconds[name]:.1f} s, "
+                f"coqchk {second}\n"
+            )
         found["theorems"] = asked_of(
             folder, [f"{name}.{theorem}" for name in names for theorem in theorems(name)]
         )
@@ -411,7 +448,7 @@ def prove() -> dict[str, Any]:
         found["computed"] = asked_of(folder, [f"{head}E" for head in heads])
         link = link_file(claims.values())
         (folder / "Link.v").write_text(link, encoding="utf-8")
-        seconds = coqc(folder, "Link")
+        linking = coqc(folder, "Link")
     for key, claim in claims.items():
         assert claim.formal is not None
         if claim.formal.theorem not in found["theorems"]:
@@ -419,7 +456,7 @@ def prove() -> dict[str, Any]:
         found["claims"][key] = asked(claim)
     found["link"] = hashlib.sha256(link.encode()).hexdigest()
     sys.stderr.write(
-        f"Link.v: {link.count('Goal ')} comparisons with {len(claims)} claims, {seconds:.1f} s\n"
+        f"Link.v: {link.count('Goal ')} comparisons with {len(claims)} claims, {linking:.1f} s\n"
     )
     return found
 
