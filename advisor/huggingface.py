@@ -80,6 +80,11 @@ def config_of(a: Architecture) -> dict[str, Any]:
     >>> config_of(Architecture(2, 64, 4, 256, 1000, kv_heads=2))["model_type"]
     'llama'
     """
+    if a.mixed:
+        raise UsageError(
+            "no class with layers of other kinds than attention is written here; copy the "
+            "configuration that was read, and change it by hand"
+        )
     if values := _held(a):
         return values
     raise UsageError(
@@ -134,13 +139,11 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
     unbiased = net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False)
     one_head = net(heads=1, kv_heads=None, head_width=None)
     all_seen = net(window=None, window_layers=0)
-    attention = net(parts=(), attention_layers=None, mlp_layers=None)
     unshared = of_experts(shared=0, shared_width=None, shared_gate=False)
     e, stacks = a.experts, " in an encoder-decoder" if a.encoder_layers else ""
     mlp = "experts" if e else "a feed-forward network"
     alone = e is not None and not e.shared
     parts = [
-        (bool(a.parts), "layers of other kinds than attention", attention),
         (a.attention_gate != "none", "a gate on attention", net(attention_gate="none")),
         (a.own_layers < a.layers, "looped layers", net(unique_layers=None)),
         (a.key_heads < a.heads, f"grouped queries{stacks}", net(kv_heads=None)),

@@ -76,8 +76,10 @@ def mixed_layers(
     others = listed["other"] + listed["both"]
     read: dict[str, Any] = {"layers": layers}
     read["attention_layers"] = layers - listed["other"] - listed["mlp"] - listed["experts"]
-    if blocks.get("near"):
-        read["window_layers"] = read["attention_layers"]
+    if "near" in blocks:
+        window, default = blocks["near"]
+        near = {"window": c.size(window, default=default)}
+        read |= near | {"window_layers": read["attention_layers"]}
     if blocks.get("single"):
         read["mlp_layers"] = listed["mlp"] + listed["experts"]
         read["experts.dense_layers"] = listed["mlp"]

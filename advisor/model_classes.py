@@ -630,30 +630,22 @@ def _bart(c: Config) -> dict[str, Any]:
     }
 
 
-@_for(_READ, "recurrent_gemma")
-def _recurrent_gemma(c: Config) -> dict[str, Any]:
-    if c.size("intermediate_size") % 2:
-        c.refuse("intermediate_size", "it is not even; it counts both matrices of the gate")
-    window = c.size("attention_window_size", default=2048)
-    return {"d_ff": c.size("intermediate_size") // 2, "window": window}
-
-
-@_for(_READ, "lfm2")
-def _lfm2(c: Config) -> dict[str, Any]:
-    inner, step = (
-        c.size("block_ff_dim", "intermediate_size"),
-        c.size("block_multiple_of", default=256),
-    )
-    c.only("block_ffn_dim_multiplier", 1.0, 1, None)
-    if c.flag("block_auto_adjust_ff_dim", True):
-        inner = step * math.ceil(2 * inner // 3 / step)
-    return {"d_ff": inner}
-
-
 @_for(_READ, "ouro")
 def _ouro(c: Config) -> dict[str, Any]:
     own, times = c.layers("num_hidden_layers"), c.size("total_ut_steps", default=4, most=1000)
     return {"layers": own * times, "unique_layers": own}
+
+
+@_for(_READ, "hrm_text")
+def _hrm_text(c: Config) -> dict[str, Any]:
+    """Two stacks: H_cycles times, the low one is passed L_cycles times and the high one once."""
+    own = c.layers(
+        "num_layers_per_stack" if "num_layers_per_stack" in c.values else "num_hidden_layers"
+    )
+    high, low = (
+        c.size(f"{stack}_cycles", default=n, most=100) for stack, n in (("H", 2), ("L", 3))
+    )
+    return {"layers": own * high * (low + 1), "unique_layers": 2 * own}
 
 
 @_for(_READ, "bert")

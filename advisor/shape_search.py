@@ -278,16 +278,14 @@ def _reached(shape: Shape) -> bool:
 
 
 def _closest(rungs: Iterable[Rung], size: float, reach: float) -> Rung | None:
-    """The rung nearest to a size, as far as it is within reach."""
+    """The rung nearest to a size, as far as it is in reach; of one size that of fewest heads."""
 
-    def far(rung: Rung) -> float:
-        return abs(math.log(rung.size / size))
+    def order(rung: Rung) -> tuple[float, ...]:
+        a = rung.architecture
+        return abs(math.log(rung.size / size)), rung.size, a.layers, a.heads, a.key_heads
 
-    return min(
-        (rung for rung in rungs if far(rung) <= reach),
-        key=lambda rung: (far(rung), rung.size),
-        default=None,
-    )
+    found = min(rungs, key=order, default=None)
+    return found if found and order(found)[0] <= reach else None
 
 
 def _crossing(beyond: Callable[[float], bool], low: float) -> float:

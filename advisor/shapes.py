@@ -666,15 +666,12 @@ def _found(target: Target, t: Template, layers: int, head: int, place: int) -> I
     every = 1 << ((above - below) // _MOST_WIDTHS).bit_length()
     numbers = range(max(below // every, 1) * every, above + every + 1, every)
     for width in (number * step for number in (numbers if c.width is None else (1,))):
-        if width % head:
+        heads, rest = divmod(width, head)
+        if rest or heads % t.heads:
             continue
-        heads = width // head
-        if c.kv_ratio:
-            several: tuple[int, ...] = (heads // t.ratio,)
-        elif c.kind == "decoder":
-            several = key_heads(heads, t.ratio, c.tensor if heads % c.tensor == 0 else 1)
-        else:
-            several = (heads,)
+        several = key_heads(heads, t.ratio, c.tensor)
+        if c.kv_ratio or c.kind != "decoder":
+            several = (heads // t.ratio,)
         for keys in several:
             inner, expert = inner_widths(target.value, s, t, width, keys * head)
             value = s.value(width, keys * head, inner, expert)

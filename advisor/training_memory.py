@@ -160,7 +160,8 @@ def training_memory(a: Architecture, plan: ParallelPlan) -> TrainingMemory:
     Not counted: buffers of communication, fragments, and what the driver takes.
 
     Raises:
-        UsageError: for more stages than layers, and for a pipeline of an encoder-decoder.
+        UsageError: for more stages than layers, a pipeline of an encoder-decoder, and layers of
+            other kinds than attention.
 
     Cost: some 0.1 ms.
 
@@ -169,6 +170,11 @@ def training_memory(a: Architecture, plan: ParallelPlan) -> TrainingMemory:
     >>> int(memory.weights) == 2 * 6738415616, memory.optimiser / memory.weights
     (True, Fraction(3, 4))
     """
+    if a.mixed:
+        raise UsageError(
+            "what training keeps of layers of other kinds than attention is not known here; "
+            "accepted are nets that attend in every layer"
+        )
     if a.encoder_layers and plan.pipeline > 1:
         raise UsageError(
             f"{plan.pipeline} stages of an encoder-decoder; accepted is 1, a pipeline is counted "

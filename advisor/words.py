@@ -1380,6 +1380,9 @@ def citation(answer: Answer, version: str) -> str:
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(say("cite.task", task=task, sources=sources))
+    if answer.given and not parts:
+        net = answer.given
+        parts.append(say("cite.counted", a=net.architecture, c=net.counts))
     says = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return say("cite", version=version, question=answer.question, parts=says, why=why)
 

@@ -250,7 +250,7 @@ class _Slot:
         possible of its extra: while so many wait that every other process has some too, as many
         as it may have in hand, else one."""
         while len(self.runs) < (IN_HAND if sum(map(len, todo.values())) > slots * IN_HAND else 1):
-            waiting = [todo.get(self.extra, ()), *todo.values()]
+            waiting = [todo.get(self.extra, deque()), *todo.values()]
             if not self._bundle and (bundles := next(filter(None, waiting), None)):
                 self._bundle = bundles.popleft()
             if not self._bundle:

@@ -23,7 +23,8 @@ from depthlaw.advisor.layer_kinds import layer_kinds
 from depthlaw.advisor.model_classes import CLASSES, REFUSED
 from depthlaw.advisor.published import hybrids, published, published_names
 from depthlaw.advisor.recommendation import recommend
-from depthlaw.advisor.words import as_text
+from depthlaw.advisor.training_memory import ParallelPlan, training_memory
+from depthlaw.advisor.words import as_text, citation
 
 # Each with its count, and by what it was counted.
 ROWS: list[dict[str, Any]] = json.loads(
@@ -140,6 +141,8 @@ def test_operations_of_states_do_not_grow_and_training_memory_is_not_guessed() -
     assert flops(a, 10).forward == flops(a, 10**6).forward == 2 * (matrices + 64 * 2 * 5120 * 16)
     assert memory(a).activations is None
     assert memory(a).training is None
+    with pytest.raises(UsageError, match="other kinds than attention is not known"):
+        training_memory(a, ParallelPlan(8))
     near = fit([LatencyPoint(n, 2560, n / 2) for n in (12, 36)])
     assert "other kinds than attention" in near.outside(a)
 
@@ -169,8 +172,10 @@ def test_a_hybrid_is_counted_and_its_depth_is_not_judged() -> None:
     assert "None of them has a feed-forward network, so two hold about as many parameters" in mamba
     with pytest.raises(UsageError, match="--hf and --pipeline: the shape.*beside it are --context"):
         recommend(config=a, pipeline=4)
-    with pytest.raises(UsageError, match="layers of other kinds than attention"):
-        config_of(a)
+    for name in ("qwen3-next", "mamba-130m"):
+        with pytest.raises(UsageError, match="layers of other kinds than attention"):
+            config_of(published(name).architecture)
+    assert f"counts {count(a).total:,} parameters in 48 layers" in citation(found, "1")
 
 
 def test_names_that_people_type() -> None:

@@ -83,6 +83,7 @@ def test_shapes_are_as_somebody_built_them_or_it_is_said(asked: str) -> None:
         assert a.heads == a.key_heads * demands.get("kv_ratio", a.heads // a.key_heads)
         assert a.heads % demands.get("tensor", 1) == a.key_heads % demands.get("tensor", 1) == 0
         assert {part.part for part in unbuilt(a)} == strange(a)
+        assert ladder(asked).at(float(rung.size)) == rung
         budget = ladder(asked).budget_depth(size)
         assert (a.layers == budget) or rung.tier
         if "vocabulary" not in demands:  # one depth for one budget
@@ -120,10 +121,10 @@ def test_what_most_nets_have_is_read_off_the_rows() -> None:
     [
         ("1B", {"kv_ratio": 8}, [], ""),
         ("3B", {"tensor": 8}, [], ""),
-        ("88M", {"kv_ratio": 8}, ["exact-size"], "the exact size costs 3 layers: with 15, the bud"),
+        ("88M", {"kv_ratio": 8}, ["exact-size"], "the exact size costs 3 layers. With 15, the depth"),
         ("125M", {"ff_factor": 8 / 3}, ["exact-size", "unbuilt"], "11 heads at such a width"),
         ("1T", {}, ["unbuilt"], "no listed model has 146 layers and a width of 22,528"),
-        ("3B", {"ff_factor": 9.0}, ["unbuilt"], "no listed model has d_ff = 9.04 d, "),
+        ("3B", {"ff_factor": 9.0}, ["unbuilt"], "no listed model has a feed-forward width of 9.04 times the width, "),
     ],
 )
 def test_what_is_unusual_is_said_in_a_line(

@@ -301,7 +301,8 @@ def compile_files(
         for name in again:
             checked[name] = pool.submit(check, name)
         try:
-            return tuple({k: f.result() for k, f in each.items()} for each in (compiled, checked))
+            seconds = {name: future.result() for name, future in compiled.items()}
+            return seconds, {name: future.result() for name, future in checked.items()}
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
