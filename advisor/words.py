@@ -469,6 +469,8 @@ def _judged(d: Decision) -> Iterator[Said]:
     a, within = d.net, d.within
     if d.case.shares or within is None:
         yield _line("answer.loops" if d.case.shares else "answer.no-data", own=a.own_layers)
+    elif d.case.kind.norm != "pre":
+        yield _line("answer.norm")
     else:
         place = within.place(a.layers).replace(" ", "-")
         yield _line(f"answer.{place}", layers=a.layers, likely=within.extrapolated)
