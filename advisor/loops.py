@@ -54,7 +54,6 @@ class LoopWorth(NamedTuple):
     cost: int  # parameters, so counted, of a plain net that takes as many operations
     values: tuple[LoopValue, ...]  # first that of the usual training; none before the law
     sources: int  # of the law
-    elsewhere: tuple[float, float] | None  # exponents by losses of other sources, least and most
     published: tuple[PublishedLoop, ...]
     exact: tuple[tuple[str, str, str], ...]  # tasks of the atlas in loops: key, depth, verdict
 
@@ -81,8 +80,6 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
     )
     sources = {value.source for value in values}
     published = tuple(map(_published, rows("loops", known_by))) if values else ()
-    others = [p for p in published if p.by == "loss" and p.source not in sources]
-    elsewhere = [p.exponent for p in others if p.exponent is not None]
     return LoopWorth(
         passes,
         a.own_layers,
@@ -90,7 +87,6 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
         within * passes,
         values,
         len(sources),
-        (min(elsewhere), max(elsewhere)) if elsewhere else None,
         published,
         tuple(
             (row.task.key, row.summary, row.checked)
@@ -101,17 +97,12 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
 
 
 def implied_exponent(row: dict[str, str]) -> float | None:
-    """The exponent with which the law says what was published of a net, if that says one: from the
-    size of the plain net that it equals, or else from losses, which are taken as a straight line
-    between the net passed once and that of as many layers of their own, in logarithms."""
-    if row["equal"]:
-        gained = (float(row["equal"]) - float(row["once"])) / float(row["recurrent"])
-        return math.log(gained) / math.log(float(row["loops"]))
-    if row["loss"]:
-        names = ("loss_once", "loss", "loss_unrolled")
-        once, loss, unrolled = (math.log(float(row[name])) for name in names)
-        return (once - loss) / (once - unrolled)
-    return None
+    """The exponent with which the law says that a net equals a plain one of the size published, if
+    one is."""
+    if not row["equal"]:
+        return None
+    gained = (float(row["equal"]) - float(row["once"])) / float(row["recurrent"])
+    return math.log(gained) / math.log(float(row["loops"]))
 
 
 def _published(row: dict[str, str]) -> PublishedLoop:

@@ -641,9 +641,8 @@ def _warnings(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.loops", own=a.own_layers, times=a.layers // a.own_layers)
     if (worth := _loops(d)) and worth.values:
         yield _coded("warning.loop-worth", worth=worth, usual=worth.values[0])
-        if worth.elsewhere:
-            several, usual = worth.sources > 1, worth.values[0]
-            yield _coded("warning.loop-source", worth=worth, several=several, usual=usual)
+        several, usual = worth.sources > 1, worth.values[0]
+        yield _coded("warning.loop-source", worth=worth, several=several, usual=usual)
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
     yield from _untrainable(d)
