@@ -131,6 +131,14 @@ class Built:
     place: str = ""  # the same: deeper, shallower, narrower, wider, among
 
 
+class Said(NamedTuple):
+    """A sentence of the first screen."""
+
+    slot: str  # where it stands
+    code: str  # what it says there
+    text: str
+
+
 @dataclass(frozen=True)
 class Answer:
     """One question answered. Everything about a size is None or empty if only a task is asked."""
@@ -162,7 +170,7 @@ class Answer:
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()
-    rule_brief: str = ""  # rule_why in a line or two
+    rule_brief: str = ""  # how sure the depth is, as the first screen says it
     together: str = ""  # what the size and the tasks ask for together
     # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
     rule_layers: int | None = None
@@ -175,6 +183,9 @@ class Answer:
     second: Second | None = None  # the depths within 1 % by a second source
     beyond: Beyond | None = None  # above all grids: what is built, and what the rule says
     phone: Phone | None = None  # what is published of nets for phones
+    # The sentences with which the first screen opens: the answer, how sure it is, what would change
+    # it, and so on.
+    screen: tuple[Said, ...] = ()
     budget: float | None = None  # parameters that were asked for, or that all else pays for
     recipe: tuple[Advice, ...] = ()  # what to set for a net of this depth
     snippet: str = ""  # the same as lines of PyTorch, where a scale is published

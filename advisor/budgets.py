@@ -88,6 +88,13 @@ class Budget:
         """Training tokens, as often as they are seen."""
         return None if self.tokens is None else self.tokens * self.epochs
 
+    @property
+    def size(self) -> Target | None:
+        """The number of parameters that is given."""
+        sizes: dict[Measure, float | None]
+        sizes = {"total": self.total, "nonembedding": self.nonembedding, "active": self.active}
+        return next((Target(value, of) for of, value in sizes.items() if value is not None), None)
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -205,7 +212,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
         if missing:
             raise UsageError(f"--ms-per-layer needs {' and '.join(missing)} too")
     have = _training_flops(budget, notes)
-    target = _size(budget) or _size_of_means(budget, constraints, have, notes)
+    target = budget.size or _size_of_means(budget, constraints, have, notes)
     if not LEAST <= target.value <= MOST:
         raise UsageError(
             f"the budget comes to {target.value:.3g} parameters; accepted are "
@@ -223,11 +230,11 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                     f"{size(active)} active parameters take {per_token:.3g} FLOPs a "
                     "token (6 N); give more FLOPs or a smaller net"
                 )
-            if _size(budget):
+            if budget.size:
                 notes.append(
-                    f"C = 6 N D with N = {size(active)} active parameters: {size(tokens)} tokens, "
-                    f"{tokens / active:.3g} per parameter (about {TOKENS_PER_PARAMETER} give dense "
-                    "nets the least loss at these FLOPs)"
+                    f"at 6 FLOPs per active parameter and token, that is {size(tokens)} tokens, "
+                    f"{tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} give dense "
+                    "nets the least loss at these FLOPs"
                 )
         elif tokens is not None:
             needed = per_token * tokens
@@ -241,8 +248,8 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
             if have is None or needed < have / (1 + _AGREE):
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(
-                    f"C = 6 N D for {size(tokens)} tokens and N = {size(active)} "
-                    f"active parameters: {needed:.3g} FLOPs{rest}"
+                    f"{size(tokens)} tokens take {needed:.3g} FLOPs{rest}, at 6 per token and each "
+                    f"of {size(active)} active parameters"
                 )
         each = None if tokens is None else tokens / active
     hours = None
@@ -358,31 +365,27 @@ def _trainer(name: str) -> tuple[str, float]:
     return device.name, device.flops
 
 
-def _size(b: Budget) -> Target | None:
-    sizes: dict[Measure, float | None]
-    sizes = {"total": b.total, "nonembedding": b.nonembedding, "active": b.active}
-    return next((Target(value, of) for of, value in sizes.items() if value is not None), None)
-
-
 def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
     of: Measure = "active" if c.experts else "total"
     per_token, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.seen is not None:
         implied = have / (per_token * b.seen)
         each = f"{b.seen / implied:.3g} tokens for each"
-        notes.append(f"N = C / (6 D): {size(implied)} active parameters, {each}")
+        notes.append(
+            f"at 6 FLOPs per active parameter and token: {size(implied)} active parameters, {each}"
+        )
         return Target(implied, of)
     if have is not None:
         implied = math.sqrt(have / (per_token * ratio))
         notes.append(
-            f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
-            f"FLOPs: {size(implied)} parameters, {size(ratio * implied)} tokens"
+            f"dense nets have the least loss at {ratio} tokens a parameter: {size(implied)} "
+            f"parameters, {size(ratio * implied)} tokens, at 6 FLOPs for each pair"
         )
         return Target(implied, of)
     if b.tokens is not None:
         notes.append(
-            f"N = D / {ratio}: the dense net to which so many tokens give the least loss "
-            "at its FLOPs"
+            f"the size is that of a dense net with {ratio} tokens a parameter, which have the "
+            "least loss at their FLOPs"
         )
         return Target(b.tokens / ratio, of)
     widths = b.latency.widths if b.latency else (0, 0)
@@ -486,16 +489,16 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
     )
     if b.bandwidth:
         least, most = (_read_ms(b, a, read) for read in (weights, weights + cache))
-        note += f": {least:.1f} to {most:.1f} ms at {_rates(b)}"
+        note += f". That takes {least:.1f} to {most:.1f} ms at {_rates(b)}"
         if not b.layer_milliseconds:
             note += (
-                ", if nothing else took time; this bounds bytes, not depth: for the time of a "
-                "layer give --ms-per-layer, or --latency"
+                ", if nothing else took time. It bounds bytes, not depth: for the time of a layer "
+                "give --ms-per-layer, or --latency"
             )
         if least <= b.milliseconds < most:
             note += (
-                f"; the limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
-                f"tokens of context only, at {a.context:,} a token takes {most:.1f} ms: more "
+                f". The limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
+                f"tokens of context only, and at {a.context:,} a token takes {most:.1f} ms. More "
                 "bandwidth, fewer key heads (--gqa) or a smaller net would help"
             )
     else:
@@ -504,10 +507,10 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
             best = f"({_gb(device.bandwidth)}/s at best)"
             listed = f"the slowest listed device that has it is the {device.name} {best}"
         note += (
-            f": {b.milliseconds:g} ms need at least {_gb(rate)}/s; {listed}; no bandwidth and no "
-            "measured points are given, so this excludes nothing"
+            f". {b.milliseconds:g} ms need at least {_gb(rate)}/s, and {listed}. No bandwidth and "
+            "no measured points are given, so this excludes nothing"
         )
-    return note if c.latency_matters else f"{note}; --latency-matters asks for fewer layers"
+    return note if c.latency_matters else f"{note}. --latency-matters asks for fewer layers"
 
 
 def _longest(b: Budget, a: Architecture) -> int:
@@ -539,9 +542,9 @@ def _fit_note(b: Budget, fit: Fit, context: int) -> str:
         parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / per_sequence)}/s")
     label = f"{len(fit.points)} measured points: {' + '.join(parts)}"
     if fit.ambiguous:
-        label += "; other sums fit as well, and the slowest counts"
+        label += ". Other sums fit as well, and the slowest counts"
     if fit.assumed:
-        label += f"; not in the table, so taken: {', '.join(fit.assumed)}"
+        label += f". Not in the table, so taken: {', '.join(fit.assumed)}"
         if not fit.knows.context:
             label += f" ({context:,} tokens: --context)"
     return label

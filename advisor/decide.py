@@ -24,11 +24,21 @@ from .grids import NetKind
 from .latency import REACH
 from .models import Model, models_near
 from .question import BY_NAME, SPLIT, USED, flag, typed
-from .rule_scores import Interval, best_rule, contradicting, default_rule, depth_at_end, interval
+from .rule_scores import (
+    Interval,
+    best_rule,
+    contradicting,
+    default_rule,
+    depth_at_end,
+    gain,
+    interval,
+    table,
+)
 from .rules import Rule, rule, rules
 from .shape_search import FARTHEST, WORTH_SAYING, Ladder
 from .shapes import (
     DEEPEST,
+    DEFAULTS,
     DIVIDING,
     Constraints,
     Measure,
@@ -327,6 +337,8 @@ class Decision:
     second: regimes.Second | None = None
     beyond: regimes.Beyond | None = None
     phone: regimes.Phone | None = None
+    fast: Architecture | None = None  # where the rule chose: the choice were latency to matter
+    untold: bool = False  # whether the data do not tell the rule from d = 64 L
     # Where the net has another depth than the budget, for its size: the shape of the budget's.
     unmoved: Shape | None = None
     # Of a configuration: the net of equal size at the advised depth, and what is built instead.
@@ -550,8 +562,28 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         None if case.shares else regimes.second(seen, case.kind, case.each, year),
         regimes.beyond(seen, depth, recipes(nearby), year),
         regimes.phone(seen, b, year),
+        _fast(case, a, reason),
+        _untold(case),
         **more,
     )
+
+
+def _fast(case: Case, a: Architecture, reason: Reason) -> Architecture | None:
+    """What were chosen if latency mattered, where the rule chose and that is another depth."""
+    c, target = case.constraints, case.resolved.target
+    if reason.kind != "rule" or case.model is not None or c.latency_matters:
+        return None
+    shallow = replace(c, latency_matters=True)
+    rung = ladder_for(shallow, target.of, case.known_by).at(target.value)
+    other = rung and rung.architecture
+    return other if other and other.layers < a.layers and not broken_limits(case, other) else None
+
+
+def _untold(case: Case) -> bool:
+    """Whether the sources do not tell the rule that was chosen from d = 64 L."""
+    scores, known = table(known_by=case.known_by), {r.key for r in rules(case.known_by)}
+    scored = bool(scores.rows) and case.kind == NetKind(norm=case.kind.norm)
+    return scored and "nanochat" in known and not gain(scores.best, scores.default).told
 
 
 def depth_for(d: Decision, layers: int) -> tuple[int, tuple[str, ...]]:
@@ -696,7 +728,7 @@ def given_net(
     Raises:
         UsageError: for a size, or a demand that the configuration answers itself.
     """
-    if (have.total, have.nonembedding, have.active) != (None, None, None):
+    if have.size is not None:
         raise UsageError(
             "a configuration and a number of parameters; give one of them: the configuration says "
             "how many it has"
@@ -752,6 +784,21 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
         instead=None if better is a else better,
         instead_reason=replace(reason, against=_shape(a), cost=case.trade(a, better)),
     )
+
+
+def judge_shape(c: Constraints, have: Budget, known_by: int | None) -> Decision:
+    """The same of a demanded depth and width, with the defaults of the size that they come to.
+
+    Raises:
+        UsageError: for demands that contradict each other.
+    """
+    sized = Target(12.0 * (c.layers or 1) * (c.width or 1) ** 2)
+    for _ in DEFAULTS:  # until the class of the size stays
+        demanded = replace(c, ff_factor=c.ff_factor or template(sized, c).ff_factor)
+        a = shapes(sized, demanded, math.inf)[0].architecture
+        sized = Target(float(count(a).total))
+    beside = without(c, *(name for name in demands_of(c) if name not in _BESIDE))
+    return judge(a, have, beside, known_by)
 
 
 def _instead(case: Case, a: Architecture, wanted: float) -> Architecture:

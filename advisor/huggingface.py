@@ -200,9 +200,9 @@ def config_values(path: str) -> dict[str, Any]:
 def net_name(path: Path) -> str:
     """What a net is called by the path of its configuration: its file, or its folder."""
     name = path.stem
-    if path.name == "config.json" or path.is_dir():
+    if path.name == "config.json" or os.path.isdir(path):
         path = path.resolve()
-        name = path.name if path.is_dir() else path.parent.name
+        name = path.name if os.path.isdir(path) else path.parent.name
     return "".join(c if c.isprintable() else "?" for c in name)
 
 

@@ -103,6 +103,16 @@ def _tensors(path: str) -> GivenNet:
     return read_stored(Path(path))
 
 
+def _listed(name: str) -> Architecture:
+    """The net of a published model; where its shape was not read in its source, that is said."""
+    from .published import published
+
+    found, seen = published(name), ("seen", "printed")
+    unread = f"the shape of {found.architecture.name} was not read in its source"
+    known = () if found.mark in seen else (unread,)
+    return found.architecture.with_(remarks=(*found.architecture.remarks, *known))
+
+
 def _year(text: str) -> int:
     year = parse_count(text, "year", "--known-by 2023")
     if not 2017 <= year <= 2100:
@@ -133,7 +143,9 @@ class Question:
     (4, 0.5, 336.0)
     """
 
-    budget: float | None = _have("Parameters, such as 3B, 350M or 7e9.", "BUDGET", parse_budget)
+    budget: float | None = _have(
+        "Parameters, such as 3B, 350M or 7e9; or a listed model to judge.", "BUDGET", parse_budget
+    )
     count: str | None = _have(
         "Which parameters BUDGET counts: total (default), non-embedding or active.",
         "WHICH",
@@ -317,6 +329,9 @@ class Question:
             if value is None:
                 continue
             option = BY_NAME[name]
+            if name == "budget" and isinstance(value, str) and re.match(r"\s*[^\W\d_]", value):
+                name, value = "hf", _listed(value)
+                option = BY_NAME[name]
             if (same := names.setdefault(_keyword_of(option), name)) != name:
                 raise UsageError(f"{same} and {name} say the same; give one of them")
             values[option.name] = _value(option, name, value)

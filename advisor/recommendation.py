@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from .answer import Answer
 from .base.quantities import UsageError
 from .budgets import Budget
-from .decide import decide, given_net, judge
+from .decide import decide, given_net, judge, judge_shape
 from .question import Question, typed as typed_as
 from .rules import rules
 from .shapes import Constraints, demands_of
 from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
-from .words import answer_of, hybrid_answer, of_tensors, with_tensors
+from .words import answer_of, answer_to_task, hybrid_answer, of_tensors, with_tensors
 
 if TYPE_CHECKING:
     from .checkpoint import GivenNet
@@ -104,6 +104,8 @@ def answer_to(
         return with_tensors(hybrid_answer(a, resolved, demanded, tasks), net)
     if net is not None and config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)
+    elif None not in (demanded.layers, demanded.width) and (have is None or have.size is None):
+        decision = judge_shape(demanded, have or Budget(), known_by)
     elif have is not None:
         decision = decide(have, demanded, known_by)
     elif tasks and (idle := demands_of(demanded)):
@@ -113,11 +115,11 @@ def answer_to(
             "size too, as in depthlaw depth 3B"
         )
     elif tasks:
-        return Answer(tasks[0].question, tasks=tasks)
+        return answer_to_task(tasks[0])
     else:
         raise UsageError(
-            "nothing to answer: give a size (3B, 350M, 7e9), FLOPs, GPUs and hours, a "
-            "config.json or a task; try depthlaw depth 3B, or --task hops --hops 16"
+            "nothing to answer: give a size (3B, 350M, 7e9), --layers and --width, --flops, "
+            "--gpu and --time, --hf or --task; try depthlaw depth 3B, or --task hops --hops 16"
         )
     answer = answer_of(decision, tasks, mixer)
     return with_tensors(answer, net) if net is not None else answer

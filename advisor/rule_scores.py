@@ -109,6 +109,8 @@ class Interval:
     # at the deep end, of smaller ones at the shallow end. What lies between is not known.
     too_deep: int | None = None
     too_shallow: int | None = None
+    # The least and the greatest 12 L d^2 of the nets whose losses were compared.
+    sizes: tuple[float, float] | None = None
 
     @property
     def ends(self) -> str:
@@ -389,8 +391,8 @@ def leaning(
     return replace(rule, law=law)
 
 
-def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = False) -> str:
-    """Why `best_rule` is the one, in a sentence with its numbers, or in a shorter one."""
+def reason(key: NetKind = STANDARD, known_by: int | None = None) -> str:
+    """Why `best_rule` is the one, in a sentence with its numbers."""
     chosen, scores = best_rule(key, known_by), table(known_by=known_by)
     if NetKind(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
@@ -401,12 +403,6 @@ def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = F
     number = len(scores.choices)
     published = chosen.key != "nanochat" and any(r.key == "nanochat" for r in rules(known_by))
     against = gain(scores.best, scores.default)
-    if brief and number == 1:
-        return "the only eligible rule; no proof"
-    if brief:
-        untold = f", though {plural(against.sources, 'source')} cannot tell it from d = 64 L"
-        apart = untold if published and not against.told else ""
-        return f"the best of the {number} eligible rules on published grids{apart}; no proof"
     sentence = [
         f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
         f"over {plural(len(scores.rows), 'source')}: {scores.best.mean:.3f} of a grid's range"
@@ -628,6 +624,7 @@ def interval(
         too_shallow is None or too_shallow < least - 1,
         too_deep,
         too_shallow,
+        (12 * ends[0][0], 12 * ends[-1][0]),
     )
 
 

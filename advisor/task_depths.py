@@ -60,6 +60,8 @@ class TaskAnswer:
     remarks: tuple[str, ...]  # what else there is to know, most wanted first
     numbers: tuple[TaskNumber, ...]
     labels: tuple[str, ...] = ()  # in front of the numbers, in place of their layers
+    sure: str = ""  # how far that can be trusted, in short
+    changes: str = ""  # what would change it, in short
 
 
 def answer_task(
@@ -123,6 +125,7 @@ def _from_atlas(
         f"{many} and names sources",
         tuple(f"{row.class_.name}: {row.summary}; {row.checked}." for row in rows),
         (),
+        sure=_TEXTS["atlas"]["sure"],
     )
 
 
@@ -216,4 +219,6 @@ def _answer(
         tuple(map(filled, texts["remarks"])),
         tuple(number(row) for row in texts["numbers"] if row["layers"] in layers),
         tuple(texts["labels"]),
+        filled(texts["sure"]),
+        filled(texts["changes"]),
     )

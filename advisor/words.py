@@ -6,6 +6,7 @@ They stand in words.json, each under its code. Here is decided which of them are
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import budgets
-from .answer import Answer, Built, Candidate, Neighbour, Reason
+from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
 from .base.quantities import binary, plural, size
 from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
@@ -115,6 +116,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
     c, given = case.constraints, case.model is not None
     note, training = serving_note(resolved.budget, c, a), _training(d)
     built = _built(d)
+    screen = tuple(_screen(d, built))
     said = list(_warnings(d))
     if training is not None:
         # States that all GPUs together cannot hold are said already.
@@ -145,7 +147,6 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
         limits=(*resolved.notes, *([note] if note else ())),
         tasks=tasks,
-        rule_brief=_rule_brief(d),
         together=_together(d, tasks),
         rule_layers=d.leaning and d.leaning.layers,
         training=training,
@@ -155,6 +156,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         second=d.second,
         beyond=d.beyond,
         phone=d.phone,
+        screen=screen,
+        rule_brief=" ".join(said.text for said in screen if said.slot == "sure"),
         budget=resolved.target.value,
         recipe=advised,
         snippet=snippet(**_seen(d)),
@@ -206,6 +209,7 @@ def hybrid_answer(
         memory=memory(a, resolved.budget.bytes_per_weight),
         limits=(*resolved.notes, *([note] if note else ())),
         tasks=tasks,
+        screen=(_line("answer.mixed", said=verdicts[0]), _line("more.why")),
     )
 
 
@@ -385,15 +389,6 @@ def _rule_why(d: Decision) -> str:
     return say("rule.why", named=named, outside=_rule_outside(d), evidence=evidence) + fewer
 
 
-def _rule_brief(d: Decision) -> str:
-    """The same in a line or two."""
-    chosen = d.case.chosen
-    source = chosen.source.split(",")[0]
-    named = say("rule.known", rule=chosen, outside=_rule_outside(d), source=source)
-    why = rule_evidence(d.case.kind, d.case.known_by, True)
-    return f"{_leaning(d, named) if d.leaning else named}: {why}"
-
-
 def _rule_outside(d: Decision) -> bool:
     seen = d.case.seen(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
@@ -417,6 +412,164 @@ def _better_depths(d: Decision, within: Interval, at_stake: float = _AT_STAKE) -
     least, most = min(best.depths), max(best.depths)
     depths = _span(f"{least:,}", f"{most:,}")
     return say("range.better", deeper=least > d.net.layers, depths=depths, change=best.change)
+
+
+# --- the first screen -----------------------------------------------------------------------------
+
+# Its slots in their order, and how they are labelled. A sentence falls into the slot that its code
+# begins with. Those after "more" stand below, beside the shape.
+SLOTS = {
+    "answer": "Answer",
+    "sure": "How sure",
+    "change": "Changes",
+    "floor": "Floor",
+    "more": "More",
+    "cost": "Cost",
+    "note": "Note",
+}
+# Warnings that open a slot, by their codes; the others stand below.
+_WARNINGS_IN = {
+    "beyond": "answer",
+    "tokens-below": "sure",
+    "tokens-above": "sure",
+    "repeated": "sure",
+    "kind": "sure",
+}
+
+
+def _line(code: str, **known: Any) -> Said:
+    slot, _, rest = code.partition(".")
+    return Said(slot, rest, say(code, **known))
+
+
+def answer_to_task(task: TaskAnswer) -> Answer:
+    """The answer where a task alone is asked."""
+    lines = [_line("answer.task", headline=task.headline)]
+    lines += [_line("sure.task", sure=task.sure)] if task.sure else []
+    lines += [_line("change.task", changes=task.changes)] if task.changes else []
+    return Answer(task.question, tasks=(task,), screen=(*lines, _line("more.task")))
+
+
+def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
+    """The sentences of the first screen, in any order of slots."""
+    a = d.net
+    if d.case.model is not None:
+        yield from _judged(d)
+    else:
+        encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
+        yield _line("answer.shape", a=a, encoder=encoder, loops=a.layers // a.own_layers)
+    yield from _sure(d, built)
+    yield from _changes(d)
+    for law in d.laws:
+        if law.key == "threshold":
+            yield _line("floor.layers", layers=law.layers, reached=a.layers >= law.layers)
+    steps = {
+        other.layers: traded.loss
+        for equal, other, traded in d.neighbours
+        if equal == "parameters" and other.layers != a.layers
+    }
+    if steps and None not in steps.values():
+        ends = [end for change in steps.values() for end in change or ()]
+        change, depths = (min(ends), max(ends)), " or ".join(f"{n:,}" for n in steps)
+        yield _line("cost.step", depths=depths, loss=change, alike=negligible(change))
+    yield _line("more.why")
+
+
+def _judged(d: Decision) -> Iterator[Said]:
+    """Whether the depth of a configuration is right, and what we would build."""
+    a, within = d.net, d.within
+    if d.case.shares or within is None:
+        yield _line("answer.loops" if d.case.shares else "answer.no-data", own=a.own_layers)
+    elif d.case.kind.norm != "pre":
+        yield _line("answer.norm")
+    else:
+        place = within.place(a.layers).replace(" ", "-")
+        yield _line(f"answer.{place}", layers=a.layers, likely=within.extrapolated)
+    if (other := d.instead or d.advised) is not None:
+        yield _line("change.advised", other=other)
+        yield _moved(d.case.trade(other, a))
+
+
+def _moved(traded: Trade) -> Said:
+    """What the net that was just named has against the one that is answered: the other way round
+    than the trade."""
+    if traded.loss is None:
+        return _line("change.loss-unknown")
+    known = {"unequal": not traded.equal, "likely": traded.extrapolated}
+    least, most = (round(100 / (1 + end) - 100, 1) for end in reversed(traded.loss))
+    if negligible(traded.loss):
+        return _line("change.loss-alike", **known)
+    if least < 0 < most:
+        return _line("change.loss-either", loss=(least / 100, most / 100), **known)
+    size = _span(*(f"{end:.1f}" for end in sorted(map(abs, (least, most)))))
+    return _line("change.loss", higher=least < 0, size=size, **known)
+
+
+def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
+    """How far the depth can be trusted."""
+    a, within, case, seen = d.net, d.within, d.case, layers_of(d.net)
+    if within is None and not case.shares:
+        yield _line("sure.no-data")
+    elif within is not None:
+        place = within.place(a.layers).replace(" ", "-")
+        if case.model is None and place != "inside":
+            yield _line(f"sure.{place}", layers=a.layers)
+        yield from _ranged(within, 12 * seen.parameters / seen.per_layer)
+        if case.kind.norm != "pre":
+            yield _line("sure.norm")
+    if (second := d.second) is not None and not second.low <= a.layers <= second.high:
+        yield _line("sure.second", s=second)
+    if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
+        yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
+    if built:
+        depths = _span(f"{built.low:,}", f"{built.high:,}")
+        yield _line("sure.built", depths=depths, dense=a.experts)
+        if built.outside:
+            yield _line(f"sure.{built.place}", models=built.models, several=built.models > 1)
+
+
+def _ranged(within: Interval, volume: float) -> Iterator[Said]:
+    """The depths within 1 % at a size 12 L d^2."""
+    tried = ["shallowest"] * within.started + ["deepest"] * within.ended
+    known = {
+        "range": _span(f"{within.low:,}", f"{within.high:,}"),
+        "one": len(within.sources) == 1,
+    }
+    if within.extrapolated:
+        end = _data_end(within, volume)
+        yield _line("sure.beyond", **known, end=end)
+    else:
+        yield _line("sure.range", **known, tried=listed(tried))
+
+
+def _data_end(within: Interval, volume: float) -> str:
+    """On which side the data end of a size 12 L d^2 that they do not hold, or that they are of
+    other nets."""
+    least, most = (float(f"{end:.2g}") for end in within.sizes or (0, math.inf))
+    side = "above" if volume > most else "below" if volume < least else "kind"
+    return say(f"end.{side}", least=least, most=most)
+
+
+def _changes(d: Decision) -> Iterator[Said]:
+    """What would change the depth: another demand, another rule, a measurement."""
+    r = d.reason
+    names = [say(f"limit.{name}") for name in r.demands] if r.kind == "limit" else []
+    dropped = r.dropped or (r.demands if r.kind == "demand" else ())
+    names += [typed(name, getattr(d.case.constraints, name)) for name in dropped]
+    if names:
+        yield _line(
+            "change.without" if r.against else "change.same", names=names, against=r.against
+        )
+    if r.cost is not None:
+        yield _moved(r.cost)
+    yield from (_line("change.also", other=also) for also in r.also)
+    if d.fast is not None:
+        yield _line("change.fast", layers=d.fast.layers)
+    for other, reason in d.alternatives:
+        if reason.code == "nanochat" and d.untold:
+            yield _line("change.rule", layers=other.layers)
+    if d.within is None or d.within.extrapolated:
+        yield _line("change.measure")
 
 
 # --- published models -----------------------------------------------------------------------------
@@ -489,7 +642,7 @@ def _outside_grids(d: Decision) -> Iterator[Coded]:
         "warning.repeated": t is not None and t.repeated,
         "warning.phone": p is not None,
     }
-    known = {"b": b, "t": t, "p": p, "fact": facts("repeated")[0]}
+    known = {"b": b, "t": t, "p": p, "recalled": p is not None and p.wording == "recalled"}
     yield from (_coded(code, **known) for code, so in there.items() if so)
 
 
@@ -790,8 +943,15 @@ def of_tensors(
     codes, doubts = _parted([_coded("tensors.other-nets")] if other else [])
     answer = Answer(say("question.tensors", s=s), interval=within, tasks=tasks, doubts=doubts)
     verdict = say("tensors.depth", s=s, said=said)
+    screen = [_line("more.why")]
+    if within and s.layers and s.width:
+        place = within.place(s.layers).replace(" ", "-")
+        screen += [_line(f"answer.{place}", layers=s.layers, likely=within.extrapolated)]
+        screen += _ranged(within, 12 * s.layers * s.width**2)
+    else:
+        screen += [_line("answer.mixed", said=_capital(verdict))]
     answer = replace(answer, verdicts=(verdict,), verdict_codes=("depth",), doubt_codes=codes)
-    return with_tensors(answer, net)
+    return with_tensors(replace(answer, screen=tuple(screen)), net)
 
 
 def with_tensors(answer: Answer, net: GivenNet) -> Answer:
@@ -839,13 +999,15 @@ def _tensor_lines(s: Checkpoint) -> Iterator[str]:
 
 
 def as_text(answer: Answer, width: int = 80) -> str:
-    """The answer in some ten lines: the shape, why, its price, the biggest doubt.
+    """The first screen: the answer, how sure it is, what would change it, the floor of theory and
+    where to read more; below, the shape, its costs and what is to be minded.
 
     Args:
         answer: of `recommend`.
         width: columns; no line is longer unless a single word is.
     """
-    return "\n".join(label_rows(_short(answer), width))
+    parts = (label_rows(rows(answer), width) for rows in (_short, _below))
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
 def explained(answer: Answer, width: int = 80) -> str:
@@ -865,7 +1027,7 @@ def as_html(answer: Answer) -> str:
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(label)}</th>'
         f'<td style="text-align:left">{escape(line)}</td></tr>'
-        for label, line in _short(answer)
+        for label, line in (*_short(answer), *_below(answer))
     )
     return (
         f"<table>{rows}</table><details><summary>Why, with sources</summary>"
@@ -874,63 +1036,77 @@ def as_html(answer: Answer) -> str:
 
 
 def _short(answer: Answer) -> Iterator[Row]:
+    """What opens the first screen: a row for each slot, after what was asked."""
     yield "", answer.question
+    yield from _slots(answer, "answer", "sure", "change", "floor", "more")
+
+
+def _slots(answer: Answer, *slots: str) -> Iterator[Row]:
+    for slot in slots:
+        texts = [text for code, text in _warned(answer) if _WARNINGS_IN.get(code) == slot]
+        texts += [said.text for said in answer.screen if said.slot == slot]
+        if texts:
+            yield SLOTS[slot], " ".join(texts)
+
+
+def _warned(answer: Answer) -> Iterator[Coded]:
+    """Warnings as sentences, with their codes."""
+    for code, text in zip(answer.warning_codes, answer.warnings, strict=True):
+        yield code, f"{_capital(text)}."
+
+
+def _below(answer: Answer) -> Iterator[Row]:
+    """What stands below that: the shape, its costs, and what is to be minded."""
     given, proposed = answer.given, _proposal(answer)
     if answer.stored and not given:
         s = answer.stored
         own, active = s.own_layers != s.layers, s.active not in (None, s.total)
         yield "Given", say("tensors.given", s=s, own=own, active=active)
         yield from _tensor_rows(s, alone=True)
-        yield "Depth", answer.verdicts[0]
     if given:
-        yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
+        yield "Given", _net(given)
         if (f := answer.flops) and (m := answer.memory):
-            yield "Costs", say("short.costs", f=f, m=m, context=given.architecture.context)
-        for place, verdict_text in enumerate(answer.verdicts):
-            yield ("", f"- {verdict_text}") if place else ("Depth", verdict_text)
+            yield "Cost", say("cost.net", f=f, m=m, context=given.architecture.context)
     if proposed:
-        a, counts = proposed.architecture, counted(proposed.counts)
-        net = say("short.net", net=shape(a), tokens=a.vocabulary, tied=a.tied, counts=counts)
-        yield "Instead" if given else "Answer", net + _speed(proposed)
-        if given:
-            yield "Why", proposed.why
+        yield "Instead" if given else "Shape", _net(proposed)
+    yield from _slots(answer, "cost", "note")
     if answer.limits:
-        yield "Budget", "; ".join(answer.limits)
+        yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
         yield "Training", say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
         yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
-    if not given and not answer.stored:
-        yield from _grounds(answer)
     if len(set(answer.stages)) > 1 and not given:
         split = sorted(Counter(answer.stages).items())
         parts = " and ".join(f"{times} of {layers(n)}" for n, times in split)
         yield "Stages", say("short.stages", number=len(answer.stages), parts=parts)
-    if price := _price(answer):
-        yield "Price", price
     for task in answer.tasks:
         if answer.shape:
-            question = task.question.removeprefix("Task: ")
+            question = _capital(task.question.removeprefix("Task: "))
             yield "Task", say("short.task", question=question, headline=task.headline)
         else:
-            yield "Answer", task.headline
-            yield from ((label, _task_number(number, label)) for label, number in _labels(task))
-            yield from (("Note", remark) for remark in task.remarks)
+            for at, n in _labels(task):
+                yield at, say("short.number", number=n, name=n.name.removeprefix(at).strip())
+            for place, remark in enumerate(() if task.numbers else task.remarks):
+                yield "" if place else "Known", remark
+    for code, text in zip(answer.verdict_codes, answer.verdicts, strict=True):
+        if code not in ("depth", "models", "floor"):
+            yield "Note", f"{_capital(text)}."
     if answer.together:
         yield "Together", answer.together
     if h := answer.hybrid:
         places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
-        yield "Hybrid", say("note.hybrid", h=h, several=h.most > h.least, places=places)
+        yield SLOTS["note"], say("note.hybrid", h=h, several=h.most > h.least, places=places)
     if answer.stored and given:
         yield from _tensor_rows(answer.stored, alone=False)
-    for warning in answer.warnings:
-        yield "Warning", warning
-    if answer.doubts:
-        yield "Doubt", answer.doubts[0]
-    if answer.floor and not given:
-        yield "Floor", say("short.floor", layers=answer.floor.layers)
-    if answer.recipe:
-        yield "Recipe", say("more.recipe", layers=answer.layers)
+    yield from (("Warning", text) for code, text in _warned(answer) if code not in _WARNINGS_IN)
+
+
+def _net(candidate: Candidate) -> str:
+    """A shape with its counts, in sentences."""
+    a, c = candidate.architecture, candidate.counts
+    parts = [shape(a), say("short.vocabulary", a=a), counted(c) + _speed(candidate)]
+    return " ".join(f"{_capital(part)}." for part in parts)
 
 
 def _loop_rows(worth: LoopWorth) -> Iterator[str]:
@@ -1016,58 +1192,6 @@ def _proposal(answer: Answer) -> Candidate | None:
     return answer.instead if answer.given else answer.shape
 
 
-def _grounds(answer: Answer) -> Iterator[Row]:
-    """Why this depth, which others are as good, and what real models do."""
-    if answer.shape:
-        # The evidence for the rule, where it is the rule that chose.
-        r = answer.shape.reason
-        yield "Why", answer.rule_brief + _also(r) if r and r.code == "rule" else answer.shape.why
-    if within := answer.interval:
-        other, sources = answer.second, ", ".join(within.sources)
-        alone = len(within.sources) == 1 and other is None
-        apart = other is not None and not other.low <= (answer.layers or 0) <= other.high
-        second = say("range.second", s=other) if apart else ""
-        known = {"sources": sources, "second": second, "alone": alone}
-        yield "Range", say("short.range", within=within, **known)
-    if b := answer.built:
-        yield "Built", say("short.built", b=b, among=b.among or plural(b.recipes, "shape"))
-
-
-def _price(answer: Answer) -> str:
-    """One legal depth less, and one more, at equal parameters; their sources once."""
-    middle = answer.shape.architecture.layers if answer.shape else 0
-    others = [n for n in answer.neighbours if n.equal == "parameters" and n.layers != middle]
-    shapes: dict[str, list[str]] = {}  # by their effects
-    for n in others:
-        shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
-    prices = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
-    sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
-    known = [n for n in others if n.loss_change and n.second_change is not None]
-    if not known:
-        return prices + (f" ({sources})" if sources else "")
-    fits = [n.second_change or 0.0 for n in known]
-    alike = all(
-        low - UNTOLD <= fit <= high + UNTOLD
-        for fit, (low, high) in zip(fits, (n.loss_change or (0, 0) for n in known), strict=True)
-    )
-    change = min(fits), max(fits)
-    return prices + say("price.second", sources=sources, change=change, alike=alike)
-
-
-def _effects(n: Neighbour) -> str:
-    """What a neighbour costs or gains."""
-    known = percents(n.loss_change) if n.loss_change else f"not known ({n.loss_source})"
-    parts = [f"loss {known}"]
-    # What compute is worth follows from the loss; of equal losses `--why` says the rest.
-    if n.speedup and n.loss_change and not negligible(n.loss_change):
-        factors = _factors(n.speedup)
-        if factors != "1.00":
-            parts.append(f"worth {factors} of the compute")
-    if n.milliseconds:
-        parts.append(milliseconds(n.milliseconds))
-    return ", ".join(parts)
-
-
 def _speed(candidate: Candidate) -> str:
     return f"; {milliseconds(candidate.milliseconds)}" if candidate.milliseconds else ""
 
@@ -1076,6 +1200,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     """Headings and what stands under each, with a label or without."""
     given, proposed = answer.given, _proposal(answer)
     if given:
+        yield "The depth of the configuration:", answer.verdicts
         yield "Counts of the configuration:", _costs(given, answer)
     if proposed:
         yield "Counts of the recommended shape:", _costs(proposed, None if given else answer)
@@ -1093,13 +1218,15 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
         sources = "; ".join(within.sources)
         second = say("range.second", s=answer.second) if answer.second else ""
         said = say("long.range", within=within, sources=sources, second=second)
-        yield f"{within.ends}:", [said]
+        yield f"{within.ends} lose at most 1 %:", [said]
     if b := answer.built:
         near = [f"{name}: {deep:,} x {wide:,}" for name, deep, wide in b.nearest]
-        yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
+        spread = say("long.built", b=b)
+        yield "Real models nearby:", [spread, *near, f"{b.models} models, known: {b.wording}"]
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
         numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labels(task)]
+        yield task.question, filter(None, [*numbers, task.sure, task.changes, *task.remarks])
         far = [(at, _capital(n.certainty)) for at, n in _labels(task) if n.certainty]
         if answer.shape:
             yield task.question, [*numbers, *task.remarks]
@@ -1226,7 +1353,7 @@ def shape(a: Architecture) -> str:
 
     >>> from depthlaw.advisor.architecture import Architecture
     >>> shape(Architecture(32, 4096, 32, 14336, 128256, kv_heads=8))
-    '32 layers x width 4,096; 32 heads of 128 on 8 key-value heads; d_ff 14,336'
+    '32 layers x width 4,096; 32 heads of 128 on 8 key-value heads; feed-forward width 14,336'
     """
     own = a.unique_layers if a.unique_layers != a.layers else None
     encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0

@@ -8,6 +8,7 @@ of a user's own extend them.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -389,9 +390,12 @@ def atlas(tables: Path | None = None) -> Atlas:
     """
     if tables is None:
         return _shipped()
-    if not any((tables / f"{name}.csv").is_file() for name in ("tasks", "classes", "bounds")):
+    names = ("tasks", "classes", "bounds")
+    # Of os.path, which takes a name that is too long for one that does not exist.
+    if not any(os.path.isfile(tables / f"{name}.csv") for name in names):
         raise UsageError(
-            f"{tables} holds no tables; give a folder with tasks.csv, classes.csv or bounds.csv"
+            f"{quoted(str(tables))} holds no tables; give a folder with tasks.csv, classes.csv or "
+            "bounds.csv"
         )
     return _extended(_shipped(), tables, tables)
 

@@ -93,7 +93,7 @@ def json_object(
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not a text in UTF-8; {accepted}") from None
     except RecursionError:
-        raise UsageError(f"{name} is nested too deeply for {what}") from None
+        raise UsageError(f"{name} is nested too deeply for {what}; {accepted}") from None
     except json.JSONDecodeError as error:
         raise UsageError(
             f"{name} is not JSON: {error.msg.lower()} (line {error.lineno}, column "

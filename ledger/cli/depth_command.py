@@ -16,7 +16,6 @@ from depthlaw.advisor.answer import SCHEMA, as_json
 from depthlaw.advisor.base.quantities import UsageError, size
 from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as question_schema
 from depthlaw.advisor.recommendation import answer_to
-from depthlaw.advisor.task_depths import OPTIONS as TASK_OPTIONS, refuse_options
 
 from ..functions.nets import with_net
 from ..functions.sweep import Sweep, sweep as sizes_swept
@@ -47,23 +46,17 @@ def depth(**given: Any) -> int:
     _refuse_idle_output(given)
     _refuse_idle_options(given)
     question = Question.read(**with_net(_typed(given)))
-    asked = any(
+    asked = None not in (given["layers"], given["width"]) or any(
         given[option.name] is not None
         for option in OPTIONS
         if option.metadata.get("heading") == HAVE or option.name == "task"
     )
-    if not (asked or given["evidence"]):
-        refuse_options({name: given[name] for name in TASK_OPTIONS})
-        if given["config"] is not None:
-            raise UsageError(
-                "--config writes what is recommended, such as by depthlaw depth 3B --config "
-                "config.json; to judge a configuration give it to --hf"
-            )
+    if given["config"] is not None and not (asked or given["evidence"]):
         raise UsageError(
-            "nothing to answer: give a size (3B, 350M, 7e9), --flops, --gpu, --hf or "
-            "--task; try depthlaw depth 3B, or --task hops --hops 16"
+            "--config writes what is recommended, such as by depthlaw depth 3B --config "
+            "config.json; to judge a configuration give it to --hf"
         )
-    answer = answer_to(question) if asked else None
+    answer = answer_to(question) if asked or not given["evidence"] else None
     if given["why"] and answer is None:
         raise UsageError(
             "--why explains an answer, and nothing was asked; try depthlaw depth 3B --why"

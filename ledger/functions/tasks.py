@@ -75,7 +75,7 @@ def tasks(
     'parity'
     >>> tasks("parity", atlas="nowhere")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    depthlaw.advisor.base.quantities.UsageError: nowhere holds no tables; give a folder with ...
+    depthlaw.advisor.base.quantities.UsageError: 'nowhere' holds no tables; give a folder with ...
     """
     rows = tuple(known_atlas(as_path(atlas or tables)).rows(task, known_by))
     if not rows:

@@ -57,7 +57,7 @@ def test_the_exponent_implied_is_that_of_the_law_for_its_own_size() -> None:
 def test_a_looped_answer_names_one_source_and_exact_depths() -> None:
     answer = recommend("1B", loops=4)
     assert {"loops", "loop-worth", "loop-source"} <= set(answer.warning_codes)
-    assert "one source says so" in words.as_text(answer).replace("\n         ", " ")
+    assert "One source says so" in words.as_text(answer).replace("\n         ", " ")
     assert answer.loops is not None
     for task, depth, _ in answer.loops.exact:
         assert depth in {row.summary for row in atlas.atlas_rows(task)}
@@ -146,7 +146,7 @@ def test_the_recipe_stands_behind_its_option(capsys: pytest.CaptureFixture[str])
     assert main(["depth", "300M", "--norm", "post", "--layers", "24", "--recipe"]) == 0
     printed = capsys.readouterr().out
     text = " ".join(printed.split())
-    assert "plain post-norm failed beyond 6 to 12 layers" in text.partition("What 24 layers")[0]
+    assert "Plain post-norm failed beyond 6 to 12 layers" in text.partition("What 24 layers")[0]
     for each in recommend("300M", norm="post", layers=24).recipe:
         assert f"{each.what}: " in text
         assert not each.claim or f"claim {each.claim}" in text

@@ -22,7 +22,6 @@ from depthlaw.advisor.grids import NetKind, grids, loss_grids, price as evidence
 from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
 from depthlaw.advisor.shapes import OF_EXPERTS, Constraints
-from depthlaw.advisor.words import as_text
 
 # A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
 SIZES = st.floats(math.log(1e8), math.log(2e12)).map(math.exp)
@@ -211,11 +210,11 @@ def unnamed(size: float, demands: dict) -> list[str]:
         other = free(size, demands, name)
         if other is None or abs(math.log(found.layers / other.layers)) <= 0.1:
             continue
-        why = re.search("\nWhy +(.*?)\n[A-Z]", as_text(found, 10**4), re.DOTALL)[1]
+        changes = " ".join(said.text for said in found.screen if said.slot == "change")
         typed = question.typed(name, demands[name])
         reason = found.shape.reason
         said = {*reason.demands, *reason.dropped, *(other.demand for other in reason.also)}
-        if name not in said or not (typed in why or name.replace("_", " ").rstrip("s") in why):
+        if name not in said or typed not in changes:
             missing.append(name)
     return missing
 
@@ -330,8 +329,8 @@ def test_instead_of_a_configuration_the_shallowest_depth_in_its_range_is_offered
         ({"layers": 8}, "none, as 12 layers are ruled out by the demanded 8 layers"),
         ({"width": 8192}, "none, as 12 layers are ruled out by the demanded width 8,192"),
         ({"most_layers": 10, "pipeline": 5}, "none, as 12 layers are ruled out by --most-layers"),
-        ({"most_layers": 15, "pipeline": 5}, "15 layers (the greater of 15"),
-        ({"layers": 20, "pipeline": 5}, "20 layers (the greater of 20"),
+        ({"most_layers": 15, "pipeline": 5}, "15 layers. It is the greater of 15"),
+        ({"layers": 20, "pipeline": 5}, "20 layers. It is the greater of 20"),
     ],
 )
 def test_no_depth_meets_a_task_that_a_demand_rules_out(demands: dict, together: str) -> None:
@@ -464,7 +463,7 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
 
 def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
     few = recommend("70B", gpu="H100", gpus=8, hours=336).warnings
-    assert re.search("8 x H100 SXM have 640 GiB.* 1.02 TiB even if fully sharded", "\n".join(few))
+    assert re.search("8 x H100 SXM hold 640 GiB.* 1.02 TiB even if fully sharded", "\n".join(few))
     enough = recommend("70B", gpu="H100", gpus=16, hours=336)
     assert "sharded" not in "".join(enough.warnings)
     llama = architecture(model("Llama-2-70B"))
@@ -653,7 +652,7 @@ def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
 def test_where_no_depth_keeps_a_limit_nothing_stands_instead_and_that_is_said(limits: dict) -> None:
     found = recommend(config=LLAMA, **limits)
     assert found.instead is None
-    said = "no other depth tried at its size keeps the limit, so there is no Instead"
+    said = "No other depth tried at its size keeps the limit"
     assert said in "".join(found.verdicts)
     enough = recommend(config=LLAMA, memory="80GB")
     assert "no Instead" not in "".join(enough.verdicts)
@@ -667,7 +666,9 @@ def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said
     assert found.stages == (2,) * 4 + (3,) * 8 + (2,) * 4
     even = [c for c in found.runners_up if "divide evenly among 16" in c.why]
     assert [c.architecture.layers for c in even] == [32, 48]
-    uneven = "8 with 3 and 8 with 2, at most 83% of the speed of even ones; 32 or 48 would"
+    uneven = (
+        "8 with 3 and 8 with 2. They run at up to 83% of the speed of even ones. 32 or 48 layers"
+    )
     text = "; ".join(recommend(config=net, pipeline=16, tensor=3, memory="12GB").verdicts)
     assert f"40 layers do not divide among 16 pipeline stages: {uneven}" in text
     assert "32 heads cannot be shared evenly among 3 devices" in text

@@ -94,47 +94,58 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
             assert line == line.rstrip()
 
 
-def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt() -> None:
+def test_the_first_screen_opens_with_its_slots_and_the_shape_follows() -> None:
     found = answered("plain")
     text, a = words.as_text(found), found.shape.architecture
+    opening, below = text.split("\n\n")
     first, second, *_ = text.splitlines()
     assert first == found.question
+    assert second == f"Answer   {a.layers} layers of width {a.width:,}."
     assert f"Answer: {a.layers} layers" in words.as_text(found, 59)
-    heads = f"{a.heads} heads of 128 on {a.key_heads} key-value"
-    assert second.startswith(f"Answer   {a.layers} layers x width {a.width:,}; {heads}")
+    labels = [line[:9].strip() for line in opening.splitlines()[1:]]
+    assert [*filter(None, labels)] == ["Answer", "How sure", "Changes", "Floor", "More"]
+    assert f"{a.heads} heads of 128 on {a.key_heads} key-value" in below
     # Those at equal FLOPs are for --why.
     less, same, more, *others = (f"{n.layers} x {n.architecture.width:,}" for n in found.neighbours)
     said = " ".join(text.split())
-    assert re.search(rf"Price {less}(: loss .*;| or) {more}: loss .* \(Gemstones", said)
+    around = " or ".join(net.split()[0] for net in (less, more))
+    assert f"Going to {around} layers changes the loss by " in said
     assert not any(shape in said for shape in {*others} - {less, same, more})
-    assert found.doubts[0] in said
-    assert not any(doubt in said for doubt in found.doubts[1:])
-    floor, last = text.splitlines()[-2:]
-    assert floor.startswith("Floor ")
-    assert last.endswith("--recipe")
+    assert not any(doubt in said for doubt in found.doubts)
 
 
-def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
+def test_a_sentence_falls_into_the_slot_of_its_code() -> None:
+    """In the order of the slots, whatever the order in which sentences were made."""
+    made = [answers.Said(slot, "x", f"({slot})") for slot in (*reversed(words.SLOTS), "sure")]
+    text = words.as_text(Answer("?", screen=tuple(made)), 80)
+    assert re.findall(r"\((\w+)\)", text) == sorted(
+        (said.slot for said in made), key=[*words.SLOTS].index
+    )
+    assert all(said.slot in words.SLOTS for name in ASKED for said in answered(name).screen)
+
+
+def test_the_evidence_for_the_rule_is_behind_why() -> None:
     chosen = recommend("3B")
     short, long = (
         " ".join(text.split()) for text in (words.as_text(chosen), words.explained(chosen))
     )
-    assert chosen.rule_brief in short
     assert chosen.rule_why not in short
     assert chosen.rule_why in long
-    assert "no proof" in short
     assert f"standard rules alone have {evidence.table(pool='standard').held_out:.2f}" in long
-    assert "regret" not in chosen.rule_brief
     # A gated layer of 14 d^2 and some rounding is what most nets have: no warning, but said.
     assert "d^2 weights" not in short
     one = chosen.shape.architecture
     assert f"{counting.per_layer(one) / one.width**2:.3g} d^2 weights in a layer" in long
-    assert "a layer has" in " ".join(words.as_text(recommend("3B", ff_factor=8.0)).split())
+    assert "A layer has" in " ".join(words.as_text(recommend("3B", ff_factor=8.0)).split())
 
 
 @pytest.mark.parametrize(
     ("layers", "width", "said"),
-    [(30, 1536, "(the )?loss "), (6, 4096, "too shallow; loss "), (400, 1536, "deeper than any")],
+    [
+        (30, 1536, "Yes: 30 layers come"),
+        (6, 4096, "No: 6 layers are too shallow"),
+        (400, 1536, "Not known: "),
+    ],
 )
 def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
     layers: int, width: int, said: str
@@ -142,15 +153,14 @@ def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
     net = Architecture(layers, width, 16, 4096, 50304, kv_heads=4, name="mine", context=2048)
     found = recommend(config=net)
     lines = words.as_text(found).splitlines()
-    assert any(re.match(rf"Depth    {layers} layers: {said}", x) for x in lines)
+    assert lines[1].startswith(f"Answer   {said}")
     short = " ".join(" ".join(lines).split())
-    assert ("EXTRAPOLATED" in short) == found.interval.extrapolated or "from the nearest" in short
     weights = quantities.binary(counting.memory(net).weights)
-    assert f"training (at 2,048 tokens); weights {weights}, KV cache" in short
+    assert f"training, at 2,048 tokens. Weights {weights}, KV cache" in short
     long = " ".join(words.explained(found).split())
     assert f"Counts of the configuration: - {counting.count(net).total:,} parameters" in long
-    assert ("Counts of the recommended shape" in long) == said.startswith("too")
-    assert ("Instead " in short) == said.startswith("too")
+    assert ("Counts of the recommended shape" in long) == said.startswith("No:")
+    assert ("Instead " in short) == said.startswith("No:")
 
 
 def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
@@ -164,16 +174,26 @@ def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
 def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
     full = answered("plain")
     slow = dataclasses.replace(full.shape, milliseconds=(178.0, 1574.0, 2044.0))
-    text = words.as_text(dataclasses.replace(full, shape=slow))
+    text = words.as_text(dataclasses.replace(full, shape=slow), 300)
     assert "1,574 ms per token (95 %: 178 to 2,044)" in text
     said = words.milliseconds((0.0123, 2.5, 99.96))
     assert said == "2.5 ms per token (95 %: 0.0123 to 100)"
-    deep = dataclasses.replace(full.neighbours[0], layers=2000)
-    assert "Price    2,000 x " in words.as_text(dataclasses.replace(full, neighbours=(deep,)))
+    assert "Answer   2,000 layers of width" in words.as_text(recommend("100B", layers=2000))
 
 
 # Fields whose texts are for programs.
-CODES = {"kind", "norm", "qk_norm", "rule", "key", "residual", "parametrisation", "place", "code"}
+CODES = {
+    "kind",
+    "norm",
+    "qk_norm",
+    "rule",
+    "key",
+    "residual",
+    "parametrisation",
+    "place",
+    "code",
+    "slot",
+}
 CODES |= {"demands", "dropped", "verdict_codes", "warning_codes", "doubt_codes", "name", "equal"}
 CODES |= {"mixer"}
 CODES |= {"attention_gate", "weights"}
@@ -186,8 +206,7 @@ def test_everything_that_an_answer_holds_is_said_somewhere(name: str) -> None:
     text = " ".join("".join(texts).lower().split())
     for field, value in _leaves(found):
         # A claim stands there with its title and verdict.
-        coded = field in CODES or (found.given and field == "rule_brief")
-        for part in () if coded else re.split(r"claim \S+", value):
+        for part in () if field in CODES else re.split(r"claim \S+", value):
             assert " ".join(part.lower().split()) in text, field
 
 
@@ -260,7 +279,7 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
     assert found.rule_layers > found.shape.architecture.layers
     said = words.citation(found, "1.2.3")
     assert " by muP's" not in said
-    for text in (said, found.rule_brief, " ".join(words.explained(found).split())):
+    for text in (said, " ".join(words.explained(found).split())):
         assert own in text
         assert f"within 0.1 % of that of the {found.rule_layers} layers of muP's best" in text
     assert "dey2025, arXiv:2505.01618; reported, itself extrapolated beyond its 50M to 1.5B" in said
@@ -269,10 +288,10 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
 
 
 def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
-    regular = " ".join(words.as_text(recommend(task="regular", length=64)).split())
+    regular = " ".join(words.explained(recommend(task="regular", length=64)).split())
     checked = "not checked here; checked is the arithmetic of the count: claim "
     assert regular.count(f"{checked}connectivity/log_depth_lengths (r layers") == 2
-    reach = " ".join(words.as_text(recommend(task="connectivity", diameter=64)).split())
+    reach = " ".join(words.explained(recommend(task="connectivity", diameter=64)).split())
     # A theorem for every graph needs no such word.
     assert "[depthlaw, claim connectivity/layers_for_diameter" in reach
     assert "printed, not executed here; checked are the doublings: claim" in reach
@@ -439,7 +458,7 @@ def test_reasons_are_data_beside_their_sentences(
 
 # --- the advisor decides, then speaks -------------------------------------------------------------
 
-PROSE = {"why", "rule_why", "rule_brief", "loss_source", "among", "together", "headline", "remark"}
+PROSE = {"why", "rule_why", "loss_source", "among", "together", "headline", "remark"}
 PROSE |= {"verdicts", "warnings", "doubts", "limits", "initialisation", "notes"}
 READING = {"startswith", "endswith", "removeprefix", "split", "partition"}
 WORDS = {"words", "layout", "evidence"}
@@ -472,7 +491,7 @@ def test_every_sentence_is_said_and_every_code_has_one() -> None:
     named = set(re.findall(r'"([a-z]+(?:\.[\w-]+)?)"', source))
     groups = {f"{group}." for group in re.findall(r'f"([a-z]+)\.\{', source)}
     assert {code for code in table.keys() - named if not code.startswith(tuple(groups))} == set()
-    assert set(re.findall(r'(?:say|_coded)\("([^"]+)"', source)) <= table.keys()
+    assert set(re.findall(r'(?:say|_coded|_line)\("([^"]+)"', source)) <= table.keys()
     bounds = typing.get_args(typing.get_type_hints(answers.Bound)["code"])
     assert {f"bound.{code}" for code in bounds} <= table.keys()
 
