@@ -31,6 +31,7 @@ RELEASED = {
     "claims-v12": "06fcb77bf98cf9f4dca8b024050669b474a39360c4dd4c2095e1a7b13c1f2bb9",
     "claims-v13": "0ae85bb7e22cc881310d5efafaa46c2c38b15b484b31311975c3f9d139e83e8a",
     "claims-v14": "0ae85bb7e22cc881310d5efafaa46c2c38b15b484b31311975c3f9d139e83e8a",
+    "claims-v15": "13c6fa8766d2316ed934fb5351e2b0b546f900bbe5a2f12afc1054843624f931",
 }
 
 _WORDS = ("x <= 1", "paper, Theorem 1", "printed", "upper", "all", "theorem")

@@ -163,7 +163,7 @@ def test_a_refused_configuration_is_counted_from_its_header(
     folder = write_folder(tmp_path / "net", row)
     said = printed(depthlaw, "depth --hf", folder)
     assert "6 layers x width 16; 4 heads on 4 key-value heads; 100 tokens (tied)" in said
-    assert "model_type 'zamba2' is not known" in said
+    assert "Model_type 'zamba2' is not known" in said
     assert "Unknown d_ff" in said
     assert "not judged; no published rule is fitted to depths of nets with state space" in said
     assert "43,444 are parameters" in printed(depthlaw, "depth --why --hf", folder)
@@ -201,7 +201,7 @@ def test_a_header_that_disagrees_is_named_with_both_numbers(
     row = ROWS["llama"]
     write_folder(tmp_path, row | {"files": 1, "config": row["config"] | {"intermediate_size": 25}})
     said = printed(depthlaw, "depth --hf", tmp_path)
-    assert "Warning the configuration says 11,216 parameters, the header 11,024: 192 fewer" in said
+    assert "Warning The configuration says 11,216 parameters, the header 11,024: 192 fewer" in said
     (tmp_path / "model.safetensors").write_bytes(b"version https://git-lfs.github.com/spec/v1")
     said = printed(depthlaw, "depth --hf", tmp_path)
     assert "is not counted: 'model.safetensors' is a pointer of Git LFS" in said

@@ -82,7 +82,7 @@ def test_every_row_is_asked_and_says_who_and_how() -> None:
         ({"task": "blocks-prediction", "k": 1}, "asks for k >= 3"),
         ({"task": "kth-one", "k": 3, "n": 2}, "the task kth-one asks for k <= n"),
         ({"task": "letters", "k": 0}, "the task letters asks for k >= 1"),
-        ({"tables": "nowhere"}, "nowhere holds no tables"),
+        ({"tables": "nowhere"}, "'nowhere' holds no tables"),
     ],
 )
 def test_what_cannot_be_asked_is_one_line(asked, says) -> None:

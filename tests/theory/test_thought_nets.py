@@ -92,7 +92,7 @@ def test_what_the_table_does_not_call_the_least_is_no_record(checked) -> None:
         ({"answers": {}}, "is not in the file"),
         ({"thoughts": {"begin": {"heads": ["3:1"], "next": {"3:1": "t4"}}}}, "what follows on the"),
         ({"thoughts": {"begin": {"heads": ["0:0"]}}}, "the file lacks 'next'"),
-        ({"thoughts": ["begin"]}, "a part of the wrong form"),
+        ({"thoughts": ["begin"]}, "give an object"),
         ({"thoughts": {"begin": {"heads": [], "next": {"": "begin"}}}}, "comes again on a word"),
     ],
 )
