@@ -471,7 +471,8 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     if steps and None not in steps.values():
         ends = [end for change in steps.values() for end in change or ()]
         change, depths = (min(ends), max(ends)), " or ".join(f"{n:,}" for n in steps)
-        yield _line("cost.step", depths=depths, loss=change, alike=negligible(change))
+        known = {"depths": depths, "loss": change, "alike": negligible(change)}
+        yield _line("cost.step", likely=d.within and d.within.extrapolated, **known)
     yield _line("more.why")
 
 
