@@ -109,7 +109,7 @@ def test_the_first_screen_opens_with_its_slots_and_the_shape_follows() -> None:
     less, same, more, *others = (f"{n.layers} x {n.architecture.width:,}" for n in found.neighbours)
     said = " ".join(text.split())
     around = " or ".join(net.split()[0] for net in (less, more))
-    assert f"Going to {around} layers changes the loss by " in said
+    assert f"Going to {around} layers should change the loss by " in said
     assert not any(shape in said for shape in {*others} - {less, same, more})
     assert not any(doubt in said for doubt in found.doubts)
 
