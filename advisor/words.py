@@ -425,6 +425,7 @@ SLOTS = {
     "floor": "Floor",
     "more": "More",
     "cost": "Cost",
+    "near": "Nearby",
     "note": "Note",
 }
 # Warnings that open a slot, by their codes; the others stand below.
@@ -458,6 +459,9 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     else:
         encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
         yield _line("answer.shape", a=a, encoder=encoder, loops=a.layers // a.own_layers)
+        place = d.within.place(a.layers).replace(" ", "-") if d.within else "inside"
+        if place != "inside":
+            yield _line(f"answer.asked-{place}")
     yield from _sure(d, built)
     yield from _changes(d)
     for law in d.laws:
@@ -472,7 +476,7 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
         ends = [end for change in steps.values() for end in change or ()]
         change, depths = (min(ends), max(ends)), " or ".join(f"{n:,}" for n in steps)
         known = {"depths": depths, "loss": change, "alike": negligible(change)}
-        yield _line("cost.step", likely=d.within and d.within.extrapolated, **known)
+        yield _line("near.step", likely=d.within and d.within.extrapolated, **known)
     yield _line("more.why")
 
 
@@ -512,9 +516,6 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     if within is None and not case.shares:
         yield _line("sure.no-data")
     elif within is not None:
-        place = within.place(a.layers).replace(" ", "-")
-        if case.model is None and place != "inside":
-            yield _line(f"sure.{place}", layers=a.layers)
         yield from _ranged(within, 12 * seen.parameters / seen.per_layer)
         if case.kind.norm != "pre":
             yield _line("sure.norm")
@@ -1070,7 +1071,7 @@ def _below(answer: Answer) -> Iterator[Row]:
             yield "Cost", say("cost.net", f=f, m=m, context=given.architecture.context)
     if proposed:
         yield "Instead" if given else "Shape", _net(proposed)
-    yield from _slots(answer, "cost", "note")
+    yield from _slots(answer, "cost", "near", "note")
     if answer.limits:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
