@@ -342,9 +342,10 @@ def _training_flops(b: Budget, notes: list[str]) -> float | None:
         return b.flops
     name, peak = _trainer(b.gpu)
     flops = b.gpus * b.hours * 3600 * peak * b.share
+    assumed = "" if b.utilisation is not None else ", as assumed (--utilisation)"
     notes.append(
         f"{b.gpus:,} x {name} for {b.hours:,.4g} h at {b.share:.0%} of "
-        f"{peak / 1e12:,.4g} TFLOP/s: {flops:.3g} FLOPs"
+        f"{peak / 1e12:,.4g} TFLOP/s{assumed}: {flops:.3g} FLOPs"
     )
     if b.flops is not None and abs(flops / b.flops - 1) > _AGREE:
         raise UsageError(
