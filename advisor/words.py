@@ -166,7 +166,9 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
     if mixer:
         from .hybrids import hybrid_advice
 
-        answer = replace(answer, hybrid=hybrid_advice(a, mixer, case.known_by))
+        hybrid = hybrid_advice(a, mixer, case.known_by)
+        mixed = _line("answer.hybrid", h=hybrid, several=hybrid.most > hybrid.least)
+        answer = replace(answer, hybrid=hybrid, screen=(screen[0], mixed, *screen[1:]))
     if not given:
         return answer
     instead = None

@@ -57,7 +57,7 @@ def test_the_exponent_implied_is_that_of_the_law_for_its_own_size() -> None:
 def test_a_looped_answer_names_one_source_and_exact_depths() -> None:
     answer = recommend("1B", loops=4)
     assert {"loops", "loop-worth", "loop-source"} <= set(answer.warning_codes)
-    assert "One source says so" in words.as_text(answer).replace("\n         ", " ")
+    assert "One source gives that worth" in words.as_text(answer).replace("\n         ", " ")
     assert answer.loops is not None
     for task, depth, _ in answer.loops.exact:
         assert depth in {row.summary for row in atlas.atlas_rows(task)}
