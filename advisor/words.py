@@ -160,7 +160,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         rule_brief=" ".join(said.text for said in screen if said.slot == "sure"),
         budget=resolved.target.value,
         recipe=advised,
-        snippet=snippet(**_seen(d)),
+        snippet=snippet(**_seen(d), experts=bool(a.experts)),
         loops=_loops(d),
     )
     if mixer:
@@ -168,7 +168,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
 
         hybrid = hybrid_advice(a, mixer, case.known_by)
         mixed = _line("answer.hybrid", h=hybrid, several=hybrid.most > hybrid.least)
-        answer = replace(answer, hybrid=hybrid, screen=(screen[0], mixed, *screen[1:]))
+        unlike = _line("sure.attention"), _line("note.attention")
+        answer = replace(answer, hybrid=hybrid, screen=(screen[0], mixed, *screen[1:], *unlike))
     if not given:
         return answer
     instead = None
@@ -468,7 +469,8 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     yield from _changes(d)
     for law in d.laws:
         if law.key == "threshold":
-            yield _line("floor.layers", layers=law.layers, reached=a.layers >= law.layers)
+            reached, passed = a.layers >= law.layers, a.layers > a.own_layers
+            yield _line("floor.layers", layers=law.layers, reached=reached, passed=passed)
     steps = {
         other.layers: traded.loss
         for equal, other, traded in d.neighbours
@@ -527,9 +529,12 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
         yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
     if built:
         depths = _span(f"{built.low:,}", f"{built.high:,}")
-        yield _line("sure.built", depths=depths, dense=a.experts)
+        # Models are as large as the net with each of its passes counted.
+        passed = seen.parameters if a.own_layers < a.layers else None
+        yield _line("sure.built", depths=depths, dense=a.experts, passed=passed)
         if built.outside:
-            yield _line(f"sure.{built.place}", models=built.models, several=built.models > 1)
+            known = {"models": built.models, "several": built.models > 1, "passed": passed}
+            yield _line(f"sure.{built.place}", **known)
 
 
 def _ranged(within: Interval, volume: float) -> Iterator[Said]:
@@ -1143,8 +1148,9 @@ def recipe(answer: Answer, width: int = 80) -> str:
         known = _source_note(each.source, each.wording, each.claim, verdict(each.claim))
         rows.append(say("recipe.line", advice=each, known=known))
     code = [say("recipe.code"), "", *answer.snippet.splitlines()] if answer.snippet else []
-    heading = say("recipe.heading", layers=answer.layers)
-    return "\n".join([*wrapped(heading, width), *label_rows(rows, width, "- "), "", *code])
+    heading = "recipe.hybrid" if answer.hybrid else "recipe.heading"
+    said = say(heading, layers=answer.layers, h=answer.hybrid)
+    return "\n".join([*wrapped(said, width), *label_rows(rows, width, "- "), "", *code])
 
 
 def _hours(cost: TrainingCost) -> str:
@@ -1384,10 +1390,22 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
+def with_losses(answer: Answer, found: Mapping[str, Any]) -> Answer:
+    """The answer with what somebody's own losses say of its net, a `LossFit.next_net`, in place of
+    the advice to measure some."""
+    laws = " or ".join(say("fit.brief", law=law["layers"]) for law in found["laws"])
+    known = {"laws": laws, "several": len(found["laws"]) > 1, "beyond": found["beyond"] > 1}
+    known["hours"] = found["budget"] == "hours"
+    own = _line("sure.own", **known) if laws else _line("sure.own-none")
+    kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
+    return replace(answer, screen=(own, *kept))
+
+
 def next_net(found: Mapping[str, Any]) -> str:
     """What the laws of somebody's own losses say of a net, beside published grids."""
     laws = [say(f"fit.{law['form']}", law=law["layers"]) for law in found["laws"]]
-    said = [say("next.laws", **{**found, "laws": " or ".join(laws)}) if laws else say("next.none")]
+    known = {**found, "laws": " or ".join(laws), "hours": found["budget"] == "hours"}
+    said = [say("next.laws" if laws else "next.none", **known)]
     if laws and found["beyond"] > 1:
         said.append(say("next.beyond", **found))
     return " ".join([*said, say("next.published", **found)])
