@@ -560,13 +560,16 @@ def _changes(d: Decision) -> Iterator[Said]:
     names = [say(f"limit.{name}") for name in r.demands] if r.kind == "limit" else []
     dropped = r.dropped or (r.demands if r.kind == "demand" else ())
     names += [typed(name, getattr(d.case.constraints, name)) for name in dropped]
-    if names:
-        yield _line(
-            "change.without" if r.against else "change.same", names=names, against=r.against
-        )
+    if names and r.against:
+        yield _line("change.without", names=names, against=r.against)
+    elif names and d.undivided is None:
+        yield _line("change.same", names=names)
     if r.cost is not None:
         yield _moved(r.cost)
     yield from (_line("change.also", other=also) for also in r.also)
+    if a := d.undivided:
+        option = typed("tensor", d.case.constraints.tensor)
+        yield _line("change.heads", option=option, a=a, grouped=a.key_heads != a.heads)
     if d.fast is not None:
         yield _line("change.fast", layers=d.fast.layers)
     for other, reason in d.alternatives:

@@ -376,6 +376,20 @@ def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:
     assert "The budget counts" not in words.as_text(open_ended)
 
 
+def test_devices_that_change_the_heads_alone_are_named_among_the_changes() -> None:
+    free, tensor = recommend("3B"), recommend("3B", tensor=8)
+    assert (free.layers, free.width) == (tensor.layers, tensor.width)
+    assert free.heads < tensor.heads
+    fixed = recommend("3B", tensor=8, layers=31, width=2560)
+    for found in (tensor, fixed):
+        said = {each.code: each.text for each in found.screen if each.slot == "change"}
+        assert f"Without --tensor: {free.heads} heads of 128 on 4" in said["heads"]
+        assert "same" not in said
+    unmoved = recommend("3B", layers=31, width=2560)
+    assert "same" in {each.code for each in unmoved.screen}
+    assert "heads" not in {each.code for each in recommend("3B", tensor=2).screen}
+
+
 def test_a_long_training_is_said_in_one_style() -> None:
     said = words.as_text(recommend("70B", gpu="H100", tokens=1.5e14))
     time = re.search(r"tokens\s+take\s+([\d,]+)\s+days\s+\(([\d,]+)\s+to\s+([\d,]+)\)", said)
