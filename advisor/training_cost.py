@@ -120,6 +120,9 @@ def training_cost(
     share = times[1].utilisation * times[1].seconds
     fits = None if device.memory is None else factor * sum(memory.values()) <= device.memory
     hours = (steps * low / 3600, steps * middle / 3600, steps * high / 3600)
+    over = None
+    if (g := b.hours) is not None:
+        over = (hours[0] - g, hours[1] - g, hours[2] - g)
     return TrainingCost(
         device.name,
         plan,
@@ -139,7 +142,7 @@ def training_cost(
         (low, middle, high),
         hours,
         b.hours,
-        b.hours and (hours[0] - b.hours, hours[1] - b.hours, hours[2] - b.hours),
+        over,
         (share / low, share / middle, share / high),
         known,
         nearest_training(net, device, known_by),

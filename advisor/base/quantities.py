@@ -107,7 +107,7 @@ def parse_milliseconds(text: str) -> Fraction:
 def parse_share(text: str, what: str = "utilisation") -> Fraction:
     """A share above 0 and at most 1: 40%, 0.4. The error for 40 says that 40% may be meant."""
     example = "up to 100%, such as 40% or 0.4"
-    units = {"": 1, "%": Fraction(1, 100)}
+    units: dict[str, int | Fraction] = {"": 1, "%": Fraction(1, 100)}
     return _quantity(text, what, units, (Fraction(1, 10**6), 1), example)
 
 
