@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
-from .base.quantities import binary, plural, size
+from .base.quantities import binary, few_digits, plural, size
 from .budgets import idle_gpu, serving_note
 from .claim_verdicts import about, title, verdict
 from .counting import by_part, count, flops, kv_numbers, memory, per_layer
@@ -565,13 +565,16 @@ def _changes(d: Decision) -> Iterator[Said]:
     names = [say(f"limit.{name}") for name in r.demands] if r.kind == "limit" else []
     dropped = r.dropped or (r.demands if r.kind == "demand" else ())
     names += [typed(name, getattr(d.case.constraints, name)) for name in dropped]
-    if names:
-        yield _line(
-            "change.without" if r.against else "change.same", names=names, against=r.against
-        )
+    if names and r.against:
+        yield _line("change.without", names=names, against=r.against)
+    elif names and d.undivided is None:
+        yield _line("change.same", names=names)
     if r.cost is not None:
         yield _moved(r.cost)
     yield from (_line("change.also", other=also) for also in r.also)
+    if a := d.undivided:
+        option = typed("tensor", d.case.constraints.tensor)
+        yield _line("change.heads", option=option, a=a, grouped=a.key_heads != a.heads)
     if d.fast is not None:
         yield _line("change.fast", layers=d.fast.layers)
     for other, reason in d.alternatives:
@@ -1082,7 +1085,7 @@ def _below(answer: Answer) -> Iterator[Row]:
     if answer.limits:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
-        yield "Training", say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
+        yield "Training", " ".join(_training_time(cost))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
         yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
     if len(set(answer.stages)) > 1 and not given:
@@ -1160,11 +1163,33 @@ def _hours(cost: TrainingCost) -> str:
     >>> _hours(SimpleNamespace(hours=(8.2, 12.4, 17.0))), _hours(SimpleNamespace(hours=(70,) * 3))
     ('12 hours (8.2 to 17)', '2.9 days')
     """
-    unit, per = ("hours", 1.0) if cost.hours[1] < 48 else ("days", 24.0)
-    if cost.hours[1] < 1:
-        unit, per = "minutes", 1 / 60
-    low, middle, high = (f"{float(f'{hours / per:.2g}'):,g}" for hours in cost.hours)
+    unit, per = _unit(cost.hours[1])
+    low, middle, high = (few_digits(hours / per) for hours in cost.hours)
     return f"{middle} {unit}" + (f" ({low} to {high})" if low != high else "")
+
+
+def _unit(hours: float) -> tuple[str, float]:
+    """The unit in which so long a time is said, and its hours."""
+    if hours < 1:
+        return "minutes", 1 / 60
+    return ("hours", 1.0) if hours < 48 else ("days", 24.0)
+
+
+def _lasting(hours: float, digits: int = 2) -> str:
+    unit, per = _unit(hours)
+    number = few_digits(hours / per, digits)
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
+
+
+def _training_time(cost: TrainingCost) -> Iterator[str]:
+    """How long a training takes, by what that is known, and whether the time given is kept."""
+    yield say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
+    if cost.given is not None and cost.over is not None:
+        over = next((hours for hours in cost.over[1:] if hours > 0), 0.0)
+        known = {"given": _lasting(cost.given, 3), "over": _lasting(over)}
+        yield say(f"kept.{cost.kept}", **known)
+        published, apart = cost.efficiencies is not None, cost.hours[0] < cost.hours[2]
+        yield say("training.differs", published=published, measured=apart and not published)
 
 
 def _times_by(cost: TrainingCost) -> str:
@@ -1427,6 +1452,8 @@ def milliseconds(interval: tuple[float, float, float]) -> str:
 
 
 _SENTENCES = Sentences(
+    few=few_digits,
+    three=lambda number: few_digits(number, 3),
     percent=lambda share: f"{100 * share:.0f} %",
     factors=_factors,
     milliseconds=budgets.milliseconds,
