@@ -52,7 +52,8 @@ class Comparison(Report):
         found = []
         for what in _COMPARED:
             known = [net for net in self.nets if net[what] is not None]
-            low, high = (end((net[what] for net in known), default=0) for end in (min, max))
+            values = [net[what] for net in known] or [0]
+            low, high = min(values), max(values)
             if low < high:
                 ends = {"least": low, "most": high}
                 found.append(
