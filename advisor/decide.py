@@ -574,7 +574,7 @@ def _fast(case: Case, a: Architecture, reason: Reason) -> Architecture | None:
     if reason.kind != "rule" or case.model is not None or c.latency_matters:
         return None
     shallow = replace(c, latency_matters=True)
-    rung = ladder_for(shallow, target.of, case.known_by).at(target.value)
+    rung = ladder_for(shallow, target.of, case.known_by, case.each).at(target.value)
     other = rung and rung.architecture
     return other if other and other.layers < a.layers and not broken_limits(case, other) else None
 

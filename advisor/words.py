@@ -38,7 +38,14 @@ from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .regimes import facts
-from .rule_scores import UNTOLD, Interval, contradicting, interval, reason as rule_evidence
+from .rule_scores import (
+    UNTOLD,
+    Interval,
+    contradicting,
+    contradicting_range,
+    interval,
+    reason as rule_evidence,
+)
 from .rules import rules
 from .shape_search import WORTH_SAYING
 from .shapes import (
@@ -518,13 +525,22 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     if within is None and not case.shares:
         yield _line("sure.no-data")
     elif within is not None:
-        yield from _ranged(within, 12 * seen.parameters / seen.per_layer)
+        yield from _ranged(within, seen.parameters)
         if case.kind.norm != "pre":
             yield _line("sure.norm")
     if (second := d.second) is not None and not second.low <= a.layers <= second.high:
         yield _line("sure.second", s=second)
-    if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
+    size = seen.parameters, seen.per_layer
+    if found := contradicting(size[0], a.layers, size[1], case.known_by):
         yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
+    of_range = contradicting_range(within, *size, case.known_by) if within else ()
+    lost: dict[int, set[int]] = {}
+    for each in of_range:
+        if each not in found:
+            lost.setdefault(each.beaten, set()).add(each.best)
+    if lost:
+        pairs = (say("range.beaten", beaten=n, best=sorted(lost[n])) for n in sorted(lost))
+        yield _line("sure.range-contradicted", pairs="; ".join(pairs))
     if built:
         depths = _span(f"{built.low:,}", f"{built.high:,}")
         yield _line("sure.built", depths=depths, dense=a.experts)
@@ -532,26 +548,21 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
             yield _line(f"sure.{built.place}", models=built.models, several=built.models > 1)
 
 
-def _ranged(within: Interval, volume: float) -> Iterator[Said]:
-    """The depths within 1 % at a size 12 L d^2."""
+def _ranged(within: Interval, parameters: float) -> Iterator[Said]:
+    """The depths within 1 % for a net of so many parameters without embeddings."""
     tried = ["shallowest"] * within.started + ["deepest"] * within.ended
     known = {
         "range": _span(f"{within.low:,}", f"{within.high:,}"),
         "one": len(within.sources) == 1,
     }
     if within.extrapolated:
-        end = _data_end(within, volume)
-        yield _line("sure.beyond", **known, end=end)
+        least, most = within.sizes or (0, math.inf)
+        # Grids are near by L d^2: a net of lighter layers may lie above larger ones.
+        heavier, lighter = parameters < most, parameters > least
+        told = {"least": least, "most": most, "heavier": heavier, "lighter": lighter}
+        yield _line("sure.beyond", **known, end=say(f"end.{within.side}", **told))
     else:
         yield _line("sure.range", **known, tried=listed(tried))
-
-
-def _data_end(within: Interval, volume: float) -> str:
-    """On which side the data end of a size 12 L d^2 that they do not hold, or that they are of
-    other nets."""
-    least, most = (float(f"{end:.2g}") for end in within.sizes or (0, math.inf))
-    side = "above" if volume > most else "below" if volume < least else "kind"
-    return say(f"end.{side}", least=least, most=most)
 
 
 def _changes(d: Decision) -> Iterator[Said]:
