@@ -83,6 +83,7 @@ class Checkpoint:
     width: int | None
     heads: int | None
     kv_heads: int | None
+    d_ff: int | None
     vocabulary: int | None  # rows of the table of tokens
     context: int | None
     tied: bool | None
@@ -104,6 +105,11 @@ class Checkpoint:
         """Whether not every layer has attention and nothing else to mix tokens."""
         own = self.stacks[0].layers if self.stacks else 0
         return self.layer_kinds != {"attention": own}
+
+    @property
+    def recognised(self) -> bool:
+        """Whether the names of tensors say what mixes tokens, and what each layer consists of."""
+        return bool(self.layer_kinds) and all(kind.parts for kind in self.stacks[0].kinds)
 
 
 @dataclass(frozen=True)
@@ -149,11 +155,8 @@ def read_net(path: str | os.PathLike[str], build: Build | None = None) -> GivenN
 
 def read_stored(path: str | os.PathLike[str]) -> GivenNet:
     """The net whose tensors a .safetensors file, the files of an index, or those of a folder hold,
-    by the config.json beside them too, where there is one. Raises as `read_headers`."""
-    text = os.fspath(path)
-    beside = os.path.join(text if os.path.isdir(text) else os.path.dirname(text), "config.json")
-    values = config_values(beside) if os.path.lexists(beside) else None
-    return _net(values, net_name(Path(text if values is None else beside)), read_headers(text))
+    by these alone: what lies beside them may be of another net. Raises as `read_headers`."""
+    return _net(None, net_name(Path(path)), read_headers(os.fspath(path)))
 
 
 def _net(
@@ -205,8 +208,8 @@ def net_of(
     """A net by its tensors, counted exactly whatever its class.
 
     Layers are what stands below one number in the names; the width is that of the table of tokens
-    where a tensor of every layer has it, else the length of most norms. Heads, context, and how
-    many experts a token uses are those of the configuration.
+    where a tensor of every layer has it, else the length of most norms. Heads, d_ff, context, and
+    how many experts a token uses are those of the configuration.
 
     Args:
         tensors: all that are stored, or the parameters of a net that was built without them.
@@ -255,6 +258,7 @@ def net_of(
         width=_width(main, table, told["width"]),
         heads=told["heads"],
         kv_heads=told["kv_heads"],
+        d_ff=told["d_ff"],
         vocabulary=table.shape[0] if table else None,
         context=told["context"],
         tied=tied,
@@ -274,6 +278,7 @@ def net_of(
         ("spare", numbers["spare"] > 0, {"numbers": numbers["spare"]}),
         ("no-head", bool(table) and not matrix and not tied, {"told": ties is not None}),
         ("experts", unused is None, {"experts": experts}),
+        ("no-table", not table and any(len(t.shape) == 2 for t in outside.values()), {}),
     )
     return GivenNet(
         None, stored, tuple(Remark(code, known) for code, there, known in found if there)

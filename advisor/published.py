@@ -67,7 +67,8 @@ def published(name: str) -> Published:
     nearest = ", ".join(known[key] for key in near) or "GPT-2 small, Llama-3-8B"
     raise UsageError(
         f"no model {quoted(name)} among the {len(known)} listed; nearest are {nearest}; "
-        "`depthlaw compare --list` prints all names, and the path of a config.json is accepted too"
+        "`depthlaw compare --list` prints all names; to judge a configuration try "
+        "depthlaw depth --hf config.json"
     )
 
 

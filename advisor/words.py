@@ -956,7 +956,9 @@ def of_tensors(
     assert s is not None
     others = [kind for kind in s.layer_kinds if kind != "attention"]
     if s.mixed and s.stacks:
+        known = others or s.recognised
         said = say("depth.hybrid", kinds=others or [say("kind.single")])
+        said = said if known else say("tensors.no-parts")
     elif s.layers and s.width:
         within = interval(s.layers * s.width**2, per_layer=1, known_by=known_by)
     if within and s.layers:
@@ -1003,8 +1005,8 @@ def _tensor_rows(s: Checkpoint, alone: bool) -> Iterator[Row]:
     dtypes = [name for name, _ in zip(s.dtypes, range(3), strict=False)]
     yield "Counted", say("tensors.counted", s=s, dtypes=dtypes)
     if alone:
-        unknown = [name for name in ("heads", "context") if getattr(s, name) is None]
-        yield "Unknown", say("tensors.unknown", names=[*unknown, "d_ff", "costs of a token"])
+        unknown = [name for name in ("heads", "context", "d_ff") if getattr(s, name) is None]
+        yield "Unknown", say("tensors.unknown", names=[*unknown, "costs of a token"])
 
 
 def _tensor_lines(s: Checkpoint) -> Iterator[str]:
@@ -1447,13 +1449,27 @@ def next_net(found: Mapping[str, Any]) -> str:
     return " ".join([*said, say("next.published", **found)])
 
 
-def compared(what: str, low: int, high: int, **known: Any) -> str:
-    """Which of several nets has least and which most of something.
+def compared(
+    what: str,
+    least: list[str],
+    most: list[str],
+    low: int,
+    high: int,
+    kinds: str = "alike",
+    unknown: Sequence[str] = (),
+    context: int = 0,
+) -> str:
+    """Which of several nets have least and which most of something, of what is not known; `kinds`:
+    whether their layers are alike, different, or unknown.
 
-    >>> compared("layers", 32, 36, least="A", most="B")
-    'B is deepest, with 36 layers; A has 32.'
+    >>> compared("layers", ["A"], ["B", "C"], 32, 36)
+    'B and C are deepest, with 36 layers; A has 32.'
     """
-    return say(f"compare.{what}", low=low, high=high, saved=1 - low / high, **known)
+    code = f"compare.{what}" if kinds == "alike" else f"compare.{what}.{kinds}"
+    known = {"least": least, "most": most, "low": low, "high": high, "context": context}
+    few, many = len(least) > 1, len(most) > 1
+    text = say(code, **known, few=few, many=many, saved=1 - low / high)
+    return " ".join(filter(None, (text, say("compare.unknown", names=unknown) if unknown else "")))
 
 
 def milliseconds(interval: tuple[float, float, float]) -> str:

@@ -76,7 +76,7 @@ def _notes(answers: Sequence[dict[str, Any]], context: int, width: int) -> Itera
         "* extrapolated: outside the sizes that the source measured.",
     ]
     if any(law["depth"] is None for facts in answers for law in facts["laws"]):
-        every.append("-: no published rule is fitted to nets with such layers.")
+        every.append("-: no published rule is fitted to such layers, or they are not known.")
     every += [
         f"{facts['name']}: {remark}"
         for facts in answers
@@ -105,7 +105,8 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     keys = known("kv_heads", lambda heads: f"{heads or 'none'}")
     yield "key heads", "latent" if f["latent_attention"] else keys
     yield "head width", known("head_width", lambda width: f"{width or 'none'}")
-    inner = f"{f['d_ff']} {'gated' if f['gated'] else 'plain'}"
+    gate = {None: "", True: " gated", False: " plain"}[f["gated"]]
+    inner = f"{f['d_ff']}{gate}"
     yield "feed-forward width", known("d_ff", lambda width: inner if width else "none")
     shared = f" + {e['shared']}" if e and e["shared"] else ""
     wide = f", {e['width']} wide" if e and e["width"] else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.architecture import Architecture
-from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.advisor.budgets import read_bytes
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.published import published
@@ -28,6 +28,8 @@ _CONTEXT = 4096
 _MOST = 50
 # What a conclusion is about, in its order.
 _COMPARED = ("layers", "flops_training", "read_bytes")
+# What mixes tokens, by the names of tensors, which do not tell one kind from the next.
+_COARSE = {"linear attention", "state space", "recurrence", "convolution"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,14 +47,20 @@ class Comparison(Report):
 
     @property
     def conclusion(self) -> list[dict[str, Any]]:
-        """Which net has least and which most of layers, of operations to train on a token, and of
-        bytes to read for one; nothing of what all have alike."""
+        """Which nets have least and which most of layers, of operations to train on a token, and of
+        bytes to read for one, and of which that is unknown; nothing of what all have alike."""
         found = []
-        for what in _COMPARED if len(self.nets) > 1 else ():
-            least, *_, most = sorted(self.nets, key=lambda net: net[what])
-            if least[what] < most[what]:
-                ends = {"least": least["name"], "most": most["name"]}
-                found.append({"what": what, **ends, "low": least[what], "high": most[what]})
+        for what in _COMPARED:
+            known = [net for net in self.nets if net[what] is not None]
+            low, high = (end((net[what] for net in known), default=0) for end in (min, max))
+            if low < high:
+                ends = {"least": low, "most": high}
+                found.append(
+                    {"what": what, "low": low, "high": high}
+                    | {e: [net["name"] for net in known if net[what] == n] for e, n in ends.items()}
+                    | {"unknown": [net["name"] for net in self.nets if net[what] is None]}
+                    | {"kinds": _alike(known) if what == "layers" else "alike"}
+                )
         return found
 
     def rows(self) -> list[dict[str, Any]]:
@@ -98,7 +106,13 @@ def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
     >>> [(row["name"], row["total"]) for row in both.rows()]
     [('Llama-3-8B', 8030261248), ('Qwen3-8B', 8190735360)]
     """
-    names = [name for given in models for name in as_list(given)]
+    names = [n for m in models for n in (as_list(m) if isinstance(m, Iterable) else [m])]
+    for name in names:
+        if not isinstance(name, str | Path):
+            raise UsageError(
+                f"{quoted(str(name))} is no net; accepted are names of models and paths; try "
+                "compare('llama-3-8b', 'qwen3-8b')"
+            )
     if not 1 <= len(names) <= _MOST:
         how = f"give 1 to {_MOST} names of models or paths of a config.json"
         example = "compare llama-3-8b qwen3-8b"
@@ -107,6 +121,19 @@ def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
     shapes = [found.net for found in nets if isinstance(found.net, Architecture)]
     context = min([_CONTEXT, *(a.context for a in shapes)])
     return Comparison(context, tuple(_facts(found, context) for found in nets))
+
+
+def _alike(nets: list[dict[str, Any]]) -> str:
+    """Whether the layers of nets mix tokens by the same kinds: alike, different or unknown."""
+    kinds = []
+    for facts in nets:
+        mixing = {k.replace("sliding-window", "attention") for k in facts["layer_kinds"]}
+        # Layers without a mixer are a kind too.
+        bare = mixing and sum(facts["layer_kinds"].values()) < facts["own_layers"]
+        kinds.append(mixing | {"none"} if bare else mixing)
+    if not all(kinds) or ({"attention"} not in kinds and _COARSE & set().union(*kinds)):
+        return "unknown"
+    return "alike" if all(each == kinds[0] for each in kinds) else "different"
 
 
 class _Found(NamedTuple):
@@ -172,9 +199,9 @@ def _facts(found: _Found, context: int) -> dict[str, Any]:
 
 def _facts_of_tensors(s: Checkpoint) -> dict[str, Any]:
     """What is known of a net of which the tensors alone are."""
-    unknown = "kind head_width d_ff gated latent_attention flops_forward flops_training"
+    unknown = "kind head_width gated latent_attention flops_forward flops_training"
     experts = {"count": s.experts, "active": s.active_experts, "shared": None, "width": None}
-    same = "name layers encoder_layers own_layers width heads kv_heads vocabulary tied context"
+    same = "name layers encoder_layers own_layers width heads kv_heads d_ff vocabulary tied context"
     return {
         **dict.fromkeys(f"{unknown} kv_bytes_per_token kv_bytes read_bytes state_bytes".split()),
         **_fields(s, f"{same} total nonembedding active layer_kinds"),

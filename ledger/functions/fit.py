@@ -160,6 +160,11 @@ def fit(
     >>> len(found.surface.points), [row["tokens"] for row in found.rows()]
     (5, [1000000000.0])
     """
+    if not isinstance(file, str | Path):
+        raise UsageError(
+            f"{quoted(str(file))} is no file; accepted is the path of a CSV file with columns such "
+            "as width, depth, tokens and loss; try fit('losses.csv')"
+        )
     if budget not in get_args(fits.BudgetKind):
         accepted = ", ".join(get_args(fits.BudgetKind))
         raise UsageError(f"unknown --budget {quoted(budget)}; accepted are {accepted}")

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from header_files import header, write
+from jsonschema import Draft202012Validator
 
 from depthlaw.advisor import models, rule_scores
+from depthlaw.advisor.answer import SCHEMA
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import config_of
@@ -20,6 +23,7 @@ from depthlaw.advisor.published import published_names
 from depthlaw.advisor.rules import rule
 from depthlaw.ledger.cli import plain
 from depthlaw.ledger.cli.compare_command import compare
+from depthlaw.ledger.functions.compare import compare as compare_nets
 
 
 def shown(capsys: pytest.CaptureFixture[str], *names: str) -> str:
@@ -52,8 +56,9 @@ def test_it_opens_with_its_conclusion(depthlaw: Callable[..., Any]) -> None:
     """Which is deeper, cheaper, faster, by the numbers of the table; nothing of a net alone, or of
     what nets have alike."""
     names = ["llama-3-8b", "qwen3-8b", "llama-3.1-8b"]
-    first, second, third, *_ = depthlaw(f"compare {' '.join(names)}").out.splitlines()
-    assert first == "Qwen3-8B is deepest, with 36 layers; Llama-3-8B has 32."
+    text = " ".join(depthlaw(f"compare {' '.join(names)}").out.split())
+    both = "Llama-3-8B and Llama-3.1-8B"
+    assert text.startswith(f"Qwen3-8B is deepest, with 36 layers; {both} have 32. {both} are ")
     said = depthlaw(f"compare {' '.join(names)} --json").data
     layers, training, read = said["conclusion"]
     nets = {net["name"]: net for net in said["nets"]}
@@ -61,8 +66,8 @@ def test_it_opens_with_its_conclusion(depthlaw: Callable[..., Any]) -> None:
         values = [net[end["what"]] for net in nets.values()]
         assert (end["low"], end["high"]) == (min(values), max(values))
     share = 1 - nets["Llama-3-8B"]["flops_training"] / nets["Qwen3-8B"]["flops_training"]
-    assert second.startswith(f"Llama-3-8B is cheapest to train: {100 * share:.0f} % fewer")
-    assert third.startswith("Llama-3-8B is fastest where memory sets the pace")
+    assert f"{both} are cheapest to train: {100 * share:.0f} % fewer" in text
+    assert f"{both} are fastest where memory sets the pace" in text
     # Untied: all weights but the input table, of which one row is read.
     llama = nets["Llama-3-8B"]
     table = 2 * llama["vocabulary"] * llama["width"]
@@ -70,6 +75,46 @@ def test_it_opens_with_its_conclusion(depthlaw: Callable[..., Any]) -> None:
     assert llama["read_bytes"] == 2 * llama["total"] - table + cache
     assert depthlaw("compare llama-3-8b llama-3.1-8b --json").data["conclusion"] == []
     assert depthlaw("compare llama-3-8b --json").data["conclusion"] == []
+
+
+def test_a_conclusion_names_ties_and_what_is_of_another_kind_or_unknown(
+    tmp_path: Path, depthlaw: Callable[..., Any]
+) -> None:
+    def opening(*names: object) -> str:
+        said = " ".join(depthlaw("compare", *names).out.split())
+        return said[: said.index("layers L")]
+
+    tied = opening("mixtral-8x7b", "llama-3-8b", "gpt2")
+    assert tied.startswith("Mixtral-8x7B and Llama-3-8B are deepest, with 32 layers; GPT-2 small")
+    other = opening("mamba-2.8b", "gpt-neo-2.7b")
+    assert other.startswith("Mamba-2.8B has 64 layers, GPT-Neo-2.7B has 32. Their layers are of")
+    assert "deepest" not in other
+    # Windows are attention; layers without a mixer are none.
+    kinds = {
+        "gemma-3-4b gpt2": "alike",
+        "jamba-1.5-mini jamba-1.5-large": "alike",
+        "nemotron-h-8b llama-3-8b": "different",
+    }
+    for names, said in kinds.items():
+        assert depthlaw(f"compare {names} --json").data["conclusion"][0]["kinds"] == said
+    shapes = {f"blocks.{n}.{part}.weight": [8, 8] for n in range(5) for part in "qkvo"}
+    file = write(tmp_path / "own.safetensors", header(shapes | {"norm.weight": [8]}))
+    text = opening(file, "gpt2", "llama-3-8b")
+    assert text.startswith("Llama-3-8B has 32 layers, own has 5. Whether")
+    assert "Of own this is not known." in text
+    data = depthlaw("compare --json", file, "gpt2", "llama-3-8b").data
+    assert Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).is_valid(data)
+    layers, training, _ = data["conclusion"]
+    assert (layers["kinds"], layers["unknown"]) == ("unknown", [])
+    assert (training["least"], training["unknown"]) == (["GPT-2 small"], ["own"])
+    (alone,) = depthlaw("compare --json", file, "gpt2").data["conclusion"]
+    assert alone["what"] == "layers"
+
+
+@pytest.mark.parametrize("given", [(5,), ("gpt2", None), (["gpt2", 5],), (None,)])
+def test_what_is_no_name_is_refused_in_python(given: tuple[Any, ...]) -> None:
+    with pytest.raises(UsageError, match=r"is no net; .*; try compare\("):
+        compare_nets(*given)
 
 
 def test_a_floor_is_rounded_up_as_in_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,5 +200,6 @@ def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
     said = refused("compare gpt-2-s")
     assert "nearest are GPT-2 small; " in said
     assert "`depthlaw compare --list`" in said
+    assert "depthlaw depth --hf config.json" in refused("depth config.json")
     refused("compare --list gpt-2-small")
     refused("compare --list --json")

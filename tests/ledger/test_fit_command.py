@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.grids import rows
+from depthlaw.ledger.functions.fit import fit
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "gemstones.csv"
 
@@ -39,6 +41,12 @@ def losses(tmp_path_factory: pytest.TempPathFactory) -> str:
             loss = 3 * volume**-0.02 * np.exp(off)
             made += [(volume, depth, loss[seed], seed) for seed in (0, 1)]
     return table(tmp_path_factory.mktemp("fit") / "losses.csv", made)
+
+
+def test_what_is_no_file_is_refused_in_python() -> None:
+    nothing: Any = None
+    with pytest.raises(UsageError, match=r"'None' is no file; .*; try fit\("):
+        fit(nothing)
 
 
 def test_json(losses: str, depthlaw: Callable[..., Any]) -> None:

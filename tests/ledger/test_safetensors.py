@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from header_files import ROWS, header, write, write_folder
+from header_files import ROWS, header, shapes_of, write, write_folder
 from jsonschema import Draft202012Validator
 
 from depthlaw.advisor.answer import SCHEMA
@@ -162,16 +162,12 @@ def test_a_refused_configuration_is_counted_from_its_header(
     row = ROWS["zamba2"]
     folder = write_folder(tmp_path / "net", row)
     said = printed(depthlaw, "depth --hf", folder)
-    assert "6 layers x width 16; 4 heads on 4 key-value heads; 100 tokens (tied)" in said
+    assert "6 layers x width 16; 4 heads on 4 key-value heads; d_ff 24; 100 tokens (tied)" in said
     assert "Model_type 'zamba2' is not known" in said
-    assert "Unknown d_ff" in said
+    assert "Unknown costs of a token" in said
     assert "not judged; no published rule is fitted to depths of nets with state space" in said
     assert "43,444 are parameters" in printed(depthlaw, "depth --why --hf", folder)
-    file = folder / "model.safetensors"
-    (data, again) = (
-        depthlaw("depth --json", o, p).data for o, p in (("--hf", folder), ("--safetensors", file))
-    )
-    assert data == again
+    data = depthlaw("depth --json --hf", folder).data
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     compared = depthlaw("compare --json", folder).data
     assert all(Draft202012Validator(schema).is_valid(each) for each in (data, compared))
@@ -179,11 +175,43 @@ def test_a_refused_configuration_is_counted_from_its_header(
     assert data["answer"]["stored"]["total"] == row["parameters"]
     assert data["answer"]["warning_codes"] == ["class"]
     (net,) = compared["nets"]
-    assert (net["layers"], net["width"], net["d_ff"]) == (6, 16, None)
-    assert "feed-forward width unknown" in printed(depthlaw, "compare", folder)
+    assert (net["layers"], net["width"], net["d_ff"]) == (6, 16, 24)
+    assert "feed-forward width 24 experts" in printed(depthlaw, "compare", folder)
     (folder / "config.json").unlink()
     alone = printed(depthlaw, "depth --hf", folder)
     assert "Unknown heads, context, d_ff" in alone
+
+
+def test_a_file_is_read_alone_and_not_by_the_configuration_beside_it(
+    tmp_path: Path, depthlaw: Callable[..., Any]
+) -> None:
+    shapes = shapes_of(ROWS["llama"])
+    file = write(tmp_path / "own.safetensors", header(shapes))
+    alone = depthlaw("depth --json --safetensors", file).data
+    other = ROWS["llama"]["config"] | {"num_hidden_layers": 20}
+    (tmp_path / "config.json").write_text(json.dumps(other))
+    assert depthlaw("depth --json --safetensors", file).data == alone
+    (net,) = depthlaw("compare --json", file).data["nets"]
+    assert (net["name"], net["layers"], net["d_ff"]) == ("own", 4, None)
+
+
+def test_what_names_do_not_say_is_not_claimed(tmp_path: Path, depthlaw: Callable[..., Any]) -> None:
+    """Layers and tables that are called otherwise: known ones count, others are said not to."""
+    layer = {name: [8, 8] for name in "qkvo"} | {"up": [32, 8], "gate": [32, 8], "down": [8, 32]}
+    blocks = {f"blocks.{n}.{name}.weight": s for n in range(5) for name, s in layer.items()}
+    blocks["blocks.4.attn.weight"] = [8, 8]  # a second kind
+    tables = {"embed.weight": [100, 8], "pos.weight": [100, 8], "out.weight": [100, 8]}
+    inside = 5 * (4 * 8 * 8 + 3 * 8 * 32) + 64
+    for names, counted, warned in ((tables, inside, False), ({"words": [100, 8]}, None, True)):
+        file = write(tmp_path / "own.safetensors", header(names | blocks))
+        said = printed(depthlaw, "depth --why --safetensors", file)
+        assert "parts not recognised" in said
+        assert "4 whose parts are not recognised (from 0); 1 with attention (from 4)" in said
+        assert "one block each" not in said
+        assert ("without embeddings may hold one" in said) is warned
+        stored = depthlaw("depth --json --safetensors", file).data["answer"]["stored"]
+        assert stored["nonembedding"] == (counted or stored["total"])
+        assert stored["total"] - inside == sum(100 * 8 for _ in names)
 
 
 @pytest.mark.parametrize("more", ["3B", "--pipeline 4", "--memory 8GB", "--bits 4", "--hf net"])
