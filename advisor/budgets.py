@@ -77,6 +77,7 @@ class Budget:
     microbatch: int | None = None  # sequences
     batch: int | None = None  # sequences of a step
     expert_parallel: int | None = None  # GPUs among which the experts of a layer are divided
+    demanded: tuple[str, ...] = ()  # of "tensor" and "pipeline", what is demanded, be it 1
     measured: Fit | None = None  # milliseconds of a training step, at that batch
 
     @property
@@ -239,8 +240,8 @@ def resolve(budget: Budget, constraints: Constraints, net: Architecture | None =
             if budget.size:
                 notes.append(
                     f"at 6 FLOPs per {_counted(used, looped)} and token, that is {size(tokens)} "
-                    f"tokens, {tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} give "
-                    "dense nets the least loss at these FLOPs"
+                    f"tokens, {tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} "
+                    "give dense nets the least loss at these FLOPs"
                 )
         elif tokens is not None:
             needed = per_token * tokens
@@ -336,6 +337,12 @@ def idle_gpu(b: Budget) -> bool:
     serves = b.milliseconds is not None and b.latency is None
     known = b.hours or b.flops or b.tokens or (trains and b.milliseconds is None)
     return b.gpu is not None and not (known or serves)
+
+
+def trains(b: Budget) -> bool:
+    """Whether the GPU of a budget is one to train on, and not to serve on."""
+    serves = b.milliseconds is not None and not (b.hours or b.flops or b.tokens)
+    return b.gpu is not None and gpu(b.gpu).flops is not None and not serves
 
 
 def _training_flops(b: Budget, notes: list[str]) -> float | None:
