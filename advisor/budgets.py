@@ -77,7 +77,8 @@ class Budget:
     microbatch: int | None = None  # sequences
     batch: int | None = None  # sequences of a step
     expert_parallel: int | None = None  # GPUs among which the experts of a layer are divided
-    demanded: tuple[str, ...] = ()  # of "tensor" and "pipeline", what is demanded, be it 1
+    tensor: int | None = None  # what Constraints has, where it is demanded, be it 1
+    pipeline: int | None = None
     measured: Fit | None = None  # milliseconds of a training step, at that batch
 
     @property

@@ -139,8 +139,7 @@ def _plan(
 ) -> tuple[ParallelPlan, tuple[str, ...]]:
     """The plan of what is demanded, and the simplest of what is not; and what that is."""
     b = done.budget
-    said = (n for n in ("zero", "recompute") if getattr(b, n) is not None)
-    free = set(_FREE) - {*demands_of(c), *b.demanded, *said}
+    free = {name for name in _FREE if getattr(b, name) is None} - {*demands_of(c)}
     plan = ParallelPlan(
         int(b.gpus),
         c.tensor,
