@@ -341,6 +341,8 @@ class Decision:
     untold: bool = False  # whether the data do not tell the rule from d = 64 L
     # Where the net has another depth than the budget, for its size: the shape of the budget's.
     unmoved: Shape | None = None
+    # The choice without --tensor, where that has the same depth and width, and other heads.
+    undivided: Architecture | None = None
     # Of a configuration: the net of equal size at the advised depth, and what is built instead.
     advised: Architecture | None = None
     instead: Architecture | None = None
@@ -387,7 +389,10 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
     if rung.tier and not limits and c.width is None:
         unmoved = nearest(target, t, ladder_for(c, target.of, known_by).budget_depth(target.value))
     moved = unmoved and unmoved.architecture.layers != a.layers
-    return _decision(case, a, replace(reason, also=also), unmoved=unmoved if moved else None)
+    alike = dict(choices).get("tensor")
+    divided = alike is not None and _shape(alike) == _shape(a) and alike.heads != a.heads
+    more = {"unmoved": unmoved if moved else None, "undivided": alike if divided else None}
+    return _decision(case, a, replace(reason, also=also), **more)
 
 
 def _apart(one: Architecture, other: Architecture) -> float:

@@ -346,15 +346,16 @@ class Covered(NamedTuple):
         return self.least <= each <= self.most
 
 
-def tokens_covered(volume: float, known_by: int | None = None) -> Covered | None:
-    """The tokens for each parameter at which the grids of losses nearest in size were trained; None
-    where no grid is known.
+def tokens_covered(volume: float | None, known_by: int | None = None) -> Covered | None:
+    """The tokens for each parameter at which the grids of losses nearest in size were trained, or
+    those of all sizes without one; None where no grid is known.
 
     >>> covered = tokens_covered(1.1e8)
     >>> f"{covered.least:.1f} to {covered.most:.0f}", covered.sources
     ('5.7 to 290', ('Gemstones',))
     """
-    near = {g.nets for g in losses_near(volume, known_by)[0]}
+    those = losses_near(volume, known_by)[0] if volume else loss_grids(known_by)
+    near = {g.nets for g in those}
     trained = [g for g in grids() if _compares_losses(g) and g.nets in near and g.each]
     if not trained:
         return None

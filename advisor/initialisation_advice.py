@@ -81,18 +81,32 @@ def advice(
 
 
 def snippet(
-    layers: int, key: NetKind = STANDARD, *, loops: int = 1, encoder_layers: int = 0
+    layers: int,
+    key: NetKind = STANDARD,
+    *,
+    loops: int = 1,
+    encoder_layers: int = 0,
+    experts: bool = False,
 ) -> str:
-    """The advice for a depth as lines of Python for PyTorch; empty where no scale is published.
+    """The advice for a depth as lines of Python for PyTorch, which stop before they set a weight
+    where another number of matrices has the names than the layers ask for; empty where no scale is
+    published.
+
+    Args:
+        layers, key, loops, encoder_layers: as in `advice`.
+        experts: whether layers have experts, of which each has the matrices of an MLP.
 
     >>> snippet(32).splitlines()[-1].strip()
     'nn.init.normal_(weight, std=0.0025)'
     """
     table = json.loads(Path(__file__).with_name("snippets.json").read_text(encoding="utf-8"))
-    known = _numbers(layers, encoder_layers, loops)
+    # Experts and cross-attention have more matrices of a name.
+    same = ">=" if experts or encoder_layers else "=="
+    known = _numbers(layers, encoder_layers, loops) | {"encoder": encoder_layers}
+    stored = layers // loops + encoder_layers
     situations = _situations(layers, key, encoder_layers, loops)
     lines: list[str] = next((table[name] for name in situations if name in table), [])
-    return "\n".join(lines).format(**known)
+    return "\n".join(lines).format(**known, stored=stored, same=same)
 
 
 @cache

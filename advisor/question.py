@@ -66,7 +66,8 @@ def _option(
         of: the keyword under which programs give the value read, if that is not the option's name:
             the field of Budget or Constraints.
         more: `example`, of a whole number; `choices`; `what`, the value in words; `flags`, where
-            they are not the name; `needs`, the options without one of which it changes nothing.
+            they are not the name; `needs`, the options without one of which it changes nothing;
+            `alone`, of one net, not of a range of sizes.
     """
     facts = {"heading": heading, "text": text, "unit": unit, "read": read, "of": of, **more}
     return field(default=None, metadata=facts)
@@ -255,6 +256,12 @@ class Question:
     loops: int | None = _shape(
         "Passes through the same layers; BUDGET counts them once.", "TIMES", example=2
     )
+    mixer: str | None = _shape(
+        "What the layers that are not attention are: how many are, and which.",
+        "WHICH",
+        choices=MIXERS,
+        alone=True,
+    )
     encoder_decoder: bool | None = _shape("Two stacks, as in T5.")
 
     experts: int | None = _experts("Experts of a layer.", "COUNT", example=64)
@@ -288,12 +295,6 @@ class Question:
     vertices: int | str | None = _task("connectivity: vertices of the graph.", "NUMBER")
     hops: int | str | None = _task("hops: number of hops k.", "NUMBER")
     length: int | str | None = _task("regular: length of the input.", "NUMBER")
-    mixer: str | None = _option(
-        None,
-        "What the layers that are not attention are: how many are, and which.",
-        "WHICH",
-        choices=MIXERS,
-    )
     known_by: int | None = _option(
         None, "Answer as of a year, by what was published by then.", "YEAR", _year
     )
@@ -423,10 +424,9 @@ def completed(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Fu
 def of_sizes(option: Field[Any]) -> bool:
     """Whether a range of sizes can have it: it is about the shape or its training, not about what
     there is to spend."""
-    return (
-        option.metadata.get("heading") not in (HAVE, TASK, TRAINING, None)
-        or option.name in _OF_SIZES
-    )
+    facts = option.metadata
+    of_one = facts.get("heading") in (HAVE, TASK, TRAINING, None) or facts.get("alone", False)
+    return not of_one or option.name in _OF_SIZES
 
 
 def _keyword_of(option: Field[Any]) -> str:

@@ -60,6 +60,7 @@ class Tokens(NamedTuple):
     each: float  # for each parameter that a token uses, as often as they are seen
     epochs: int  # how often each is seen
     covered: Covered | None  # by the grids nearest in size
+    fewest: float | None  # for each parameter, by a grid of any size
 
     @property
     def place(self) -> str:
@@ -79,14 +80,15 @@ class Tokens(NamedTuple):
     def repeated(self) -> bool:
         """Whether what is known of repeated data concerns them: they are seen again, or are so few
         that no grid went as low."""
-        return self.again or self.place == "below"
+        return self.again or (self.fewest is not None and self.each < self.fewest)
 
 
 def tokens(seen: Layers, each: float | None, epochs: int, known_by: int | None) -> Tokens | None:
     """The tokens of a question about a net; None where they do not follow."""
     if each is None:
         return None
-    return Tokens(each, epochs, tokens_covered(seen.parameters / seen.per_layer, known_by))
+    near, every = (tokens_covered(v, known_by) for v in (seen.parameters / seen.per_layer, None))
+    return Tokens(each, epochs, near, every and every.least)
 
 
 # --- a second source ------------------------------------------------------------------------------

@@ -56,9 +56,19 @@ class TrainingCost:
     step: StepTime  # at the middle
     seconds: tuple[float, float, float]  # of a step
     hours: tuple[float, float, float]  # of the training
+    given: float | None  # hours that were given for it
+    over: tuple[float, float, float] | None  # by which `hours` miss those; below 0: hours to spare
     utilisation: tuple[float, float, float]  # of the GPUs' peak, in the same order
     efficiencies: Efficiencies | None  # that published trainings reached, where times are by them
     nearest: Nearest | None  # the published training that is nearest in size, beside the model
+
+    @property
+    def kept(self) -> str | None:
+        """Whether the hours given are kept: "yes"; "likely", by the middle; "unlikely", by the low
+        alone; "no"; None where none are given."""
+        if self.over is None:
+            return None
+        return ("no", "unlikely", "likely", "yes")[sum(hours <= 0 for hours in self.over)]
 
 
 def training_cost(
@@ -109,6 +119,10 @@ def training_cost(
     low, middle, high = seconds
     share = times[1].utilisation * times[1].seconds
     fits = None if device.memory is None else factor * sum(memory.values()) <= device.memory
+    hours = (steps * low / 3600, steps * middle / 3600, steps * high / 3600)
+    over = None
+    if (g := b.hours) is not None:
+        over = (hours[0] - g, hours[1] - g, hours[2] - g)
     return TrainingCost(
         device.name,
         plan,
@@ -127,7 +141,9 @@ def training_cost(
         steps,
         times[1],
         (low, middle, high),
-        (steps * low / 3600, steps * middle / 3600, steps * high / 3600),
+        hours,
+        b.hours,
+        over,
         (share / low, share / middle, share / high),
         known,
         nearest_training(net, device, known_by),

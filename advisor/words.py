@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
-from .base.quantities import binary, plural, size
+from .base.quantities import binary, few_digits, plural, size
 from .budgets import idle_gpu, serving_note, trains
 from .claim_verdicts import about, title, verdict
 from .counting import by_part, count, flops, kv_numbers, memory, per_layer
@@ -160,7 +160,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         rule_brief=" ".join(said.text for said in screen if said.slot == "sure"),
         budget=resolved.target.value,
         recipe=advised,
-        snippet=snippet(**_seen(d)),
+        snippet=snippet(**_seen(d), experts=bool(a.experts)),
         loops=_loops(d),
     )
     if mixer:
@@ -168,7 +168,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
 
         hybrid = hybrid_advice(a, mixer, case.known_by)
         mixed = _line("answer.hybrid", h=hybrid, several=hybrid.most > hybrid.least)
-        answer = replace(answer, hybrid=hybrid, screen=(screen[0], mixed, *screen[1:]))
+        unlike = _line("sure.attention"), _line("note.attention")
+        answer = replace(answer, hybrid=hybrid, screen=(screen[0], mixed, *screen[1:], *unlike))
     if not given:
         return answer
     instead = None
@@ -472,7 +473,8 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     yield from _changes(d)
     for law in d.laws:
         if law.key == "threshold":
-            yield _line("floor.layers", layers=law.layers, reached=a.layers >= law.layers)
+            reached, passed = a.layers >= law.layers, a.layers > a.own_layers
+            yield _line("floor.layers", layers=law.layers, reached=reached, passed=passed)
     steps = {
         other.layers: traded.loss
         for equal, other, traded in d.neighbours
@@ -531,9 +533,12 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
         yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
     if built:
         depths = _span(f"{built.low:,}", f"{built.high:,}")
-        yield _line("sure.built", depths=depths, dense=a.experts)
+        # Models are as large as the net with each of its passes counted.
+        passed = seen.parameters if a.own_layers < a.layers else None
+        yield _line("sure.built", depths=depths, dense=a.experts, passed=passed)
         if built.outside:
-            yield _line(f"sure.{built.place}", models=built.models, several=built.models > 1)
+            known = {"models": built.models, "several": built.models > 1, "passed": passed}
+            yield _line(f"sure.{built.place}", **known)
 
 
 def _ranged(within: Interval, volume: float) -> Iterator[Said]:
@@ -564,13 +569,16 @@ def _changes(d: Decision) -> Iterator[Said]:
     names = [say(f"limit.{name}") for name in r.demands] if r.kind == "limit" else []
     dropped = r.dropped or (r.demands if r.kind == "demand" else ())
     names += [typed(name, getattr(d.case.constraints, name)) for name in dropped]
-    if names:
-        yield _line(
-            "change.without" if r.against else "change.same", names=names, against=r.against
-        )
+    if names and r.against:
+        yield _line("change.without", names=names, against=r.against)
+    elif names and d.undivided is None:
+        yield _line("change.same", names=names)
     if r.cost is not None:
         yield _moved(r.cost)
     yield from (_line("change.also", other=also) for also in r.also)
+    if a := d.undivided:
+        option = typed("tensor", d.case.constraints.tensor)
+        yield _line("change.heads", option=option, a=a, grouped=a.key_heads != a.heads)
     if d.fast is not None:
         yield _line("change.fast", layers=d.fast.layers)
     for other, reason in d.alternatives:
@@ -1084,7 +1092,7 @@ def _below(answer: Answer) -> Iterator[Row]:
     if answer.limits:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
-        yield "Training", say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
+        yield "Training", " ".join(_training_time(cost))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
         yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
     if len(set(answer.stages)) > 1 and not given:
@@ -1150,8 +1158,9 @@ def recipe(answer: Answer, width: int = 80) -> str:
         known = _source_note(each.source, each.wording, each.claim, verdict(each.claim))
         rows.append(say("recipe.line", advice=each, known=known))
     code = [say("recipe.code"), "", *answer.snippet.splitlines()] if answer.snippet else []
-    heading = say("recipe.heading", layers=answer.layers)
-    return "\n".join([*wrapped(heading, width), *label_rows(rows, width, "- "), "", *code])
+    heading = "recipe.hybrid" if answer.hybrid else "recipe.heading"
+    said = say(heading, layers=answer.layers, h=answer.hybrid)
+    return "\n".join([*wrapped(said, width), *label_rows(rows, width, "- "), "", *code])
 
 
 def _hours(cost: TrainingCost) -> str:
@@ -1161,11 +1170,33 @@ def _hours(cost: TrainingCost) -> str:
     >>> _hours(SimpleNamespace(hours=(8.2, 12.4, 17.0))), _hours(SimpleNamespace(hours=(70,) * 3))
     ('12 hours (8.2 to 17)', '2.9 days')
     """
-    unit, per = ("hours", 1.0) if cost.hours[1] < 48 else ("days", 24.0)
-    if cost.hours[1] < 1:
-        unit, per = "minutes", 1 / 60
-    low, middle, high = (f"{float(f'{hours / per:.2g}'):,g}" for hours in cost.hours)
+    unit, per = _unit(cost.hours[1])
+    low, middle, high = (few_digits(hours / per) for hours in cost.hours)
     return f"{middle} {unit}" + (f" ({low} to {high})" if low != high else "")
+
+
+def _unit(hours: float) -> tuple[str, float]:
+    """The unit in which so long a time is said, and its hours."""
+    if hours < 1:
+        return "minutes", 1 / 60
+    return ("hours", 1.0) if hours < 48 else ("days", 24.0)
+
+
+def _lasting(hours: float, digits: int = 2) -> str:
+    unit, per = _unit(hours)
+    number = few_digits(hours / per, digits)
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
+
+
+def _training_time(cost: TrainingCost) -> Iterator[str]:
+    """How long a training takes, by what that is known, and whether the time given is kept."""
+    yield say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
+    if cost.given is not None and cost.over is not None:
+        over = next((hours for hours in cost.over[1:] if hours > 0), 0.0)
+        known = {"given": _lasting(cost.given, 3), "over": _lasting(over)}
+        yield say(f"kept.{cost.kept}", **known)
+        published, apart = cost.efficiencies is not None, cost.hours[0] < cost.hours[2]
+        yield say("training.differs", published=published, measured=apart and not published)
 
 
 def _times_by(cost: TrainingCost) -> str:
@@ -1392,10 +1423,22 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
+def with_losses(answer: Answer, found: Mapping[str, Any]) -> Answer:
+    """The answer with what somebody's own losses say of its net, a `LossFit.next_net`, in place of
+    the advice to measure some."""
+    laws = " or ".join(say("fit.brief", law=law["layers"]) for law in found["laws"])
+    known = {"laws": laws, "several": len(found["laws"]) > 1, "beyond": found["beyond"] > 1}
+    known["hours"] = found["budget"] == "hours"
+    own = _line("sure.own", **known) if laws else _line("sure.own-none")
+    kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
+    return replace(answer, screen=(own, *kept))
+
+
 def next_net(found: Mapping[str, Any]) -> str:
     """What the laws of somebody's own losses say of a net, beside published grids."""
     laws = [say(f"fit.{law['form']}", law=law["layers"]) for law in found["laws"]]
-    said = [say("next.laws", **{**found, "laws": " or ".join(laws)}) if laws else say("next.none")]
+    known = {**found, "laws": " or ".join(laws), "hours": found["budget"] == "hours"}
+    said = [say("next.laws" if laws else "next.none", **known)]
     if laws and found["beyond"] > 1:
         said.append(say("next.beyond", **found))
     return " ".join([*said, say("next.published", **found)])
@@ -1417,6 +1460,8 @@ def milliseconds(interval: tuple[float, float, float]) -> str:
 
 
 _SENTENCES = Sentences(
+    few=few_digits,
+    three=lambda number: few_digits(number, 3),
     percent=lambda share: f"{100 * share:.0f} %",
     factors=_factors,
     milliseconds=budgets.milliseconds,

@@ -23,6 +23,7 @@ own sums, torch.compile, and processes that a test starts.
 from __future__ import annotations
 
 import ctypes
+import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -235,13 +236,15 @@ def _by_name(original: dict[str, Any]) -> dict[str, Any]:
             output = "".join(x for x in letters if inputs.count(x) == 1)
         order = [*output, *(x for x in letters if x not in output)]
         size = dict(zip("".join(sides), operands[0].shape + operands[1].shape, strict=True))
+        # Said in full: of an empty array NumPy cannot tell what is left.
+        shape = [*(size[x] for x in output), math.prod(size[x] for x in order[len(output) :])]
         rows = [
             np.broadcast_to(
                 original["einsum"](f"{side}->{''.join(x for x in order if x in side)}", y).reshape(
                     [size[x] if x in side else 1 for x in order]
                 ),
                 [size[x] for x in order],
-            ).reshape([*(size[x] for x in output), -1])
+            ).reshape(shape)
             for side, y in zip(sides, operands, strict=True)
         ]
         return np.matmul(rows[0][..., None, :], rows[1][..., None])[..., 0, 0]

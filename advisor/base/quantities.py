@@ -106,9 +106,9 @@ def parse_milliseconds(text: str) -> Fraction:
 
 def parse_share(text: str, what: str = "utilisation") -> Fraction:
     """A share above 0 and at most 1: 40%, 0.4. The error for 40 says that 40% may be meant."""
-    return _quantity(
-        text, what, {"": 1, "%": Fraction(1, 100)}, (Fraction(1, 10**6), 1), "such as 40% or 0.4"
-    )
+    example = "up to 100%, such as 40% or 0.4"
+    units: dict[str, int | Fraction] = {"": 1, "%": Fraction(1, 100)}
+    return _quantity(text, what, units, (Fraction(1, 10**6), 1), example)
 
 
 def parse_ratio(text: str) -> int:
@@ -203,7 +203,7 @@ def _quantity(
     if value is not None and low <= value * units[unit] <= high:
         return value * units[unit]
     large = value * units[unit] > high if value is not None else "-" not in parts["power"]
-    if large and high == 1:
+    if large and high == 1 and not unit and value is not None and value <= 100:
         accepted = f"did you mean {text.strip()}%?"
     bound = f"more than {float(high):g}" if large else f"less than {float(low):g}"
     raise UsageError(f"{label} is {bound}; {accepted}")
@@ -280,6 +280,15 @@ def three_digits(number: float) -> str:
     """
     rounded = float(f"{number:.3g}")
     return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
+
+
+def few_digits(number: float, digits: int = 2) -> str:
+    """A number to so many digits, from 0.0001 to 1e15 without a power of ten.
+
+    >>> [few_digits(x) for x in (0.0374, 5.66, 99.7, 2_900_123)], few_digits(14.04, 3)
+    (['0.037', '5.7', '100', '2,900,000'], '14')
+    """
+    return f"{float(f'{number:.{digits}g}'):,.15g}"
 
 
 def plural(number: int, what: str) -> str:

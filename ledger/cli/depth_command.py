@@ -67,6 +67,8 @@ def depth(**given: Any) -> int:
             "depthlaw depth 3B --recipe"
         )
     own = _own_losses(answer, given["losses"])
+    if answer is not None and own is not None:
+        answer = words.with_losses(answer, own)
     if given["config"] is not None:
         if answer is None or answer.shape is None:
             raise UsageError(
@@ -108,10 +110,10 @@ def _own_losses(answer: Answer | None, file: Path | None) -> dict[str, Any] | No
     # NumPy and SciPy, which no other answer needs.
     from depthlaw.advisor.trades import layers_of
 
-    from ..functions.fit import fit
+    from ..functions.fit import fit_of_net
 
     net = layers_of((answer.instead or answer.shape).architecture)
-    return fit(file).next_net(12 * net.parameters / net.per_layer)
+    return fit_of_net(file).next_net(12 * net.parameters / net.per_layer)
 
 
 def _refuse_idle_output(given: Given) -> None:
@@ -200,6 +202,12 @@ def _write_config(architecture: Architecture, question: Question, given: Given) 
     """
     from depthlaw.advisor.huggingface import config_of
 
+    if question.mixer is not None:
+        raise UsageError(
+            f"--config would write a net with attention in every layer, and --mixer "
+            f"{question.mixer} asks for another; leave one of them out, or write the configuration "
+            "by hand"
+        )
     held = config_of(architecture)
     kind, name = held["model_type"], held["architectures"][0]
     for option, usual in (("norm", "post" if kind in _POST else "pre"), ("residual", "plain")):

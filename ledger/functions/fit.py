@@ -58,6 +58,7 @@ class LossFit(Report):
         within = rule_scores.interval(parameters)
         return {
             "parameters": parameters,
+            "budget": self.budget,
             "beyond": parameters / max((12 * o.volume for o in self.optima), default=math.inf),
             "laws": [{"form": law.form, "layers": law.depth(parameters)} for law in right],
             "rule": rule_scores.default_rule().depth(parameters),
@@ -111,6 +112,21 @@ class LossFit(Report):
         depths = ", ".join(f"{o.depth:.1f}" for o in self.optima if o.depth is not None)
         budgets = plural(len(self.optima), "budget")
         return f"{budgets}, best depths {depths}" if depths else f"{budgets}, no best depth"
+
+
+def fit_of_net(file: str | Path) -> LossFit:
+    """The same of nets of equal parameters and tokens, or of equal hours where no three depths have
+    these and the file says how long each training took.
+
+    Raises:
+        UsageError: as `fit`.
+    """
+    try:
+        return fit(file)
+    except UsageError:
+        if any(point.seconds is None for point in read(file).points):
+            raise
+    return fit(file, budget="hours")
 
 
 def fit(

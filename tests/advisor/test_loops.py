@@ -66,6 +66,11 @@ def test_a_looped_answer_names_one_source_and_exact_depths() -> None:
     assert not before.loops.values
     assert "loop-worth" not in before.warning_codes
     assert recommend("1B").loops is None
+    # What labs built is as large as the net with every pass counted, and so is the floor.
+    said = {each.code: each.text for each in answer.screen}
+    assert "2.45B, every pass counted" in said["built"]
+    assert "layers passed:" in said["layers"]
+    assert "this size" in {each.code: each.text for each in recommend("1B").screen}["built"]
 
 
 # --- hybrids --------------------------------------------------------------------------------------
@@ -85,6 +90,12 @@ def test_attention_layers_of_a_hybrid_keep_the_ratios_of_the_grid(size: str) -> 
     assert not h.atlas_class or h.atlas_class in atlas.classes()
     assert {reason.code for reason in h.reasons} >= {"recall", "place", "counts"}
     assert answer.shape == recommend(size).shape
+    # What is known is known of other nets, and the first screen says so.
+    unlike = {(said.slot, said.code) for said in answer.screen} - {
+        (said.slot, said.code) for said in recommend(size).screen
+    }
+    assert unlike == {("answer", "hybrid"), ("sure", "attention"), ("note", "attention")}
+    assert "if all are attention" in words.recipe(answer, 200).splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -115,31 +126,107 @@ class Init(SimpleNamespace):
         weight.append(f"xavier {gain:.4g}")
 
 
-def run_snippet(text: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the lines define, and what each weight of a net was filled with."""
+LLAMA = ("q", "k", "v", "o", "gate", "up", "down")
+
+
+def run_snippet(
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    layers: int = 0,
+    names: tuple[str, ...] = LLAMA,
+    stacks: tuple[str, ...] = ("model",),
+) -> dict[str, Any]:
+    """What the lines define, and what the weights of each name were filled with, in any layer."""
     torch = ModuleType("torch")
     torch.nn = SimpleNamespace(init=Init())  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
-    names = [f"{name}_proj.weight" for name in ("q", "k", "v", "o", "gate", "up", "down")]
-    weights: dict[str, list[str]] = {name: [] for name in names}
+    weights: dict[str, list[str]] = {
+        f"{stack}.layers.{layer}.block.{name}_proj.weight": []
+        for stack in stacks
+        for layer in range(layers)
+        for name in names
+    }
     defined: dict[str, Any] = {"net": SimpleNamespace(named_parameters=weights.items)}
-    exec(text, defined)
-    return defined | {"filled": {name[:-12]: filled for name, filled in weights.items()}}
+    try:
+        exec(text, defined)
+    except AssertionError:
+        assert not any(weights.values())
+        raise
+    filled = {name: [w for key, w in weights.items() if f".{name}_" in key] for name in names}
+    assert all(w == ws[0] for ws in filled.values() for w in ws)
+    return defined | {"filled": {name: ws[0] for name, ws in filled.items() if ws}}
 
 
 def test_the_lines_for_pytorch_set_what_the_advice_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    scaled = run_snippet(snippet(32, loops=4), monkeypatch)["filled"]
+    scaled = run_snippet(snippet(32, loops=4), monkeypatch, 8)["filled"]
     assert scaled["o"] == scaled["down"] == ["normal 0.00125"]
     assert scaled["q"] == scaled["up"] == []
-    post = run_snippet(snippet(24, NetKind(norm="post")), monkeypatch)
+    post = run_snippet(snippet(24, NetKind(norm="post")), monkeypatch, 24)
     assert post["filled"]["v"] == post["filled"]["down"] == [f"xavier {192**-0.25:.4g}"]
-    assert post["filled"]["q"] == ["xavier 1"]
+    assert post["filled"]["q"] == post["filled"]["gate"] == ["xavier 1"]
     assert post["after_branch"](lambda x: x / 2, 1.0, 0.5) == pytest.approx((48**0.25 + 0.5) / 2)
     lns = run_snippet(snippet(16, NetKind(norm="lns")), monkeypatch)
     assert lns["into_branch"](abs, -3.0, 9) == 1
     complete = run_snippet(snippet(24, NetKind("completep")), monkeypatch)
     assert complete["after_branch"](1.0, 3.0) == 2.5
     assert snippet(24, NetKind(residual="attnres")) == ""
+
+
+FUSED = ("qkv", "o", "gate_up", "down")
+
+
+@pytest.mark.parametrize(
+    ("text", "layers", "names", "stacks", "wrong"),
+    [
+        (snippet(12), 12, ("c_attn", "c", "c_fc"), ("model",), "0 matrices are called .o_proj"),
+        (snippet(12), 11, LLAMA, ("model",), "11 matrices are called .o_proj.weight, 12 layers"),
+        (snippet(32, loops=4), 32, LLAMA, ("model",), "32 matrices .* 8 layers"),
+        (snippet(12), 12, FUSED, ("model",), ""),
+        (snippet(24, NetKind(norm="post")), 24, FUSED, ("model",), "0 matrices are called .v_proj"),
+        (snippet(24, NetKind(norm="post")), 24, LLAMA[:4] + LLAMA[5:], ("model",), ""),
+        (snippet(12, experts=True), 24, LLAMA, ("model",), ""),
+        (snippet(12, experts=True), 11, LLAMA, ("model",), "11 matrices"),
+        (snippet(12, encoder_layers=12), 12, LLAMA, ("encoder", "decoder"), ""),
+        (
+            snippet(12, NetKind(norm="post"), encoder_layers=12),
+            12,
+            ("c", *LLAMA[1:]),
+            ("encoder", "decoder"),
+            "0 matrices of the encoder are called .q_proj",
+        ),
+    ],
+)
+def test_the_lines_for_pytorch_stop_where_names_or_layers_are_others(
+    text: str,
+    layers: int,
+    names: tuple[str, ...],
+    stacks: tuple[str, ...],
+    wrong: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is set then: run_snippet sees to that."""
+    if wrong:
+        with pytest.raises(AssertionError, match=wrong):
+            run_snippet(text, monkeypatch, layers, names, stacks)
+    else:
+        assert any(run_snippet(text, monkeypatch, layers, names, stacks)["filled"].values())
+
+
+def test_two_stacks_have_scales_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = snippet(6, NetKind(norm="post"), encoder_layers=12)
+    for stack, (layers, beta) in {
+        "encoder": (12, 0.87 * (12**4 * 6) ** (-1 / 16)),
+        "decoder": (6, (12 * 6) ** (-1 / 4)),
+    }.items():
+        # As if the other stack had no weights to fill.
+        alone = "\n".join(
+            line
+            for line in text.splitlines()
+            if not line.startswith(f'    "{"decoder" if stack == "encoder" else "encoder"}"')
+        )
+        filled = run_snippet(alone, monkeypatch, layers, stacks=(stack,))["filled"]
+        assert filled["v"] == filled["down"] == [f"xavier {beta:.4g}"]
+        assert filled["q"] == filled["gate"] == ["xavier 1"]
 
 
 def test_the_recipe_stands_behind_its_option(capsys: pytest.CaptureFixture[str]) -> None:

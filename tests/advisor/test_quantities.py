@@ -126,7 +126,7 @@ FACTORS = (
         (parse_milliseconds, "cannot read|unit", ("20/h",)),
         (parse_milliseconds, "not positive", ("0/s",)),
         (parse_share, "did you mean 40%", ("40",)),
-        (parse_share, "more than 1", ("140%",)),
+        (parse_share, "more than 1; give .* up to 100%", ("140%", "400%", "400", "1e999999")),
         (parse_ratio, "whole ratio", ("0", "3:2", "4:0", "4:1:1", LONG)),
         (parse_factor, "cannot read the factor", FACTORS),
         (parse_budget, "negative", ("-1.3B",)),

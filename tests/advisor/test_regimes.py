@@ -59,6 +59,22 @@ def test_tokens_are_placed_among_those_of_the_grids(
         assert "start at 5.7" in as_text(found)
 
 
+def test_few_tokens_are_repeated_ones_below_every_grid_alone() -> None:
+    """Below the grids nearest in size, but not below all, nothing is said of repeated data."""
+    for size, tokens in (("126M", 2.52e9), ("10M", 8e8)):
+        found = recommend(size, tokens=tokens)
+        data = found.data
+        assert data.place == "below"
+        assert data.fewest < data.each < data.covered.least
+        assert "tokens-below" in found.warning_codes
+        assert "repeated" not in {*found.warning_codes, *found.doubt_codes}
+        assert "repeated" in codes(size, tokens=tokens, epochs=2)
+        few = found.warnings[found.warning_codes.index("tokens-below")]
+        yours, theirs = (float(number) for number in re.findall(r"\b\d+\b", few))
+        assert yours < theirs
+        assert yours == pytest.approx(data.each, rel=0.05)
+
+
 def test_epochs_are_paid_for_and_nothing_without_tokens() -> None:
     once, often = (recommend("1B", tokens="1B", epochs=n) for n in (1, 8))
     assert often.training_flops == pytest.approx(8 * once.training_flops)

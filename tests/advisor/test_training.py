@@ -1,6 +1,7 @@
 """Memory and time of a training on each GPU, against papers, programs, schedules and trainings."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -392,3 +393,49 @@ def test_without_tokens_twenty_a_parameter_are_said() -> None:
     plans = [recommend(size, gpu="H100", gpus=64).training for size in ("1B", "8B", "70B")]
     assert [cost.fits for cost in plans] == [True] * 3
     assert [cost.plan.zero for cost in plans] == sorted(cost.plan.zero for cost in plans)
+
+
+def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:
+    """At a utilisation, hours over those given are the ratio of what is counted to 6 N D."""
+    asked = {"gpu": "H100", "gpus": 64, "hours": 336}
+    stated = recommend("3B", **asked, utilisation=0.4)
+    cost, ratio = stated.training, stated.flops.training * stated.tokens / stated.training_flops
+    assert ratio > 1.2
+    assert cost.over == pytest.approx((336 * (ratio - 1),) * 3)
+    assert (cost.kept, cost.given) == ("no", 336)
+    said = " ".join(words.as_text(stated).split())
+    assert f"misses the 14 days given by {336 * (ratio - 1) / 24:.1f} days. The budget" in said
+    published = recommend("8B", **asked)
+    low, middle, high = published.training.hours
+    assert low < 336 < middle < high
+    text = " ".join(words.as_text(published).split())
+    assert f"given by {(middle - 336) / 24:.1f} days; the shortest is inside" in text
+    kept = {
+        tokens: recommend("8B", **asked, tokens=tokens).training.kept
+        for tokens in (3e11, 336 * published.tokens / (middle + 1))
+    }
+    assert [*kept.values()] == ["yes", "likely"]
+    open_ended = recommend("3B", gpu="H100", gpus=64)
+    assert (open_ended.training.over, open_ended.training.kept) == (None, None)
+    assert "The budget counts" not in words.as_text(open_ended)
+
+
+def test_devices_that_change_the_heads_alone_are_named_among_the_changes() -> None:
+    free, tensor = recommend("3B"), recommend("3B", tensor=8)
+    assert (free.layers, free.width) == (tensor.layers, tensor.width)
+    assert free.heads < tensor.heads
+    fixed = recommend("3B", tensor=8, layers=31, width=2560)
+    for found in (tensor, fixed):
+        said = {each.code: each.text for each in found.screen if each.slot == "change"}
+        assert f"Without --tensor: {free.heads} heads of 128 on 4" in said["heads"]
+        assert "same" not in said
+    unmoved = recommend("3B", layers=31, width=2560)
+    assert "same" in {each.code for each in unmoved.screen}
+    assert "heads" not in {each.code for each in recommend("3B", tensor=2).screen}
+
+
+def test_a_long_training_is_said_in_one_style() -> None:
+    said = words.as_text(recommend("70B", gpu="H100", tokens=1.5e14))
+    time = re.search(r"tokens\s+take\s+([\d,]+)\s+days\s+\(([\d,]+)\s+to\s+([\d,]+)\)", said)
+    low, middle, high = (int(time[k].replace(",", "")) for k in (2, 1, 3))
+    assert 10**6 < low < middle < high

@@ -333,7 +333,19 @@ def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(tmp_path: Path, 
         )
         for section in (run(command, "--help") for command in ("depth", "sweep"))
     )
-    assert depth == sweep != set()
+    # A range of sizes has no mixer.
+    assert depth == sweep | {"--mixer"} != {"--mixer"}
+
+
+def test_a_hybrid_is_not_written_as_a_net_of_attention(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "h.json"
+    assert main(["depth", "1B", "--mixer", "hgrn2", "--config", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "--mixer hgrn2 asks for another" in said
+    assert said.count("\n") == 1
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])

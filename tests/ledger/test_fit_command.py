@@ -153,5 +153,34 @@ def test_at_equal_hours_the_best_depth_is_another_and_the_next_net_is_named(
     (law,) = (law for law in own["laws"] if law["form"] == "power")
     assert law["layers"][1] == pytest.approx((own["parameters"] / 12 / 400) ** (1 / 3), rel=0.1)
     assert "none is asked for" in refused("depth --task hops --hops 3 --losses", path)
+    # How sure opens with it, and what would change the answer no longer asks for losses.
+    (without, _), (screen, own) = (
+        (found["answer"]["screen"], found["losses"])
+        for found in (depthlaw("depth 3B --json", *more).data for more in ((), ("--losses", path)))
+    )
+    assert [each["code"] for each in without].count("measure") == 1
+    assert "measure" not in {each["code"] for each in screen}
+    sure = next(each for each in screen if each["slot"] == "sure")
+    assert sure["code"] == "own"
+    assert ("by two laws" in sure["text"]) == (len(own["laws"]) == 2)
+    assert sure["text"].endswith(", EXTRAPOLATED.") == (own["beyond"] > 1)
+    for law in own["laws"]:
+        assert "{1:.0f} ({0:.0f} to {2:.0f})".format(*law["layers"]) in sure["text"]
+    # A file of equal hours alone is read at equal hours, as fit --budget hours reads it.
+    timed = tmp_path / "timed.csv"
+    timed.write_text("\n".join(lines[:1] + lines[3::3]) + "\n", encoding="utf-8")
+    assert "no three depths have equal parameters and tokens" in refused("fit", timed)
+    own = depthlaw("depth 60M --json --losses", timed).data["losses"]
+    assert own["budget"] == "hours"
+    (law,) = (law for law in own["laws"] if law["form"] == "power")
+    clocked = (own["parameters"] / 12 / 400) ** (1 / 3) * math.exp(-0.5)
+    assert law["layers"][1] == pytest.approx(clocked, rel=0.1)
+    assert "your losses, at equal hours, ask for" in " ".join(
+        depthlaw("depth 60M --losses", timed).out.split()
+    )
+    untimed = tmp_path / "untimed.csv"
+    rows = [line.rpartition(",")[0] for line in timed.read_text(encoding="utf-8").splitlines()]
+    untimed.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert "no three depths have equal parameters" in refused("depth 60M --losses", untimed)
     flat = table(tmp_path / "flat.csv", ((1e6, d, 2.5 + 0.1 * d, 0) for d in (1, 2, 4, 8, 16)))
     assert "column hours or seconds" in refused("fit --budget hours", flat)

@@ -97,6 +97,15 @@ def results(library: str, name: str, grad: bool, dtype: str) -> Any:
     return found.reshape(-1, found.shape[-1] if found.ndim > 1 else 1)
 
 
+@pytest.mark.parametrize("kind", ["exact", "perturbed"])
+def test_products_of_nothing_are_what_they_are_without(kind: str) -> None:
+    """A minimiser that ends where it starts asks for them."""
+    none, some = np.zeros((0, 3)), np.zeros((2, 0))
+    with arithmetic(kind):
+        assert np.einsum("ij,ij->i", none, none).shape == (0,)
+        assert (np.einsum("ij,kj->ik", some, some) == np.zeros((2, 2))).all()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @each_operation
 def test_exact_products_of_equal_rows_are_equal(
