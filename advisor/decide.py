@@ -761,6 +761,7 @@ def given_net(
     resolved = resolve(
         replace(sized, memory=None, milliseconds=None, kv_bytes=None, layer_milliseconds=None),
         Constraints(),
+        a,
     )
     return a, replace(resolved, target=Target(float(counts.total)), budget=sized)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
 from .base.quantities import binary, few_digits, plural, size
-from .budgets import idle_gpu, serving_note
+from .budgets import idle_gpu, serving_note, trains
 from .claim_verdicts import about, title, verdict
 from .counting import by_part, count, flops, kv_numbers, memory, per_layer
 from .decide import (
@@ -203,6 +203,10 @@ def hybrid_answer(
     net = Candidate(a, count(a), say("why.given"), None, given, a.layer_kinds, by_part(a))
     codes, verdicts = _parted(_hybrid_verdicts(a, resolved))
     note = serving_note(resolved.budget, c, a)
+    coded = [("configuration", remark) for remark in a.remarks]
+    if trains(resolved.budget):
+        coded.append(_coded("warning.training-kinds"))
+    warning_codes, warnings = _parted(coded)
     name = a.name or a.family or "the given net"
     return Answer(
         say("question.net", name=name, a=a, parameters=net.counts.total),
@@ -210,8 +214,8 @@ def hybrid_answer(
         given=net,
         verdicts=verdicts,
         verdict_codes=codes,
-        warnings=a.remarks,
-        warning_codes=("configuration",) * len(a.remarks),
+        warnings=warnings,
+        warning_codes=warning_codes,
         tokens=resolved.tokens,
         training_flops=resolved.flops,
         hours=resolved.hours,
@@ -782,7 +786,10 @@ def _training(d: Decision) -> TrainingCost | None:
 def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
     """What a plan does not fit, unless no plan would, and what it does not divide."""
     if cost.fits is False and not hopeless:
-        yield _coded("warning.training-plan", cost=cost, chosen=bool(cost.chosen))
+        parts = "tensor", "pipeline", "zero", "recompute"
+        kept = [f"--{name}" for name in parts if name not in cost.chosen]
+        kept += ["--microbatch"] * (cost.plan.microbatch > 1)
+        yield _coded("warning.training-plan", cost=cost, kept=kept)
     if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
         losses = [f"{share:.0%} on the {name}" for name, share in cost.lost_over_8.items()]
         yield _coded("warning.plan-machine", losses=losses)
@@ -1208,8 +1215,9 @@ def _training_time(cost: TrainingCost) -> Iterator[str]:
 def _times_by(cost: TrainingCost) -> str:
     """By what the times of a training are known."""
     if cost.efficiencies:
-        alone = len(cost.efficiencies.sources) == 1
-        return say("training.published", e=cost.efficiencies, alone=alone)
+        e = cost.efficiencies
+        span = e.high if round(100 * e.high) > round(100 * e.low) else None
+        return say("training.published", e=e, span=span, alone=len(e.sources) == 1)
     low, middle, high = cost.utilisation
     code = "training.stated" if low == high else "training.measured"
     return say(code, share=middle, kernels=cost.step.kernels / cost.step.seconds or None)
