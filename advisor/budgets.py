@@ -1,7 +1,8 @@
 """What somebody has (parameters, FLOPs, GPU-hours, tokens, memory, milliseconds) as one size.
 
 Training FLOPs are C = 6 N D for N active parameters and D tokens (Kaplan et al. 2020,
-arXiv:2001.08361; recalled). For a net with tied embeddings that is the count of its matrix products
+arXiv:2001.08361; recalled), where those of looped layers count as often as a token passes them
+(derived). For a net with tied embeddings that is the count of its matrix products
 without attention (derived; a test counts them). Where tokens are open, D = 20 N, a rule of thumb
 for the least loss of dense nets at given FLOPs (Hoffmann et al. 2022, arXiv:2203.15556; recalled).
 """
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from .architecture import Architecture
 from .base.quantities import LEAST, MOST, UsageError, binary, shown, size
-from .counting import count, kv_numbers
+from .counting import count, kv_numbers, passed
 from .hardware import gpu, slowest_with
 from .latency import REACH, Fit
 from .shapes import (
@@ -76,6 +77,8 @@ class Budget:
     microbatch: int | None = None  # sequences
     batch: int | None = None  # sequences of a step
     expert_parallel: int | None = None  # GPUs among which the experts of a layer are divided
+    tensor: int | None = None  # what Constraints has, where it is demanded, be it 1
+    pipeline: int | None = None
     measured: Fit | None = None  # milliseconds of a training step, at that batch
 
     @property
@@ -147,11 +150,10 @@ class Resolved:
 
 
 def read_bytes(a: Architecture, bytes_per_weight: float) -> float:
-    """Bytes of weights that are read to write one token: all active ones but an input table that
-    the output layer does not use, of which one row is read.
+    """Bytes of weights that are read to write one token: all active ones, at each pass of looped
+    layers again, but an input table that the output layer does not use, of which one row is read.
     """
-    counts = count(a)
-    return bytes_per_weight * (counts.active - (0 if a.tied else counts.embedding))
+    return bytes_per_weight * (passed(a) - (0 if a.tied else count(a).embedding))
 
 
 def _read_ms(b: Budget, a: Architecture, read: float) -> float:
@@ -181,12 +183,15 @@ def _gb(number: float) -> str:
     return f"{number / 1e3:.3g} kB"
 
 
-def resolve(budget: Budget, constraints: Constraints) -> Resolved:
+def resolve(budget: Budget, constraints: Constraints, net: Architecture | None = None) -> Resolved:
     """The size that a budget asks for, what training it takes, and the limits.
 
     A given size is the target. Else FLOPs and tokens give C / (6 D), FLOPs alone sqrt(C / 120),
     tokens alone D / 20 active parameters; else the largest size that keeps the limits of memory and
-    bandwidth.
+    bandwidth. For FLOPs, parameters of looped layers count as often as a token passes them.
+
+    Args:
+        net: whose active parameters the budget names, where it is known.
 
     Raises:
         UsageError: where nothing gives a size, what is given contradicts itself, or no shape of the
@@ -221,35 +226,38 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
     tokens, needed, each = budget.seen, have, None
     if have is not None or tokens is not None:
         active = target.value * _share(target, constraints, "active")
-        per_token = FLOPS_PER_PARAMETER_AND_TOKEN * active
+        used = passed(net) if net else _passed(target, constraints)
+        per_token = FLOPS_PER_PARAMETER_AND_TOKEN * used
+        looped = constraints.loops > 1 or (net is not None and net.own_layers < net.layers)
+        counted = f"{size(used)} {'parameters passed' if looped else 'active parameters'}"
         if tokens is None and have is not None:
             tokens = have / per_token
             if tokens < 1:
                 raise UsageError(
                     f"{have:.3g} training FLOPs do not pay for one token: "
-                    f"{size(active)} active parameters take {per_token:.3g} FLOPs a "
+                    f"{counted} take {per_token:.3g} FLOPs a "
                     "token (6 N); give more FLOPs or a smaller net"
                 )
             if budget.size:
                 notes.append(
-                    f"at 6 FLOPs per active parameter and token, that is {size(tokens)} tokens, "
-                    f"{tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} give dense "
-                    "nets the least loss at these FLOPs"
+                    f"at 6 FLOPs per {_counted(used, looped)} and token, that is {size(tokens)} "
+                    f"tokens, {tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} "
+                    "give dense nets the least loss at these FLOPs"
                 )
         elif tokens is not None:
             needed = per_token * tokens
             if have is not None and needed > have * (1 + _AGREE):
-                product = have / FLOPS_PER_PARAMETER_AND_TOKEN
+                allowed = target.value * have / needed
                 raise UsageError(
-                    f"{size(active)} active parameters on {size(tokens)} tokens take "
+                    f"{counted} on {size(tokens)} tokens take "
                     f"{needed:.3g} FLOPs (6 N D), more than the {have:.3g} that are given; they "
-                    f"allow {size(product / active)} tokens, or {size(product / tokens)} parameters"
+                    f"allow {size(have / per_token)} tokens, or about {size(allowed)} parameters"
                 )
             if have is None or needed < have / (1 + _AGREE):
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(
                     f"{size(tokens)} tokens take {needed:.3g} FLOPs{rest}, at 6 per token and each "
-                    f"of {size(active)} active parameters"
+                    f"of {counted}"
                 )
         each = None if tokens is None else tokens / active
     hours = None
@@ -332,6 +340,12 @@ def idle_gpu(b: Budget) -> bool:
     return b.gpu is not None and not (known or serves)
 
 
+def trains(b: Budget) -> bool:
+    """Whether the GPU of a budget is one to train on, and not to serve on."""
+    serves = b.milliseconds is not None and not (b.hours or b.flops or b.tokens)
+    return b.gpu is not None and gpu(b.gpu).flops is not None and not serves
+
+
 def _training_flops(b: Budget, notes: list[str]) -> float | None:
     """The FLOPs that may be spent, None where nothing says."""
     if b.gpu is None or b.hours is None:
@@ -368,19 +382,20 @@ def _trainer(name: str) -> tuple[str, float]:
 
 def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
     of: Measure = "active" if c.experts else "total"
-    per_token, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
-    if have is not None and b.seen is not None:
-        implied = have / (per_token * b.seen)
-        each = f"{b.seen / implied:.3g} tokens for each"
-        notes.append(
-            f"at 6 FLOPs per active parameter and token: {size(implied)} active parameters, {each}"
-        )
-        return Target(implied, of)
+    ratio = TOKENS_PER_PARAMETER
     if have is not None:
-        implied = math.sqrt(have / (per_token * ratio))
+        implied = _paid(have, b.seen, of, c)
+        used = _counted(_passed(Target(implied, of), c), c.loops > 1)
+        if b.seen is not None:
+            each = f"{b.seen / implied:.3g} tokens for each"
+            notes.append(
+                f"at 6 FLOPs per {used} and token: {size(implied)} active parameters, {each}"
+            )
+            return Target(implied, of)
+        pair = f"{used} and token" if c.loops > 1 else "pair"
         notes.append(
             f"dense nets have the least loss at {ratio} tokens a parameter: {size(implied)} "
-            f"parameters, {size(ratio * implied)} tokens, at 6 FLOPs for each pair"
+            f"parameters, {size(ratio * implied)} tokens, at 6 FLOPs for each {pair}"
         )
         return Target(implied, of)
     if b.tokens is not None:
@@ -407,6 +422,24 @@ def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[st
     return Target(largest * (1 - _MARGIN))
 
 
+def _paid(have: float, tokens: float | None, of: Measure, c: Constraints) -> float:
+    """The size that FLOPs train on so many tokens, by default 20 for each parameter."""
+    pairs = have / FLOPS_PER_PARAMETER_AND_TOKEN
+    high = pairs / tokens if tokens else math.sqrt(pairs / TOKENS_PER_PARAMETER)
+    low = high / c.loops
+    while high > 1.0005 * low:
+        middle = math.sqrt(low * high)
+        seen = tokens or TOKENS_PER_PARAMETER * middle
+        kept = _passed(Target(middle, of), c) * seen <= pairs
+        low, high = (middle, high) if kept else (low, middle)
+    return low
+
+
+def _counted(used: float, looped: bool) -> str:
+    """What 6 FLOPs a token are for."""
+    return f"parameter passed ({size(used)})" if looped else "active parameter"
+
+
 # --- limits ---------------------------------------------------------------------------------------
 
 
@@ -424,6 +457,15 @@ def _share(target: Target, c: Constraints, of: Measure) -> float:
         return 1.0
     shape = _at_aspect(target, c, _ASPECT) or shapes(target, c)[0]
     return measure(shape.architecture, of) / shape.value
+
+
+def _passed(target: Target, c: Constraints) -> float:
+    """The active parameters of a target, looped ones as often as a token passes them, at a shape
+    of ordinary proportions."""
+    if c.loops == 1:
+        return target.value * _share(target, c, "active")
+    shape = _at_aspect(target, c, _ASPECT) or shapes(target, c)[0]
+    return target.value * passed(shape.architecture) / shape.value
 
 
 def _keeps(done: Resolved, c: Constraints, aspects: tuple[float, ...]) -> bool:

@@ -147,6 +147,21 @@ def count(a: Architecture) -> Count:
     return Count(total, total - outside, active, embedding)
 
 
+def passed(a: Architecture) -> int:
+    """The parameters that a token uses, those of looped layers as often as it passes them.
+
+    >>> once = Architecture(4, 8, 2, 16, 10, tied=True)
+    >>> passed(once) == count(once).active == passed(once.with_(unique_layers=1))
+    True
+    """
+    again = sum(
+        (w.passes - w.active) * math.prod(w.shape)
+        for w in by_place(a)["layers"]
+        if w.passes > w.active
+    )
+    return count(a).active + again
+
+
 def by_part(a: Architecture) -> dict[str, int]:
     """All parameters by what they are of: a role, or the kind of a part that mixes tokens.
 

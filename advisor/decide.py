@@ -227,7 +227,11 @@ def ladder_for(
 
     def inside(total: float) -> range:
         depths = _depths_of(total, constraints, known_by, each)
-        return range(depths.low, depths.high + 1) if depths else range(0)
+        if depths is None:
+            return range(0)
+        usual = math.floor(chosen.depth(*_usual_size(total, constraints)))
+        low = min(depths.low, usual) if constraints.latency_matters else depths.low
+        return range(low, depths.high + 1)
 
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
@@ -292,13 +296,19 @@ def depths_within(
 def _depths_of(
     total: float, constraints: Constraints, known_by: int | None, each: float | None
 ) -> Interval | None:
+    size, one = _usual_size(total, constraints)
+    return interval(size, one, net_kind(constraints), known_by=known_by, each=each)
+
+
+def _usual_size(total: float, constraints: Constraints) -> tuple[float, float]:
+    """The parameters of all layers, and those of one per squared width, of a net of d = 64 L of so
+    many in all."""
     target = Target(total)
     # Neither a demanded depth nor how a layer is divided says anything about the size.
     t = template(target, without(undivided(constraints), "layers"))
     depth = depth_at_aspect(target, t, _ASPECT)
     one = squares(t, depth, _ASPECT * depth)
-    size = one * _ASPECT**2 * depth**3
-    return interval(size, one, net_kind(constraints), known_by=known_by, each=each)
+    return one * _ASPECT**2 * depth**3, one
 
 
 # --- a size ---------------------------------------------------------------------------------------
@@ -579,7 +589,7 @@ def _fast(case: Case, a: Architecture, reason: Reason) -> Architecture | None:
     if reason.kind != "rule" or case.model is not None or c.latency_matters:
         return None
     shallow = replace(c, latency_matters=True)
-    rung = ladder_for(shallow, target.of, case.known_by).at(target.value)
+    rung = ladder_for(shallow, target.of, case.known_by, case.each).at(target.value)
     other = rung and rung.architecture
     return other if other and other.layers < a.layers and not broken_limits(case, other) else None
 
@@ -751,6 +761,7 @@ def given_net(
     resolved = resolve(
         replace(sized, memory=None, milliseconds=None, kv_bytes=None, layer_milliseconds=None),
         Constraints(),
+        a,
     )
     return a, replace(resolved, target=Target(float(counts.total)), budget=sized)
 

@@ -312,6 +312,19 @@ def loss_grids(
     return tuple(g for same in by_nets.values() for g in _at_tokens(same, each))
 
 
+def sizes_compared(known: Iterable[Grid]) -> tuple[float, float]:
+    """The least and the greatest net of grids, in parameters as their budget counts them.
+
+    Raises:
+        ValueError: for grids without sizes.
+
+    >>> sizes_compared(loss_grids())
+    (22621952.0, 1769627136.0)
+    """
+    sizes = [cell.size for grid in known for cell in grid.cells if cell.size]
+    return min(sizes), max(sizes)
+
+
 def _compares_losses(grid: Grid) -> bool:
     return grid.scored and grid.is_loss and grid.budget == "nonembedding" and grid.has_widths
 

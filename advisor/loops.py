@@ -2,7 +2,8 @@
 depths in loops that the atlas has.
 
 N_once parameters are passed once and N_rec in every one of r passes; the law makes of them
-N_once + r^phi N_rec parameters of a plain net of equal loss, all without embeddings.
+N_once + r^phi N_rec parameters of a plain net of equal loss, all without embeddings by our
+reading.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class PublishedLoop(NamedTuple):
     tokens: float | None
     parameters: float | None  # by the law; None where its parts are not published
     equal: float | None  # of the plain net that its source calls equal
+    with_embeddings: bool  # so counted, unlike the parts of the looped net
     by: str  # in what: loss or benchmarks; empty for nothing
     exponent: float | None  # with which the law would say what was published
     extrapolated: bool
@@ -98,8 +100,8 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
 
 def implied_exponent(row: dict[str, str]) -> float | None:
     """The exponent with which the law says that a net equals a plain one of the size published, if
-    one is."""
-    if not row["equal"]:
+    one is in the count of the parts."""
+    if not row["equal"] or row["counts"] == "with embeddings":
         return None
     gained = (float(row["equal"]) - float(row["once"])) / float(row["recurrent"])
     return math.log(gained) / math.log(float(row["loops"]))
@@ -111,6 +113,7 @@ def _published(row: dict[str, str]) -> PublishedLoop:
     if row["recurrent"]:
         size = float(row["once"]) + passes ** float(law["exponent"]) * float(row["recurrent"])
     tokens, equal = (float(row[name]) if row[name] else None for name in ("tokens", "equal"))
-    known = (tokens, size, equal, row["by"], implied_exponent(row))
+    whole = row["counts"] == "with embeddings"
+    known = (tokens, size, equal, whole, row["by"], implied_exponent(row))
     last = (row["source"], row["wording"], row["note"])
     return PublishedLoop(row["name"], passes, *known, passes > int(law["most_loops"]), *last)

@@ -58,7 +58,9 @@ def answer_to(
     """The answer to a question, whose options come before those of a Budget and of Constraints."""
     spent, known_by, net = question.of(Budget), question.known_by, _given(question)
     config = None if net is None else net.architecture
-    have = replace(budget or Budget(), **spent) if budget or spent else None
+    have = None
+    if budget or spent.keys() - {"tensor", "pipeline"}:  # which alone are demands on a shape
+        have = replace(budget or Budget(), **spent)
     demanded = replace(constraints or Constraints(), **question.of(Constraints))
     if have is not None or config is not None:
         oldest = min(r.year for r in rules() if r.recommends)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from . import laws
 from .budgets import TOKENS_PER_PARAMETER
-from .grids import STANDARD, Covered, Grid, grids, loss_grids, tokens_covered
+from .grids import STANDARD, Covered, Grid, grids, loss_grids, sizes_compared, tokens_covered
 from .hardware import devices, gpu
 from .rule_scores import TOLERANCE
 from .rules import rule
@@ -128,7 +128,7 @@ class Beyond(NamedTuple):
     high: int
     shapes: int
     rule: int  # layers
-    measured: float  # parameters without embeddings of the largest nets of a grid, as layers go
+    measured: float  # parameters without embeddings of the largest net whose loss was compared
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -147,11 +147,12 @@ def beyond(
         recipes: published models of about the size, each shape once.
     """
     depths = sorted(m.layers for m in recipes)
-    largest = max((g.volume for g in loss_grids(known_by)), default=math.inf)
+    known = loss_grids(known_by)
+    largest = max((g.volume for g in known), default=math.inf)
     if seen.parameters / seen.per_layer <= largest or len(depths) < 2:
         return None
     low, _, high = quantiles(depths, n=4, method="inclusive")
-    measured = largest * seen.per_layer
+    measured = sizes_compared(known)[1]
     return Beyond(round(low), round(high), len(depths), round(layers), measured)
 
 

@@ -27,7 +27,17 @@ from typing import Literal, NamedTuple, get_args
 
 from . import laws
 from .base.quantities import plural
-from .grids import NEAR, SIZE_EXPONENT, STANDARD, Grid, NetKind, grids, least_ratio, loss_grids
+from .grids import (
+    NEAR,
+    SIZE_EXPONENT,
+    STANDARD,
+    Grid,
+    NetKind,
+    grids,
+    least_ratio,
+    loss_grids,
+    sizes_compared,
+)
 from .models import Model, models
 from .rules import Rule, family, mup_held, rule, rules
 
@@ -109,8 +119,11 @@ class Interval:
     # at the deep end, of smaller ones at the shallow end. What lies between is not known.
     too_deep: int | None = None
     too_shallow: int | None = None
-    # The least and the greatest 12 L d^2 of the nets whose losses were compared.
+    # The least and the greatest net whose losses were compared, in parameters without embeddings.
     sizes: tuple[float, float] | None = None
+    # On which side of them the size lies: "above" or "below", by L d^2. Of a size among them that
+    # is extrapolated "kind": they are of other nets.
+    side: Literal["", "above", "below", "kind"] = ""
 
     @property
     def ends(self) -> str:
@@ -608,6 +621,9 @@ def interval(
     elif NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         notes.append("measured on standard nets")
         extrapolated = True
+    side: Literal["", "above", "below", "kind"] = "kind" if extrapolated else ""
+    if not ends[0][0] <= volume <= ends[-1][0]:
+        side = "above" if volume > ends[-1][0] else "below"
     least = max(1, shallow.least)
     most = max(least, deep.most)
     above = (d.most + 1 for v, _, d in ends if d.crossed and v >= volume * (1 - 1e-9))
@@ -624,7 +640,8 @@ def interval(
         too_shallow is None or too_shallow < least - 1,
         too_deep,
         too_shallow,
-        (12 * ends[0][0], 12 * ends[-1][0]),
+        sizes_compared(known),
+        side,
     )
 
 
@@ -663,6 +680,31 @@ def contradicting(
         if 1 / NEAR <= g.volume / volume <= NEAR and g.at(layers, g.share) > 0.5
     )
     return tuple(dict.fromkeys(sources))
+
+
+def contradicting_range(
+    within: Interval,
+    parameters: float,
+    per_layer: float = 12.0,
+    known_by: int | None = None,
+) -> tuple[Contradiction, ...]:
+    """What sources other than its own have against either end of a range: those whose beaten net
+    has a depth inside it. Sizes as in `contradicting`.
+
+    >>> print(contradicting_range(interval(6e9, 11.5), 6e9, 11.5)[0])
+    Depth Delusion: 32 layers beat 64
+    """
+    ends = (
+        contradicting(parameters, end, per_layer, known_by) for end in (within.low, within.high)
+    )
+    return tuple(
+        dict.fromkeys(
+            against
+            for found in ends
+            for against in found
+            if against.source not in within.sources and within.place(against.beaten) == "inside"
+        )
+    )
 
 
 # --- what came later ------------------------------------------------------------------------------

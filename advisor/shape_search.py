@@ -77,7 +77,8 @@ class Ladder:
         depth: the rule, from the parameters of all layers and those of one per squared width. A
             token's own count: active ones, and looped layers as often as they are passed.
         of: the count that sizes are given by.
-        at_least: take the next legal depth that is not below the rule, instead of the nearest.
+        at_least: take the next legal depth that is not below the rule, instead of the nearest, and
+            none below those of `inside`, unless depth or width is demanded.
         inside: the depths of nets of so many parameters in all that may stand in where none near
             the rule can be built.
     """
@@ -170,7 +171,22 @@ class Ladder:
             if shape is None or shape.architecture.aspect > MOST_ASPECT:
                 return 0
             place -= 1
+        while place + 1 < len(depths):
+            shape = nearest(target, t, depths[place])
+            deeper = nearest(target, t, depths[place + 1])
+            if shape is None or deeper is None or not self._below(shape.architecture):
+                break
+            place += 1
         return depths[place]
+
+    def _below(self, a: Architecture) -> bool:
+        """Whether a net is less deep than those that may stand in, and than legal ones, where none
+        such is taken."""
+        c = self.constraints
+        if not self.at_least or c.width is not None or c.layers is not None:
+            return False
+        least, deepest = self.inside(measure(a, "total")).start, legal_depths(c, 1, DEEPEST)[-1]
+        return a.layers < min(least, deepest)
 
     def _rung_aimed_at(self, k: int) -> Rung | None:
         target, budget = _target(k, self.of), self._depth(k)
@@ -179,7 +195,7 @@ class Ladder:
             return None
         first, last = sorted((k, _aim(own.value)))
         stays = all(self._depth(aim) == budget for aim in range(first, last + 1))
-        if own.fits and stays:
+        if own.fits and stays and not self._below(own.architecture):
             return Rung(round(own.value), own.architecture)
         near = []
         for shape in self._shapes(target, self._near(budget), budget):
@@ -202,6 +218,8 @@ class Ladder:
         shape = reached[0] if reached else min(near, key=lambda shape: abs(shape.mismatch))
         a = shape.architecture
         far = a.layers not in self._near(budget)
+        if self._below(a):
+            return None
         if abs(math.log(shape.value / target.value)) > _OFF or (
             far and a.layers not in self.inside(measure(a, "total"))
         ):

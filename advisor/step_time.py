@@ -23,7 +23,7 @@ from .counting import flops
 from .hardware import Hardware, gpu
 from .models import architecture, model
 from .shapes import stages
-from .training_memory import ParallelPlan, divides, training_memory
+from .training_memory import ParallelPlan, Recompute, divides, training_memory
 
 # Bytes of a number in an all-reduce.
 _SIZE = 2
@@ -136,9 +136,9 @@ class PublishedTraining(NamedTuple):
     name: str
     net: Architecture
     device: Hardware
-    plan: ParallelPlan
+    plan: ParallelPlan | None  # None: not published
     seconds: float | None  # of a step
-    efficiency: float | None  # of its products, by `efficiency_of`
+    efficiency: float | None  # of its products, by `efficiency_of`; None without a plan
     memory: float | None  # bytes on the fullest GPU, as its program or driver says
     fits: bool  # False: it ran out of memory
     year: int  # of publication
@@ -175,11 +175,13 @@ def _run(row: dict[str, str]) -> PublishedTraining:
         net = Architecture(**sizes, gated=row["matrices"] == "3", tied=row["tied"] == "yes")
     numbers = (f.name for f in fields(ParallelPlan) if str(f.type).startswith("int"))
     given: dict[str, Any] = {name: whole(name) for name in numbers if row[name]}
-    plan = ParallelPlan(
-        **given,
-        recompute=row["recompute"],  # type: ignore[arg-type]
-        sequence=row["sequence"] == "yes",
-    )
+    plan = None
+    if row["recompute"]:
+        plan = ParallelPlan(
+            **given,
+            recompute=row["recompute"],  # type: ignore[arg-type]
+            sequence=row["sequence"] == "yes",
+        )
     device, seconds = gpu(row["gpu"]), float(row["seconds"]) if row["seconds"] else None
     return PublishedTraining(
         row["set"],
@@ -188,7 +190,7 @@ def _run(row: dict[str, str]) -> PublishedTraining:
         device,
         plan,
         seconds,
-        None if seconds is None else efficiency_of(net, plan, device, seconds),
+        None if seconds is None or plan is None else efficiency_of(net, plan, device, seconds),
         float(row["gibibytes"]) * 2**30 if row["gibibytes"] else None,
         row["fits"] == "yes",
         int(row["year"]),
@@ -208,28 +210,35 @@ class Efficiencies(NamedTuple):
     nets: int
     sources: tuple[str, ...]
     family: str  # of the GPU; empty: those of all, since none is known on this one
+    recompute: str  # what they computed again; empty: whatever, since none is known like that
 
 
 def efficiencies(
-    device: Hardware, but: str = "", known_by: int | None = None
+    device: Hardware,
+    but: str = "",
+    known_by: int | None = None,
+    recompute: Recompute | None = None,
 ) -> Efficiencies | None:
     """The efficiencies of published trainings on a device's kind; of all where there is none; None
-    where none was published by a year.
+    where none with a plan was published by a year.
 
     Args:
         but: a source that is left out.
+        recompute: of those on that kind of GPU only the ones that compute this again, if any do.
     """
     known = [
         run
         for run in training_runs()
-        if run.seconds is not None and run.set != but and run.year <= (known_by or run.year)
+        if run.efficiency is not None and run.set != but and run.year <= (known_by or run.year)
     ]
     if not known:
         return None
     family = device.name.split()[0]
     same = [run for run in known if run.family == family]
+    among = same or known
+    alike = [run for run in among if run.plan and run.plan.recompute == recompute]
     best: dict[tuple[str, Architecture, str], float] = {}
-    for run in same or known:
+    for run in alike or among:
         net = run.set, run.net, run.device.name
         best[net] = max(best.get(net, 0.0), run.efficiency or 0.0)
     by_set: dict[str, list[float]] = {}
@@ -237,7 +246,8 @@ def efficiencies(
         by_set.setdefault(source, []).append(value)
     middle = median(median(values) for values in by_set.values())
     ends = min(best.values()), max(best.values())
-    return Efficiencies(ends[0], middle, ends[1], len(best), tuple(by_set), family if same else "")
+    kinds = family if same else "", recompute if recompute and alike else ""
+    return Efficiencies(ends[0], middle, ends[1], len(best), tuple(by_set), *kinds)
 
 
 class Beside(NamedTuple):
@@ -249,10 +259,12 @@ class Beside(NamedTuple):
 
 
 def beside(run: PublishedTraining) -> Beside:
-    """The model beside a published training; no ratio where that publishes no number."""
+    """The model beside a published training; no ratio where that publishes no number or no plan."""
     seconds = memory = None
+    if run.plan is None:
+        return Beside(run, None, None)
     if run.seconds is not None:
-        others = efficiencies(run.device, but=run.set)
+        others = efficiencies(run.device, but=run.set, recompute=run.plan.recompute)
         assert others is not None
         time = step_time(run.net, run.plan, run.device, others.middle)
         seconds = time.seconds / run.seconds
@@ -283,25 +295,29 @@ def nearest_training(
         return bool(run.net.experts) != bool(a.experts), abs(off), -(run.efficiency or 0.0)
 
     family = device.name.split()[0]
-    same = [run for run in training_runs() if run.family == family and run.seconds]
+    same = [run for run in training_runs() if run.family == family and run.efficiency]
     same = [run for run in same if run.year <= (known_by or run.year)]
     if len({run.set for run in same}) < 2:
         return None
     run = min(same, key=order)
+    assert run.plan is not None
     ratio = beside(run).seconds or math.nan
     return Nearest(run.name, run.plan.gpus, run.seconds or math.nan, ratio, run.source)
 
 
 @cache
-def overhead() -> tuple[float, str]:
+def overhead() -> tuple[float, str, float]:
     """How many times the memory that `training_memory` counts programs took, by the published
-    trainings of the source where that is most, at its median; and that source.
+    trainings of the source where that is most, at its median; that source; and the most that any
+    training took.
 
-    >>> round(overhead()[0], 1), overhead()[1]
-    (1.4, 'BLOOM')
+    >>> middle, source, most = overhead()
+    >>> round(middle, 1), source, round(most, 1)
+    (1.4, 'BLOOM', 1.7)
     """
     by_set: dict[str, list[float]] = {}
     for one in map(beside, training_runs()):
         if one.memory is not None:
             by_set.setdefault(one.run.set, []).append(1 / one.memory)
-    return max((median(factors), source) for source, factors in by_set.items())
+    middle, source = max((median(factors), source) for source, factors in by_set.items())
+    return middle, source, max(max(factors) for factors in by_set.values())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .architecture import Architecture
 from .base.quantities import UsageError
-from .budgets import TOKENS_PER_PARAMETER, Resolved
+from .budgets import TOKENS_PER_PARAMETER, Resolved, trains
 from .counting import count, flops
 from .hardware import gpu
 from .latency import REACH
@@ -44,7 +44,8 @@ class TrainingCost:
     memory: dict[str, int]  # bytes on the fullest GPU, by part
     bytes: int  # all parts together
     room: int | None  # bytes that a GPU has
-    overhead: float  # how many times the counted memory programs took
+    overhead: float  # how many times the counted memory programs mostly took
+    most_overhead: float  # the most that one of them took
     fits: bool | None  # whether that is in the room; None where no room is known
     lost: dict[str, float]  # what the plan does not divide evenly: the share of its work lost
     lost_over_8: dict[str, float]  # the same where the 8 GPUs of a machine divided each matrix
@@ -85,22 +86,21 @@ def training_cost(
     >>> done = resolve(Budget(total=1.1e9, gpu="A100", gpus=8), Constraints())
     >>> cost = training_cost(Architecture(24, 2048, 16, 5632, 32000), done, Constraints())
     >>> cost.plan.data, cost.fits, [round(hours) for hours in cost.hours]
-    (8, True, [45, 55, 73])
+    (8, True, [51, 57, 73])
     """
     b = done.budget
     device = gpu(b.gpu) if b.gpu else None
-    trains = b.milliseconds is None or b.hours or b.flops or b.tokens
-    if device is None or device.flops is None or not trains:
+    if device is None or device.flops is None or not trains(b):
         return None
     net = a.with_(context=min(a.context, TRAINING_CONTEXT))
-    factor = overhead()[0]
+    factor, _, most = overhead()
     plan, free = _plan(net, done, c, math.inf if device.memory is None else device.memory / factor)
     held = training_memory(net, plan)
     memory = {part: math.ceil(getattr(held, part)) for part in PARTS}
     tokens = done.tokens or TOKENS_PER_PARAMETER * count(a).active
     known = None
     if b.measured is None and b.utilisation is None:
-        known = efficiencies(device, known_by=known_by)
+        known = efficiencies(device, known_by=known_by, recompute=plan.recompute)
     if known is not None:
         times = [step_time(net, plan, device, e) for e in (known.high, known.middle, known.low)]
         seconds = tuple(time.seconds for time in times)
@@ -131,6 +131,7 @@ def training_cost(
         sum(memory.values()),
         None if device.memory is None else round(device.memory),
         factor,
+        most,
         fits,
         lost,
         lost_over_8,
@@ -154,8 +155,7 @@ def _plan(
 ) -> tuple[ParallelPlan, tuple[str, ...]]:
     """The plan of what is demanded, and the simplest of what is not; and what that is."""
     b = done.budget
-    demanded = {*demands_of(c), *(n for n in ("zero", "recompute") if getattr(b, n) is not None)}
-    free = set(_FREE) - demanded
+    free = {name for name in _FREE if getattr(b, name) is None} - {*demands_of(c)}
     plan = ParallelPlan(
         int(b.gpus),
         c.tensor,
@@ -166,8 +166,6 @@ def _plan(
         b.microbatch or 1,
         b.batch,
     )
-    if b.batch is None and c.pipeline > 1:
-        plan = plan.filled()
     return simplest(a, plan, room, free), tuple(name for name in _FREE if name in free)
 
 

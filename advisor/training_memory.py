@@ -324,15 +324,17 @@ def simplest(a: Architecture, plan: ParallelPlan, room: float, free: set[str]) -
         tensors if "tensor" in free else (plan.tensor,),
         range(4) if "zero" in free else (plan.zero,),
     )
-    least = training_memory(a, plan).total, plan
+
+    def whole(plan: ParallelPlan) -> ParallelPlan:
+        return plan.filled() if plan.batch is None and plan.pipeline > 1 else plan
+
+    least = training_memory(a, whole(plan)).total, whole(plan)
     for recompute, pipeline, tensor, zero in ways:
         asked = {"recompute": recompute, "pipeline": pipeline, "tensor": tensor, "zero": zero}
         try:
-            other = replace(plan, **asked)  # type: ignore[arg-type]
+            other = whole(replace(plan, **asked))  # type: ignore[arg-type]
         except UsageError:  # of GPUs or a batch that this does not divide
             continue
-        if plan.batch is None and pipeline > 1:
-            other = other.filled()
         total = training_memory(a, other).total
         if total <= room:
             return other

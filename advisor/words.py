@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from . import budgets
 from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
 from .base.quantities import binary, few_digits, plural, size
-from .budgets import idle_gpu, serving_note
+from .budgets import idle_gpu, serving_note, trains
 from .claim_verdicts import about, title, verdict
 from .counting import by_part, count, flops, kv_numbers, memory, per_layer
 from .decide import (
@@ -38,7 +38,14 @@ from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .regimes import facts
-from .rule_scores import UNTOLD, Interval, contradicting, interval, reason as rule_evidence
+from .rule_scores import (
+    UNTOLD,
+    Interval,
+    contradicting,
+    contradicting_range,
+    interval,
+    reason as rule_evidence,
+)
 from .rules import rules
 from .shape_search import WORTH_SAYING
 from .shapes import (
@@ -196,6 +203,10 @@ def hybrid_answer(
     net = Candidate(a, count(a), say("why.given"), None, given, a.layer_kinds, by_part(a))
     codes, verdicts = _parted(_hybrid_verdicts(a, resolved))
     note = serving_note(resolved.budget, c, a)
+    coded = [("configuration", remark) for remark in a.remarks]
+    if trains(resolved.budget):
+        coded.append(_coded("warning.training-kinds"))
+    warning_codes, warnings = _parted(coded)
     name = a.name or a.family or "the given net"
     return Answer(
         say("question.net", name=name, a=a, parameters=net.counts.total),
@@ -203,8 +214,8 @@ def hybrid_answer(
         given=net,
         verdicts=verdicts,
         verdict_codes=codes,
-        warnings=a.remarks,
-        warning_codes=("configuration",) * len(a.remarks),
+        warnings=warnings,
+        warning_codes=warning_codes,
         tokens=resolved.tokens,
         training_flops=resolved.flops,
         hours=resolved.hours,
@@ -520,13 +531,22 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     if within is None and not case.shares:
         yield _line("sure.no-data")
     elif within is not None:
-        yield from _ranged(within, 12 * seen.parameters / seen.per_layer)
+        yield from _ranged(within, seen.parameters)
         if case.kind.norm != "pre":
             yield _line("sure.norm")
     if (second := d.second) is not None and not second.low <= a.layers <= second.high:
         yield _line("sure.second", s=second)
-    if found := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
+    size = seen.parameters, seen.per_layer
+    if found := contradicting(size[0], a.layers, size[1], case.known_by):
         yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
+    of_range = contradicting_range(within, *size, case.known_by) if within else ()
+    lost: dict[int, set[int]] = {}
+    for each in of_range:
+        if each not in found:
+            lost.setdefault(each.beaten, set()).add(each.best)
+    if lost:
+        pairs = (say("range.beaten", beaten=n, best=sorted(lost[n])) for n in sorted(lost))
+        yield _line("sure.range-contradicted", pairs="; ".join(pairs))
     if built:
         depths = _span(f"{built.low:,}", f"{built.high:,}")
         # Models are as large as the net with each of its passes counted.
@@ -537,26 +557,21 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
             yield _line(f"sure.{built.place}", **known)
 
 
-def _ranged(within: Interval, volume: float) -> Iterator[Said]:
-    """The depths within 1 % at a size 12 L d^2."""
+def _ranged(within: Interval, parameters: float) -> Iterator[Said]:
+    """The depths within 1 % for a net of so many parameters without embeddings."""
     tried = ["shallowest"] * within.started + ["deepest"] * within.ended
     known = {
         "range": _span(f"{within.low:,}", f"{within.high:,}"),
         "one": len(within.sources) == 1,
     }
     if within.extrapolated:
-        end = _data_end(within, volume)
-        yield _line("sure.beyond", **known, end=end)
+        least, most = within.sizes or (0, math.inf)
+        # Grids are near by L d^2: a net of lighter layers may lie above larger ones.
+        heavier, lighter = parameters < most, parameters > least
+        told = {"least": least, "most": most, "heavier": heavier, "lighter": lighter}
+        yield _line("sure.beyond", **known, end=say(f"end.{within.side}", **told))
     else:
         yield _line("sure.range", **known, tried=listed(tried))
-
-
-def _data_end(within: Interval, volume: float) -> str:
-    """On which side the data end of a size 12 L d^2 that they do not hold, or that they are of
-    other nets."""
-    least, most = (float(f"{end:.2g}") for end in within.sizes or (0, math.inf))
-    side = "above" if volume > most else "below" if volume < least else "kind"
-    return say(f"end.{side}", least=least, most=most)
 
 
 def _changes(d: Decision) -> Iterator[Said]:
@@ -771,7 +786,10 @@ def _training(d: Decision) -> TrainingCost | None:
 def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
     """What a plan does not fit, unless no plan would, and what it does not divide."""
     if cost.fits is False and not hopeless:
-        yield _coded("warning.training-plan", cost=cost, chosen=bool(cost.chosen))
+        parts = "tensor", "pipeline", "zero", "recompute"
+        kept = [f"--{name}" for name in parts if name not in cost.chosen]
+        kept += ["--microbatch"] * (cost.plan.microbatch > 1)
+        yield _coded("warning.training-plan", cost=cost, kept=kept)
     if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
         losses = [f"{share:.0%} on the {name}" for name, share in cost.lost_over_8.items()]
         yield _coded("warning.plan-machine", losses=losses)
@@ -1197,8 +1215,9 @@ def _training_time(cost: TrainingCost) -> Iterator[str]:
 def _times_by(cost: TrainingCost) -> str:
     """By what the times of a training are known."""
     if cost.efficiencies:
-        alone = len(cost.efficiencies.sources) == 1
-        return say("training.published", e=cost.efficiencies, alone=alone)
+        e = cost.efficiencies
+        span = e.high if round(100 * e.high) > round(100 * e.low) else None
+        return say("training.published", e=e, span=span, alone=len(e.sources) == 1)
     low, middle, high = cost.utilisation
     code = "training.stated" if low == high else "training.measured"
     return say(code, share=middle, kernels=cost.step.kernels / cost.step.seconds or None)

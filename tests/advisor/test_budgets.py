@@ -71,6 +71,26 @@ def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
     assert 3 * flops(shape.architecture).weights == pytest.approx(6 * shape.value, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("budget", "loops"),
+    [
+        (Budget(gpu="H100", gpus=64, hours=336), 4),
+        (Budget(flops=1e22, tokens=1e12), 4),
+        (Budget(flops=1e21, total=1e9), 8),
+    ],
+)
+def test_what_a_budget_trains_costs_the_budget_at_every_pass_of_a_loop(
+    budget: Budget, loops: int
+) -> None:
+    """By every matrix product of a net of some depth, whose input table is the output's; by the
+    weights once it would be 3 to 6 times the budget."""
+    c = Constraints(loops=loops, tied=True)
+    done = resolve(budget, c)
+    net = nearest(done.target, template(done.target, c), 12 * loops).architecture
+    assert 3 * flops(net).weights * (done.tokens or 0) == pytest.approx(done.flops, rel=0.15)
+    assert any("per parameter passed" in n or "each parameter passed" in n for n in done.notes)
+
+
 # --- contradictions -------------------------------------------------------------------------------
 
 
@@ -170,11 +190,14 @@ def test_memory_is_what_counting_says() -> None:
     assert "KV cache" in str(Resolved(target, Budget(kv_bytes=memory(a).kv_cache - 1)).excludes(a))
 
 
-def test_a_token_reads_the_active_weights_once() -> None:
+def test_a_token_reads_the_active_weights_at_every_pass() -> None:
     tied = Architecture(2, 64, 1, 256, 1000, tied=True)
     assert read_bytes(tied, 2) == 2 * count(tied).total
     untied = tied.with_(tied=False)
     assert read_bytes(untied, 2) == read_bytes(tied, 2)
+    looped = tied.with_(layers=8, unique_layers=2)
+    plain = tied.with_(layers=8)
+    assert read_bytes(looped, 2) == read_bytes(plain, 2) > 3 * read_bytes(tied, 2)
 
 
 def test_a_limit_of_milliseconds_without_measurements_names_the_bandwidth() -> None:

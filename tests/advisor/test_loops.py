@@ -46,11 +46,16 @@ def test_the_law_meets_its_own_example_and_says_of_no_other_net_what_is_not_publ
     assert any(p.parameters is None and p.exponent is None for p in others)
     assert {p.name for p in others if p.extrapolated} == {"Huginn-3.5B"}
     assert all(p.source and p.wording for p in others)
+    # Sizes of other counts than the parts name no exponent.
+    whole = {p.name: p.exponent for p in others if p.with_embeddings}
+    assert whole == {"Ouro-1.4B": None, "Ouro-2.6B": None}
 
 
 def test_the_exponent_implied_is_that_of_the_law_for_its_own_size() -> None:
-    row = {"loops": "4", "once": "1e8", "recurrent": "2e8", "equal": str(1e8 + 4**0.3 * 2e8)}
+    row = {"loops": "4", "once": "1e8", "recurrent": "2e8", "counts": "as the parts"}
+    row["equal"] = str(1e8 + 4**0.3 * 2e8)
     assert implied_exponent(row) == pytest.approx(0.3)
+    assert implied_exponent(row | {"counts": "with embeddings"}) is None
     assert implied_exponent(row | {"equal": ""}) is None
 
 

@@ -22,6 +22,7 @@ from depthlaw.advisor.grids import NetKind, grids, loss_grids, price as evidence
 from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
 from depthlaw.advisor.shapes import OF_EXPERTS, Constraints
+from depthlaw.advisor.words import as_text
 
 # A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
 SIZES = st.floats(math.log(1e8), math.log(2e12)).map(math.exp)
@@ -441,7 +442,7 @@ def test_a_mixture_of_experts_is_counted_by_what_a_token_uses() -> None:
     assert found.memory.weights == 2 * found.shape.counts.total
 
 
-@pytest.mark.parametrize("size", ["125M", "350M", "3B", "13B"])
+@pytest.mark.parametrize("size", ["125M", "350M", "3B", "13B", "15B", "1T"])
 def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
     """Within 1 %, no shallower than all that is built, and against no more sources than a deeper
     net that is still not deeper than usual."""
@@ -459,6 +460,8 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
         for layers in range(a.layers, usual.shape.architecture.layers + 1)
     )
     assert "as latency matters: " in fast.shape.why
+    # What the plain screen offers is this net.
+    assert f"must come fast: {a.layers} layers" in as_text(usual).replace("\n         ", " ")
 
 
 def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -12,10 +13,16 @@ from depthlaw.advisor import regimes
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import Budget
 from depthlaw.advisor.decide import Decision, decide
-from depthlaw.advisor.grids import loss_grids
+from depthlaw.advisor.grids import loss_grids, rows
 from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.rule_scores import contradicting_range
 from depthlaw.advisor.shapes import Constraints
 from depthlaw.advisor.words import as_text, explained
+
+# The smallest and the largest net of losses at equal size, read here from the table itself.
+EQUAL = [r["nonembedding"] for r in rows() if r["budget"] == "nonembedding" and r["nonembedding"]]
+SIZES = [int(size) for size in EQUAL]
+STORED = min(SIZES), max(SIZES)
 
 
 def asked(known_by: int | None = None, **have: object) -> Decision:
@@ -56,7 +63,7 @@ def test_tokens_are_placed_among_those_of_the_grids(
     if found.data and tokens == "100M":
         assert found.data.each == pytest.approx(1e8 * (epochs or 1) / 2.7e9)
         assert "2605.01640" in explained(found)
-        assert "start at 5.7" in as_text(found)
+        assert "at least 5.7 there" in " ".join(as_text(found).split())
 
 
 def test_few_tokens_are_repeated_ones_below_every_grid_alone() -> None:
@@ -106,7 +113,7 @@ def test_beyond_the_grids_practice_and_rule_are_two_numbers() -> None:
             assert min(built) <= b.low <= median(built) <= b.high <= max(built)
             assert b.rule == d.net.layers
             assert b.ends == (min(b.low, b.rule), max(b.high, b.rule))
-            assert b.measured == pytest.approx(largest * seen.per_layer)
+            assert b.measured == STORED[1]
     assert "beyond" in codes("8B")
     assert "shallow" in codes("8B")
     assert not {"beyond", "shallow"} & codes("1B")
@@ -146,12 +153,47 @@ def test_the_range_rests_on_two_sources_or_says_that_it_rests_on_one() -> None:
     assert far.second.low > 24
     assert "Another fit, of other nets, has" in " ".join(as_text(far).split())
     assert alone.second is None
-    assert "by one source of losses" in " ".join(as_text(alone).split())
+    assert "by the one source of losses we use" in " ".join(as_text(alone).split())
     changes = [n.second_change for n in both.neighbours if n.layers != both.layers]
     assert all(abs(change) < 0.001 for change in changes)
     assert recommend("1B", parametrisation="mup").second is None
     outside = {size: recommend(size).second.extrapolated for size in ("60M", "1B", "7B", "100B")}
     assert outside == {"60M": True, "1B": False, "7B": False, "100B": True}
+
+
+@pytest.mark.parametrize(
+    ("size", "said", "side", "heavier"),
+    [
+        ("10M", "begin at 22.6M parameters without", "below", False),
+        ("1B", None, "", False),
+        ("2B", "end at 1.77B parameters without", "above", True),
+        ("7B", "end at 1.77B parameters without", "above", False),
+    ],
+)
+def test_one_stored_number_says_where_the_losses_end(
+    size: str, said: str | None, side: str, heavier: bool
+) -> None:
+    found = recommend(size)
+    text = " ".join(as_text(found).split())
+    assert found.interval.sizes == STORED
+    assert found.interval.side == side
+    assert ("in heavier layers" in text) == heavier
+    # Beside practice and in the range it is the same.
+    assert said is None or text.count(said) == 1 + ("beyond" in found.warning_codes)
+    if heavier:
+        assert found.shape.counts.nonembedding < STORED[1]
+
+
+def test_a_comparison_that_contradicts_the_range_alone_is_said() -> None:
+    said = {size: " ".join(as_text(recommend(size)).split()) for size in ("7B", "30B")}
+    assert "worse depths in that range: 64 layers lost to 32." in said["7B"]
+    assert "worse depths" not in said["30B"]
+    wide = recommend("7B").interval
+    against = contradicting_range(wide, 6.06e9, 11.5)
+    assert [each.source for each in against] == ["Depth Delusion"]
+    # A range that ends before the beaten net is not contradicted by it.
+    assert contradicting_range(replace(wide, high=63), 6.06e9, 11.5) == ()
+    assert contradicting_range(wide, 6.06e9, 11.5, known_by=2025) == ()
 
 
 def test_where_the_grid_at_these_tokens_prefers_another_depth_that_is_the_first_doubt() -> None:

@@ -16,6 +16,7 @@ from depthlaw.advisor.counting import activations, count
 from depthlaw.advisor.hardware import gpu
 from depthlaw.advisor.latency import LatencyPoint, fit
 from depthlaw.advisor.models import architecture, models
+from depthlaw.advisor.published import published as named
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.step_time import (
     PublishedTraining,
@@ -172,18 +173,19 @@ def test_published_trainings_lie_where_they_are_said_to_lie() -> None:
     ratios = [beside(run) for run in training_runs()]
     seconds = {r.run: r.seconds for r in ratios if r.seconds}
     assert len(seconds) >= 180
-    assert len({run.set for run in seconds}) == 10
+    assert len({run.set for run in seconds}) == 9
+    # A training without a published plan stands beside nothing, and no efficiency is read from it.
+    assert [r.run.name for r in ratios if r.run.plan is None] == ["LLaMA-65B"]
     spans = {
-        "BLOOM": (0.6, 1.25),
-        "Megatron-LM": (0.9, 1.1),
+        "BLOOM": (0.67, 1.32),
+        "Megatron-LM": (0.95, 1.15),
         "MT-NLG": (0.75, 0.9),
-        "MPT": (0.65, 1.85),
-        "torchtitan": (0.95, 1.35),
-        "AutoModel": (0.6, 0.9),
+        "MPT": (0.7, 1.5),
+        "torchtitan": (0.8, 1.3),
+        "AutoModel": (0.65, 0.92),
         "GPT-NeoX": (0.75, 0.85),
-        "LLaMA": (1.05, 1.15),
         # No other source is on MI250X, and these nets are small.
-        "Gemstones": (0.25, 0.7),
+        "Gemstones": (0.35, 0.95),
         # A net of 1B on up to 64 GPUs, divided in ways that do not suit it.
         "nanotron": (0.15, 0.75),
     }
@@ -193,9 +195,9 @@ def test_published_trainings_lie_where_they_are_said_to_lie() -> None:
     within = sum(
         e.low <= run.efficiency <= e.high
         for run in seconds
-        if (e := efficiencies(run.device, but=run.set))
+        if (e := efficiencies(run.device, but=run.set, recompute=run.plan.recompute))
     )
-    assert 0.65 < within / len(seconds) < 0.75
+    assert 0.58 < within / len(seconds) < 0.65
     memory: dict[str, list[float]] = {}
     for r in ratios:
         if r.memory:
@@ -326,6 +328,48 @@ def test_times_follow_what_is_said_of_them() -> None:
         recommend("70B", **asked, measured=table)
 
 
+def test_an_explicit_one_is_kept_and_a_step_has_four_microbatches_a_stage() -> None:
+    asked = {"gpu": "H100", "gpus": 64}
+    assert recommend("70B", **asked).training.plan.tensor > 1
+    whole = recommend("70B", **asked, tensor=1, pipeline=1).training
+    assert (whole.plan.tensor, whole.plan.pipeline, whole.chosen) == (1, 1, ("recompute", "zero"))
+    staged = recommend("30B", **asked, pipeline=4).training.plan
+    assert staged.tensor > 1
+    assert staged.microbatches == 4 * 4
+
+
+@pytest.mark.parametrize(
+    ("demanded", "says"),
+    [
+        ({}, "No plan of so many GPUs fits, so give more"),
+        ({"zero": 1, "tensor": 1}, "leave open --tensor and --zero, or give more GPUs"),
+        ({"microbatch": 2}, "leave open --microbatch, or"),
+    ],
+)
+def test_what_does_not_fit_is_blamed_on_what_is_demanded(demanded: dict, says: str) -> None:
+    answer = recommend("7B", gpu="4090", gpus=4, **demanded)
+    warnings = dict(zip(answer.warning_codes, answer.warnings, strict=True))
+    assert says in warnings["training-plan"]
+    assert "mostly 1.4, at most 1.7 times" in warnings["training-plan"]
+
+
+@pytest.mark.parametrize("recompute", ["selective", "full"])
+def test_efficiencies_are_of_trainings_that_compute_the_same_again(recompute: str) -> None:
+    cost = recommend("3B", gpu="H100", gpus=64, recompute=recompute).training
+    runs = [r for r in training_runs() if r.family == "H100" and r.plan.recompute == recompute]
+    assert cost.efficiencies.high == max(r.efficiency for r in runs)
+    assert cost.efficiencies.recompute == recompute
+    assert recommend("3B", gpu="H100", recompute="none").training.efficiencies.recompute == ""
+
+
+def test_gpus_for_layers_that_are_not_counted_are_a_warning() -> None:
+    assert (
+        "training-kinds"
+        in recommend(config=named("mamba-2.8b").architecture, gpu="H100", zero=3).warning_codes
+    )
+    assert "training-kinds" not in recommend(config=named("mamba-2.8b").architecture).warning_codes
+
+
 def test_without_tokens_twenty_a_parameter_are_said() -> None:
     answer = recommend("3B", gpu="H100", gpus=64)
     cost = answer.training
@@ -361,14 +405,14 @@ def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:
     assert (cost.kept, cost.given) == ("no", 336)
     said = " ".join(words.as_text(stated).split())
     assert f"misses the 14 days given by {336 * (ratio - 1) / 24:.1f} days. The budget" in said
-    published = recommend("3B", **asked)
+    published = recommend("8B", **asked)
     low, middle, high = published.training.hours
     assert low < 336 < middle < high
     text = " ".join(words.as_text(published).split())
     assert f"given by {(middle - 336) / 24:.1f} days; the shortest is inside" in text
     kept = {
-        tokens: recommend("3B", **asked, tokens=tokens).training.kept
-        for tokens in (8e11, 336 * 1.7e12 / (middle + 1))
+        tokens: recommend("8B", **asked, tokens=tokens).training.kept
+        for tokens in (3e11, 336 * published.tokens / (middle + 1))
     }
     assert [*kept.values()] == ["yes", "likely"]
     open_ended = recommend("3B", gpu="H100", gpus=64)
