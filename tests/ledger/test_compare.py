@@ -74,7 +74,7 @@ def test_it_opens_with_its_conclusion(depthlaw: Callable[..., Any]) -> None:
     cache = 4096 * llama["kv_bytes_per_token"]
     assert llama["read_bytes"] == 2 * llama["total"] - table + cache
     looped = depthlaw("compare ouro-1.4b qwen3-next --json").data["conclusion"]
-    assert {c["what"]: c["least"] for c in looped}["read_bytes"] == "Qwen3-Next-80B-A3B"
+    assert {c["what"]: c["least"] for c in looped}["read_bytes"] == ["Qwen3-Next-80B-A3B"]
     assert depthlaw("compare llama-3-8b llama-3.1-8b --json").data["conclusion"] == []
     assert depthlaw("compare llama-3-8b --json").data["conclusion"] == []
 
