@@ -107,9 +107,8 @@ def kernel(compiled, tmp_path_factory):
     """What the kernel says of all that is wrong, by what it is: asked at once, a process a core."""
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         asked = {}
-        for of, (told, says) in {"Link": wrong_links()} | {
-            n: wrong_theorems(n) for n in FILES
-        }.items():
+        scripts = {"Link": wrong_links()} | {name: wrong_theorems(name) for name in FILES}
+        for of, (told, says) in scripts.items():
             asked[of] = pool.submit(judged, compiled, told), says
         for mutant in DEFINITIONS:
             name, _, theorem = mutant["theorem"].partition(".")
