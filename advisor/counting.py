@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -28,6 +28,11 @@ Role = Literal[
     "other",
 ]
 Place = Literal["input", "layers", "output"]
+# The layers that a weight stands in: of the only stack or the decoder, of the encoder, or the
+# decoder's attention to the encoder; none for tables and output.
+Stack = Literal["none", "main", "encoder", "cross-attention"]
+# What tensor parallelism cuts a weight by; "unknown" where no source here says it.
+Cut = Literal["whole", "heads", "key heads", "width", "vocabulary", "unknown"]
 
 
 class Weight(NamedTuple):
@@ -35,6 +40,8 @@ class Weight(NamedTuple):
 
     `copies` is how many of that shape are stored (0: it is another weight, used again); `active`,
     how many of them count as active; `passes`, how often a token is multiplied with one of them.
+    Tensor parallelism cuts it by `cut`, into at most so many equal `pieces`. `kind` is what mixes
+    tokens by it, a key of layer_kinds.json, or empty. The name is for people: nothing reads it.
     """
 
     name: str
@@ -43,11 +50,20 @@ class Weight(NamedTuple):
     role: Role
     active: int
     passes: int
+    stack: Stack
+    cut: Cut
+    pieces: int
+    kind: str = ""
 
     @property
     def stored(self) -> int:
         """Numbers stored in all copies."""
         return self.copies * math.prod(self.shape)
+
+    @property
+    def is_token_table(self) -> bool:
+        """Whether it has a row for each token of the vocabulary, for the input."""
+        return self.role == "embedding" and self.cut == "vocabulary"
 
 
 class Count(NamedTuple):
@@ -142,7 +158,7 @@ def count(a: Architecture) -> Count:
         active += w.active * size
         if w.role in ("embedding", "position", "head"):
             outside += w.copies * size
-        if w.name == "tokens":
+        if w.is_token_table:
             embedding += w.copies * size
     return Count(total, total - outside, active, embedding)
 
@@ -171,7 +187,7 @@ def by_part(a: Architecture) -> dict[str, int]:
     sizes: Counter[str] = Counter()
     for w in weights(a):
         if w.stored:
-            sizes[w.name.partition(" ")[0] if w.role == "mixer" else w.role] += w.stored
+            sizes[w.kind or w.role] += w.stored
     return dict(sizes)
 
 
@@ -186,25 +202,32 @@ def per_layer(a: Architecture) -> int:
     return sum(w.stored for w in _layers(a.with_(layers=1, unique_layers=None, experts=e)))
 
 
-MatrixShape = tuple[str, Role, tuple[int, ...]]
+class _Matrix(NamedTuple):
+    """A weight of a layer, without how often it is there."""
+
+    name: str
+    role: Role
+    shape: tuple[int, ...]
+    cut: Cut = "whole"
+    pieces: int = 1
 
 
 def _inputs(a: Architecture) -> Iterator[Weight]:
     table = a.embedding_width or a.width
     summed = table if a.embedding_sum else a.width
-    yield Weight("tokens", (a.vocabulary, table), 1, "embedding", 1, 0)
+    tokens = (a.vocabulary, table)
+    yield from _copies([_Matrix("tokens", "embedding", tokens, "vocabulary", tokens[0])], 1, 0)
     if a.learned_positions:
-        yield Weight("positions", (a.learned_positions, summed), 1, "position", 1, 0)
+        yield from _copies([_Matrix("positions", "position", (a.learned_positions, summed))], 1, 0)
     if a.token_types:
-        yield Weight("token types", (a.token_types, summed), 1, "embedding", 1, 0)
+        yield from _copies([_Matrix("token types", "embedding", (a.token_types, summed))], 1, 0)
     if a.embedding_norm:
         yield from _copies(_norm(a, "embedding norm", summed))
     if a.embedding_width:
         yield from _copies(
             _linear("embedding projection", "other", table, a.width, a.embedding_sum)
         )
-    for name, size in a.extra:
-        yield Weight(name, (size,), 1, "other", 1, 1)
+    yield from _copies(_Matrix(name, "other", (size,)) for name, size in a.extra)
 
 
 def _output(a: Architecture) -> Iterator[Weight]:
@@ -218,22 +241,24 @@ def _output(a: Architecture) -> Iterator[Weight]:
         yield from _copies(_norm(a, "transform norm", table))
     elif a.embedding_width:
         yield from _copies(_linear("output projection", "other", a.width, table, False))
-    stored = 0 if a.tied else 1
-    yield Weight("output", (table, a.vocabulary), stored, "head", stored, 1)
+    by_token: tuple[Cut, int] = ("vocabulary", a.vocabulary)
+    output = _Matrix("output", "head", (table, a.vocabulary), *by_token)
+    yield from _copies([output], 0 if a.tied else 1, 1)
     if a.head_bias:
-        yield Weight("output bias", (a.vocabulary,), 1, "head", 1, 1)
+        yield from _copies([_Matrix("output bias", "head", (a.vocabulary,), *by_token)])
 
 
 def _stacks(a: Architecture) -> Iterator[Weight]:
     if a.relative_buckets:
-        stacks = 2 if a.encoder_layers else 1
         shape = (a.relative_buckets, a.heads)
-        yield Weight("relative positions", shape, stacks, "position", stacks, 0)
+        stacks = 2 if a.encoder_layers else 1
+        yield from _copies([_Matrix("relative positions", "position", shape)], stacks, 0)
     if a.encoder_layers:
         encoder = a.with_(
             kind="encoder", encoder_layers=0, layers=a.encoder_layers, unique_layers=None
         )
-        yield from (w._replace(name="encoder " + w.name) for w in _layers(encoder))
+        for w in _layers(encoder):
+            yield w._replace(name="encoder " + w.name, stack="encoder")
     yield from _layers(a)
 
 
@@ -241,82 +266,117 @@ def _layers(a: Architecture) -> Iterator[Weight]:
     """The weights of all layers of a stack; of a decoder with an encoder, of the decoder."""
     own, depth, crossed = a.own_layers, a.layers, a.kind == "encoder-decoder"
     if a.attending:
-        yield from _copies(_attention(a, ""), own - (depth - a.attending), a.attending)
+        yield from _copies(_attention(a, ""), own - (depth - a.attending), a.attending, "main")
     for part in a.parts:
         role: Role = "mixer" if part.kind else "mlp"
         for name, shape in part.weights:
             named = f"{part.kind or 'channel'} {name}"
-            yield Weight(named, shape, part.layers, role, part.layers, part.layers)
+            weight = _Matrix(named, role, shape, "unknown")
+            yield from _copies([weight], part.layers, part.layers, "main", part.kind)
     if crossed:
-        yield from _copies(_attention(a, "cross-attention "), own, depth)
+        yield from _copies(_attention(a, "cross-attention "), own, depth, "cross-attention")
     for i in range(a.norms_per_layer + crossed):
-        yield from _copies(_norm(a, f"norm {i + 1}", a.width), own, depth)
+        yield from _copies(_norm(a, f"norm {i + 1}", a.width), own, depth, "main")
     e = a.experts
     # Where layers are looped, those with experts are: the dense ones come first and once.
     dense, bare = a.dense_mlps, own - a.own_mlps
     if dense:
-        yield from _copies(_mlp(a, "", "mlp", a.d_ff), dense, dense if e else depth - bare)
+        often = dense if e else depth - bare
+        yield from _copies(_mlp(a, "", "mlp", a.d_ff), dense, often, "main")
     if e is None or dense == a.own_mlps:
         return
     sparse, passes = a.own_mlps - dense, depth - bare - dense
-    yield from _copies(_linear("router", "router", a.width, e.count, e.router_bias), sparse, passes)
-    for name, role, shape in _mlp(a, "expert ", "expert", e.width):
-        yield Weight(name, shape, sparse * e.count, role, sparse * e.active, passes * e.active)
+    router = _linear("router", "router", a.width, e.count, e.router_bias)
+    yield from _copies(router, sparse, passes, "main")
+    for w in _copies(_mlp(a, "expert ", "expert", e.width), sparse, passes * e.active, "main"):
+        yield w._replace(copies=sparse * e.count, active=sparse * e.active)
     if e.shared_size:
-        yield from _copies(_mlp(a, "shared expert ", "mlp", e.shared_size), sparse, passes)
+        shared = _mlp(a, "shared expert ", "mlp", e.shared_size)
+        yield from _copies(shared, sparse, passes, "main")
     if e.shared_gate:
-        yield Weight("shared expert's gate", (a.width, 1), sparse, "router", sparse, passes)
+        gate = _Matrix("shared expert's gate", "router", (a.width, 1))
+        yield from _copies([gate], sparse, passes, "main")
 
 
-def _attention(a: Architecture, of: str) -> Iterator[MatrixShape]:
+def _attention(a: Architecture, of: str) -> Iterator[_Matrix]:
     d, m = a.width, a.latent
     queries, keys = a.heads * a.head_size, a.key_heads * a.head_size
+    by_head: tuple[Cut, int] = ("heads", a.heads)
+    by_key: tuple[Cut, int] = ("key heads", a.key_heads)
     if m:
         # A bias stands on what compresses, not on what expands.
         if m.q_rank:
             yield from _linear(of + "q down", "attention", d, m.q_rank, a.qkv_bias)
             yield from _norm(a, of + "q norm", m.q_rank)
-        yield from _linear(of + "q", "attention", m.q_rank or d, queries, False)
+        yield from _linear(of + "q", "attention", m.q_rank or d, queries, False, *by_head)
         yield from _linear(of + "kv down", "attention", d, m.kv_rank + m.rope_width, a.qkv_bias)
         yield from _norm(a, of + "kv norm", m.kv_rank)
-        yield from _linear(
-            of + "kv", "attention", m.kv_rank, a.heads * (m.nope_width + m.value_width), False
-        )
+        expanded = a.heads * (m.nope_width + m.value_width)
+        yield from _linear(of + "kv", "attention", m.kv_rank, expanded, False, *by_head)
     else:
-        for name, size in (("q", queries), ("k", keys), ("v", keys)):
-            yield from _linear(of + name, "attention", d, size, a.qkv_bias)
+        yield from _linear(of + "q", "attention", d, queries, a.qkv_bias, *by_head)
+        for name in ("k", "v"):
+            yield from _linear(of + name, "attention", d, keys, a.qkv_bias, *by_key)
         if a.qk_norm != "none":
             for name, size in (("q norm", queries), ("k norm", keys)):
                 yield from _norm(a, of + name, a.head_size if a.qk_norm == "head" else size)
     if a.attention_gate != "none":
         gates = a.heads * (1 if a.attention_gate == "head" else a.value_size)
-        yield of + "attention gate", "attention", (d, gates)
-    yield from _linear(of + "o", "attention", a.heads * a.value_size, d, a.output_bias)
+        yield _Matrix(of + "attention gate", "attention", (d, gates), *by_head)
+    values = a.heads * a.value_size
+    yield from _rows(of + "o", "attention", values, d, a.output_bias, *by_head)
     if a.sinks:
-        yield of + "sinks", "attention", (a.heads,)
+        yield _Matrix(of + "sinks", "attention", (a.heads,), *by_head)
 
 
-def _mlp(a: Architecture, of: str, role: Role, inner: int) -> Iterator[MatrixShape]:
+def _mlp(a: Architecture, of: str, role: Role, inner: int) -> Iterator[_Matrix]:
     for name in ("gate", "up") if a.gated else ("up",):
-        yield from _linear(of + name, role, a.width, inner, a.mlp_bias)
-    yield from _linear(of + "down", role, inner, a.width, a.mlp_bias)
+        yield from _linear(of + name, role, a.width, inner, a.mlp_bias, "width", inner)
+    yield from _rows(of + "down", role, inner, a.width, a.mlp_bias, "width", inner)
 
 
-def _linear(name: str, role: Role, rows: int, columns: int, bias: bool) -> Iterator[MatrixShape]:
-    yield name, role, (rows, columns)
+def _linear(
+    name: str,
+    role: Role,
+    rows: int,
+    columns: int,
+    bias: bool,
+    cut: Cut = "whole",
+    pieces: int = 1,
+) -> Iterator[_Matrix]:
+    """A matrix whose columns are cut, and its bias with them."""
+    yield _Matrix(name, role, (rows, columns), cut, pieces)
     if bias:
-        yield name + " bias", role, (columns,)
+        yield _Matrix(name + " bias", role, (columns,), cut, pieces)
 
 
-def _norm(a: Architecture, name: str, width: int) -> Iterator[MatrixShape]:
+def _rows(
+    name: str, role: Role, rows: int, columns: int, bias: bool, cut: Cut, pieces: int
+) -> Iterator[_Matrix]:
+    """A matrix whose rows are cut; its bias is added to the sum, whole."""
+    yield _Matrix(name, role, (rows, columns), cut, pieces)
+    if bias:
+        yield _Matrix(name + " bias", role, (columns,))
+
+
+def _norm(a: Architecture, name: str, width: int) -> Iterator[_Matrix]:
     if a.norm != "none":
-        yield name, "norm", (width,)
+        yield _Matrix(name, "norm", (width,))
         if a.norm_bias:
-            yield name + " bias", "norm", (width,)
+            yield _Matrix(name + " bias", "norm", (width,))
 
 
-def _copies(found: Iterator[MatrixShape], copies: int = 1, passes: int = 1) -> Iterator[Weight]:
-    return (Weight(name, shape, copies, role, copies, passes) for name, role, shape in found)
+def _copies(
+    found: Iterable[_Matrix],
+    copies: int = 1,
+    passes: int = 1,
+    stack: Stack = "none",
+    kind: str = "",
+) -> Iterator[Weight]:
+    return (
+        Weight(m.name, m.shape, copies, m.role, copies, passes, stack, m.cut, m.pieces, kind)
+        for m in found
+    )
 
 
 # --- operations -----------------------------------------------------------------------------------

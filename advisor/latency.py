@@ -170,9 +170,7 @@ class Fit:
         keys, or something of the weights over d. The answer is then taken as the slowest of these.
         """
         matrices = (w for w in weights(a) if w.role in _IN_LAYERS and len(w.shape) == 2)
-        inside = sum(
-            w.passes * math.prod(w.shape) for w in matrices if not w.name.startswith("encoder ")
-        )
+        inside = sum(w.passes * math.prod(w.shape) for w in matrices if w.stack != "encoder")
         knows = self.knows
         wide = (a.embedding_width or a.width) * (a.vocabulary if knows.vocabulary else 1)
         caches: list[float] = [kv_numbers(a, a.context)]

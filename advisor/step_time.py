@@ -19,11 +19,11 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from .architecture import Architecture
-from .counting import flops
+from .counting import by_place, flops
 from .hardware import Hardware, gpu
 from .models import architecture, model
 from .shapes import stages
-from .training_memory import ParallelPlan, Recompute, divides, training_memory
+from .training_memory import ParallelPlan, Recompute, share, training_memory
 
 # Bytes of a number in an all-reduce.
 _SIZE = 2
@@ -63,8 +63,8 @@ def step_time(
 
     - Products: three times the forward operations of `counting.flops` (masked scores included); a
       fourth time under full recomputation, and of attention alone under selective recomputation.
-      The busiest stage counts, of which the last has the output layer, and heads that tensor
-      parallelism does not divide are counted as the next multiple.
+      The busiest stage counts, of which the last has the output layer. Where tensor parallelism
+      does not divide heads or key heads, products of attention count as on the fullest GPU.
     - A layer reduces its input's gradients and outputs over t GPUs four times for each microbatch,
       six times under full recomputation (Shoeybi et al. 2019, arXiv:1909.08053, section 3); a ring
       passes 2 (t - 1) / t of the tokens' numbers (2 bytes each) over the device's link, where one
@@ -85,26 +85,61 @@ def step_time(
     (3.19, 0.478, 0.0)
     """
     assert device.flops is not None
-    f, m, tokens = flops(a, a.context), plan.microbatches, plan.microbatch * a.context
+    f, tokens = flops(a, a.context), plan.microbatch * a.context
     peak = plan.gpus * device.flops
-    again = {"none": 0, "selective": f.attention, "full": f.forward}[plan.recompute]
+    scores = f.attention * (plan.tensor * share(a.heads, plan.tensor) if a.attending else 1)
+    forward = f.weights + _uneven(a, plan.tensor) + scores
+    again = {"none": 0, "selective": scores, "full": forward}[plan.recompute]
     split = stages(a.own_layers, plan.pipeline)
     output = 2 * a.width * a.vocabulary
-    layer = Fraction(f.forward - output, a.own_layers)
+    layer = Fraction(forward - output) / a.own_layers
     busiest = max(own * layer + output * (k == len(split) - 1) for k, own in enumerate(split))
-    uneven = busiest * plan.pipeline / f.forward / (1 - divides(a, plan).get("heads", Fraction()))
-    work = plan.sequences * a.context * (f.training + again)
-    products = work / (peak * efficiency) * float(uneven)
-    passes = max(split) * a.layers / a.own_layers * m
+    work = plan.sequences * a.context * (3 * forward + again)
+    products = float(work * busiest * plan.pipeline / forward) / (peak * efficiency)
+    passes = _passes(a, plan)
     moved = 2 * Fraction(plan.tensor - 1, plan.tensor) * tokens * a.width * _SIZE
     times = 6 if plan.recompute == "full" else 4
     link = device.link if plan.tensor <= _MACHINE else None
     reductions = float(times * moved) * passes / link if link else 0.0
     kernels = layer_seconds * passes
-    bubble = (products + reductions + kernels) * (plan.pipeline - 1) / (plan.chunks * m)
+    bubble = (products + reductions + kernels) * (_waits(plan) - 1)
     total = products + reductions + kernels + bubble
     own_work = plan.sequences * a.context * f.training
     return StepTime(products, reductions, kernels, bubble, own_work / (peak * total))
+
+
+def _uneven(a: Architecture, tensor: int) -> Fraction:
+    """Operations of a token in products with weights of attention beyond an even share: on the
+    fullest GPU, times the GPUs."""
+    return sum(
+        (
+            2 * w.passes * math.prod(w.shape) * (tensor * share(w.pieces, tensor) - 1)
+            for w in by_place(a)["layers"]
+            if w.role == "attention" and w.cut != "whole" and len(w.shape) == 2
+        ),
+        Fraction(),
+    )
+
+
+def _passes(a: Architecture, plan: ParallelPlan) -> float:
+    """Layers that the microbatches of a step pass on the busiest stage."""
+    return max(stages(a.own_layers, plan.pipeline)) * a.layers / a.own_layers * plan.microbatches
+
+
+def _waits(plan: ParallelPlan) -> float:
+    """A step's time over the work of its busiest stage: more than 1 by the bubble."""
+    return 1 + (plan.pipeline - 1) / (plan.chunks * plan.microbatches)
+
+
+def layer_seconds(a: Architecture, plan: ParallelPlan, step: float) -> float:
+    """Seconds of a layer for each microbatch that lengthen a step, with the bubble, by so many
+    seconds for each layer that a token passes: of the slope of measured steps in depth.
+
+    >>> net, plan = Architecture(32, 4096, 32, 11008, 32000), ParallelPlan(4, pipeline=4, batch=8)
+    >>> layer_seconds(net, plan, 0.011) * (32 / 4) * (8 + 3) / 32
+    0.011
+    """
+    return step * a.layers / (_passes(a, plan) * _waits(plan))
 
 
 def efficiency_of(
@@ -121,8 +156,7 @@ def efficiency_of(
     0.5
     """
     at_peak = step_time(a, plan, device, 1.0, layer_seconds)
-    waits = 1 + (plan.pipeline - 1) / (plan.chunks * plan.microbatches)
-    left = seconds / waits - at_peak.reductions - at_peak.kernels
+    left = seconds / _waits(plan) - at_peak.reductions - at_peak.kernels
     return at_peak.products / left if left > 0 else float("inf")
 
 

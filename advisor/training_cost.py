@@ -18,6 +18,7 @@ from .step_time import (
     StepTime,
     efficiencies,
     efficiency_of,
+    layer_seconds,
     nearest_training,
     overhead,
     step_time,
@@ -107,8 +108,9 @@ def training_cost(
     else:
         work = plan.sequences * net.context * flops(net, net.context).training
         seconds = _stated(net, done, work / (plan.gpus * device.flops))
-        # What every layer took whatever its width, of each microbatch.
-        kernels = b.measured.coefficients[1] / 1000 / plan.microbatches if b.measured else 0.0
+        # What every layer took whatever its width.
+        slope = b.measured.coefficients[1] / 1000 if b.measured else 0.0
+        kernels = layer_seconds(net, plan, slope)
         middle = efficiency_of(net, plan, device, seconds[1], kernels)
         times = [step_time(net, plan, device, middle, kernels)] * 3
     lost, lost_over_8 = (

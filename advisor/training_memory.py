@@ -227,9 +227,9 @@ def _numbers(a: Architecture, tensor: int) -> _Numbers:
     sums = dict.fromkeys((*places, "expert"), Fraction())
     for place, there in places.items():
         for w in there:
-            sums["expert" if w.role == "expert" else place] += w.copies * _divided(w, a, tensor)
-    table = next(w for w in places["input"] if w.name == "tokens")
-    tied = _divided(table, a, tensor) if a.tied else Fraction()
+            sums["expert" if w.role == "expert" else place] += w.copies * _divided(w, tensor)
+    table = next(w for w in places["input"] if w.is_token_table)
+    tied = _divided(table, tensor) if a.tied else Fraction()
     return _Numbers(sums["layers"], sums["expert"], sums["input"], sums["output"], tied)
 
 
@@ -242,24 +242,22 @@ def _held(
     return share * n.layers, share * n.experts / plan.expert, ends
 
 
-def _divided(w: Weight, a: Architecture, tensor: int) -> Fraction:
+def _divided(w: Weight, tensor: int) -> Fraction:
     """Numbers of one copy of a weight on one GPU of so many that divide it."""
-    name = w.name.removeprefix("encoder ").removeprefix("cross-attention ")
-    whole = Fraction(math.prod(w.shape))
-    if w.role in ("mlp", "expert"):
-        inner = w.shape[0] if name.endswith("down") else w.shape[-1]
-        return whole * (1 if name.endswith("down bias") else _share(inner, tensor))
-    if w.role in ("head", "embedding") and a.vocabulary in w.shape:
-        return whole * _share(a.vocabulary, tensor)
-    if w.role == "attention" and name in ("k", "v", "k bias", "v bias"):
-        return whole * _share(a.key_heads, tensor)
-    if w.role == "attention" and name in ("q", "kv", "o", "q bias", "sinks"):
-        return whole * _share(a.heads, tensor)
-    return whole
+    if w.cut == "unknown" and tensor > 1:
+        raise UsageError(
+            f"{tensor} GPUs of tensor parallelism for layers of {w.kind or 'mixed channels'}: how "
+            "they divide is not known here; accepted is 1"
+        )
+    return math.prod(w.shape) * share(w.pieces, tensor)
 
 
-def _share(of: int, tensor: int) -> Fraction:
-    """The largest share of so many equal parts that a GPU gets; at least one part."""
+def share(of: int, tensor: int) -> Fraction:
+    """The largest share of so many equal parts that a GPU of so many gets; at least one part.
+
+    >>> share(6, 4)
+    Fraction(1, 3)
+    """
     return Fraction(-(-of // tensor), of)
 
 
@@ -269,10 +267,10 @@ def _activations(
     """Bytes of a microbatch: kept of a layer, the layer whole, kept after the layers, logits."""
     tokens, t = plan.microbatch * a.context, plan.tensor
     whole = Fraction(1, t if plan.sequence else 1)
-    n, heads = per_token(a), _share(a.heads, t)
+    n, heads = per_token(a), share(a.heads, t)
     inner = a.experts.width if a.experts else a.d_ff
-    numbers = whole * n.whole + heads * n.queries + _share(a.key_heads, t) * n.keys
-    numbers += _share(inner, t) * n.inner
+    numbers = whole * n.whole + heads * n.queries + share(a.key_heads, t) * n.keys
+    numbers += share(inner, t) * n.inner
     layer = tokens * (_SIZE * numbers + 2 * plan.dropout * whole * a.width)
     if plan.recompute == "none":
         reach = Fraction(a.layers - a.window_layers, a.layers) * a.context
@@ -280,7 +278,7 @@ def _activations(
         layer += tokens * reach * heads * a.heads * (5 if plan.dropout else 2)
     kept = tokens * whole * _SIZE * a.width if plan.recompute == "full" else layer
     ends = tokens * whole * 2 * _SIZE * a.width
-    return kept, layer, ends, 4 * tokens * a.vocabulary * _share(a.vocabulary, t)
+    return kept, layer, ends, 4 * tokens * a.vocabulary * share(a.vocabulary, t)
 
 
 def divides(a: Architecture, plan: ParallelPlan) -> dict[str, Fraction]:

@@ -82,7 +82,7 @@ def _as_listed(m: Model, a: Architecture) -> int:
         w.stored
         for w in weights(a)
         if len(w.shape) == 2
-        and (w.role in ("attention", "mlp", "expert", "router", "head") or w.name == "tokens")
+        and (w.role in ("attention", "mlp", "expert", "router", "head") or w.is_token_table)
     )
     learned = a.learned_positions and m.family in _POSITIONS_LISTED
     return listed + (a.context * a.width if learned else 0)
