@@ -52,6 +52,7 @@ class Part:
     weights: tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes, those of one layer
     state: int = 0  # numbers that a layer keeps of a sequence, however long
     products: int = 0  # multiplications of a token with numbers of that state
+    kept: int | None = None  # numbers kept of a token for the backward pass; None: not known
 
 
 @dataclass(frozen=True)

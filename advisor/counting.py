@@ -472,6 +472,7 @@ class Stored(NamedTuple):
     queries: int  # queries and values of all heads together
     keys: int  # keys and values of all key heads
     inner: int  # the feed-forward network
+    mixing: int = 0  # what mixes tokens otherwise than attention
 
 
 def per_token(a: Architecture) -> Stored:
@@ -485,19 +486,25 @@ def per_token(a: Architecture) -> Stored:
     they keep. A token's experts count as its feed-forward network; a decoder with an encoder has
     attention to it as well.
     """
-    d, e = a.width, a.experts
+    e = a.experts
+    attention = kept_by_attention(a)
+    mlp = kept_by_mlp(a, e.active * e.width + e.shared_size if e else a.d_ff)
+    attentions = 2 if a.kind == "encoder-decoder" else 1
+    return Stored(*(attentions * x + y for x, y in zip(attention, mlp, strict=True)))
+
+
+def kept_by_attention(a: Architecture) -> Stored:
+    """The numbers `per_token` of attention and the norm before it."""
     queries, values = a.heads * a.head_size, a.heads * a.value_size
     keys = 0 if a.latent else 2 * a.key_heads * a.head_size
     heads = 2 * (queries + values) if a.latent else queries + values
     latents = a.latent.kv_rank + (a.latent.q_rank or 0) if a.latent else 0
-    attentions = 2 if a.kind == "encoder-decoder" else 1
-    inner = e.active * e.width + e.shared_size if e else a.d_ff
-    return Stored(
-        attentions * (2 * d + 2 * latents) + 2 * d,
-        attentions * heads,
-        attentions * keys,
-        (4 if a.gated else 2) * inner,
-    )
+    return Stored(2 * a.width + 2 * latents, heads, keys, 0)
+
+
+def kept_by_mlp(a: Architecture, inner: int) -> Stored:
+    """The numbers `per_token` of a network with such an inner width and the norm before it."""
+    return Stored(2 * a.width, 0, 0, (4 if a.gated else 2) * inner)
 
 
 def activations(a: Architecture, size: int = 2) -> int:

@@ -182,5 +182,14 @@ def _part(c: Config, mixer: dict[str, Any], layers: int, letters: dict[str, int]
         name: tuple(map(number, sizes.split(", "))) for name, sizes in row["weights"].items()
     }
     there = tuple((name, shape) for name, shape in weights.items() if min(shape))
+    for one, other, what in row.get("equal", ()):
+        if number(one) != number(other):
+            keys = [key for letter, (key, *_) in mixer["sizes"].items() if letter in one]
+            c.refuse(
+                " and ".join(key.split()[0] for key in keys if key) or "sizes",
+                f"{what} are {number(one):,} and the inner width is {number(other):,}; accepted "
+                "are sizes that make them equal",
+            )
     state, products = number(row["state"]), number(row["products"])
-    return Part(mixer["kind"], layers, there, state, products)
+    kept = number(row["kept"]) if "kept" in row else None
+    return Part(mixer["kind"], layers, there, state, products, kept)

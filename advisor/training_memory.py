@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from .architecture import Architecture
 from .base.quantities import UsageError, shown
-from .counting import Weight, by_place, per_token
+from .counting import Stored, Weight, by_place, kept_by_attention, kept_by_mlp, per_token
 from .shapes import stages
 
 Recompute = Literal["none", "selective", "full"]
@@ -159,9 +159,12 @@ def training_memory(a: Architecture, plan: ParallelPlan) -> TrainingMemory:
 
     Not counted: buffers of communication, fragments, and what the driver takes.
 
+    - A layer that mixes tokens otherwise keeps what layer_kinds.json says: results of its products,
+      of its convolution and of its recurrence (derived; programs differ in what they keep).
+
     Raises:
-        UsageError: for more stages than layers, a pipeline of an encoder-decoder, and layers of
-            other kinds than attention.
+        UsageError: for more stages than layers, a pipeline of an encoder-decoder, layers of which
+            it is not known what they keep, and tensor parallelism of other layers than attention.
 
     Cost: some 0.1 ms.
 
@@ -170,11 +173,6 @@ def training_memory(a: Architecture, plan: ParallelPlan) -> TrainingMemory:
     >>> int(memory.weights) == 2 * 6738415616, memory.optimiser / memory.weights
     (True, Fraction(3, 4))
     """
-    if a.mixed:
-        raise UsageError(
-            "what training keeps of layers of other kinds than attention is not known here; "
-            "accepted are nets that attend in every layer"
-        )
     if a.encoder_layers and plan.pipeline > 1:
         raise UsageError(
             f"{plan.pipeline} stages of an encoder-decoder; accepted is 1, a pipeline is counted "
@@ -261,20 +259,66 @@ def share(of: int, tensor: int) -> Fraction:
     return Fraction(-(-of // tensor), of)
 
 
+def kept_by_kind(a: Architecture) -> dict[str, Stored]:
+    """Numbers that all layers of a decoder keep of a token, by what mixes tokens or a role.
+
+    Raises:
+        UsageError: for kinds of layers of which it is not known what they keep.
+    """
+    if unknown := kinds_unknown(a):
+        raise UsageError(
+            f"what training keeps of layers of {', '.join(unknown)} is not known here; accepted "
+            "are nets without such layers"
+        )
+    kept: dict[str, list[tuple[int, Stored]]] = {}
+    if a.attending:
+        kept["attention"] = [(a.attending, kept_by_attention(a))]
+    # Layers that attend and mix otherwise share the norm before both.
+    shared = a.attending + sum(p.layers for p in a.parts) - a.layers
+    for part in a.parts:
+        width, own = 2 * a.width, part.layers - max(0, shared)
+        kept[part.kind] = [
+            (own, Stored(width, 0, 0, 0)),
+            (part.layers, Stored(0, 0, 0, 0, part.kept or 0)),
+        ]
+    often, e = Fraction(a.layers, a.own_layers), a.experts
+    mlps = [(a.dense_mlps, a.d_ff, "mlp")]
+    if e:
+        mlps.append((a.own_mlps - a.dense_mlps, e.active * e.width + e.shared_size, "expert"))
+    for own, inner, role in mlps:
+        if own:
+            kept[role] = [(int(own * often), kept_by_mlp(a, inner))]
+    return {
+        kind: Stored(*(sum(n * s[i] for n, s in parts) for i in range(len(Stored._fields))))
+        for kind, parts in kept.items()
+    }
+
+
+def kinds_unknown(a: Architecture) -> list[str]:
+    """Kinds of layers, keys of layer_kinds.json, of which it is not known what they keep."""
+    return list(dict.fromkeys(p.kind for p in a.parts if p.kind and p.kept is None))
+
+
 def _activations(
     a: Architecture, plan: ParallelPlan
 ) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Bytes of a microbatch: kept of a layer, the layer whole, kept after the layers, logits."""
+    """Bytes of a microbatch: kept of the mean layer, the layer whole, kept after the layers,
+    logits."""
     tokens, t = plan.microbatch * a.context, plan.tensor
     whole = Fraction(1, t if plan.sequence else 1)
-    n, heads = per_token(a), share(a.heads, t)
+    layers = [*kept_by_kind(a).values()] if a.mixed else [per_token(a)]
+    n = Stored(*map(sum, zip(*layers, strict=True)))
+    heads = share(a.heads, t) if a.attending else Fraction()
+    keys = share(a.key_heads, t) if a.attending else Fraction()
     inner = a.experts.width if a.experts else a.d_ff
-    numbers = whole * n.whole + heads * n.queries + share(a.key_heads, t) * n.keys
-    numbers += share(inner, t) * n.inner
+    numbers = whole * n.whole + heads * n.queries + keys * n.keys + n.mixing
+    numbers += share(inner, t) * n.inner if n.inner else 0
+    numbers /= a.layers if a.mixed else 1
     layer = tokens * (_SIZE * numbers + 2 * plan.dropout * whole * a.width)
     if plan.recompute == "none":
-        reach = Fraction(a.layers - a.window_layers, a.layers) * a.context
-        reach += Fraction(a.window_layers, a.layers) * min(a.context, a.window or a.context)
+        near = min(a.window_layers, a.attending)
+        reach = Fraction(a.attending - near, a.layers) * a.context
+        reach += Fraction(near, a.layers) * min(a.context, a.window or a.context)
         layer += tokens * reach * heads * a.heads * (5 if plan.dropout else 2)
     kept = tokens * whole * _SIZE * a.width if plan.recompute == "full" else layer
     ends = tokens * whole * 2 * _SIZE * a.width
@@ -313,6 +357,8 @@ def simplest(a: Architecture, plan: ParallelPlan, room: float, free: set[str]) -
         free: of "recompute", "pipeline", "tensor" and "zero" those that may differ from the plan.
     """
     tensors = [t for t in (1, 2, 4, 8) if not (a.heads % t or a.key_heads % t)]
+    if a.parts:
+        tensors = [1]
     depths = [p for p in range(1, min(a.own_layers, plan.gpus) + 1) if not a.own_layers % p]
     if a.encoder_layers:
         depths = [1]
