@@ -223,6 +223,12 @@ class Architecture:
         return {kind: layers for kind, layers in kinds.items() if layers}
 
     @property
+    def kinds_unknown(self) -> list[str]:
+        """Kinds of layers, keys of layer_kinds.json, of which it is not known what they keep for
+        the backward pass."""
+        return list(dict.fromkeys(p.kind for p in self.parts if p.kind and p.kept is None))
+
+    @property
     def aspect(self) -> float:
         """d / L."""
         return self.width / self.layers

@@ -354,10 +354,16 @@ def _experts(
     tensors: Iterable[Tensor], told: int | None, active: int | None
 ) -> tuple[int | None, int | None]:
     """How many experts a layer has, and how many of their numbers a token leaves unused; None where
-    that is not told."""
-    routed = [
-        t for t in tensors if _named("routed", t.name) or ("moe" in t.name and len(t.shape) == 3)
-    ]
+    that is not told. Experts are called so, or are as many in one tensor as a router has rows."""
+    every = list(tensors)
+    routers = {
+        t.shape[0]
+        for t in every
+        if len(t.shape) == 2 and t.shape[0] < t.shape[1] and _named("routers", t.name)
+    }
+    stacked = (t for t in every if len(t.shape) == 3 and "conv" not in t.name)
+    routed = [t for t in every if _named("routed", t.name)]
+    routed += [t for t in stacked if t not in routed and ("moe" in t.name or t.shape[0] in routers)]
     if not routed:
         return None, 0
     listed = (re.search(r"experts\.(\d{1,6})\.", t.name) for t in routed)

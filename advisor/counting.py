@@ -30,7 +30,7 @@ Role = Literal[
 Place = Literal["input", "layers", "output"]
 # The layers that a weight stands in: of the only stack or the decoder, of the encoder, or the
 # decoder's attention to the encoder; none for tables and output.
-Stack = Literal["none", "main", "encoder", "cross-attention"]
+LayerStack = Literal["none", "main", "encoder", "cross-attention"]
 # What tensor parallelism cuts a weight by; "unknown" where no source here says it.
 Cut = Literal["whole", "heads", "key heads", "width", "vocabulary", "unknown"]
 
@@ -50,7 +50,7 @@ class Weight(NamedTuple):
     role: Role
     active: int
     passes: int
-    stack: Stack
+    stack: LayerStack
     cut: Cut
     pieces: int
     kind: str = ""
@@ -370,7 +370,7 @@ def _copies(
     found: Iterable[_Matrix],
     copies: int = 1,
     passes: int = 1,
-    stack: Stack = "none",
+    stack: LayerStack = "none",
     kind: str = "",
 ) -> Iterator[Weight]:
     return (

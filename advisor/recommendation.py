@@ -103,7 +103,7 @@ def answer_to(
     if net is not None and config is not None and config.mixed:
         # Nothing is known of how to split layers of several kinds.
         a, resolved = given_net(config, have or Budget(), demanded, ("context",))
-        return with_tensors(hybrid_answer(a, resolved, demanded, tasks), net)
+        return with_tensors(hybrid_answer(a, resolved, demanded, tasks, known_by), net)
     if net is not None and config is not None:
         decision = judge(config, have or Budget(), demanded, known_by)
     elif None not in (demanded.layers, demanded.width) and (have is None or have.size is None):

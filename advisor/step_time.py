@@ -21,7 +21,9 @@ from typing import Any, NamedTuple
 from .architecture import Architecture
 from .counting import by_place, flops
 from .hardware import Hardware, gpu
+from .huggingface import architecture_of
 from .models import architecture, model
+from .published import hybrids
 from .shapes import stages
 from .training_memory import ParallelPlan, Recompute, share, training_memory
 
@@ -202,7 +204,9 @@ def _run(row: dict[str, str]) -> PublishedTraining:
         return int(row[name]) if row[name] else None
 
     if row["model"]:
-        net = architecture(model(row["model"])).with_(context=whole("context"))
+        mixed = hybrids().get(row["model"])
+        net = architecture_of(mixed["config"]) if mixed else architecture(model(row["model"]))
+        net = net.with_(context=whole("context"))
     else:
         names = ("layers", "width", "heads", "kv_heads", "d_ff", "vocabulary", "context")
         sizes: dict[str, Any] = {name: whole(name) for name in names}
@@ -254,7 +258,8 @@ def efficiencies(
     recompute: Recompute | None = None,
 ) -> Efficiencies | None:
     """The efficiencies of published trainings on a device's kind; of all where there is none; None
-    where none with a plan was published by a year.
+    where none with a plan was published by a year. They are those of plain transformers: nets with
+    layers of other kinds than attention are left out.
 
     Args:
         but: a source that is left out.
@@ -264,6 +269,7 @@ def efficiencies(
         run
         for run in training_runs()
         if run.efficiency is not None and run.set != but and run.year <= (known_by or run.year)
+        if not run.net.mixed
     ]
     if not known:
         return None
@@ -321,7 +327,8 @@ def nearest_training(
     a: Architecture, device: Hardware, known_by: int | None = None
 ) -> Nearest | None:
     """The nearest in L d^2 of those with experts or of those without, as the net, and of equal ones
-    that of the best efficiency; None where fewer than two sources on that kind of GPU were
+    that of the best efficiency. Only nets with layers of other kinds than attention stand beside
+    such a net. None where there are none, or where fewer than two sources on that kind of GPU were
     published by a year."""
 
     def order(run: PublishedTraining) -> tuple[bool, float, float]:
@@ -333,7 +340,9 @@ def nearest_training(
     same = [run for run in same if run.year <= (known_by or run.year)]
     if len({run.set for run in same}) < 2:
         return None
-    run = min(same, key=order)
+    run = min((run for run in same if run.net.mixed == a.mixed), key=order, default=None)
+    if run is None:
+        return None
     assert run.plan is not None
     ratio = beside(run).seconds or math.nan
     return Nearest(run.name, run.plan.gpus, run.seconds or math.nan, ratio, run.source)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .architecture import Architecture
 from .base.quantities import UsageError
 from .budgets import TOKENS_PER_PARAMETER, Resolved, trains
-from .counting import count, flops
+from .counting import count, flops, weights
 from .hardware import gpu
 from .latency import REACH
 from .shapes import TRAINING_CONTEXT, Constraints, demands_of
@@ -23,12 +25,27 @@ from .step_time import (
     overhead,
     step_time,
 )
-from .training_memory import PARTS, ParallelPlan, divides, simplest, training_memory
+from .training_memory import (
+    PARTS,
+    ParallelPlan,
+    divides,
+    kept_by_kind,
+    simplest,
+    training_memory,
+)
 
 # What of a plan is chosen where it is not demanded, in the order in which it is spared.
 _FREE = ("recompute", "pipeline", "tensor", "zero")
 # The GPUs of a machine, all of which divide each matrix.
 _MACHINE = ParallelPlan(8, tensor=8)
+
+
+class KindCost(NamedTuple):
+    """What the layers of one kind, or the weights of one role, take of a token in training."""
+
+    layers: int | None  # None: of a role, such as the output layer
+    operations: int  # forward and backward, of all of them
+    bytes: int  # that they keep for the backward pass in 16 bits
 
 
 @dataclass(frozen=True)
@@ -62,6 +79,7 @@ class TrainingCost:
     utilisation: tuple[float, float, float]  # of the GPUs' peak, in the same order
     efficiencies: Efficiencies | None  # that published trainings reached, where times are by them
     nearest: Nearest | None  # the published training that is nearest in size, beside the model
+    kinds: dict[str, KindCost]  # of a net with layers of other kinds than attention; else empty
 
     @property
     def kept(self) -> str | None:
@@ -81,7 +99,8 @@ def training_cost(
     `simplest`, with room for what programs took besides.
 
     Raises:
-        UsageError: for a plan that cannot be, and measured steps without a batch.
+        UsageError: for a plan that cannot be, measured steps without a batch, and kinds of layers
+            of which it is not known what training keeps.
 
     >>> from .budgets import Budget, resolve
     >>> done = resolve(Budget(total=1.1e9, gpu="A100", gpus=8), Constraints())
@@ -115,7 +134,7 @@ def training_cost(
         times = [step_time(net, plan, device, middle, kernels)] * 3
     lost, lost_over_8 = (
         {name: float(part) for name, part in divides(net, each).items()}
-        for each in (plan, _MACHINE)
+        for each in (plan, plan if a.parts else _MACHINE)
     )
     steps = tokens / (plan.sequences * net.context)
     low, middle, high = seconds
@@ -149,7 +168,40 @@ def training_cost(
         (share / low, share / middle, share / high),
         known,
         nearest_training(net, device, known_by),
+        costs_by_kind(net, net.context) if net.mixed else {},
     )
+
+
+def costs_by_kind(a: Architecture, context: int) -> dict[str, KindCost]:
+    """What a token of a decoder takes in training by the kind of layer that mixes tokens, a key of
+    layer_kinds.json or "attention" or "sliding-window", and for other weights by their role.
+
+    Operations are those of `counting.flops`: a recurrence as it is written. Bytes are those of
+    `training_memory.kept_by_kind`, and raise as these.
+
+    >>> a = Architecture(2, 8, 2, 16, 10)
+    >>> sum(cost.operations for cost in costs_by_kind(a, 4).values()) == flops(a, 4).training
+    True
+    """
+    operations: Counter[str] = Counter()
+    for w in weights(a):
+        if len(w.shape) == 2:
+            operations[w.kind or w.role] += 6 * w.passes * math.prod(w.shape)
+    for part in a.parts:
+        operations[part.kind] += 6 * part.layers * part.products
+    kept = {kind: 2 * sum(stored) for kind, stored in kept_by_kind(a).items()}
+    layers = a.layer_kinds
+    pair = 6 * a.heads * (a.head_size + a.value_size)
+    of_weights, of_keeping = operations.pop("attention", 0), kept.pop("attention", 0)
+    for kind, reach in (("attention", context), ("sliding-window", min(context, a.window or 1))):
+        if own := layers.get(kind):
+            operations[kind] = of_weights * own // a.attending + own * pair * reach
+            kept[kind] = of_keeping * own // a.attending
+    return {
+        kind: KindCost(layers.get(kind), number, kept.get(kind, 0))
+        for kind, number in operations.items()
+        if number
+    }
 
 
 def _plan(

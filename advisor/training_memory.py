@@ -260,43 +260,35 @@ def share(of: int, tensor: int) -> Fraction:
 
 
 def kept_by_kind(a: Architecture) -> dict[str, Stored]:
-    """Numbers that all layers of a decoder keep of a token, by what mixes tokens or a role.
+    """Numbers that all layers of a decoder with layers of several kinds keep of a token, by what
+    mixes tokens or a role.
 
     Raises:
         UsageError: for kinds of layers of which it is not known what they keep.
     """
-    if unknown := kinds_unknown(a):
+    if unknown := a.kinds_unknown:
         raise UsageError(
             f"what training keeps of layers of {', '.join(unknown)} is not known here; accepted "
             "are nets without such layers"
         )
-    kept: dict[str, list[tuple[int, Stored]]] = {}
-    if a.attending:
-        kept["attention"] = [(a.attending, kept_by_attention(a))]
+    kept: dict[str, Stored] = {}
+
+    def add(kind: str, layers: int, one: Stored) -> None:
+        before = kept.get(kind, Stored(0, 0, 0, 0))
+        kept[kind] = Stored(*(x + layers * y for x, y in zip(before, one, strict=True)))
+
+    add("attention", a.attending, kept_by_attention(a))
     # Layers that attend and mix otherwise share the norm before both.
-    shared = a.attending + sum(p.layers for p in a.parts) - a.layers
+    shared = max(0, a.attending + sum(p.layers for p in a.parts) - a.layers)
     for part in a.parts:
-        width, own = 2 * a.width, part.layers - max(0, shared)
-        kept[part.kind] = [
-            (own, Stored(width, 0, 0, 0)),
-            (part.layers, Stored(0, 0, 0, 0, part.kept or 0)),
-        ]
-    often, e = Fraction(a.layers, a.own_layers), a.experts
-    mlps = [(a.dense_mlps, a.d_ff, "mlp")]
-    if e:
-        mlps.append((a.own_mlps - a.dense_mlps, e.active * e.width + e.shared_size, "expert"))
-    for own, inner, role in mlps:
-        if own:
-            kept[role] = [(int(own * often), kept_by_mlp(a, inner))]
-    return {
-        kind: Stored(*(sum(n * s[i] for n, s in parts) for i in range(len(Stored._fields))))
-        for kind, parts in kept.items()
-    }
-
-
-def kinds_unknown(a: Architecture) -> list[str]:
-    """Kinds of layers, keys of layer_kinds.json, of which it is not known what they keep."""
-    return list(dict.fromkeys(p.kind for p in a.parts if p.kind and p.kept is None))
+        add(part.kind, part.layers - shared, Stored(2 * a.width, 0, 0, 0))
+        add(part.kind, part.layers, Stored(0, 0, 0, 0, part.kept or 0))
+    add("mlp", a.dense_mlps, kept_by_mlp(a, a.d_ff))
+    if e := a.experts:
+        sparse = a.own_mlps - a.dense_mlps
+        add("expert", sparse, kept_by_mlp(a, e.active * e.width))
+        add("mlp", sparse, kept_by_mlp(a, e.shared_size)._replace(whole=0))
+    return kept
 
 
 def _activations(

@@ -121,7 +121,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
     """A decision as an answer: its data, and its sentences."""
     case, a, resolved = d.case, d.net, d.case.resolved
     c, given = case.constraints, case.model is not None
-    note, training = serving_note(resolved.budget, c, a), _training(d)
+    note, training = serving_note(resolved.budget, c, a), _training(a, resolved, c, case.known_by)
     built = _built(d)
     screen = tuple(_screen(d, built))
     said = list(_warnings(d))
@@ -195,7 +195,11 @@ def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candid
 
 
 def hybrid_answer(
-    a: Architecture, resolved: Resolved, c: Constraints, tasks: tuple[TaskAnswer, ...]
+    a: Architecture,
+    resolved: Resolved,
+    c: Constraints,
+    tasks: tuple[TaskAnswer, ...],
+    known_by: int | None = None,
 ) -> Answer:
     """What is counted of a configuration with layers of other kinds than attention, whose depth no
     rule speaks of."""
@@ -204,8 +208,15 @@ def hybrid_answer(
     codes, verdicts = _parted(_hybrid_verdicts(a, resolved))
     note = serving_note(resolved.budget, c, a)
     coded = [("configuration", remark) for remark in a.remarks]
-    if trains(resolved.budget):
-        coded.append(_coded("warning.training-kinds"))
+    training = None
+    if trains(resolved.budget) and (unknown := a.kinds_unknown):
+        names = [layer_kinds()[kind].name for kind in unknown]
+        coded.append(_coded("warning.training-kinds", names=names))
+    elif trains(resolved.budget):
+        training = _training(a, resolved, c, known_by)
+    if training is not None:
+        coded += _untrainable(a, resolved)
+        coded += _plan_warnings(training, "training-memory" in dict(coded))
     warning_codes, warnings = _parted(coded)
     name = a.name or a.family or "the given net"
     return Answer(
@@ -222,6 +233,7 @@ def hybrid_answer(
         flops=flops(a, min(a.context, TRAINING_CONTEXT)),
         memory=memory(a, resolved.budget.bytes_per_weight),
         limits=(*resolved.notes, *([note] if note else ())),
+        training=training,
         tasks=tasks,
         screen=(_line("answer.mixed", said=verdicts[0]), _line("more.why")),
     )
@@ -230,7 +242,7 @@ def hybrid_answer(
 def _hybrid_verdicts(a: Architecture, resolved: Resolved) -> Iterator[Coded]:
     """On a configuration with layers of other kinds than attention."""
     kinds, known = a.layer_kinds, layer_kinds()
-    named = {kind: known[kind].name if kind in known else say(f"kind.{kind}") for kind in kinds}
+    named = {kind: _kind_name(kind) for kind in kinds}
     others = [named[kind] for kind in kinds if kind in known] or [say("kind.single")]
     yield _coded("verdict.depth", layers=a.layers, said=say("depth.hybrid", kinds=others))
     by_kind = [say("hybrid.kind", name=named[kind], layers=n) for kind, n in kinds.items()]
@@ -716,7 +728,7 @@ def _warnings(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.loop-source", worth=worth, several=several, usual=usual)
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
-    yield from _untrainable(d)
+    yield from _untrainable(d.net, d.case.resolved)
     for each in advice(**_seen(d)):
         if each.warns:
             yield _coded("warning.training", advice=each)
@@ -757,11 +769,10 @@ def _other_defaults(d: Decision) -> Iterator[Coded]:
     yield _coded("warning.defaults", waits=waits, layers=a.layers, **known)
 
 
-def _untrainable(d: Decision) -> Iterator[Coded]:
+def _untrainable(a: Architecture, resolved: Resolved) -> Iterator[Coded]:
     """Where the GPUs that train a net cannot hold what training keeps of each weight."""
-    case, a = d.case, d.net
-    b, needed = case.resolved.budget, memory(a)
-    if b.gpu is None or case.resolved.hours is None:
+    b, needed = resolved.budget, memory(a)
+    if b.gpu is None or resolved.hours is None:
         return
     device = gpu(b.gpu)
     assert needed.gradients is not None
@@ -773,14 +784,16 @@ def _untrainable(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.training-memory", **known)
 
 
-def _training(d: Decision) -> TrainingCost | None:
+def _training(
+    a: Architecture, resolved: Resolved, c: Constraints, known_by: int | None
+) -> TrainingCost | None:
     """What training takes, where GPUs to train on are given."""
-    if d.case.resolved.budget.gpu is None:
+    if resolved.budget.gpu is None:
         return None
     # Tables of published trainings, which most answers do not need.
     from .training_cost import training_cost
 
-    return training_cost(d.net, d.case.resolved, d.case.constraints, d.case.known_by)
+    return training_cost(a, resolved, c, known_by)
 
 
 def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
@@ -1093,7 +1106,8 @@ def _below(answer: Answer) -> Iterator[Row]:
     if answer.stored and not given:
         s = answer.stored
         own, active = s.own_layers != s.layers, s.active not in (None, s.total)
-        yield "Given", say("tensors.given", s=s, own=own, active=active)
+        known = {"own": own, "active": active, "unknown": s.active is None}
+        yield "Given", say("tensors.given", s=s, **known)
         yield from _tensor_rows(s, alone=True)
     if given:
         yield "Given", _net(given)
@@ -1106,6 +1120,8 @@ def _below(answer: Answer) -> Iterator[Row]:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
         yield "Training", " ".join(_training_time(cost))
+        if cost.kinds:
+            yield "", " ".join(_hybrid_training(cost))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
         yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
     if len(set(answer.stages)) > 1 and not given:
@@ -1212,6 +1228,21 @@ def _training_time(cost: TrainingCost) -> Iterator[str]:
         yield say("training.differs", published=published, measured=apart and not published)
 
 
+def _hybrid_training(cost: TrainingCost) -> Iterator[str]:
+    """What the time of a net with layers of several kinds rests on."""
+    everything = sum(part.operations for part in cost.kinds.values())
+    most = sorted(cost.kinds.items(), key=lambda item: -item[1].operations)[:_KINDS]
+    shares = [f"{_kind_name(kind)} {part.operations / everything:.0%}" for kind, part in most]
+    yield say("training.kinds", shares=shares, known=cost.efficiencies)
+    yield say("training.beside" if cost.nearest else "training.alone", near=cost.nearest)
+
+
+def _kind_name(kind: str) -> str:
+    """A kind of layer, or a role of weights, as sentences call it."""
+    known = layer_kinds()
+    return known[kind].name if kind in known else _TABLE.get(f"kind.{kind}", kind)
+
+
 def _times_by(cost: TrainingCost) -> str:
     """By what the times of a training are known."""
     if cost.efficiencies:
@@ -1310,6 +1341,8 @@ def _training_grounds(cost: TrainingCost) -> Iterator[str]:
         yield say("long.plan", cost=cost)
     if e := cost.efficiencies:
         yield say("long.efficiencies", e=e)
+    for kind, part in cost.kinds.items():
+        yield say("long.kind-cost", name=_kind_name(kind), part=part)
     if cost.nearest:
         yield say("long.nearest", near=cost.nearest)
 
