@@ -361,9 +361,7 @@ def _experts(
         for t in every
         if len(t.shape) == 2 and t.shape[0] < t.shape[1] and _named("routers", t.name)
     }
-    stacked = (t for t in every if len(t.shape) == 3 and "conv" not in t.name)
-    routed = [t for t in every if _named("routed", t.name)]
-    routed += [t for t in stacked if t not in routed and ("moe" in t.name or t.shape[0] in routers)]
+    routed = [t for t in every if _named("routed", t.name) or _stacks_experts(t, routers)]
     if not routed:
         return None, 0
     listed = (re.search(r"experts\.(\d{1,6})\.", t.name) for t in routed)
@@ -372,6 +370,12 @@ def _experts(
     if experts is None or active is None or active > experts:
         return experts, None
     return experts, sum(t.numbers * (experts - active) // experts for t in routed)
+
+
+def _stacks_experts(t: Tensor, routers: set[int]) -> bool:
+    """Whether a tensor holds the matrices of all experts of a layer."""
+    stacked = len(t.shape) == 3 and "conv" not in t.name
+    return stacked and ("moe" in t.name or t.shape[0] in routers)
 
 
 # --- layers ---------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from depthlaw.advisor.checkpoint import GivenNet, net_of, read_net, read_stored
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.headers import Tensor
 from depthlaw.advisor.huggingface import architecture_of
+from depthlaw.advisor.words import as_text, of_tensors
 
 D = 16  # the width of every row
 
@@ -91,6 +92,31 @@ def test_kinds_of_layers_are_named_and_placed(tmp_path: Path) -> None:
 
 
 LLAMA = shapes_of(ROWS["llama"])
+
+
+@pytest.mark.parametrize(
+    "experts",
+    [
+        {"mlp.experts.gate_up_proj": [4, D, 16], "mlp.experts.down_proj": [4, 8, D]},
+        {"mlp.w1": [4, D, 16], "mlp.w2": [4, 8, D]},  # told by the router's four rows alone
+        {"mlp.switch_mlp.fc1.weight": [4, 16, D], "mlp.switch_mlp.fc2.weight": [4, D, 8]},
+    ],
+)
+def test_without_experts_per_token_active_parameters_are_unknown(experts: dict) -> None:
+    shapes = {name: shape for name, shape in LLAMA.items() if ".mlp." not in name}
+    for layer in {name.split(".")[2] for name in shapes if "layers" in name}:
+        inside = {"mlp.gate.weight": [4, D], **experts}
+        shapes |= {f"model.layers.{layer}.{name}": shape for name, shape in inside.items()}
+    tensors = [Tensor(name, "F32", tuple(s), (n,)) for n, (name, s) in enumerate(shapes.items())]
+    net = net_of(tensors, {}, "sparse", 1)
+    s = stored(net)
+    assert (s.experts, s.active, s.active_experts) == (4, None, None)
+    text = " ".join(as_text(of_tensors(net)).split())
+    assert "active unknown" in text
+    assert "with num_experts_per_tok beside them, and type depthlaw depth --hf FOLDER" in text
+    told = stored(net_of(tensors, {"num_experts_per_tok": 1}, "sparse", 1))
+    unused = 3 * 24 * D * s.layers  # 16 columns of gate and up, 8 rows of down
+    assert told.active == s.total - unused
 
 
 @pytest.mark.parametrize(

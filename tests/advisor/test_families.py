@@ -141,8 +141,12 @@ def test_operations_of_states_do_not_grow_and_training_memory_is_not_guessed() -
     assert flops(a, 10).forward == flops(a, 10**6).forward == 2 * (matrices + 64 * 2 * 5120 * 16)
     assert memory(a).activations is None
     assert memory(a).training is None
-    with pytest.raises(UsageError, match="other kinds than attention is not known"):
-        training_memory(a, ParallelPlan(8))
+    with pytest.raises(UsageError, match="layers of rwkv7 is not known here"):
+        training_memory(published("rwkv-7-1.5b").architecture, ParallelPlan(8))
+    with pytest.raises(
+        UsageError, match="tensor parallelism for layers of mamba: .* accepted is 1"
+    ):
+        training_memory(a, ParallelPlan(8, tensor=8))
     near = fit([LatencyPoint(n, 2560, n / 2) for n in (12, 36)])
     assert "other kinds than attention" in near.outside(a)
 
@@ -233,6 +237,11 @@ def test_a_refused_type_says_why_and_what_to_type(kind: str) -> None:
         ("gla-1.3b", {"expand_k": 1.0}, "expand_k"),
         ("rwkv-7-0.1b", {"attn": {"layers": [1]}}, "attn"),
         ("ouro-1.4b", {"total_ut_steps": 0}, "total_ut_steps"),
+        ("mamba-2-130m", {"head_dim": 60}, "num_heads and head_dim: .* 1,440 and .* is 1,536; acc"),
+        ("bamba-9b", {"mamba_d_head": 32}, "mamba_n_heads and mamba_d_head: .* 4,096 and .* 8,192"),
+        ("falcon-h1-7b", {"mamba_n_heads": 25}, "do not divide"),
+        ("rwkv-7-0.1b", {"head_dim": 100}, "head_dim and num_heads: .* are 700 and .* is 768"),
+        ("rwkv-7-0.1b", {"num_heads": 11}, "head_dim and num_heads: .* are 704 and .* is 768"),
         ("ling-3.0-flash", {"mlp_layer_types": ["dense"]}, "mlp_layer_types"),
     ],
 )

@@ -1,6 +1,7 @@
 """Memory and time of a training on each GPU, against papers, programs, schedules and trainings."""
 
 import json
+import math
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -9,14 +10,14 @@ from statistics import median
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from depthlaw.advisor import words
+from depthlaw.advisor import counting, training_memory as training_memory_module, words
 from depthlaw.advisor.architecture import Architecture, Experts
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.advisor.counting import activations, count
+from depthlaw.advisor.counting import activations, by_place, count, flops
 from depthlaw.advisor.hardware import gpu
 from depthlaw.advisor.latency import LatencyPoint, fit
 from depthlaw.advisor.models import architecture, models
-from depthlaw.advisor.published import published as named
+from depthlaw.advisor.published import hybrids, published as named
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.step_time import (
     PublishedTraining,
@@ -26,6 +27,7 @@ from depthlaw.advisor.step_time import (
     step_time,
     training_runs,
 )
+from depthlaw.advisor.training_cost import costs_by_kind
 from depthlaw.advisor.training_memory import (
     RECOMPUTE,
     ParallelPlan,
@@ -211,6 +213,60 @@ def test_published_trainings_lie_where_they_are_said_to_lie() -> None:
     assert 1.2 < median(memory["torchtitan"]) < 1.6
 
 
+@pytest.mark.parametrize("file", ["t5-base", "deepseek-v3", "qwen3-next"])
+def test_weights_say_by_values_what_divides_them(file: str, monkeypatch) -> None:
+    """Names may all be one: nothing changes. And each weight says where it stands and what cuts
+    it, by a number that its shape has."""
+    a = {
+        "t5-base": architecture(next(m for m in models() if m.kind == "encoder-decoder")),
+        "deepseek-v3": architecture(next(m for m in models() if m.name == "DeepSeek-V3")),
+        "qwen3-next": named("qwen3-next").architecture.with_(parts=(), attention_layers=None),
+    }[file].with_(context=512)
+    plan = ParallelPlan(8, tensor=8)
+    table = fit([LatencyPoint(n, a.width, Fraction(n)) for n in (12, 24, 36)])
+
+    def all_told() -> list[object]:
+        training_memory_module._numbers.cache_clear()
+        time = step_time(a, plan, H100, 0.5)
+        return [training_memory(a, plan), time, table.loads(a), count(a), counting.by_part(a)]
+
+    before = all_told()
+    for place, there in by_place(a).items():
+        for w in there:
+            assert (w.stack == "none") == (place != "layers" or w.role == "position"), w
+            pieces = {"heads": a.heads, "key heads": a.key_heads, "vocabulary": a.vocabulary}
+            assert w.pieces == pieces.get(w.cut, w.pieces)
+            assert (w.cut == "whole") == (w.pieces == 1)
+            assert any(size % w.pieces == 0 for size in w.shape)
+            whole = a.latent is not None and w.pieces == 1 and " down" in w.name
+            assert w.role != "attention" or w.pieces > 1 or whole or "o bias" in w.name
+    make = counting._copies
+    monkeypatch.setattr(
+        counting, "_copies", lambda *of: (w._replace(name="o down") for w in make(*of))
+    )
+    assert {w.name for w in counting.weights(a)} <= {"o down", "encoder o down"}
+    assert all_told() == before
+    with pytest.raises(TypeError):
+        counting.Weight("q", (8, 8), 1, "attention", 1, 1)
+
+
+def test_the_gate_of_attention_is_divided_with_the_heads() -> None:
+    wide = PLAIN.with_(heads=16, attention_gate="width")
+    held = [training_memory(a, ParallelPlan(4, tensor=4)).weights for a in (PLAIN, wide)]
+    assert held[1] - held[0] == 2 * 24 * 1024 * 1024 / 4
+
+
+@pytest.mark.parametrize("recompute", RECOMPUTE)
+def test_uneven_heads_cost_attention_alone(recompute: str) -> None:
+    """18 heads on 4 GPUs take as long as 20 of the same width, and nothing else takes longer."""
+    uneven = Architecture(24, 2304, 18, 6144, 32000, head_width=128)
+    plan = ParallelPlan(4, tensor=4, batch=16, recompute=recompute)
+    times = [step_time(a, plan, H100, 0.5) for a in (uneven, uneven.with_(heads=20), uneven)]
+    assert times[0].products == pytest.approx(times[1].products, rel=1e-12)
+    even = step_time(uneven, ParallelPlan(4, batch=16, recompute=recompute), H100, 0.5)
+    assert 1 < times[0].products / even.products < 1 + 0.6 / 9
+
+
 def test_what_ran_out_of_memory_is_too_large_by_the_ratios_of_what_did_not() -> None:
     fitted = [r.memory for r in map(beside, training_runs()) if r.run.set == "BLOOM" and r.memory]
     broken = [run for run in training_runs() if not run.fits]
@@ -320,6 +376,12 @@ def test_times_follow_what_is_said_of_them() -> None:
     answer = recommend("500M", **asked, measured=table)
     measured, layers = answer.training, answer.layers
     assert measured.step.kernels == pytest.approx(layers * table.coefficients[1] / 1000)
+    # In stages, the slope of the steps in depth holds what waits for the kernels, too.
+    staged = recommend("500M", **asked, measured=table, pipeline=4, layers=24).training.step
+    share = staged.kernels / (staged.seconds - staged.bubble)
+    assert staged.kernels + share * staged.bubble == pytest.approx(
+        24 * table.coefficients[1] / 1000
+    )
     assert measured.step.seconds == pytest.approx(measured.seconds[1])
     assert measured.seconds == tuple(ms / 1000 for ms in table.ms(answer.shape.architecture))
     with pytest.raises(UsageError, match="give the sequences of that step too"):
@@ -363,11 +425,84 @@ def test_efficiencies_are_of_trainings_that_compute_the_same_again(recompute: st
 
 
 def test_gpus_for_layers_that_are_not_counted_are_a_warning() -> None:
+    rwkv = named("rwkv-7-1.5b").architecture
+    answer = recommend(config=rwkv, gpu="H100", zero=3)
+    assert answer.training is None
     assert (
-        "training-kinds"
-        in recommend(config=named("mamba-2.8b").architecture, gpu="H100", zero=3).warning_codes
+        "layers of RWKV-7 keep"
+        in dict(zip(answer.warning_codes, answer.warnings, strict=True))["training-kinds"]
     )
-    assert "training-kinds" not in recommend(config=named("mamba-2.8b").architecture).warning_codes
+    assert "training-kinds" not in recommend(config=rwkv).warning_codes
+
+
+def hand_counted(kind: str) -> tuple[str, int, int]:
+    """A net; multiplications of a token in a layer of a kind, tensor by tensor as transformers
+    stores them, and with its state; and the numbers such a layer keeps of a token."""
+    if kind == "mamba2":  # Mamba-2-2.7B: 80 heads of 64, a state of 128
+        d, i, n, h = 2560, 80 * 64, 128, 80
+        shapes = [(2 * i + 2 * n + h, d), (i + 2 * n, 4), (d, i)]  # in_proj, conv1d, out_proj
+        # dt B x^T is added to the state of each head, and C reads it.
+        state = h * (64 * n + n * 64)
+        # The norm's input and output; z, x, B, C and dt; x, B and C after the convolution; what
+        # is read; it times the gate, normed.
+        kept = 2 * d + (2 * i + 2 * n + h) + (i + 2 * n) + i + i
+        return "Mamba-2-2.7B", sum(map(math.prod, shapes)) + state, kept
+    # Qwen3-Next: 16 heads of keys and 32 of values, all of width 128.
+    d, k, v = 2048, 16 * 128, 32 * 128
+    shapes = [(2 * k + 2 * v, d), (2 * 32, d), (2 * k + v, 4), (d, v)]
+    # S k, (v - S k) k^T and S q, for each head of values.
+    state = 32 * 3 * 128 * 128
+    kept = 2 * d + (2 * k + 2 * v) + 2 * 32 + (2 * k + v) + v + v
+    return "Qwen3-Next-80B-A3B", sum(map(math.prod, shapes)) + state, kept
+
+
+@pytest.mark.parametrize("kind", ["mamba2", "gated-deltanet"])
+def test_a_layer_of_a_hybrid_takes_what_its_tensors_and_its_state_take(kind: str) -> None:
+    name, multiplications, kept = hand_counted(kind)
+    a = named(name).architecture
+    cost = costs_by_kind(a, 4096)[kind]
+    assert cost.layers == a.layer_kinds[kind]
+    assert cost.operations == cost.layers * 3 * 2 * multiplications
+    assert cost.bytes == cost.layers * 2 * kept
+
+
+def test_kinds_of_layers_add_up_to_the_net() -> None:
+    """Operations to those of the whole net; bytes to what one GPU keeps of a sequence."""
+    nets = {name: named(name).architecture.with_(context=4096) for name in hybrids()}
+    mixed = {name: a for name, a in nets.items() if a.mixed}
+    known = {name: a for name, a in mixed.items() if not a.kinds_unknown}
+    assert len(known) >= 40
+    assert {kind for name in mixed.keys() - known for kind in nets[name].kinds_unknown} == {
+        "rwkv4",
+        "rwkv7",
+    }
+    for name, a in known.items():
+        costs = costs_by_kind(a, 4096)
+        assert sum(c.operations for c in costs.values()) == flops(a, 4096).training, name
+        ends = 4 * a.width
+        held = training_memory(a, ParallelPlan())
+        assert held.activations == 4096 * (sum(c.bytes for c in costs.values()) + ends), name
+        assert held.weights == 2 * count(a).total
+
+
+def test_a_hybrid_is_trained_at_the_pace_of_plain_nets_and_said_so() -> None:
+    nano = named("Nemotron-3-Nano-30B-A3B").architecture
+    run = next(run for run in training_runs() if run.net.mixed)
+    assert count(run.net) == count(nano)
+    assert 0.8 < (beside(run).seconds or 0) < 0.9
+    answer = recommend(config=nano, gpu="H100", gpus=64, tokens=1e12)
+    cost, text = answer.training, " ".join(words.as_text(answer).split())
+    plain = recommend("3B", gpu="H100", gpus=64).training
+    assert cost.efficiencies == plain.efficiencies
+    assert plain.kinds == {}
+    assert plain.nearest.name != run.name == cost.nearest.name
+    assert "The pace is that of plain transformers." in text
+    assert "15.6 s a step" in text
+    elsewhere = recommend(config=nano, gpu="A100", gpus=64)
+    assert elsewhere.training.nearest is None
+    assert "no published time of such a net on these GPUs" in " ".join(
+        words.as_text(elsewhere).split()
+    )
 
 
 def test_without_tokens_twenty_a_parameter_are_said() -> None:
