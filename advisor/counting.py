@@ -53,7 +53,7 @@ class Weight(NamedTuple):
     stack: LayerStack
     cut: Cut
     pieces: int
-    kind: str = ""
+    kind: str
 
     @property
     def stored(self) -> int:
@@ -202,21 +202,26 @@ def per_layer(a: Architecture) -> int:
     return sum(w.stored for w in _layers(a.with_(layers=1, unique_layers=None, experts=e)))
 
 
+# What cuts a weight, and into how many pieces.
+_By = tuple[Cut, int]
+_WHOLE: _By = ("whole", 1)
+
+
 class _Matrix(NamedTuple):
     """A weight of a layer, without how often it is there."""
 
     name: str
     role: Role
     shape: tuple[int, ...]
-    cut: Cut = "whole"
-    pieces: int = 1
+    by: _By = _WHOLE
+    kind: str = ""
 
 
 def _inputs(a: Architecture) -> Iterator[Weight]:
     table = a.embedding_width or a.width
     summed = table if a.embedding_sum else a.width
-    tokens = (a.vocabulary, table)
-    yield from _copies([_Matrix("tokens", "embedding", tokens, "vocabulary", tokens[0])], 1, 0)
+    by_token: _By = ("vocabulary", a.vocabulary)
+    yield from _copies([_Matrix("tokens", "embedding", (a.vocabulary, table), by_token)], 1, 0)
     if a.learned_positions:
         yield from _copies([_Matrix("positions", "position", (a.learned_positions, summed))], 1, 0)
     if a.token_types:
@@ -241,11 +246,11 @@ def _output(a: Architecture) -> Iterator[Weight]:
         yield from _copies(_norm(a, "transform norm", table))
     elif a.embedding_width:
         yield from _copies(_linear("output projection", "other", a.width, table, False))
-    by_token: tuple[Cut, int] = ("vocabulary", a.vocabulary)
-    output = _Matrix("output", "head", (table, a.vocabulary), *by_token)
-    yield from _copies([output], 0 if a.tied else 1, 1)
+    by_token: _By = ("vocabulary", a.vocabulary)
+    output = _Matrix("output", "head", (table, a.vocabulary), by_token)
+    yield from _copies([output], 0 if a.tied else 1)
     if a.head_bias:
-        yield from _copies([_Matrix("output bias", "head", (a.vocabulary,), *by_token)])
+        yield from _copies([_Matrix("output bias", "head", (a.vocabulary,), by_token)])
 
 
 def _stacks(a: Architecture) -> Iterator[Weight]:
@@ -271,8 +276,8 @@ def _layers(a: Architecture) -> Iterator[Weight]:
         role: Role = "mixer" if part.kind else "mlp"
         for name, shape in part.weights:
             named = f"{part.kind or 'channel'} {name}"
-            weight = _Matrix(named, role, shape, "unknown")
-            yield from _copies([weight], part.layers, part.layers, "main", part.kind)
+            weight = _Matrix(named, role, shape, ("unknown", 1), part.kind)
+            yield from _copies([weight], part.layers, part.layers, "main")
     if crossed:
         yield from _copies(_attention(a, "cross-attention "), own, depth, "cross-attention")
     for i in range(a.norms_per_layer + crossed):
@@ -291,48 +296,48 @@ def _layers(a: Architecture) -> Iterator[Weight]:
     for w in _copies(_mlp(a, "expert ", "expert", e.width), sparse, passes * e.active, "main"):
         yield w._replace(copies=sparse * e.count, active=sparse * e.active)
     if e.shared_size:
-        shared = _mlp(a, "shared expert ", "mlp", e.shared_size)
-        yield from _copies(shared, sparse, passes, "main")
+        always = _mlp(a, "shared expert ", "mlp", e.shared_size)
+        yield from _copies(always, sparse, passes, "main")
     if e.shared_gate:
-        gate = _Matrix("shared expert's gate", "router", (a.width, 1))
-        yield from _copies([gate], sparse, passes, "main")
+        gate = _linear("shared expert's gate", "router", a.width, 1, False)
+        yield from _copies(gate, sparse, passes, "main")
 
 
 def _attention(a: Architecture, of: str) -> Iterator[_Matrix]:
     d, m = a.width, a.latent
     queries, keys = a.heads * a.head_size, a.key_heads * a.head_size
-    by_head: tuple[Cut, int] = ("heads", a.heads)
-    by_key: tuple[Cut, int] = ("key heads", a.key_heads)
+    by_head: _By = ("heads", a.heads)
+    by_key: _By = ("key heads", a.key_heads)
     if m:
         # A bias stands on what compresses, not on what expands.
         if m.q_rank:
             yield from _linear(of + "q down", "attention", d, m.q_rank, a.qkv_bias)
             yield from _norm(a, of + "q norm", m.q_rank)
-        yield from _linear(of + "q", "attention", m.q_rank or d, queries, False, *by_head)
+        yield from _linear(of + "q", "attention", m.q_rank or d, queries, False, by_head)
         yield from _linear(of + "kv down", "attention", d, m.kv_rank + m.rope_width, a.qkv_bias)
         yield from _norm(a, of + "kv norm", m.kv_rank)
         expanded = a.heads * (m.nope_width + m.value_width)
-        yield from _linear(of + "kv", "attention", m.kv_rank, expanded, False, *by_head)
+        yield from _linear(of + "kv", "attention", m.kv_rank, expanded, False, by_head)
     else:
-        yield from _linear(of + "q", "attention", d, queries, a.qkv_bias, *by_head)
-        for name in ("k", "v"):
-            yield from _linear(of + name, "attention", d, keys, a.qkv_bias, *by_key)
+        for name, size, by in (("q", queries, by_head), ("k", keys, by_key), ("v", keys, by_key)):
+            yield from _linear(of + name, "attention", d, size, a.qkv_bias, by)
         if a.qk_norm != "none":
             for name, size in (("q norm", queries), ("k norm", keys)):
                 yield from _norm(a, of + name, a.head_size if a.qk_norm == "head" else size)
     if a.attention_gate != "none":
         gates = a.heads * (1 if a.attention_gate == "head" else a.value_size)
-        yield _Matrix(of + "attention gate", "attention", (d, gates), *by_head)
+        yield _Matrix(of + "attention gate", "attention", (d, gates), by_head)
     values = a.heads * a.value_size
-    yield from _rows(of + "o", "attention", values, d, a.output_bias, *by_head)
+    yield from _linear(of + "o", "attention", values, d, a.output_bias, by_head, _WHOLE)
     if a.sinks:
-        yield _Matrix(of + "sinks", "attention", (a.heads,), *by_head)
+        yield _Matrix(of + "sinks", "attention", (a.heads,), by_head)
 
 
 def _mlp(a: Architecture, of: str, role: Role, inner: int) -> Iterator[_Matrix]:
+    by: _By = ("width", inner)
     for name in ("gate", "up") if a.gated else ("up",):
-        yield from _linear(of + name, role, a.width, inner, a.mlp_bias, "width", inner)
-    yield from _rows(of + "down", role, inner, a.width, a.mlp_bias, "width", inner)
+        yield from _linear(of + name, role, a.width, inner, a.mlp_bias, by)
+    yield from _linear(of + "down", role, inner, a.width, a.mlp_bias, by, _WHOLE)
 
 
 def _linear(
@@ -341,22 +346,13 @@ def _linear(
     rows: int,
     columns: int,
     bias: bool,
-    cut: Cut = "whole",
-    pieces: int = 1,
+    by: _By = _WHOLE,
+    of_bias: _By | None = None,
 ) -> Iterator[_Matrix]:
-    """A matrix whose columns are cut, and its bias with them."""
-    yield _Matrix(name, role, (rows, columns), cut, pieces)
+    """A matrix and its bias. Where rows are cut, the bias is added to their sum, whole."""
+    yield _Matrix(name, role, (rows, columns), by)
     if bias:
-        yield _Matrix(name + " bias", role, (columns,), cut, pieces)
-
-
-def _rows(
-    name: str, role: Role, rows: int, columns: int, bias: bool, cut: Cut, pieces: int
-) -> Iterator[_Matrix]:
-    """A matrix whose rows are cut; its bias is added to the sum, whole."""
-    yield _Matrix(name, role, (rows, columns), cut, pieces)
-    if bias:
-        yield _Matrix(name + " bias", role, (columns,))
+        yield _Matrix(name + " bias", role, (columns,), of_bias or by)
 
 
 def _norm(a: Architecture, name: str, width: int) -> Iterator[_Matrix]:
@@ -367,15 +363,10 @@ def _norm(a: Architecture, name: str, width: int) -> Iterator[_Matrix]:
 
 
 def _copies(
-    found: Iterable[_Matrix],
-    copies: int = 1,
-    passes: int = 1,
-    stack: LayerStack = "none",
-    kind: str = "",
+    found: Iterable[_Matrix], copies: int = 1, passes: int = 1, stack: LayerStack = "none"
 ) -> Iterator[Weight]:
     return (
-        Weight(m.name, m.shape, copies, m.role, copies, passes, stack, m.cut, m.pieces, kind)
-        for m in found
+        Weight(m.name, m.shape, copies, m.role, copies, passes, stack, *m.by, m.kind) for m in found
     )
 
 

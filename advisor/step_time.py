@@ -110,16 +110,13 @@ def step_time(
     return StepTime(products, reductions, kernels, bubble, own_work / (peak * total))
 
 
-def _uneven(a: Architecture, tensor: int) -> Fraction:
+def _uneven(a: Architecture, tensor: int) -> Fraction | int:
     """Operations of a token in products with weights of attention beyond an even share: on the
     fullest GPU, times the GPUs."""
     return sum(
-        (
-            2 * w.passes * math.prod(w.shape) * (tensor * share(w.pieces, tensor) - 1)
-            for w in by_place(a)["layers"]
-            if w.role == "attention" and w.cut != "whole" and len(w.shape) == 2
-        ),
-        Fraction(),
+        2 * w.passes * math.prod(w.shape) * (tensor * share(w.pieces, tensor) - 1)
+        for w in by_place(a)["layers"]
+        if w.role == "attention" and w.cut != "whole" and len(w.shape) == 2
     )
 
 
@@ -136,10 +133,6 @@ def _waits(plan: ParallelPlan) -> float:
 def layer_seconds(a: Architecture, plan: ParallelPlan, step: float) -> float:
     """Seconds of a layer for each microbatch that lengthen a step, with the bubble, by so many
     seconds for each layer that a token passes: of the slope of measured steps in depth.
-
-    >>> net, plan = Architecture(32, 4096, 32, 11008, 32000), ParallelPlan(4, pipeline=4, batch=8)
-    >>> layer_seconds(net, plan, 0.011) * (32 / 4) * (8 + 3) / 32
-    0.011
     """
     return step * a.layers / (_passes(a, plan) * _waits(plan))
 

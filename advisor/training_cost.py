@@ -25,14 +25,7 @@ from .step_time import (
     overhead,
     step_time,
 )
-from .training_memory import (
-    PARTS,
-    ParallelPlan,
-    divides,
-    kept_by_kind,
-    simplest,
-    training_memory,
-)
+from .training_memory import PARTS, ParallelPlan, divides, kept_by_kind, simplest, training_memory
 
 # What of a plan is chosen where it is not demanded, in the order in which it is spared.
 _FREE = ("recompute", "pipeline", "tensor", "zero")
@@ -128,8 +121,8 @@ def training_cost(
         work = plan.sequences * net.context * flops(net, net.context).training
         seconds = _stated(net, done, work / (plan.gpus * device.flops))
         # What every layer took whatever its width.
-        slope = b.measured.coefficients[1] / 1000 if b.measured else 0.0
-        kernels = layer_seconds(net, plan, slope)
+        slope = b.measured.coefficients[1] if b.measured else 0.0
+        kernels = layer_seconds(net, plan, slope / 1000)
         middle = efficiency_of(net, plan, device, seconds[1], kernels)
         times = [step_time(net, plan, device, middle, kernels)] * 3
     lost, lost_over_8 = (
@@ -178,10 +171,6 @@ def costs_by_kind(a: Architecture, context: int) -> dict[str, KindCost]:
 
     Operations are those of `counting.flops`: a recurrence as it is written. Bytes are those of
     `training_memory.kept_by_kind`, and raise as these.
-
-    >>> a = Architecture(2, 8, 2, 16, 10)
-    >>> sum(cost.operations for cost in costs_by_kind(a, 4).values()) == flops(a, 4).training
-    True
     """
     operations: Counter[str] = Counter()
     for w in weights(a):

@@ -251,11 +251,7 @@ def _divided(w: Weight, tensor: int) -> Fraction:
 
 
 def share(of: int, tensor: int) -> Fraction:
-    """The largest share of so many equal parts that a GPU of so many gets; at least one part.
-
-    >>> share(6, 4)
-    Fraction(1, 3)
-    """
+    """The largest share of so many equal parts that a GPU of so many gets; at least one part."""
     return Fraction(-(-of // tensor), of)
 
 
@@ -294,8 +290,7 @@ def kept_by_kind(a: Architecture) -> dict[str, Stored]:
 def _activations(
     a: Architecture, plan: ParallelPlan
 ) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Bytes of a microbatch: kept of the mean layer, the layer whole, kept after the layers,
-    logits."""
+    """Bytes of a microbatch: kept of a mean layer, the layer whole, kept after them, logits."""
     tokens, t = plan.microbatch * a.context, plan.tensor
     whole = Fraction(1, t if plan.sequence else 1)
     layers = [*kept_by_kind(a).values()] if a.mixed else [per_token(a)]
@@ -348,9 +343,8 @@ def simplest(a: Architecture, plan: ParallelPlan, room: float, free: set[str]) -
     Args:
         free: of "recompute", "pipeline", "tensor" and "zero" those that may differ from the plan.
     """
-    tensors = [t for t in (1, 2, 4, 8) if not (a.heads % t or a.key_heads % t)]
-    if a.parts:
-        tensors = [1]
+    joined = (1,) if a.parts else (1, 2, 4, 8)
+    tensors = [t for t in joined if not (a.heads % t or a.key_heads % t)]
     depths = [p for p in range(1, min(a.own_layers, plan.gpus) + 1) if not a.own_layers % p]
     if a.encoder_layers:
         depths = [1]

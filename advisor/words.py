@@ -208,12 +208,10 @@ def hybrid_answer(
     codes, verdicts = _parted(_hybrid_verdicts(a, resolved))
     note = serving_note(resolved.budget, c, a)
     coded = [("configuration", remark) for remark in a.remarks]
-    training = None
-    if trains(resolved.budget) and (unknown := a.kinds_unknown):
-        names = [layer_kinds()[kind].name for kind in unknown]
+    if a.kinds_unknown and trains(resolved.budget):
+        names = [layer_kinds()[kind].name for kind in a.kinds_unknown]
         coded.append(_coded("warning.training-kinds", names=names))
-    elif trains(resolved.budget):
-        training = _training(a, resolved, c, known_by)
+    training = None if a.kinds_unknown else _training(a, resolved, c, known_by)
     if training is not None:
         coded += _untrainable(a, resolved)
         coded += _plan_warnings(training, "training-memory" in dict(coded))

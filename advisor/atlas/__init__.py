@@ -74,16 +74,6 @@ RULES = {
     "arithmetic": ("", "complex", "real", "integer", "floating", "fixed", "unsigned", "bits"),
     "bound": ("", "rightmost", "leftmost", "both ways", "flows", "signs", "powers", "rank"),
 }
-# The numbers of a class, as a sentence names them, by the word of `arithmetic`.
-NUMBERS = {
-    "complex": "exact complex numbers",
-    "real": "exact real numbers",
-    "integer": "exact whole numbers",
-    "floating": "floating point",
-    "fixed": "fixed point",
-    "unsigned": "unsigned integers, which wrap",
-    "bits": "a fixed number of bits: floating, fixed or whole numbers",
-}
 _SEVERAL = ("attention", "masks", "by_place")
 # A number, or a letter of the task's, perhaps less a number; n is the number of letters of a word.
 _NUMBER = re.compile(r"|\d+|[a-z]( - \d+)?")
@@ -164,16 +154,6 @@ class AtlasClass:
                 f"accepted are {', '.join(filter(None, RULES['arithmetic']))}"
             )
         return cls(**rules)
-
-
-def what_counts(class_: AtlasClass) -> str:
-    """What depth counts in a class and, where the class names its numbers, what these are.
-
-    >>> what_counts(classes()["sign-ssm"])
-    'layers, in exact complex numbers'
-    """
-    numbers = NUMBERS.get(class_.arithmetic)
-    return class_.unit + (f", in {numbers}" if numbers else "")
 
 
 @dataclass(frozen=True, kw_only=True)

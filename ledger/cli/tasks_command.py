@@ -9,17 +9,7 @@ from itertools import groupby, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.atlas import (
-    GAPS,
-    NONE,
-    Atlas,
-    AtlasBound,
-    AtlasRow,
-    atlas,
-    classes,
-    formula,
-    what_counts,
-)
+from depthlaw.advisor.atlas import GAPS, NONE, Atlas, AtlasBound, AtlasRow, atlas, classes, formula
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..functions.tasks import tasks as known_tasks
@@ -70,7 +60,7 @@ def list_tasks(
         note(f"{word}: {GAPS[word]}")
     for row in rows:
         say("")
-        tell(f"{row.class_.key}: {row.class_.definition} Counted: {what_counts(row.class_)}.")
+        tell(f"{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
         for end in filter(None, (row.lower, row.upper)):
             tell(bound_line(end), "  ")
         for quote in dict.fromkeys(e.quote for e in (row.lower, row.upper) if e and e.quote):

@@ -183,13 +183,3 @@ def test_the_advisor_answers_from_it() -> None:
         recommend(task="knapsack")
     with pytest.raises(UsageError, match="belongs to the task"):
         recommend(task="dyck", hops="3")
-
-
-def test_numbers_of_a_class_are_values_that_screens_and_pages_show(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert set(atlas.NUMBERS) == {*atlas.RULES["arithmetic"]} - {""}
-    task = next(row.task.key for row in atlas.atlas_rows() if row.class_.key == "deltanet")
-    assert main(["tasks", "list", task]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "Counted: layers, in exact real numbers." in shown

@@ -17,7 +17,6 @@ from depthlaw.advisor.atlas import (
     classes,
     formula,
     tasks,
-    what_counts,
 )
 
 from ...verdicts.suite_verdicts import ClaimResult, marked
@@ -46,7 +45,6 @@ def _index(judged: Judged) -> str:
         rows=rows,
         tasks=tasks(),
         classes=classes().values(),
-        what_counts=what_counts,
         checked=sum(any(end and end.claim for end in (row.lower, row.upper)) for row in rows),
         open=[row for row in rows if row.gap == "open"],
         gaps=GAPS,
@@ -75,7 +73,7 @@ def _task(key: str, judged: Judged) -> str:
         own = [b for b in bounds() if (b.task, b.class_) == (key, row.class_.key)]
         parts += [
             f"## {md(row.class_.name)}",
-            f"{prose(row.class_.definition)} Depth counts {md(what_counts(row.class_))}.",
+            f"{prose(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
             pipe_table(
                 "year | bound | depth | who, and where | checked here",
                 ((str(b.year), *_bound(b, judged)) for b in sorted(own, key=lambda b: b.year)),
