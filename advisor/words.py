@@ -29,7 +29,7 @@ from .decide import (
     middle_depth,
     recipes,
 )
-from .grids import NetKind
+from .grids import STANDARD, NetKind
 from .hardware import gpu
 from .initialisation_advice import advice, snippet
 from .latency import REACH
@@ -39,12 +39,15 @@ from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .regimes import facts
 from .rule_scores import (
+    LEVEL,
     UNTOLD,
     Interval,
+    best_rule,
     contradicting,
     contradicting_range,
+    gain,
     interval,
-    reason as rule_evidence,
+    table,
 )
 from .rules import rules
 from .shape_search import WORTH_SAYING
@@ -403,6 +406,29 @@ def _rule_why(d: Decision) -> str:
     return say("rule.why", named=named, outside=_rule_outside(d), evidence=evidence) + fewer
 
 
+def rule_evidence(key: NetKind = STANDARD, known_by: int | None = None) -> str:
+    """Why `best_rule` is the one, with the numbers."""
+    rule, scores = best_rule(key, known_by), table(known_by=known_by)
+    if NetKind(key.parametrisation, residual=key.residual) != STANDARD != rule.applies:
+        return say("rule.of-kind", rule=rule)
+    if (c := scores.choice) is None:
+        return say("rule.no-grid", known=rule in rules(known_by))
+    least, default = scores.of(c.best.key), scores.default
+    return say(
+        "rule.choice",
+        c=c,
+        alike="; ".join(r.name for r in c.alike),
+        eligible=len(scores.choices),
+        sources=len(scores.rows),
+        percent=100 * LEVEL,
+        regret=scores.best.mean,
+        least=None if c.rule == c.best else least.mean,
+        against=str(gain(least, scores.best)),
+        default=None if rule == default.rule else default.mean,
+        by_scores=scores.by_scores,
+    )
+
+
 def _rule_outside(d: Decision) -> bool:
     seen = d.case.seen(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
@@ -592,9 +618,13 @@ def _changes(d: Decision) -> Iterator[Said]:
         yield _line("change.heads", option=option, a=a, grouped=a.key_heads != a.heads)
     if d.fast is not None:
         yield _line("change.fast", layers=d.fast.layers)
-    for other, reason in d.alternatives:
-        if reason.code == "nanochat" and d.untold:
-            yield _line("change.rule", layers=other.layers)
+    if d.alike:
+        ends, out = [min(d.alike.values()), max(d.alike.values())], []
+        if d.within is not None:
+            out = [n for n in d.alike.values() if d.within.place(n) != "inside"]
+        layers = _span(*map(str, ends)) if ends[0] < ends[1] else str(ends[0])
+        kept = bool(d.case.chosen.followed)
+        yield _line("change.rule", rules=len(d.alike), layers=layers, out=out, kept=kept)
     if d.within is None or d.within.extrapolated:
         yield _line("change.measure")
 
@@ -1442,7 +1472,8 @@ def with_losses(answer: Answer, found: Mapping[str, Any]) -> Answer:
     laws = " or ".join(say("fit.brief", law=law["layers"]) for law in found["laws"])
     known = {"laws": laws, "several": len(found["laws"]) > 1, "beyond": found["beyond"] > 1}
     known["hours"] = found["budget"] == "hours"
-    own = _line("sure.own", **known) if laws else _line("sure.own-none")
+    code = "sure.own" if laws else "sure.own-nearest" if found["nearest"] else "sure.own-none"
+    own = _line(code, **known, nearest=found["nearest"])
     kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
     return replace(answer, screen=(own, *kept))
 
