@@ -20,11 +20,12 @@ from .base.quantities import UsageError, plural, size
 from .budgets import Budget, Resolved, resolve
 from .claim_verdicts import about, verdict
 from .counting import count
-from .grids import NetKind
+from .grids import STANDARD, NetKind, OtherRange, other_ranges
 from .latency import REACH
 from .models import Model, models_near
 from .question import BY_NAME, SPLIT, USED, flag, typed
 from .rule_scores import (
+    TOLERANCE,
     Interval,
     best_rule,
     contradicting,
@@ -349,6 +350,7 @@ class Decision:
     fast: Architecture | None = None  # where the rule chose: the choice were latency to matter
     # The layers that other rules ask for, which the sources do not tell from the one followed.
     alike: Mapping[str, int] = field(default_factory=dict)
+    others: tuple[OtherRange, ...] = ()  # within 1 % by losses of nets that trade depth otherwise
     # Where the net has another depth than the budget, for its size: the shape of the budget's.
     unmoved: Shape | None = None
     # The choice without --tensor, where that has the same depth and width, and other heads.
@@ -579,6 +581,7 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         regimes.phone(seen, b, year),
         _fast(case, a, reason),
         _alike(case, seen) if reason.kind == "rule" else {},
+        _others_within(case, seen),
         **more,
     )
 
@@ -592,6 +595,13 @@ def _fast(case: Case, a: Architecture, reason: Reason) -> Architecture | None:
     rung = ladder_for(shallow, target.of, case.known_by, case.each).at(target.value)
     other = rung and rung.architecture
     return other if other and other.layers < a.layers and not broken_limits(case, other) else None
+
+
+def _others_within(case: Case, seen: Layers) -> tuple[OtherRange, ...]:
+    """The depths within 1 % by further sources, which have nets of the usual kind alone."""
+    if case.shares or case.kind != STANDARD:
+        return ()
+    return other_ranges(seen.parameters / seen.per_layer, TOLERANCE, case.known_by)
 
 
 def _alike(case: Case, seen: Layers) -> dict[str, int]:

@@ -29,7 +29,7 @@ from .decide import (
     middle_depth,
     recipes,
 )
-from .grids import STANDARD, NetKind
+from .grids import STANDARD, NetKind, OtherRange
 from .hardware import gpu
 from .initialisation_advice import advice, snippet
 from .latency import REACH
@@ -164,6 +164,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         doubt_codes=doubt_codes,
         data=d.data,
         second=d.second,
+        others=d.others,
         beyond=d.beyond,
         phone=d.phone,
         screen=screen,
@@ -557,7 +558,7 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     if within is None and not case.shares:
         yield _line("sure.no-data")
     elif within is not None:
-        yield from _ranged(within, seen.parameters)
+        yield from _ranged(within, seen.parameters, d.others)
         if case.kind.norm != "pre":
             yield _line("sure.norm")
     if (second := d.second) is not None and not second.low <= a.layers <= second.high:
@@ -583,8 +584,11 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
             yield _line(f"sure.{built.place}", **known)
 
 
-def _ranged(within: Interval, parameters: float) -> Iterator[Said]:
-    """The depths within 1 % for a net of so many parameters without embeddings."""
+def _ranged(
+    within: Interval, parameters: float, others: Sequence[OtherRange] = ()
+) -> Iterator[Said]:
+    """The depths within 1 % for a net of so many parameters without embeddings, and those that
+    other sources have."""
     tried = ["shallowest"] * within.started + ["deepest"] * within.ended
     known = {
         "range": _span(f"{within.low:,}", f"{within.high:,}"),
@@ -597,7 +601,10 @@ def _ranged(within: Interval, parameters: float) -> Iterator[Said]:
         told = {"least": least, "most": most, "heavier": heavier, "lighter": lighter}
         yield _line("sure.beyond", **known, end=say(f"end.{within.side}", **told))
     else:
-        yield _line("sure.range", **known, tried=listed(tried))
+        yield _line("sure.range", **known, tried=listed(tried), others=bool(others))
+    if others:
+        ranges = [_span(f"{o.low:,}", f"{o.high:,}") for o in others]
+        yield _line("sure.others", others=len(others), ranges=ranges)
 
 
 def _changes(d: Decision) -> Iterator[Said]:
@@ -1303,6 +1310,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     if within := answer.interval:
         sources = "; ".join(within.sources)
         second = say("range.second", s=answer.second) if answer.second else ""
+        second += "".join(say("range.other", o=o) for o in answer.others)
         said = say("long.range", within=within, sources=sources, second=second)
         yield f"{within.ends} lose at most 1 %:", [said]
     if b := answer.built:

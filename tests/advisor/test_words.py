@@ -22,6 +22,7 @@ from depthlaw.advisor import (
     architecture,
     checkpoint,
     counting,
+    grids,
     hybrids,
     initialisation_advice,
     loops,
@@ -48,7 +49,7 @@ NAMES = {
     name: value
     for module in (
         *(architecture, checkpoint, counting, evidence, answers, hybrids, initialisation_advice),
-        *(loops, task_depths, trades, *TRAINING),
+        *(grids, loops, task_depths, trades, *TRAINING),
     )
     for name, value in vars(module).items()
 }
