@@ -56,10 +56,11 @@ def evidence(table: EvidenceTable, width: int = 80) -> str:
     if table.rows and table.best.rule != table.default.rule:
         against = gain(table.best, table.default)
         parts.append(say("evidence.against-default", table=table, against=str(against)))
-    if table.choice:
+    if table.choice and len(table.choices) > 1:
         alike = "; ".join(r.name for r in table.choice.alike)
         parts += [say("evidence.choice", c=table.choice, alike=alike, percent=100 * LEVEL)]
-        parts += [_pairs(table), say("evidence.fails"), _fails(table)]
+        parts.append(_pairs(table))
+    parts += [say("evidence.fails"), _fails(table)]
     known = {"settled": table.settled, "by_scores": table.by_scores}
     left_out = say("evidence.left-out", untold=100 * UNTOLD, **known)
     parts += [left_out, rows, say("evidence.foresight"), after]

@@ -416,7 +416,7 @@ def rule_evidence(key: NetKind = STANDARD, known_by: int | None = None) -> str:
         return say("rule.no-grid", known=rule in rules(known_by))
     least, default = scores.of(c.best.key), scores.default
     return say(
-        "rule.choice",
+        "rule.choice" if len(scores.choices) > 1 else "rule.only",
         c=c,
         alike="; ".join(r.name for r in c.alike),
         eligible=len(scores.choices),
@@ -557,6 +557,7 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     a, within, case, seen = d.net, d.within, d.case, layers_of(d.net)
     if within is None and not case.shares:
         yield _line("sure.no-data")
+        yield from _other_ranges(d.others)
     elif within is not None:
         yield from _ranged(within, seen.parameters, d.others)
         if case.kind.norm != "pre":
@@ -602,6 +603,10 @@ def _ranged(
         yield _line("sure.beyond", **known, end=say(f"end.{within.side}", **told))
     else:
         yield _line("sure.range", **known, tried=listed(tried), others=bool(others))
+    yield from _other_ranges(others)
+
+
+def _other_ranges(others: Sequence[OtherRange]) -> Iterator[Said]:
     if others:
         ranges = [_span(f"{o.low:,}", f"{o.high:,}") for o in others]
         yield _line("sure.others", others=len(others), ranges=ranges)

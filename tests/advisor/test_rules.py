@@ -38,7 +38,7 @@ def test_every_rule_says_whose_it_is_and_depends_on_the_volume_alone(rule: rules
 @given(sizes, st.floats(1.001, 100))
 def test_what_may_be_recommended_grows_with_the_budget(size: float, factor: float) -> None:
     for rule in RULES:
-        if rule.eligible or rule not in rules.rules():
+        if rule.eligible or rule.key.startswith(("ratio-", "slope-")):
             assert rule.depth(size) < rule.depth(size * factor), rule.key
 
 
