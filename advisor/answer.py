@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .architecture import Architecture
     from .checkpoint import Checkpoint
     from .counting import Count, Flops, Memory
+    from .grids import OtherRange
     from .hybrids import HybridAdvice
     from .initialisation_advice import Advice
     from .loops import LoopWorth
@@ -181,6 +182,7 @@ class Answer:
     doubt_codes: tuple[str, ...] = ()
     data: Tokens | None = None  # the training tokens, beside those of the grids
     second: Second | None = None  # the depths within 1 % by a second source
+    others: tuple[OtherRange, ...] = ()  # and by nets that trade depth for feed-forward width
     beyond: Beyond | None = None  # above all grids: what is built, and what the rule says
     phone: Phone | None = None  # what is published of nets for phones
     # The sentences with which the first screen opens: the answer, how sure it is, what would change

@@ -8,8 +8,8 @@ decided follows from the choice with and without each of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, NoReturn
 
@@ -20,17 +20,17 @@ from .base.quantities import UsageError, plural, size
 from .budgets import Budget, Resolved, resolve
 from .claim_verdicts import about, verdict
 from .counting import count
-from .grids import NetKind
+from .grids import STANDARD, NetKind, OtherRange, other_ranges
 from .latency import REACH
 from .models import Model, models_near
 from .question import BY_NAME, SPLIT, USED, flag, typed
 from .rule_scores import (
+    TOLERANCE,
     Interval,
     best_rule,
     contradicting,
     default_rule,
     depth_at_end,
-    gain,
     interval,
     table,
 )
@@ -62,7 +62,7 @@ from .shapes import (
 from .trades import Layers, Trade, layers_of, trade
 
 # What the number of a law does not repeat of its rule.
-_OF_RULE_ALONE = {"law", "applies", "read_off", "error"}
+_OF_RULE_ALONE = {"law", "applies", "read_off", "error", "compared", "followed"}
 # How far from the budget a model may be whose depth is shown.
 NEAR = 2
 # d / L at which the layers' share of a size is counted; embeddings of narrower nets take less.
@@ -348,7 +348,9 @@ class Decision:
     beyond: regimes.Beyond | None = None
     phone: regimes.Phone | None = None
     fast: Architecture | None = None  # where the rule chose: the choice were latency to matter
-    untold: bool = False  # whether the data do not tell the rule from d = 64 L
+    # The layers that other rules ask for, which the sources do not tell from the one followed.
+    alike: Mapping[str, int] = field(default_factory=dict)
+    others: tuple[OtherRange, ...] = ()  # within 1 % by losses of nets that trade depth otherwise
     # Where the net has another depth than the budget, for its size: the shape of the budget's.
     unmoved: Shape | None = None
     # The choice without --tensor, where that has the same depth and width, and other heads.
@@ -578,7 +580,8 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         regimes.beyond(seen, depth, recipes(nearby), year),
         regimes.phone(seen, b, year),
         _fast(case, a, reason),
-        _untold(case),
+        _alike(case, seen) if reason.kind == "rule" else {},
+        _others_within(case, seen),
         **more,
     )
 
@@ -594,11 +597,21 @@ def _fast(case: Case, a: Architecture, reason: Reason) -> Architecture | None:
     return other if other and other.layers < a.layers and not broken_limits(case, other) else None
 
 
-def _untold(case: Case) -> bool:
-    """Whether the sources do not tell the rule that was chosen from d = 64 L."""
-    scores, known = table(known_by=case.known_by), {r.key for r in rules(case.known_by)}
-    scored = bool(scores.rows) and case.kind == NetKind(norm=case.kind.norm)
-    return scored and "nanochat" in known and not gain(scores.best, scores.default).told
+def _others_within(case: Case, seen: Layers) -> tuple[OtherRange, ...]:
+    """The depths within 1 % by further sources, which have nets of the usual kind alone."""
+    if case.shares or case.kind != STANDARD:
+        return ()
+    return other_ranges(seen.parameters / seen.per_layer, TOLERANCE, case.known_by)
+
+
+def _alike(case: Case, seen: Layers) -> dict[str, int]:
+    """What every other rule asks for that the sources do not tell from the rule that is followed,
+    least layers first."""
+    made = table(known_by=case.known_by).choice
+    if made is None or case.kind != NetKind(norm=case.kind.norm):
+        return {}
+    depths = {r.name: max(1, round(seen.depth(r))) for r in made.alike if r != made.rule}
+    return dict(sorted(depths.items(), key=lambda pair: pair[1]))
 
 
 def depth_for(d: Decision, layers: int) -> tuple[int, tuple[str, ...]]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from .answer import plain_data
 from .base.quantities import size
 from .layout import columns, wrapped
-from .rule_scores import UNTOLD, foresight, gain, projections, uses
+from .rule_scores import LEVEL, UNTOLD, foresight, gain, projections, uses
 from .words import say
 
 if TYPE_CHECKING:
-    from .rule_scores import EvidenceTable
+    from .rule_scores import Choice, EvidenceTable
 
 
 def evidence(table: EvidenceTable, width: int = 80) -> str:
@@ -56,13 +56,40 @@ def evidence(table: EvidenceTable, width: int = 80) -> str:
     if table.rows and table.best.rule != table.default.rule:
         against = gain(table.best, table.default)
         parts.append(say("evidence.against-default", table=table, against=str(against)))
-    left_out = say("evidence.left-out", untold=100 * UNTOLD, settled=table.settled)
+    if table.choice and len(table.choices) > 1:
+        alike = "; ".join(r.name for r in table.choice.alike)
+        parts += [say("evidence.choice", c=table.choice, alike=alike, percent=100 * LEVEL)]
+        parts.append(_pairs(table))
+    parts += [say("evidence.fails"), _fails(table)]
+    known = {"settled": table.settled, "by_scores": table.by_scores}
+    left_out = say("evidence.left-out", untold=100 * UNTOLD, **known)
     parts += [left_out, rows, say("evidence.foresight"), after]
     parts += [say("evidence.projections", off=off), projected, say("evidence.uses"), used]
     return "\n\n".join(
         "\n".join(wrapped(part, width)) if isinstance(part, str) else columns(part, width)
         for part in parts
     )
+
+
+def _pairs(table: EvidenceTable) -> list[tuple[str, ...]]:
+    """p of each pair of rules that may be followed, each named once by its key."""
+    scored = [s for s in table.scores if s.rule.key in table.choices]
+    rows: list[tuple[str, ...]] = [("rule", "regret", *(s.rule.key for s in scored[:-1]))]
+    for i, s in enumerate(scored):
+        chances = [f"{gain(other, s).chance:.2f}" for other in scored[:i]]
+        rows.append((s.rule.key, f"{s.mean:.3f}", *chances, *[""] * (len(scored) - 1 - i)))
+    return rows
+
+
+def _fails(table: EvidenceTable) -> list[tuple[str, ...]]:
+    """The other rules, and the names of the predicates that each fails."""
+    failing = [s.rule for s in table.scores if s.rule.fails]
+    return [("rule", "fails"), *((r.name, "; ".join(r.fails)) for r in failing)]
+
+
+def _choice(c: Choice) -> dict[str, Any]:
+    alike = [r.key for r in c.alike]
+    return {"rule": c.rule.key, "best": c.best.key, "alike": alike, "kept": c.kept, "level": LEVEL}
 
 
 def evidence_json(table: EvidenceTable) -> dict[str, Any]:
@@ -85,10 +112,12 @@ def evidence_json(table: EvidenceTable) -> dict[str, Any]:
                 "regret_by_source": s.sources,
                 "loss_by_source": s.losses,
                 "may_be_chosen": s.rule.key in table.choices,
+                "fails": s.rule.fails,
             }
             for s in table.scores
         ],
         "against_default": paired,
+        "choice": table.choice and _choice(table.choice),
         "left_out": [plain_data(row) | {"chosen": row.chosen.key} for row in table.rows],
         "held_out": table.held_out if table.rows else None,
         "foresight": [plain_data(f) for f in foresight()],

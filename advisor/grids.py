@@ -24,9 +24,12 @@ Residual = Literal["plain", "attnres"]
 # Loss falls as N^-0.076 (Kaplan et al. 2020; recalled): what a difference in size is worth. Kaplan
 # et al. correct the shapes of one size by their fit too.
 SIZE_EXPONENT = 0.076
-_LOSSES = ("loss", "bits per byte")
-_LOWER_IS_BETTER = (*_LOSSES, "perplexity", "rank")
+_LOSSES = ("loss", "bits per byte", "perplexity")
+_LOWER_IS_BETTER = (*_LOSSES, "rank")
 _OPTIMUM, _LEAST = "best d/L", "least d/L within 1 %"
+_PARAMETERS = ("total", "nonembedding")
+# Depths of a grid that make a curve.
+_CURVE = 4
 # A grid speaks for budgets up to this factor away.
 NEAR = 4
 
@@ -44,7 +47,8 @@ STANDARD = NetKind()
 
 
 class Cell(NamedTuple):
-    """One net of a grid; `cost` is lower for better nets, at the mean size of the grid."""
+    """One net of a grid; `cost` is lower for better nets, at the mean size of the grid: the loss,
+    which of a perplexity is its logarithm."""
 
     layers: int
     width: int | None
@@ -156,19 +160,30 @@ class Grid:
         """The least and the greatest d / L around the best cell with at most this regret; each with
         True where the regret is crossed, and False where the grid ends before.
         """
-        curve = self._curve
-        best = min(range(len(curve)), key=lambda place: curve[place][1])
+        return _ends(self._curve, tolerance)
 
-        def end(step: int) -> tuple[float, bool]:
-            inside = best
-            while 0 <= inside + step < len(curve):
-                (x, low), (further, high) = curve[inside], curve[inside + step]
-                if high > tolerance:
-                    return math.exp(x + (further - x) * (tolerance - low) / (high - low)), True
-                inside += step
-            return math.exp(curve[inside][0]), False
+    def depths_within(self, tolerance: float) -> tuple[tuple[float, bool], tuple[float, bool]]:
+        """The same of the depth, whatever it was traded for: linear in ln L between cells."""
+        curve = [(math.log(cell.layers), self.loss_regret(cell)) for cell in self.cells]
+        return _ends(curve, tolerance)
 
-        return end(-1), end(1)
+
+def _ends(
+    curve: Sequence[tuple[float, float]], tolerance: float
+) -> tuple[tuple[float, bool], tuple[float, bool]]:
+    """Where a regret first exceeds a tolerance on either side of its least, as exp(x)."""
+    best = min(range(len(curve)), key=lambda place: curve[place][1])
+
+    def end(step: int) -> tuple[float, bool]:
+        inside = best
+        while 0 <= inside + step < len(curve):
+            (x, low), (further, high) = curve[inside], curve[inside + step]
+            if high > tolerance:
+                return math.exp(x + (further - x) * (tolerance - low) / (high - low)), True
+            inside += step
+        return math.exp(curve[inside][0]), False
+
+    return end(-1), end(1)
 
 
 @cache
@@ -187,7 +202,7 @@ def grids(size_exponent: float = SIZE_EXPONENT) -> tuple[Grid, ...]:
             0 takes them as published.
 
     >>> len([g for g in grids() if g.scored]), len([g for g in grids() if not g.scored])
-    (35, 18)
+    (37, 19)
     """
     groups: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in rows():
@@ -205,7 +220,8 @@ def _grid(group: Sequence[dict[str, str]], exponent: float) -> Grid:
     sign = 1 if measure in _LOWER_IS_BETTER else -1
     cells = []
     for row, size in zip(group, sizes, strict=True):
-        cost = sign * float(row["value"])
+        value = float(row["value"])
+        cost = sign * (math.log(value) if measure == "perplexity" else value)
         if size and mean and measure in _LOSSES:
             cost *= (size / mean) ** exponent
         cells.append(
@@ -323,6 +339,48 @@ def sizes_compared(known: Iterable[Grid]) -> tuple[float, float]:
     """
     sizes = [cell.size for grid in known for cell in grid.cells if cell.size]
     return min(sizes), max(sizes)
+
+
+class OtherRange(NamedTuple):
+    """The depths within a tolerance by a source whose nets traded depth for something else than
+    width, or for what is not said."""
+
+    source: str
+    low: int
+    high: int
+    started: bool  # nothing shallower was trained
+    ended: bool  # nothing deeper was trained
+    size: float  # 12 L d^2 of its nets, from which d / L is carried over
+
+
+def other_ranges(
+    volume: float, tolerance: float, known_by: int | None = None
+) -> tuple[OtherRange, ...]:
+    """What other sources of losses than those of `loss_grids` say of a volume L d^2: of each the
+    grid nearest in size, at most a factor 4 away, of at least four depths at an equal number of
+    parameters.
+
+    >>> [(o.source, o.low, o.high) for o in other_ranges(1e8 / 12, 0.01)]
+    [('Narang et al.', 8, 25), ('Petty et al.', 7, 27)]
+    """
+    own = {grid.source for grid in loss_grids(known_by)}
+    near: dict[str, Grid] = {}
+    for grid in grids():
+        curve = grid.scored and grid.is_loss and len(grid.cells) >= _CURVE and not grid.has_widths
+        known = known_by is None or grid.year <= known_by
+        if not (curve and known) or grid.source in own or grid.budget not in _PARAMETERS:
+            continue
+        best = near.get(grid.source, grid)
+        if 1 / NEAR <= grid.volume / volume <= NEAR:
+            near[grid.source] = min(best, grid, key=lambda g: abs(math.log(g.volume / volume)))
+    found = []
+    for source, grid in near.items():
+        (low, under), (high, over) = grid.depths_within(tolerance)
+        stretch = math.cbrt(volume / grid.volume)
+        least = max(1, math.ceil(low * stretch - 1e-9))
+        most = max(least, math.floor(high * stretch + 1e-9))
+        found.append(OtherRange(source, least, most, not under, not over, 12 * grid.volume))
+    return tuple(found)
 
 
 def _compares_losses(grid: Grid) -> bool:

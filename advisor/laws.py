@@ -16,13 +16,22 @@ FIT_VAR_A, FIT_VAR_B, FIT_COV = 9.4e-4, 1.74e-6, -3.74e-5
 # Depths of the nets behind the fit, and their largest size (recalled).
 FIT_DEPTHS, FIT_LARGEST = (6, 48), 6e8
 
-# The fit loss = c + m d^-a + l (100 L)^-b + t (D / 10^6)^-e to the losses of 205 of Chinchilla's
-# trainings, without the 40 highest (liu2026, liuyz0/DepthScaling 07360e3, Scaling/fit-5.ipynb,
-# output of cell 7).
+# The fit loss = c + m d^-a + l (100 L)^-b + t (D / 10^6)^-e to the losses of 203 of Chinchilla's
+# trainings, those below the 40th highest (liu2026, liuyz0/DepthScaling 07360e3,
+# Scaling/fit-5.ipynb, output of cell 7).
 ADDED_LIMIT = 1.7503269910812378
 ADDED_WIDTH = 333.3808501910344, 0.9769136309623718
 ADDED_DEPTH = 1284.3676595484178, 1.201390266418457
 ADDED_TOKENS = 8.48674282280199, 0.29909613728523254
+# Variances and covariances of (ln m, a, ln l, b) at that fit: derived from its 203 trainings
+# (Scaling/get_fitting_data_chinchilla.csv) by the Jacobian of the residuals, as its cell 8 has it.
+# The roots of the variances are the standard errors printed there: 0.5126, 0.0833, 1.8238, 0.2685.
+ADDED_COVARIANCE = (
+    (0.26278195, 0.04264795, -0.78524091, -0.11616237),
+    (0.04264795, 0.00693437, -0.12739107, -0.01887318),
+    (-0.78524091, -0.12739107, 3.3262209, 0.4894889),
+    (-0.11616237, -0.01887318, 0.4894889, 0.07211428),
+)
 
 # The largest number of hops that the claims hops/depth_* execute; beyond it speaks their argument.
 LARGEST_EXECUTED = 64
@@ -289,6 +298,29 @@ def added_depth(parameters: float) -> float:
     (m, a), (k, b) = ADDED_WIDTH, ADDED_DEPTH
     volume = _positive("budget", parameters) / 12
     return float((2 * b * k * 100**-b * volume ** (a / 2) / (a * m)) ** (1 / (a / 2 + b)))
+
+
+def added_depth_error(parameters: float) -> float:
+    """The standard error of `added_depth`, in layers, to first order: of the fit, not of its form.
+
+    >>> [round(added_depth_error(n), 1) for n in (1e8, 1e9, 7e9)]
+    [1.3, 2.2, 9.2]
+    """
+    (_, a), (_, b) = ADDED_WIDTH, ADDED_DEPTH
+    depth, volume = added_depth(parameters), parameters / 12
+    # Of ln L = (ln(2 b l) - b ln 100 + a / 2 ln V - ln(a m)) / (a / 2 + b), by ln m, a, ln l, b.
+    slopes = (
+        -1.0,
+        (math.log(volume) - math.log(depth)) / 2 - 1 / a,
+        1.0,
+        1 / b - math.log(100) - math.log(depth),
+    )
+    square = sum(
+        x * y * covariance
+        for x, row in zip(slopes, ADDED_COVARIANCE, strict=True)
+        for y, covariance in zip(slopes, row, strict=True)
+    )
+    return depth * math.sqrt(square) / (a / 2 + b)
 
 
 def added_range(parameters: float, tokens: float, tolerance: float) -> tuple[float, float]:

@@ -63,7 +63,7 @@ def answer_to(
         have = replace(budget or Budget(), **spent)
     demanded = replace(constraints or Constraints(), **question.of(Constraints))
     if have is not None or config is not None:
-        oldest = min(r.year for r in rules() if r.recommends)
+        oldest = min(r.year for r in rules() if r.eligible)
         if known_by is not None and known_by < oldest:
             raise UsageError(
                 f"no listed rule named a depth by {known_by}: the oldest is of {oldest}; "

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Whose nets were made for phones, in grids.csv.
 _PHONES = "MobileLLM"
+# How many standard errors of a fit are printed as the range of its depth.
+_ERRORS = 2
 
 
 class Fact(NamedTuple):
@@ -100,6 +102,8 @@ class Second(NamedTuple):
     low: int  # the depths within 1 % of its least loss
     best: int  # whatever the tokens are
     high: int
+    least: int  # the best depth within two standard errors of the fit, which are relative
+    most: int
     extrapolated: bool  # it was fitted to nets of other sizes
     source: str
     wording: str
@@ -114,8 +118,18 @@ def second(seen: Layers, kind: NetKind, each: float | None, known_by: int | None
     size = 12 * seen.parameters / seen.per_layer
     number = (each or TOKENS_PER_PARAMETER) * seen.parameters
     low, high = laws.added_range(size, number, TOLERANCE)
-    best, outside = round(fit.law(size)), fit.extrapolates(size)
-    return Second(max(1, math.ceil(low)), best, math.floor(high), outside, fit.source, fit.wording)
+    best, error = fit.law(size), laws.added_depth_error(size)
+    spread = math.exp(_ERRORS * error / best)
+    return Second(
+        max(1, math.ceil(low)),
+        round(best),
+        math.floor(high),
+        max(1, round(best / spread)),
+        round(best * spread),
+        fit.extrapolates(size),
+        fit.source,
+        fit.wording,
+    )
 
 
 # --- beyond the grids -----------------------------------------------------------------------------

@@ -7,10 +7,11 @@ grid's range: 0 for the best cell, 1 for the worst; where a grid prints only an 
 0 or 1. Regrets relative to the best loss stand beside it, for grids of losses alone. Grids are
 averaged within a source, and sources with equal weights.
 
-The recommendation is the rule of the least mean score among published rules for plain residuals
-that name a depth to build. How far that can be trusted is shown by leaving each source out: the
-others choose, without the rules that were read off the one left out, and it judges; and by the
-same for other sets of rules.
+The scores choose no rule. They say which of the eligible ones (`rules.PREDICATES`) the sources do
+not tell from the one of the least mean; of these the advisor keeps the one that it follows, or else
+takes the oldest. How far choosing by scores could be trusted is shown by leaving each source out:
+the others choose, without the rules that were read off the one left out, and it judges; for several
+sets of rules.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from __future__ import annotations
 import csv
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from . import laws
-from .base.quantities import plural
 from .grids import (
     NEAR,
     SIZE_EXPONENT,
@@ -41,13 +42,13 @@ from .grids import (
 from .models import Model, models
 from .rules import Rule, family, mup_held, rule, rules
 
-Pool = Literal["published", "held", "standard", "family", "both", "all"]
+Pool = Literal["followed", "published", "held", "standard", "family", "both", "all"]
 # How much more loss the interval allows: what E1 of the sources calls compute-efficient.
 TOLERANCE = 0.01
 # Losses that differ by less are not told apart: no source tells them (answer.percents).
 UNTOLD = 0.001
-# A mean gain this many standard errors from 0, and a sign test at this level, tell two rules apart.
-_ERRORS, _LEVEL = 2, 0.05
+# The level of the exact test that tells two rules apart.
+LEVEL = 0.05
 
 
 class Comparison(NamedTuple):
@@ -100,6 +101,11 @@ class Scores:
     def hits(self) -> int:
         """On how many grids no cell is better."""
         return sum(outcome.hit for outcome in self.outcomes)
+
+    def cost(self, without: str | None = None) -> tuple[float, float]:
+        """Mean share over all sources but one, and the worst share, which parts ties."""
+        shares = [v for source, v in self.sources.items() if source != without]
+        return (round(fmean(shares), 9), round(max(shares), 9)) if shares else (math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -164,30 +170,76 @@ class Gain(NamedTuple):
     better: int  # sources on which the first is better,
     worse: int  # and worse; on the others both are equal
     sources: int
-    chance: float  # of a split of signs at least as uneven, were both as good: a sign test
+    chance: float  # of a mean at least as far from 0, were every sign as likely the other one
 
     @property
     def told(self) -> bool:
-        """Whether the sources tell the two rules apart: by more than two standard errors, and by
-        the sign test at 5 %."""
-        return abs(self.mean) > _ERRORS * self.error and self.chance <= _LEVEL
+        """Whether the sources tell the two rules apart at 5 %."""
+        return self.chance <= LEVEL
 
     def __str__(self) -> str:
         return (
             f"mean gain {self.mean:.3f}, standard error {self.error:.3f}; better on "
-            f"{self.better} of {self.sources} sources, worse on {self.worse}, sign test p = "
-            f"{self.chance:.2f}: {'' if self.told else 'not '}told apart"
+            f"{self.better} of {self.sources} sources, worse on {self.worse}, p = "
+            f"{self.chance:.2f} over all signs: {'' if self.told else 'not '}told apart"
         )
 
 
-def gain(first: Scores, second: Scores) -> Gain:
-    """The differences in regret of two rules, paired by source."""
-    differences = [second.sources[source] - share for source, share in first.sources.items()]
-    better, worse = sum(x > 1e-9 for x in differences), sum(x < -1e-9 for x in differences)
-    decided, fewer = better + worse, min(better, worse)
-    tail = sum(math.comb(decided, k) for k in range(fewer + 1)) / 2**decided
+def gain(first: Scores, second: Scores, without: str | None = None) -> Gain:
+    """The differences in regret of two rules, paired by source, but for one source.
+
+    The test is exact: of all 2^n ways to turn the signs of n differences, the share whose mean is
+    at least as far from 0. Cost: 2^n additions, for the n sources on which the two differ.
+    """
+    differences = [
+        second.sources[source] - share
+        for source, share in first.sources.items()
+        if source != without
+    ]
+    decided = [x for x in differences if abs(x) > 1e-9]
+    sums = [0.0]
+    for x in decided:
+        sums = [total + signed for total in sums for signed in (x, -x)]
+    far = abs(sum(decided)) - 1e-9
     error = stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else math.nan
-    return Gain(fmean(differences), error, better, worse, len(differences), min(1.0, 2 * tail))
+    better = sum(x > 0 for x in decided)
+    return Gain(
+        fmean(differences) if differences else math.nan,
+        error,
+        better,
+        len(decided) - better,
+        len(differences),
+        sum(abs(total) >= far for total in sums) / len(sums),
+    )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which eligible rule is followed. The scores say what is not told apart; a rule that does not
+    look at them takes one of those: the one followed so far, or else the oldest."""
+
+    rule: Rule
+    best: Rule  # of the least mean regret
+    alike: tuple[Rule, ...]  # that the sources do not tell from the best, with it; oldest first
+
+    @property
+    def kept(self) -> bool:
+        """Whether the rule is the one followed so far."""
+        return bool(self.rule.followed)
+
+
+def choice(candidates: Iterable[Scores], without: str | None = None) -> Choice:
+    """The choice among scored rules, by all sources but one.
+
+    Raises:
+        ValueError: without candidates.
+    """
+    scored = sorted(candidates, key=lambda s: s.rule.year)
+    if not scored:
+        raise ValueError("no rule is eligible")
+    best = min(scored, key=lambda s: s.cost(without))
+    alike = tuple(s.rule for s in scored if s is best or not gain(best, s, without).told)
+    return Choice(next((r for r in alike if r.followed), alike[0]), best.rule, alike)
 
 
 @dataclass(frozen=True)
@@ -213,9 +265,11 @@ class EvidenceTable:
 
     scores: tuple[Scores, ...]  # best first
     rows: tuple[SourceRow, ...]
-    best: Scores  # of the rule with the least mean among those that may be chosen
+    best: Scores  # of the rule that is chosen
     default: Scores  # of d = 64 L, whatever was known
     choices: frozenset[str]  # keys of the rules that may be chosen
+    choice: Choice | None  # among the eligible rules; None without grids or rules
+    by_scores: float  # mean share where the eligible rule of the least regret is chosen instead
 
     @property
     def settled(self) -> bool:
@@ -278,26 +332,23 @@ def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None)
     return Scores(rule, share, loss, tuple(rows))
 
 
-def _chosen(candidates: tuple[Scores, ...], without: str | None = None) -> Rule:
-    """The rule of the least mean share over all sources but one. Ties go to the least worst share,
-    then to published rules before the family, the older first."""
-
-    def cost(scores: Scores) -> tuple[float, float]:
-        shares = [v for source, v in scores.sources.items() if source != without]
-        return (round(fmean(shares), 9), round(max(shares), 9)) if shares else (math.inf, math.inf)
-
-    return min(candidates, key=cost).rule
+def _chosen(candidates: tuple[Scores, ...], pool: Pool, without: str | None = None) -> Rule:
+    """The rule that is followed; or, for other pools, that of the least mean share over all sources
+    but one. Ties go to the least worst share, then to published rules before the family, the older
+    first."""
+    if pool == "followed":
+        return choice(candidates, without).rule
+    return min(candidates, key=lambda s: s.cost(without)).rule
 
 
 @cache
 def _candidates(
-    how: Comparison, known_by: int | None, pool: Pool = "published"
+    how: Comparison, known_by: int | None, pool: Pool = "followed"
 ) -> tuple[Scores, ...]:
     def may_be_chosen(r: Rule) -> bool:
         if pool in ("family", "all"):
             return pool == "all"
-        fits = r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain"
-        return r.recommends and fits
+        return r.eligible and (pool != "standard" or r.applies == STANDARD)
 
     candidates = [r for r in rules(known_by) if may_be_chosen(r)]
     if pool == "held":
@@ -309,27 +360,26 @@ def _candidates(
 
 @cache
 def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
-    """The rule that the advisor follows: for the standard parametrisation and plain residuals the
-    one with the least mean regret among published rules for plain residuals that name a depth to
-    build, whatever their parametrisation; for muP, CompleteP and attention residuals, of which no
-    grid is published cell by cell, the optimum published for them (for CompleteP that of muP: its
-    paper says that other shapes lose less, not that another one is best). The norm makes no
-    difference: no grid compares depths in another norm. Rules and grids of years after `known_by`
-    are left out.
+    """The rule that the advisor follows: for the standard parametrisation and plain residuals that
+    of `choice` among the eligible, whatever their parametrisation; for muP, CompleteP and attention
+    residuals, of which no grid is published cell by cell, the optimum published for them (for
+    CompleteP that of muP: its paper says that other shapes lose less, not that another one is
+    best). The norm makes no difference: no grid compares depths in another norm. Rules and grids of
+    years after `known_by` are left out.
     """
     scaled = NetKind("standard" if key.parametrisation == "standard" else "mup")
     for special in (NetKind(residual=key.residual), scaled):
         for r in rules(known_by) if special != STANDARD else ():
             if r.applies == special and r.meaning == "optimum":
                 return r
-    return _winner(COMPARISON, known_by, "published")
+    return _winner(COMPARISON, known_by, "followed")
 
 
 def _winner(how: Comparison, known_by: int | None, pool: Pool) -> Rule:
     """Without any grid: the oldest rule, or today's default."""
     if not _grids_to_score(how, known_by):
-        return next((r for r in rules(known_by) if r.recommends), rule("nanochat"))
-    return _chosen(_candidates(how, known_by, pool))
+        return next((r for r in rules(known_by) if r.eligible), rule("nanochat"))
+    return _chosen(_candidates(how, known_by, pool), pool)
 
 
 def _end_of_grids(
@@ -404,46 +454,9 @@ def leaning(
     return replace(rule, law=law)
 
 
-def reason(key: NetKind = STANDARD, known_by: int | None = None) -> str:
-    """Why `best_rule` is the one, in a sentence with its numbers."""
-    chosen, scores = best_rule(key, known_by), table(known_by=known_by)
-    if NetKind(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
-        return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
-    if not scores.rows and chosen in rules(known_by):
-        return "the oldest rule: no grid was published by then"
-    if not scores.rows:
-        return "no rule was published by then: today's default"
-    number = len(scores.choices)
-    published = chosen.key != "nanochat" and any(r.key == "nanochat" for r in rules(known_by))
-    against = gain(scores.best, scores.default)
-    sentence = [
-        f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
-        f"over {plural(len(scores.rows), 'source')}: {scores.best.mean:.3f} of a grid's range"
-    ]
-    if published:
-        sentence.append(f"d = 64 L: {scores.default.mean:.3f}; {against}")
-    sentence += [
-        f"{s.rule.name}, {s.mean:.3f}, is less, but may not be chosen"
-        for s in scores.scores
-        if s.mean < scores.best.mean
-    ]
-    held_out = f"chosen without the source that judges {scores.held_out:.3f}"
-    if scores.settled:
-        same = f"leaving each source out chooses the same rule, so its {scores.held_out:.3f}"
-        held_out = f"{same} there is no score on new sources"
-    sentence.append(held_out)
-    others = {pool: table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)}
-    sentence.append(
-        "which rules may be chosen was settled with the scores in view: chosen without the "
-        f"source that judges, standard rules alone have {others['standard']:.2f}, other "
-        f"sets up to {max(others.values()):.2f}"
-    )
-    return "; ".join(sentence)
-
-
 @cache
 def table(
-    how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "published"
+    how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "followed"
 ) -> EvidenceTable:
     """Every rule scored by every source, and the recommendation chosen without each.
 
@@ -451,10 +464,11 @@ def table(
         how: losses are compared at equal size by an exponent (0 takes them as published), and
             grids are read between their cells, or at the nearest one.
         known_by: a year; rules and grids of later years are left out.
-        pool: what may be chosen: published rules for plain residuals that name a depth to build;
-            "held": the same with muP's ratio constant beyond the sizes it was published for;
-            of those the ones for the standard parametrisation; the family alone; "both": the
-            published ones and the family; or "all" rules, bounds and what is built too.
+        pool: who chooses: "followed": `choice`, among the eligible rules. Or the least mean regret,
+            among the "published" ones that are eligible; "held": the same with muP's ratio constant
+            beyond the sizes it was published for; of those the ones for the standard
+            parametrisation; the family alone; "both": the published ones and the family; or "all"
+            rules, bounds and what is built too.
     """
     published = [score(r, how, known_by) for r in rules(known_by)]
     candidates = _candidates(how, known_by, pool)
@@ -463,7 +477,7 @@ def table(
     default = score(rule("nanochat"), how, known_by)
     rows = []
     for source in dict.fromkeys(g.source for g in _grids_to_score(how, known_by)):
-        chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), source)
+        chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), pool, source)
         scores = score(chosen, how, known_by)
         own = [g for g in _grids_to_score(how, known_by) if g.source == source]
         rows.append(
@@ -480,12 +494,26 @@ def table(
             )
         )
     columns = [scores for scores in columns if scores.sources]
+    eligible = _candidates(how, known_by)
+    by_scores = [
+        _chosen(
+            tuple(c for c in eligible if c.rule.read_off != row.source), "published", row.source
+        )
+        for row in rows
+    ]
     return EvidenceTable(
         tuple(sorted(columns, key=lambda s: (s.mean, s.worst))),
         tuple(rows),
         best,
         default,
         frozenset(c.rule.key for c in candidates),
+        choice(eligible) if rows and eligible else None,
+        fmean(
+            score(chosen, how, known_by).sources[row.source]
+            for chosen, row in zip(by_scores, rows, strict=True)
+        )
+        if rows
+        else math.nan,
     )
 
 
@@ -725,7 +753,7 @@ class Foresight(NamedTuple):
 
 @cache
 def foresight() -> tuple[Foresight, ...]:
-    """Every published rule for plain residuals that names a depth to build, oldest first, against
+    """Every eligible rule, oldest first, against
     what came after its year, and, with an empty name, what the advisor would have built by what was
     known in the year before, against the models of each year. Nothing is chosen but the years: a
     model is asked at its own weights and weights per layer. Years of models are mostly recalled.
@@ -734,7 +762,7 @@ def foresight() -> tuple[Foresight, ...]:
     [("Levine's fit", 61, 51), ("muP's best d / L", 1, 1)]
     """
     built = {(m.layers, m.width): m for m in reversed(models()) if m.kind == "decoder"}.values()
-    named = [r for r in rules() if r.recommends and r.applies.residual == "plain"]
+    named = [r for r in rules() if r.eligible]
     found = [_foresight(r, [m for m in built if m.year > r.year], r.name) for r in named]
     for year in sorted({m.year for m in built}):
         if any(r.year < year for r in named):

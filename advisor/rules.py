@@ -34,12 +34,11 @@ Meaning = Literal[
     "measured",
     "built",
 ]
-# What may be recommended: no bound; neither the best of the trained shapes nor what is built, which
-# do not grow with the budget and restate the nets that grids are about; and no fit to nets of which
-# none of equal size differ in depth.
-_CHOICES = ("optimum", "default")
+# Meanings that name a depth to build: no bound; neither the best of the trained shapes nor what is
+# built, which do not grow with the budget and restate the nets that grids are about.
+_NAMED = ("optimum", "default", "fit")
 # What a row of rules.csv says in words.
-_TEXTS = ("key", "name", "meaning", "source", "wording", "remark", "read_off")
+_TEXTS = ("key", "name", "meaning", "source", "wording", "remark", "read_off", "compared")
 # Ratios d / L of the family from which the recommendation may be chosen as well: half octaves.
 FAMILY = tuple(8 * 2 ** (k / 2) for k in range(11))
 
@@ -62,6 +61,8 @@ class Rule:
     remark: str = ""
     read_off: str = ""  # the source of grids.csv that it describes, by which it is not scored
     error: Callable[[float], float] | None = None  # standard error of the depth
+    compared: str = ""  # the depths that its source compared at an equal budget, and how known
+    followed: str = ""  # the decision by which the advisor follows it
 
     def depth(self, parameters: float, per_layer: float = 12.0) -> float:
         """The depth, not rounded, of a net of N = c L d^2 parameters without embeddings.
@@ -84,9 +85,26 @@ class Rule:
         return self.domain is not None and not self.domain[0] <= size <= self.domain[1]
 
     @property
-    def recommends(self) -> bool:
-        """Whether it names a depth to build: not a bound, and not what others built."""
-        return self.meaning in _CHOICES
+    def fails(self) -> tuple[str, ...]:
+        """The names of the predicates of `PREDICATES` that it does not satisfy.
+
+        >>> rule("attnres").fails, rule("delusion").fails, rule("added").fails
+        (('for plain residuals',), ('names a depth to build',), ())
+        """
+        return tuple(name for name, holds in PREDICATES.items() if not holds(self))
+
+    @property
+    def eligible(self) -> bool:
+        """Whether the advisor may follow it: no score is asked."""
+        return not self.fails
+
+
+# What a rule must satisfy to be followed, by columns of rules.csv alone.
+PREDICATES: dict[str, Callable[[Rule], bool]] = {
+    "names a depth to build": lambda r: r.meaning in _NAMED,
+    "for plain residuals": lambda r: r.applies.residual == "plain",
+    "compared depths at an equal budget": lambda r: bool(r.compared),
+}
 
 
 def _aspect(ratio: float) -> Callable[[float], float]:
@@ -155,6 +173,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         "knee": laws.knee_depth,
         "built": _built,
     }
+    errors = {"levine": laws.transition_depth_error, "added": laws.added_depth_error}
     domains = {"levine": _levine_domain(), "gemstones": (cells[0][0], cells[-1][0])}
     with Path(__file__).with_name("rules.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -167,7 +186,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         made |= {"formula": row["formula"].format(least=least.get(applies))}
         made |= {"year": int(row["year"]), "claim": row["claim"] or None}
         made |= {"domain": tuple(sizes) or domains.get(key)}
-        made |= {"error": laws.transition_depth_error if key == "levine" else None}
+        made |= {"error": errors.get(key), "followed": row["followed"]}
         published.append(Rule(law=depths[key], applies=applies, **made))
     known = [r for r in published if known_by is None or r.year <= known_by]
     return tuple(sorted(known, key=lambda r: r.year))

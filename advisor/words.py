@@ -29,7 +29,7 @@ from .decide import (
     middle_depth,
     recipes,
 )
-from .grids import NetKind
+from .grids import STANDARD, NetKind, OtherRange
 from .hardware import gpu
 from .initialisation_advice import advice, snippet
 from .latency import REACH
@@ -39,12 +39,15 @@ from .practice import unbuilt
 from .question import BY_NAME, flag, typed
 from .regimes import facts
 from .rule_scores import (
+    LEVEL,
     UNTOLD,
     Interval,
+    best_rule,
     contradicting,
     contradicting_range,
+    gain,
     interval,
-    reason as rule_evidence,
+    table,
 )
 from .rules import rules
 from .shape_search import WORTH_SAYING
@@ -161,6 +164,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         doubt_codes=doubt_codes,
         data=d.data,
         second=d.second,
+        others=d.others,
         beyond=d.beyond,
         phone=d.phone,
         screen=screen,
@@ -413,6 +417,29 @@ def _rule_why(d: Decision) -> str:
     return say("rule.why", named=named, outside=_rule_outside(d), evidence=evidence) + fewer
 
 
+def rule_evidence(key: NetKind = STANDARD, known_by: int | None = None) -> str:
+    """Why `best_rule` is the one, with the numbers."""
+    rule, scores = best_rule(key, known_by), table(known_by=known_by)
+    if NetKind(key.parametrisation, residual=key.residual) != STANDARD != rule.applies:
+        return say("rule.of-kind", rule=rule)
+    if (c := scores.choice) is None:
+        return say("rule.no-grid", known=rule in rules(known_by))
+    least, default = scores.of(c.best.key), scores.default
+    return say(
+        "rule.choice" if len(scores.choices) > 1 else "rule.only",
+        c=c,
+        alike="; ".join(r.name for r in c.alike),
+        eligible=len(scores.choices),
+        sources=len(scores.rows),
+        percent=100 * LEVEL,
+        regret=scores.best.mean,
+        least=None if c.rule == c.best else least.mean,
+        against=str(gain(least, scores.best)),
+        default=None if rule == default.rule else default.mean,
+        by_scores=scores.by_scores,
+    )
+
+
 def _rule_outside(d: Decision) -> bool:
     seen = d.case.seen(d.net)
     return d.case.chosen.extrapolates(seen.parameters, seen.per_layer)
@@ -540,8 +567,9 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     a, within, case, seen = d.net, d.within, d.case, layers_of(d.net)
     if within is None and not case.shares:
         yield _line("sure.no-data")
+        yield from _other_ranges(d.others)
     elif within is not None:
-        yield from _ranged(within, seen.parameters)
+        yield from _ranged(within, seen.parameters, d.others)
         if case.kind.norm != "pre":
             yield _line("sure.norm")
     if (second := d.second) is not None and not second.low <= a.layers <= second.high:
@@ -567,8 +595,11 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
             yield _line(f"sure.{built.place}", **known)
 
 
-def _ranged(within: Interval, parameters: float) -> Iterator[Said]:
-    """The depths within 1 % for a net of so many parameters without embeddings."""
+def _ranged(
+    within: Interval, parameters: float, others: Sequence[OtherRange] = ()
+) -> Iterator[Said]:
+    """The depths within 1 % for a net of so many parameters without embeddings, and those that
+    other sources have."""
     tried = ["shallowest"] * within.started + ["deepest"] * within.ended
     known = {
         "range": _span(f"{within.low:,}", f"{within.high:,}"),
@@ -581,7 +612,14 @@ def _ranged(within: Interval, parameters: float) -> Iterator[Said]:
         told = {"least": least, "most": most, "heavier": heavier, "lighter": lighter}
         yield _line("sure.beyond", **known, end=say(f"end.{within.side}", **told))
     else:
-        yield _line("sure.range", **known, tried=listed(tried))
+        yield _line("sure.range", **known, tried=listed(tried), others=bool(others))
+    yield from _other_ranges(others)
+
+
+def _other_ranges(others: Sequence[OtherRange]) -> Iterator[Said]:
+    if others:
+        ranges = [_span(f"{o.low:,}", f"{o.high:,}") for o in others]
+        yield _line("sure.others", others=len(others), ranges=ranges)
 
 
 def _changes(d: Decision) -> Iterator[Said]:
@@ -602,9 +640,13 @@ def _changes(d: Decision) -> Iterator[Said]:
         yield _line("change.heads", option=option, a=a, grouped=a.key_heads != a.heads)
     if d.fast is not None:
         yield _line("change.fast", layers=d.fast.layers)
-    for other, reason in d.alternatives:
-        if reason.code == "nanochat" and d.untold:
-            yield _line("change.rule", layers=other.layers)
+    if d.alike:
+        ends, out = [min(d.alike.values()), max(d.alike.values())], []
+        if d.within is not None:
+            out = [n for n in d.alike.values() if d.within.place(n) != "inside"]
+        layers = _span(*map(str, ends)) if ends[0] < ends[1] else str(ends[0])
+        kept = bool(d.case.chosen.followed)
+        yield _line("change.rule", rules=len(d.alike), layers=layers, out=out, kept=kept)
     if d.within is None or d.within.extrapolated:
         yield _line("change.measure")
 
@@ -1302,6 +1344,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
     if within := answer.interval:
         sources = "; ".join(within.sources)
         second = say("range.second", s=answer.second) if answer.second else ""
+        second += "".join(say("range.other", o=o) for o in answer.others)
         said = say("long.range", within=within, sources=sources, second=second)
         yield f"{within.ends} lose at most 1 %:", [said]
     if b := answer.built:
@@ -1473,7 +1516,8 @@ def with_losses(answer: Answer, found: Mapping[str, Any]) -> Answer:
     laws = " or ".join(say("fit.brief", law=law["layers"]) for law in found["laws"])
     known = {"laws": laws, "several": len(found["laws"]) > 1, "beyond": found["beyond"] > 1}
     known["hours"] = found["budget"] == "hours"
-    own = _line("sure.own", **known) if laws else _line("sure.own-none")
+    code = "sure.own" if laws else "sure.own-nearest" if found["nearest"] else "sure.own-none"
+    own = _line(code, **known, nearest=found["nearest"])
     kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
     return replace(answer, screen=(own, *kept))
 

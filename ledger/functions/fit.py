@@ -52,15 +52,19 @@ class LossFit(Report):
 
     def next_net(self, parameters: float) -> dict[str, Any]:
         """What the laws say of a net of so many parameters, 12 L d^2: how far that is beyond the
-        largest budget, each law's depth, and what published grids say beside them."""
+        largest budget, each law's depth, the best depth of the budget nearest in size, and what
+        published grids say beside them."""
         # A law that misses its own budgets says nothing beyond them.
         right = [law for law in self.laws if law.misfit is None or law.misfit >= _MISFIT]
         within = rule_scores.interval(parameters)
+        known = ((12 * o.volume, [o.low, o.depth, o.high]) for o in self.optima if o.depth)
+        nearest = min(known, key=lambda own: abs(math.log(own[0] / parameters)), default=None)
         return {
             "parameters": parameters,
             "budget": self.budget,
             "beyond": parameters / max((12 * o.volume for o in self.optima), default=math.inf),
             "laws": [{"form": law.form, "layers": law.depth(parameters)} for law in right],
+            "nearest": nearest and {"parameters": nearest[0], "layers": nearest[1]},
             "rule": rule_scores.default_rule().depth(parameters),
             "within": within and within.ends,
         }

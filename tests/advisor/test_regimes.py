@@ -20,7 +20,8 @@ from depthlaw.advisor.shapes import Constraints
 from depthlaw.advisor.words import as_text, explained
 
 # The smallest and the largest net of losses at equal size, read here from the table itself.
-EQUAL = [r["nonembedding"] for r in rows() if r["budget"] == "nonembedding" and r["nonembedding"]]
+OWN = [r for r in rows() if r["budget"] == "nonembedding" and r["width"]]
+EQUAL = [r["nonembedding"] for r in OWN if r["nonembedding"]]
 SIZES = [int(size) for size in EQUAL]
 STORED = min(SIZES), max(SIZES)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -37,8 +38,49 @@ def test_every_rule_says_whose_it_is_and_depends_on_the_volume_alone(rule: rules
 @given(sizes, st.floats(1.001, 100))
 def test_what_may_be_recommended_grows_with_the_budget(size: float, factor: float) -> None:
     for rule in RULES:
-        if rule.recommends:
+        if rule.eligible or rule.key.startswith(("ratio-", "slope-")):
             assert rule.depth(size) < rule.depth(size * factor), rule.key
+
+
+def test_which_rules_may_be_followed_by_columns_alone() -> None:
+    failing = {r.key: set(r.fails) for r in rules.rules()}
+    named, plain, compared = rules.PREDICATES
+    bounds = {r.key for r in rules.rules() if r.meaning in {"floor", "knee", "maximum"}}
+    restated = {"gemstones", "built", "kaplan", "mup-least", "completep-least"}
+    assert {key for key, fails in failing.items() if named in fails} == bounds | restated
+    assert {key for key, fails in failing.items() if plain in fails} == {"attnres"}
+    theory = {"threshold", "knee", "built"}  # nothing was trained for them
+    assert {key for key, fails in failing.items() if compared in fails} == theory
+    assert [r.key for r in rules.rules() if r.followed] == ["mup"]
+    decisions = Path(__file__).parents[2] / "docs/decisions"
+    assert list(decisions.glob(f"{rules.rule('mup').followed}-*.md"))
+
+
+def test_the_error_of_a_fit_is_that_of_its_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By finite differences of the depth, and by the standard errors that are printed."""
+    printed = (0.5126208485738366, 0.08327255081534041, 1.8237893515285493, 0.2685404712170156)
+    covariance = laws.ADDED_COVARIANCE
+    for i, error in enumerate(printed):
+        assert math.sqrt(covariance[i][i]) == pytest.approx(error, rel=1e-4)
+        assert covariance[i] == tuple(row[i] for row in covariance)
+    (m, a), (k, b) = laws.ADDED_WIDTH, laws.ADDED_DEPTH
+    at = [math.log(m), a, math.log(k), b]
+
+    def depth(size: float, values: list[float]) -> float:
+        monkeypatch.setattr(laws, "ADDED_WIDTH", (math.exp(values[0]), values[1]))
+        monkeypatch.setattr(laws, "ADDED_DEPTH", (math.exp(values[2]), values[3]))
+        return laws.added_depth(size)
+
+    for size in (1e8, 1e9, 7e10):
+        expected = laws.added_depth_error(size)
+        slopes = []
+        for i in range(4):
+            up, down = ([x + s * 1e-5 * (i == j) for j, x in enumerate(at)] for s in (1, -1))
+            slopes.append((depth(size, up) - depth(size, down)) / 2e-5)
+        depth(size, at)
+        pairs = [(i, j) for i in range(4) for j in range(4)]
+        variance = sum(slopes[i] * slopes[j] * covariance[i][j] for i, j in pairs)
+        assert expected == pytest.approx(math.sqrt(variance), rel=1e-4)
 
 
 @pytest.mark.parametrize(

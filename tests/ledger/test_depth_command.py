@@ -195,11 +195,16 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(run: R
     text = run("depth --evidence")
     for words in ("nanochat", "Levine's fit", "not equal after rounding", "Marin *"):
         assert words in text
-    assert re.search(r"muP's best d / L \* +optimum +0.261", text)
-    assert len(re.findall(r" \*(?=\s)", text)) == 5
+    assert re.search(r"muP's best d / L \* +optimum +0.242", text)
+    assert len(re.findall(r" \*(?=\s)", text)) == 6
+    assert re.search(r"Depth Delusion +names a depth to build\n", text)
+    assert "we follow stays: muP's best d / L (decision 0012)" in " ".join(text.split())
+    found = json.loads(run("depth --evidence --json"))["evidence"]
+    assert found["choice"]["rule"] == "mup"
+    assert set(found["choice"]["alike"]) == {r["key"] for r in found["rules"] if not r["fails"]}
     data = json.loads(run("depth --evidence --json"))
     assert data["answer"] is None
-    assert sum(rule["may_be_chosen"] for rule in data["evidence"]["rules"]) == 5
+    assert sum(rule["may_be_chosen"] for rule in data["evidence"]["rules"]) == 6
     assert data["evidence"]["against_default"]["told"] is False
     assert run("depth 3B --evidence").endswith(text)
 

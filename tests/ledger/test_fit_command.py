@@ -192,3 +192,26 @@ def test_at_equal_hours_the_best_depth_is_another_and_the_next_net_is_named(
     assert "no three depths have equal parameters" in refused("depth 60M --losses", untimed)
     flat = table(tmp_path / "flat.csv", ((1e6, d, 2.5 + 0.1 * d, 0) for d in (1, 2, 4, 8, 16)))
     assert "column hours or seconds" in refused("fit --budget hours", flat)
+
+
+def test_losses_of_one_size_name_their_own_depth_and_what_is_missing(
+    tmp_path: Path, depthlaw: Callable[..., Any]
+) -> None:
+    """Planted: the least loss of nets of 1e6 L d^2 is at (1e6 / 400)^(1/3) = 13.6 layers."""
+    lines = ["width,depth,tokens,loss"]
+    for depth in (5, 6, 8, 10, 14, 18, 23, 30):
+        for off in (4e-4, -4e-4):
+            loss = 3 * (1 + off) * math.exp(0.05 * math.log(depth / 2500 ** (1 / 3)) ** 2)
+            lines.append(f"{round(math.sqrt(1e6 / depth))},{depth},1e9,{loss:.6f}")
+    path = tmp_path / "one.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = depthlaw("depth 1B --json --losses", path).data
+    nearest = found["losses"]["nearest"]
+    assert nearest["parameters"] == pytest.approx(12e6, rel=0.01)
+    low, best, high = nearest["layers"]
+    assert low < 2500 ** (1 / 3) < high
+    assert best == pytest.approx(2500 ** (1 / 3), rel=0.02)
+    assert found["losses"]["laws"] == []
+    screen = " ".join(depthlaw("depth 1B --losses", path).out.split())
+    assert "Your losses name 14 layers (13 to 14), for 12M parameters in layers." in screen
+    assert "Five depths of another size" in screen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 
 from depthlaw.advisor.grids import Grid, grids, rows
 from depthlaw.advisor.rule_scores import (
@@ -34,13 +35,13 @@ def part(name: str) -> str:
 def _scores() -> str:
     scores = table()
     return _table(
-        "rule | says | may be chosen | regret: | worst source: | loss, %: | best net picked: "
+        "rule | says | may be followed | regret: | worst source: | loss, %: | best net picked: "
         "| outside:",
         (
             (
                 s.rule.name,
                 s.rule.meaning,
-                "yes" if s.rule.key in scores.choices else "no",
+                "no: " + "; ".join(s.rule.fails) if s.rule.fails else "yes",
                 _three(s.mean),
                 _two(s.worst),
                 "" if s.loss is None else _two(100 * s.loss),
@@ -64,8 +65,25 @@ def _sources() -> str:
     )
 
 
-def _left_out() -> str:
+def _pairs() -> str:
     scores = table()
+    eligible = [s for s in scores.scores if s.rule.key in scores.choices]
+    return _table(
+        "rule | against | mean gain: | standard error: | better on: | worse on: | p:",
+        (
+            (
+                *(one.rule.name, other.rule.name),
+                *map(_three, ((g := gain(one, other)).mean, g.error)),
+                *map(str, (g.better, g.worse)),
+                _two(g.chance),
+            )
+            for one, other in combinations(eligible, 2)
+        ),
+    )
+
+
+def _left_out() -> str:
+    scores = table(pool="published")
     better = sum(row.regret < row.default for row in scores.rows)
     worse = sum(row.regret > row.default for row in scores.rows)
     lines = _table(
@@ -80,25 +98,22 @@ def _left_out() -> str:
             for row in scores.rows
         ),
     )
+    followed = table()
     return (
         f"{lines}\n\nOver all sources: {_three(scores.held_out)} for the choice of the others, "
-        f"{_three(scores.best.mean)} for the best single rule that may be chosen, in hindsight "
+        f"{_three(scores.best.mean)} for the best single rule that may be followed, in hindsight "
         f"({md(scores.best.rule.name)}), {_three(scores.default.mean)} for d = 64 L. Against "
         f"d = 64 L the choice is better on {better} of {len(scores.rows)} sources, worse on "
-        f"{worse}. The rule that is followed, against d = 64 L by source: "
-        f"{md(str(gain(scores.best, scores.default)))}."
-        + (
-            " Whichever source is left out, the others choose the same rule: its score here is "
-            "the one with all sources in view, not one on sources that it has not seen."
-            if scores.settled
-            else ""
-        )
+        f"{worse}. The rule that is followed ({md(followed.best.rule.name)}) has "
+        f"{_three(followed.held_out)}, whichever source is left out; "
+        f"{_three(followed.held_out_built)} as it is built."
     )
 
 
 def _sensitivity() -> str:
     pools: dict[Pool, str] = {
-        "published": "published rules for plain residuals that name a depth to build",
+        "followed": "the rule that is followed, until one is told from it",
+        "published": "the least regret of the rules that may be followed",
         "held": "the same, muP's d / L constant beyond 1.5B",
         "standard": "of those the ones for the standard parametrisation",
         "both": "the published ones, and the family",
@@ -210,6 +225,7 @@ def _uses() -> str:
 _PARTS: dict[str, Callable[[], str]] = {
     "scores": _scores,
     "sources": _sources,
+    "pairs": _pairs,
     "left-out": _left_out,
     "sensitivity": _sensitivity,
     "grids": _grids,
