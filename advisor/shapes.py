@@ -210,9 +210,8 @@ class Shape(NamedTuple):
     architecture: Architecture
     value: float  # what the target measures
     mismatch: float  # value / target - 1
-    unbuilt: int = (
-        0  # numbers and widths of heads that nobody built; if any, those 4 GPUs cannot share
-    )
+    # Numbers and widths of heads that nobody built; if any, also those that 4 GPUs cannot share.
+    unbuilt: int = 0
 
 
 # --- constraints ----------------------------------------------------------------------------------
