@@ -323,11 +323,12 @@ def _reached(shape: Shape) -> bool:
 
 
 def _closest(rungs: Iterable[Rung], size: float, reach: float) -> Rung | None:
-    """The rung nearest to a size, as far as it is in reach; of one size that of fewest heads."""
+    """The rung nearest to a size, in reach; of one size that of fewest heads, then words."""
 
     def order(rung: Rung) -> tuple[float, ...]:
         a = rung.architecture
-        return abs(math.log(rung.size / size)), rung.size, a.layers, a.heads, a.key_heads
+        least = rung.size, a.layers, a.heads, a.key_heads, a.vocabulary
+        return abs(math.log(rung.size / size)), *least
 
     found = min(rungs, key=order, default=None)
     return found if found and order(found)[0] <= reach else None
