@@ -40,6 +40,7 @@ from .shapes import (
     DEEPEST,
     DEFAULTS,
     DIVIDING,
+    EMBEDDING,
     Constraints,
     Measure,
     Shape,
@@ -351,8 +352,7 @@ class Decision:
     # The layers that other rules ask for, which the sources do not tell from the one followed.
     alike: Mapping[str, int] = field(default_factory=dict)
     others: tuple[OtherRange, ...] = ()  # within 1 % by losses of nets that trade depth otherwise
-    # Where the net has another depth than the budget, for its size: the shape of the budget's.
-    unmoved: Shape | None = None
+    moved: Reason | None = None  # why its depth is not that of the budget alone
     # The choice without --tensor, where that has the same depth and width, and other heads.
     undivided: Architecture | None = None
     # Of a configuration: the net of equal size at the advised depth, and what is built instead.
@@ -369,7 +369,8 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
     """
     case = Case(resolve(budget, c), c, known_by)
     target = case.resolved.target
-    rung = ladder_for(c, target.of, known_by, case.each).at(target.value)
+    ladder = ladder_for(c, target.of, known_by, case.each)
+    rung = ladder.at(target.value)
     if rung is None:
         _refuse(case)
     free = a = rung.architecture
@@ -397,14 +398,32 @@ def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
         for name, other in moving
         if name not in reason.demands
     )
-    unmoved, t = None, template(target, c)
-    if rung.tier and not limits and c.width is None:
-        unmoved = nearest(target, t, ladder_for(c, target.of, known_by).budget_depth(target.value))
-    moved = unmoved and unmoved.architecture.layers != a.layers
+    moved = None if limits or c.width is not None else _moved(case, a, ladder)
     alike = dict(choices).get("tensor")
     divided = alike is not None and _shape(alike) == _shape(a) and alike.heads != a.heads
-    more = {"unmoved": unmoved if moved else None, "undivided": alike if divided else None}
+    more = {"moved": moved, "undivided": alike if divided else None}
     return _decision(case, a, replace(reason, also=also), **more)
+
+
+def _moved(case: Case, a: Architecture, ladder: Ladder) -> Reason | None:
+    """Why a net has another depth than its budget has: as no shape of that depth has the size, by
+    the demands without one of which some has, or as a demanded vocabulary leaves too little or too
+    much to the layers."""
+    target, c = case.resolved.target, case.constraints
+    budget = ladder.budget_depth(target.value)
+    demands = tuple(n for n in (*DIVIDING, *EMBEDDING) if n in demands_of(c))
+    if a.layers == budget:
+        named = tuple(n for n in demands if n in EMBEDDING)
+        usual = without(c, *named)
+        free = ladder_for(usual, target.of, case.known_by, case.each).budget_depth(target.value)
+        if free == budget:
+            return None
+        against, code = nearest(target, template(target, usual), free), "rest-of-size"
+    else:
+        alone = (n for n in demands if (o := case.choice(n)) and o.layers == budget)
+        against, code = nearest(target, template(target, c), budget), "exact-size"
+        named = tuple(alone) or demands
+    return against and Reason("step", code, named, against=_shape(against.architecture))
 
 
 def _apart(one: Architecture, other: Architecture) -> float:

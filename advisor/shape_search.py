@@ -3,8 +3,8 @@
 Which shapes stand on the ladder depends on the constraints and on the rule, not on the budget; the
 recommendation is the nearest to the budget among those of the budget's depth. So more parameters
 never give a smaller net, and a recommended net's own size, asked for again, gives the same net. The
-depth of a budget is that of the rule, whatever demands say of how a layer is divided; where they
-leave no shape of that depth and size, shapes of other depths stand in.
+depth of a budget is that of the rule, whatever demands say of how a layer is divided and of the
+vocabulary; where they leave no shape of that depth and size, shapes of other depths stand in.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from .architecture import Architecture
 from .shapes import (
     CLOSE,
     DEEPEST,
     DEFAULTS,
+    EMBEDDING,
     MOST_ASPECT,
     Constraints,
     Measure,
@@ -37,6 +38,7 @@ from .shapes import (
     terms,
     undivided,
     unlooped,
+    without,
 )
 
 # Sizes that shapes are aimed at: this many for a factor e, so 0.8 % apart.
@@ -46,15 +48,25 @@ _STEPS = 128
 WORTH_SAYING = 0.02
 # How far a shape on the ladder may be from the size that it was aimed at, as a logarithm.
 _OFF = 0.1
+# The first tier of rungs that have not the depth of a budget of their size.
+_NEXT_TIER = 4
 # How far a rung of each tier but the last may be from a size.
-_WITHIN = ((1, WORTH_SAYING), (2, WORTH_SAYING))
+_WITHIN = tuple((tier, WORTH_SAYING) for tier in range(_NEXT_TIER + 2))
 # How far a recommended shape may be from the size that was asked for, as a logarithm.
 FARTHEST = 0.25
 # Depths so near to a budget's, as a logarithm, but for the next ones no more than so many on each
 # side, are tried before the shape of a layer is given up.
 NEAR_RULE, _NEIGHBOURS, _NEXT = 0.1, 8, 0.03
+# How far the depth of a budget may be from that of the rule for what a demanded vocabulary leaves
+# to the layers, as a factor.
+_LEFT = 1.2
 # How many depths are tried where none near the rule can be built.
 _MOST_DEPTHS = 32
+
+
+# Whose template: that of the shapes, that without demands on how a layer is divided, or that
+# without those on the embeddings either.
+_Of = Literal["shapes", "layers", "budget"]
 
 
 class Rung(NamedTuple):
@@ -62,8 +74,9 @@ class Rung(NamedTuple):
 
     size: int
     architecture: Architecture
-    # 0: of the depth of a budget of its size. Of another where that has no shape: 1: of one next to
-    # it, or within 3 %, 2: of another, 3: it has not the size that it was aimed at.
+    # 0: of the depth of a budget of its size; 1 to 3: so too, with so many parts, or more, that
+    # nobody built. Of another where that has no shape: 4: of one next to it, or within 3 %; 5: of
+    # another; 6: it has not the size that it was aimed at.
     tier: int = 0
     far: bool = False  # the depth of a budget of its size is far from its own
 
@@ -88,8 +101,8 @@ class Ladder:
     of: Measure = "total"
     at_least: bool = False
     inside: Callable[[float], range] = lambda total: range(0)
-    _starts: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
-    _templates: dict[tuple[float, bool], Template] = field(
+    _starts: dict[tuple[float, _Of], float] = field(default_factory=dict, compare=False, repr=False)
+    _templates: dict[tuple[float, _Of], Template] = field(
         default_factory=dict, compare=False, repr=False
     )
     _depths: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
@@ -97,10 +110,11 @@ class Ladder:
     _rungs: dict[int, Rung | None] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, size: float) -> Rung | None:
-        """The rung for a size: within 2 % the nearest of the budget's depth, or else of those next
-        to it, or of all that have the size they were aimed at; or else the nearest of all within a
-        quarter; by the ratio, and of equally near ones the smaller. None where there is none."""
-        for tier, reach in ((0, 0.0), *_WITHIN, (3, _OFF), (3, FARTHEST)):
+        """The rung for a size: within 2 % the nearest of the budget's depth, with heads as somebody
+        built them or else with others, or else of those next to it, or of all that have the size
+        they were aimed at; or else the nearest of all within a quarter; by the ratio, and of
+        equally near ones the smaller. None where there is none."""
+        for tier, reach in (*_WITHIN, (_NEXT_TIER + 2, _OFF), (_NEXT_TIER + 2, FARTHEST)):
             if found := self._nearest(size, tier, reach):
                 return found
         return None
@@ -109,20 +123,21 @@ class Ladder:
         """The depth of a budget: the legal one for the rule, whatever shapes there are."""
         return self._depth(_aim(size))
 
-    def _of_its_depth(self, size: float) -> Rung | None:
+    def _of_its_depth(self, size: float, tier: int) -> Rung | None:
         here, found = _aim(size), []
         for step in (1, -1):
             for k in range(here, _aim(size, step * (WORTH_SAYING + CLOSE)) + 2 * step, step):
                 if self._depth(k) != self._depth(here):
                     break
                 found.append(self._rung(k))
-        return _closest((rung for rung in found if rung and not rung.tier), size, WORTH_SAYING)
+        rungs = (rung for rung in found if rung and rung.tier <= tier)
+        return _closest(filter(self._counts, rungs), size, WORTH_SAYING)
 
     def _nearest(self, size: float, tier: int, reach: float) -> Rung | None:
         """The nearest rung of all up to a tier."""
-        if not tier:
-            return self._of_its_depth(size)
-        far = reach + (_OFF if tier == 3 else CLOSE)
+        if tier < _NEXT_TIER:
+            return self._of_its_depth(size, tier)
+        far = reach + (_OFF if tier > _NEXT_TIER + 1 else CLOSE)
         aims = range(_aim(size, -far) - 1, _aim(size, far) + 2)
         rungs = (rung for k in aims if (rung := self._rung(k)) and rung.tier <= tier)
         return _closest(filter(self._counts, rungs), size, reach)
@@ -130,7 +145,7 @@ class Ladder:
     def _counts(self, rung: Rung) -> bool:
         """Whether no rung of a better tier is taken for its own size."""
         if rung not in self._counting:
-            better = ((0, 0.0), *_WITHIN)[: rung.tier]
+            better = _WITHIN[: rung.tier]
             self._counting[rung] = not any(self._nearest(rung.size, *tier) for tier in better)
         return self._counting[rung]
 
@@ -139,11 +154,13 @@ class Ladder:
             self._rungs[k] = self._rung_aimed_at(k)
         return self._rungs[k]
 
-    def _template(self, target: Target, *, divided: bool = True) -> Template:
-        """The template of the shapes, or of those without demands on how a layer is divided."""
-        key = size_class(target).below, divided or self.constraints.width is not None
+    def _template(self, target: Target, of: _Of = "shapes") -> Template:
+        """The template of the shapes, or of those without some demands."""
+        key = size_class(target).below, of
         if key not in self._templates:
-            c = self.constraints if key[1] else undivided(self.constraints)
+            c = self.constraints
+            if of != "shapes" and c.width is None:
+                c = undivided(c) if of == "layers" else without(undivided(c), *EMBEDDING)
             self._templates[key] = template(target, c)
         return self._templates[key]
 
@@ -155,7 +172,7 @@ class Ladder:
 
     def _legal_depth(self, target: Target) -> int:
         t, depths = self._template(target), legal_depths(self.constraints, 1, DEEPEST)
-        wanted = max(self._crossing_depth(target, depths[0]), self._held(target, depths[0]))
+        wanted = self._wanted(target, depths[0])
         place = (
             min(bisect_left(depths, wanted), len(depths) - 1)
             if self.at_least
@@ -195,16 +212,14 @@ class Ladder:
             return None
         first, last = sorted((k, _aim(own.value)))
         stays = all(self._depth(aim) == budget for aim in range(first, last + 1))
-        if own.fits and stays and not self._below(own.architecture):
-            return Rung(round(own.value), own.architecture)
-        near = []
+        if _reached(own) and stays and not self._below(own.architecture):
+            tier = min(own.unbuilt, _NEXT_TIER - 1)
+            return Rung(round(own.value), own.architecture, tier)
+        near, reached = [], False
         for shape in self._shapes(target, self._near(budget), budget):
             near.append(shape)
-            if shape.fits:
+            if reached := _reached(shape):
                 break
-        reached = sorted(filter(_reached, near), key=lambda shape: not shape.fits)
-        if _reached(own) and stays and not reached[0].fits:
-            return Rung(round(own.value), own.architecture)
         if not reached and self.constraints.width is None:
             inside = self.inside(measure(own.architecture, "total") * target.value / own.value)
             depths = legal_depths(self.constraints, inside.start, inside.stop - 1)
@@ -212,10 +227,9 @@ class Ladder:
             depths = depths[:: 1 + len(depths) // _MOST_DEPTHS]
             for shape in self._shapes(target, depths, budget):
                 near.append(shape)
-                if _reached(shape):
-                    reached = [shape]
+                if reached := _reached(shape):
                     break
-        shape = reached[0] if reached else min(near, key=lambda shape: abs(shape.mismatch))
+        shape = near[-1] if reached else min(near, key=lambda shape: abs(shape.mismatch))
         a = shape.architecture
         far = a.layers not in self._near(budget)
         if self._below(a):
@@ -224,7 +238,7 @@ class Ladder:
             far and a.layers not in self.inside(measure(a, "total"))
         ):
             return None
-        tier = 3 - bool(reached) - bool(reached and a.layers in self._near(budget, _NEXT))
+        tier = _NEXT_TIER + 2 - reached - (reached and a.layers in self._near(budget, _NEXT))
         return Rung(round(shape.value), a, tier, far)
 
     def _near(self, budget: int, most: float = NEAR_RULE) -> list[int]:
@@ -243,12 +257,24 @@ class Ladder:
         return (shape for layers in order if (shape := nearest(target, t, layers)))
 
     def rule_depth(self, target: Target) -> float:
-        """The depth where the rule meets a size, whatever loops and stages divide."""
-        return self._crossing_depth(target, 1)
+        """The depth where the rule meets a size, whatever loops and stages divide: that of the
+        usual vocabulary, as far as it is within a fifth of that for what a demanded one leaves."""
+        return self._wanted(target, 1, held=False)
 
-    def _crossing_depth(self, target: Target, least: int) -> float:
+    def _wanted(self, target: Target, least: int, *, held: bool = True) -> float:
+        def depth(of: _Of) -> float:
+            crossing = self._crossing_depth(target, least, of)
+            return max(crossing, self._held(target, least, of)) if held else crossing
+
+        c = self.constraints
+        if c.width is not None or without(c, *EMBEDDING) == c:
+            return depth("layers")
+        left = depth("layers")
+        return min(max(depth("budget"), left / _LEFT), left * _LEFT)
+
+    def _crossing_depth(self, target: Target, least: int, of: _Of) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
-        c, t = self.constraints, self._template(target, divided=False)
+        c, t = self.constraints, self._template(target, of)
         once = unlooped(t)
         passes = 1 if self.of == "flops" else c.loops
 
@@ -267,17 +293,18 @@ class Ladder:
                 break
         return depth
 
-    def _held(self, target: Target, least: int) -> float:
+    def _held(self, target: Target, least: int, of: _Of) -> float:
         """The depth that the rule asks for just below this size class, whose defaults are others:
         where a larger vocabulary leaves less for the layers, their number waits until it fits."""
         place = DEFAULTS.index(size_class(target))
         if place == 0 or self.constraints.width is not None:
             return 0.0
         start = DEFAULTS[place - 1].below * (2 if self.of == "flops" else 1)
-        if start not in self._starts:
+        if (start, of) not in self._starts:
             end = target._replace(value=math.nextafter(start, 0))
-            self._starts[start] = max(self._crossing_depth(end, least), self._held(end, least))
-        return self._starts[start]
+            before = self._crossing_depth(end, least, of), self._held(end, least, of)
+            self._starts[start, of] = max(before)
+        return self._starts[start, of]
 
 
 def _target(k: int, of: Measure) -> Target:
@@ -296,11 +323,12 @@ def _reached(shape: Shape) -> bool:
 
 
 def _closest(rungs: Iterable[Rung], size: float, reach: float) -> Rung | None:
-    """The rung nearest to a size, as far as it is in reach; of one size that of fewest heads."""
+    """The rung nearest to a size, in reach; of one size that of fewest heads, then words."""
 
     def order(rung: Rung) -> tuple[float, ...]:
         a = rung.architecture
-        return abs(math.log(rung.size / size)), rung.size, a.layers, a.heads, a.key_heads
+        least = rung.size, a.layers, a.heads, a.key_heads, a.vocabulary
+        return abs(math.log(rung.size / size)), *least
 
     found = min(rungs, key=order, default=None)
     return found if found and order(found)[0] <= reach else None

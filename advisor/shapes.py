@@ -84,6 +84,8 @@ _GROUPED = math.log(2) + 1e-9
 _MOST_WIDTHS = 32
 # Widths are multiples of it, as nearly all published ones are.
 _MULTIPLE = 64
+# Widths of heads that are looked at where no other reaches a size: multiples of 16, then of 8.
+_HEAD_WIDTHS = (48, 112, 40, 56, 72, 88, 104, 120)
 # Experts are narrow: multiples of 64 or 128 would round them by several per cent.
 _EXPERT_MULTIPLE = 32
 
@@ -154,6 +156,9 @@ def without(c: Constraints, *names: str) -> Constraints:
 # Demands on how a layer is divided, which are no reason for another depth.
 DIVIDING = ("head_width", "multiple", "kv_ratio", "gated", "ff_factor", "ff_multiple", "tensor")
 
+# Demands on the embeddings, which are none either as far as the layers keep most of the size.
+EMBEDDING = ("vocabulary", "tied")
+
 
 def undivided(c: Constraints) -> Constraints:
     """The same without demands on how a layer is divided, and on its width.
@@ -171,6 +176,7 @@ class Template:
     demanded: Constraints
     head_widths: tuple[int, ...]  # the one that is aimed at, then others
     usual: int  # how many of these are usual; the rest are for where no shape has those
+    built: int  # how many of these somebody built; the rest are for where no shape has those either
     ratio: int  # of query to key heads, aimed at
     heads: int  # query heads are a multiple of it
     multiple: int  # and the width a multiple of this, or of narrower heads
@@ -194,7 +200,8 @@ class Template:
     def step_of(self, head: int) -> int:
         """The same for heads of another width."""
         c = self.demanded
-        return c.width or math.lcm(c.multiple or min(self.multiple, head), head * self.heads)
+        narrow = self.multiple if head in _HEAD_WIDTHS else min(self.multiple, head)
+        return c.width or math.lcm(c.multiple or narrow, head * self.heads)
 
 
 class Shape(NamedTuple):
@@ -203,7 +210,8 @@ class Shape(NamedTuple):
     architecture: Architecture
     value: float  # what the target measures
     mismatch: float  # value / target - 1
-    fits: bool = True  # it reaches the size, with as many heads as somebody built
+    # Numbers and widths of heads that nobody built; if any, also those that 4 GPUs cannot share.
+    unbuilt: int = 0
 
 
 # --- constraints ----------------------------------------------------------------------------------
@@ -245,6 +253,7 @@ def template(target: Target, c: Constraints) -> Template:
         widths = (*(h for h in legal if c.width // h % heads == 0), *legal, *widths)
         usual = len({*legal}) or 1
     widths = tuple(dict.fromkeys(widths))
+    free = c.head_width is None and c.width is None
     _check_layers(c)
     _check_width(c, widths[0])
     # An encoder has no cache to save.
@@ -255,8 +264,9 @@ def template(target: Target, c: Constraints) -> Template:
     used = c.active_experts + c.shared_experts
     return Template(
         c,
-        widths,
+        (*widths, *(_HEAD_WIDTHS if free else ())),
         usual,
+        len(widths),
         ratio,
         heads,
         c.multiple or (1 if c.head_width else _MULTIPLE),
@@ -584,43 +594,37 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
     width, or no layer would have experts.
 
     Its size is reached where it can be, with as many heads and key-value heads as somebody built,
-    of a usual width; of such shapes it has about the ratio of both that is aimed at, 4 GPUs share
+    of a usual width, and about the ratio of both that is aimed at; of such shapes 4 GPUs share
     them, heads have the width that is aimed at, the ratio is the nearest to that which is aimed at,
-    and the width to the real one: each as far as those before allow.
+    and the width to the real one: each as far as those before allow. Where nothing reaches the size
+    so, what does has the fewest numbers of heads that nobody built or 4 GPUs cannot share.
     """
     if layers <= t.demanded.dense_layers:
         return None
-    best, fits = None, False
-    for heads in (t.head_widths[: t.usual], t.head_widths[t.usual :]):
-        found = [
-            each
-            for place, head in enumerate(heads)
-            for each in _found(target, t, layers, head, place)
-        ]
-        if not found:
-            continue
-        other = min(found)
-        fits = other[:2] == (0.0, 0)
-        # What reaches a size may have one number of heads that nobody built.
-        if best is None or fits or (best.off and not other.off and other.unbuilt == 1):
-            best = other
-        if fits:
+    best: _Found | None = None
+    first = 0
+    for end in (t.usual, t.built, len(t.head_widths)):
+        for place, head in enumerate(t.head_widths[first:end]):
+            others = _found(target, t, layers, head, place)
+            best = min(filter(None, (best, *others)), default=None)
+        if best is not None and not best.off and not best.unbuilt:
             break
+        first = end
     if best is None:
         return None
-    return Shape(best.net(t, layers), best.value, best.value / target.value - 1, fits)
+    return Shape(best.net(t, layers), best.value, best.value / target.value - 1, best.unbuilt)
 
 
 class _Found(NamedTuple):
     """A shape that is looked at; the least is the best."""
 
     off: float  # of the size, where it is not reached
-    unbuilt: int  # of the numbers of heads, how many nobody built
-    odd: bool  # whether the ratio is not within a factor of 2 of what is aimed at
+    strange: int  # parts that nobody built so, and besides, numbers that 4 GPUs cannot share
     unshared: int  # of the numbers of heads, how many 4 GPUs cannot share
     place: int  # of the head width
     grouped: float  # distance of the ratio from what is aimed at
     far: float  # of the width from the real one
+    unbuilt: int  # of the numbers of heads and their width, how many nobody built
     width: int
     head_width: int
     keys: int
@@ -677,11 +681,15 @@ def _found(target: Target, t: Template, layers: int, head: int, place: int) -> I
             value = s.value(width, keys * head, inner, expert)
             off = abs(value / target.value - 1)
             off = off if off > CLOSE else 0.0
-            strange = (not heads_built(heads, width)) + (not kv_heads_built(keys, heads))
             unshared, grouped = (heads % 4 > 0) + (keys % 4 > 0), _apart(heads / keys, t.ratio)
-            order = off, strange, grouped > _GROUPED, unshared, place, grouped, abs(width - real)
-            yield _Found(*order, width, head, keys, inner, expert, value)
-            if not off:
+            parts = heads_built(heads, width), kv_heads_built(keys, heads), head not in _HEAD_WIDTHS
+            unbuilt = parts.count(False)
+            unbuilt += unshared if unbuilt else 0
+            odd = grouped > _GROUPED
+            strange = unbuilt + (odd and 1 + unshared)
+            order = off, strange, unshared, place, grouped, abs(width - real)
+            yield _Found(*order, unbuilt, width, head, keys, inner, expert, value)
+            if not off and not strange:
                 break
 
 

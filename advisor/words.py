@@ -747,9 +747,10 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     off = measure(a, target.of) / target.value - 1
     if abs(off) > WORTH_SAYING and case.model is None:
         yield _coded("warning.size", off=abs(off), larger=off > 0)
-    if d.unmoved:
-        known = {"layers": d.unmoved.architecture.layers, "size": d.unmoved.value}
-        yield _coded("warning.exact-size", moved=abs(known["layers"] - a.layers), **known)
+    if (moved := d.moved) and moved.against:
+        known = {"layers": moved.against[0], "size": target.value, "of": NAMES[target.of]}
+        demands, left = _demand_names(d, moved.demands), count(a).nonembedding
+        yield _coded(f"warning.{moved.code}", **known, a=a, demands=demands, left=left)
     if case.model is None and (parts := unbuilt(a)):
         named = listed([say(f"unbuilt.{each.part}", value=each.value) for each in parts])
         yield _coded("warning.unbuilt", parts=named)

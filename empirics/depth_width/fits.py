@@ -103,8 +103,8 @@ def groups(
         what = {"flops": "FLOPs", "hours": "hours"}.get(budget, "parameters and tokens")
         raise UsageError(
             f"no three depths have equal {what} within {tolerance:.0%}: at most "
-            f"{depths} in one budget, of {len(parts)} budgets; a fit needs nets of "
-            "three depths or more that cost the same, or a wider --tolerance"
+            f"{depths} in one budget, of {len(parts)} budgets; a fit needs nets of three depths or "
+            "more that cost the same; try depthlaw fit with a wider --tolerance"
         )
     key = {"flops": "compute", "hours": "seconds"}.get(budget, "parameters")
     return tuple(sorted(large, key=lambda part: (_mean(part, key), part[0].tokens)))

@@ -122,8 +122,8 @@ def test_why_names_the_constraint_that_decided_and_its_cost(
 
 
 def test_a_vocabulary_that_moves_the_depth_is_named_and_the_rule_with_it() -> None:
-    found = recommend("1B", vocabulary=500_000)
-    assert "a vocabulary of 500,000 leaves to the layers; otherwise 26 x" in found.shape.why
+    found = recommend("1B", vocabulary=1_000_000)
+    assert "a vocabulary of 1,000,000 leaves to the layers; otherwise 26 x" in found.shape.why
 
 
 def test_extrapolation_is_said_on_the_screen() -> None:

@@ -430,7 +430,7 @@ def test_what_breaks_the_schema_is_seen(broken: dict[str, Any]) -> None:
         ({"budget": "3B", "latency_matters": True}, "demand", "latency-matters", "extrapolated"),
         ({"budget": "8B", "kv_cache": "300MB"}, "limit", "kv-cache", "extrapolated"),
         ({"budget": "3B", "multiple": 1024}, "step", "coarse-widths", "extrapolated"),
-        ({"budget": "30M", "vocabulary": 256}, "rule", "rest-of-size", "contradicted"),
+        ({"budget": "10M", "vocabulary": 256}, "rule", "rest-of-size", "contradicted"),
         (
             {"config": Architecture(6, 4096, 32, 8192, 32000)},
             "given",
