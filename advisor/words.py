@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import budgets
-from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
+from .answer import Answer, Built, Candidate, Neighbour, OwnLosses, Reason, Said
 from .base.quantities import binary, few_digits, plural, size
 from .budgets import idle_gpu, serving_note, trains
 from .claim_verdicts import about, title, verdict
@@ -36,7 +36,7 @@ from .latency import REACH
 from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
-from .question import BY_NAME, flag, typed
+from .question import BY_FIELD, flag, typed
 from .regimes import facts
 from .rule_scores import (
     UNTOLD,
@@ -148,7 +148,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         initialisation=tuple(map(str, advised)),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
-        hours=resolved.hours,
+        **_hours_of(resolved, training),
         flops=flops(a, min(a.context, TRAINING_CONTEXT)),
         memory=memory(a, resolved.budget.bytes_per_weight),
         stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
@@ -190,6 +190,13 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
     )
 
 
+def _hours_of(resolved: Resolved, training: TrainingCost | None) -> dict[str, Any]:
+    """The hours of a training, and by what they are counted."""
+    if training is not None:
+        return {"hours": training.hours[1], "hours_by": "training"}
+    return {"hours": resolved.hours, "hours_by": None if resolved.hours is None else "operations"}
+
+
 def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candidate:
     return Candidate(a, count(a), why, d.case.milliseconds(a), reason, a.layer_kinds, by_part(a))
 
@@ -218,7 +225,7 @@ def hybrid_answer(
         warning_codes=warning_codes,
         tokens=resolved.tokens,
         training_flops=resolved.flops,
-        hours=resolved.hours,
+        **_hours_of(resolved, None),
         flops=flops(a, min(a.context, TRAINING_CONTEXT)),
         memory=memory(a, resolved.budget.bytes_per_weight),
         limits=(*resolved.notes, *([note] if note else ())),
@@ -298,7 +305,7 @@ def _against(r: Reason) -> str:
     """What would be chosen otherwise, and what the net costs against that."""
     if r.against is None or r.cost is None:
         return ""
-    names = ["it"] * (r.kind == "limit") + [flag(BY_NAME[name].name) for name in r.dropped]
+    names = ["it"] * (r.kind == "limit") + [flag(BY_FIELD[name].name) for name in r.dropped]
     gains = r.cost.loss is not None and no_higher(r.cost.loss) and r.cost.equal
     known = {"against": r.against, "cost": _cost(r.cost), "gains": gains}
     return say("why.against", several=len(names) > 1, names=names, **known)
@@ -1102,10 +1109,13 @@ def _below(answer: Answer) -> Iterator[Row]:
     if proposed:
         yield "Instead" if given else "Shape", _net(proposed)
     yield from _slots(answer, "cost", "near", "note")
+    if answer.losses:
+        yield "Losses", next_net(answer.losses)
     if answer.limits:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
-        yield "Training", " ".join(_training_time(cost))
+        assert answer.shape is not None
+        yield "Training", " ".join(_training_time(cost, answer.shape.architecture))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
         yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
     if len(set(answer.stages)) > 1 and not given:
@@ -1201,7 +1211,7 @@ def _lasting(hours: float, digits: int = 2) -> str:
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
-def _training_time(cost: TrainingCost) -> Iterator[str]:
+def _training_time(cost: TrainingCost, a: Architecture) -> Iterator[str]:
     """How long a training takes, by what that is known, and whether the time given is kept."""
     yield say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
     if cost.given is not None and cost.over is not None:
@@ -1209,7 +1219,10 @@ def _training_time(cost: TrainingCost) -> Iterator[str]:
         known = {"given": _lasting(cost.given, 3), "over": _lasting(over)}
         yield say(f"kept.{cost.kept}", **known)
         published, apart = cost.efficiencies is not None, cost.hours[0] < cost.hours[2]
-        yield say("training.differs", published=published, measured=apart and not published)
+        known = {"looped": a.own_layers < a.layers, "active": a.experts, "published": published}
+        yield say("training.differs", measured=apart and not published, **known)
+    if a.context > cost.context:
+        yield say("training.context", cost=cost, a=a)
 
 
 def _times_by(cost: TrainingCost) -> str:
@@ -1436,25 +1449,25 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
-def with_losses(answer: Answer, found: Mapping[str, Any]) -> Answer:
-    """The answer with what somebody's own losses say of its net, a `LossFit.next_net`, in place of
-    the advice to measure some."""
-    laws = " or ".join(say("fit.brief", law=law["layers"]) for law in found["laws"])
-    known = {"laws": laws, "several": len(found["laws"]) > 1, "beyond": found["beyond"] > 1}
-    known["hours"] = found["budget"] == "hours"
+def with_losses(answer: Answer, found: OwnLosses) -> Answer:
+    """The answer with what somebody's own losses say of its net, in place of the advice to measure
+    some."""
+    laws = " or ".join(say("fit.brief", law=law.layers) for law in found.laws)
+    known = {"laws": laws, "several": len(found.laws) > 1, "beyond": found.beyond > 1}
+    known["hours"] = found.budget == "hours"
     own = _line("sure.own", **known) if laws else _line("sure.own-none")
     kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
-    return replace(answer, screen=(own, *kept))
+    return replace(answer, screen=(own, *kept), losses=found)
 
 
-def next_net(found: Mapping[str, Any]) -> str:
+def next_net(found: OwnLosses) -> str:
     """What the laws of somebody's own losses say of a net, beside published grids."""
-    laws = [say(f"fit.{law['form']}", law=law["layers"]) for law in found["laws"]]
-    known = {**found, "laws": " or ".join(laws), "hours": found["budget"] == "hours"}
+    laws = [say(f"fit.{law.form}", law=law.layers) for law in found.laws]
+    known = {**found._asdict(), "laws": " or ".join(laws), "hours": found.budget == "hours"}
     said = [say("next.laws" if laws else "next.none", **known)]
-    if laws and found["beyond"] > 1:
-        said.append(say("next.beyond", **found))
-    return " ".join([*said, say("next.published", **found)])
+    if laws and found.beyond > 1:
+        said.append(say("next.beyond", **known))
+    return " ".join([*said, say("next.published", **known)])
 
 
 def compared(

@@ -119,12 +119,12 @@ def test_what_most_nets_have_is_read_off_the_rows() -> None:
 @pytest.mark.parametrize(
     ("budget", "demands", "codes", "said"),
     [
-        ("1B", {"kv_ratio": 8}, [], ""),
+        ("1B", {"gqa": 8}, [], ""),
         ("3B", {"tensor": 8}, [], ""),
-        ("88M", {"kv_ratio": 8}, ["exact-size"], "the exact size costs 3 layers. With 15"),
-        ("125M", {"ff_factor": 8 / 3}, ["exact-size", "unbuilt"], "11 heads at such a width"),
+        ("88M", {"gqa": 8}, ["exact-size"], "the exact size costs 3 layers. With 15"),
+        ("125M", {"ff": 8 / 3}, ["exact-size", "unbuilt"], "11 heads at such a width"),
         ("1T", {}, ["unbuilt"], "no listed model has 146 layers and a width of 22,528"),
-        ("3B", {"ff_factor": 9.0}, ["unbuilt"], "a feed-forward width of 9.04 times the width, "),
+        ("3B", {"ff": 9.0}, ["unbuilt"], "a feed-forward width of 9.04 times the width, "),
     ],
 )
 def test_what_is_unusual_is_said_in_a_line(

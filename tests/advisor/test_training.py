@@ -230,7 +230,7 @@ def test_a_shape_that_does_not_divide_says_what_that_costs() -> None:
     assert uneven.utilisation < even.utilisation
     # 8 key heads on 16 GPUs are repeated, 6 are not.
     assert "key heads" not in divides(net.with_(kv_heads=2), plan)
-    said = recommend(config=net, gpu="H100", gpus=64)
+    said = recommend(hf=net, gpu="H100", gpus=64)
     assert said.training.lost_over_8 == {"heads": 0.25, "key heads": 0.25}
     assert "plan-machine" in said.warning_codes
     assert divides(net.with_(layers=32, heads=16, kv_heads=8, head_width=144), plan) == {}
@@ -365,9 +365,9 @@ def test_efficiencies_are_of_trainings_that_compute_the_same_again(recompute: st
 def test_gpus_for_layers_that_are_not_counted_are_a_warning() -> None:
     assert (
         "training-kinds"
-        in recommend(config=named("mamba-2.8b").architecture, gpu="H100", zero=3).warning_codes
+        in recommend(hf=named("mamba-2.8b").architecture, gpu="H100", zero=3).warning_codes
     )
-    assert "training-kinds" not in recommend(config=named("mamba-2.8b").architecture).warning_codes
+    assert "training-kinds" not in recommend(hf=named("mamba-2.8b").architecture).warning_codes
 
 
 def test_without_tokens_twenty_a_parameter_are_said() -> None:
