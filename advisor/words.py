@@ -1489,7 +1489,8 @@ def compared(
     code = f"compare.{what}" if kinds == "alike" else f"compare.{what}.{kinds}"
     known = {"least": least, "most": most, "low": low, "high": high, "context": context}
     few, many = len(least) > 1, len(most) > 1
-    text = say(code, **known, few=few, many=many, saved=1 - low / high)
+    times = high / low if high >= 2 * low > 0 else None
+    text = say(code, **known, few=few, many=many, times=times, saved=1 - low / high)
     return " ".join(filter(None, (text, say("compare.unknown", names=unknown) if unknown else "")))
 
 
