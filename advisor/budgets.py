@@ -254,10 +254,11 @@ def resolve(budget: Budget, constraints: Constraints, net: Architecture | None =
                     f"allow {size(have / per_token)} tokens, or about {size(allowed)} parameters"
                 )
             if have is None or needed < have / (1 + _AGREE):
+                again = "" if budget.epochs == 1 else f"{budget.epochs:,} x {size(budget.tokens)} = "
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(
-                    f"{size(tokens)} tokens take {needed:.3g} FLOPs{rest}, at 6 per token and each "
-                    f"of {counted}"
+                    f"{again}{size(tokens)} tokens take {needed:.3g} FLOPs{rest}: 6 for each token "
+                    f"and each of {counted}"
                 )
         each = None if tokens is None else tokens / active
     hours = None

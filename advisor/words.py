@@ -479,7 +479,10 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
         yield from _judged(d)
     else:
         encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
-        yield _line("answer.shape", a=a, encoder=encoder, loops=a.layers // a.own_layers)
+        # Where two numbers stand before it.
+        below = any(code == "beyond" for code, _ in _outside_grids(d))
+        known = {"encoder": encoder, "loops": a.layers // a.own_layers, "below": below}
+        yield _line("answer.shape", a=a, **known)
         place = d.within.place(a.layers).replace(" ", "-") if d.within else "inside"
         if place != "inside":
             yield _line(f"answer.asked-{place}")
@@ -798,7 +801,7 @@ def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
         kept += ["--microbatch"] * (cost.plan.microbatch > 1)
         yield _coded("warning.training-plan", cost=cost, kept=kept)
     if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
-        losses = [f"{share:.0%} on the {name}" for name, share in cost.lost_over_8.items()]
+        losses = [f"{100 * share:.0f} % of the work on the {name}" for name, share in cost.lost_over_8.items()]
         yield _coded("warning.plan-machine", losses=losses)
     for name, lost in cost.lost.items():
         by = cost.plan.pipeline if name == "layers" else cost.plan.tensor
