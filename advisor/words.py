@@ -456,6 +456,7 @@ _WARNINGS_IN = {
     "tokens-above": "sure",
     "repeated": "sure",
     "kind": "sure",
+    "training": "sure",
 }
 
 
@@ -542,7 +543,7 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
         yield _line("sure.no-data")
     elif within is not None:
         yield from _ranged(within, seen.parameters)
-        if case.kind.norm != "pre":
+        if case.kind.norm != "pre" and case.model is None:  # of which the answer says it
             yield _line("sure.norm")
     if (second := d.second) is not None and not second.low <= a.layers <= second.high:
         yield _line("sure.second", s=second)
@@ -801,7 +802,10 @@ def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
         kept += ["--microbatch"] * (cost.plan.microbatch > 1)
         yield _coded("warning.training-plan", cost=cost, kept=kept)
     if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
-        losses = [f"{100 * share:.0f} % of the work on the {name}" for name, share in cost.lost_over_8.items()]
+        losses = [
+            f"{100 * share:.0f} % of the work on the {name}"
+            for name, share in cost.lost_over_8.items()
+        ]
         yield _coded("warning.plan-machine", losses=losses)
     for name, lost in cost.lost.items():
         by = cost.plan.pipeline if name == "layers" else cost.plan.tensor
