@@ -255,7 +255,9 @@ def resolve(budget: Budget, constraints: Constraints, net: Architecture | None =
                 )
             if have is None or needed < have / (1 + _AGREE):
                 again = (
-                    "" if budget.epochs == 1 else f"{budget.epochs:,} x {size(budget.tokens)} = "
+                    ""
+                    if budget.epochs == 1
+                    else f"{budget.epochs:,} x {size(tokens / budget.epochs)} = "
                 )
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(

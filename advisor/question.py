@@ -242,7 +242,9 @@ class Question:
         "Input and output embeddings share weights, or not.", flags="--tied/--untied"
     )
     vocabulary: int | None = _shape("Size of the vocabulary.", "SIZE", example=32000)
-    context: int | None = _shape("Context length.", "TOKENS", example=4096)
+    context: int | None = _shape(
+        "Context length; training is counted at up to 4096 of it.", "TOKENS", example=4096
+    )
     layers: int | None = _shape("Fix the depth.", "LAYERS", example=32)
     least_layers: int | None = _shape("The fewest layers it may have.", "LAYERS", example=16)
     most_layers: int | None = _shape("The most layers it may have.", "LAYERS", example=32)

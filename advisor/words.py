@@ -482,8 +482,8 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
         encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
         # Where two numbers stand before it.
         below = any(code == "beyond" for code, _ in _outside_grids(d))
-        known = {"encoder": encoder, "loops": a.layers // a.own_layers, "below": below}
-        yield _line("answer.shape", a=a, **known)
+        loops = a.layers // a.own_layers
+        yield _line("answer.shape", a=a, encoder=encoder, loops=loops, below=below)
         place = d.within.place(a.layers).replace(" ", "-") if d.within else "inside"
         if place != "inside":
             yield _line(f"answer.asked-{place}")
@@ -1226,8 +1226,9 @@ def _training_time(cost: TrainingCost, a: Architecture) -> Iterator[str]:
         known = {"given": _lasting(cost.given, 3), "over": _lasting(over)}
         yield say(f"kept.{cost.kept}", **known)
         published, apart = cost.efficiencies is not None, cost.hours[0] < cost.hours[2]
-        known = {"looped": a.own_layers < a.layers, "active": a.experts, "published": published}
-        yield say("training.differs", measured=apart and not published, **known)
+        of = {"looped": a.own_layers < a.layers, "active": a.experts is not None}
+        measured = apart and not published
+        yield say("training.differs", published=published, measured=measured, **of)
     if a.context > cost.context:
         yield say("training.context", cost=cost, a=a)
 

@@ -67,7 +67,8 @@ def depth(**given: Any) -> int:
             "--recipe says what a net of some depth asks for, and none was asked for; try "
             "depthlaw depth 3B --recipe"
         )
-    answer = with_own_losses(answer, given["losses"])
+    if given["losses"] is not None:
+        answer = with_own_losses(answer, given["losses"])
     if given["config"] is not None:
         if answer is None or answer.shape is None:
             raise UsageError(

@@ -65,7 +65,7 @@ class LossFit(Report):
             parameters / max((12 * o.volume for o in self.optima), default=math.inf),
             tuple(OwnLaw(law.form, law.depth(parameters)) for law in right),
             rule_scores.default_rule().depth(parameters),
-            within and within.ends,
+            within.ends if within else None,
         )
 
     def rows(self) -> list[dict[str, Any]]:

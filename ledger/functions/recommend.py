@@ -55,17 +55,16 @@ def recommend(
     6
     """
     show_answers()
-    return with_own_losses(answer(budget, **with_net(dict(options))), losses)
+    found = answer(budget, **with_net(dict(options)))
+    return found if losses is None else with_own_losses(found, losses)
 
 
-def with_own_losses(found: Answer | None, losses: Losses | None) -> Answer | None:
+def with_own_losses(found: Answer | None, losses: Losses) -> Answer:
     """An answer with what losses of somebody's own say of its net.
 
     Raises:
         UsageError: where no net is asked for, and as `fit`.
     """
-    if losses is None:
-        return found
     if found is None or found.shape is None:
         raise UsageError(
             "--losses says what losses of your own say of a net, and none is asked for; try "

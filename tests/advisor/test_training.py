@@ -418,6 +418,32 @@ def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:
     open_ended = recommend("3B", gpu="H100", gpus=64)
     assert (open_ended.training.over, open_ended.training.kept) == (None, None)
     assert "The budget counts" not in words.as_text(open_ended)
+    for more, of in (
+        ({}, "each parameter."),
+        ({"loops": 4}, "each pass through a parameter."),
+        ({"experts": 64, "active_experts": 4}, "each active parameter."),
+    ):
+        said = " ".join(words.as_text(recommend("3B", **asked, **more)).split())
+        assert f"The budget counts 6 operations for each token and {of} The time counts" in said
+
+
+def test_the_hours_and_the_context_of_a_training_say_which_they_are() -> None:
+    """Hours are those of the plan; without one, of 6 operations a parameter and token."""
+    spent = {"gpu": "H100", "gpus": 64, "tokens": 1e12}
+    planned = recommend("3B", **spent)
+    assert (planned.hours, planned.hours_by) == (planned.training.hours[1], "training")
+    mixed = recommend(hf=named("mamba-2.8b").architecture, **spent)
+    assert (mixed.training, mixed.hours_by) == (None, "operations")
+    peak = 64 * gpu("H100").flops * 0.4
+    assert mixed.hours == pytest.approx(mixed.training_flops / peak / 3600)
+    assert (recommend("3B").hours, recommend("3B").hours_by) == (None, None)
+    for context, least in ((2048, 2048), (4096, 4096), (32768, 4096)):
+        found = recommend("3B", **spent, context=context)
+        assert found.training.context == found.flops.context == least
+        said = " ".join(words.as_text(found).split())
+        assert (f"of 4,096 tokens, not at the full context of {context:,}" in said) == (
+            context > least
+        )
 
 
 def test_devices_that_change_the_heads_alone_are_named_among_the_changes() -> None:
