@@ -43,6 +43,32 @@ class Otherwise(NamedTuple):
     width: int
 
 
+class OwnLaw(NamedTuple):
+    """The depth of a net by a law that is fitted to somebody's own losses."""
+
+    form: Literal["exponential", "power"]
+    layers: tuple[float, float, float]  # low, middle, high
+
+
+class OwnNearest(NamedTuple):
+    """The budget of somebody's own losses whose size is nearest to a net."""
+
+    parameters: float  # 12 L d^2
+    layers: tuple[float | None, float, float | None]  # ends of the interval, and best between them
+
+
+class OwnLosses(NamedTuple):
+    """What somebody's own losses say of a net, beside published grids."""
+
+    parameters: float  # of the net, 12 L d^2
+    budget: Literal["parameters", "flops", "hours"]  # what compared nets have in common
+    beyond: float  # how many times as large as the largest budget
+    laws: tuple[OwnLaw, ...]
+    nearest: OwnNearest | None
+    rule: float  # layers by the published rule
+    within: str | None  # the layers that lose at most 1 % by published grids
+
+
 @dataclass(frozen=True)
 class Reason:
     """Why a net has its depth, as data."""
@@ -164,7 +190,7 @@ class Answer:
     initialisation: tuple[str, ...] = ()  # advice for this depth
     tokens: float | None = None
     training_flops: float | None = None  # of the whole training
-    hours: float | None = None  # of the whole training on all GPUs together
+    hours: float | None = None  # of the whole training on all GPUs together, by `hours_by`
     # Per token at no more than 4,096 tokens, of `shape`.
     flops: Flops | None = None
     memory: Memory | None = None  # of the same, with the weights in the bytes of the budget
@@ -195,6 +221,9 @@ class Answer:
     hybrid: HybridAdvice | None = None  # how many of its layers are attention, where it was asked
     # The tensors of a given net; without `shape` they are all that is known of it.
     stored: Checkpoint | None = None
+    losses: OwnLosses | None = None  # what losses of somebody's own say of the net
+    # By what `hours` are counted: training.hours, or the training FLOPs alone where none are known.
+    hours_by: Literal["training", "operations"] | None = None
 
     if TYPE_CHECKING:  # what `depthlaw.recommend` adds (ledger.notebook)
 

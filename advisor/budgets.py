@@ -254,10 +254,15 @@ def resolve(budget: Budget, constraints: Constraints, net: Architecture | None =
                     f"allow {size(have / per_token)} tokens, or about {size(allowed)} parameters"
                 )
             if have is None or needed < have / (1 + _AGREE):
+                again = (
+                    ""
+                    if budget.epochs == 1
+                    else f"{budget.epochs:,} x {size(tokens / budget.epochs)} = "
+                )
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(
-                    f"{size(tokens)} tokens take {needed:.3g} FLOPs{rest}, at 6 per token and each "
-                    f"of {counted}"
+                    f"{again}{size(tokens)} tokens take {needed:.3g} FLOPs{rest}: 6 for each token "
+                    f"and each of {counted}"
                 )
         each = None if tokens is None else tokens / active
     hours = None
@@ -392,7 +397,7 @@ def _size_of_means(b: Budget, c: Constraints, have: float | None, notes: list[st
                 f"at 6 FLOPs per {used} and token: {size(implied)} active parameters, {each}"
             )
             return Target(implied, of)
-        pair = f"{used} and token" if c.loops > 1 else "pair"
+        pair = f"{used if c.loops > 1 else 'parameter'} and token"
         notes.append(
             f"dense nets have the least loss at {ratio} tokens a parameter: {size(implied)} "
             f"parameters, {size(ratio * implied)} tokens, at 6 FLOPs for each {pair}"

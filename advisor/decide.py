@@ -23,7 +23,7 @@ from .counting import count
 from .grids import STANDARD, NetKind, OtherRange, other_ranges
 from .latency import REACH
 from .models import Model, models_near
-from .question import BY_NAME, SPLIT, USED, flag, typed
+from .question import BY_FIELD, SPLIT, USED, flag, typed
 from .rule_scores import (
     TOLERANCE,
     Interval,
@@ -763,7 +763,7 @@ def _laws(case: Case, a: Architecture) -> Iterator[LawNumber]:
 _BESIDE = tuple(
     f.name
     for f in fields(Constraints)
-    if f.name == "context" or BY_NAME[f.name].metadata.get("heading") in (SPLIT, USED)
+    if f.name == "context" or BY_FIELD[f.name].metadata.get("heading") in (SPLIT, USED)
 )
 
 

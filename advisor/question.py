@@ -43,7 +43,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 # What else a range of sizes can have.
-_OF_SIZES = ("count", "known_by", "kind", "ff_multiple")
+_OF_SIZES = ("count", "known_by")
 HAVE, TASK = "What you have (at least one, or a task)", "A task instead of a size, or beside it"
 MIXERS = ("gated-deltanet", "hgrn2", "deltanet", "mamba2", "linear-attention")  # of mixers.csv
 SPLIT, USED = "Parallel training", "How it is trained and used"
@@ -63,19 +63,13 @@ def _option(
     of the output) and what stands there for its value, which is read from text.
 
     Args:
-        of: the keyword under which programs give the value read, if that is not the option's name:
-            the field of Budget or Constraints.
+        of: the field of Budget or Constraints that it is, if that has another name.
         more: `example`, of a whole number; `choices`; `what`, the value in words; `flags`, where
             they are not the name; `needs`, the options without one of which it changes nothing;
             `alone`, of one net, not of a range of sizes.
     """
     facts = {"heading": heading, "text": text, "unit": unit, "read": read, "of": of, **more}
     return field(default=None, metadata=facts)
-
-
-def _keyword(text: str, read: Callable[[str], Any] | None = None, **more: Any) -> Any:
-    """A keyword of programs alone."""
-    return field(default=None, metadata={"text": text, "read": read, "typed": False, **more})
 
 
 def _bytes_of(bits: str) -> float:
@@ -248,7 +242,9 @@ class Question:
         "Input and output embeddings share weights, or not.", flags="--tied/--untied"
     )
     vocabulary: int | None = _shape("Size of the vocabulary.", "SIZE", example=32000)
-    context: int | None = _shape("Context length.", "TOKENS", example=4096)
+    context: int | None = _shape(
+        "Context length; training is counted at up to 4096 of it.", "TOKENS", example=4096
+    )
     layers: int | None = _shape("Fix the depth.", "LAYERS", example=32)
     least_layers: int | None = _shape("The fewest layers it may have.", "LAYERS", example=16)
     most_layers: int | None = _shape("The most layers it may have.", "LAYERS", example=32)
@@ -262,7 +258,7 @@ class Question:
         choices=MIXERS,
         alone=True,
     )
-    encoder_decoder: bool | None = _shape("Two stacks, as in T5.")
+    encoder_decoder: bool | None = _shape("Two stacks, as in T5.", of="kind")
 
     experts: int | None = _experts("Experts of a layer.", "COUNT", example=64)
     active_experts: int | None = _experts("How many a token uses.", "COUNT", example=6)
@@ -299,19 +295,9 @@ class Question:
         None, "Answer as of a year, by what was published by then.", "YEAR", _year
     )
 
-    total: float | None = _keyword("Parameters, all of them.", parse_budget)
-    nonembedding: float | None = _keyword("Without embeddings and output layer.", parse_budget)
-    active: float | None = _keyword("Parameters that a token uses.", parse_budget)
-    bytes_per_weight: float | None = _keyword("Bytes of a weight on the device that serves it (2).")
-    ff_multiple: int | None = _keyword("A number that must divide d_ff, such as 128.", example=128)
-    kind: str | None = _keyword(
-        "What kind of net it is.", choices=("decoder", "encoder", "encoder-decoder")
-    )
-
     @classmethod
     def read(cls, **options: Any) -> Question:
-        """A question from options, or from the keywords that programs have for them: what is typed,
-        as text or as a number; None is not given.
+        """A question from options: what is typed, as text or as a number; None is not given.
 
         Raises:
             UsageError: for an unknown name, a value that cannot be read, and options that say the
@@ -321,7 +307,8 @@ class Question:
         names: dict[str, str] = {}
         for name, value in options.items():
             if name not in BY_NAME:
-                near = get_close_matches(re.sub("^min", "least", name), BY_NAME, n=1)
+                near = [BY_FIELD[name].name] if name in BY_FIELD else []
+                near += get_close_matches(re.sub("^min", "least", name), BY_NAME, n=1)
                 raise UsageError(
                     f"no option {quoted(name)}; "
                     + (f"did you mean {near[0]}? " if near else "")
@@ -333,11 +320,9 @@ class Question:
             if name == "budget" and isinstance(value, str) and re.match(r"\s*[^\W\d_]", value):
                 name, value = "hf", _listed(value)
                 option = BY_NAME[name]
-            if (same := names.setdefault(_keyword_of(option), name)) != name:
+            if (same := names.setdefault(_field_of(option), name)) != name:
                 raise UsageError(f"{same} and {name} say the same; give one of them")
             values[option.name] = _value(option, name, value)
-        if {"budget", "total"} <= values.keys():
-            raise UsageError("budget and total are both a number of parameters; give one of them")
         if "count" in values and "budget" not in values:
             raise UsageError(
                 "--count says what the budget counts, and there is none; try depthlaw "
@@ -348,13 +333,13 @@ class Question:
     def of(self, kind: type) -> dict[str, Any]:
         """What it says of the fields of a class, Budget or Constraints, by their names."""
         values = {
-            _keyword_of(option): value
+            _field_of(option): value
             for option in OPTIONS
             if (value := getattr(self, option.name)) is not None
         }
         if self.budget is not None:
-            values.setdefault((self.count or "total").replace("-", ""), self.budget)
-        if self.encoder_decoder:
+            values[(self.count or "total").replace("-", "")] = self.budget
+        if values.pop("kind", False):
             values["kind"] = "encoder-decoder"
         return {known.name: values[known.name] for known in fields(kind) if known.name in values}
 
@@ -364,15 +349,15 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def typed(keyword: str, value: Any) -> str:
-    """A demand as the option that makes it, without its value.
+def typed(name: str, value: Any) -> str:
+    """A demand, by its field of Constraints, as the option that makes it, without its value.
 
     >>> typed("kv_ratio", 4), typed("gated", False), typed("kind", "encoder-decoder")
     ('--gqa', '--plain', '--encoder-decoder')
     """
-    if keyword == "kind":
+    if name == "kind":
         return flag(value)
-    option = BY_NAME[keyword]
+    option = BY_FIELD[name]
     names = option.metadata.get("flags", flag(option.name)).split("/")
     return str(names[-1] if value is False else names[0])
 
@@ -405,14 +390,11 @@ def completed(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Fu
     def named(function: _Function) -> _Function:
         signature = inspect.signature(function)
         own = {p.name: p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD}
-        names = (name for option in OPTIONS for name in (option.name, _keyword_of(option)))
-        for name in names:
-            option = BY_NAME[name]
-            if wanted(option):
-                choices = option.metadata.get("choices")
-                kind = Literal[choices] | None if choices else option.type
-                parameter = inspect.Parameter(name, _KEYWORD, default=None, annotation=kind)
-                own.setdefault(name, parameter)
+        for option in filter(wanted, OPTIONS):
+            choices = option.metadata.get("choices")
+            kind = Literal[choices] | None if choices else option.type
+            parameter = inspect.Parameter(option.name, _KEYWORD, default=None, annotation=kind)
+            own.setdefault(option.name, parameter)
         function.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=list(own.values())
         )
@@ -429,27 +411,26 @@ def of_sizes(option: Field[Any]) -> bool:
     return not of_one or option.name in _OF_SIZES
 
 
-def _keyword_of(option: Field[Any]) -> str:
-    """Under which name programs give an option: that of a field of Budget or Constraints."""
+def _field_of(option: Field[Any]) -> str:
+    """The field of Budget or Constraints that an option is, else its own name."""
     return option.metadata.get("of") or option.name
 
 
 OPTIONS = fields(Question)
-# By the name of the option, or by the keyword of programs: the first option that has it.
-BY_NAME = {_keyword_of(option): option for option in reversed(OPTIONS)} | {
-    option.name: option for option in OPTIONS
-}
+BY_NAME = {option.name: option for option in OPTIONS}
+# By the field of Budget or Constraints: the first option that is it.
+BY_FIELD = {_field_of(option): option for option in reversed(OPTIONS)}
 
 
 def _value(option: Field[Any], name: str, value: Any) -> Any:
-    """What was given for an option, read if it is text. A number under a name of the command line
-    is in the unit of what is typed there, such as bits."""
+    """What was given for an option, read if it is text. A number is in the unit of what is typed,
+    such as bits."""
     facts, value = option.metadata, _number(option, name, value)
     if isinstance(value, Collection) and not isinstance(value, str):
         raise UsageError(f"{name} takes one value, not several: {shown(value)}; give one")
     if "bool" in option.type and value not in (False, True):
         raise UsageError(f"{name} is True or False, not {shown(value)}; try {name}=True")
-    typed = name != _keyword_of(option) and isinstance(value, int | float)
+    typed = facts["of"] and isinstance(value, int | float)
     if isinstance(value, Path) or (typed and not isinstance(value, bool)):
         value = str(value)
     if not isinstance(value, str):
@@ -483,7 +464,7 @@ def _number(option: Field[Any], name: str, value: Any) -> Any:
     except (ValueError, OverflowError):
         whole = False
     # A whole number, whatever it is typed for: 4.0 layers, a ratio of 4.0.
-    if whole and ("int" in option.type or name != _keyword_of(option)):
+    if whole and ("int" in option.type or option.metadata["of"]):
         return int(value)  # type: ignore[call-overload]
     if option.type.startswith("int"):
         raise UsageError(f"{name} is a whole number; got {value}")

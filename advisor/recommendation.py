@@ -31,8 +31,8 @@ def recommend(
         budget: all parameters, as a number or as it is typed ("3B"); or a Budget.
         constraints: what the shape must obey; by default what nets of this size have.
         options: those of a Question, as numbers or as they are typed: what there is to spend
-            (gpu="H100", gpus=64, hours="2 weeks"), what the shape must obey (pipeline=4), `config`,
-            a net to judge (an Architecture, or the path of a config.json), a `task` with what it
+            (gpu="H100", gpus=64, hours="2 weeks"), what the shape must obey (pipeline=4), `hf`, a
+            net to judge (an Architecture, or the path of a config.json), a `task` with what it
             needs, or `known_by`, a year: rules, grids and models of later years are left out.
 
     Raises:

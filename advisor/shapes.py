@@ -108,7 +108,6 @@ class Constraints:
     kv_ratio: int | None = _whole(None, 1, 1024)  # query heads per key head
     gated: bool = True
     ff_factor: float | None = None  # d_ff / d
-    ff_multiple: int | None = _whole(None, 1, 65536)  # None: `multiple`
     vocabulary: int | None = _whole(None, 2, 10**8)
     tied: bool | None = None
     context: int = _whole(4096, 1, 10**9)
@@ -154,7 +153,7 @@ def without(c: Constraints, *names: str) -> Constraints:
 
 
 # Demands on how a layer is divided, which are no reason for another depth.
-DIVIDING = ("head_width", "multiple", "kv_ratio", "gated", "ff_factor", "ff_multiple", "tensor")
+DIVIDING = ("head_width", "multiple", "kv_ratio", "gated", "ff_factor", "tensor")
 
 # Demands on the embeddings, which are none either as far as the layers keep most of the size.
 EMBEDDING = ("vocabulary", "tied")
@@ -258,7 +257,7 @@ def template(target: Target, c: Constraints) -> Template:
     _check_width(c, widths[0])
     # An encoder has no cache to save.
     ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
-    inner = c.ff_multiple or (_EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple)
+    inner = _EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple
     low, high = built.factors[c.gated]
     factor = c.ff_factor or min(max(default.ff_factor, low), high)
     used = c.active_experts + c.shared_experts

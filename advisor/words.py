@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import budgets
-from .answer import Answer, Built, Candidate, Neighbour, Reason, Said
+from .answer import Answer, Built, Candidate, Neighbour, OwnLosses, Reason, Said
 from .base.quantities import binary, few_digits, plural, size
 from .budgets import idle_gpu, serving_note, trains
 from .claim_verdicts import about, title, verdict
@@ -36,7 +36,7 @@ from .latency import REACH
 from .layer_kinds import layer_kinds
 from .layout import Row, Sentences, columns, label_rows, listed, wrapped
 from .practice import unbuilt
-from .question import BY_NAME, flag, typed
+from .question import BY_FIELD, flag, typed
 from .regimes import facts
 from .rule_scores import (
     LEVEL,
@@ -151,7 +151,7 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         initialisation=tuple(map(str, advised)),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
-        hours=resolved.hours,
+        **_hours_of(resolved, training),
         flops=flops(a, min(a.context, TRAINING_CONTEXT)),
         memory=memory(a, resolved.budget.bytes_per_weight),
         stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
@@ -194,6 +194,13 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
     )
 
 
+def _hours_of(resolved: Resolved, training: TrainingCost | None) -> dict[str, Any]:
+    """The hours of a training, and by what they are counted."""
+    if training is not None:
+        return {"hours": training.hours[1], "hours_by": "training"}
+    return {"hours": resolved.hours, "hours_by": None if resolved.hours is None else "operations"}
+
+
 def _candidate(d: Decision, a: Architecture, reason: Reason, why: str) -> Candidate:
     return Candidate(a, count(a), why, d.case.milliseconds(a), reason, a.layer_kinds, by_part(a))
 
@@ -231,7 +238,7 @@ def hybrid_answer(
         warning_codes=warning_codes,
         tokens=resolved.tokens,
         training_flops=resolved.flops,
-        hours=resolved.hours,
+        **_hours_of(resolved, None),
         flops=flops(a, min(a.context, TRAINING_CONTEXT)),
         memory=memory(a, resolved.budget.bytes_per_weight),
         limits=(*resolved.notes, *([note] if note else ())),
@@ -312,7 +319,7 @@ def _against(r: Reason) -> str:
     """What would be chosen otherwise, and what the net costs against that."""
     if r.against is None or r.cost is None:
         return ""
-    names = ["it"] * (r.kind == "limit") + [flag(BY_NAME[name].name) for name in r.dropped]
+    names = ["it"] * (r.kind == "limit") + [flag(BY_FIELD[name].name) for name in r.dropped]
     gains = r.cost.loss is not None and no_higher(r.cost.loss) and r.cost.equal
     known = {"against": r.against, "cost": _cost(r.cost), "gains": gains}
     return say("why.against", several=len(names) > 1, names=names, **known)
@@ -486,6 +493,7 @@ _WARNINGS_IN = {
     "tokens-above": "sure",
     "repeated": "sure",
     "kind": "sure",
+    "training": "sure",
 }
 
 
@@ -509,7 +517,10 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
         yield from _judged(d)
     else:
         encoder = a.encoder_layers if a.kind == "encoder-decoder" else 0
-        yield _line("answer.shape", a=a, encoder=encoder, loops=a.layers // a.own_layers)
+        # Where two numbers stand before it.
+        below = any(code == "beyond" for code, _ in _outside_grids(d))
+        loops = a.layers // a.own_layers
+        yield _line("answer.shape", a=a, encoder=encoder, loops=loops, below=below)
         place = d.within.place(a.layers).replace(" ", "-") if d.within else "inside"
         if place != "inside":
             yield _line(f"answer.asked-{place}")
@@ -570,7 +581,7 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
         yield from _other_ranges(d.others)
     elif within is not None:
         yield from _ranged(within, seen.parameters, d.others)
-        if case.kind.norm != "pre":
+        if case.kind.norm != "pre" and case.model is None:  # of which the answer says it
             yield _line("sure.norm")
     if (second := d.second) is not None and not second.low <= a.layers <= second.high:
         yield _line("sure.second", s=second)
@@ -845,7 +856,10 @@ def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
         kept += ["--microbatch"] * (cost.plan.microbatch > 1)
         yield _coded("warning.training-plan", cost=cost, kept=kept)
     if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
-        losses = [f"{share:.0%} on the {name}" for name, share in cost.lost_over_8.items()]
+        losses = [
+            f"{100 * share:.0f} % of the work on the {name}"
+            for name, share in cost.lost_over_8.items()
+        ]
         yield _coded("warning.plan-machine", losses=losses)
     for name, lost in cost.lost.items():
         by = cost.plan.pipeline if name == "layers" else cost.plan.tensor
@@ -1157,10 +1171,13 @@ def _below(answer: Answer) -> Iterator[Row]:
     if proposed:
         yield "Instead" if given else "Shape", _net(proposed)
     yield from _slots(answer, "cost", "near", "note")
+    if answer.losses:
+        yield "Losses", next_net(answer.losses)
     if answer.limits:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
-        yield "Training", " ".join(_training_time(cost))
+        assert answer.shape is not None
+        yield "Training", " ".join(_training_time(cost, answer.shape.architecture))
         if cost.kinds:
             yield "", " ".join(_hybrid_training(cost))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
@@ -1258,7 +1275,7 @@ def _lasting(hours: float, digits: int = 2) -> str:
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
-def _training_time(cost: TrainingCost) -> Iterator[str]:
+def _training_time(cost: TrainingCost, a: Architecture) -> Iterator[str]:
     """How long a training takes, by what that is known, and whether the time given is kept."""
     yield say("training.time", cost=cost, hours=_hours(cost), by=_times_by(cost))
     if cost.given is not None and cost.over is not None:
@@ -1266,7 +1283,11 @@ def _training_time(cost: TrainingCost) -> Iterator[str]:
         known = {"given": _lasting(cost.given, 3), "over": _lasting(over)}
         yield say(f"kept.{cost.kept}", **known)
         published, apart = cost.efficiencies is not None, cost.hours[0] < cost.hours[2]
-        yield say("training.differs", published=published, measured=apart and not published)
+        of = {"looped": a.own_layers < a.layers, "active": a.experts is not None}
+        measured = apart and not published
+        yield say("training.differs", published=published, measured=measured, **of)
+    if a.context > cost.context:
+        yield say("training.context", cost=cost, a=a)
 
 
 def _hybrid_training(cost: TrainingCost) -> Iterator[str]:
@@ -1511,26 +1532,26 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
-def with_losses(answer: Answer, found: Mapping[str, Any]) -> Answer:
-    """The answer with what somebody's own losses say of its net, a `LossFit.next_net`, in place of
-    the advice to measure some."""
-    laws = " or ".join(say("fit.brief", law=law["layers"]) for law in found["laws"])
-    known = {"laws": laws, "several": len(found["laws"]) > 1, "beyond": found["beyond"] > 1}
-    known["hours"] = found["budget"] == "hours"
-    code = "sure.own" if laws else "sure.own-nearest" if found["nearest"] else "sure.own-none"
-    own = _line(code, **known, nearest=found["nearest"])
+def with_losses(answer: Answer, found: OwnLosses) -> Answer:
+    """The answer with what somebody's own losses say of its net, in place of the advice to measure
+    some."""
+    laws = " or ".join(say("fit.brief", law=law.layers) for law in found.laws)
+    known = {"laws": laws, "several": len(found.laws) > 1, "beyond": found.beyond > 1}
+    known["hours"] = found.budget == "hours"
+    code = "sure.own" if laws else "sure.own-nearest" if found.nearest else "sure.own-none"
+    own = _line(code, **known, nearest=found.nearest)
     kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
-    return replace(answer, screen=(own, *kept))
+    return replace(answer, screen=(own, *kept), losses=found)
 
 
-def next_net(found: Mapping[str, Any]) -> str:
+def next_net(found: OwnLosses) -> str:
     """What the laws of somebody's own losses say of a net, beside published grids."""
-    laws = [say(f"fit.{law['form']}", law=law["layers"]) for law in found["laws"]]
-    known = {**found, "laws": " or ".join(laws), "hours": found["budget"] == "hours"}
+    laws = [say(f"fit.{law.form}", law=law.layers) for law in found.laws]
+    known = {**found._asdict(), "laws": " or ".join(laws), "hours": found.budget == "hours"}
     said = [say("next.laws" if laws else "next.none", **known)]
-    if laws and found["beyond"] > 1:
-        said.append(say("next.beyond", **found))
-    return " ".join([*said, say("next.published", **found)])
+    if laws and found.beyond > 1:
+        said.append(say("next.beyond", **known))
+    return " ".join([*said, say("next.published", **known)])
 
 
 def compared(
@@ -1552,7 +1573,8 @@ def compared(
     code = f"compare.{what}" if kinds == "alike" else f"compare.{what}.{kinds}"
     known = {"least": least, "most": most, "low": low, "high": high, "context": context}
     few, many = len(least) > 1, len(most) > 1
-    text = say(code, **known, few=few, many=many, saved=1 - low / high)
+    times = high / low if high >= 2 * low > 0 else None
+    text = say(code, **known, few=few, many=many, times=times, saved=1 - low / high)
     return " ".join(filter(None, (text, say("compare.unknown", names=unknown) if unknown else "")))
 
 

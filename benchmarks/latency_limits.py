@@ -175,11 +175,11 @@ def result(device: Device, seed: int) -> Result:
         shape = recommend(
             device.budget,
             latency=fit(points(device, seed)),
-            milliseconds=device.limit,
+            ms_per_token=device.limit,
             vocabulary=VOCABULARY,
             context=device.context,
             # Of nets that are not described one asks for what was measured.
-            kv_ratio=device.queries if device.queries > 1 and not device.described else None,
+            gqa=device.queries if device.queries > 1 and not device.described else None,
         ).shape
     except UsageError as refused:
         return Result(device, seed, None, None, None, str(refused))

@@ -226,7 +226,7 @@ def test_prompts_complete_the_options_of_a_question():
     # What a type checker sees, which runs nothing, is the same.
     named = vars(architecture) | vars(latency) | vars(checkpoint)
     for function, options, own in (
-        (depthlaw.recommend, QuestionOptions, {"budget"}),
+        (depthlaw.recommend, QuestionOptions, {"budget", "losses"}),
         (depthlaw.sweep, SizeOptions, {"least", "most", "points"}),
     ):
         kinds = get_type_hints(options, None, named)
@@ -239,6 +239,55 @@ def test_prompts_complete_the_options_of_a_question():
                 assert get_args(get_args(kind)[0]) == facts["choices"]
             else:
                 assert (str in get_args(kind)) == ("bool" not in option.type)
+
+
+# Options of `depth` that are no keyword, and why.
+OF_THE_COMMAND = {
+    **dict.fromkeys(("why", "recipe", "cite", "evidence"), "what is printed of an answer"),
+    "json_output": "Answer.to_json",
+    "schema": "what is printed without an answer",
+    "config": "a file that is written",
+    "force": "a file that is written",
+}
+
+
+def test_each_option_of_depth_has_one_keyword_of_its_name_and_each_keyword_an_option():
+    typed = {option.name: option.opts[0] for option in parser("depth").commands["depth"].params}
+    keywords = inspect.signature(depthlaw.recommend).parameters.keys()
+    assert typed.keys() - OF_THE_COMMAND.keys() == keywords
+    assert OF_THE_COMMAND.keys() <= typed.keys()
+    for name in keywords - {"budget"}:
+        assert typed[name] == f"--{name.replace('_', '-')}"
+    # Two keywords of one quantity are two options, each in a unit of its own.
+    fields = [option.metadata["of"] or option.name for option in OPTIONS]
+    assert {name for name in fields if fields.count(name) > 1} == {"milliseconds", "hours"}
+
+
+def test_losses_of_ones_own_are_said_of_the_net_as_the_command_says_them(tmp_path, capsys):
+    shapes = [(depth, round(1e3 / depth**0.5)) for depth in (2, 4, 8, 16, 32)]
+    rows = [
+        {"width": width, "depth": depth, "tokens": 1e9, "loss": 3 + (depth / 8 - 1) ** 2}
+        for depth, width in shapes
+    ]
+    file = tmp_path / "losses.csv"
+    text = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    file.write_text("\n".join(text), encoding="utf-8")
+    asked = depthlaw.recommend("1B", losses=rows)
+    assert asked == depthlaw.recommend("1B", losses=file)
+    assert main(["depth", "1B", "--losses", str(file)]) == 0
+    assert capsys.readouterr().out == f"{asked}\n"
+    assert main(["depth", "1B", "--losses", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == json.loads(json.dumps(asked.to_json()))
+    # What is said of the answer's net is what the fit says of its size.
+    assert asked.losses == depthlaw.fit(rows).next_net(asked.losses.parameters)
+    for wrong, why in (
+        ({"task": "hops", "hops": 5, "losses": file}, "none is asked for"),
+        ({"budget": "1B", "losses": "no.csv"}, "cannot read 'no.csv'"),
+        ({"budget": "1B", "losses": [{"width": 8, "depth": 2, "tokens": 9}]}, "no column loss"),
+        ({"budget": "1B", "losses": [5]}, "is no table of losses; accepted are"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            depthlaw.recommend(**wrong)
 
 
 def test_recommend_is_the_answer_of_depth():

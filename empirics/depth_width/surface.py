@@ -7,12 +7,12 @@ import csv
 import io
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted, shown
 
 # More is the wrong file.
 _MOST_BYTES, _MOST_ROWS = 20_000_000, 100_000
@@ -99,8 +99,8 @@ class Surface:
         return len({p.seed for p in self.points} - {None})
 
 
-def read(path: str | Path, seed_column: str = "") -> Surface:
-    """The loss surface of a CSV file.
+def read(path: str | Path | Iterable[Mapping[str, Any]], seed_column: str = "") -> Surface:
+    """The loss surface of a CSV file, or of its rows as dictionaries or a table of pandas.
 
     The header names the columns width, depth, tokens and loss, in any order; parameters, seed,
     flops, and seconds or hours may be there too. Usual other names are known, such as d_model or
@@ -115,8 +115,12 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
         UsageError: for a file that cannot be read or is no such table: one line that says what was
             wrong, in which line and column, what is accepted and what to try.
     """
-    name = quoted(Path(path).name)
-    rows = _rows(_text(path, name), name)
+    if isinstance(path, str | Path):
+        name = quoted(Path(path).name)
+        rows = _rows(_text(path, name), name)
+    else:
+        name = "the table"  # of which the first is line 2, as in a file
+        rows = _rows(_written(path), name)
     _, head = next(rows, (0, ()))
     if not head:
         raise UsageError(f"{name} is empty; {_EXAMPLE}")
@@ -155,6 +159,25 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
         tuple(cell.strip() for at, cell in enumerate(head) if at not in used and cell.strip()),
         tuple(_notes(points, places)),
     )
+
+
+def _written(rows: Any) -> str:
+    """Rows as the text of a file; what a row has not is empty."""
+    if hasattr(rows, "to_dict"):
+        rows = rows.to_dict("records")
+    try:
+        listed = [{str(name): value for name, value in dict(row).items()} for row in rows]
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"{shown(rows)} is no table of losses; accepted are the path of a CSV file, a table of "
+            "pandas, or rows such as {'width': 768, 'depth': 12, 'tokens': 1e10, 'loss': 3.12}; "
+            "try fit('losses.csv')"
+        ) from None
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(n for row in listed for n in row)))
+    writer.writeheader()
+    writer.writerows(listed)
+    return text.getvalue()
 
 
 def _text(path: str | Path, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -18,8 +18,8 @@ from ..text import clean
 from . import plain
 from .plain import dump
 
-# Between columns.
-_GAP = "  "
+# Between columns, and how wide one need be at most where a net is a row.
+_GAP, _HEADING = "  ", 14
 # A cell of a net of which the tensors alone are known.
 _UNKNOWN = "unknown"
 
@@ -43,25 +43,54 @@ def compare(names: list[str] | None, json_output: bool, listed: bool = False) ->
 
 
 def _tables(answers: Sequence[dict[str, Any]], width: int) -> Iterator[list[str]]:
-    """As many nets side by side as there is room for; then the next ones."""
+    """One table, a net in each column; where they have no room beside each other, a net in each
+    row, and below the first table the columns that it has no room for."""
     labels = ["", *(label for label, _ in _cells(answers[0]))]
-    texts = [[clean(facts["name"]), *(text for _, text in _cells(facts))] for facts in answers]
-    first = min(max(map(len, labels)), width * 2 // 5)
-    sizes = [min(max(map(len, text)), width - first - len(_GAP)) for text in texts]
-    while texts:
-        number, room = 1, width - first - len(_GAP) - sizes[0]
-        while number < len(texts) and room >= len(_GAP) + sizes[number]:
-            room -= len(_GAP) + sizes[number]
-            number += 1
-        # What the nets leave is for the labels.
-        widths = [min(first + room, max(map(len, labels))), *sizes[:number]]
-        yield [
-            line for row in zip(labels, *texts[:number], strict=True) for line in _row(row, widths)
-        ]
-        texts, sizes = texts[number:], sizes[number:]
+    nets = [[clean(facts["name"]), *(text for _, text in _cells(facts))] for facts in answers]
+    word = _word(labels)
+    for first in (max(word, width * 2 // 5), max(word, width * 3 // 10)):
+        if widths := _widths(nets, width - min(first, max(map(len, labels)))):
+            # What the nets leave is for the labels.
+            rest = min(width - sum(widths) - len(_GAP) * len(widths), max(map(len, labels)))
+            yield [
+                line
+                for row in zip(labels, *nets, strict=True)
+                for line in _row(row, [rest, *widths])
+            ]
+            return
+    names, *columns = zip(labels, *nets, strict=True)
+    room = min(max(map(len, names)), max(_word(names), width // 3))
+    most = min(_HEADING, (width - room) // 2 - len(_GAP))
+    while columns:
+        taken, widths = [names], [room]
+        while columns:
+            wide = max(_word(columns[0]), min(max(map(len, columns[0])), most))
+            if len(taken) > 1 and sum(widths) + len(_GAP) * len(widths) + wide > width:
+                break
+            taken.append(columns.pop(0))
+            widths.append(wide)
+        yield [line for row in zip(*taken, strict=True) for line in _row(row, widths)]
 
 
-def _row(cells: tuple[str, ...], widths: list[int]) -> Iterator[str]:
+def _word(texts: Iterable[str]) -> int:
+    """The longest word of texts, which is not broken."""
+    return max((len(word) for text in texts for word in text.split()), default=0)
+
+
+def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """So much of their room for each column, with a gap before it, as needs it, the narrowest
+    first; None where a word would be broken."""
+    widths, most = [_word(cells) for cells in columns], [max(map(len, c)) for c in columns]
+    room -= sum(widths) + len(_GAP) * len(widths)
+    if room < 0:
+        return None
+    while room and (narrow := [i for i, wide in enumerate(widths) if wide < most[i]]):
+        widths[min(narrow, key=widths.__getitem__)] += 1
+        room -= 1
+    return widths
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     """The lines of one row, each cell wrapped to its width."""
     for line in zip_longest(*map(wrapped, cells, widths), fillvalue=""):
         yield _GAP.join(map(str.ljust, line, widths)).rstrip()

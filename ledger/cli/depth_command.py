@@ -18,6 +18,7 @@ from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as q
 from depthlaw.advisor.recommendation import answer_to
 
 from ..functions.nets import with_net
+from ..functions.recommend import with_own_losses
 from ..functions.sweep import Sweep, sweep as sizes_swept
 from . import plain
 
@@ -66,9 +67,8 @@ def depth(**given: Any) -> int:
             "--recipe says what a net of some depth asks for, and none was asked for; try "
             "depthlaw depth 3B --recipe"
         )
-    own = _own_losses(answer, given["losses"])
-    if answer is not None and own is not None:
-        answer = words.with_losses(answer, own)
+    if given["losses"] is not None:
+        answer = with_own_losses(answer, given["losses"])
     if given["config"] is not None:
         if answer is None or answer.shape is None:
             raise UsageError(
@@ -87,33 +87,11 @@ def depth(**given: Any) -> int:
                 "evidence": evidence.evidence_json(table(known_by=question.known_by))
                 if given["evidence"]
                 else None,
-                "losses": own,
             }
         )
         return 0
-    texts = _texts(answer, question, given)
-    if own:
-        texts[1:1] = ["\n".join(layout.wrapped(words.next_net(own), plain.columns()))]
-    print("\n\n".join(texts))
+    print("\n\n".join(_texts(answer, question, given)))
     return 0
-
-
-def _own_losses(answer: Answer | None, file: Path | None) -> dict[str, Any] | None:
-    """What the losses of a file say of the net of an answer."""
-    if file is None:
-        return None
-    if answer is None or answer.shape is None:
-        raise UsageError(
-            "--losses says what losses of your own say of a net, and none is asked for; try "
-            "depthlaw depth 1B --losses FILE"
-        )
-    # NumPy and SciPy, which no other answer needs.
-    from depthlaw.advisor.trades import layers_of
-
-    from ..functions.fit import fit_of_net
-
-    net = layers_of((answer.instead or answer.shape).architecture)
-    return fit_of_net(file).next_net(12 * net.parameters / net.per_layer)
 
 
 def _refuse_idle_output(given: Given) -> None:

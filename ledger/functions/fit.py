@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from depthlaw.advisor import laws as advised, rule_scores
-from depthlaw.advisor.answer import plain_data
+from depthlaw.advisor.answer import OwnLaw, OwnLosses, OwnNearest, plain_data
 from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.rules import rule
@@ -19,6 +20,8 @@ from depthlaw.empirics.depth_width.surface import Surface, read
 
 from .report import Picture, Report
 
+# Of nets that somebody trained: a CSV file, or its rows.
+Losses = str | Path | Iterable[Mapping[str, Any]]
 # Of the next net that a fit speaks of.
 NEXT = 1e9
 # Below this chance of its misfit a law is not right.
@@ -41,7 +44,7 @@ class LossFit(Report):
     """
 
     surface: Surface
-    budget: str
+    budget: fits.BudgetKind
     tolerance: float
     optima: tuple[fits.Optimum, ...]
     left_out: int
@@ -50,24 +53,24 @@ class LossFit(Report):
     additive: Additive | None
     predictions: tuple[PredictionRow, ...]
 
-    def next_net(self, parameters: float) -> dict[str, Any]:
+    def next_net(self, parameters: float) -> OwnLosses:
         """What the laws say of a net of so many parameters, 12 L d^2: how far that is beyond the
         largest budget, each law's depth, the best depth of the budget nearest in size, and what
         published grids say beside them."""
         # A law that misses its own budgets says nothing beyond them.
         right = [law for law in self.laws if law.misfit is None or law.misfit >= _MISFIT]
         within = rule_scores.interval(parameters)
-        known = ((12 * o.volume, [o.low, o.depth, o.high]) for o in self.optima if o.depth)
+        known = ((12 * o.volume, (o.low, o.depth, o.high)) for o in self.optima if o.depth)
         nearest = min(known, key=lambda own: abs(math.log(own[0] / parameters)), default=None)
-        return {
-            "parameters": parameters,
-            "budget": self.budget,
-            "beyond": parameters / max((12 * o.volume for o in self.optima), default=math.inf),
-            "laws": [{"form": law.form, "layers": law.depth(parameters)} for law in right],
-            "nearest": nearest and {"parameters": nearest[0], "layers": nearest[1]},
-            "rule": rule_scores.default_rule().depth(parameters),
-            "within": within and within.ends,
-        }
+        return OwnLosses(
+            parameters,
+            self.budget,
+            parameters / max((12 * o.volume for o in self.optima), default=math.inf),
+            tuple(OwnLaw(law.form, law.depth(parameters)) for law in right),
+            nearest and OwnNearest(*nearest),
+            rule_scores.default_rule().depth(parameters),
+            within.ends if within else None,
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """The best depth of each budget, with its interval."""
@@ -89,7 +92,7 @@ class LossFit(Report):
             "budgets": [plain_data(row) for row in self.optima],
             "left_out": self.left_out,
             "laws": [plain_data(row) | {"formula": row.formula} for row in self.laws],
-            "next": self.next_net(NEXT),
+            "next": plain_data(self.next_net(NEXT)),
             "levine": {
                 "a": advised.FIT_A,
                 "b": advised.FIT_B,
@@ -118,32 +121,34 @@ class LossFit(Report):
         return f"{budgets}, best depths {depths}" if depths else f"{budgets}, no best depth"
 
 
-def fit_of_net(file: str | Path) -> LossFit:
+def fit_of_net(file: Losses) -> LossFit:
     """The same of nets of equal parameters and tokens, or of equal hours where no three depths have
     these and the file says how long each training took.
 
     Raises:
         UsageError: as `fit`.
     """
+    surface = read(file)
     try:
-        return fit(file)
+        return _fitted(surface, "parameters", fits.TOLERANCE)
     except UsageError:
-        if any(point.seconds is None for point in read(file).points):
+        if any(point.seconds is None for point in surface.points):
             raise
-    return fit(file, budget="hours")
+    return _fitted(surface, "hours", fits.TOLERANCE)
 
 
 def fit(
-    file: str | Path,
+    file: Losses,
     *,
     budget: Literal["parameters", "flops", "hours"] = "parameters",
-    tolerance: str | float = "10%",
+    tolerance: str | float = fits.TOLERANCE,
     seed_column: str = "",
 ) -> LossFit:
     """Fit the losses of nets that you trained: `depthlaw fit`.
 
     Args:
-        file: a CSV file with the columns width, depth, parameters, tokens, loss.
+        file: a CSV file with the columns width, depth, parameters, tokens, loss; or its rows, such
+            as dictionaries.
         budget: what nets of one budget have in common.
         tolerance: how far their sizes may differ, as a share or such as "5%".
         seed_column: the column that tells trainings of one shape apart, if not seed.
@@ -164,16 +169,14 @@ def fit(
     >>> len(found.surface.points), [row["tokens"] for row in found.rows()]
     (5, [1000000000.0])
     """
-    if not isinstance(file, str | Path):
-        raise UsageError(
-            f"{quoted(str(file))} is no file; accepted is the path of a CSV file with columns such "
-            "as width, depth, tokens and loss; try fit('losses.csv')"
-        )
     if budget not in get_args(fits.BudgetKind):
         accepted = ", ".join(get_args(fits.BudgetKind))
         raise UsageError(f"unknown --budget {quoted(budget)}; accepted are {accepted}")
     share = float(parse_share(str(tolerance), "--tolerance"))
-    surface = read(file, seed_column)
+    return _fitted(read(file, seed_column), budget, share)
+
+
+def _fitted(surface: Surface, budget: fits.BudgetKind, share: float) -> LossFit:
     groups = fits.groups(surface.points, budget, share)
     # At equal FLOPs or hours a smaller net saw more tokens; its loss is what it is.
     same_size = budget == "parameters"

@@ -25,7 +25,7 @@ def net(path: str | Path) -> GivenNet:
 def with_net(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a question, with the configuration that they name read."""
     return {
-        name: net(value) if name in ("hf", "config") and isinstance(value, str | Path) else value
+        name: net(value) if name == "hf" and isinstance(value, str | Path) else value
         for name, value in options.items()
     }
 

@@ -19,10 +19,8 @@ class SizeOptions(TypedDict, total=False):
     head_width: float | str | None
     multiple: float | str | None
     gqa: float | str | None
-    kv_ratio: float | str | None
     gated: bool | None
     ff: float | str | None
-    ff_factor: float | str | None
     tied: bool | None
     vocabulary: float | str | None
     context: float | str | None
@@ -44,8 +42,6 @@ class SizeOptions(TypedDict, total=False):
     residual: Literal["plain", "attnres"] | None
     latency_matters: bool | None
     known_by: float | str | None
-    ff_multiple: float | str | None
-    kind: Literal["decoder", "encoder", "encoder-decoder"] | None
 
 
 class QuestionOptions(SizeOptions, total=False):
@@ -62,18 +58,13 @@ class QuestionOptions(SizeOptions, total=False):
     utilisation: float | str | None
     memory: float | str | None
     bits: float | str | None
-    bytes_per_weight: float | str | None
     ms_per_token: float | str | None
-    milliseconds: float | str | None
     tokens_per_second: float | str | None
     latency: Fit | str | Path | None
     bandwidth: float | str | None
     ms_per_layer: float | str | None
-    layer_milliseconds: float | str | None
     kv_cache: float | str | None
-    kv_bytes: float | str | None
     hf: GivenNet | Architecture | str | Path | None
-    config: GivenNet | Architecture | str | Path | None
     safetensors: GivenNet | str | Path | None
     zero: float | str | None
     recompute: Literal["none", "selective", "full"] | None
@@ -87,6 +78,3 @@ class QuestionOptions(SizeOptions, total=False):
     vertices: float | str | None
     hops: float | str | None
     length: float | str | None
-    total: float | str | None
-    nonembedding: float | str | None
-    active: float | str | None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.question import completed
 from depthlaw.advisor.recommendation import recommend as answer
+from depthlaw.advisor.trades import layers_of
+from depthlaw.advisor.words import with_losses
 
 from ..notebook import show_answers
 from .nets import with_net
@@ -14,20 +17,25 @@ if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
 
+    from .fit import Losses
     from .options import QuestionOptions
 
 
 @completed(lambda option: True)
 def recommend(
-    budget: str | float | Budget | None = None, **options: Unpack[QuestionOptions]
+    budget: str | float | Budget | None = None,
+    *,
+    losses: Losses | None = None,
+    **options: Unpack[QuestionOptions],
 ) -> Answer:
     """How deep a net should be, in one buildable shape: the answer of `depthlaw depth` as data.
 
     Args:
         budget: all parameters, as a number (1.3e9) or as it is typed ("1.3B").
+        losses: of nets that you trained, as for `depthlaw.fit`: what they say of this net.
         options: those of `depthlaw depth`, as numbers or as they are typed (the fields of
             depthlaw.advisor.question.Question): what else there is to spend (gpu="H100", gpus=64,
-            time="2 weeks"), what the shape must obey (pipeline=4), a `config` to judge, or a
+            time="2 weeks"), what the shape must obey (pipeline=4), a net to judge (`hf`), or a
             `task`.
 
     Returns:
@@ -38,7 +46,7 @@ def recommend(
         UsageError: (depthlaw.advisor.base.quantities) when something is missing, unknown or cannot
             be built, in one line.
 
-    Cost: milliseconds; loads neither NumPy nor SymPy.
+    Cost: milliseconds, and neither NumPy nor SymPy; with `losses` seconds, and SciPy.
 
     >>> answer = recommend("1.3B")
     >>> answer.layers, answer.floor.layers, answer.floor.source
@@ -47,4 +55,23 @@ def recommend(
     6
     """
     show_answers()
-    return answer(budget, **with_net(dict(options)))
+    found = answer(budget, **with_net(dict(options)))
+    return found if losses is None else with_own_losses(found, losses)
+
+
+def with_own_losses(found: Answer | None, losses: Losses) -> Answer:
+    """An answer with what losses of somebody's own say of its net.
+
+    Raises:
+        UsageError: where no net is asked for, and as `fit`.
+    """
+    if found is None or found.shape is None:
+        raise UsageError(
+            "--losses says what losses of your own say of a net, and none is asked for; try "
+            "depthlaw depth 1B --losses FILE"
+        )
+    # NumPy and SciPy, which no other answer needs.
+    from .fit import fit_of_net
+
+    net = layers_of((found.instead or found.shape).architecture)
+    return with_losses(found, fit_of_net(losses).next_net(12 * net.parameters / net.per_layer))

@@ -164,7 +164,7 @@ def test_a_kind_has_a_class_of_the_atlas_or_none() -> None:
 
 def test_a_hybrid_is_counted_and_its_depth_is_not_judged() -> None:
     a = published("qwen3-next").architecture
-    found = recommend(config=a, memory=80e9)
+    found = recommend(hf=a, memory=80e9)
     assert found.given.layer_kinds == {"attention": 12, "gated-deltanet": 36}
     assert sum(found.given.by_part.values()) == count(a).total
     assert found.verdict_codes == ("depth", "kinds", "by-part", "state", "class", "limit")
@@ -172,10 +172,10 @@ def test_a_hybrid_is_counted_and_its_depth_is_not_judged() -> None:
     said = " ".join(as_text(found).split())
     assert "48 layers: not judged; no published rule is fitted to depths of nets with gated" in said
     assert "12 layers of attention and 36 layers of gated DeltaNet" in said
-    mamba = " ".join(as_text(recommend(config=published("mamba-130m").architecture)).split())
+    mamba = " ".join(as_text(recommend(hf=published("mamba-130m").architecture)).split())
     assert "None of them has a feed-forward network, so two hold about as many parameters" in mamba
     with pytest.raises(UsageError, match="--hf and --pipeline: the shape.*beside it are --context"):
-        recommend(config=a, pipeline=4)
+        recommend(hf=a, pipeline=4)
     for name in ("qwen3-next", "mamba-130m"):
         with pytest.raises(UsageError, match="layers of other kinds than attention"):
             config_of(published(name).architecture)

@@ -29,6 +29,9 @@ QUESTIONS = """
     --hf docs/examples/my-config --pipeline 16 | --hf docs/examples/my-config --memory 1GB
     --task hops --hops 16 | --task hops --hops 5 | --task connectivity --diameter 64
     --task connectivity --diameter 64 --vertices 100 | --task regular --length 64
+    --layers 24 --width 512 --norm post | 1B --tokens 20T | 100M --tokens 100M --epochs 40
+    2B --mixer gated-deltanet | 3B --gpu H100 --gpus 64 --time 2weeks --loops 4 --context 32768
+    qwen3-next | mamba-2.8b --gpu H100 | ouro-1.4b | --gpu 4090 --time 8h
     --task parity | --task dyck | 3B --task hops --hops 16 | 3B --task regular --length 1024
 """
 ASKED = [typed.strip() for typed in re.split(r"\||\n", QUESTIONS.strip())]

@@ -62,7 +62,7 @@ def test_a_looser_limit_never_gives_a_worse_net(table: str) -> None:
     depth, depths, answered = free.architecture.layers, [], 0
     for i in range(round((high - low) / step) + 1):
         try:
-            shape = recommend("1B", latency=found, milliseconds=low + i * step).shape
+            shape = recommend("1B", latency=found, ms_per_token=low + i * step).shape
         except UsageError:
             assert not answered  # a looser limit is not refused where a tighter one was met
             continue
@@ -75,7 +75,7 @@ def test_a_looser_limit_never_gives_a_worse_net(table: str) -> None:
     assert depths[0] > depths[-1] == 0
 
 
-SERVED = {"bandwidth": 3.35e12, "layer_milliseconds": 0.05}
+SERVED = {"bandwidth": 3.35e12, "ms_per_layer": 0.05}
 
 
 MOVED = "loss", "loss-alike", "loss-unknown"
@@ -84,22 +84,22 @@ MOVED = "loss", "loss-alike", "loss-unknown"
 @pytest.mark.parametrize(
     ("budget", "demands", "what"),
     [
-        ("1B", {"milliseconds": 1650.0, "latency": one_size()}, "limit of latency.*; otherwise"),
-        ("3B", {"milliseconds": 3, **SERVED}, "limit of latency.*; otherwise"),
+        ("1B", {"ms_per_token": 1650.0, "latency": one_size()}, "limit of latency.*; otherwise"),
+        ("3B", {"ms_per_token": 3, **SERVED}, "limit of latency.*; otherwise"),
         ("3B", {"pipeline": 20}, "20 pipeline stages.*; otherwise"),
         ("1B", {"layers": 12}, "the demanded 12 layers.*; otherwise"),
         ("1B", {"width": 2048}, "the demanded width 2,048.*; otherwise"),
-        ("1B", {"kv_bytes": 100e6}, "the limit of the KV cache.*; otherwise"),
+        ("1B", {"kv_cache": 100e6}, "the limit of the KV cache.*; otherwise"),
         ("8B", {"layers": 36, "width": 4096}, "; without --layers and --width"),
         ("3B", {"layers": 24, "latency_matters": True}, "; without --layers and --latency-matters"),
         (
             "8B",
-            {"latency_matters": True, "milliseconds": 5, **SERVED},
+            {"latency_matters": True, "ms_per_token": 5, **SERVED},
             "; without it and --latency-matters",
         ),
         (
             "3B",
-            {"layers": 15, "tensor": 8, "kv_ratio": 4, "head_width": 128},
+            {"layers": 15, "tensor": 8, "gqa": 4, "head_width": 128},
             "; without --layers, --head-width, --gqa and --tensor",
         ),
     ],
@@ -135,5 +135,5 @@ def test_extrapolation_is_said_on_the_screen() -> None:
     assert any("no time is given" in said for said in far.warnings)
     assert far.shape.milliseconds is None
     with pytest.raises(UsageError, match="too far from the measured points") as caught:
-        recommend("1B", layers=100, latency=one_size(), milliseconds=1e5)
+        recommend("1B", layers=100, latency=one_size(), ms_per_token=1e5)
     assert len(str(caught.value)) < 300

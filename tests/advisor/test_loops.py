@@ -74,7 +74,7 @@ def test_a_looped_answer_names_one_source_and_exact_depths() -> None:
     # What labs built is as large as the net with every pass counted, and so is the floor.
     said = {each.code: each.text for each in answer.screen}
     assert "2.45B, every pass counted" in said["built"]
-    assert "layers passed:" in said["layers"]
+    assert "layers passed." in said["layers"]
     assert "this size" in {each.code: each.text for each in recommend("1B").screen}["built"]
 
 

@@ -172,18 +172,18 @@ def test_what_most_nets_have_is_read_off_the_rows() -> None:
 @pytest.mark.parametrize(
     ("budget", "demands", "codes", "said"),
     [
-        ("1B", {"kv_ratio": 8}, [], ""),
+        ("1B", {"gqa": 8}, [], ""),
         ("3B", {"tensor": 8}, [], ""),
-        ("88M", {"kv_ratio": 8}, ["unbuilt"], "heads of width 72"),
+        ("88M", {"gqa": 8}, ["unbuilt"], "heads of width 72"),
         (
             "760M",
-            {"ff_factor": 8 / 3, "tensor": 8},
+            {"ff": 8 / 3, "tensor": 8},
             ["exact-size", "unbuilt"],
             "24 layers cannot have exactly 760M parameters with --ff 2.67 and --tensor 8: 23",
         ),
         ("10M", {"vocabulary": 256}, ["rest-of-size"], "to the layers: 8 layers, not the 6 of"),
         ("1T", {}, ["unbuilt"], "no listed model has 146 layers and a width of 22,528"),
-        ("3B", {"ff_factor": 9.0}, ["unbuilt"], "a feed-forward width of 9.04 times the width"),
+        ("3B", {"ff": 9.0}, ["unbuilt"], "a feed-forward width of 9.04 times the width"),
     ],
 )
 def test_what_is_unusual_is_said_in_a_line(

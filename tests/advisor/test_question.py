@@ -9,16 +9,15 @@ from hypothesis import given, strategies as st
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import Budget
-from depthlaw.advisor.question import BY_NAME, OPTIONS, Question, flag, schema
+from depthlaw.advisor.question import BY_FIELD, BY_NAME, OPTIONS, Question, flag, schema
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.shapes import Constraints
 
-TYPED = [option for option in OPTIONS if "heading" in option.metadata]
 
-
-def test_every_field_of_budget_and_constraints_is_a_keyword() -> None:
+def test_every_field_of_budget_and_constraints_is_an_option() -> None:
+    sizes = {"total", "nonembedding", "active"}  # which are BUDGET, by --count
     for known in (*fields(Budget), *fields(Constraints)):
-        assert known.name in BY_NAME
+        assert (known.name in BY_FIELD) != (known.name in sizes)
 
 
 def test_every_option_reaches_budget_constraints_or_the_question_itself() -> None:
@@ -26,37 +25,39 @@ def test_every_option_reaches_budget_constraints_or_the_question_itself() -> Non
     rest = {o.name for o in OPTIONS if (o.metadata.get("of") or o.name) not in reached}
     tasks = {"task", "atlas", "diameter", "vertices", "hops", "length"}
     assert rest == {
-        *("budget", "count", "hf", "safetensors", "known_by", "encoder_decoder", "mixer"),
+        *("budget", "count", "hf", "safetensors", "known_by", "mixer"),
         *tasks,
     }
 
 
 @pytest.mark.parametrize(
-    ("typed", "keywords"),
+    ("typed", "meant"),
     [
         ({"gqa": "4:1", "ff": "8/3"}, {"kv_ratio": 4, "ff_factor": 8 / 3}),
+        ({"gqa": 4, "ff": 8 / 3}, {"kv_ratio": 4, "ff_factor": 8 / 3}),
         ({"bits": "4"}, {"bytes_per_weight": 0.5}),
         ({"bits": 4}, {"bytes_per_weight": 0.5}),
         ({"tokens_per_second": 50}, {"milliseconds": 20.0}),
         ({"time": "2 weeks", "gpu": "H100"}, {"hours": 336, "gpu": "H100"}),
         ({"encoder_decoder": True}, {"kind": "encoder-decoder"}),
+        ({"encoder_decoder": False}, {}),
         ({"pipeline": "4", "norm": "LNS"}, {"pipeline": 4, "norm": "lns"}),
-        ({"kv_cache": "1GB", "known_by": "2025"}, {"kv_bytes": 2**30, "known_by": 2025}),
+        ({"kv_cache": "1GB"}, {"kv_bytes": 2**30}),
+        ({"kv_cache": 1e9, "ms_per_layer": 0.05}, {"kv_bytes": 1e9, "layer_milliseconds": 0.05}),
     ],
 )
-def test_what_is_typed_is_what_programs_pass(typed: dict, keywords: dict) -> None:
-    asked, passed = Question.read(budget="3B", **typed), Question.read(budget=3e9, **keywords)
-    for kind in (Budget, Constraints):
-        assert asked.of(kind) == passed.of(kind)
-    assert asked.known_by == passed.known_by
+def test_what_is_typed_is_what_budget_and_constraints_hold(typed: dict, meant: dict) -> None:
+    asked = Question.read(budget="3B", **typed)
+    assert asked.of(Budget) | asked.of(Constraints) == {"total": 3e9, **meant}
 
 
 def test_two_names_of_one_quantity_are_refused() -> None:
-    for options in ({"hours": 1, "time": "1h"}, {"gqa": 4, "kv_ratio": 4}):
+    for options in ({"hours": 1, "time": "1h"}, {"ms_per_token": 20, "tokens_per_second": 50}):
         with pytest.raises(UsageError, match="say the same; give one of them"):
             Question.read(**options)
-    with pytest.raises(UsageError, match="budget and total are both a number of parameters"):
-        recommend("3B", total=350e6)
+    for name, meant in {"kv_ratio": "gqa", "bytes_per_weight": "bits", "config": "hf"}.items():
+        with pytest.raises(UsageError, match=f"no option '{name}'; did you mean {meant}"):
+            recommend("3B", **{name: 4})
     with pytest.raises(UsageError, match="--count says what the budget counts"):
         recommend(flops=1e21, count="active")
 
@@ -95,4 +96,4 @@ def test_the_schema_names_every_keyword_with_its_help() -> None:
     assert described["gated"]["type"] == "boolean"
     assert all(option.metadata["text"].endswith(".") for option in OPTIONS)
     assert flag("ms_per_token") == "--ms-per-token"
-    assert len({option.metadata["text"] for option in TYPED}) == len(TYPED)
+    assert len({option.metadata["text"] for option in OPTIONS}) == len(OPTIONS)

@@ -45,7 +45,7 @@ CONSTRAINTS = st.one_of(
 ABOUT = settings(max_examples=8, deadline=None)
 LLAMA = architecture(model("Llama-3-8B"))
 # A limit of latency on a device whose layers take time.
-SERVED = {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05}
+SERVED = {"ms_per_token": 5, "bandwidth": 3.35e12, "ms_per_layer": 0.05}
 
 
 def decided(size: float, constraints: Constraints) -> decide.Decision:
@@ -288,7 +288,7 @@ FAST = {"latency_matters": True}
 def test_what_decided_is_named_and_nothing_else(
     size: float, demands: dict, decided: list, also: list
 ) -> None:
-    found = recommend(size, **demands).shape
+    found = recommend(size, constraints=Constraints(**demands)).shape
     r = found.reason
     assert (r.code, r.bound) == (decided[0].replace("_", "-") if decided else "rule", None)
     assert (list(r.demands), [other.demand for other in r.also]) == (decided, also)
@@ -318,7 +318,7 @@ def test_a_reason_that_is_not_true_is_seen(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("name", ["phi-4", "llama-3-8b", "command-r-v01"])
 def test_instead_of_a_configuration_the_shallowest_depth_in_its_range_is_offered(name: str) -> None:
     config = Path(__file__).parent / "configs" / f"{name}.json"
-    found = recommend(config=config, latency_matters=True)
+    found = recommend(hf=config, latency_matters=True)
     assert found.instead.reason.bound.code == "interval"
     assert found.instead.architecture.layers == found.interval.low
 
@@ -343,7 +343,7 @@ def test_a_configuration_below_the_bound_is_not_explained_by_it() -> None:
     """Eleven layers are the bound; five stages leave ten or fifteen."""
     config = Path(__file__).parent / "configs" / "bert-base-uncased.json"
     whole, staged = (
-        recommend(config=config, latency_matters=True, pipeline=stages).instead for stages in (1, 5)
+        recommend(hf=config, latency_matters=True, pipeline=stages).instead for stages in (1, 5)
     )
     assert (whole.architecture.layers, staged.architecture.layers) == (11, 10)
     assert (whole.reason.code, staged.reason.code) == ("latency-matters", "nearest-legal-depth")
@@ -363,14 +363,12 @@ def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) 
     assert found is None or found.shape is not None
 
 
-@pytest.mark.parametrize(
-    "demand", [{"kv_ratio": 3}, {"kv_ratio": 7}, {"multiple": 192}, {"multiple": 384}]
-)
+@pytest.mark.parametrize("demand", [{"gqa": 3}, {"gqa": 7}, {"multiple": 192}, {"multiple": 384}])
 def test_no_width_is_offered_that_the_demands_exclude(demand: dict[str, int]) -> None:
     for budget in ("500M", "3B", "7B", "70B"):
         found = recommend(budget, **demand)
         nets = [found.shape.architecture, *(each.architecture for each in found.runners_up)]
-        assert all(a.heads % demand.get("kv_ratio", 1) == 0 for a in nets)
+        assert all(a.heads % demand.get("gqa", 1) == 0 for a in nets)
         assert all(a.width % demand.get("multiple", 1) == 0 for a in nets)
 
 
@@ -470,7 +468,7 @@ def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
     enough = recommend("70B", gpu="H100", gpus=16, hours=336)
     assert "sharded" not in "".join(enough.warnings)
     llama = architecture(model("Llama-2-70B"))
-    given = recommend(config=llama, gpu="H100", gpus=8, tokens="1T")
+    given = recommend(hf=llama, gpu="H100", gpus=8, tokens="1T")
     assert "sharded" in "".join(given.warnings)
 
 
@@ -502,7 +500,7 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
     name: str, context: int
 ) -> None:
     a = architecture(model(name)).with_(context=context)
-    found = recommend(config=a)
+    found = recommend(hf=a)
     base = found.shape.architecture
     rows = [n for n in found.neighbours if n.equal == "FLOPs"]
     assert len(rows) == 3
@@ -522,7 +520,7 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
 def test_where_classes_of_size_meet_neighbours_have_the_defaults_of_the_net(
     budget: float, layers: int
 ) -> None:
-    found = recommend(total=budget, layers=layers)
+    found = recommend(budget, layers=layers)
     a = found.shape.architecture
     for n in found.neighbours:
         b = n.architecture
@@ -544,7 +542,7 @@ def test_a_task_alone_and_beside_a_size() -> None:
 
 
 def test_the_first_verdict_is_a_number_with_its_worth_in_compute() -> None:
-    said = recommend(config=LLAMA).verdicts[0]
+    said = recommend(hf=LLAMA).verdicts[0]
     number = re.match(
         r"32 layers: loss \+([\d.]+) % against (\d+) x [\d,]+ \(Gemstones, EXTRAPOLATED from the "
         r"nearest sizes\), worth (\d+) to (\d+) % of the training compute; \d+ to \d+\+ layers "
@@ -565,7 +563,7 @@ def test_of_published_decoders_none_is_called_too_deep_and_numbers_are_said() ->
         one = counting.per_layer(a)
         assert interval(one * a.layers, one / a.width**2).place(a.layers) != "too deep", a.name
     for name in ("Llama-3-8B", "Qwen3-8B", "Phi-4", "GPT-2 small", "Llama-2-70B"):
-        said = recommend(config=architecture(model(name))).verdicts[0]
+        said = recommend(hf=architecture(model(name))).verdicts[0]
         assert re.match(r"\d+ layers: (loss ([-+0]|within 0.1 % of)|the depth that)", said)
 
 
@@ -575,7 +573,7 @@ def test_of_published_decoders_none_is_called_too_deep_and_numbers_are_said() ->
 )
 def test_a_net_outside_is_told_what_to_do(layers: int, width: int, key: str, word: str) -> None:
     odd = Architecture(layers, width, width // 128, 4 * width, 32000, name="odd")
-    found = recommend(config=odd, parametrisation=key)
+    found = recommend(hf=odd, parametrisation=key)
     assert word in found.verdicts[0]
     assert found.given.architecture == odd
     assert found.interval.low <= found.instead.architecture.layers <= found.interval.high
@@ -583,7 +581,7 @@ def test_a_net_outside_is_told_what_to_do(layers: int, width: int, key: str, wor
 
 
 def test_of_nets_that_share_layers_no_depth_is_judged_and_sharing_stays() -> None:
-    found = recommend(config=architecture(model("ALBERT-xxlarge")))
+    found = recommend(hf=architecture(model("ALBERT-xxlarge")))
     assert "no grid compares depths of nets that share layers" in found.verdicts[0]
     assert found.instead is found.interval is None
     assert found.neighbours == found.runners_up == ()
@@ -650,21 +648,21 @@ def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
 
 
 @pytest.mark.parametrize(
-    "limits", [{"memory": "8GB"}, {"milliseconds": 1, "bandwidth": "100GB/s"}, {"kv_bytes": "30MB"}]
+    "limits", [{"memory": "8GB"}, {"ms_per_token": 1, "bandwidth": "100GB/s"}, {"kv_cache": "30MB"}]
 )
 def test_where_no_depth_keeps_a_limit_nothing_stands_instead_and_that_is_said(limits: dict) -> None:
-    found = recommend(config=LLAMA, **limits)
+    found = recommend(hf=LLAMA, **limits)
     assert found.instead is None
     said = "No other depth tried at its size keeps the limit"
     assert said in "".join(found.verdicts)
-    enough = recommend(config=LLAMA, memory="80GB")
+    enough = recommend(hf=LLAMA, memory="80GB")
     assert "no Instead" not in "".join(enough.verdicts)
 
 
 def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said() -> None:
     """The nearest depths that divide evenly stand beside it."""
     net = LLAMA.with_(layers=40)
-    found = recommend(config=net, pipeline=16)
+    found = recommend(hf=net, pipeline=16)
     assert found.shape.architecture == net
     assert found.stages == (2,) * 4 + (3,) * 8 + (2,) * 4
     even = [c for c in found.runners_up if "divide evenly among 16" in c.why]
@@ -672,11 +670,11 @@ def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said
     uneven = (
         "8 with 3 and 8 with 2. They run at up to 83% of the speed of even ones. 32 or 48 layers"
     )
-    text = "; ".join(recommend(config=net, pipeline=16, tensor=3, memory="12GB").verdicts)
+    text = "; ".join(recommend(hf=net, pipeline=16, tensor=3, memory="12GB").verdicts)
     assert f"40 layers do not divide among 16 pipeline stages: {uneven}" in text
     assert "32 heads cannot be shared evenly among 3 devices" in text
     assert "more than" in text
-    few = recommend(config=net, pipeline=41).instead
+    few = recommend(hf=net, pipeline=41).instead
     assert few.architecture.layers == 41
 
 
@@ -689,9 +687,9 @@ def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said
         ({}, "nothing to answer"),
         ({"budget": "3B", "frob": 1}, "no option 'frob'"),
         ({"budget": math.nan}, "number of parameters is .?nan"),
-        ({"budget": "3B", "config": LLAMA}, "give one of them"),
-        ({"config": LLAMA, "multiple": 64}, "--hf and --multiple: the shape"),
-        ({"config": "no/such/config.json"}, "no/such/config.json"),
+        ({"budget": "3B", "hf": LLAMA}, "give one of them"),
+        ({"hf": LLAMA, "multiple": 64}, "--hf and --multiple: the shape"),
+        ({"hf": "no/such/config.json"}, "no/such/config.json"),
         ({"budget": "3B", "known_by": 2019}, "the oldest is of 2020"),
         ({"budget": "3B", "flops": 100}, "100 training FLOPs do not pay for one token: 3B active"),
         ({"budget": "3B", "tokens": 0.5}, "0.5 training tokens; accepted are 1"),
@@ -700,7 +698,7 @@ def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said
         ({"budget": "3B", "gated": "no"}, "gated is True or False, not 'no'"),
         ({"budget": "3B", "min_layers": 8}, "did you mean least_layers?"),
         ({"budget": "3B", "least_layers": 0}, "--least-layers '0' is out of range"),
-        ({"config": LLAMA, "layers": 8}, "--hf and --layers: .*beside it are --context"),
+        ({"hf": LLAMA, "layers": 8}, "--hf and --layers: .*beside it are --context"),
         ({"task": "hops", "hops": 16, "most_layers": 8}, "--most-layers is about a shape"),
         ({"budget": "22T", "width": 10**7, "loops": 2}, "no shape"),
         (
@@ -714,7 +712,7 @@ def test_a_net_stays_where_uneven_stages_are_legal_and_what_does_not_fit_is_said
             "--least-layers 30 and --most-layers 10 exclude each other",
         ),
         (
-            {"budget": "3B", "tensor": 8, "kv_ratio": 4, "head_width": 128},
+            {"budget": "3B", "tensor": 8, "gqa": 4, "head_width": 128},
             "steps of 4,096 .head width 128 x 4 query heads a key head x 8 devices.* demand 1. "
             "layers",
         ),

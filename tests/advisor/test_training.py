@@ -282,7 +282,7 @@ def test_a_shape_that_does_not_divide_says_what_that_costs() -> None:
     assert uneven.utilisation < even.utilisation
     # 8 key heads on 16 GPUs are repeated, 6 are not.
     assert "key heads" not in divides(net.with_(kv_heads=2), plan)
-    said = recommend(config=net, gpu="H100", gpus=64)
+    said = recommend(hf=net, gpu="H100", gpus=64)
     assert said.training.lost_over_8 == {"heads": 0.25, "key heads": 0.25}
     assert "plan-machine" in said.warning_codes
     assert divides(net.with_(layers=32, heads=16, kv_heads=8, head_width=144), plan) == {}
@@ -422,13 +422,13 @@ def test_efficiencies_are_of_trainings_that_compute_the_same_again(recompute: st
 
 def test_gpus_for_layers_that_are_not_counted_are_a_warning() -> None:
     rwkv = named("rwkv-7-1.5b").architecture
-    answer = recommend(config=rwkv, gpu="H100", zero=3)
+    answer = recommend(hf=rwkv, gpu="H100", zero=3)
     assert answer.training is None
     assert (
         "layers of RWKV-7 keep"
         in dict(zip(answer.warning_codes, answer.warnings, strict=True))["training-kinds"]
     )
-    assert "training-kinds" not in recommend(config=rwkv).warning_codes
+    assert "training-kinds" not in recommend(hf=rwkv).warning_codes
 
 
 def hand_counted(kind: str) -> tuple[str, int, int]:
@@ -486,7 +486,7 @@ def test_a_hybrid_is_trained_at_the_pace_of_plain_nets_and_said_so() -> None:
     run = next(run for run in training_runs() if run.net.mixed)
     assert count(run.net) == count(nano)
     assert 0.8 < (beside(run).seconds or 0) < 0.9
-    answer = recommend(config=nano, gpu="H100", gpus=64, tokens=1e12)
+    answer = recommend(hf=nano, gpu="H100", gpus=64, tokens=1e12)
     cost, text = answer.training, " ".join(words.as_text(answer).split())
     plain = recommend("3B", gpu="H100", gpus=64).training
     assert cost.efficiencies == plain.efficiencies
@@ -494,7 +494,7 @@ def test_a_hybrid_is_trained_at_the_pace_of_plain_nets_and_said_so() -> None:
     assert plain.nearest.name != run.name == cost.nearest.name
     assert "The pace is that of plain transformers." in text
     assert "15.6 s a step" in text
-    elsewhere = recommend(config=nano, gpu="A100", gpus=64)
+    elsewhere = recommend(hf=nano, gpu="A100", gpus=64)
     assert elsewhere.training.nearest is None
     assert "no published time of such a net on these GPUs" in " ".join(
         words.as_text(elsewhere).split()
@@ -549,6 +549,32 @@ def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:
     open_ended = recommend("3B", gpu="H100", gpus=64)
     assert (open_ended.training.over, open_ended.training.kept) == (None, None)
     assert "The budget counts" not in words.as_text(open_ended)
+    for more, of in (
+        ({}, "each parameter."),
+        ({"loops": 4}, "each pass through a parameter."),
+        ({"experts": 64, "active_experts": 4}, "each active parameter."),
+    ):
+        said = " ".join(words.as_text(recommend("3B", **asked, **more)).split())
+        assert f"The budget counts 6 operations for each token and {of} The time counts" in said
+
+
+def test_the_hours_and_the_context_of_a_training_say_which_they_are() -> None:
+    """Hours are those of the plan; without one, of 6 operations a parameter and token."""
+    spent = {"gpu": "H100", "gpus": 64, "tokens": 1e12}
+    planned = recommend("3B", **spent)
+    assert (planned.hours, planned.hours_by) == (planned.training.hours[1], "training")
+    mixed = recommend(hf=named("mamba-2.8b").architecture, **spent)
+    assert (mixed.training, mixed.hours_by) == (None, "operations")
+    peak = 64 * gpu("H100").flops * 0.4
+    assert mixed.hours == pytest.approx(mixed.training_flops / peak / 3600)
+    assert (recommend("3B").hours, recommend("3B").hours_by) == (None, None)
+    for context, least in ((2048, 2048), (4096, 4096), (32768, 4096)):
+        found = recommend("3B", **spent, context=context)
+        assert found.training.context == found.flops.context == least
+        said = " ".join(words.as_text(found).split())
+        assert (f"of 4,096 tokens, not at the full context of {context:,}" in said) == (
+            context > least
+        )
 
 
 def test_devices_that_change_the_heads_alone_are_named_among_the_changes() -> None:

@@ -64,15 +64,15 @@ POINTS = [LatencyPoint(layers, 2048, Fraction(layers, 2)) for layers in (12, 36)
 ASKED: dict[str, dict[str, Any]] = {
     "plain": {"budget": "3B"},
     "full": {"budget": "3B", "pipeline": 4, "gpu": "H100", "gpus": 64, "hours": 336}
-    | {"ff_factor": 8.0, "task": "hops", "hops": 5},
+    | {"ff": 8.0, "task": "hops", "hops": 5},
     "task": {"task": "hops", "hops": 5},
     "experts": {"budget": "30B", "experts": 64, "active_experts": 6, "shared_experts": 2},
-    "trained": {"config": Architecture(30, 2304, 18, 6144, 32000, kv_heads=6), "gpu": "B200"}
+    "trained": {"hf": Architecture(30, 2304, 18, 6144, 32000, kv_heads=6), "gpu": "B200"}
     | {"gpus": 64, "tensor": 4, "pipeline": 4, "microbatch": 64, "recompute": "none"},
     "timed": {"budget": "1B", "loops": 2, "latency": fit(POINTS)},
     "mixer": {"budget": "1B", "loops": 9, "mixer": "mamba2"},
-    "hybrid": {"config": published("jamba").architecture, "memory": 80e9},
-    "judged": {"config": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
+    "hybrid": {"hf": published("jamba").architecture, "memory": 80e9},
+    "judged": {"hf": Architecture(6, 4096, 32, 8192, 32000, name="mine"), "pipeline": 4},
 }
 
 
@@ -137,7 +137,7 @@ def test_the_evidence_for_the_rule_is_behind_why() -> None:
     assert "d^2 weights" not in short
     one = chosen.shape.architecture
     assert f"{counting.per_layer(one) / one.width**2:.3g} d^2 weights in a layer" in long
-    assert "A layer has" in " ".join(words.as_text(recommend("3B", ff_factor=8.0)).split())
+    assert "A layer has" in " ".join(words.as_text(recommend("3B", ff=8.0)).split())
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
     layers: int, width: int, said: str
 ) -> None:
     net = Architecture(layers, width, 16, 4096, 50304, kv_heads=4, name="mine", context=2048)
-    found = recommend(config=net)
+    found = recommend(hf=net)
     lines = words.as_text(found).splitlines()
     assert lines[1].startswith(f"Answer   {said}")
     short = " ".join(" ".join(lines).split())
@@ -306,7 +306,7 @@ def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
     assert "Apple" not in idle.question
     assert idle.limits == ("the Apple M4 Pro changes nothing: no net is trained on it here",)
     assert idle.shape == recommend("3B").shape
-    for more in ({}, {"hours": 336}, {"tokens": 3e11}, {"flops": 1e21}, {"milliseconds": 20.0}):
+    for more in ({}, {"hours": 336}, {"tokens": 3e11}, {"flops": 1e21}, {"ms_per_token": 20.0}):
         used = recommend("3B", gpu="H100", **more)
         assert "H100" in used.question
         assert not any("changes nothing" in said for said in used.limits)
@@ -432,7 +432,7 @@ def test_what_breaks_the_schema_is_seen(broken: dict[str, Any]) -> None:
         ({"budget": "3B", "multiple": 1024}, "step", "coarse-widths", "extrapolated"),
         ({"budget": "10M", "vocabulary": 256}, "rule", "rest-of-size", "contradicted"),
         (
-            {"config": Architecture(6, 4096, 32, 8192, 32000)},
+            {"hf": Architecture(6, 4096, 32, 8192, 32000)},
             "given",
             "configuration",
             "contradicted",

@@ -127,18 +127,42 @@ def test_a_floor_is_rounded_up_as_in_an_answer(capsys: pytest.CaptureFixture[str
     assert threshold_layers(12 * volume) == 9
 
 
-def test_what_is_unusual_stands_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_unusual_stands_in_its_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain, "columns", lambda: 1000)
     text = shown(capsys, "T5-Large", "ALBERT-base", "DeepSeek-V2-Lite", "Mixtral-8x7B")
-    rows: dict[str, str] = {}
-    for line in text.splitlines():  # of all groups of columns
-        label, _, cells = line.partition("  ")
-        rows[label] = rows.get(label, "") + cells
+    rows = dict(line.partition("  ")[::2] for line in text.splitlines())
     assert "24 + 24" in rows["layers L"]
     assert "12, 1 stored" in rows["layers L"]
     assert "6 + 2 of 64, 1408 wide" in rows["experts"]
     assert "2 of 8, 14336 wide" in rows["experts"]
     assert "latent" in rows["key heads"]
     assert "12.9B" in rows["active"]
+
+
+@pytest.mark.parametrize(("width", "nets"), [(80, 2), (80, 3), (80, 4), (80, 6), (40, 2), (40, 3)])
+def test_nets_stand_in_one_table_or_each_in_a_row_of_every_table(
+    width: int, nets: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a table the first column is read: the quantities, or the nets; of a table too wide to
+    print, what they are."""
+    names = ["GPT-2 small", "Llama-3-8B", "Qwen3-8B", "GPT-Neo-2.7B", "Llama-2-7B", "Pythia-410M"]
+    monkeypatch.setattr(plain, "columns", lambda: 1000)
+    whole = shown(capsys, *names[:nets])
+    quantities = [line.partition("  ")[0] for line in whole.splitlines() if "  " in line.strip()]
+    monkeypatch.setattr(plain, "columns", lambda: width)
+    tables = shown(capsys, *names[:nets]).split("\nFLOPs:")[0].split("\n\n")
+    lines = [line for table in tables for line in table.splitlines()]
+    first = " ".join(" ".join(line.split("  ")[0] for line in lines).split())
+    if len(tables) == 1 and nets <= (4 if width == 80 else 2):
+        assert all(first.count(what) >= 1 for what in quantities[1:])
+        assert sum(line.startswith("layers L ") for line in lines) == 1
+    else:
+        assert nets > (4 if width == 80 else 2)
+        for table in tables:
+            rows = [line.split("  ")[0] for line in table.splitlines()]
+            assert [row for row in rows if row in names] == names[:nets]
 
 
 @pytest.mark.parametrize("width", [80, 40])

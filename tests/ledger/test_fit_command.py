@@ -45,7 +45,7 @@ def losses(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_what_is_no_file_is_refused_in_python() -> None:
     nothing: Any = None
-    with pytest.raises(UsageError, match=r"'None' is no file; .*; try fit\("):
+    with pytest.raises(UsageError, match=r"'None' is no table of losses; .*; try fit\("):
         fit(nothing)
 
 
@@ -157,13 +157,13 @@ def test_at_equal_hours_the_best_depth_is_another_and_the_next_net_is_named(
     # The advisor says the same of its own net.
     answer = depthlaw("depth 1B --losses", path)
     assert "your losses ask for" in " ".join(answer.out.split())
-    own = depthlaw("depth 1B --json --losses", path).data["losses"]
+    own = depthlaw("depth 1B --json --losses", path).data["answer"]["losses"]
     (law,) = (law for law in own["laws"] if law["form"] == "power")
     assert law["layers"][1] == pytest.approx((own["parameters"] / 12 / 400) ** (1 / 3), rel=0.1)
     assert "none is asked for" in refused("depth --task hops --hops 3 --losses", path)
     # How sure opens with it, and what would change the answer no longer asks for losses.
     (without, _), (screen, own) = (
-        (found["answer"]["screen"], found["losses"])
+        (found["answer"]["screen"], found["answer"]["losses"])
         for found in (depthlaw("depth 3B --json", *more).data for more in ((), ("--losses", path)))
     )
     assert [each["code"] for each in without].count("measure") == 1
@@ -178,7 +178,7 @@ def test_at_equal_hours_the_best_depth_is_another_and_the_next_net_is_named(
     timed = tmp_path / "timed.csv"
     timed.write_text("\n".join(lines[:1] + lines[3::3]) + "\n", encoding="utf-8")
     assert "no three depths have equal parameters and tokens" in refused("fit", timed)
-    own = depthlaw("depth 60M --json --losses", timed).data["losses"]
+    own = depthlaw("depth 60M --json --losses", timed).data["answer"]["losses"]
     assert own["budget"] == "hours"
     (law,) = (law for law in own["laws"] if law["form"] == "power")
     clocked = (own["parameters"] / 12 / 400) ** (1 / 3) * math.exp(-0.5)
