@@ -59,6 +59,13 @@ class LoopWorth(NamedTuple):
     published: tuple[PublishedLoop, ...]
     exact: tuple[tuple[str, str, str], ...]  # tasks of the atlas in loops: key, depth, verdict
 
+    @property
+    def others(self) -> tuple[PublishedLoop, ...]:
+        """Loops beside plain nets that other sources than the law's call equal, sizes counted
+        alike."""
+        known = {value.source for value in self.values}
+        return tuple(p for p in self.published if p.exponent and p.source not in known)
+
 
 def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
     """What the loops of a net are worth, by what was published by a year.
