@@ -88,7 +88,7 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
         for law in rows("loop_laws", known_by)
     )
     sources = {value.source for value in values}
-    published = tuple(map(_published, rows("loops", known_by))) if values else ()
+    published = published_loops(known_by) if values else ()
     return LoopWorth(
         passes,
         a.own_layers,
@@ -103,6 +103,11 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
             if "loops" in row.class_.unit
         ),
     )
+
+
+def published_loops(known_by: int | None = None) -> tuple[PublishedLoop, ...]:
+    """Every looped net of loops.csv by a year, with what the law says of it."""
+    return tuple(map(_published, rows("loops", known_by)))
 
 
 def implied_exponent(row: dict[str, str]) -> float | None:
