@@ -714,9 +714,8 @@ def _warnings(d: Decision) -> Iterator[Coded]:
         yield _coded("warning.loop-worth", worth=worth, usual=worth.values[0])
         several, usual = worth.sources > 1, worth.values[0]
         other = next(iter(worth.others), None)
-        fits = other and f"{other.exponent:.2f}"
-        known = {"several": several, "usual": usual, "other": other, "fits": fits}
-        yield _coded("warning.loop-source", worth=worth, **known)
+        beside: dict[str, Any] = {"other": other, "fits": other and f"{other.exponent:.2f}"}
+        yield _coded("warning.loop-source", worth=worth, several=several, usual=usual, **beside)
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
     yield from _untrainable(d)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sympy import Integer, Rational, exp
 
 from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
@@ -25,7 +26,6 @@ from .norm_growth import IN_NETS
 from .updates import ADAM_RATE, SGD_RATE
 
 if TYPE_CHECKING:
-    import numpy as np
     from torch import Tensor
 
     from ..nets.net import Factors
@@ -38,8 +38,7 @@ loop_change = quantity(
 )
 # Of a hidden layer's inner width, in widths.
 _INNER = 4
-# Weights that DeepNorm multiplies by beta.
-_SCALED = ("value", "output", "mlp_in", "mlp_out")
+_RATES = {"sgd": SGD_RATE, "adam": ADAM_RATE}
 
 
 def ends(
@@ -159,55 +158,29 @@ def looped_post_norm_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _post_scaled(case, seed, device)
 
 
-def step_changes(
-    case: Case, seed: int, device: str = "cpu", *, power: float = 2.0
-) -> list[np.ndarray]:
-    """How far one step in all matrices of blocks moves the last hidden states of post-norm nets
-    with 1, 2, 4, ... passes up to the case's, shape (replicas,) each.
+def step_exponents(case: Case, seed: int, device: str = "cpu", *, power: int = 2) -> Sample:
+    """Exponents of the number of passes, from 1 to the case's by doublings, in what one step in all
+    matrices of blocks changes in the last hidden states of post-norm nets.
 
     Scales are DeepNorm's of L R^power layers, without biases. Nets of all passes see one batch.
     """
     import torch
 
     from ..nets.initialisations import initialised
-    from ..nets.net import Factors, Net
+    from ..nets.net import Net
     from .parametrisations import RULES, SHAPE, changes, drawn_batch
 
-    rng, found = case.rng(seed), []
-    batch = drawn_batch(case.replicas, rng, device)
-    for loops in doublings(1, case.loops):
-        layers = case.own_layers * loops**power
-        shape = replace(
-            SHAPE,
-            width=case.width,
-            mlp=2 * case.width,
-            depth=case.own_layers,
-            loops=loops,
-            norm="post",
-            activation="relu",
-            biases=False,
-            factors=(Factors(skip=(2 * layers) ** 0.25),) * (2 * case.own_layers),
-        )
-        stds, beta = initialised("xavier", shape)[1], (8 * layers) ** -0.25
-        scaled = {name: beta * getattr(stds, name) for name in _SCALED}
-        net = Net(
-            shape,
-            std=stds._replace(**scaled),
-            replicas=case.replicas,
-            rng=rng,
-            dtype=torch.float64,
-            device=device,
-        )
+    rng, found, passes = case.rng(seed), list[np.ndarray](), doublings(1, case.loops)
+    rate, batch = _RATES[case.optimiser], drawn_batch(case.replicas, rng, device)
+    sizes = {"width": case.width, "mlp": 2 * case.width, "depth": case.own_layers}
+    plain = replace(SHAPE, **sizes, activation="relu", biases=False)
+    for loops in passes:
+        scaled, std = initialised("deepnorm", replace(plain, loops=loops**power))
+        shape, n, kind = replace(scaled, loops=loops), case.replicas, torch.float64
+        net = Net(shape, std=std, replicas=n, rng=rng, dtype=kind, device=device)
         one_step = partial(changes, RULES["standard"], net, batch, steps=1, moved="blocks")
-        rate = ADAM_RATE if case.optimiser == "adam" else SGD_RATE
         found.append(one_step(optimiser=case.optimiser, rate=rate)["hidden"])
-    return found
-
-
-def _step_exponents(case: Case, seed: int, device: str = "cpu", *, power: float = 2.0) -> Sample:
-    return sample(
-        exponents(doublings(1, case.loops), step_changes(case, seed, device, power=power))
-    )
+    return sample(exponents(passes, found))
 
 
 _STEPS = Case.grid(width=32, own_layers=2, loops=8, replicas=32, optimiser=("sgd", "adam"))
@@ -223,7 +196,7 @@ _STEPS = Case.grid(width=32, own_layers=2, loops=8, replicas=32, optimiser=("sgd
     control=Control(
         _STEPS[1],
         "DeepNorm at the R L layers passed: Adam's step grows as the root of R, SGD's as R",
-        measured=partial(_step_exponents, power=1.0),
+        measured=partial(step_exponents, power=1),
     ),
     supports="signal_propagation/looped_stream",
     post_hoc=_LOOKED,
@@ -243,4 +216,4 @@ def looped_deepnorm_update(case: Case, seed: int, device: str = "cpu") -> Sample
     $R L$ in place of $L R^2$ SGD's change grows as $R$. The net is that of
     deepnorm_update_exponents.
     """
-    return _step_exponents(case, seed, device)
+    return step_exponents(case, seed, device)
