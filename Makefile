@@ -206,7 +206,8 @@ endif
 # A test compares them with what the commands print.
 transcripts: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.publish.site.transcripts \
-		README.md docs/depth.md docs/loss-surfaces.md docs/what-counts-as-a-layer.md
+		README.md docs/depth.md docs/loss-surfaces.md docs/what-counts-as-a-layer.md \
+		docs/how-to/loop-mix-or-grow.md
 	$(BIN)/python benchmarks/latency_limits.py docs/depth.md
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds

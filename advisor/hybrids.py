@@ -81,6 +81,7 @@ def hybrid_advice(a: Architecture, mixer: str, known_by: int | None = None) -> H
         tuple(
             HybridReason(row["code"], row["source"], row["wording"])
             for row in reasons
-            if known_by is None or int(row["year"]) <= known_by
+            if row["of"] in ("", known["class"])
+            and (known_by is None or int(row["year"]) <= known_by)
         ),
     )

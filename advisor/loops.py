@@ -59,6 +59,13 @@ class LoopWorth(NamedTuple):
     published: tuple[PublishedLoop, ...]
     exact: tuple[tuple[str, str, str], ...]  # tasks of the atlas in loops: key, depth, verdict
 
+    @property
+    def others(self) -> tuple[PublishedLoop, ...]:
+        """Loops beside plain nets that other sources than the law's call equal, sizes counted
+        alike."""
+        known = {value.source for value in self.values}
+        return tuple(p for p in self.published if p.exponent and p.source not in known)
+
 
 def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
     """What the loops of a net are worth, by what was published by a year.
@@ -81,7 +88,7 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
         for law in rows("loop_laws", known_by)
     )
     sources = {value.source for value in values}
-    published = tuple(map(_published, rows("loops", known_by))) if values else ()
+    published = published_loops(known_by) if values else ()
     return LoopWorth(
         passes,
         a.own_layers,
@@ -96,6 +103,11 @@ def worth_of(a: Architecture, known_by: int | None = None) -> LoopWorth:
             if "loops" in row.class_.unit
         ),
     )
+
+
+def published_loops(known_by: int | None = None) -> tuple[PublishedLoop, ...]:
+    """Every looped net of loops.csv by a year, with what the law says of it."""
+    return tuple(map(_published, rows("loops", known_by)))
 
 
 def implied_exponent(row: dict[str, str]) -> float | None:

@@ -777,7 +777,9 @@ def _warnings(d: Decision) -> Iterator[Coded]:
     if (worth := _loops(d)) and worth.values:
         yield _coded("warning.loop-worth", worth=worth, usual=worth.values[0])
         several, usual = worth.sources > 1, worth.values[0]
-        yield _coded("warning.loop-source", worth=worth, several=several, usual=usual)
+        other = next(iter(worth.others), None)
+        beside: dict[str, Any] = {"other": other, "fits": other and f"{other.exponent:.2f}"}
+        yield _coded("warning.loop-source", worth=worth, several=several, usual=usual, **beside)
     if a.kind != "decoder":
         yield _coded("warning.kind", kind=a.kind)
     yield from _untrainable(d.net, d.case.resolved)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from depthlaw.advisor import atlas, words
+from depthlaw.advisor import atlas, initialisation_advice, words
 from depthlaw.advisor.answer import as_json
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.grids import NetKind
@@ -44,11 +44,32 @@ def test_the_law_meets_its_own_example_and_says_of_no_other_net_what_is_not_publ
     assert own.parameters == pytest.approx(own.equal, rel=0.015)
     assert own.exponent == pytest.approx(0.46, abs=0.015)
     assert any(p.parameters is None and p.exponent is None for p in others)
-    assert {p.name for p in others if p.extrapolated} == {"Huginn-3.5B"}
+    assert {p.name for p in others if p.extrapolated} == {"Huginn-3.5B", "looped-fineweb-10m"}
     assert all(p.source and p.wording for p in others)
     # Sizes of other counts than the parts name no exponent.
     whole = {p.name: p.exponent for p in others if p.with_embeddings}
     assert whole == {"Ouro-1.4B": None, "Ouro-2.6B": None}
+
+
+def test_another_loop_beside_an_equal_net_is_counted_from_its_shapes() -> None:
+    """Parcae: totals with embeddings of tokens and of values are the sizes that are printed."""
+    worth = recommend("1B", loops=4).loops
+    assert worth is not None
+    (parcae,) = worth.others
+    rows = (row for row in initialisation_advice.rows("loops") if row["name"] == parcae.name)
+    (row,) = rows
+    own, plain, vocabulary = (18, 1280), (24, 1536), 32768
+    for (layers, width), size, printed in (
+        (own, float(row["once"]) + float(row["recurrent"]), 770e6),
+        (plain, float(row["equal"]), 1.3e9),
+    ):
+        assert size == 12 * layers * width**2
+        assert size + vocabulary * width * (1 + layers // 2) == pytest.approx(printed, rel=0.03)
+    # Truncated gradients are worth less by the law, and this net more: by a third of its size.
+    assert parcae.exponent == pytest.approx(0.637, abs=0.001)
+    assert parcae.parameters == pytest.approx(0.73 * plain[0] * 12 * plain[1] ** 2, rel=0.01)
+    said = words.as_text(recommend("1B", loops=4)).replace("\n         ", " ")
+    assert "By benchmarks, Parcae-770M fits R^0.64 instead" in said
 
 
 def test_the_exponent_implied_is_that_of_the_law_for_its_own_size() -> None:
@@ -93,7 +114,12 @@ def test_attention_layers_of_a_hybrid_keep_the_ratios_of_the_grid(size: str) -> 
     assert {b - a for a, b in zip(h.places, h.places[1:], strict=False)} == {4}
     assert h.extrapolated == (size == "7B")
     assert not h.atlas_class or h.atlas_class in atlas.classes()
-    assert {reason.code for reason in h.reasons} >= {"recall", "place", "counts"}
+    codes = {reason.code for reason in h.reasons}
+    assert codes >= {"recall", "alternation", "scratchpad", "place", "counts"}
+    # Floating or whole numbers decide what diagonal layers compute, and no others are known.
+    other = recommend(size, mixer="mamba2").hybrid
+    assert other is not None
+    assert {reason.code for reason in other.reasons} ^ codes == {"arithmetic", "scratchpad"}
     assert answer.shape == recommend(size).shape
     # What is known is known of other nets, and the first screen says so.
     unlike = {(said.slot, said.code) for said in answer.screen} - {

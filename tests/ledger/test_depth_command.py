@@ -385,6 +385,7 @@ def in_this_process(command: list[str], cwd: Path, **_: Any) -> SimpleNamespace:
         ("docs/depth.md", 3),
         ("docs/loss-surfaces.md", 1),
         ("docs/what-counts-as-a-layer.md", 1),
+        ("docs/how-to/loop-mix-or-grow.md", 2),
     ],
 )
 def test_transcripts_are_what_the_commands_print(

@@ -1,11 +1,17 @@
-"""The tables of docs/depth-evidence.md: rules of depth scored by published grids."""
+"""The tables of docs/depth-evidence.md, rules of depth scored by published grids, and those of
+docs/how-to/loop-mix-or-grow.md, what was published of loops, hybrids and growing nets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.base.quantities import size
 from depthlaw.advisor.grids import Grid, grids, rows
+from depthlaw.advisor.hybrids import hybrid_advice
+from depthlaw.advisor.initialisation_advice import rows as rows_of
+from depthlaw.advisor.loops import published_loops
 from depthlaw.advisor.rule_scores import (
     Comparison,
     Pool,
@@ -17,6 +23,7 @@ from depthlaw.advisor.rule_scores import (
     table,
     uses,
 )
+from depthlaw.advisor.words import say
 
 from ..appendix.typesetting import md, pipe_table
 
@@ -222,6 +229,47 @@ def _uses() -> str:
     )
 
 
+def _loops() -> str:
+    return _table(
+        "net | passes: | tokens: | the law says: | its source: | as if | note | source | mark",
+        (
+            (
+                p.name,
+                str(p.loops),
+                *("" if n is None else size(n) for n in (p.tokens, p.parameters, p.equal)),
+                f"R^{p.exponent:.2f}, by {p.by}" if p.exponent else "",
+                *(p.note, p.source, p.wording),
+            )
+            for p in published_loops()
+        ),
+    )
+
+
+def _hybrids() -> str:
+    known = hybrid_advice(Architecture(24, 2048, 16, 8192, 32000), "gated-deltanet")
+    lines = (row for row in rows_of("hybrids") if row["code"] not in ("ratio", "counts"))
+    return _table(
+        "what is known | theory's class of the mixer | source | mark",
+        (
+            (
+                say(f"hybrid.{row['code']}", h=known),
+                row["of"] or "any",
+                row["source"],
+                row["wording"],
+            )
+            for row in lines
+        ),
+    )
+
+
+def _growth() -> str:
+    lines = (row for row in rows_of("advice") if row["situation"].startswith("grow"))
+    return _table(
+        "what | says | conditions | source | mark",
+        ([row[name] for name in ("what", "says", "holds", "source", "wording")] for row in lines),
+    )
+
+
 _PARTS: dict[str, Callable[[], str]] = {
     "scores": _scores,
     "sources": _sources,
@@ -234,6 +282,9 @@ _PARTS: dict[str, Callable[[], str]] = {
     "projections": _projections,
     "foresight": _foresight,
     "uses": _uses,
+    "loops": _loops,
+    "hybrids": _hybrids,
+    "growth": _growth,
 }
 
 
