@@ -18,7 +18,6 @@ from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as q
 from depthlaw.advisor.recommendation import answer_to
 
 from ..functions.nets import with_net
-from ..functions.recommend import with_own_losses
 from ..functions.sweep import Sweep, sweep as sizes_swept
 from . import plain
 
@@ -68,6 +67,8 @@ def depth(**given: Any) -> int:
             "depthlaw depth 3B --recipe"
         )
     if given["losses"] is not None:
+        from ..functions.recommend import with_own_losses
+
         answer = with_own_losses(answer, given["losses"])
     if given["config"] is not None:
         if answer is None or answer.shape is None:
