@@ -563,7 +563,7 @@ def test_the_hours_and_the_context_of_a_training_say_which_they_are() -> None:
     spent = {"gpu": "H100", "gpus": 64, "tokens": 1e12}
     planned = recommend("3B", **spent)
     assert (planned.hours, planned.hours_by) == (planned.training.hours[1], "training")
-    mixed = recommend(hf=named("mamba-2.8b").architecture, **spent)
+    mixed = recommend(hf=named("rwkv-7-1.5b").architecture, **spent)
     assert (mixed.training, mixed.hours_by) == (None, "operations")
     peak = 64 * gpu("H100").flops * 0.4
     assert mixed.hours == pytest.approx(mixed.training_flops / peak / 3600)
