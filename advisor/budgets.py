@@ -259,9 +259,10 @@ def resolve(budget: Budget, constraints: Constraints, net: Architecture | None =
                     if budget.epochs == 1
                     else f"{budget.epochs:,} x {size(tokens / budget.epochs)} = "
                 )
+                taken = "token takes" if tokens == 1 else "tokens take"
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(
-                    f"{again}{size(tokens)} tokens take {needed:.3g} FLOPs{rest}: 6 for each token "
+                    f"{again}{size(tokens)} {taken} {needed:.3g} FLOPs{rest}: 6 for each token "
                     f"and each of {counted}"
                 )
         each = None if tokens is None else tokens / active

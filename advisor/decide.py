@@ -20,7 +20,7 @@ from .base.quantities import UsageError, plural, size
 from .budgets import Budget, Resolved, resolve
 from .claim_verdicts import about, verdict
 from .counting import count
-from .grids import STANDARD, NetKind, OtherRange, other_ranges
+from .grids import STANDARD, NetKind, OtherRange, other_ranges, tokens_covered
 from .latency import REACH
 from .models import Model, models_near
 from .question import BY_FIELD, SPLIT, USED, flag, typed
@@ -63,7 +63,7 @@ from .shapes import (
 from .trades import Layers, Trade, layers_of, trade
 
 # What the number of a law does not repeat of its rule.
-_OF_RULE_ALONE = {"law", "applies", "read_off", "error", "compared", "followed"}
+_OF_RULE_ALONE = {"law", "applies", "read_off", "error", "followed"} | {"compared", "compared_note"}
 # How far from the budget a model may be whose depth is shown.
 NEAR = 2
 # d / L at which the layers' share of a size is counted; embeddings of narrower nets take less.
@@ -100,8 +100,12 @@ class Case:
 
     @property
     def each(self) -> float | None:
-        """Training tokens for each parameter that a token uses, where they follow."""
-        return self.resolved.each
+        """Training tokens for each parameter that a token uses, at which losses are read. None
+        where they do not follow, and where comparisons of no size had so few: depth and range are
+        then what they are without tokens."""
+        each, covered = self.resolved.each, tokens_covered(None, self.known_by)
+        reached = each is not None and covered is not None and each >= covered.least
+        return each if reached else None
 
     @property
     def kind(self) -> NetKind:
@@ -359,6 +363,15 @@ class Decision:
     advised: Architecture | None = None
     instead: Architecture | None = None
     instead_reason: Reason | None = None
+    far: bool = False  # no losses lie within a factor of 100 of its size: then it has no range
+
+    @property
+    def likely(self) -> bool:
+        """Whether its range is carried over from nets of other sizes, or from trainings on other
+        tokens: what is said of it is then no observation."""
+        t, within = self.data, self.within
+        moved = t is not None and (t.again or t.place in ("below", "above"))
+        return moved or (within is not None and within.extrapolated)
 
 
 def decide(budget: Budget, c: Constraints, known_by: int | None) -> Decision:
@@ -412,17 +425,18 @@ def _moved(case: Case, a: Architecture, ladder: Ladder) -> Reason | None:
     target, c = case.resolved.target, case.constraints
     budget = ladder.budget_depth(target.value)
     demands = tuple(n for n in (*DIVIDING, *EMBEDDING) if n in demands_of(c))
-    if a.layers == budget:
-        named = tuple(n for n in demands if n in EMBEDDING)
-        usual = without(c, *named)
-        free = ladder_for(usual, target.of, case.known_by, case.each).budget_depth(target.value)
-        if free == budget:
-            return None
+    alone = tuple(n for n in demands if (o := case.choice(n)) and o.layers == budget)
+    named = tuple(n for n in demands if n in EMBEDDING)
+    usual = without(c, *named)
+    free = ladder_for(usual, target.of, case.known_by, case.each).budget_depth(target.value)
+    # A vocabulary that leaves too little is the reason too why no depth near has the exact size.
+    if free != budget and (a.layers == budget or not alone):
         against, code = nearest(target, template(target, usual), free), "rest-of-size"
+    elif a.layers == budget:
+        return None
     else:
-        alone = (n for n in demands if (o := case.choice(n)) and o.layers == budget)
         against, code = nearest(target, template(target, c), budget), "exact-size"
-        named = tuple(alone) or demands
+        named = alone or demands
     return against and Reason("step", code, named, against=_shape(against.architecture))
 
 
@@ -580,8 +594,8 @@ def _refuse(case: Case) -> NoReturn:
 def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decision:
     """What stands beside a decided net."""
     within, b, year = case.interval(a), case.resolved.budget, case.known_by
-    seen = case.seen(a)
-    depth = a.layers if case.near_rule(a) else seen.depth(case.chosen)
+    seen, far = case.seen(a), within is not None and within.far(layers_of(a).parameters)
+    within = None if far else within
     near = models_near(layers_of(a).parameters, NEAR, year)
     nearby = sorted(near, key=lambda m: abs(math.log(m.parameters / layers_of(a).parameters)))
     return Decision(
@@ -594,13 +608,14 @@ def _decision(case: Case, a: Architecture, reason: Reason, **more: Any) -> Decis
         tuple(_neighbours(case, a)),
         tuple(nearby),
         tuple(sorted(_laws(case, a), key=lambda law: law.depth)),
-        regimes.tokens(seen, case.each, b.epochs, year),
-        None if case.shares else regimes.second(seen, case.kind, case.each, year),
-        regimes.beyond(seen, depth, recipes(nearby), year),
+        regimes.tokens(seen, case.resolved.each, b.epochs, year),
+        None if case.shares else regimes.second(seen, case.kind, case.resolved.each, year),
+        regimes.beyond(seen, best_rule(case.kind, year), recipes(nearby), year),
         regimes.phone(seen, b, year),
         _fast(case, a, reason),
         _alike(case, seen) if reason.kind == "rule" else {},
         _others_within(case, seen),
+        far=far,
         **more,
     )
 
@@ -629,7 +644,7 @@ def _alike(case: Case, seen: Layers) -> dict[str, int]:
     made = table(known_by=case.known_by).choice
     if made is None or case.kind != NetKind(norm=case.kind.norm):
         return {}
-    depths = {r.name: max(1, round(seen.depth(r))) for r in made.alike if r != made.rule}
+    depths = {r.name: max(1, round(seen.depth(r))) for r in made.untold}
     return dict(sorted(depths.items(), key=lambda pair: pair[1]))
 
 
@@ -806,6 +821,7 @@ def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -
     c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
     case = Case(resolved, c, known_by, a)
     within, seen = None if case.shares else case.interval(a), layers_of(a)
+    within = None if within and within.far(seen.parameters) else within
     reason, wanted = Reason("rule", "rule"), seen.depth(case.chosen)
     if c.latency_matters and within is not None:
         wanted, bound = shallow_depth(*seen[:2], case.kind, case.known_by, case.each)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .budgets import Budget
     from .grids import NetKind
     from .models import Model
+    from .rules import Rule
     from .trades import Layers
 
 # Whose nets were made for phones, in grids.csv.
@@ -74,6 +75,11 @@ class Tokens(NamedTuple):
         return "below" if self.each < self.covered.least else "above"
 
     @property
+    def reached(self) -> bool:
+        """Whether grids of some size have so few."""
+        return self.fewest is not None and self.each >= self.fewest
+
+    @property
     def again(self) -> bool:
         """Whether each is seen several times."""
         return self.epochs > 1
@@ -82,7 +88,7 @@ class Tokens(NamedTuple):
     def repeated(self) -> bool:
         """Whether what is known of repeated data concerns them: they are seen again, or are so few
         that no grid went as low."""
-        return self.again or (self.fewest is not None and self.each < self.fewest)
+        return self.again or (self.fewest is not None and not self.reached)
 
 
 def tokens(seen: Layers, each: float | None, epochs: int, known_by: int | None) -> Tokens | None:
@@ -151,13 +157,13 @@ class Beyond(NamedTuple):
 
 
 def beyond(
-    seen: Layers, layers: float, recipes: Iterable[Model], known_by: int | None
+    seen: Layers, followed: Rule, recipes: Iterable[Model], known_by: int | None
 ) -> Beyond | None:
     """Practice and rule for the size of a net; None where a grid has nets so large, or fewer than
     two shapes are published.
 
     Args:
-        layers: that the rule gives.
+        followed: the rule as published, wherever what is built has fewer layers.
         recipes: published models of about the size, each shape once.
     """
     depths = sorted(m.layers for m in recipes)
@@ -167,7 +173,7 @@ def beyond(
         return None
     low, _, high = quantiles(depths, n=4, method="inclusive")
     measured = sizes_compared(known)[1]
-    return Beyond(round(low), round(high), len(depths), round(layers), measured)
+    return Beyond(round(low), round(high), len(depths), round(seen.depth(followed)), measured)
 
 
 # --- phones ---------------------------------------------------------------------------------------

@@ -47,6 +47,9 @@ Pool = Literal["followed", "published", "held", "standard", "family", "both", "a
 TOLERANCE = 0.01
 # Losses that differ by less are not told apart: no source tells them (answer.percents).
 UNTOLD = 0.001
+# How many times as large as the largest compared net, or as small as the smallest, one may be whose
+# range is still given.
+CARRIED = 100
 # The level of the exact test that tells two rules apart.
 LEVEL = 0.05
 
@@ -143,6 +146,17 @@ class Interval:
             f"{'+' if self.ended else ''} layer{'s' if self.high > 1 else ''}"
         )
 
+    def far(self, parameters: float) -> bool:
+        """Whether it is carried too far to say that a depth loses: no losses lie within a factor of
+        100 of so many parameters without embeddings.
+
+        >>> interval(1.7e11, 12).far(1.7e11), interval(1.8e11, 12).far(1.8e11)
+        (False, True)
+        """
+        if self.sizes is None or self.side not in ("above", "below"):
+            return False
+        return not self.sizes[0] / CARRIED <= parameters <= self.sizes[1] * CARRIED
+
     def place(
         self, layers: int
     ) -> Literal[
@@ -221,6 +235,7 @@ class Choice:
     rule: Rule
     best: Rule  # of the least mean regret
     alike: tuple[Rule, ...]  # that the sources do not tell from the best, with it; oldest first
+    untold: tuple[Rule, ...]  # that they do not tell from the rule that is followed, without it
 
     @property
     def kept(self) -> bool:
@@ -238,8 +253,10 @@ def choice(candidates: Iterable[Scores], without: str | None = None) -> Choice:
     if not scored:
         raise ValueError("no rule is eligible")
     best = min(scored, key=lambda s: s.cost(without))
-    alike = tuple(s.rule for s in scored if s is best or not gain(best, s, without).told)
-    return Choice(next((r for r in alike if r.followed), alike[0]), best.rule, alike)
+    alike = tuple(s for s in scored if s is best or not gain(best, s, without).told)
+    chosen = next((s for s in alike if s.rule.followed), alike[0])
+    untold = (s.rule for s in scored if s is not chosen and not gain(chosen, s, without).told)
+    return Choice(chosen.rule, best.rule, tuple(s.rule for s in alike), tuple(untold))
 
 
 @dataclass(frozen=True)
@@ -437,6 +454,7 @@ def leaning(
     if not largest:
         return rule
     least = rule.law(12 * largest[0].volume)
+    widest = min(grid.within(math.inf)[1][0] for grid in largest)
 
     def law(size: float) -> float:
         depth, volume = rule.law(size), size / 12
@@ -449,7 +467,9 @@ def leaning(
             if regret is None or regret > TOLERANCE:
                 return depth
             ends.append(grid.within(min(regret + UNTOLD, TOLERANCE))[1][0])
-        return min(depth, max(laws.aspect_depth(size, max(ratio, min(ends))), least))
+        shallowest = math.ceil(laws.aspect_depth(size, widest))  # no wider net was trained
+        fewest = laws.aspect_depth(size, max(ratio, min(ends)))
+        return min(depth, max(fewest, shallowest, least))
 
     return replace(rule, law=law)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from . import laws
 from .grids import STANDARD, NetKind, best_ratios, grids, least_ratio
@@ -37,8 +37,12 @@ Meaning = Literal[
 # Meanings that name a depth to build: no bound; neither the best of the trained shapes nor what is
 # built, which do not grow with the budget and restate the nets that grids are about.
 _NAMED = ("optimum", "default", "fit")
+# How it is known that a source compared depths at an equal budget: what it found was read there,
+# read elsewhere, or is recalled; "stated": the source says so, and the losses were not read.
+Compared = Literal["printed", "reported", "recalled", "stated", "none"]
 # What a row of rules.csv says in words.
 _TEXTS = ("key", "name", "meaning", "source", "wording", "remark", "read_off", "compared")
+_TEXTS += ("compared_note",)
 # Ratios d / L of the family from which the recommendation may be chosen as well: half octaves.
 FAMILY = tuple(8 * 2 ** (k / 2) for k in range(11))
 
@@ -61,7 +65,8 @@ class Rule:
     remark: str = ""
     read_off: str = ""  # the source of grids.csv that it describes, by which it is not scored
     error: Callable[[float], float] | None = None  # standard error of the depth
-    compared: str = ""  # the depths that its source compared at an equal budget, and how known
+    compared: Compared = "none"  # how it is known that its source compared depths at one budget,
+    compared_note: str = ""  # and which depths
     followed: str = ""  # the decision by which the advisor follows it
 
     def depth(self, parameters: float, per_layer: float = 12.0) -> float:
@@ -103,7 +108,7 @@ class Rule:
 PREDICATES: dict[str, Callable[[Rule], bool]] = {
     "names a depth to build": lambda r: r.meaning in _NAMED,
     "for plain residuals": lambda r: r.applies.residual == "plain",
-    "compared depths at an equal budget": lambda r: bool(r.compared),
+    "compared depths at an equal budget": lambda r: r.compared != "none",
 }
 
 
@@ -187,6 +192,8 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         made |= {"year": int(row["year"]), "claim": row["claim"] or None}
         made |= {"domain": tuple(sizes) or domains.get(key)}
         made |= {"error": errors.get(key), "followed": row["followed"]}
+        if row["compared"] not in get_args(Compared):
+            raise ValueError(f"rules.csv, {key}: compared is {row['compared']!r}")
         published.append(Rule(law=depths[key], applies=applies, **made))
     known = [r for r in published if known_by is None or r.year <= known_by]
     return tuple(sorted(known, key=lambda r: r.year))

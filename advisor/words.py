@@ -39,8 +39,10 @@ from .practice import unbuilt
 from .question import BY_FIELD, flag, typed
 from .regimes import facts
 from .rule_scores import (
+    CARRIED,
     LEVEL,
     UNTOLD,
+    Contradiction,
     Interval,
     best_rule,
     contradicting,
@@ -83,11 +85,16 @@ _NAMED = 3
 _WORDINGS = {"seen": "printed", "seen (secondary)": "reported"}
 # A grid that loses more by the depth of the rule is worth a doubt.
 _AT_STAKE = 0.005
+# A rule that has so many times the layers of the recommended net is named on the first screen.
+_FEWER = 1.25
 # So far from the laws' 12 d^2 weights of a layer is a warning where it was demanded, and no
 # rounding; what it is, `--why` always says.
 _FAR_FROM_12 = 0.25
 # Differences of losses that are not told apart, in percent.
 _UNTOLD = 100 * UNTOLD
+
+# Fewer tokens a parameter are printed as less than this.
+_TINY = 0.01
 
 # What a sentence is about, and the sentence.
 Coded = tuple[str, str]
@@ -521,6 +528,9 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
         below = any(code == "beyond" for code, _ in _outside_grids(d))
         loops = a.layers // a.own_layers
         yield _line("answer.shape", a=a, encoder=encoder, loops=loops, below=below)
+        if (fewer := d.leaning) and (below or fewer.layers > _FEWER * a.layers):
+            known = {"end": fewer.at_end, "layers": fewer.layers}
+            yield _line("answer.fewer", **known, untold=_UNTOLD)
         place = d.within.place(a.layers).replace(" ", "-") if d.within else "inside"
         if place != "inside":
             yield _line(f"answer.asked-{place}")
@@ -529,17 +539,20 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
     for law in d.laws:
         if law.key == "threshold":
             reached, passed = a.layers >= law.layers, a.layers > a.own_layers
-            yield _line("floor.layers", layers=law.layers, reached=reached, passed=passed)
+            moved = d.moved if d.moved and d.moved.code == "rest-of-size" else None
+            short = "" if reached or not moved else _demand_names(d, moved.demands)
+            known = {"reached": reached, "passed": passed, "short": short}
+            yield _line("floor.layers", layers=law.layers, **known)
     steps = {
         other.layers: traded.loss
         for equal, other, traded in d.neighbours
         if equal == "parameters" and other.layers != a.layers
     }
-    if steps and None not in steps.values():
+    if steps and None not in steps.values() and not d.far:
         ends = [end for change in steps.values() for end in change or ()]
         change, depths = (min(ends), max(ends)), " or ".join(f"{n:,}" for n in steps)
         known = {"depths": depths, "loss": change, "alike": negligible(change)}
-        yield _line("near.step", likely=d.within and d.within.extrapolated, **known)
+        yield _line("near.step", likely=d.likely, **known)
     yield _line("more.why")
 
 
@@ -547,12 +560,13 @@ def _judged(d: Decision) -> Iterator[Said]:
     """Whether the depth of a configuration is right, and what we would build."""
     a, within = d.net, d.within
     if d.case.shares or within is None:
-        yield _line("answer.loops" if d.case.shares else "answer.no-data", own=a.own_layers)
+        code = "loops" if d.case.shares else "far" if d.far else "no-data"
+        yield _line(f"answer.{code}", own=a.own_layers, carried=CARRIED)
     elif d.case.kind.norm != "pre":
         yield _line("answer.norm")
     else:
         place = within.place(a.layers).replace(" ", "-")
-        yield _line(f"answer.{place}", layers=a.layers, likely=within.extrapolated)
+        yield _line(f"answer.{place}", layers=a.layers, likely=d.likely)
     if (other := d.instead or d.advised) is not None:
         yield _line("change.advised", other=other)
         yield _moved(d.case.trade(other, a))
@@ -576,26 +590,25 @@ def _moved(traded: Trade) -> Said:
 def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
     """How far the depth can be trusted."""
     a, within, case, seen = d.net, d.within, d.case, layers_of(d.net)
-    if within is None and not case.shares:
+    if d.far:
+        if case.model is None:  # of which the answer says it
+            yield _line("sure.far", carried=CARRIED)
+    elif within is None and not case.shares:
         yield _line("sure.no-data")
         yield from _other_ranges(d.others)
     elif within is not None:
-        yield from _ranged(within, seen.parameters, d.others)
+        yield from _ranged(within, seen.parameters, d.others, likely=d.likely)
         if case.kind.norm != "pre" and case.model is None:  # of which the answer says it
             yield _line("sure.norm")
     if (second := d.second) is not None and not second.low <= a.layers <= second.high:
         yield _line("sure.second", s=second)
-    size = seen.parameters, seen.per_layer
-    if found := contradicting(size[0], a.layers, size[1], case.known_by):
-        yield _line("sure.contradicted", depths=sorted({each.best for each in found}))
-    of_range = contradicting_range(within, *size, case.known_by) if within else ()
-    lost: dict[int, set[int]] = {}
-    for each in of_range:
-        if each not in found:
-            lost.setdefault(each.beaten, set()).add(each.best)
-    if lost:
-        pairs = (say("range.beaten", beaten=n, best=sorted(lost[n])) for n in sorted(lost))
-        yield _line("sure.range-contradicted", pairs="; ".join(pairs))
+    of_depth, of_range = _against_depths(d)
+    if best := sorted({each.best for each in (*of_depth, *of_range)}):
+        beaten = {each.beaten for each in of_range}
+        one = not of_depth and len(beaten) == 1
+        depths = listed(best) if len(best) < 3 else _span(*map(str, (best[0], best[-1])))
+        known = {"beaten": min(beaten, default=0), "depths": depths}
+        yield _line("sure.contradicted", one=one, **known)
     if built:
         depths = _span(f"{built.low:,}", f"{built.high:,}")
         # Models are as large as the net with each of its passes counted.
@@ -606,8 +619,21 @@ def _sure(d: Decision, built: Built | None) -> Iterator[Said]:
             yield _line(f"sure.{built.place}", **known)
 
 
+def _against_depths(d: Decision) -> tuple[tuple[Contradiction, ...], tuple[Contradiction, ...]]:
+    """What other comparisons have against the depth of a net, and against its range alone."""
+    a, year = d.net, d.case.known_by
+    seen = layers_of(a)
+    of_depth = contradicting(seen.parameters, a.layers, seen.per_layer, year)
+    every = contradicting_range(d.within, *seen[:2], year) if d.within else ()
+    return of_depth, tuple(each for each in every if each not in of_depth)
+
+
 def _ranged(
-    within: Interval, parameters: float, others: Sequence[OtherRange] = ()
+    within: Interval,
+    parameters: float,
+    others: Sequence[OtherRange] = (),
+    *,
+    likely: bool = False,
 ) -> Iterator[Said]:
     """The depths within 1 % for a net of so many parameters without embeddings, and those that
     other sources have."""
@@ -622,15 +648,20 @@ def _ranged(
         heavier, lighter = parameters < most, parameters > least
         told = {"least": least, "most": most, "heavier": heavier, "lighter": lighter}
         yield _line("sure.beyond", **known, end=say(f"end.{within.side}", **told))
+        yield from _other_ranges(others)
     else:
-        yield _line("sure.range", **known, tried=listed(tried), others=bool(others))
-    yield from _other_ranges(others)
+        ranges = _ranges(others)
+        more = {"tried": listed([] if others else tried), "others": len(ranges), "ranges": ranges}
+        yield _line("sure.range", **known, **more, likely=likely)
 
 
 def _other_ranges(others: Sequence[OtherRange]) -> Iterator[Said]:
     if others:
-        ranges = [_span(f"{o.low:,}", f"{o.high:,}") for o in others]
-        yield _line("sure.others", others=len(others), ranges=ranges)
+        yield _line("sure.others", others=len(others), ranges=_ranges(others))
+
+
+def _ranges(others: Sequence[OtherRange]) -> list[str]:
+    return [_span(f"{o.low:,}", f"{o.high:,}") for o in others]
 
 
 def _changes(d: Decision) -> Iterator[Said]:
@@ -655,7 +686,7 @@ def _changes(d: Decision) -> Iterator[Said]:
         ends, out = [min(d.alike.values()), max(d.alike.values())], []
         if d.within is not None:
             out = [n for n in d.alike.values() if d.within.place(n) != "inside"]
-        layers = _span(*map(str, ends)) if ends[0] < ends[1] else str(ends[0])
+        layers, out = _span(*(f"{n:,}" for n in ends)), [f"{n:,}" for n in out]
         kept = bool(d.case.chosen.followed)
         yield _line("change.rule", rules=len(d.alike), layers=layers, out=out, kept=kept)
     if d.within is None or d.within.extrapolated:
@@ -733,6 +764,7 @@ def _outside_grids(d: Decision) -> Iterator[Coded]:
         "warning.phone": p is not None,
     }
     known = {"b": b, "t": t, "p": p, "recalled": p is not None and p.wording == "recalled"}
+    known["tiny"] = t is not None and t.each < _TINY
     yield from (_coded(code, **known) for code, so in there.items() if so)
 
 
@@ -869,11 +901,13 @@ def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
 
 
 def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
-    case, a, within = d.case, d.net, d.case.interval(d.net)
+    case, a, within = d.case, d.net, None if d.far else d.case.interval(d.net)
     outside = built.among if built is not None and built.outside else ""
     if case.model is None and within is not None and not within.low <= a.layers <= within.high:
         yield "outside-range", _range_doubt(a, within)
-    if within is None:
+    if d.far:
+        yield _coded("doubt.far", carried=CARRIED)
+    elif within is None:
         yield _coded("doubt.no-grid")
     elif within.extrapolated:
         usual, better = d.leaning and d.leaning.layers, _better_depths(d, within)
@@ -884,6 +918,8 @@ def _doubts(d: Decision, built: Built | None) -> Iterator[Coded]:
     seen = case.seen(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield _coded("doubt.contradicted", comparisons="; ".join(map(str, against)))
+    if of_range := _against_depths(d)[1]:
+        yield _coded("doubt.range-contradicted", comparisons="; ".join(map(str, of_range)))
     if outside and not (within and within.extrapolated):
         yield "unlike-models", outside
     choices = [law for law in d.laws if law.meaning in ("optimum", "default")]
@@ -942,6 +978,8 @@ def _depth_verdict(d: Decision) -> str:
     case, a, within = d.case, d.net, d.within
     if case.shares:
         return say("depth.shares", own=a.own_layers)
+    if d.far:
+        return say("depth.far", carried=CARRIED)
     if within is None:
         return say("depth.no-grid")
     if not within.trained(a.layers):
@@ -990,7 +1028,7 @@ def _question(d: Decision) -> str:
     if b.gpu is not None and not idle_gpu(b):
         parts.append(say("question.gpu", b=b, timed=b.hours is not None))
     parts += [
-        say(f"question.{name}", of=value, b=b, again=b.epochs > 1)
+        say(f"question.{name}", of=value, b=b, again=b.epochs > 1, one=value == 1)
         for name in ("flops", "tokens", "milliseconds", "memory", "kv_bytes")
         if (value := getattr(b, name)) is not None
     ]
@@ -1038,6 +1076,8 @@ def of_tensors(
         said = said if known else say("tensors.no-parts")
     elif s.layers and s.width:
         within = interval(s.layers * s.width**2, per_layer=1, known_by=known_by)
+    if within and s.layers and s.width and within.far(12 * s.layers * s.width**2):
+        within, said = None, say("depth.far", carried=CARRIED)
     if within and s.layers:
         lose = say("depth.lose", within=within, named=True)
         said = "; ".join([within.place(s.layers)] * (within.place(s.layers) != "inside") + [lose])

@@ -13,7 +13,8 @@ import pytest
 
 from depthlaw.advisor import grids, laws, models, rule_scores as evidence, rules
 from depthlaw.advisor.grids import STANDARD, NetKind
-from depthlaw.advisor.words import rule_evidence
+from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.words import as_text, rule_evidence
 
 Rows = list[dict[str, str]]
 SCORED = [g for g in grids.grids() if g.scored]
@@ -230,6 +231,38 @@ def test_the_rule_that_is_followed_stays_until_one_is_told_from_it() -> None:
     assert evidence.table().choice.rule.key == evidence.best_rule().key == "mup"
 
 
+def test_other_rules_are_tested_against_the_one_that_is_followed() -> None:
+    """Not against that of the least mean: with the exact test over all signs written anew here, by
+    what was known in each year, and where the two tests differ."""
+    few = [
+        made("mup", *[0.5] * 8),
+        made("added", *[0.1] * 3, *[0.6] * 5),
+        made("marin", *[0.55] * 8),
+    ]
+    sets = [list(few)]
+    for year in range(2020, 2027):
+        scored = [s for s in evidence.table(known_by=year).scores if s.rule.eligible]
+        sets += [scored] if evidence.table(known_by=year).choice else []
+    differ = 0
+    for scored in sets:
+        found = evidence.choice(scored)
+        own = next(s for s in scored if s.rule == found.rule)
+
+        def told(other: evidence.Scores, own: evidence.Scores = own) -> bool:
+            apart = [other.sources[name] - share for name, share in own.sources.items()]
+            far = abs(sum(apart)) - 1e-9
+            signs = product((1, -1), repeat=len(apart))
+            sums = [abs(sum(s * x for s, x in zip(turn, apart, strict=True))) for turn in signs]
+            return sum(total >= far for total in sums) <= 0.05 * len(sums)
+
+        expected = {s.rule.key for s in scored if s is not own and not told(s)}
+        assert {r.key for r in found.untold} == expected
+        differ += {*found.untold, found.rule} != {*found.alike}
+    assert differ
+    text = " ".join(as_text(recommend("1B", known_by=2025)).split())
+    assert "By 2 other published rules that the data do not tell" in text
+
+
 def test_what_the_alternatives_would_have_chosen_is_what_the_decision_says() -> None:
     """Of the rules that the sources do not tell apart: the oldest, the best, the shallowest, the
     deepest and the middle one at 1e9 weights in layers."""
@@ -242,6 +275,12 @@ def test_what_the_alternatives_would_have_chosen_is_what_the_decision_says() -> 
     for name in others:
         assert f"| {name} | {depths[name]:.0f} |" in decision, name
     assert f"{found.by_scores:.3f}" in decision
+    least = min(found.scores, key=lambda s: s.mean)
+    assert (least.rule.key, least.rule.eligible) == ("built", False)
+    own, best = (found.of(rule.key).mean for rule in (found.choice.rule, found.choice.best))
+    regrets = f"({least.mean:.3f}; Liu's fit has {best:.3f}, muP's best d / L {own:.3f})"
+    assert regrets in " ".join(decision.split())
+    assert "names a depth to build" in {*least.rule.fails} & {*rules.rule("gemstones").fails}
     paired = [evidence.gain(found.of(a.key), found.of(b.key)) for a in alike for b in alike]
     assert f"the least p is {min(p.chance for p in paired):.2f}" in decision
     best = found.of(found.choice.best.key)

@@ -31,6 +31,8 @@ QUESTIONS = """
     --task connectivity --diameter 64 --vertices 100 | --task regular --length 64
     --layers 24 --width 512 --norm post | 1B --tokens 20T | 100M --tokens 100M --epochs 40
     2B --mixer gated-deltanet | 3B --gpu H100 --gpus 64 --time 2weeks --loops 4 --context 32768
+    2T | 1e15 | 70B --tokens 100B | 70B --tokens 400B | 1B --tokens 1 | gpt2
+    --layers 100 --width 65536 | 50M --vocabulary 256000 | 100M --tokens 1B --epochs 400
     qwen3-next | mamba-2.8b --gpu H100 | ouro-1.4b | --gpu 4090 --time 8h
     --task parity | --task dyck | 3B --task hops --hops 16 | 3B --task regular --length 1024
 """
@@ -106,3 +108,29 @@ def test_what_cannot_be_judged_says_what_to_type(
 ) -> None:
     assert main(["depth", *typed.split()]) == 2
     assert re.search(said, capsys.readouterr().err)
+
+
+def test_what_a_vocabulary_takes_from_the_layers_is_one_story(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = " ".join(screen("50M --vocabulary 256000", 80, monkeypatch, capsys).split())
+    assert "Without --vocabulary: 12 layers" in text
+    assert "to the layers: 2 layers, not the 12 of the budget." in text
+    assert "5 layers, not reached, as a vocabulary of 256,000 leaves the layers too little." in text
+    assert "8 layers" not in text
+    assert "not reached" not in screen("50M", 80, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("typed", ["gpt2", "1B", "1.3B", "100M", "gpt2-xl", "llama-3-8b"])
+def test_how_sure_is_read_in_20_seconds_and_the_rest_is_in_why(
+    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = screen(typed, 80, monkeypatch, capsys)
+    sure = text.partition("How sure ")[2].partition("Changes ")[0]
+    inside = "should" not in sure
+    if inside:
+        assert len(re.findall(r"[.](?=\s|$)", sure.replace("\n", " "))) <= 3
+        assert len(re.findall(r"\d+", sure)) <= 12
+    explained = screen(f"{typed} --why", 80, monkeypatch, capsys)
+    if "Other tests" in sure:
+        assert "layers beat" in explained

@@ -188,6 +188,12 @@ def test_what_most_nets_have_is_read_off_the_rows() -> None:
             ["exact-size", "unbuilt"],
             "24 layers cannot have exactly 760M parameters with --ff 2.67 and --tensor 8: 23",
         ),
+        (
+            "50M",
+            {"vocabulary": 256000},
+            ["rest-of-size", "unbuilt"],
+            "leaves 886K parameters to the layers: 2 layers, not the 12 of the budget",
+        ),
         ("10M", {"vocabulary": 256}, ["rest-of-size"], "to the layers: 8 layers, not the 6 of"),
         ("1T", {}, ["unbuilt"], "no listed model has 146 layers and a width of 22,528"),
         ("3B", {"ff": 9.0}, ["unbuilt"], "a feed-forward width of 9.04 times the width"),

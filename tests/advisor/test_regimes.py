@@ -15,7 +15,7 @@ from depthlaw.advisor.budgets import Budget
 from depthlaw.advisor.decide import Decision, decide
 from depthlaw.advisor.grids import loss_grids, rows
 from depthlaw.advisor.recommendation import recommend
-from depthlaw.advisor.rule_scores import contradicting_range
+from depthlaw.advisor.rule_scores import best_rule, contradicting_range, interval
 from depthlaw.advisor.shapes import Constraints
 from depthlaw.advisor.words import as_text, explained
 
@@ -112,7 +112,8 @@ def test_beyond_the_grids_practice_and_rule_are_two_numbers() -> None:
         if b := d.beyond:
             built = [m.layers for m in d.nearby]
             assert min(built) <= b.low <= median(built) <= b.high <= max(built)
-            assert b.rule == d.net.layers
+            assert b.rule == round(seen.depth(best_rule())) >= d.net.layers
+            assert d.leaning is None or d.leaning.layers == b.rule
             assert b.ends == (min(b.low, b.rule), max(b.high, b.rule))
             assert b.measured == STORED[1]
     assert "beyond" in codes("8B")
@@ -186,8 +187,9 @@ def test_one_stored_number_says_where_the_losses_end(
 
 def test_a_comparison_that_contradicts_the_range_alone_is_said() -> None:
     said = {size: " ".join(as_text(recommend(size)).split()) for size in ("7B", "30B")}
-    assert "worse depths in that range: 64 layers lost to 32." in said["7B"]
-    assert "worse depths" not in said["30B"]
+    assert "a worse depth in that range: 64 layers lost to 32." in said["7B"]
+    assert "64 layers lost" not in said["30B"]
+    assert "Depth Delusion: 32 layers beat 64" in " ".join(explained(recommend("7B")).split())
     wide = recommend("7B").interval
     against = contradicting_range(wide, 6.06e9, 11.5)
     assert [each.source for each in against] == ["Depth Delusion"]
@@ -203,3 +205,101 @@ def test_where_the_grid_at_these_tokens_prefers_another_depth_that_is_the_first_
     ends = [[int(end) for end in found.groups()] for found in said if found]
     assert max(ends[0]) < few.layers == many.layers < min(ends[1])
     assert "tokens-prefer" not in recommend("350M").doubt_codes
+
+
+def test_the_rule_is_named_by_its_own_number_and_the_net_that_leans_from_it_says_so() -> None:
+    for size, layers in (("7B", 44), ("10B", 48), ("13B", 52)):
+        found = recommend(size)
+        text = " ".join(as_text(found).split())
+        assert f"the rule says {layers}," in text
+        assert f"It is the shallowest that should lose at most 0.1 % more than the {layers}" in text
+        assert f"below the rule's {layers}: " in found.rule_why
+    # As deep as practice and rule at most: nothing is to be explained.
+    assert "of the rule" not in as_text(recommend("70B"))
+    few = recommend("70B", tokens="400B")
+    assert few.rule_layers > 1.25 * few.layers
+    assert f"than the {few.rule_layers} of the rule." in " ".join(as_text(few).split())
+
+
+@pytest.mark.parametrize("size", [1e9, 7e9, 7e10])
+def test_the_depth_follows_tokens_where_comparisons_reach_and_is_that_of_the_size_elsewhere(
+    size: float,
+) -> None:
+    """By every number of tokens a parameter from far below to far above: without a jump inside, and
+    what it is without tokens outside. The ends are read here from the table itself."""
+    each = [int(r["tokens"]) / int(r["total"]) for r in OWN if r["tokens"] and r["total"]]
+    alone, least = asked(total=size), min(each)
+    for few in (1 / size, 0.01, 1, 0.9 * least):
+        d = asked(total=size, tokens=few * size)
+        assert (d.net, d.within) == (alone.net, alone.within)
+        assert d.data.place == "below"
+        assert not d.data.reached
+    asked_for = [1.05 * least * 1.04**step for step in range(100)]
+    found = [asked(total=size, tokens=n * size) for n in asked_for]
+    depths = [d.net.layers for d in found]
+    assert depths == sorted(depths)
+    assert all(more <= 1.06 * fewer + 1 for fewer, more in pairwise(depths))
+    assert all(d.within.low <= d.net.layers <= d.within.high for d in found)
+    assert depths[-1] == alone.net.layers
+    above = asked(total=size, tokens=2 * max(each) * size)
+    assert (above.net.layers, above.within) == (alone.net.layers, alone.within)
+
+
+@pytest.mark.parametrize(
+    ("size", "more", "likely"),
+    [
+        ("1B", {}, False),
+        ("1B", {"tokens": "20B"}, False),
+        ("1B", {"tokens": "1"}, True),
+        ("1B", {"tokens": "4B"}, True),
+        ("1B", {"tokens": "100T"}, True),
+        ("100M", {"tokens": "100M", "epochs": 40}, True),
+        ("100M", {"tokens": "100M", "epochs": 400}, True),
+        ("7B", {}, True),
+    ],
+    ids=str,
+)
+def test_a_range_without_data_is_no_observation(
+    size: str, more: dict[str, object], likely: bool
+) -> None:
+    text = " ".join(as_text(recommend(size, **more)).split())
+    assert ("should come within 1 %" in text) == likely
+    assert (" come within 1 %" in text.replace("should come", "")) != likely
+    assert ("should change the loss" in text) == likely
+    assert not re.search(r"\b1 (training )?tokens|\d e-", text)
+    if more.get("tokens") == "1":
+        assert "1B parameters, 1 training token?" in text
+        assert "1 token takes 6e+09 FLOPs" in text
+        assert "less than 0.01 a parameter here" in text
+        assert "the depth is that of the size alone." in text
+
+
+@pytest.mark.parametrize("size", ["170B", "200B", "400B", "2T", "2.5T", "10T", "1e15"])
+def test_no_depth_is_said_to_lose_by_losses_more_than_a_factor_of_100_away(size: str) -> None:
+    found = recommend(size)
+    own = found.shape.counts.nonembedding
+    text = " ".join(as_text(found).split())
+    far = not STORED[0] / 100 <= own <= 100 * STORED[1]
+    assert far == (size != "170B")
+    assert (found.interval is None) == far
+    assert ("lie within a factor of 100 of this size, so there is no range." in text) == far
+    assert "far" in found.doubt_codes or not far
+    if far:
+        assert not re.search("within 1 %|more than 1 %|too (shallow|deep)|outside the range", text)
+        assert not re.search("lose at most 1 %|lose more than 1 %", explained(found))
+    # The interval itself goes on: shapes are still chosen inside it.
+    assert interval(1e15, 12).extrapolated
+
+
+def test_a_configuration_far_from_all_losses_is_not_judged() -> None:
+    found = recommend(layers=100, width=65536)
+    assert found.verdicts[0].endswith(
+        "no published grid has nets within a factor of 100 of this size"
+    )
+    assert found.instead is None
+    text = " ".join(as_text(found).split())
+    assert "Not known: no losses that we use lie within a factor of 100 of this size." in text
+    assert "1,000T" in as_text(recommend("1e15"))
+    assert re.search(
+        r"tell from ours: 152 to \d,\d{3} layers", " ".join(as_text(recommend("1e15")).split())
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given, strategies as st
@@ -42,6 +43,18 @@ def test_what_may_be_recommended_grows_with_the_budget(size: float, factor: floa
             assert rule.depth(size) < rule.depth(size * factor), rule.key
 
 
+# How it can be known that a source compared depths at an equal budget.
+KNOWN = "printed", "reported", "recalled", "stated", "none"
+
+
+def test_a_word_for_how_a_comparison_is_known_is_one_of_a_closed_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rules, "Compared", Literal["printed"])
+    with pytest.raises(ValueError, match="threshold: compared is 'none'"):
+        rules.rules.__wrapped__()
+
+
 def test_which_rules_may_be_followed_by_columns_alone() -> None:
     failing = {r.key: set(r.fails) for r in rules.rules()}
     named, plain, compared = rules.PREDICATES
@@ -51,6 +64,14 @@ def test_which_rules_may_be_followed_by_columns_alone() -> None:
     assert {key for key, fails in failing.items() if plain in fails} == {"attnres"}
     theory = {"threshold", "knee", "built"}  # nothing was trained for them
     assert {key for key, fails in failing.items() if compared in fails} == theory
+    known = {key: {r.key for r in rules.rules() if r.compared == key} for key in KNOWN}
+    assert set().union(*known.values()) == {r.key for r in rules.rules()}
+    assert known["none"] == theory
+    assert (known["stated"], known["recalled"]) == ({"marin"}, {"levine"})
+    assert all(bool(r.compared_note) == (r.compared != "none") for r in rules.rules())
+    evidence = (Path(__file__).parents[2] / "docs/depth-evidence.md").read_text()
+    unread = evidence.partition("Not read: ")[2].partition("Read, and without")[0]
+    assert "what Marin's nets" in unread
     assert [r.key for r in rules.rules() if r.followed] == ["mup"]
     decisions = Path(__file__).parents[2] / "docs/decisions"
     assert list(decisions.glob(f"{rules.rule('mup').followed}-*.md"))
