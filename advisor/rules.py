@@ -41,8 +41,10 @@ _NAMED = ("optimum", "default", "fit")
 # read elsewhere, or is recalled; "stated": the source says so, and the losses were not read.
 Compared = Literal["printed", "reported", "recalled", "stated", "none"]
 # What a row of rules.csv says in words.
-_TEXTS = ("key", "name", "meaning", "source", "wording", "remark", "read_off", "compared")
-_TEXTS += ("compared_note",)
+_TEXTS = (
+    *("key", "name", "meaning", "source", "wording"),
+    *("remark", "read_off", "compared", "compared_note"),
+)
 # Ratios d / L of the family from which the recommendation may be chosen as well: half octaves.
 FAMILY = tuple(8 * 2 ** (k / 2) for k in range(11))
 

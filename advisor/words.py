@@ -529,8 +529,8 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
         loops = a.layers // a.own_layers
         yield _line("answer.shape", a=a, encoder=encoder, loops=loops, below=below)
         if (fewer := d.leaning) and (below or fewer.layers > _FEWER * a.layers):
-            known = {"end": fewer.at_end, "layers": fewer.layers}
-            yield _line("answer.fewer", **known, untold=_UNTOLD)
+            rule = fewer.layers
+            yield _line("answer.fewer", end=fewer.at_end, layers=rule, untold=_UNTOLD)
         place = d.within.place(a.layers).replace(" ", "-") if d.within else "inside"
         if place != "inside":
             yield _line(f"answer.asked-{place}")
@@ -541,8 +541,8 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
             reached, passed = a.layers >= law.layers, a.layers > a.own_layers
             moved = d.moved if d.moved and d.moved.code == "rest-of-size" else None
             short = "" if reached or not moved else _demand_names(d, moved.demands)
-            known = {"reached": reached, "passed": passed, "short": short}
-            yield _line("floor.layers", layers=law.layers, **known)
+            lack = {"reached": reached, "short": short}
+            yield _line("floor.layers", layers=law.layers, passed=passed, **lack)
     steps = {
         other.layers: traded.loss
         for equal, other, traded in d.neighbours
@@ -683,10 +683,9 @@ def _changes(d: Decision) -> Iterator[Said]:
     if d.fast is not None:
         yield _line("change.fast", layers=d.fast.layers)
     if d.alike:
-        ends, out = [min(d.alike.values()), max(d.alike.values())], []
-        if d.within is not None:
-            out = [n for n in d.alike.values() if d.within.place(n) != "inside"]
-        layers, out = _span(*(f"{n:,}" for n in ends)), [f"{n:,}" for n in out]
+        asked, within = d.alike.values(), d.within
+        out = [f"{n:,}" for n in asked if within and within.place(n) != "inside"]
+        layers = _span(f"{min(asked):,}", f"{max(asked):,}")
         kept = bool(d.case.chosen.followed)
         yield _line("change.rule", rules=len(d.alike), layers=layers, out=out, kept=kept)
     if d.within is None or d.within.extrapolated:
