@@ -1541,9 +1541,14 @@ def with_losses(answer: Answer, found: OwnLosses) -> Answer:
     known = {"laws": laws, "several": len(found.laws) > 1, "beyond": found.beyond > 1}
     known["hours"] = found.budget == "hours"
     code = "sure.own" if laws else "sure.own-nearest" if found.nearest else "sure.own-none"
-    own = _line(code, **known, nearest=found.nearest)
+    near = found.nearest
+    own = [_line(code, **known, nearest=near, bounded=near and None not in near.layers)]
+    if (layers := answer.layers) and found.laws:
+        ends = [(round(law.layers[0]), round(law.layers[2])) for law in found.laws]
+        if not any(low <= layers <= high for low, high in ends):
+            own.append(_line("sure.own-apart", layers=layers, both=len(ends) > 1))
     kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
-    return replace(answer, screen=(own, *kept), losses=found)
+    return replace(answer, screen=(*own, *kept), losses=found)
 
 
 def next_net(found: OwnLosses) -> str:
