@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from header_files import ROWS, shapes_of
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.checkpoint import net_of
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.headers import read_headers
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
+from depthlaw.advisor.model_classes import CLASSES
 from depthlaw.empirics.architectures.meta_device import parameters_of
 
 torch = pytest.importorskip("torch", reason="the extra hf is not installed")
@@ -110,6 +112,30 @@ def test_rows_are_what_transformers_writes_and_builds(kind: str, tmp_path: Path)
         row.get("active", row["parameters"]),
     )
     assert [k.layers for k in s.stacks[0].kinds] == row["kinds"]
+
+
+def test_a_context_that_is_not_given_is_what_transformers_takes() -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    known = {
+        kind: key.default
+        for kind, row in CLASSES.items()
+        if isinstance((key := row.keys.get("context")) and key.default, int)
+        and key.names == "max_position_embeddings"
+        and not (row.blocks or row.text)
+    }
+    assert known.keys() >= {"llama", "mistral", "qwen2", "qwen3", "gemma"}
+    taken = {kind: CONFIG_MAPPING[kind]().max_position_embeddings for kind in known}
+    assert taken == known
+
+
+def test_what_transformers_refuses_is_said_in_words_of_ours() -> None:
+    with pytest.raises(UsageError) as caught:
+        parameters_of({"model_type": "qwen2_vl", "text_config": 5})
+    assert "no net of it: its text_config is no value of the kind that it takes" in str(
+        caught.value
+    )
+    assert "<class" not in str(caught.value)
 
 
 def test_the_recorded_counts_of_families_are_what_transformers_allocates() -> None:
