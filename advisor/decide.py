@@ -37,6 +37,7 @@ from .rule_scores import (
 from .rules import Rule, rule, rules
 from .shape_search import FARTHEST, WORTH_SAYING, Ladder
 from .shapes import (
+    CLOSE,
     DEEPEST,
     DEFAULTS,
     DIVIDING,
@@ -421,8 +422,10 @@ def _moved(case: Case, a: Architecture, ladder: Ladder) -> Reason | None:
         against, code = nearest(target, template(target, usual), free), "rest-of-size"
     else:
         alone = (n for n in demands if (o := case.choice(n)) and o.layers == budget)
-        against, code = nearest(target, template(target, c), budget), "exact-size"
-        named = tuple(alone) or demands
+        against = nearest(target, template(target, c), budget)
+        # A shape may reach the size, and its own size be that of a budget of another depth.
+        reached = against is not None and abs(against.mismatch) <= CLOSE
+        code, named = "listed-size" if reached else "exact-size", tuple(alone) or demands
     return against and Reason("step", code, named, against=_shape(against.architecture))
 
 
