@@ -261,7 +261,7 @@ def template(target: Target, c: Constraints) -> Template:
     inner = _EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple
     low, high = built.factors[c.gated]
     # As of gated nets: most plain ones have one factor, with which few sizes are reached.
-    least = min(low, built.factors[True][0])
+    least, fixed = min(low, built.factors[True][0]), bool(c.ff_factor or c.experts)
     factor = c.ff_factor or min(max(default.ff_factor, low), high)
     used = c.active_experts + c.shared_experts
     return Template(
@@ -273,7 +273,8 @@ def template(target: Target, c: Constraints) -> Template:
         heads,
         c.multiple or (1 if c.head_width else _MULTIPLE),
         factor,
-        *([(factor, factor)] * 2 if c.ff_factor or c.experts else [(low, high), (least, high)]),
+        (factor, factor) if fixed else (low, high),
+        (factor, factor) if fixed else (least, high),
         math.lcm(inner, c.tensor),
         factor / used if used and not c.expert_width else 0.0,
         c.vocabulary or default.vocabulary,
@@ -615,7 +616,7 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
             if best is not None and not best.off and not best.unbuilt:
                 return best.shape(t, layers, target)
         first = end
-    return best and best.shape(t, layers, target)
+    return None if best is None else best.shape(t, layers, target)
 
 
 class _Found(NamedTuple):

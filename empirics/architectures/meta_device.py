@@ -67,8 +67,6 @@ def parameters_of(values: dict[str, Any]) -> tuple[list[Tensor], dict[str, Any]]
     # The configurations check themselves by errors of several libraries.
     except Exception as error:
         said = " ".join(str(error).split())[:200] or type(error).__name__
-        if wrong := re.match(r"Validation error for field '(\w+)'", said):
-            said = f"its {wrong[1]} is no value of the kind that it takes"
         why = "".join(c if c.isprintable() else "?" for c in said)
         raise UsageError(
             f"{kind} configuration: transformers builds no net of it: {why}; give its folder with "

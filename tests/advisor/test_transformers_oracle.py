@@ -18,6 +18,7 @@ from depthlaw.advisor.headers import read_headers
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
 from depthlaw.advisor.model_classes import CLASSES
 from depthlaw.empirics.architectures.meta_device import parameters_of
+from depthlaw.ledger.functions.nets import net
 
 torch = pytest.importorskip("torch", reason="the extra hf is not installed")
 # Imported by the tests, not wherever tests are collected: it takes seconds.
@@ -129,13 +130,11 @@ def test_a_context_that_is_not_given_is_what_transformers_takes() -> None:
     assert taken == known
 
 
-def test_what_transformers_refuses_is_said_in_words_of_ours() -> None:
-    with pytest.raises(UsageError) as caught:
-        parameters_of({"model_type": "qwen2_vl", "text_config": 5})
-    assert "no net of it: its text_config is no value of the kind that it takes" in str(
-        caught.value
-    )
-    assert "<class" not in str(caught.value)
+def test_a_part_that_is_no_object_is_named_in_words_of_ours(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text('{"model_type": "qwen2_vl", "text_config": 5, "vision_config": null}')
+    with pytest.raises(UsageError, match="^the configuration's 'text_config' is no object"):
+        net(file)
 
 
 def test_the_recorded_counts_of_families_are_what_transformers_allocates() -> None:
