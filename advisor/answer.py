@@ -60,7 +60,7 @@ class OwnNearest(NamedTuple):
 class OwnLosses(NamedTuple):
     """What somebody's own losses say of a net, beside published grids."""
 
-    parameters: float  # of the net, 12 L d^2
+    parameters: float  # of the net, in its layers
     budget: Literal["parameters", "flops", "hours"]  # what compared nets have in common
     beyond: float  # how many times as large as the largest budget
     laws: tuple[OwnLaw, ...]

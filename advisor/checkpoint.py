@@ -120,6 +120,7 @@ class GivenNet:
     architecture: Architecture | None = None
     stored: Checkpoint | None = None
     remarks: tuple[Remark, ...] = ()
+    named: str = "--hf"  # what was typed for it
 
 
 # --- files ----------------------------------------------------------------------------------------

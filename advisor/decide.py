@@ -23,7 +23,7 @@ from .counting import count
 from .grids import STANDARD, NetKind, OtherRange, other_ranges, tokens_covered
 from .latency import REACH
 from .models import Model, models_near
-from .question import BY_FIELD, SPLIT, USED, flag, typed
+from .question import BY_FIELD, OPTIONS, SPLIT, TRAINING, USED, flag, typed
 from .rule_scores import (
     TOLERANCE,
     Interval,
@@ -37,6 +37,7 @@ from .rule_scores import (
 from .rules import Rule, rule, rules
 from .shape_search import FARTHEST, WORTH_SAYING, Ladder
 from .shapes import (
+    CLOSE,
     DEEPEST,
     DEFAULTS,
     DIVIDING,
@@ -435,8 +436,10 @@ def _moved(case: Case, a: Architecture, ladder: Ladder) -> Reason | None:
     elif a.layers == budget:
         return None
     else:
-        against, code = nearest(target, template(target, c), budget), "exact-size"
-        named = alone or demands
+        against = nearest(target, template(target, c), budget)
+        # A shape may reach the size, and its own size be that of a budget of another depth.
+        reached = against is not None and abs(against.mismatch) <= CLOSE
+        code, named = "listed-size" if reached else "exact-size", alone or demands
     return against and Reason("step", code, named, against=_shape(against.architecture))
 
 
@@ -780,12 +783,19 @@ _BESIDE = tuple(
     for f in fields(Constraints)
     if f.name == "context" or BY_FIELD[f.name].metadata.get("heading") in (SPLIT, USED)
 )
+# What else can be said of its training, with --gpu.
+_OF_TRAINING = ("gpus", *(o.name for o in OPTIONS if o.metadata.get("heading") == TRAINING))
 
 
 def given_net(
-    a: Architecture, have: Budget, c: Constraints, beside: tuple[str, ...] = _BESIDE
+    a: Architecture,
+    have: Budget,
+    c: Constraints,
+    beside: tuple[str, ...] = _BESIDE,
+    named: str = "--hf",
 ) -> tuple[Architecture, Resolved]:
-    """A configuration at the context that is asked for, and its size with the limits.
+    """A configuration, named so where it was typed, at the context that is asked for, and its size
+    with the limits.
 
     Raises:
         UsageError: for a size, or a demand that the configuration answers itself.
@@ -797,9 +807,10 @@ def given_net(
         )
     for name in demands_of(c):
         if name not in beside:
+            accepted = ", ".join(map(flag, (*beside, "gpu", *_OF_TRAINING)))
             raise UsageError(
-                f"--hf and {typed(name, getattr(c, name))}: the shape, its depth too, is that of "
-                f"the configuration; accepted beside it are {', '.join(map(flag, beside))}"
+                f"{named} and {typed(name, getattr(c, name))}: the shape, its depth too, is that "
+                f"of the configuration; accepted beside it are {accepted}"
             )
     if "context" in demands_of(c):
         a = a.with_(context=c.context)
@@ -813,10 +824,12 @@ def given_net(
     return a, replace(resolved, target=Target(float(counts.total)), budget=sized)
 
 
-def judge(a: Architecture, have: Budget, c: Constraints, known_by: int | None) -> Decision:
+def judge(
+    a: Architecture, have: Budget, c: Constraints, known_by: int | None, named: str = "--hf"
+) -> Decision:
     """What is known of the depth of a configuration, and what is built instead where that is known
-    to be worse, or does not keep a demand. Raises as `given_net`."""
-    a, resolved = given_net(a, have, c)
+    to be worse, or does not keep a demand. Arguments as of `given_net`, and raises as that."""
+    a, resolved = given_net(a, have, c, named=named)
     dense = a.experts.dense_layers if a.experts else 0
     c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
     case = Case(resolved, c, known_by, a)

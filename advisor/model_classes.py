@@ -199,6 +199,9 @@ class Class(NamedTuple):
         fields: dict[str, Any] = {}
         for name, key in self.keys.items():
             fields[name] = key.read(c, name, fields)  # perhaps by the fields before it
+            given = any(c.values.get(known) is not None for known in key.names.split())
+            if name == "context" and not given and not self.blocks:
+                c.remarks.append(f"no context is given: the default, {fields[name]:,}, is taken")
         if self.window:
             fields |= self.window.read(c, fields["layers"])
         for said, accepted in self.only.items():

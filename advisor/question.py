@@ -98,14 +98,16 @@ def _tensors(path: str) -> GivenNet:
     return read_stored(Path(path))
 
 
-def _listed(name: str) -> Architecture:
+def _listed(name: str) -> GivenNet:
     """The net of a published model; where its shape was not read in its source, that is said."""
+    from .checkpoint import GivenNet
     from .published import published
 
     found, seen = published(name), ("seen", "printed")
     unread = f"the shape of {found.architecture.name} was not read in its source"
     known = () if found.mark in seen else (unread,)
-    return found.architecture.with_(remarks=(*found.architecture.remarks, *known))
+    remarks = (*found.architecture.remarks, *known)
+    return GivenNet(found.architecture.with_(remarks=remarks), named=quoted(name))
 
 
 def _year(text: str) -> int:
@@ -442,9 +444,10 @@ def _value(option: Field[Any], name: str, value: Any) -> Any:
     if accepted := facts.get("choices"):
         choice = value.strip().lower()
         if choice not in accepted:
+            near = get_close_matches(choice, accepted, n=1)
             raise UsageError(
                 f"unknown {flag(option.name)} {quoted(value)}; accepted are {', '.join(accepted)}; "
-                f"try {flag(option.name)} {accepted[0]}"
+                f"try {flag(option.name)} {(*near, accepted[0])[0]}"
             )
         return choice
     if not (read := facts["read"]):

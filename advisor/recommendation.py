@@ -102,10 +102,10 @@ def answer_to(
         return of_tensors(net, tasks, known_by)
     if net is not None and config is not None and config.mixed:
         # Nothing is known of how to split layers of several kinds.
-        a, resolved = given_net(config, have or Budget(), demanded, ("context",))
+        a, resolved = given_net(config, have or Budget(), demanded, ("context",), net.named)
         return with_tensors(hybrid_answer(a, resolved, demanded, tasks, known_by), net)
     if net is not None and config is not None:
-        decision = judge(config, have or Budget(), demanded, known_by)
+        decision = judge(config, have or Budget(), demanded, known_by, net.named)
     elif None not in (demanded.layers, demanded.width) and (have is None or have.size is None):
         decision = judge_shape(demanded, have or Budget(), known_by)
     elif have is not None:

@@ -181,6 +181,7 @@ class Template:
     multiple: int  # and the width a multiple of this, or of narrower heads
     ff_factor: float
     ff_factors: tuple[float, float]  # what the inner width may be to reach a size
+    further_factors: tuple[float, float]  # and where no shape reaches it with these
     ff_multiple: int
     expert_factor: float  # of one expert's inner width; 0 where its width is demanded
     vocabulary: int
@@ -259,6 +260,8 @@ def template(target: Target, c: Constraints) -> Template:
     ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
     inner = _EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple
     low, high = built.factors[c.gated]
+    # As of gated nets: most plain ones have one factor, with which few sizes are reached.
+    least, fixed = min(low, built.factors[True][0]), bool(c.ff_factor or c.experts)
     factor = c.ff_factor or min(max(default.ff_factor, low), high)
     used = c.active_experts + c.shared_experts
     return Template(
@@ -270,7 +273,8 @@ def template(target: Target, c: Constraints) -> Template:
         heads,
         c.multiple or (1 if c.head_width else _MULTIPLE),
         factor,
-        (factor, factor) if c.ff_factor or c.experts else (low, high),
+        (factor, factor) if fixed else (low, high),
+        (factor, factor) if fixed else (least, high),
         math.lcm(inner, c.tensor),
         factor / used if used and not c.expert_width else 0.0,
         c.vocabulary or default.vocabulary,
@@ -603,15 +607,16 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
     best: _Found | None = None
     first = 0
     for end in (t.usual, t.built, len(t.head_widths)):
-        for place, head in enumerate(t.head_widths[first:end]):
-            others = _found(target, t, layers, head, place)
-            best = min(filter(None, (best, *others)), default=None)
-        if best is not None and not best.off and not best.unbuilt:
-            break
+        # The factor of most plain nets is one number: the others stand in where it is too coarse.
+        for factors in dict.fromkeys((t.ff_factors, t.further_factors)):
+            tried = replace(t, ff_factors=factors)
+            for place, head in enumerate(t.head_widths[first:end]):
+                others = _found(target, tried, layers, head, place)
+                best = min(filter(None, (best, *others)), default=None)
+            if best is not None and not best.off and not best.unbuilt:
+                return best.shape(t, layers, target)
         first = end
-    if best is None:
-        return None
-    return Shape(best.net(t, layers), best.value, best.value / target.value - 1, best.unbuilt)
+    return None if best is None else best.shape(t, layers, target)
 
 
 class _Found(NamedTuple):
@@ -630,6 +635,11 @@ class _Found(NamedTuple):
     inner: int
     expert: int
     value: float
+
+    def shape(self, t: Template, layers: int, target: Target) -> Shape:
+        """The shape, and how far it is from the target."""
+        mismatch = self.value / target.value - 1
+        return Shape(self.net(t, layers), self.value, mismatch, self.unbuilt)
 
     def net(self, t: Template, layers: int) -> Architecture:
         c = t.demanded

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .architecture import Architecture
-from .base.quantities import UsageError
+from .base.quantities import UsageError, size
 from .budgets import TOKENS_PER_PARAMETER, Resolved, trains
 from .counting import count, flops, weights
 from .hardware import gpu
@@ -92,8 +92,8 @@ def training_cost(
     `simplest`, with room for what programs took besides.
 
     Raises:
-        UsageError: for a plan that cannot be, measured steps without a batch, and kinds of layers
-            of which it is not known what training keeps.
+        UsageError: for a plan that cannot be, a step of more tokens than the training, measured
+            steps without a batch, and kinds of layers of which it is not known what training keeps.
 
     >>> from .budgets import Budget, resolve
     >>> done = resolve(Budget(total=1.1e9, gpu="A100", gpus=8), Constraints())
@@ -111,6 +111,11 @@ def training_cost(
     held = training_memory(net, plan)
     memory = {part: math.ceil(getattr(held, part)) for part in PARTS}
     tokens = done.tokens or TOKENS_PER_PARAMETER * count(a).active
+    if (each := plan.sequences * net.context) > tokens:
+        raise UsageError(
+            f"one step of {plan.sequences:,} sequences of {net.context:,} tokens has more tokens "
+            f"than the training, {size(tokens)}; give fewer --batch, or more --tokens"
+        )
     known = None
     if b.measured is None and b.utilisation is None:
         known = efficiencies(device, known_by=known_by, recompute=plan.recompute)
@@ -118,7 +123,7 @@ def training_cost(
         times = [step_time(net, plan, device, e) for e in (known.high, known.middle, known.low)]
         seconds = tuple(time.seconds for time in times)
     else:
-        work = plan.sequences * net.context * flops(net, net.context).training
+        work = each * flops(net, net.context).training
         seconds = _stated(net, done, work / (plan.gpus * device.flops))
         # What every layer took whatever its width.
         slope = b.measured.coefficients[1] if b.measured else 0.0
@@ -129,7 +134,7 @@ def training_cost(
         {name: float(part) for name, part in divides(net, each).items()}
         for each in (plan, plan if a.parts else _MACHINE)
     )
-    steps = tokens / (plan.sequences * net.context)
+    steps = tokens / each
     low, middle, high = seconds
     share = times[1].utilisation * times[1].seconds
     fits = None if device.memory is None else factor * sum(memory.values()) <= device.memory

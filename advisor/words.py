@@ -185,7 +185,8 @@ def answer_of(d: Decision, tasks: tuple[TaskAnswer, ...] = (), mixer: str | None
         from .hybrids import hybrid_advice
 
         hybrid = hybrid_advice(a, mixer, case.known_by)
-        mixed = _line("answer.hybrid", h=hybrid, several=hybrid.most > hybrid.least)
+        known = {"several": hybrid.most > hybrid.least, "looped": a.own_layers < a.layers}
+        mixed = _line("answer.hybrid", h=hybrid, **known)
         unlike = _line("sure.attention"), _line("note.attention")
         answer = replace(answer, hybrid=hybrid, screen=(screen[0], mixed, *screen[1:], *unlike))
     if not given:
@@ -889,10 +890,7 @@ def _plan_warnings(cost: TrainingCost, hopeless: bool) -> Iterator[Coded]:
         kept += ["--microbatch"] * (cost.plan.microbatch > 1)
         yield _coded("warning.training-plan", cost=cost, kept=kept)
     if cost.plan.gpus >= 8 and cost.plan.tensor == 1 and cost.lost_over_8:
-        losses = [
-            f"{100 * share:.0f} % of the work on the {name}"
-            for name, share in cost.lost_over_8.items()
-        ]
+        losses = [f"{100 * share:.0f} % on the {name}" for name, share in cost.lost_over_8.items()]
         yield _coded("warning.plan-machine", losses=losses)
     for name, lost in cost.lost.items():
         by = cost.plan.pipeline if name == "layers" else cost.plan.tensor
@@ -1208,7 +1206,8 @@ def _below(answer: Answer) -> Iterator[Row]:
     if given:
         yield "Given", _net(given)
         if (f := answer.flops) and (m := answer.memory):
-            yield "Cost", say("cost.net", f=f, m=m, context=given.architecture.context)
+            net = given.architecture
+            yield "Cost", say("cost.net", f=f, m=m, context=net.context, attends=net.attending)
     if proposed:
         yield "Instead" if given else "Shape", _net(proposed)
     yield from _slots(answer, "cost", "near", "note")
@@ -1218,11 +1217,13 @@ def _below(answer: Answer) -> Iterator[Row]:
         yield "Budget", " ".join(f"{_capital(limit)}." for limit in answer.limits)
     if cost := answer.training:
         assert answer.shape is not None
-        yield "Training", " ".join(_training_time(cost, answer.shape.architecture))
+        unlike = [say("training.attention")] if answer.hybrid else []
+        yield "Training", " ".join([*_training_time(cost, answer.shape.architecture), *unlike])
         if cost.kinds:
             yield "", " ".join(_hybrid_training(cost))
         held = [f"{part} {binary(number)}" for part, number in cost.memory.items() if number]
-        yield "Memory", say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
+        said = say("training.memory", cost=cost, parts=", ".join(held), plan=_plan(cost))
+        yield "Memory", " ".join([said, *unlike])
     if len(set(answer.stages)) > 1 and not given:
         split = sorted(Counter(answer.stages).items())
         parts = " and ".join(f"{times} of {layers(n)}" for n, times in split)
@@ -1243,7 +1244,8 @@ def _below(answer: Answer) -> Iterator[Row]:
         yield "Together", answer.together
     if h := answer.hybrid:
         places = listed(h.places) if len(h.places) <= _NAMED_LAYERS else ""
-        yield SLOTS["note"], say("note.hybrid", h=h, several=h.most > h.least, places=places)
+        looped = h.layers != answer.layers
+        yield SLOTS["note"], say("note.hybrid", h=h, places=places, looped=looped)
     if answer.stored and given:
         yield from _tensor_rows(answer.stored, alone=False)
     yield from (("Warning", text) for code, text in _warned(answer) if code not in _WARNINGS_IN)
@@ -1292,7 +1294,7 @@ def recipe(answer: Answer, width: int = 80) -> str:
 
 
 def _hours(cost: TrainingCost) -> str:
-    """How long a training takes, in minutes, hours, or days from two on.
+    """How long a training takes, in seconds, minutes, hours, or days from two on.
 
     >>> from types import SimpleNamespace
     >>> _hours(SimpleNamespace(hours=(8.2, 12.4, 17.0))), _hours(SimpleNamespace(hours=(70,) * 3))
@@ -1305,6 +1307,8 @@ def _hours(cost: TrainingCost) -> str:
 
 def _unit(hours: float) -> tuple[str, float]:
     """The unit in which so long a time is said, and its hours."""
+    if hours < 1 / 60:
+        return "seconds", 1 / 3600
     if hours < 1:
         return "minutes", 1 / 60
     return ("hours", 1.0) if hours < 48 else ("days", 24.0)
@@ -1487,7 +1491,8 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     if answer.flops:
         yield say("long.flops", f=answer.flops, mixed=a.mixed)
     if m := answer.memory:
-        yield say("long.memory", m=m, optimiser=sum((m.optimiser or {}).values()))
+        optimiser = sum((m.optimiser or {}).values())
+        yield say("long.memory", m=m, optimiser=optimiser, attends=a.attending)
 
 
 def _law(law: LawNumber) -> str:
@@ -1580,9 +1585,14 @@ def with_losses(answer: Answer, found: OwnLosses) -> Answer:
     known = {"laws": laws, "several": len(found.laws) > 1, "beyond": found.beyond > 1}
     known["hours"] = found.budget == "hours"
     code = "sure.own" if laws else "sure.own-nearest" if found.nearest else "sure.own-none"
-    own = _line(code, **known, nearest=found.nearest)
+    near = found.nearest
+    own = [_line(code, **known, nearest=near, bounded=near and None not in near.layers)]
+    if (layers := answer.layers) and found.laws:
+        ends = [(round(law.layers[0]), round(law.layers[2])) for law in found.laws]
+        if not any(low <= layers <= high for low, high in ends):
+            own.append(_line("sure.own-apart", layers=layers, both=len(ends) > 1))
     kept = [said for said in answer.screen if (said.slot, said.code) != ("change", "measure")]
-    return replace(answer, screen=(own, *kept), losses=found)
+    return replace(answer, screen=(*own, *kept), losses=found)
 
 
 def next_net(found: OwnLosses) -> str:

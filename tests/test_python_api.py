@@ -278,8 +278,13 @@ def test_losses_of_ones_own_are_said_of_the_net_as_the_command_says_them(tmp_pat
     assert capsys.readouterr().out == f"{asked}\n"
     assert main(["depth", "1B", "--losses", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answer"] == json.loads(json.dumps(asked.to_json()))
-    # What is said of the answer's net is what the fit says of its size.
-    assert asked.losses == depthlaw.fit(rows).next_net(asked.losses.parameters)
+    # A fit is taken as its file is; size, rule and range are those of the answer itself.
+    assert asked == depthlaw.recommend("1B", losses=depthlaw.fit(rows))
+    own, net = asked.losses, asked.shape
+    # The last norm is in no layer.
+    assert own.parameters == net.counts.nonembedding - asked.width
+    assert round(own.rule) == asked.layers
+    assert own.within == asked.interval.ends
     for wrong, why in (
         ({"task": "hops", "hops": 5, "losses": file}, "none is asked for"),
         ({"budget": "1B", "losses": "no.csv"}, "cannot read 'no.csv'"),

@@ -53,22 +53,24 @@ class LossFit(Report):
     additive: Additive | None
     predictions: tuple[PredictionRow, ...]
 
-    def next_net(self, parameters: float) -> OwnLosses:
-        """What the laws say of a net of so many parameters, 12 L d^2: how far that is beyond the
-        largest budget, each law's depth, the best depth of the budget nearest in size, and what
-        published grids say beside them."""
+    def next_net(self, parameters: float, per_layer: float = 12.0) -> OwnLosses:
+        """What the laws say of a net of so many parameters in layers, c L d^2 where c is
+        `per_layer`: how far it is beyond the largest budget, each law's depth, the best depth of
+        the budget nearest in size, and what published grids say beside them. Sizes are compared by
+        L d^2, with 12 L d^2 as the parameters of a budget."""
+        alike = 12 * parameters / per_layer
         # A law that misses its own budgets says nothing beyond them.
         right = [law for law in self.laws if law.misfit is None or law.misfit >= _MISFIT]
-        within = rule_scores.interval(parameters)
+        within = rule_scores.interval(parameters, per_layer)
         known = ((12 * o.volume, (o.low, o.depth, o.high)) for o in self.optima if o.depth)
-        nearest = min(known, key=lambda own: abs(math.log(own[0] / parameters)), default=None)
+        nearest = min(known, key=lambda own: abs(math.log(own[0] / alike)), default=None)
         return OwnLosses(
             parameters,
             self.budget,
-            parameters / max((12 * o.volume for o in self.optima), default=math.inf),
-            tuple(OwnLaw(law.form, law.depth(parameters)) for law in right),
+            alike / max((12 * o.volume for o in self.optima), default=math.inf),
+            tuple(OwnLaw(law.form, law.depth(alike)) for law in right),
             nearest and OwnNearest(*nearest),
-            rule_scores.default_rule().depth(parameters),
+            rule_scores.default_rule().depth(parameters, per_layer),
             within.ends if within else None,
         )
 

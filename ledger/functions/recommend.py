@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
 
-    from .fit import Losses
+    from .fit import Losses, LossFit
     from .options import QuestionOptions
 
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 def recommend(
     budget: str | float | Budget | None = None,
     *,
-    losses: Losses | None = None,
+    losses: Losses | LossFit | None = None,
     **options: Unpack[QuestionOptions],
 ) -> Answer:
     """How deep a net should be, in one buildable shape: the answer of `depthlaw depth` as data.
 
     Args:
         budget: all parameters, as a number (1.3e9) or as it is typed ("1.3B").
-        losses: of nets that you trained, as for `depthlaw.fit`: what they say of this net.
+        losses: of nets that you trained, as for `depthlaw.fit`, or what it returns: what they say
+                of this net.
         options: those of `depthlaw depth`, as numbers or as they are typed (the fields of
             depthlaw.advisor.question.Question): what else there is to spend (gpu="H100", gpus=64,
             time="2 weeks"), what the shape must obey (pipeline=4), a net to judge (`hf`), or a
@@ -59,7 +60,7 @@ def recommend(
     return found if losses is None else with_own_losses(found, losses)
 
 
-def with_own_losses(found: Answer | None, losses: Losses) -> Answer:
+def with_own_losses(found: Answer | None, losses: Losses | LossFit) -> Answer:
     """An answer with what losses of somebody's own say of its net.
 
     Raises:
@@ -71,7 +72,12 @@ def with_own_losses(found: Answer | None, losses: Losses) -> Answer:
             "depthlaw depth 1B --losses FILE"
         )
     # NumPy and SciPy, which no other answer needs.
-    from .fit import fit_of_net
+    from .fit import LossFit, fit_of_net
 
-    net = layers_of((found.instead or found.shape).architecture)
-    return with_losses(found, fit_of_net(losses).next_net(12 * net.parameters / net.per_layer))
+    net = layers_of(found.shape.architecture)
+    fitted = losses if isinstance(losses, LossFit) else fit_of_net(losses)
+    own = fitted.next_net(net.parameters, net.per_layer)
+    # What is published is that of the answer: of its kind of net, tokens and year.
+    by = next((law.depth for law in found.laws if law.key == found.rule), own.rule)
+    within = found.interval.ends if found.interval else None
+    return with_losses(found, own._replace(rule=by, within=within))

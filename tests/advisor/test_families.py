@@ -174,8 +174,18 @@ def test_a_hybrid_is_counted_and_its_depth_is_not_judged() -> None:
     assert "12 layers of attention and 36 layers of gated DeltaNet" in said
     mamba = " ".join(as_text(recommend(hf=published("mamba-130m").architecture)).split())
     assert "None of them has a feed-forward network, so two hold about as many parameters" in mamba
-    with pytest.raises(UsageError, match="--hf and --pipeline: the shape.*beside it are --context"):
+    # What has no attention has no cache that grows with the tokens.
+    held = " ".join(as_text(recommend(hf=published("rwkv-7-1.5b").architecture)).split())
+    assert ", state " in held.partition(" Cost ")[2].partition(" Note ")[0]
+    assert "KV cache" not in held + mamba
+    assert "KV cache" in said
+    accepted = "beside it are --context, --gpu, --gpus, --zero.*--expert-parallel"
+    with pytest.raises(UsageError, match=f"^--hf and --pipeline: the shape.*{accepted}"):
         recommend(hf=a, pipeline=4)
+    for name in ("jamba", "GPT2"):
+        with pytest.raises(UsageError, match=f"^'{name}' and --loops: the shape"):
+            recommend(name, loops=2)
+    recommend("jamba", gpu="H100", gpus=64, zero=1, expert_parallel=8)
     for name in ("qwen3-next", "mamba-130m"):
         with pytest.raises(UsageError, match="layers of other kinds than attention"):
             config_of(published(name).architecture)

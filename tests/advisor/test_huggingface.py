@@ -231,6 +231,11 @@ def test_paths_without_a_configuration_are_refused(tmp_path: Path) -> None:
 def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
     lacking = {k: v for k, v in LLAMA.items() if k != key}
     for change in ({}, {key: None}):
+        if key == "max_position_embeddings":  # what transformers takes is known
+            net = architecture_of({**lacking, **change})
+            assert net == architecture_of({**LLAMA, key: 2048}).with_(remarks=net.remarks)
+            assert net.remarks == ("no context is given: the default, 2,048, is taken",)
+            continue
         with pytest.raises(UsageError, match=f"{key}: the size is missing"):
             architecture_of({**lacking, **change})
     for wrong in (0, -1, True, "64", 64.0, 1.5, [64], {"size": 64}, 10**9, -(10**30)):

@@ -129,10 +129,26 @@ def test_attention_layers_of_a_hybrid_keep_the_ratios_of_the_grid(size: str) -> 
     assert "if all are attention" in words.recipe(answer, 200).splitlines()[0]
 
 
+def test_layers_that_attend_are_of_those_that_are_stored_and_costs_of_a_net_of_attention() -> None:
+    answer = recommend("1B", mixer="mamba2", loops=4, gpu="H100")
+    assert (answer.hybrid.layers, answer.layers) == (8, 32)
+    said = " ".join(words.as_text(answer).split())
+    assert "Of 8 stored layers 2 attend, the rest are Mamba-2." in said
+    assert "One in 4 means stored layers 4 and 8." in said
+    rows = said.partition(" Training ")[2].partition(" Note ")[0].split(" Memory ")
+    assert [row.endswith("This is of a net with attention in every layer.") for row in rows] == [
+        True,
+        True,
+    ]
+    plain = " ".join(words.as_text(recommend("1B", gpu="H100")).split())
+    assert "attention in every layer" not in plain
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
         ({"mixer": "mamba9", "budget": "1B"}, "unknown --mixer 'mamba9'; accepted are gated-delta"),
+        ({"mixer": "mamba", "budget": "1B"}, "linear-attention; try --mixer mamba2$"),
         ({"mixer": "hgrn2", "task": "hops", "hops": 5}, "try depthlaw depth 3B --mixer hgrn2"),
         ({"mixer": "hgrn2", "budget": "1B", "layers": 3}, "3 own layers cannot have one"),
         ({"mixer": "hgrn2", "budget": "1B", "encoder_decoder": True}, "this is an encoder-decoder"),

@@ -18,7 +18,7 @@ from depthlaw.advisor.counting import count
 from depthlaw.advisor.decide import decide, ladder_for
 from depthlaw.advisor.practice import practice, unbuilt
 from depthlaw.advisor.shape_search import Ladder
-from depthlaw.advisor.shapes import Constraints
+from depthlaw.advisor.shapes import Constraints, without
 
 SIZES = [round(3e7 * (1e12 / 3e7) ** (i / 29)) for i in range(30)]
 DEMANDS: dict[str, dict[str, Any]] = {
@@ -85,10 +85,10 @@ def test_shapes_are_as_somebody_built_them_or_it_is_said(asked: str) -> None:
         assert abs(count(a).total / size - 1) <= 0.02
         assert a.width == a.heads * a.head_size
         assert a.d_ff % (64 if size < 5e8 else 128) == 0
-        if not demands.keys() & {"ff_factor", "gated"}:
+        if "ff_factor" not in demands:
             assert 2.5 <= a.d_ff / a.width <= 4
         else:
-            wanted = demands.get("ff_factor", 4) * a.width
+            wanted = demands["ff_factor"] * a.width
             assert abs(a.d_ff - wanted) <= (32 if size < 5e8 else 64)
         assert a.heads == a.key_heads * demands.get("kv_ratio", a.heads // a.key_heads)
         assert a.heads % demands.get("tensor", 1) == a.key_heads % demands.get("tensor", 1) == 0
@@ -137,7 +137,15 @@ def test_one_depth_for_one_budget_or_a_line_says_why(asked: str) -> None:
         assert reason is not None
         assert reason.against is not None
         assert abs(a.layers / budget - 1) < 0.2
-        assert (reason.against[0], reason.demands) == (budget, tuple(DEMANDS[asked]))
+        c = Constraints(**DEMANDS[asked])
+        alone = [
+            name
+            for name in DEMANDS[asked]
+            if (other := ladder_for(without(c, name), "total").at(size))
+            and other.architecture.layers == budget
+        ]
+        named = tuple(alone or DEMANDS[asked])
+        assert (reason.against[0], reason.demands) == (budget, named)
         said = recommend(float(size), **TYPED.get(asked, DEMANDS[asked])).warning_codes
         assert said.count(reason.code) == 1
         if reason.code == "exact-size" and size < 5e8:
@@ -148,6 +156,36 @@ def test_one_depth_for_one_budget_or_a_line_says_why(asked: str) -> None:
             assert (left[0] < left[1]) == (a.layers < budget)
             assert reason.code == "rest-of-size"
     assert moved <= 3
+
+
+@pytest.mark.parametrize(
+    ("size", "asked", "code"),
+    [
+        (42_144_353, "--ff 8/3", "exact-size"),
+        (57_652_000, "--plain --ff 4", "exact-size"),
+        (92_246_000, "--plain --ff 4", "exact-size"),
+        (191_600_000, "--ff 8/3", "exact-size"),
+        (262_153_173, "--ff 8/3", "listed-size"),
+        (1_192_030_327, "--plain --ff 4", "listed-size"),
+        *((size, "--plain", None) for size in (3.5e8, 7e8, 1.3e9, 1.5e9, 4e10)),
+    ],
+)
+def test_what_a_depth_cannot_have_no_net_has(size: float, asked: str, code: str | None) -> None:
+    """Sizes off the thirty. Of a shape that is not listed this does not hold: one reaches it."""
+    demands = DEMANDS[asked]
+    d = decide(Budget(total=float(size)), Constraints(**demands), None)
+    budget = ladder("none").budget_depth(size)
+    assert (d.moved and d.moved.code) == code
+    assert (d.net.layers == budget) == (code is None)
+    if code is None:
+        assert 2.5 <= d.net.d_ff / d.net.width <= 4
+        assert not unbuilt(d.net)
+        return
+    nets = buildable(d.net, budget, demands["ff_factor"])
+    reached = min(abs(count(net).total / size - 1) for net in nets) <= 0.01
+    assert reached == (code == "listed-size")
+    said = recommend(float(size), **TYPED[asked])
+    assert said.warning_codes.count(code) == 1
 
 
 @pytest.mark.parametrize("vocabulary", [256, 32000, 128256, 300000])

@@ -285,6 +285,9 @@ def test_a_shape_that_does_not_divide_says_what_that_costs() -> None:
     said = recommend(hf=net, gpu="H100", gpus=64)
     assert said.training.lost_over_8 == {"heads": 0.25, "key heads": 0.25}
     assert "plan-machine" in said.warning_codes
+    both = dict(zip(said.warning_codes, said.warnings, strict=True))["plan-machine"]
+    assert "25 % on the heads and 25 % on the key heads" in both
+    assert all(len(sentence.split()) <= 25 for sentence in both.split(". "))
     assert divides(net.with_(layers=32, heads=16, kv_heads=8, head_width=144), plan) == {}
 
 
@@ -524,6 +527,19 @@ def test_without_tokens_twenty_a_parameter_are_said() -> None:
     plans = [recommend(size, gpu="H100", gpus=64).training for size in ("1B", "8B", "70B")]
     assert [cost.fits for cost in plans] == [True] * 3
     assert [cost.plan.zero for cost in plans] == sorted(cost.plan.zero for cost in plans)
+
+
+def test_a_step_is_part_of_the_training_and_a_short_training_is_said_in_seconds() -> None:
+    asked = {"budget": "1B", "gpu": "H100", "gpus": 8}
+    whole = recommend(**asked, tokens=4096 * 512, batch=512).training
+    assert whole.steps == 1
+    for batch, tokens in ((10**9, None), (512, 4096 * 512 - 1)):
+        with pytest.raises(UsageError, match=f"one step of {batch:,} sequences.*fewer --batch"):
+            recommend(**asked, batch=batch, tokens=tokens)
+    seconds = 3600 * recommend(**asked, tokens="1M").training.hours[1]
+    said = " ".join(words.as_text(recommend(**asked, tokens="1M")).split())
+    assert 1 < seconds < 10
+    assert f"1M tokens take {seconds:.1f} seconds (" in said
 
 
 def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:

@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from header_files import ROWS, shapes_of
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.checkpoint import net_of
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.headers import read_headers
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
+from depthlaw.advisor.model_classes import CLASSES
 from depthlaw.empirics.architectures.meta_device import parameters_of
+from depthlaw.ledger.functions.nets import net
 
 torch = pytest.importorskip("torch", reason="the extra hf is not installed")
 # Imported by the tests, not wherever tests are collected: it takes seconds.
@@ -110,6 +113,28 @@ def test_rows_are_what_transformers_writes_and_builds(kind: str, tmp_path: Path)
         row.get("active", row["parameters"]),
     )
     assert [k.layers for k in s.stacks[0].kinds] == row["kinds"]
+
+
+def test_a_context_that_is_not_given_is_what_transformers_takes() -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    known = {
+        kind: key.default
+        for kind, row in CLASSES.items()
+        if isinstance((key := row.keys.get("context")) and key.default, int)
+        and key.names == "max_position_embeddings"
+        and not (row.blocks or row.text)
+    }
+    assert known.keys() >= {"llama", "mistral", "qwen2", "qwen3", "gemma"}
+    taken = {kind: CONFIG_MAPPING[kind]().max_position_embeddings for kind in known}
+    assert taken == known
+
+
+def test_a_part_that_is_no_object_is_named_in_words_of_ours(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text('{"model_type": "qwen2_vl", "text_config": 5, "vision_config": null}')
+    with pytest.raises(UsageError, match="^the configuration's 'text_config' is no object"):
+        net(file)
 
 
 def test_the_recorded_counts_of_families_are_what_transformers_allocates() -> None:

@@ -205,7 +205,7 @@ def test_losses_of_one_size_name_their_own_depth_and_what_is_missing(
             lines.append(f"{round(math.sqrt(1e6 / depth))},{depth},1e9,{loss:.6f}")
     path = tmp_path / "one.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    found = depthlaw("depth 1B --json --losses", path).data
+    found = depthlaw("depth 1B --json --losses", path).data["answer"]
     nearest = found["losses"]["nearest"]
     assert nearest["parameters"] == pytest.approx(12e6, rel=0.01)
     low, best, high = nearest["layers"]
@@ -215,3 +215,30 @@ def test_losses_of_one_size_name_their_own_depth_and_what_is_missing(
     screen = " ".join(depthlaw("depth 1B --losses", path).out.split())
     assert "Your losses name 14 layers (13 to 14), for 12M parameters in layers." in screen
     assert "Five depths of another size" in screen
+
+
+def test_the_losses_and_the_answer_speak_of_one_net_and_say_where_they_part(
+    tmp_path: Path, depthlaw: Callable[..., Any]
+) -> None:
+    """Planted: best depths of half, or about as many, layers as the published rule has."""
+    for exponent, planted, apart in ((0.28, 13, True), (0.35, 26, False)):
+        lines = ["width,depth,tokens,loss"]
+        for volume in (1e6, 4e6, 16e6):
+            best = planted * (volume / (762e6 / 12.4)) ** exponent
+            for depth in sorted({max(1, round(best * 1.25**step)) for step in range(-4, 5)}):
+                for off in (1e-3, -1e-3):
+                    loss = (3 + off) * math.exp(0.05 * math.log(depth / best) ** 2)
+                    width = round(math.sqrt(volume / depth))
+                    lines.append(f"{width},{depth},{volume * 240:g},{loss:.6f}")
+        path = tmp_path / "own.csv"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        found = depthlaw("depth 1B --json --losses", path).data["answer"]
+        own, layers = found["losses"], found["shape"]["architecture"]["layers"]
+        assert own["laws"]
+        inside = [law["layers"][0] <= layers <= law["layers"][2] for law in own["laws"]]
+        assert any(inside) != apart
+        said = {each["code"] for each in found["screen"]}
+        assert ("own-apart" in said) == apart
+        text = " ".join(depthlaw("depth 1B --losses", path).out.split())
+        assert f"The published rule says {layers} layers" in text
+        assert f"by published grids {found['interval']['low']} to" in text
