@@ -251,13 +251,13 @@ def outcomes(
     found = {name: np.empty((len(routes), len(documents))) for name in objectives}
     compared = any(SCORES[name][0] for name in objectives)
     for rows, ids, targets in batches(model, documents):
-        reference = _said(model.logits(ids), targets) if compared else None
+        reference = said_by(model.logits(ids), targets) if compared else None
         right = targets[targets != IGNORED].to(ids.device)
         for index, hidden in model.outcomes(ids, routes):
-            said = _said(model.read_out(hidden, ids), targets)
+            said = said_by(model.read_out(hidden, ids), targets)
             for name in objectives:
                 per_token = SCORES[name][1](said, reference, right).double().cpu()
-                found[name][index, rows] = _by_document(per_token, targets, "max" in name)
+                found[name][index, rows] = by_document(per_token, targets, "max" in name)
         tick(rows.stop)
     for name, values in found.items():
         if not np.isfinite(values).all():
@@ -279,7 +279,7 @@ def batches(model: LayeredModel, documents: Documents) -> Iterator[tuple[slice, 
     rows = max(1, at_once // documents.tokens)
     for start in range(0, len(documents), rows):
         part = slice(start, min(start + rows, len(documents)))
-        yield part, model._ids(ids[part]), torch.as_tensor(targets[part])
+        yield part, model.tokens(ids[part]), torch.as_tensor(targets[part])
 
 
 def _task(model: LayeredModel, documents: Documents) -> tuple[np.ndarray, np.ndarray]:
@@ -305,13 +305,15 @@ def _task(model: LayeredModel, documents: Documents) -> tuple[np.ndarray, np.nda
     return read, targets
 
 
-def _said(logits: Tensor, targets: Tensor) -> Tensor:
+def said_by(logits: Tensor, targets: Tensor) -> Tensor:
     """Log-probabilities at the scored tokens, (scored tokens, vocabulary)."""
+    import torch
+
     scored = logits[(targets != IGNORED).to(logits.device)]
-    return (scored if scored.dtype == scored.double().dtype else scored.float()).log_softmax(-1)
+    return (scored if scored.dtype == torch.float64 else scored.float()).log_softmax(-1)
 
 
-def _by_document(per_token: Tensor, targets: Tensor, largest: bool) -> np.ndarray:
+def by_document(per_token: Tensor, targets: Tensor, largest: bool = False) -> np.ndarray:
     """One number per document from one per scored token: the mean, or the largest."""
     counts = (targets != IGNORED).sum(1).tolist()
     parts = per_token.split(counts)

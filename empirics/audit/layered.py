@@ -162,19 +162,25 @@ class LayeredModel:
         """Number of layers."""
         return len(self.layers)
 
+    @property
+    def padding(self) -> int | None:
+        """The id that fills up short inputs, which random ids leave out: its state may be zero."""
+        found = getattr(getattr(self.net, "config", None), "pad_token_id", None)
+        return found if isinstance(found, int) and 0 <= found < self.accepted else None
+
     def logits(self, ids: Any, route: Route | None = None) -> Tensor:
         """Logits (documents, tokens, vocabulary) of the model with its layers on a route.
 
         Raises:
             AuditError: for a model without a head, and for ids or a route that do not fit.
         """
-        self._need_head()
-        return self._read(self._pass(self._ids(ids), self._runner(route)))
+        self.need_head()
+        return self._read(self._pass(self.tokens(ids), self._runner(route)))
 
     def states(self, ids: Any, route: Route | None = None) -> Iterator[Tensor]:
         """The stream (documents, tokens, width) before the first step and after each, one at a
         time."""
-        ids = self._ids(ids)
+        ids = self.tokens(ids)
         steps = self._route(route)
         calls, hidden = self._calls(ids)
         yield hidden
@@ -186,7 +192,7 @@ class LayeredModel:
         """Number and last stream of each route, those first that leave the whole early; what a
         route shares with the whole before it leaves runs once for all. Memory: one state beside
         that of the route. `read_out` makes logits of a stream."""
-        ids = self._ids(ids)
+        ids = self.tokens(ids)
         checked = [self._route(route) for route in routes]
         calls, hidden = self._calls(ids)
         passed = 0
@@ -201,11 +207,11 @@ class LayeredModel:
     def read_out(self, hidden: Tensor, ids: Any) -> Tensor:
         """What the final norm and the head make of a stream: the logit lens; without a head, what
         the model returns for it."""
-        return self._read(self._pass(self._ids(ids), lambda calls, start: hidden))
+        return self._read(self._pass(self.tokens(ids), lambda calls, start: hidden))
 
     def step(self, hidden: Tensor, index: int, ids: Any) -> Tensor:
         """One layer run on any stream, with the arguments that it has on these ids."""
-        calls, _ = self._calls(self._ids(ids))
+        calls, _ = self._calls(self.tokens(ids))
         _check_block(self.depth, index, index)
         return self._moved(calls, hidden, Step(index))
 
@@ -218,7 +224,7 @@ class LayeredModel:
         Raises:
             AuditError: where no parts were found whose sum with the stream goes on.
         """
-        ids = self._ids(ids)
+        ids = self.tokens(ids)
         names = [self._writers(index) for index in range(self.depth)]
         calls, hidden = self._calls(ids)
         for index, call in enumerate(calls):
@@ -231,16 +237,21 @@ class LayeredModel:
                 hidden = call.stream(hidden)
             yield written
 
-    # --- how ---
-
-    def _need_head(self) -> None:
+    def need_head(self) -> None:
+        """Raise AuditError for a model that returns no logits."""
         if not self.head:
             raise AuditError(
                 f"{self.name} returns no logits (documents, tokens, vocabulary), so it has no "
                 "loss; load it with its head, or ask for measures of hidden states"
             )
 
-    def _ids(self, ids: Any) -> Tensor:
+    def tokens(self, ids: Any) -> Tensor:
+        """Ids as the model reads them, on its device.
+
+        Raises:
+            AuditError: for another shape or type, ids that the embeddings do not have, and more
+                tokens than the model accepts.
+        """
         place = next(itertools.chain(self.net.parameters(), self.net.buffers()), torch.empty(0))
         found = torch.as_tensor(ids, device=place.device)
         if found.ndim != 2 or found.is_floating_point() or not found.numel():
@@ -259,6 +270,8 @@ class LayeredModel:
                 "shorter documents"
             )
         return found.long()
+
+    # --- how ---
 
     def _route(self, route: Route | None) -> Route:
         steps = whole(self.depth) if route is None else route
@@ -372,7 +385,7 @@ class LayeredModel:
 
     @cached_property
     def _probe(self) -> Tensor:
-        return self._ids(_probe_ids(self.accepted, self.longest))
+        return self.tokens(_probe_ids(self.accepted, self.longest))
 
 
 def layered(
@@ -435,7 +448,7 @@ def layered(
     for made._in_truth in (False, True):
         made._kept = None
         with contextlib.suppress(AuditError):
-            again = made._read(made._pass(made._ids(ids), made._runner(None)))
+            again = made._read(made._pass(made.tokens(ids), made._runner(None)))
             if again.shape == read.shape and torch.equal(again, read):
                 break
     else:
@@ -628,7 +641,7 @@ def _causal(model: LayeredModel, ids: Tensor, read: Tensor) -> bool:
     for _ in range(3):
         drawn = torch.randint(low, model.accepted, other[:, half:].shape, generator=generator)
         other[:, half:] = drawn
-        changed = model._read(model._pass(model._ids(other), model._runner(None)))
+        changed = model._read(model._pass(model.tokens(other), model._runner(None)))
         moved = (changed - read)[:, :half].abs().max() if half else read.new_zeros(())
         if moved > 8 * torch.finfo(read.dtype).eps * read.abs().max():
             return False
