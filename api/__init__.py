@@ -8,6 +8,7 @@ command of the command line prints what a function here returns:
     sweep: the same for a range of sizes.
     compare: models and configurations side by side.
     fit: the best depths of a loss surface.
+    audit: whether the depth of a trained model is used (`depthlaw audit`).
     tasks: the atlas of least depth as a table; atlas: how many layers tasks need, at numbers.
     check: explicit weights or a lower bound against the atlas (`depthlaw tasks check`).
     claims: every claim by key (`depthlaw claims --all`).
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from depthlaw.advisor.base.quantities import UsageError
     from depthlaw.ledger.functions.appendix import appendix
     from depthlaw.ledger.functions.atlas import atlas
+    from depthlaw.ledger.functions.audit import audit
     from depthlaw.ledger.functions.check import check
     from depthlaw.ledger.functions.cite import cite
     from depthlaw.ledger.functions.claims import claims
@@ -51,6 +53,7 @@ __all__ = [
     "__version__",
     "appendix",
     "atlas",
+    "audit",
     "check",
     "cite",
     "claims",

@@ -139,7 +139,9 @@ def main() -> None:
     shapes = [(int(depth), 1) for depth in asked.layers.split(",") if depth]
     shapes += [tuple(map(int, loop.split("x"))) for loop in asked.loops.split(",") if loop]
     for layers, loops in shapes:
-        folder = asked.out / (f"{layers}-layers" if loops == 1 else f"{layers}-layers-{loops}-times")
+        folder = asked.out / (
+            f"{layers}-layers" if loops == 1 else f"{layers}-layers-{loops}-times"
+        )
         if (folder / "config.json").is_file():
             continue
         print(f"{folder.name}: {ids.size:,} tokens of code", flush=True)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import torch
 
 from .layered import LayeredModel, Route
 from .rungs import Question, Rung, ladder, questions
@@ -71,6 +71,15 @@ def symbol_encoding(vocabulary: int, seed: int = 0) -> Encode:
     return encode
 
 
+def encoding(model: LayeredModel, tokenizer: Any = None) -> Encode:
+    """How a text becomes tokens: by the tokenizer without special ids, else word by word."""
+    if tokenizer is None:
+        return symbol_encoding(model.accepted)
+    if not hasattr(tokenizer, "encode"):
+        return lambda text: list(tokenizer(text))
+    return lambda text: list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
 def right_answers(
     model: LayeredModel, asked: Sequence[Question], encode: Encode, route: Route | None = None
 ) -> np.ndarray:
@@ -85,8 +94,7 @@ def right_answers(
         start = encode(question.prompt)
         for place, candidate in enumerate(question.candidates):
             whole = encode(f"{question.prompt} {candidate}")
-            kept = len(start) if whole[: len(start)] == start else _common(start, whole)
-            jobs[len(whole) - 1].append((number, place, whole, kept))
+            jobs[len(whole) - 1].append((number, place, whole, _common(start, whole)))
     for length, of_length in jobs.items():
         by_prompt: dict[tuple[int, ...], list[tuple[int, int, list[int], int]]] = defaultdict(list)
         for job in of_length:
@@ -94,7 +102,7 @@ def right_answers(
         prompts = list(by_prompt)
         for first in range(0, len(prompts), max(1, TOKENS // length)):
             some = prompts[first : first + max(1, TOKENS // length)]
-            logits = model.logits(torch.tensor(some), route).float().log_softmax(-1)
+            logits = model.logits(some, route).float().log_softmax(-1)
             for row, prompt in enumerate(some):
                 for number, place, whole, kept in by_prompt[prompt]:
                     scores[number][place] = sum(
@@ -124,7 +132,7 @@ def climb(
     level: float = 0.95,
     margin: float = 0.1,
     rungs: Sequence[Rung] | None = None,
-    progress: Callable[[str], None] | None = None,
+    tick: Callable[[str, int, int], object] = lambda what, done, total: None,
 ) -> tuple[RungResult, ...]:
     """Ask every rung; where `route` or `other` is given, once more of the model along that route,
     or of the other model.
@@ -137,17 +145,16 @@ def climb(
         level: of the intervals; the state of a rung has the level 1 - (1 - level) / rungs.
         margin: a fall by less counts as kept, where the interval shows it.
         rungs: by default all of `ladder`.
-        progress: hears the name of each rung.
+        tick: hears the rung, and how many are done of all.
     """
     chosen = ladder() if rungs is None else tuple(rungs)
     changed = route is not None or other is not None
     left = None
     if changed:
-        left = len(route) if route is not None else len(other.layers) if other else None
+        left = len(route) if route is not None else other.depth if other else None
     results = []
-    for rung in chosen:
-        if progress:
-            progress(f"{rung.ladder} {rung.level}")
+    for number, rung in enumerate(chosen):
+        tick(f"{rung.ladder} {rung.level}", number, len(chosen))
         asked = questions(rung, count, seed)
         before = right_answers(model, asked, encode)
         chance = float(np.mean([1 / len(question.candidates) for question in asked]))

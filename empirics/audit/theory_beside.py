@@ -1,0 +1,6 @@
+class TheoryRow:
+    pass
+
+
+def beside(*a):
+    return ()

@@ -1,0 +1,308 @@
+"""Is the depth of a trained model used: `depthlaw audit`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted
+
+from ..records.environment import installing
+from .report import Picture, Report
+
+if TYPE_CHECKING:
+    from depthlaw.empirics.audit.audit import Audit
+    from depthlaw.empirics.audit.layered import LayeredModel, Route
+
+# Seed and number of the documents, and tokens of each, where nothing is asked.
+DOCUMENTS, TOKENS = 64, 256
+
+Tick = Callable[[str, int, int], object]
+
+
+@dataclass(frozen=True, repr=False)
+class AuditReport(Report):
+    """What was found of a model.
+
+    Attributes:
+        audit: all values, see `depthlaw.empirics.audit.audit`.
+    """
+
+    audit: Audit
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each layer or block of each measure."""
+        return [
+            {
+                "measure": table.key,
+                "variant": table.variant,
+                "first": row.first + 1,
+                "last": row.last + 1,
+                "value": row.estimate.value,
+                "low": row.estimate.low,
+                "high": row.estimate.high,
+                "unit": table.unit,
+                "call": row.call.value if row.call else "",
+            }
+            for table in self.audit.tables
+            for row in table.rows
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """What `depthlaw audit --json` prints; the schema is `audit_schema()`."""
+        return self.audit.to_json()
+
+    def markdown(self) -> str:
+        """One page, for a model card."""
+        from ..publish.audit.page import markdown
+
+        return markdown(self.audit)
+
+    def save(self, file: str | Path) -> Path:
+        """Write the page as .md, .html or .pdf.
+
+        Raises:
+            UsageError: for another end, and where the extra appendix is not installed.
+        """
+        from ..publish.audit.page import written
+        from ..records.store import write_file
+
+        place = Path(file)
+        write_file(place, written(self.audit, place.suffix))
+        return place
+
+    def plot(self) -> Picture:
+        """Every measure by layer, beside its null models."""
+
+        def drawn(form: str) -> bytes:
+            from ..publish.audit.pictures import panels
+            from ..publish.drawing.line_plot import line_plot
+
+            return line_plot(panels(self.audit), form)
+
+        return Picture(drawn)
+
+    def summary(self) -> str:
+        """The model, and what its first sentence says."""
+        from ..publish.audit.sentences import answer
+
+        return f"{self.audit.model.name}: {answer(self.audit)}"
+
+
+def audit(
+    model: Any,
+    tokenizer: Any = None,
+    text: str | Path | None = None,
+    *,
+    tokens: int = TOKENS,
+    documents: int = DOCUMENTS,
+    law: str = "zipf",
+    measures: str | Sequence[str] = "usual",
+    blocks: Sequence[int] = (),
+    ladder: bool = False,
+    without: str = "",
+    repeat: str = "",
+    against: Any = None,
+    questions: int = 200,
+    tolerance: float | str = "1%",
+    level: float = 0.95,
+    seed: int = 0,
+    layers: str | None = None,
+    folder: str | Path | None = None,
+    announce: Callable[[str], object] = lambda sentence: None,
+    tick: Tick = lambda what, done, total: None,
+) -> AuditReport:
+    """Measure what each layer of a trained model does: `depthlaw audit`.
+
+    Args:
+        model: a folder as `save_pretrained` writes it, a name of `depthlaw measure` (fresh
+            weights), or a module of torch in memory.
+        tokenizer: of a model in memory; that of a folder lies there.
+        text: a text, or the path of a file; without it tokens are random.
+        tokens, documents: of each document, and how many.
+        law: of random tokens: zipf or uniform.
+        measures: "usual", "all", or names of groups: states, parts, removal, exits, changes,
+            skips, paths.
+        blocks: sizes of blocks of layers, each searched for the one that costs least to remove.
+        ladder: ask a causal model the questions of the ladder of abilities.
+        without, repeat: layers such as "5-8", from 1, that the ladder is asked without, or with
+            twice.
+        against: another model that the ladder is asked of.
+        questions: of each rung.
+        tolerance: share of the loss that a layer may cost and still be called superfluous.
+        level: of the intervals.
+        seed: of documents, splits and null models.
+        layers: dotted name of the module list, where more than one could be meant.
+        folder: where measurements are kept; by default depthlaw's folder among your data.
+        announce: hears how long a search over blocks will take.
+        tick: hears what runs, and what is done of all.
+
+    Raises:
+        UsageError: in one line, for a model, a text or an option that cannot be used.
+
+    Cost: with the usual measures of L layers about L passes and 2 L heads over all tokens.
+    """
+    if not all(map(find_spec, ("torch", "transformers"))):
+        raise UsageError(f"an audit needs PyTorch and transformers; {installing('hf')}")
+    from depthlaw.empirics.audit.audit import GROUPS, USUAL, audit as audited, forecast
+    from depthlaw.empirics.audit.records import Store
+
+    share = float(parse_share(tolerance, "tolerance") if isinstance(tolerance, str) else tolerance)
+    groups = _groups(measures, USUAL, tuple(GROUPS))
+    if (without or repeat or against is not None) and not ladder:
+        raise UsageError(
+            "without, repeat and against change what the ladder is asked of; add --ladder, or for "
+            "the loss ask for --blocks"
+        )
+    if sum(map(bool, (without, repeat, against is not None))) > 1:
+        raise UsageError("give one of without, repeat and against")
+    opened, words = _model(model, tokenizer, layers, seed)
+    sample = _documents(opened, words, text, tokens, documents, law, seed)
+    climbed = (
+        _climbed(opened, words, without, repeat, against, questions, level, seed, tick)
+        if ladder
+        else ()
+    )
+    from platformdirs import user_data_path
+
+    if blocks and opened.head:
+        minutes = forecast(opened, sample, blocks) / 60
+        said = f"{minutes:.0f} minutes" if minutes >= 1.5 else "a minute or less"
+        announce(
+            f"the search over blocks takes about {said}; if stopped, the same command continues"
+        )
+    place = Path(folder) if folder is not None else user_data_path("depthlaw") / "audits"
+    return AuditReport(
+        audited(
+            opened,
+            sample,
+            groups=groups,
+            blocks=blocks,
+            tolerance=share,
+            level=level,
+            seed=seed,
+            store=Store(place),
+            ladder=climbed,
+            tick=tick,
+        )
+    )
+
+
+def _groups(
+    asked: str | Sequence[str], usual: Sequence[str], known: Sequence[str]
+) -> tuple[str, ...]:
+    names = re.split(r"[,\s]+", asked.strip()) if isinstance(asked, str) else list(asked)
+    chosen: list[str] = []
+    for name in names:
+        if name not in ("usual", "all", *known):
+            raise UsageError(
+                f"measures {quoted(name)}: accepted are usual, all, {', '.join(known)}"
+            )
+        chosen += usual if name == "usual" else known if name == "all" else [name]
+    return tuple(dict.fromkeys(chosen))
+
+
+def _model(model: Any, tokenizer: Any, layers: str | None, seed: int) -> tuple[LayeredModel, Any]:
+    from depthlaw.empirics.audit.layered import LayeredModel, layered
+    from depthlaw.empirics.audit.models import opened
+
+    if isinstance(model, str | Path):
+        found, own = opened(model, layers=layers, seed=seed)
+        return found, tokenizer or own
+    if isinstance(model, LayeredModel):
+        return model, tokenizer
+    return layered(model, layers=layers), tokenizer
+
+
+def _documents(
+    model: LayeredModel,
+    tokenizer: Any,
+    text: str | Path | None,
+    tokens: int,
+    documents: int,
+    law: str,
+    seed: int,
+) -> Any:
+    from depthlaw.empirics.audit.documents import from_text, random_documents
+
+    longest = min(tokens, model.longest or tokens)
+    if text is None:
+        return random_documents(model.accepted, law, longest, documents, seed)  # type: ignore[arg-type]
+    if tokenizer is None:
+        raise UsageError(
+            f"{model.name} has no tokenizer, so a text has no tokens; leave --text out for random "
+            "tokens, or put the tokenizer's files beside the weights"
+        )
+    return from_text(text, tokenizer, longest, documents, seed)
+
+
+def _climbed(
+    model: LayeredModel,
+    tokenizer: Any,
+    without: str,
+    repeat: str,
+    against: Any,
+    questions: int,
+    level: float,
+    seed: int,
+    tick: Tick,
+) -> tuple[Any, ...]:
+    from depthlaw.empirics.audit.ladder import climb, encoding
+
+    if not model.causal:
+        raise UsageError(f"{model.name} is not causal, and the ladder asks what comes next")
+    other = None if against is None else _model(against, None, None, seed)
+    return climb(
+        model,
+        encoding(model, tokenizer),
+        route=_route(model, without, repeat),
+        other=other and other[0],
+        other_encode=other and encoding(*other),
+        count=questions,
+        seed=seed,
+        level=level,
+        tick=tick,
+    )
+
+
+def _route(model: LayeredModel, without: str, repeat: str) -> Route | None:
+    from depthlaw.empirics.audit.layered import repeated, without as route_without
+
+    if without:
+        return route_without(model.depth, *block_of(without, model.depth, "--without"))
+    if repeat:
+        return repeated(model.depth, *block_of(repeat, model.depth, "--repeat"))
+    return None
+
+
+def block_of(typed: str, layers: int, option: str) -> tuple[int, int]:
+    """The block that "5-8" or "5" names, counted from 0.
+
+    Raises:
+        UsageError: for what is no block of layers of the model.
+
+    >>> block_of("5-8", 12, "--without")
+    (4, 7)
+    """
+    match = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", typed)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= first <= last <= layers:
+        raise UsageError(
+            f"{option} {quoted(typed)}: the model has {plural(layers, 'layer')}; give a block such "
+            f"as {max(1, layers // 2)}-{max(1, layers // 2 + 1)}, counted from 1"
+        )
+    return first - 1, last - 1
+
+
+def audit_schema() -> dict[str, Any]:
+    """The JSON schema of `to_json`."""
+    import json
+    from importlib.resources import files
+
+    text = files("depthlaw.empirics.audit").joinpath("schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
