@@ -184,9 +184,8 @@ def change_of(before: np.ndarray, after: np.ndarray, level: float) -> Estimate:
     n, half = len(before), 1 - (1 - level) / 2
     gained = proportion(int((~before & after).sum()), n, half)
     lost = proportion(int((before & ~after).sum()), n, half)
-    return Estimate(
-        gained.value - lost.value, gained.low - lost.high, gained.high - lost.low, level, n
-    )
+    low, high = max(-1.0, gained.low - lost.high), min(1.0, gained.high - lost.low)
+    return Estimate(gained.value - lost.value, low, high, level, n, "clopper-pearson")
 
 
 def _state(
