@@ -283,7 +283,7 @@ def audit(
             continue
         try:
             if key == "duplicated":
-                planted = _planted(model, few, asked, seed, tick)
+                planted = _planted(model, few, asked, seed, measured)
                 continue
             found = measured(*make(model, few, seed), asked)
         except AuditError as error:
@@ -334,7 +334,12 @@ def audit(
 
 def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) -> float:
     """Seconds that a search over blocks of these sizes takes, after one timed pass on few documents:
-    each block runs what stands behind it, and the head."""
+    each block runs what stands behind it, and the head.
+
+    Raises:
+        AuditError: for sizes that the model does not have.
+    """
+    _check(model, (), sizes, None, 0, LEAST)
     few = subset(documents, slice(0, min(len(documents), 4)))
     loss(model, few)
     start = time.perf_counter()
@@ -423,12 +428,12 @@ def _planted(
     documents: Documents,
     asked: list[tuple[str, str]],
     seed: int,
-    tick: Callable[[str, int, int], object],
+    measured: Callable[..., list[Values]],
 ) -> list[Planted]:
     behind = int(np.random.default_rng(seed).integers(model.depth))
     made, _ = duplicated(model, documents, how="zero", index=behind)
     found = []
-    for values in measure_all(made, documents, asked, tick=tick):
+    for values in measured(made, documents, asked):
         if values.identity is None:
             continue
         for index, own in zip(values.index, values.per_document, strict=True):

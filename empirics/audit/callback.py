@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
 from transformers import TrainerCallback
 
 from . import AuditError
@@ -14,6 +13,7 @@ from .audit import GROUPS, Audit, audit
 from .documents import Documents
 from .layered import layered
 from .measures import MEASURES
+from .models import undisturbed
 
 
 class AuditCallback(TrainerCallback):
@@ -97,8 +97,7 @@ class AuditCallback(TrainerCallback):
             logging.getLogger(__name__).warning("no audit at step %d: %s", state.global_step, error)
 
     def _audit(self, net: Any, state: Any, control: Any) -> None:
-        devices = range(torch.cuda.device_count())
-        with torch.random.fork_rng(devices=devices):
+        with undisturbed():
             found = audit(
                 layered(net, layers=self.layers),
                 self.documents,

@@ -3,10 +3,15 @@ weights; never from the network, and never by running code that a folder brings.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from depthlaw.advisor.base.quantities import quoted
 from depthlaw.empirics.architectures.loading import (
     ARCHITECTURES,
     library,
@@ -57,14 +62,14 @@ def opened(what: str | Path, *, layers: str | None = None, seed: int = 0) -> Ope
     from .layered import layered
 
     folder = Path(what)
-    if folder.is_dir():
+    if str(what) and os.path.isdir(folder):
         net, tokenizer = _from_folder(folder)
         model = layered(net, name=folder.resolve().name, layers=layers)
         _check_tokenizer(folder, model, tokenizer)
         return Opened(model, tokenizer)
     if str(what) not in ARCHITECTURES:
         raise AuditError(
-            f"{what} is neither a folder nor an architecture; accepted are a folder as "
+            f"{quoted(str(what))} is neither a folder nor an architecture; accepted are a folder as "
             f"save_pretrained writes it, and {', '.join(ARCHITECTURES)} with fresh weights"
         )
     net = _fresh(str(what), seed)
@@ -75,9 +80,10 @@ def _from_folder(folder: Path) -> tuple[Any, Any]:
     transformers = library()
     file = folder / "config.json"
     if not file.is_file():
+        inside = sorted(found.parent.name for found in folder.glob("*/config.json"))
         raise AuditError(
             f"{folder} holds no config.json; give a folder as save_pretrained of transformers "
-            "writes it"
+            f"writes it" + (f", such as {folder / inside[-1]}" if inside else "")
         )
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
@@ -108,12 +114,19 @@ def _from_folder(folder: Path) -> tuple[Any, Any]:
             )
         except Exception as error:  # whatever a damaged file makes a reader of files raise
             raise AuditError(f"{folder} cannot be loaded: {one_line(error)}") from None
-    for what in ("missing_keys", "mismatched_keys"):
-        if report[what]:
-            first = sorted(map(str, report[what]))[0]
+    known = {re.sub(r"\d+", "N", key) for key in net.state_dict()}
+    wrong = {
+        "missing": sorted(report["missing_keys"]),
+        "of another shape": sorted(key for key, *_ in report["mismatched_keys"]),
+        "of layers beyond those that it names": sorted(
+            key for key in report["unexpected_keys"] if re.sub(r"\d+", "N", key) in known
+        ),
+    }
+    for what, keys in wrong.items():
+        if keys:
             raise AuditError(
-                f"{folder}: the weights do not fit its config.json: {len(report[what])} "
-                f"{what.removesuffix('_keys')}, such as {first}"
+                f"{folder}: the weights do not fit its config.json: {len(keys)} {what}, such as "
+                f"{keys[0]}; give a folder as save_pretrained writes it"
             )
     if not any(parameter.is_floating_point() for parameter in net.parameters()):
         raise AuditError(
@@ -123,6 +136,15 @@ def _from_folder(folder: Path) -> tuple[Any, Any]:
     if {str(parameter.dtype) for parameter in net.parameters()} & half:
         net = net.float()
     return net.eval(), _tokenizer(transformers, folder)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """The random generators of torch are left as they were, those of accelerators too."""
+    import torch
+
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        yield
 
 
 def _tokenizer(transformers: Any, folder: Path) -> Any:

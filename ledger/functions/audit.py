@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +19,10 @@ from .report import Picture, Report
 if TYPE_CHECKING:
     from depthlaw.empirics.audit.audit import Audit
     from depthlaw.empirics.audit.layered import LayeredModel, Route
+    from depthlaw.empirics.audit.records import Store
 
-# Seed and number of the documents, and tokens of each, where nothing is asked.
-DOCUMENTS, TOKENS = 64, 256
+# Documents, and tokens of each, where nothing is asked; most random tokens in all.
+DOCUMENTS, TOKENS, MOST = 64, 256, 10**8
 
 Tick = Callable[[str, int, int], object]
 
@@ -102,7 +105,7 @@ def audit(
     documents: int = DOCUMENTS,
     law: str = "zipf",
     measures: str | Sequence[str] = "usual",
-    blocks: Sequence[int] = (),
+    blocks: int | Sequence[int] = (),
     ladder: bool = False,
     without: str = "",
     repeat: str = "",
@@ -118,12 +121,16 @@ def audit(
 ) -> AuditReport:
     """Measure what each layer of a trained model does: `depthlaw audit`.
 
+    A model in memory stays as it is: weights, gradients, training mode, and the state of torch's
+    random generators.
+
     Args:
-        model: a folder as `save_pretrained` writes it, a name of `depthlaw measure` (fresh
-            weights), or a module of torch in memory.
-        tokenizer: of a model in memory; that of a folder lies there.
+        model: a folder as `save_pretrained` writes it, or one with an explicit net; a name of
+            `depthlaw measure` (fresh weights); or a module of torch in memory.
+        tokenizer: of a model in memory, or a function from a string to ids; that of a folder lies
+            there.
         text: a text, or the path of a file; without it tokens are random.
-        tokens, documents: of each document, and how many.
+        tokens, documents: of each document, or as many as the model accepts; and how many.
         law: of random tokens: zipf or uniform.
         measures: "usual", "all", or names of groups: states, parts, removal, exits, changes,
             skips, paths.
@@ -144,15 +151,27 @@ def audit(
     Raises:
         UsageError: in one line, for a model, a text or an option that cannot be used.
 
-    Cost: with the usual measures of L layers about L passes and 2 L heads over all tokens.
+    Cost: with the usual measures of L layers about L passes and 2 L heads over all tokens. Memory:
+    one model more for the null models; of the streams one beside that of the route, in the search
+    over blocks too, which keeps no prefixes.
     """
     if not all(map(find_spec, ("torch", "transformers"))):
         raise UsageError(f"an audit needs PyTorch and transformers; {installing('hf')}")
     from depthlaw.empirics.audit.audit import GROUPS, USUAL, audit as audited, forecast
-    from depthlaw.empirics.audit.records import Store
+    from depthlaw.empirics.audit.models import undisturbed
 
     share = float(parse_share(tolerance, "tolerance") if isinstance(tolerance, str) else tolerance)
     groups = _groups(measures, USUAL, tuple(GROUPS))
+    for name, number, least in (
+        ("tokens", tokens, 2),
+        ("documents", documents, 8),
+        ("questions", questions, 1),
+        ("seed", seed, 0),
+    ):
+        _whole(name, number, least)
+    sizes = [_whole("blocks", size, 1) for size in ([blocks] if _is_whole(blocks) else blocks)]
+    if not 0 < level < 1:
+        raise UsageError(f"level={level}: accepted is a number between 0 and 1, such as 0.95")
     if (without or repeat or against is not None) and not ladder:
         raise UsageError(
             "without, repeat and against change what the ladder is asked of; add --ladder, or for "
@@ -160,36 +179,66 @@ def audit(
         )
     if sum(map(bool, (without, repeat, against is not None))) > 1:
         raise UsageError("give one of without, repeat and against")
-    opened, words = _model(model, tokenizer, layers, seed)
-    sample = _documents(opened, words, text, tokens, documents, law, seed)
-    climbed = (
-        _climbed(opened, words, without, repeat, against, questions, level, seed, tick)
-        if ladder
-        else ()
-    )
+    with undisturbed():
+        opened, words = _model(model, tokenizer, layers, seed)
+        sample = _documents(opened, words, text, tokens, documents, law, seed)
+        if sizes and opened.head:
+            minutes = forecast(opened, sample, sizes) / 60
+            said = f"{minutes:.0f} minutes" if minutes >= 1.5 else "a minute or less"
+            announce(
+                f"the search over blocks takes about {said}; if stopped, the same command continues"
+            )
+        store = _store(folder)
+        climbed = (
+            _climbed(opened, words, without, repeat, against, questions, level, seed, tick)
+            if ladder
+            else ()
+        )
+        return AuditReport(
+            audited(
+                opened,
+                sample,
+                groups=groups,
+                blocks=sizes,
+                tolerance=share,
+                level=level,
+                seed=seed,
+                store=store,
+                ladder=climbed,
+                tick=tick,
+            )
+        )
+
+
+def _is_whole(value: Any) -> bool:
+    return hasattr(value, "__index__")
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if not _is_whole(value) or not least <= operator.index(value) < 2**63:
+        raise UsageError(
+            f"{name} {quoted(str(value))}: accepted are whole numbers from {least} to 2^63 - 1"
+        )
+    return operator.index(value)
+
+
+def _store(folder: str | Path | None) -> Store:
+    """Where measurements are kept: made now, so that none is lost in the end."""
     from platformdirs import user_data_path
 
-    if blocks and opened.head:
-        minutes = forecast(opened, sample, blocks) / 60
-        said = f"{minutes:.0f} minutes" if minutes >= 1.5 else "a minute or less"
-        announce(
-            f"the search over blocks takes about {said}; if stopped, the same command continues"
-        )
+    from depthlaw.empirics.audit.records import Store
+
     place = Path(folder) if folder is not None else user_data_path("depthlaw") / "audits"
-    return AuditReport(
-        audited(
-            opened,
-            sample,
-            groups=groups,
-            blocks=blocks,
-            tolerance=share,
-            level=level,
-            seed=seed,
-            store=Store(place),
-            ladder=climbed,
-            tick=tick,
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        reason = "" if os.access(place, os.W_OK | os.X_OK) else "Permission denied"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", "") or type(error).__name__
+    if reason:
+        raise UsageError(
+            f"{quoted(str(place))} cannot keep measurements: {reason}; give another folder"
         )
-    )
+    return Store(place)
 
 
 def _groups(
@@ -215,6 +264,11 @@ def _model(model: Any, tokenizer: Any, layers: str | None, seed: int) -> tuple[L
         return found, tokenizer or own
     if isinstance(model, LayeredModel):
         return model, tokenizer
+    if not hasattr(model, "named_parameters"):
+        raise UsageError(
+            f"a {type(model).__name__} is no model; accepted are a folder, a name of `depthlaw "
+            "measure`, and a module of torch"
+        )
     return layered(model, layers=layers), tokenizer
 
 
@@ -231,12 +285,21 @@ def _documents(
 
     longest = min(tokens, model.longest or tokens)
     if text is None:
+        if documents * longest > MOST:
+            raise UsageError(
+                f"{documents:,} documents of {longest:,} tokens: accepted are at most {MOST:,} "
+                "random tokens in all"
+            )
         return random_documents(model.accepted, law, longest, documents, seed)  # type: ignore[arg-type]
     if tokenizer is None:
         raise UsageError(
             f"{model.name} has no tokenizer, so a text has no tokens; leave --text out for random "
             "tokens, or put the tokenizer's files beside the weights"
         )
+    if not isinstance(text, str | Path):
+        raise UsageError(f"a {type(text).__name__} is no text; give a string or a path")
+    if isinstance(text, str) and "\n" not in text and os.path.isfile(text):
+        text = Path(text)
     return from_text(text, tokenizer, longest, documents, seed)
 
 
@@ -255,18 +318,29 @@ def _climbed(
 
     if not model.causal:
         raise UsageError(f"{model.name} is not causal, and the ladder asks what comes next")
-    other = None if against is None else _model(against, None, None, seed)
-    return climb(
-        model,
-        encoding(model, tokenizer),
-        route=_route(model, without, repeat),
-        other=other and other[0],
-        other_encode=other and encoding(*other),
-        count=questions,
-        seed=seed,
-        level=level,
-        tick=tick,
-    )
+    other = None
+    if against is not None:
+        in_memory = not isinstance(against, str | Path)
+        other = _model(against, tokenizer if in_memory else None, None, seed)
+        if not other[0].causal:
+            raise UsageError(f"{other[0].name} is not causal, and the ladder asks what comes next")
+    route = _route(model, without, repeat)
+    try:
+        return climb(
+            model,
+            encoding(model, tokenizer),
+            route=route,
+            other=other and other[0],
+            other_encode=other and encoding(*other),
+            count=questions,
+            seed=seed,
+            level=level,
+            tick=tick,
+        )
+    except UsageError:
+        raise
+    except ValueError as error:
+        raise UsageError(f"{model.name}: {error}; put a tokenizer beside the weights") from None
 
 
 def _route(model: LayeredModel, without: str, repeat: str) -> Route | None:
