@@ -23,7 +23,16 @@ from torch import Tensor
 from depthlaw.empirics.architectures.residuals import matrix_norms
 
 from . import AuditError
-from .documents import IGNORED, SCORES, Documents, batches, by_document, outcomes, said_by
+from .documents import (
+    IGNORED,
+    SCORES,
+    Documents,
+    batches,
+    by_document,
+    outcomes,
+    reference_by,
+    said_by,
+)
 from .layered import LayeredModel, Route, Step, repeated, swapped, whole, without
 
 if TYPE_CHECKING:
@@ -371,7 +380,7 @@ def _of_exits(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
     compared = ("exit_loss", "divergence") in asked
     for rows, ids, targets in run.batches("exits"):
         right = targets[targets != IGNORED].to(ids.device)
-        reference = said_by(model.logits(ids), targets) if compared else None
+        reference = reference_by(model.logits(ids), targets) if compared else None
         largest: list[Tensor] = []
         for passed, state in enumerate(model.states(ids)):
             said = said_by(model.read_out(state, ids), targets)
@@ -417,7 +426,7 @@ def _of_skips(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
         if future:
             targets = targets.clone()
             targets[:, :half] = IGNORED
-            reference = said_by(model.logits(ids), targets)
+            reference = reference_by(model.logits(ids), targets)
         for skipped, before in enumerate(itertools.islice(model.states(ids), depth)):
             after = model.step(before, skipped, ids)
             if later:
