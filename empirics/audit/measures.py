@@ -405,9 +405,7 @@ def _of_exits(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
         elif variant == "change":
             yield run.values(key, variant, range(depth), np.diff(exits["loss"], axis=0))
         else:
-            table = exits[variant][1:]
-            more = {"baseline": table[-1].copy()} if variant == "loss" else {}
-            yield run.values(key, variant, range(depth), table, **more)
+            yield run.values(key, variant, range(depth), exits[variant][1:])
 
 
 # --- effects of a skipped layer ---
