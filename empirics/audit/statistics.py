@@ -54,7 +54,8 @@ class Call(StrEnum):
     UNDECIDED = "undecided"
 
 
-class Chosen(NamedTuple):
+@dataclass(frozen=True)
+class Chosen:
     """The best of many candidates, with an estimate that the choice has not flattered.
 
     Attributes:

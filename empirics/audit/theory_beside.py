@@ -6,8 +6,10 @@ of every model. Then the value stands with the reasons, as codes, and `vacuous` 
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 # What keeps a theorem from saying something here.
 Reason = Literal[
     "skips",  # it is of layers without skip connections
-    "class",  # it is of attention without softmax, MLP, norms and skips
+    "class",  # it is of attention without softmax, MLPs, and skip connections where it counts paths
     "logits",  # logits range over more than 1.256, or over what is not known
     "weights",  # norms of the weights that it needs are not known
     "trained",  # it is of weights at initialisation
@@ -30,20 +32,20 @@ Reason = Literal[
     "size",  # the bound is not below what holds for every model
     "unmeasured",  # it bounds what was not measured
 ]
+Answer = tuple[str, float | None, tuple[float, float] | None, dict[Reason, bool]]
 
 
 class ModelFacts(NamedTuple):
     """What theorems ask of a model; None is not known.
 
     Attributes:
-        skips, norm, attention, mlp: whether layers have skip connections; where the norm stands;
-            "softmax" or "linear" attention; and whether there are MLPs.
-        scaling: of weights that write to the stream at initialisation, "plain" or "divided", by
-            sqrt(2 L), as in GPT-2.
+        norm: where the norm stands.
+        attention: "softmax" or "linear".
+        scaling: of weights that write to the stream at initialisation: "divided" by sqrt(2 L).
         shared: all layers are one module.
         residual: composite norm of the embedded tokens less their mean.
-        coefficient: 4 gamma beta H lambda / sqrt(d_qk), of all layers, and widest the range of
-            logits, as in rank_collapse/layers_uniform.
+        coefficient: 4 gamma beta H lambda / sqrt(d_qk) of rank_collapse/layers_uniform.
+        widest: the range of logits there.
         diameter: see `relative_diameter`.
     """
 
@@ -72,8 +74,7 @@ class TheoryValue(NamedTuple):
     Attributes:
         key: "collapse", "amnesia", "growth", "paths", "degree", "dimension" or "threshold".
         measure: the key of `MEASURES` beside which it stands; "" for none.
-        value, low, high: low and high where the theorem gives a range; None where there is none.
-        unit: of the value.
+        value, low, high: None where there is none; a range where the theorem gives one.
         reasons: why it says nothing here; empty where it does.
         claim, source: its key in this package, and where the theorem stands.
     """
@@ -112,109 +113,55 @@ def theory_beside(model: ModelFacts) -> tuple[TheoryValue, ...]:
 
     A ValueError for sizes below 1. Cost: milliseconds, and the import of the claims.
     """
-    return tuple(_values(model))
+    text = Path(__file__).with_suffix(".csv").read_text(encoding="utf-8")
+    rows = {row["key"]: row for row in csv.DictReader(text.splitlines())}
+    found = []
+    for key, value, ends, broken in _answers(model):
+        row, (low, high) = rows[key], ends or (None, None)
+        reasons = tuple(reason for reason, applies in broken.items() if applies)
+        claim, name = row["claim"], key.split()[0]
+        told = (row["unit"], reasons, claim, str(find(claim).source))
+        found.append(TheoryValue(name, row["measure"], value, low, high, *told))
+    return tuple(found)
 
 
-def _values(m: ModelFacts) -> Iterator[TheoryValue]:
-    def value(
-        key: str,
-        measure: str,
-        number: float | None,
-        unit: str,
-        claim: str,
-        reasons: dict[Reason, bool],
-        ends: tuple[float, float] | tuple[None, None] = (None, None),
-    ) -> TheoryValue:
-        said = tuple(reason for reason, applies in reasons.items() if applies)
-        source = str(find(claim).source)
-        return TheoryValue(key, measure, number, *ends, unit, said, claim, source)
-
+def _answers(m: ModelFacts) -> Iterator[Answer]:
     end = None
     if m.coefficient and m.residual:
-        third = 3.0**m.depth
-        end = ((third - 1) / 2 * math.log(m.coefficient) + third * math.log(m.residual)) / _LN10
-    yield value(
-        "collapse",
-        "residual",
-        end,
-        "log10 of the composite norm of the last residual, at most",
-        "rank_collapse/layers_uniform",
-        {
-            "skips": m.skips,
-            "weights": end is None,
-            "logits": m.widest is None or m.widest > LARGEST_RANGE,
-            "size": end is not None and end >= math.log10(m.residual or 1),
-        },
-    )
-    yield value(
-        "amnesia",
-        "",
-        None if m.diameter is None else 2 * m.diameter,
-        "distance of two last states after a shared beginning, over the size of one, at most",
-        "rank_collapse/causal_amnesia",
-        {
-            "order": not m.causal,
-            "unmeasured": m.diameter is None,
-            # Two states are never farther apart than both are long.
-            "size": m.diameter is not None and m.diameter >= 1,
-        },
-    )
-    exponent, claim = _growth(m)
-    scheme = exponent is None or not m.skips
-    reasons: dict[Reason, bool] = {"trained": m.trained, "scheme": scheme}
-    unit = "power of the depth with which the size of the stream grows"
-    yield value("growth", "growth", exponent, unit, claim, reasons)
+        power = 3.0**m.depth
+        end = (power - 1) / 2 * math.log10(m.coefficient) + power * math.log10(m.residual)
+    wide = m.widest is None or m.widest > LARGEST_RANGE
+    no_better = end is not None and end >= math.log10(m.residual or 1)
+    broken: dict[Reason, bool]
+    broken = {"skips": m.skips, "weights": end is None, "logits": wide, "size": no_better}
+    yield "collapse", end, None, broken
+    twice = None if m.diameter is None else 2 * m.diameter
+    # Two states are never farther apart than both are long.
+    broken = {"order": not m.causal, "unmeasured": twice is None, "size": (twice or 0) >= 2}
+    yield "amnesia", twice, None, broken
+    key, growth = _growth(m)
+    broken = {"trained": m.trained, "scheme": growth is None or not m.skips}
+    yield key, growth, None, broken
     lengths = stats.binom(m.depth, m.heads / (m.heads + 1))
-    yield value(
-        "paths",
-        "path_length",
-        float(lengths.mean()),
-        "mean number of heads on a path, and 95 % of all paths",
-        "rank_collapse/path_count",
-        {"counts": True, "class": m.mlp or not m.skips},
-        (float(lengths.ppf(0.025)), float(lengths.ppf(0.975))),
-    )
+    most = (float(lengths.ppf(0.025)), float(lengths.ppf(0.975)))
+    broken = {"counts": True, "class": m.mlp or not m.skips}
+    yield "paths", float(lengths.mean()), most, broken
     softmax = m.attention != "linear" or m.mlp
-    yield value(
-        "degree",
-        "",
-        moments_degree(m.depth),
-        "degree of the output in second moments of the tokens",
-        "separation_rank/moments_degree",
-        {"class": softmax or m.skips},
-    )
+    broken = {"class": softmax or m.skips}
+    yield "degree", moments_degree(m.depth), None, broken
     low, high = log3_dimension_count(m.width, m.depth)
-    yield value(
-        "dimension",
-        "",
-        high,
-        "log3 of the separation rank between two halves of the tokens, at most",
-        "separation_rank/dimension_count",
-        # No function of half of the tokens has more values than there are such halves.
-        {"class": softmax, "size": low >= m.tokens // 2 * math.log(m.vocabulary, 3)},
-        (low, high),
-    )
-    yield value(
-        "threshold",
-        "",
-        math.log(m.width, 3),
-        "layers: log3 of the width",
-        "depth_choice/threshold_budget",
-        {"class": softmax or m.skips},
-    )
+    # No function of half of the tokens has more values than there are such halves.
+    halves = m.tokens // 2 * math.log(m.vocabulary, 3)
+    yield "dimension", high, (low, high), {"class": softmax, "size": low >= halves}
+    yield "threshold", math.log(m.width, 3), None, broken
 
 
-_LN10 = math.log(10)
-
-
-def _growth(m: ModelFacts) -> tuple[float | None, str]:
-    """The power of the depth, and the claim: independent writes add in squares, and those of one
-    module that runs again and again add up."""
+def _growth(m: ModelFacts) -> tuple[str, float | None]:
+    """Independent writes add in squares; those of one module that runs again and again add up."""
     if m.norm == "post":
-        return 0.0, "signal_propagation/post_ln_norm"
-    if m.norm == "pre" and m.scaling is not None:
-        if m.shared:
-            power = {"plain": 1.0, "divided": 0.5}[m.scaling]
-            return power, "signal_propagation/looped_stream"
-        return {"plain": 0.5, "divided": 0.0}[m.scaling], "signal_propagation/norm_exponents"
-    return None, "signal_propagation/norm_exponents"
+        return "growth post", 0.0
+    if m.norm is None or m.scaling is None:
+        return "growth", None
+    if m.shared:
+        return "growth shared", {"plain": 1.0, "divided": 0.5}[m.scaling]
+    return "growth", {"plain": 0.5, "divided": 0.0}[m.scaling]
