@@ -682,7 +682,7 @@ def _sum_of_parts(layer: nn.Module, call: _Call, hidden: Tensor) -> tuple[str, .
         return bool((one - two).abs().max() <= near)
 
     outer = [event for event in events if "." not in event.name]
-    for number in (1, 2):
+    for number in (2, 1):
         for group in itertools.combinations(outer, number):
             if same(hidden + torch.stack([event.after for event in group]).sum(0), end):
                 return tuple(event.name for event in group)

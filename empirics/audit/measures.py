@@ -297,7 +297,8 @@ def measure_all(
             bad = int(np.argmin(np.isfinite(values.per_document).all(axis=1)))
             raise AuditError(
                 f"{model.name}: {values.key} ({values.variant}) is not finite at "
-                f"{values.index[bad]}: states vanish, as those of padding may, or overflow; take other ids or float64"
+                f"{values.index[bad]}: states vanish, as those of padding may, or overflow; take "
+                "other ids or float64"
             )
     return [found[pair] for pair in wanted]
 

@@ -8,6 +8,7 @@ and the versions of torch, transformers and this package.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -35,6 +36,7 @@ _OPTIONS = {
 }
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Of what computes: torch, transformers where it is installed, and this package."""
     found = {}
