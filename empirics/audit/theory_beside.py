@@ -6,11 +6,12 @@ of every model. Then the value stands with the reasons, as codes, and `vacuous` 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -19,9 +20,15 @@ from depthlaw.theory.claims.definition import find
 from depthlaw.theory.rank_collapse.softmax_perturbation import LARGEST_RANGE
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count, moments_degree
 
+from . import AuditError
+
+if TYPE_CHECKING:
+    from .documents import Documents
+    from .layered import LayeredModel
+
 # What keeps a theorem from saying something here.
 Reason = Literal[
-    "skips",  # it is of layers without skip connections
+    "skips",  # it is of layers without skip connections, which this has, or may have
     "class",  # it is of attention without softmax, MLPs, and skip connections where it counts paths
     "logits",  # logits range over more than 1.256, or over what is not known
     "weights",  # norms of the weights that it needs are not known
@@ -39,6 +46,7 @@ class ModelFacts(NamedTuple):
     """What theorems ask of a model; None is not known.
 
     Attributes:
+        skips: whether layers have skip connections.
         norm: where the norm stands.
         attention: "softmax" or "linear".
         scaling: of weights that write to the stream at initialisation: "divided" by sqrt(2 L).
@@ -55,7 +63,7 @@ class ModelFacts(NamedTuple):
     tokens: int
     vocabulary: int
     causal: bool
-    skips: bool = True
+    skips: bool | None = None
     norm: Literal["pre", "post"] | None = None
     attention: str = "softmax"
     mlp: bool = True
@@ -108,6 +116,45 @@ def relative_diameter(states: np.ndarray, first: int) -> float:
     return float((spread / np.abs(states[:, -1]).max(1)).mean())
 
 
+def facts_of(
+    model: LayeredModel,
+    documents: Documents,
+    *,
+    trained: bool = True,
+    scaling: Literal["plain", "divided"] | None = None,
+) -> ModelFacts:
+    """What a model shows of itself on its first eight documents, and heads as its configuration
+    says, 1 without.
+
+    Where what attention and MLP add is found, and the next stream is its sum with the stream, the
+    norm stands before them; where it is not the sum, behind. The diameter is that of the last
+    states from the middle token on. Cost: two passes.
+    """
+    config, ids = getattr(model.net, "config", None), documents.ids[:8]
+    names = ("num_attention_heads", "n_head", "n_heads")
+    heads = next((found for name in names if (found := getattr(config, name, None))), 1)
+    *_, before, last = model.states(ids)
+    norm: Literal["pre", "post"] | None = None
+    with contextlib.suppress(AuditError):
+        *_, written = model.parts(ids)
+        gap = (before + sum(written[part] for part in written if part != "stream") - last).abs()
+        norm = "pre" if float(gap.max()) <= 1e-4 * float(last.abs().max()) else "post"
+    return ModelFacts(
+        model.depth,
+        model.width,
+        int(heads),
+        documents.tokens,
+        model.accepted,
+        model.causal,
+        norm=norm,
+        skips=None if norm is None else True,
+        shared=any(len(group) == model.depth for group in model.shared),
+        trained=trained,
+        scaling=scaling,
+        diameter=relative_diameter(last.double().cpu().numpy(), documents.tokens // 2),
+    )
+
+
 def theory_beside(model: ModelFacts) -> tuple[TheoryValue, ...]:
     """Every theorem of the package on depth that an audit stands beside, at the size of a model.
 
@@ -130,10 +177,12 @@ def _answers(m: ModelFacts) -> Iterator[Answer]:
     if m.coefficient and m.residual:
         power = 3.0**m.depth
         end = (power - 1) / 2 * math.log10(m.coefficient) + power * math.log10(m.residual)
+    # Of layers without skip connections is said what is known to have none.
+    skips = m.skips is not False
     wide = m.widest is None or m.widest > LARGEST_RANGE
     no_better = end is not None and end >= math.log10(m.residual or 1)
     broken: dict[Reason, bool]
-    broken = {"skips": m.skips, "weights": end is None, "logits": wide, "size": no_better}
+    broken = {"skips": skips, "weights": end is None, "logits": wide, "size": no_better}
     yield "collapse", end, None, broken
     twice = None if m.diameter is None else 2 * m.diameter
     # Two states are never farther apart than both are long.
@@ -147,7 +196,7 @@ def _answers(m: ModelFacts) -> Iterator[Answer]:
     broken = {"counts": True, "class": m.mlp or not m.skips}
     yield "paths", float(lengths.mean()), most, broken
     softmax = m.attention != "linear" or m.mlp
-    broken = {"class": softmax or m.skips}
+    broken = {"class": softmax or skips}
     yield "degree", moments_degree(m.depth), None, broken
     low, high = log3_dimension_count(m.width, m.depth)
     # No function of half of the tokens has more values than there are such halves.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import AlbertConfig, AlbertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
 from depthlaw.empirics.audit import AuditError
 from depthlaw.empirics.audit.documents import random_documents
@@ -22,7 +22,12 @@ from depthlaw.empirics.audit.nulls import (
     told_from,
 )
 from depthlaw.empirics.audit.statistics import Call, call, mean
-from depthlaw.empirics.audit.theory_beside import ModelFacts, relative_diameter, theory_beside
+from depthlaw.empirics.audit.theory_beside import (
+    ModelFacts,
+    facts_of,
+    relative_diameter,
+    theory_beside,
+)
 from depthlaw.theory.claims.definition import Case, find
 
 DEPTH = 4
@@ -126,12 +131,26 @@ def test_random_routes_leave_out_what_is_asked_each_once():
 
 # --- theory ---
 
-GPT = ModelFacts(12, 768, 12, 256, 50257, causal=True, norm="pre", scaling="divided")
+GPT = ModelFacts(12, 768, 12, 256, 50257, causal=True, skips=True, norm="pre", scaling="divided")
 BARE = GPT._replace(skips=False, mlp=False, attention="linear", trained=False)
 
 
 def numbers(facts):
     return {value.key: value for value in theory_beside(facts)}
+
+
+def test_a_model_shows_where_its_norms_stand(model, texts):
+    facts = facts_of(model, texts)
+    assert facts[:7] == (DEPTH, 16, 2, 12, 40, True, True)
+    assert (facts.norm, facts.shared) == ("pre", False)
+    states = list(model.states(texts.ids[:8]))[-1].numpy()
+    assert facts.diameter == pytest.approx(relative_diameter(states, 6))
+    sizes = {"hidden_size": 16, "embedding_size": 8, "num_attention_heads": 4, "vocab_size": 40}
+    looped = AlbertConfig(**sizes, num_hidden_layers=3, intermediate_size=32)
+    facts = facts_of(layered(AlbertForMaskedLM(looped)), texts)
+    assert (facts.norm, facts.skips, facts.shared, facts.heads) == ("post", True, True, 4)
+    facts = facts_of(layered(Loop()), random_documents(9, tokens=6, documents=8))
+    assert (facts.norm, facts.skips, facts.heads) == (None, None, 1)
 
 
 def test_every_number_is_of_a_claim_and_says_where_it_is_vacuous():
