@@ -92,8 +92,8 @@ def permuted(
         shapes = tuple((key, t.shape) for key, t in layer.state_dict(keep_vars=True).items())
         alike.setdefault((model.kinds[index], shapes), []).append(index)
     weights = np.arange(model.depth)
-    for group in model.shared:
-        weights[list(group)] = group[0]
+    for same in model.shared:
+        weights[list(same)] = same[0]
     if all(len(set(weights[group])) == 1 for group in alike.values()):
         raise AuditError(
             f"{model.name}: every order of its layers is the same model, since no two of equal "
