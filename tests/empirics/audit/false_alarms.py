@@ -1,6 +1,6 @@
 """How often the statistics of an audit see what is not there, by simulated documents.
 
-Run: python tests/empirics/audit_false_alarms.py [SEEDS] prints the table, with the binomial
+Run: python tests/empirics/audit/false_alarms.py [SEEDS] prints the table, with the binomial
 interval of each count.
 """
 
