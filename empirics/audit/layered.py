@@ -119,7 +119,7 @@ class _Enough(Exception):
     """Ends a forward pass whose head is not wanted."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LayeredModel:
     """A model and its layers, made by `layered`. Calls are free of gradients and leave the model as
     it was, its training mode included.

@@ -147,7 +147,7 @@ def measure_all(
     run = _Run(model, documents, tuple(sizes), times, draws, seed, tick)
     found: dict[tuple[str, str], Values] = {}
     for compute in (_of_states, _of_routes, _of_exits, _of_skips, _of_parts):
-        mine = [pair for pair in wanted if _WAY.get(pair, _WAY.get((pair[0], ""))) is compute]
+        mine = [pair for pair in wanted if _way(*pair) is compute]
         if mine:
             found |= {(v.key, v.variant): v for v in compute(run, list(dict.fromkeys(mine)))}
     for values in found.values():
@@ -490,3 +490,18 @@ _WAY: dict[tuple[str, str], Callable[[_Run, list[tuple[str, str]]], Iterator[Val
     ("settling_depth", ""): _of_exits,
     ("exit_loss", ""): _of_exits,
 }
+
+
+def _way(key: str, variant: str) -> Callable[[_Run, list[tuple[str, str]]], Iterator[Values]]:
+    named = variant or next(iter(MEASURES[key].variants))
+    return _WAY[(key, named) if (key, named) in _WAY else (key, "")]
+
+
+def groups(asked: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Known measures, in the order asked, so that those of one group share their passes: all of
+    hidden states, otherwise the variants of one measure."""
+    found: dict[tuple[Any, str], list[tuple[str, str]]] = {}
+    for key, variant in asked:
+        way = _way(key, variant)
+        found.setdefault((way, "" if way is _of_states else key), []).append((key, variant))
+    return list(found.values())
