@@ -277,9 +277,11 @@ def test_what_nobody_uses_is_seen() -> None:
 
 # Classes whose names stand in two modules, and why neither of them is misread.
 SAME_NAME = {
+    "Call": "a function in a formula of the atlas; and what an interval says of a layer",
     "Case": "a point of a claim's domain; what was asked, within advisor/decide",
     "Comparison": "a node of a formula, how rules are compared, and what compares nets",
     "Decision": "what judge says of a claim; what decide says of a net, which theory never sees",
+    "Estimate": "a mean of seeds with what its verdict rests on; a mean of documents",
     "Leaning": "where a recommendation leans, and where an interval does",
     "Words": "a clause of a formula of the atlas that is prose; and tokens of a task that trains",
 }
