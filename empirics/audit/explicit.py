@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -46,6 +46,10 @@ class _Weights(nn.Module):
         for name, values in numbers.items():
             made = torch.as_tensor(values, dtype=torch.float64)
             self.register_parameter(name, nn.Parameter(made, requires_grad=False))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 class AttentionHead(_Weights):
@@ -100,7 +104,8 @@ class Mlp(_Weights):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """What the MLP adds to a stream (documents, tokens, width)."""
-        return (hidden @ self.into.mT + self.bias).relu() @ self.out.mT
+        added: Tensor = (hidden @ self.into.mT + self.bias).relu() @ self.out.mT
+        return added
 
 
 class AttentionLayer(nn.Module):

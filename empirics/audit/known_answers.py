@@ -102,7 +102,7 @@ class Answer:
 def known_answers(nets: Iterable[str] = ()) -> list[Answer]:
     """What every rule with a threshold says of nets of the table, by default all, and of decoys.
 
-    Cost: two minutes on one core for all.
+    Cost: some minutes on one core for all.
     """
     chosen = set(nets)
     rows = [row for row in table("known_answers") if not chosen or row["net"] in chosen]
@@ -191,8 +191,8 @@ def with_decoy(body: Body, decoy: str) -> Body | None:
     stream is letters, which every layer reads."""
     layers = copy.deepcopy(body["layers"])
     if body["family"] == "recurrent":
-        first: Any = net_of(body).layers[0]  # type: ignore[union-attr]
-        passed = list(dict.fromkeys(first.emit.values()))
+        net: Any = net_of(body)
+        passed = list(dict.fromkeys(net.layers[0].emit.values()))
         step = {letter: {"diagonal": [1]} for letter in passed}
         silent = {"start": [1], "step": step, "emit": [[[1], x, x] for x in passed]}
         return body | {"layers": [layers[0], silent, *layers[1:]]} if decoy == "zero" else None
