@@ -285,6 +285,12 @@ def batches(model: LayeredModel, documents: Documents) -> Iterator[tuple[slice, 
 def _task(model: LayeredModel, documents: Documents) -> tuple[np.ndarray, np.ndarray]:
     """What the model reads, and what it should say."""
     ids, kind = documents.ids, objective(model, documents)
+    answers = ids if documents.labels is None else documents.labels
+    if answers.max() >= model.vocabulary:
+        raise AuditError(
+            f"an answer is {answers.max()}, but {model.name} has logits for 0 to "
+            f"{model.vocabulary - 1}; take the tokenizer or the labels that belong to the model"
+        )
     if documents.labels is not None:
         return ids, documents.labels
     targets = np.full_like(ids, IGNORED)
