@@ -54,7 +54,8 @@ class Call(StrEnum):
     UNDECIDED = "undecided"
 
 
-class Chosen(NamedTuple):
+@dataclass(frozen=True)
+class Chosen:
     """The best of many candidates, with an estimate that the choice has not flattered.
 
     Attributes:
@@ -322,7 +323,7 @@ def _ends(x: Floats, level: float) -> tuple[float, float]:
         return y if abs(a) < 1e-9 else float(3 / a * (np.cbrt(1 + a * (y - a / 6)) - 1))
 
     above, below = max(t, without_skewness(t)), min(-t, without_skewness(-t))
-    return centre - above * error, centre - below * error
+    return float(centre - above * error), float(centre - below * error)
 
 
 def _mean(x: Floats) -> float:
