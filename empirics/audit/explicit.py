@@ -167,7 +167,7 @@ class LetterLayer(_Weights):
         return torch.stack(found, 1)
 
 
-class Tokens(_Weights):
+class LetterEmbedding(_Weights):
     """Tokens as vectors, with what positions append."""
 
     def __init__(self, net: ExactNet, weight: Any) -> None:
@@ -221,7 +221,7 @@ class ExplicitNet(nn.Module):
                 f"a net of the family {family_of(net)} has no layers that each token passes once; "
                 "accepted are attention without thoughts, and recurrent"
             )
-        self.embedding, self.vocabulary = Tokens(net, vectors), len(self.tokens)
+        self.embedding, self.vocabulary = LetterEmbedding(net, vectors), len(self.tokens)
         self.head = _Weights(weight=read, bias=add)
         self.eval()
 

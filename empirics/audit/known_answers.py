@@ -66,7 +66,7 @@ class KnownNet:
 
 
 @dataclass(frozen=True)
-class Answer:
+class LayerCalls:
     """What one measure says of the layers of a net, from 0; nothing where it is not defined."""
 
     net: KnownNet
@@ -99,7 +99,7 @@ class Answer:
         return min(of[Call.NEEDED]) - max(of[Call.SUPERFLUOUS])
 
 
-def known_answers(nets: Iterable[str] = ()) -> list[Answer]:
+def known_answers(nets: Iterable[str] = ()) -> list[LayerCalls]:
     """What every rule with a threshold says of nets of the table, by default all, and of decoys.
 
     Cost: some minutes on one core for all.
@@ -111,13 +111,13 @@ def known_answers(nets: Iterable[str] = ()) -> list[Answer]:
     return [answer(net, rule) for net in made if net for rule in rules]
 
 
-def answer(net: KnownNet, rule: Mapping[str, str]) -> Answer:
+def answer(net: KnownNet, rule: Mapping[str, str]) -> LayerCalls:
     """What a rule of known_rules.csv says of the layers of a net."""
     found: dict[int, NDArray[np.float64]] = {}
     with contextlib.suppress(AuditError):  # Such as parts of a layer that has none.
         found = values(net, rule["measure"], rule["variant"])
     estimates = {i: mean(of_words) for i, of_words in sorted(found.items())}
-    return Answer(net, rule["measure"], rule["variant"], estimates, float(rule["threshold"]))
+    return LayerCalls(net, rule["measure"], rule["variant"], estimates, float(rule["threshold"]))
 
 
 def table(name: str) -> list[dict[str, str]]:
