@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from depthlaw.empirics.architectures.residuals import zipf_ids
+from ..architectures.residuals import zipf_ids
 
 from . import AuditError
 
