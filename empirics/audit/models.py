@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from depthlaw.advisor.base.quantities import quoted
-from depthlaw.empirics.architectures.loading import (
+
+from ..architectures.loading import (
     ARCHITECTURES,
     library,
     one_line,
     quiet,
     random_net,
 )
-
 from . import AuditError
 
 if TYPE_CHECKING:
+    from .documents import Documents
+    from .explicit import ExplicitNet
     from .layered import LayeredModel
 
 # Files of which a tokenizer has at least one.
@@ -50,7 +52,8 @@ def opened(what: str | Path, *, layers: str | None = None, seed: int = 0) -> Ope
     """The model in a folder, or an architecture of `depthlaw measure` with fresh weights.
 
     Args:
-        what: a folder, or a name such as gpt2 where no folder of this name is.
+        what: a folder, also one with an explicit net, see `explicit.save`; or a name such as gpt2
+            where no folder of this name is.
         layers: dotted name of the module list, see `layered`.
         seed: of fresh weights.
 
@@ -59,9 +62,12 @@ def opened(what: str | Path, *, layers: str | None = None, seed: int = 0) -> Ope
             not have, weights that are missing, damaged, of other sizes or not finite, a tokenizer
             that cannot be read or has more tokens than the model.
     """
+    from .explicit import FORM, load
     from .layered import layered
 
     folder = Path(what)
+    if str(what) and os.path.isfile(folder / FORM) and not os.path.isfile(folder / "config.json"):
+        return Opened(layered(load(folder), name=folder.resolve().name, layers="layers"), None)
     if str(what) and os.path.isdir(folder):
         net, tokenizer = _from_folder(folder)
         model = layered(net, name=folder.resolve().name, layers=layers)
@@ -74,6 +80,37 @@ def opened(what: str | Path, *, layers: str | None = None, seed: int = 0) -> Ope
         )
     net = _fresh(str(what), seed)
     return Opened(layered(net, name=f"{what} with fresh weights", layers=layers), None)
+
+
+def words_of(net: ExplicitNet, tokens: int, documents: int, seed: int) -> Documents:
+    """Words of the task that an explicit net does, at most 128, scored at the token that answers.
+
+    They are as long as in known_answers.csv; for a task that is not there, as long as all words can
+    be gone through, and at most `tokens`.
+
+    Raises:
+        AuditError: for a net that names no task.
+        UsageError: for a task without words.
+    """
+    import numpy as np
+
+    from depthlaw.theory.atlas.tasks import word_task
+
+    from .documents import IGNORED, Documents
+    from .known_answers import MOST_WORDS, chosen_words, table
+
+    name, numbers = net.exact.body.get("task"), net.exact.body.get("parameters", {})
+    if name is None:
+        raise AuditError('the net names no task, so it has no words; add "task" to its net.json')
+    task, typed = word_task(name, numbers), " ".join(f"{k}={v}" for k, v in numbers.items())
+    known = {(row["task"], row["parameters"]): row["letters"] for row in table("known_answers")}
+    most = int(np.emath.logn(max(2, len(task.letters)), MOST_WORDS))
+    letters = task.length or int(known.get((name, typed), min(most, tokens)))
+    words = chosen_words(task, letters, seed)[:documents]
+    ids = net.ids(words).numpy()
+    labels = np.full_like(ids, IGNORED)
+    labels[:, net.at] = [net.labels.index(task.answer(word)) for word in words]
+    return Documents(ids, "words", f"words of the task {f'{name} {typed}'.strip()}", labels=labels)
 
 
 def _from_folder(folder: Path) -> tuple[Any, Any]:

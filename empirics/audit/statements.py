@@ -43,9 +43,9 @@ class Statement:
 
 
 def repetition_degrades(tables: dict[str, Table]) -> Statement:
-    """Of "naive block reapplication usually degrades": `tables` are `repeat` (plain) by model, whose
-    intervals are of shares of the loss. A block counts as degraded, or improved, where the interval
-    lies on one side of 0."""
+    """Of "naive block reapplication usually degrades": `tables` are `repeat` (plain) by model, with
+    intervals of shares of the loss. A block counts as degraded, or improved, where the
+    interval lies on one side of 0."""
     numbers = {}
     for name, table in tables.items():
         shares = [row.share for row in table.rows if row.share]
@@ -83,7 +83,7 @@ def _usually(counts: Sequence[tuple[int, int, int]]) -> Verdict:
 
 def one_layer_does_nothing(tables: dict[str, Table], tolerance: float) -> Statement:
     """Of "single-layer duplication does nothing": the loss of every layer run twice lies within
-    `tolerance` of the whole's; `tables` as above, of single layers, at a level divided by layers."""
+    `tolerance` of the whole's; `tables` as above, of single layers."""
     numbers, states = {}, []
     for name, table in tables.items():
         shares = [row.share for row in table.rows if row.share and row.first == row.last]
@@ -112,9 +112,9 @@ def one_layer_does_nothing(tables: dict[str, Table], tolerance: float) -> Statem
 
 
 def counted_is_lost_first(falls: dict[str, list[tuple[RungResult, ...]]]) -> Statement:
-    """Of "arithmetic and brackets are lost first": for each model, what the ladder says without each
-    single layer. Compared are the mean falls of the rungs that the whole model has, of `COUNTED`
-    and `LOOKED_UP`; each removal is one pair."""
+    """Of "arithmetic and brackets are lost first": for each model, what the ladder says without
+    each single layer. Compared are the mean falls of the rungs that the whole model has, of
+    `COUNTED` and `LOOKED_UP`; each removal is one pair."""
     numbers, pairs = {}, []
     for name, climbs in falls.items():
         own = []

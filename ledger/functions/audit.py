@@ -129,7 +129,8 @@ def audit(
             `depthlaw measure` (fresh weights); or a module of torch in memory.
         tokenizer: of a model in memory, or a function from a string to ids; that of a folder lies
             there.
-        text: a text, or the path of a file; without it tokens are random.
+        text: a text, or the path of a file; without it tokens are random, and an explicit net is
+            asked words of its task.
         tokens, documents: of each document, or as many as the model accepts; and how many.
         law: of random tokens: zipf or uniform.
         measures: "usual", "all", or names of groups: states, parts, removal, exits, changes,
@@ -282,7 +283,11 @@ def _documents(
     seed: int,
 ) -> Any:
     from depthlaw.empirics.audit.documents import from_text, random_documents
+    from depthlaw.empirics.audit.explicit import ExplicitNet
+    from depthlaw.empirics.audit.models import words_of
 
+    if text is None and isinstance(model.net, ExplicitNet):
+        return words_of(model.net, tokens, documents, seed)
     longest = min(tokens, model.longest or tokens)
     if text is None:
         if documents * longest > MOST:
