@@ -8,6 +8,7 @@ net.json says the form, and the numbers of model.safetensors are what runs.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -224,6 +225,13 @@ class ExplicitNet(nn.Module):
         self.embedding, self.vocabulary = LetterEmbedding(net, vectors), len(self.tokens)
         self.head = _Weights(weight=read, bias=add)
         self.eval()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ExplicitNet:
+        # Exact numbers never change, and those of residue rings cannot be copied.
+        memo[id(self.exact)] = self.exact
+        made = memo[id(self)] = type(self).__new__(type(self))
+        made.__dict__ = {key: copy.deepcopy(part, memo) for key, part in vars(self).items()}
+        return made
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """Logits (documents, tokens, labels) of token ids (documents, tokens)."""

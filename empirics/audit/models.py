@@ -75,8 +75,8 @@ def opened(what: str | Path, *, layers: str | None = None, seed: int = 0) -> Ope
         return Opened(model, tokenizer)
     if str(what) not in ARCHITECTURES:
         raise AuditError(
-            f"{quoted(str(what))} is neither a folder nor an architecture; accepted are a folder as "
-            f"save_pretrained writes it, and {', '.join(ARCHITECTURES)} with fresh weights"
+            f"{quoted(str(what))} is neither a folder nor an architecture; accepted are a folder "
+            f"as save_pretrained writes it, and {', '.join(ARCHITECTURES)} with fresh weights"
         )
     net = _fresh(str(what), seed)
     return Opened(layered(net, name=f"{what} with fresh weights", layers=layers), None)
