@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import plural
-from depthlaw.theory.claims.rounding import centre, interval
+from depthlaw.theory.claims.rounding import interval
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Search, Table
+    from depthlaw.empirics.audit.audit import Audit, Planted, Search, Table
+    from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate
 
+# How far rounding may move a measure of a layer that does nothing.
+ROUNDING = 1e-6
 # Of null models, in sentences.
 NULLS = {
     "initialised": "the same shapes with fresh weights",
@@ -20,16 +26,40 @@ NULLS = {
     "duplicated": "the model with a layer doubled on purpose",
 }
 
+# What theorems are about, by the key of their row.
+THEORY = {
+    "collapse": "Tokens become alike, doubly exponentially in depth",
+    "amnesia": "A causal model forgets what stands far behind",
+    "growth": "The stream grows with depth",
+    "paths": "Heads on a path through the layers",
+    "degree": "Degree of the output as a polynomial",
+    "dimension": "Separation rank of two halves of the tokens",
+    "threshold": "Depth at which width, not depth, limits the separation rank",
+}
+# Why a theorem says nothing here, by code.
+REASONS = {
+    "skips": "it is of layers without skip connections",
+    "class": "it is of attention without softmax and without MLPs",
+    "logits": "its condition on the range of logits is not met or not known",
+    "weights": "the norms of weights that it needs are not known",
+    "trained": "it is of weights at initialisation",
+    "scheme": "it is not known how the weights were drawn",
+    "order": "it is of causal models",
+    "counts": "it counts paths and does not say what each does",
+    "size": "the bound is not below what holds for every model",
+    "unmeasured": "it bounds what was not measured",
+}
+
 
 def number(estimate: Estimate) -> str:
     """A number with its interval.
 
     >>> from depthlaw.empirics.audit.statistics import Estimate
-    >>> number(Estimate(1.25, 1.19, 1.31, 0.95, 64, "skewed"))
-    '1.250 [1.19, 1.31]'
+    >>> number(Estimate(1.25, 1.1934, 1.3099, 0.95, 64, "skewed"))
+    '1.25 [1.19, 1.31]'
     """
-    ends = (estimate.low, estimate.high)
-    return f"{centre(estimate.value, ends)} {interval(*ends)}"
+    low, high = estimate.low, estimate.high
+    return f"{_rounded(estimate.value, low, high)} {interval(low, high)}"
 
 
 def percent(estimate: Estimate) -> str:
@@ -39,12 +69,15 @@ def percent(estimate: Estimate) -> str:
     >>> percent(Estimate(0.013, 0.009, 0.018, 0.95, 64, "ratio"))
     '+1.3 % [0.9, 1.8]'
     """
-    low, high = 100 * estimate.low, 100 * estimate.high
-    places = 0
-    while places < 6 and high > low and 10**-places > (high - low) / 5:
-        places += 1
-    sign = "+" if estimate.value >= 0 else ""
-    return f"{sign}{100 * estimate.value:.{places}f} % {interval(low, high)}"
+    value, low, high = (100 * x for x in (estimate.value, estimate.low, estimate.high))
+    return f"{'+' if value >= 0 else ''}{_rounded(value, low, high)} % {interval(low, high)}"
+
+
+def _rounded(value: float, low: float, high: float) -> str:
+    """As many places as the width of its interval carries; without width four digits."""
+    if not high > low:
+        return f"{value:.4g}"
+    return f"{value:.{max(0, math.ceil(math.log10(5 / (high - low))))}f}"
 
 
 def block(first: int, last: int, layers: int) -> str:
@@ -53,16 +86,21 @@ def block(first: int, last: int, layers: int) -> str:
     >>> block(4, 7, 12), block(2, 2, 12)
     ('layers 5 to 8 of 12', 'layer 3 of 12')
     """
-    if first == last:
-        return f"layer {first + 1} of {layers}"
-    return f"layers {first + 1} to {last + 1} of {layers}"
+    return f"layer{'' if first == last else 's'} {span(first, last)} of {layers}"
 
 
-def where(audit: Audit) -> str:
-    """What the numbers are of: a text, or random tokens under a named law."""
-    if audit.text.law == "text":
-        return "on this text"
-    return f"on random tokens ({audit.text.law} law), not on text"
+def span(first: int, last: int) -> str:
+    """Layers from 1.
+
+    >>> span(4, 7), span(2, 2)
+    ('5 to 8', '3')
+    """
+    return f"{first + 1}" if first == last else f"{first + 1} to {last + 1}"
+
+
+def on(audit: Audit) -> str:
+    """What numbers are of, behind them: nothing of a text, else the law of random tokens."""
+    return "" if audit.text.law == "text" else f" on random tokens ({audit.text.law})"
 
 
 def best_search(audit: Audit) -> Search | None:
@@ -76,41 +114,48 @@ def best_search(audit: Audit) -> Search | None:
 
 
 def answer(audit: Audit) -> str:
-    """The first sentence."""
+    """The first sentence, and the tolerance that it rests on."""
     from depthlaw.empirics.audit.statistics import Call
 
-    search = best_search(audit)
+    search, layers = best_search(audit), audit.model.layers
     if search is None:
         if not audit.model.objective:
-            layers = plural(audit.model.layers, "layer")
             return (
-                f"The model has {layers} and no head, so it has no loss; nothing here says which "
-                "layer can go."
+                "The model has no head and so no loss. Nothing here says which of its "
+                f"{plural(layers, 'layer')} can go."
             )
         return "The loss without a layer was not measured; ask for the measures removal."
     if untold(audit):
         return (
-            f"Removal does not tell this model from one with fresh weights {where(audit)}, so "
-            "nothing is said of which layer is used."
+            "Removal does not tell this model from the same shapes with fresh weights"
+            f"{on(audit)}. Nothing is said of which layer is used."
         )
-    which = block(search.first, search.last, audit.model.layers)
-    which = f"{which[0].upper()}{which[1:]}"
-    cost = percent(search.chosen.estimate)
-    allowed = f"{100 * audit.tolerance:g} %"
+    which = block(search.first, search.last, layers)
+    cost = f"{percent(search.chosen.estimate)} of the loss"
+    allowed = f"The tolerance is {100 * audit.tolerance:g} %."
     if search.call == Call.SUPERFLUOUS:
-        return (
-            f"{which} can go {where(audit)}: the loss changes by {cost}, and {allowed} is allowed."
-        )
+        return f"{capital(which)} can go for {cost}{on(audit)}. {allowed}"
     if search.call == Call.NEEDED:
         unit = "single layer" if search.size == 1 else f"block of {search.size} layers"
         return (
-            f"No {unit} can go {where(audit)}: {which[0].lower()}{which[1:]} costs least, and "
-            f"changes the loss by {cost}; {allowed} is allowed."
+            f"No {unit} was found that can go: {which}, the cheapest, costs {cost}{on(audit)}. "
+            f"{allowed}"
         )
     return (
-        f"{which} costs least to remove {where(audit)}: {cost} of the loss. The sample does not "
-        f"decide whether that is within {allowed}; more documents would."
+        f"{capital(which)} costs least to remove: {cost}{on(audit)}. {allowed} The sample does "
+        "not decide between the two; more documents would."
     )
+
+
+def compared(audit: Audit) -> str:
+    """What the same number of layers costs where nobody chose them; "" without a search."""
+    search = best_search(audit)
+    if search is None:
+        return ""
+    cost = f"{percent(search.random)} of the loss on average{on(audit)}."
+    if search.size == 1:
+        return f"One layer costs {cost}"
+    return f"Any {search.size} layers, drawn at random, cost {cost}"
 
 
 def untold(audit: Audit) -> bool:
@@ -120,54 +165,55 @@ def untold(audit: Audit) -> bool:
     return telling is not None and telling.told is False
 
 
+def settling(audit: Audit) -> str:
+    """The settling depth; "" where it was not measured."""
+    table = audit.table("settling_depth", "mean")
+    if table is None or not table.rows:
+        return ""
+    depth = number(table.rows[0].estimate)
+    return (
+        f"The settling depth is {depth} of {plural(audit.model.layers, 'layer')}{on(audit)}: "
+        "after so many, on average, the head's prediction stays."
+    )
+
+
 def lines(audit: Audit) -> list[tuple[str, str]]:
-    """The first screen: a heading and a sentence each."""
+    """The first screen: a heading and a sentence or two each, of what there is."""
     found = [("Answer", answer(audit)), ("Sample", sample(audit))]
-    for search in audit.searches:
-        found.append((_size(search.size), _searched(audit, search)))
-    if (table := audit.table("settling_depth", "mean")) and table.rows:
-        depth = number(table.rows[0].estimate)
-        found.append(
-            (
-                "Settling",
-                f"The read-out of the stream agrees with the last one after {depth} of "
-                f"{audit.model.layers} layers, and stays.",
-            )
-        )
-    if audit.objectives is not None:
-        found.append(("Objectives", _objectives(audit.objectives)))
-    if audit.model.shared:
-        groups = "; ".join(
-            f"layers {', '.join(str(layer + 1) for layer in group)}" for group in audit.model.shared
-        )
-        found.append(("Copies", f"These have equal weights: {groups}."))
-    if nulls := _nulls(audit):
-        found.append(("Nulls", nulls))
-    found.append(("Limits", limits(audit)))
-    return found
+    found += [(_size(search.size), searched(audit, search)) for search in audit.searches]
+    found += [
+        ("Settling", settling(audit)),
+        ("Objectives", objectives(audit)),
+        ("Copies", copies(audit)),
+        ("Nulls", " ".join([*nulls(audit), planted(audit)]).strip()),
+        ("Limits", " ".join(limits(audit))),
+    ]
+    return [(name, said) for name, said in found if said]
 
 
 def sample(audit: Audit) -> str:
-    """The model and what it was measured on."""
+    """The model, what it was measured on, and its loss."""
     text, loss = audit.text, audit.loss
     kind = "text" if text.law == "text" else f"random tokens, {text.law} law"
     said = (
         f"{audit.model.name}: {plural(audit.model.layers, 'layer')}, width {audit.model.width:,}; "
-        f"{text.documents} documents of {text.tokens} tokens ({kind})"
+        f"{text.documents} documents of {text.tokens} tokens ({kind})."
     )
     if loss is None:
-        return said + "."
-    return f"{said}; {audit.model.objective} loss {number(loss)} nats."
+        return said
+    said += f" The loss is {number(loss)} nats for each {audit.model.objective}."
+    return said.replace("each labels", "each label")
 
 
-def limits(audit: Audit) -> str:
+def limits(audit: Audit) -> list[str]:
     """What the numbers do not say."""
-    said = (
-        "A layer that can be removed after training was not shown to be one that training could "
-        "do without. Another text or task may order the layers otherwise."
-    )
+    said = [
+        "Training without a layer was not tried: a layer that can go afterwards may be one that "
+        "training needs.",
+        "Another text or another task may order the layers otherwise.",
+    ]
     if audit.text.law != "text":
-        said += " Random tokens are no text: give --text for an answer about use."
+        said.append("Random tokens are no text: give --text FILE for an answer about use.")
     return said
 
 
@@ -175,41 +221,95 @@ def _size(size: int) -> str:
     return "One layer" if size == 1 else f"Block of {size}"
 
 
-def _searched(audit: Audit, search: Search) -> str:
+def capital(said: str) -> str:
+    """With a large first letter."""
+    return said[:1].upper() + said[1:]
+
+
+def corrected(search: Search) -> str:
+    """How the choice among candidates was corrected for."""
     chosen = search.chosen
+    if chosen.rule == "split":
+        return (
+            f"{chosen.chosen_on} documents chose it, and the other {chosen.judged_on} gave the cost"
+        )
+    return f"the level of its interval is divided by {chosen.candidates}"
+
+
+def searched(audit: Audit, search: Search) -> str:
+    """The cheapest block of one size, beside layers that nobody chose."""
     which = block(search.first, search.last, audit.model.layers)
-    how = (
-        f"chosen on {chosen.chosen_on} documents and judged on the other {chosen.judged_on}"
-        if chosen.rule == "split"
-        else f"judged at the level divided by {chosen.candidates}"
-    )
-    random = "the mean layer" if search.size == 1 else f"{search.size} random layers"
+    random = "A layer" if search.size == 1 else f"{search.size} random layers"
+    costs = "costs" if search.size == 1 else "cost"
     return (
-        f"{which[0].upper()}{which[1:]} is the cheapest of {chosen.candidates} ({how}): "
-        f"{percent(chosen.estimate)}. Removing {random} costs {percent(search.random)}."
+        f"{capital(which)}, the cheapest of {search.chosen.candidates}: "
+        f"{percent(search.chosen.estimate)} of the loss{on(audit)} ({corrected(search)}). "
+        f"{random} {costs} {percent(search.random)} on average."
     )
 
 
-def _objectives(agreement: Estimate) -> str:
+def objectives(audit: Audit) -> str:
+    """How far two orders of the layers agree; "" without both."""
+    if audit.objectives is None:
+        return ""
     return (
-        "The orders of layers by loss and by divergence from the whole model agree with Kendall's "
-        f"tau {number(agreement)}."
+        "Kendall's tau of two orders of the layers, by loss and by change of the output, is "
+        f"{number(audit.objectives)}{on(audit)}. 1 is the same order, and -1 the reverse."
     )
 
 
-def not_told(table: Table) -> list[str]:
-    """Null models that a measure does not tell from the model."""
-    return [key for key, telling in table.told.items() if telling.told is False]
+def copies(audit: Audit) -> str:
+    """Layers with equal weights; "" where there are none."""
+    groups = "; ".join(
+        f"layers {', '.join(str(layer + 1) for layer in group)}" for group in audit.model.shared
+    )
+    return f"These have equal weights: {groups}." if groups else ""
 
 
-def _nulls(audit: Audit) -> str:
-    """How many measures tell the model from each null model, and which do not."""
+def nulls(audit: Audit) -> list[str]:
+    """Of each null model, how many measures tell the model from it."""
     asked: dict[str, list[bool]] = {}
     for table in audit.tables:
         for key, telling in table.told.items():
             if telling.told is not None:
                 asked.setdefault(key, []).append(telling.told)
-    return " ".join(
-        f"{sum(told)} of {len(told)} measures tell the model from {NULLS[key]}."
-        for key, told in asked.items()
+    return [
+        f"{sum(told)} of {len(told)} measures tell the model from {NULLS[key]}"
+        f"{'' if place else on(audit)}."
+        for place, (key, told) in enumerate(asked.items())
+    ]
+
+
+def planted(audit: Audit) -> str:
+    """How many measures say of a layer that does nothing that it does; "" where none was put in."""
+    if not audit.planted:
+        return ""
+    seen = sum(map(nothing, audit.planted))
+    return (
+        f"A layer that adds zero was put behind layer {audit.planted[0].behind + 1}: {seen} of "
+        f"{plural(len(audit.planted), 'measure')} say that it does nothing."
+    )
+
+
+def nothing(planted: Planted) -> bool:
+    """Whether a measure says of a layer that does nothing what it must, but for rounding."""
+    return abs(planted.estimate.value - planted.identity) <= ROUNDING
+
+
+def calls(table: Table) -> Counter[str]:
+    """How many layers are needed, superfluous or undecided."""
+    return Counter(row.call.value for row in table.rows if row.call)
+
+
+def climbed(rungs: Sequence[RungResult]) -> str:
+    """How many rungs are above chance, and what a change of depth did to them.
+
+    >>> climbed([])
+    '0 of 0 rungs above chance'
+    """
+    above = sum(result.before.low > result.chance for result in rungs)
+    states = Counter(result.state for result in rungs if result.state)
+    parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
+    return f"{above} of {plural(len(rungs), 'rung')} above chance" + "".join(
+        f", {part}" for part in parts
     )
