@@ -36,6 +36,8 @@ _STATES = (
     ("attention", "contribution", "attention"),
     ("MLP", "contribution", "mlp"),
 )
+# Letters of a line of a column, at most.
+_WIDEST = 40
 _NULLS = {"initialised": "fresh weights", "permuted": "layers mixed", "shuffled": "tokens shuffled"}
 
 
@@ -60,8 +62,17 @@ class _Form:
     def listed(self, lines: Iterable[str]) -> str:
         return "\n".join(f"- {self.text(line)}" for line in lines)
 
-    def table(self, caption: str, heading: str, rows: Iterable[Sequence[str]]) -> str:
-        drawn = pipe_table(heading, [[self.text(cell) for cell in row] for row in rows])
+    def table(self, caption: str, heading: str, rows: Sequence[Sequence[str]]) -> str:
+        """A table under its caption; columns are as wide as what stands in them."""
+        titles = heading.split(" | ")
+        wide = [max(len(line[place]) for line in (titles, *rows)) for place in range(len(titles))]
+        sides = (("-", ":") if title.endswith(":") else (":", "-") for title in titles)
+        marks = (
+            f"{left}{'-' * max(8, min(_WIDEST, cells + 2))}{right}"
+            for (left, right), cells in zip(sides, wide, strict=True)
+        )
+        top, _, *below = pipe_table(heading, [map(self.text, row) for row in rows]).split("\n")
+        drawn = "\n".join([top, f"|{'|'.join(marks)}|", *below])
         told = self.text(caption)
         return f"*{told}*\n\n{drawn}" if self.card else f"{drawn}\n\n: {told}"
 
@@ -94,7 +105,7 @@ def written(audit: Audit, suffix: str) -> bytes:
 
     figures = {}
     if drawn := layer_panels(audit):
-        figures["layers.svg"] = line_plot(drawn, "svg")
+        figures["layers.svg"] = line_plot(drawn, "svg", columns=3)
     if drawn := ladder_panels(audit):
         figures["ladder.svg"] = line_plot(drawn, "svg", columns=3)
     document = Document(
@@ -187,21 +198,25 @@ def _by_layer(audit: Audit, form: _Form) -> list[str]:
     parts = []
     if removal and removal.rows:
         nulls = list(removal.rows[0].nulls)
-        heads = ["layer:", "share of loss", "call", "nats", *(["KL, nats"] if divergence else [])]
-        rows = []
+        rows, beside = [], []
         for place, row in enumerate(removal.rows):
+            nats = sentences.number(row.estimate)
             cells = [_layer(audit, row), sentences.percent(row.share) if row.share else ""]
-            cells += [row.call.value if row.call else "", sentences.number(row.estimate)]
-            if divergence:
-                cells.append(sentences.number(divergence.rows[place].estimate))
-            rows.append([*cells, *(sentences.number(row.nulls[key]) for key in nulls)])
+            cells += [row.call.value if row.call else "", nats]
+            other = divergence.rows[place].estimate if divergence else None
+            rows.append([*cells, sentences.number(other) if other else ""])
+            null = (sentences.number(row.nulls[key]) for key in nulls)
+            beside.append([_layer(audit, row), nats, *null])
         caption = (
-            f"What the loss loses with each layer{sentences.on(audit)}. A call is made against "
-            f"{100 * audit.tolerance:g} %, at a level divided by {len(rows)}. KL is the change of "
-            "the output. The last columns are the nats of null models."
+            f"What it costs to remove a layer{sentences.on(audit)}: two objectives, the loss and "
+            "the change of the output (KL). A call is made against a share of "
+            f"{100 * audit.tolerance:g} %, at a level divided by {len(rows)}."
         )
-        heading = " | ".join([*heads, *(_NULLS.get(key, key) for key in nulls)])
-        parts.append(form.table(caption, heading, rows))
+        parts.append(form.table(caption, "layer: | share of loss | call | loss | KL", rows))
+        if nulls:
+            heading = " | ".join(["layer:", "this model", *(_NULLS.get(n, n) for n in nulls)])
+            caption = f"What removal adds to the loss, beside null models{sentences.on(audit)}."
+            parts.append(form.table(caption, heading, beside))
     shown = [
         (name, table)
         for name, key, variant in _STATES
@@ -388,9 +403,11 @@ def _rung(result: RungResult, changed: bool) -> list[str]:
 def _reproduction(audit: Audit, form: _Form) -> list[str]:
     text, model = audit.text, audit.model
     lines = [
-        f"Model: {model.kind}, {model.parameters:,} parameters; SHA-256 `{model.sha256}`.",
-        f"Documents: {text.source}, {text.documents} of {text.tokens} tokens; SHA-256 "
-        f"`{text.sha256}`.",
+        f"Model: {model.kind}, {model.parameters:,} parameters.",
+        f"Documents: {text.source}, {text.documents} of {text.tokens} tokens.",
+        "SHA-256 of the model and of the documents:",
+        f"`{model.sha256}`",
+        f"`{text.sha256}`",
     ]
     if text.cut:
         cut = "; ".join(f"{name}: {value}" for name, value in text.cut.items())

@@ -41,11 +41,11 @@ def panels(audit: Audit) -> list[Panel]:
 def layer_panels(audit: Audit) -> list[Panel]:
     """A panel for each of the main measures by layer."""
     drawn = (
-        _measure(audit, "removal", "loss", _removal, "nats that removal adds to the loss"),
-        _measure(audit, "block_influence", "mean", _influence, "1 - cosine, before and after"),
-        _measure(audit, "angular_distance", "last_token", _angle, "angle over pi, last token"),
-        _measure(audit, "exit_loss", "loss", _exit, "nats of loss, read after the layer"),
-        _measure(audit, "settling_depth", "share", _settled, "share of predictions settled"),
+        _measure(audit, "removal", "loss", _removal, "nats that removal adds"),
+        _measure(audit, "block_influence", "mean", _influence, "block influence"),
+        _measure(audit, "angular_distance", "last_token", _angle, "angle over pi"),
+        _measure(audit, "exit_loss", "loss", _exit, "exit loss, nats"),
+        _measure(audit, "settling_depth", "share", _settled, "share settled"),
     )
     return [panel for panel in drawn if panel]
 
