@@ -38,7 +38,6 @@ _STATES = (
 )
 # Letters of a line of a column, at most.
 _WIDEST = 40
-_NULLS = {"initialised": "fresh weights", "permuted": "layers mixed", "shuffled": "tokens shuffled"}
 
 
 @dataclass(frozen=True)
@@ -214,7 +213,7 @@ def _by_layer(audit: Audit, form: _Form) -> list[str]:
         )
         parts.append(form.table(caption, "layer: | share of loss | call | loss | KL", rows))
         if nulls:
-            heading = " | ".join(["layer:", "this model", *(_NULLS.get(n, n) for n in nulls)])
+            heading = " | ".join(["layer:", "this model", *(sentences.SHORT[n] for n in nulls)])
             caption = f"What removal adds to the loss, beside null models{sentences.on(audit)}."
             parts.append(form.table(caption, heading, beside))
     shown = [
@@ -286,7 +285,7 @@ def _nulls(audit: Audit, form: _Form) -> list[str]:
             f'{sentences.on(audit)}. "Alike" says that the measure does not tell the model from '
             "the null model."
         )
-        heading = " | ".join(["measure", "this model", *(_NULLS.get(key, key) for key in keys)])
+        heading = " | ".join(["measure", "this model", *(sentences.SHORT[key] for key in keys)])
         parts.append(form.table(caption, heading, rows))
     if audit.planted:
         rows = [

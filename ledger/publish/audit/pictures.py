@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate
 
-# Null models as a legend calls them.
-_NAMES = {
-    "initialised": "fresh weights",
-    "permuted": "layers in random order",
-    "shuffled": "tokens shuffled",
-}
-
 
 def panels(audit: Audit) -> list[Panel]:
     """What there is to draw, a panel for each question.
@@ -78,7 +71,7 @@ def _measure(
 
 
 def _null(rows: Sequence[Row], key: str) -> Series:
-    return _curve(_NAMES.get(key, key), rows, lambda row: row.nulls[key])
+    return _curve(sentences.SHORT[key], rows, lambda row: row.nulls[key])
 
 
 def _curve(label: str, rows: Sequence[Row], of: Callable[[Row], Estimate]) -> Series:

@@ -26,6 +26,12 @@ NULLS = {
     "duplicated": "the model with a layer doubled on purpose",
 }
 
+# The same as heads of columns.
+SHORT = {
+    "initialised": "fresh weights",
+    "permuted": "layers mixed",
+    "shuffled": "tokens shuffled",
+}
 # What theorems are about, by the key of their row.
 THEORY = {
     "collapse": "Tokens become alike, doubly exponentially in depth",
@@ -186,6 +192,7 @@ def lines(audit: Audit) -> list[tuple[str, str]]:
         ("Objectives", objectives(audit)),
         ("Copies", copies(audit)),
         ("Nulls", " ".join([*nulls(audit), planted(audit)]).strip()),
+        ("Theory", theory(audit)),
         ("Limits", " ".join(limits(audit))),
     ]
     return [(name, said) for name, said in found if said]
@@ -288,6 +295,17 @@ def planted(audit: Audit) -> str:
     return (
         f"A layer that adds zero was put behind layer {audit.planted[0].behind + 1}: {seen} of "
         f"{plural(len(audit.planted), 'measure')} say that it does nothing."
+    )
+
+
+def theory(audit: Audit) -> str:
+    """How many theorems speak of the model; "" where none was asked."""
+    if not audit.theory:
+        return ""
+    speak = sum(not row.reasons for row in audit.theory)
+    return (
+        f"{speak} of {plural(len(audit.theory), 'theorem')} say something of a model of this size. "
+        "The page gives their numbers, and why the others say nothing."
     )
 
 
