@@ -1,5 +1,5 @@
-"""An audit: what is measured of one model on one sample, with intervals, null models, a search that is
-corrected for, and what theory says beside it. All of it values; sentences are made of them last."""
+"""An audit: what is measured of one model on one sample, with intervals, null models, a search that
+is corrected for, and what theory says beside it: values, of which sentences are made last."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .statistics import (
     mean,
     relative,
 )
-from .theory_beside import TheoryRow, beside
+from .theory_beside import TheoryValue, facts_of, theory_beside
 
 if TYPE_CHECKING:
     from .ladder import RungResult
@@ -202,7 +202,7 @@ class Audit:
     planted: tuple[Planted, ...]
     refused: Mapping[str, str]
     objectives: Estimate | None
-    theory: tuple[TheoryRow, ...]
+    theory: tuple[TheoryValue, ...]
     ladder: tuple[RungResult, ...]
     tolerance: float
     level: float
@@ -323,7 +323,7 @@ def audit(
         tuple(planted),
         refused,
         orders,
-        beside(model, documents, tables),
+        theory_beside(facts_of(model, documents)),
         ladder,
         tolerance,
         level,
@@ -333,7 +333,7 @@ def audit(
 
 
 def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) -> float:
-    """Seconds that a search over blocks of these sizes takes, after one timed pass on few documents:
+    """Seconds that a search over blocks of these sizes takes, by one timed pass on few documents:
     each block runs what stands behind it, and the head."""
     few = subset(documents, slice(0, min(len(documents), 4)))
     loss(model, few)
@@ -493,6 +493,10 @@ def _plain(value: Any) -> Any:
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, TheoryValue):
+        return {name: _plain(part) for name, part in value._asdict().items()} | {
+            "vacuous": value.vacuous
+        }
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: _plain(part) for name, part in value._asdict().items()}
     if isinstance(value, Mapping):

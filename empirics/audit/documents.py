@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from depthlaw.empirics.architectures.residuals import zipf_ids
+from ..architectures.residuals import zipf_ids
 
 from . import AuditError
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from .layered import LayeredModel, Route
+
+    Reference = tuple[Tensor, Tensor]
 
 LEAST = 8  # documents, fewer of which carry no interval
 IGNORED = -100  # a label that is not scored
@@ -224,9 +226,6 @@ def divergence(model: LayeredModel, documents: Documents, route: Route) -> np.nd
     return outcomes(model, documents, [route], ("divergence",))["divergence"][0]
 
 
-Score = Callable[["Tensor", "Tensor | None", "Tensor"], "Tensor"]
-
-
 def outcomes(
     model: LayeredModel,
     documents: Documents,
@@ -251,7 +250,7 @@ def outcomes(
     found = {name: np.empty((len(routes), len(documents))) for name in objectives}
     compared = any(SCORES[name][0] for name in objectives)
     for rows, ids, targets in batches(model, documents):
-        reference = said_by(model.logits(ids), targets) if compared else None
+        reference = reference_by(model.logits(ids), targets) if compared else None
         right = targets[targets != IGNORED].to(ids.device)
         for index, hidden in model.outcomes(ids, routes):
             said = said_by(model.read_out(hidden, ids), targets)
@@ -285,6 +284,12 @@ def batches(model: LayeredModel, documents: Documents) -> Iterator[tuple[slice, 
 def _task(model: LayeredModel, documents: Documents) -> tuple[np.ndarray, np.ndarray]:
     """What the model reads, and what it should say."""
     ids, kind = documents.ids, objective(model, documents)
+    answers = ids if documents.labels is None else documents.labels
+    if answers.max() >= model.vocabulary:
+        raise AuditError(
+            f"an answer is {answers.max()}, but {model.name} has logits for 0 to "
+            f"{model.vocabulary - 1}; take the tokenizer or the labels that belong to the model"
+        )
     if documents.labels is not None:
         return ids, documents.labels
     targets = np.full_like(ids, IGNORED)
@@ -313,6 +318,12 @@ def said_by(logits: Tensor, targets: Tensor) -> Tensor:
     return (scored if scored.dtype == torch.float64 else scored.float()).log_softmax(-1)
 
 
+def reference_by(logits: Tensor, targets: Tensor) -> Reference:
+    """Log-probabilities at the scored tokens, and probabilities, of the whole model."""
+    said = said_by(logits, targets)
+    return said, said.exp()
+
+
 def by_document(per_token: Tensor, targets: Tensor, largest: bool = False) -> np.ndarray:
     """One number per document from one per scored token: the mean, or the largest."""
     counts = (targets != IGNORED).sum(1).tolist()
@@ -320,22 +331,25 @@ def by_document(per_token: Tensor, targets: Tensor, largest: bool = False) -> np
     return np.array([float(p.max() if largest else p.mean()) if len(p) else np.nan for p in parts])
 
 
-def _cross_entropy(said: Tensor, reference: Tensor | None, right: Tensor) -> Tensor:
+def _cross_entropy(said: Tensor, reference: Reference | None, right: Tensor) -> Tensor:
     return -said.gather(1, right[:, None])[:, 0]
 
 
-def _divergence(said: Tensor, reference: Any, right: Tensor) -> Tensor:
-    # A token of probability zero adds nothing, whatever the route says of it.
-    terms = reference.exp() * (reference - said)
-    return terms.where(reference.exp() > 0, terms.new_zeros(())).sum(1)
+def _divergence(said: Tensor, reference: Reference, right: Tensor) -> Tensor:
+    logs, shares = reference
+    told = (shares * (logs - said)).sum(1)
+    if told.isnan().any():
+        # A token of probability zero adds nothing, whatever the route says of it.
+        told = (shares * (logs - said)).where(shares > 0, told.new_zeros(())).sum(1)
+    return told
 
 
-def _output(said: Tensor, reference: Any, right: Tensor) -> Tensor:
-    change: Tensor = (said.exp() - reference.exp()).norm(dim=1)
+def _output(said: Tensor, reference: Reference, right: Tensor) -> Tensor:
+    change: Tensor = (said.exp() - reference[1]).norm(dim=1)
     return change
 
 
-def _hits(said: Tensor, reference: Tensor | None, right: Tensor) -> Tensor:
+def _hits(said: Tensor, reference: Reference | None, right: Tensor) -> Tensor:
     return said.argmax(1) == right
 
 

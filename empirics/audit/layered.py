@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +29,23 @@ import torch
 from torch import Tensor, nn
 
 from . import AuditError
+from .probe import (
+    accepted_ids,
+    called,
+    chain,
+    cut,
+    evaluation,
+    finite,
+    first_of,
+    kinds_of,
+    logits_of,
+    longest_input,
+    one_line,
+    probe_ids,
+    probe_run,
+    stream_of,
+    sum_of_parts,
+)
 
 
 @dataclass(frozen=True)
@@ -96,24 +112,14 @@ class _Call(NamedTuple):
         return self.forward(*args, **kwargs)
 
     def stream(self, hidden: Tensor) -> Tensor:
-        return _first(self.run(hidden))
-
-
-class _Event(NamedTuple):
-    """What a module received and returned in the probe."""
-
-    name: str
-    module: nn.Module
-    before: Tensor
-    after: Tensor
-    width_of_tuple: int
+        return first_of(self.run(hidden))
 
 
 class _Enough(Exception):
     """Ends a forward pass whose head is not wanted."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LayeredModel:
     """A model and its layers, made by `layered`. Calls are free of gradients and leave the model as
     it was, its training mode included.
@@ -229,7 +235,7 @@ class LayeredModel:
         calls, hidden = self._calls(ids)
         for index, call in enumerate(calls):
             written: dict[str, Tensor] = {"stream": hidden}
-            with contextlib.ExitStack() as stack, self._evaluation():
+            with contextlib.ExitStack() as stack, evaluation(self.net):
                 for key, name in zip(("attention", "mlp"), names[index], strict=False):
                     module = self.layers[index].get_submodule(name)
                     hook = module.register_forward_hook(partial(_keep, written, key))
@@ -295,21 +301,9 @@ class LayeredModel:
         return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def _moved(self, calls: list[_Call], hidden: Tensor, step: Step) -> Tensor:
-        with self._evaluation():
+        with evaluation(self.net):
             moved = calls[step.layer].stream(hidden)
             return moved if step.scale == 1 else hidden + step.scale * (moved - hidden)
-
-    @contextlib.contextmanager
-    def _evaluation(self) -> Iterator[None]:
-        training = [module for module in self.net.modules() if module.training]
-        for module in training:
-            module.training = False
-        try:
-            with torch.no_grad():
-                yield
-        finally:
-            for module in training:
-                module.training = True
 
     def _calls(self, ids: Tensor) -> tuple[list[_Call], Tensor]:
         """The layers with their arguments on these ids, and the stream before the first; the last
@@ -335,8 +329,8 @@ class LayeredModel:
         own = {id(layer): layer.forward for layer in self.layers}
 
         def forward(layer: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            place, hidden = _stream(args, kwargs)
-            call = _Call(own[id(layer)], place, _cut(args, place), _cut(kwargs, place))
+            place, hidden = stream_of(args, kwargs)
+            call = _Call(own[id(layer)], place, cut(args, place), cut(kwargs, place))
             calls.append(call)
             start.append(hidden) if not start else None
             told = call.run(hidden) if self._in_truth else None
@@ -348,20 +342,20 @@ class LayeredModel:
             rest = told[1:] if isinstance(told, tuple) else (None,) * (length - 1)
             return (hidden, *rest) if length else hidden
 
-        with self._evaluation(), _forward_of(self.layers, forward):
+        with evaluation(self.net), _forward_of(self.layers, forward):
             try:
-                return _called(self.net, ids)
+                return called(self.net, ids)
             except (_Enough, AuditError):
                 raise
             except (RuntimeError, ValueError, IndexError, TypeError, KeyError) as error:
                 raise AuditError(
                     f"{self.name} fails on {ids.shape[0]} documents of {ids.shape[1]} tokens: "
-                    f"{_one_line(error)}"
+                    f"{one_line(error)}"
                 ) from None
 
     def _read(self, returned: Any) -> Tensor:
-        found = _logits(returned)
-        return _first(returned) if found is None else found
+        found = logits_of(returned)
+        return first_of(returned) if found is None else found
 
     def _writers(self, index: int) -> tuple[str, ...]:
         """Names, inside a layer, of the parts that write into the stream."""
@@ -369,8 +363,8 @@ class LayeredModel:
             calls, hidden = self._calls(self._probe)
             for layer in range(index):
                 hidden = self._moved(calls, hidden, Step(layer))
-            with self._evaluation():
-                found = _sum_of_parts(self.layers[index], calls[index], hidden)
+            with evaluation(self.net):
+                found = sum_of_parts(self.layers[index], calls[index].stream, hidden)
             if found is None:
                 raise AuditError(
                     f"{self.name}: what attention and MLP of layer {index + 1} add cannot be told "
@@ -385,7 +379,7 @@ class LayeredModel:
 
     @cached_property
     def _probe(self) -> Tensor:
-        return self.tokens(_probe_ids(self.accepted, self.longest))
+        return self.tokens(probe_ids(self.accepted, self.longest))
 
 
 def layered(
@@ -417,32 +411,32 @@ def layered(
     for key, tensor in itertools.chain(net.named_parameters(), net.named_buffers()):
         if tensor.is_meta:
             raise AuditError(f"{name}: {key} has no values; load the weights first")
-        if tensor.is_floating_point() and not _finite(tensor):
+        if tensor.is_floating_point() and not finite(tensor):
             raise AuditError(f"{name}: {key} holds weights that are not finite; load it anew")
     if getattr(config, "is_encoder_decoder", False):
         raise AuditError(
             f"{name} is an encoder and a decoder, so its stream is not one tensor; give one of "
             "the two"
         )
-    accepted = _accepted(net, name, example)
-    longest = _longest(config)
-    ids = _probe_ids(accepted, longest) if example is None else torch.as_tensor(example)
-    events, returned = _probe_run(net, name, layers, ids)
-    events = _chain(name, layers, events, ids)
-    logits = _logits(returned)
+    accepted = accepted_ids(net, name, example)
+    longest = longest_input(config)
+    ids = probe_ids(accepted, longest) if example is None else torch.as_tensor(example)
+    events, returned = probe_run(net, name, layers, ids)
+    events = chain(name, layers, events, ids)
+    logits = logits_of(returned)
     head = logits is not None and logits.ndim == 3 and logits.shape[:2] == ids.shape
     made = LayeredModel(
         name,
         net,
         [event.module for event in events],
-        _kinds(events, config),
+        kinds_of(events, config),
         False,
         logits.shape[2] if head and logits is not None else accepted,
         events[0].before.shape[2],
         head,
         accepted,
         longest,
-        tuple(event.width_of_tuple for event in events),
+        tuple(event.length for event in events),
     )
     read = made._read(returned)
     for made._in_truth in (False, True):
@@ -472,165 +466,6 @@ def digest(net: nn.Module) -> str:
     return total.hexdigest()
 
 
-# --- the probe ---
-
-
-def _finite(tensor: Tensor) -> bool:
-    """Whether weights are finite; a mask held in a buffer may hold -inf."""
-    return not tensor.isnan().any() and (
-        not tensor.isinf().any() or not isinstance(tensor, nn.Parameter)
-    )
-
-
-def _accepted(net: nn.Module, name: str, example: Any) -> int:
-    """How many ids the embeddings accept."""
-    get = getattr(net, "get_input_embeddings", None)
-    table = None
-    with contextlib.suppress(Exception):
-        table = get() if get else None
-    if not isinstance(table, nn.Embedding):
-        table = next((m for m in net.modules() if isinstance(m, nn.Embedding)), None)
-    if table is not None:
-        return table.num_embeddings
-    for holder in (net, getattr(net, "config", None)):
-        for key in ("vocab_size", "vocabulary"):
-            if isinstance(size := getattr(holder, key, None), int):
-                return size
-    if example is not None:
-        return int(torch.as_tensor(example).max()) + 1
-    raise AuditError(
-        f"{name} has no embedding of ids; give a model that reads ids, with an attribute "
-        "`vocabulary` where it has no nn.Embedding"
-    )
-
-
-def _longest(config: Any) -> int | None:
-    """Tokens in the longest input that the configuration names; beyond it positions are either
-    missing or were never trained."""
-    size = getattr(config, "max_position_embeddings", None)
-    return size if isinstance(size, int) and size > 0 else None
-
-
-def _probe_ids(accepted: int, longest: int | None) -> Tensor:
-    """Two documents of different, fixed ids, away from the special ones where there is room."""
-    tokens = min(8, longest or 8)
-    generator = torch.Generator().manual_seed(0)
-    low = min(10, accepted // 2)
-    rows = 2 if tokens != 2 else 3
-    return torch.randint(low, accepted, (rows, tokens), generator=generator)
-
-
-def _probe_run(
-    net: nn.Module, name: str, wanted: str | None, ids: Tensor
-) -> tuple[list[_Event], Any]:
-    """One forward pass: what members of module lists received and returned, outermost alone."""
-    lists = {
-        key: module
-        for key, module in net.named_modules()
-        if isinstance(module, (nn.ModuleList, nn.Sequential))
-        and (key == wanted if wanted is not None else isinstance(module, nn.ModuleList))
-        and len(module)
-    }
-    if not lists:
-        raise AuditError(
-            f"{name} has no list of layers"
-            + (f" named {wanted!r}" if wanted is not None else "")
-            + "; accepted is a module whose layers are an nn.ModuleList"
-        )
-    members = {id(member): (key, member) for key, found in lists.items() for member in found}
-    events: list[_Event] = []
-    depth = 0
-    received: list[tuple[int | str, Tensor] | None] = []
-
-    def before(module: nn.Module, args: Any, kwargs: Any) -> None:
-        nonlocal depth
-        depth += 1
-        received.append(_stream(args, kwargs, required=False))
-
-    def after(key: str, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        nonlocal depth
-        depth -= 1
-        found, told = received.pop(), _first(output, required=False)
-        if depth == 0 and found is not None and told is not None:
-            length = len(output) if isinstance(output, tuple) else 0
-            events.append(_Event(key, module, found[1], told, length))
-
-    hooks: list[Any] = []
-    training = net.training
-    try:
-        for key, member in members.values():
-            hooks += [
-                member.register_forward_pre_hook(before, with_kwargs=True),
-                member.register_forward_hook(partial(after, key), with_kwargs=True),
-            ]
-        modes = [module for module in net.modules() if module.training]
-        net.eval()
-        with torch.no_grad():
-            place = next(itertools.chain(net.parameters(), net.buffers()), ids)
-            returned = _called(net, ids.to(place.device))
-    # A model that is not of this kind may raise anything.
-    except Exception as error:
-        raise AuditError(
-            f"{name} does not run on ids of shape {tuple(ids.shape)}: {_one_line(error)}; give "
-            "example=ids that it accepts"
-        ) from None
-    finally:
-        for hook in hooks:
-            hook.remove()
-        if training:
-            for module in modes:
-                module.training = True
-    return events, returned
-
-
-def _chain(name: str, wanted: str | None, events: list[_Event], ids: Tensor) -> list[_Event]:
-    """The calls that hand the stream from one to the next."""
-    shape = tuple(ids.shape)
-    named = sorted({event.name for event in events})
-    events = [event for event in events if event.before.shape == event.after.shape]
-    found = [e for e in events if e.before.ndim == 3 and e.before.shape[:2] == shape]
-    if not found:
-        seen = "; ".join(
-            f"{event.name} passes {tuple(event.before.shape)}" for event in events[:1]
-        ) or (f"seen were {', '.join(named)}" if named else "none of its lists ran as layers")
-        raise AuditError(
-            f"{name}: no list of layers passes one stream (documents, tokens, width) on {shape} "
-            f"ids: {seen}"
-        )
-    for index, (one, two) in enumerate(itertools.pairwise(found)):
-        same = one.after is two.before or torch.equal(one.after, two.before)
-        if one.after.shape != two.before.shape or not same:
-            raise AuditError(
-                f"{name}: layer {index + 2} ({two.name}) does not receive what layer {index + 1} "
-                f"({one.name}) returns, so the stream is not one tensor"
-                + ("" if wanted is not None else f"; name one list by layers=, of {named}")
-            )
-    return found
-
-
-def _kinds(events: list[_Event], config: Any) -> tuple[str, ...]:
-    """A name for each layer's kind: its class where all are alike, otherwise the parts and the type
-    that tell it from others."""
-    modules = [event.module for event in events]
-    told = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None) or ()
-    types = [
-        str(getattr(m, "layer_type", None) or getattr(m, "attention_type", None) or "")
-        or (str(told[i]) if len(told) == len(modules) else "")
-        for i, m in enumerate(modules)
-    ]
-    parts = [
-        {f"{key}: {type(part).__name__}" for key, part in module.named_children()}
-        for module in modules
-    ]
-    common = set.intersection(*parts)
-    several = len(set(types)) > 1
-    return tuple(
-        " + ".join(filter(None, [type_ if several else "", *sorted(own - common)]))
-        or type(module).__name__
-        for module, type_, own in zip(modules, types, parts, strict=True)
-    )
-
-
 def _causal(model: LayeredModel, ids: Tensor, read: Tensor) -> bool:
     """Whether new ids in the second half leave what the model says on the first as it was, up to
     rounding."""
@@ -648,109 +483,8 @@ def _causal(model: LayeredModel, ids: Tensor, read: Tensor) -> bool:
     return True
 
 
-# --- parts of a layer ---
-
-
-def _sum_of_parts(layer: nn.Module, call: _Call, hidden: Tensor) -> tuple[str, ...] | None:
-    """Names of one or two modules whose outputs, added to the stream, are what goes on."""
-    events: list[_Event] = []
-    received: list[Tensor | None] = []
-
-    def before(module: nn.Module, args: Any, kwargs: Any) -> None:
-        found = _stream(args, kwargs, required=False)
-        received.append(None if found is None else found[1])
-
-    def after(key: str, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        found, told = received.pop(), _first(output, required=False)
-        if found is not None and told is not None and told.shape == hidden.shape:
-            events.append(_Event(key, module, found, told, 0))
-
-    with contextlib.ExitStack() as stack:
-        for key, module in layer.named_modules():
-            if key:
-                for hook in (
-                    module.register_forward_pre_hook(before, with_kwargs=True),
-                    module.register_forward_hook(partial(after, key), with_kwargs=True),
-                ):
-                    stack.callback(hook.remove)
-        end = call.stream(hidden)
-
-    def same(one: Tensor, two: Tensor) -> bool:
-        if one.shape != two.shape:
-            return False
-        near = 64 * torch.finfo(one.dtype).eps * max(float(one.abs().max()), 1e-30)
-        return bool((one - two).abs().max() <= near)
-
-    outer = [event for event in events if "." not in event.name]
-    for number in (2, 1):
-        for group in itertools.combinations(outer, number):
-            if same(hidden + torch.stack([event.after for event in group]).sum(0), end):
-                return tuple(event.name for event in group)
-    # A sum that a later module receives; a norm behind it makes the next stream.
-    bases, found = [hidden], list[str]()
-    for index, event in enumerate(events):
-        sums = [base + event.after for base in bases]
-        into = [later for later in events[index + 1 :] if any(same(later.before, s) for s in sums)]
-        if into or any(same(s, end) for s in sums):
-            found.append(event.name)
-            bases = [*sums, *(later.after for later in into)]
-    finished = any(same(base, end) for base in bases)
-    return tuple(found) if finished and 0 < len(found) <= 2 else None
-
-
 def _keep(written: dict[str, Tensor], key: str, module: nn.Module, args: Any, output: Any) -> None:
-    written[key] = _first(output)
-
-
-# --- calls of modules ---
-
-
-def _called(net: nn.Module, ids: Tensor) -> Any:
-    takes = inspect.signature(type(net).forward).parameters
-    if "input_ids" not in takes:
-        return net(ids)
-    if hasattr(getattr(net, "config", None), "use_cache") and "use_cache" in takes:
-        return net(input_ids=ids, use_cache=False)
-    return net(input_ids=ids)
-
-
-def _logits(returned: Any) -> Tensor | None:
-    if isinstance(returned, Tensor):
-        return returned
-    for key in ("logits", "prediction_logits"):
-        if isinstance(found := getattr(returned, key, None), Tensor):
-            return found
-    return None
-
-
-def _stream(args: Any, kwargs: Any, *, required: bool = True) -> Any:
-    """Where the stream stands among arguments, and the stream: the first tensor of numbers."""
-    for place, value in itertools.chain(enumerate(args), kwargs.items()):
-        if isinstance(value, Tensor) and value.is_floating_point():
-            return place, value
-    if required:
-        raise AuditError("a layer receives no stream of numbers; this kind is not audited")
-    return None
-
-
-def _cut(given: Any, place: int | str) -> Any:
-    """Arguments without the stream, which is not kept."""
-    if isinstance(given, dict):
-        return {key: value for key, value in given.items() if key != place}
-    return tuple(None if index == place else value for index, value in enumerate(given))
-
-
-def _first(output: Any, *, required: bool = True) -> Any:
-    """The stream among what a module returns."""
-    if isinstance(output, Tensor):
-        return output
-    if isinstance(output, (tuple, list)) and output and isinstance(output[0], Tensor):
-        return output[0]
-    if isinstance(found := getattr(output, "last_hidden_state", None), Tensor):
-        return found
-    if required:
-        raise AuditError("a layer returns no stream of numbers; this kind is not audited")
-    return None
+    written[key] = first_of(output)
 
 
 @contextlib.contextmanager
@@ -768,8 +502,3 @@ def _forward_of(layers: Iterable[nn.Module], forward: Callable[..., Any]) -> Ite
                 del layer.forward
             else:
                 layer.forward = before[key]
-
-
-def _one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 160 else text[:157] + "..."

@@ -10,18 +10,29 @@ share the prefix that they have in common with the whole.
 from __future__ import annotations
 
 import itertools
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from depthlaw.empirics.architectures.residuals import matrix_norms
+from ..architectures.residuals import matrix_norms
 
 from . import AuditError
-from .documents import IGNORED, SCORES, Documents, batches, by_document, outcomes, said_by
+from .documents import (
+    IGNORED,
+    SCORES,
+    Documents,
+    batches,
+    by_document,
+    outcomes,
+    reference_by,
+    said_by,
+)
 from .layered import LayeredModel, Route, Step, repeated, swapped, whole, without
 
 if TYPE_CHECKING:
@@ -61,8 +72,8 @@ class Measure:
     definition: str
     source: str
     variants: dict[str, Variant]
-    needs: str = "states"
-    beside: str = ""
+    needs: str
+    beside: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,161 +98,17 @@ class Values:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-_LOSS = Variant("the loss minus that of the whole model", "nats", 0.0)
-_KL = Variant("KL(whole || changed model) of what is said at the scored tokens", "nats", 0.0)
+def _measures() -> dict[str, Measure]:
+    text = (Path(__file__).parent / "measures.toml").read_text(encoding="utf-8")
+    return {
+        key: Measure(
+            key, **row | {"variants": {n: Variant(**v) for n, v in row["variants"].items()}}
+        )
+        for key, row in tomllib.loads(text).items()
+    }
 
-MEASURES: dict[str, Measure] = {
-    measure.key: measure
-    for measure in (
-        Measure(
-            "residual",
-            "Rank collapse",
-            "Norm of the stream minus its mean over tokens, over the norm of the stream",
-            "Dong, Cordonnier, Loukas 2021, arXiv:2103.03404",
-            {
-                "composite": Variant("after the layer; norm sqrt(|.|_1 |.|_inf)", "1"),
-                "frobenius": Variant("after the layer; Frobenius norm", "1"),
-                "composite_factor": Variant("after over before, composite norm", "1", 1.0),
-                "frobenius_factor": Variant("after over before, Frobenius norm", "1", 1.0),
-            },
-        ),
-        Measure(
-            "growth",
-            "Growth of the stream",
-            "Size of the entries of the stream",
-            "Sun et al. 2025, arXiv:2502.05795",
-            {
-                "rms": Variant("root mean square after the layer", "1"),
-                "variance": Variant("variance of the entries after the layer", "1"),
-                "factor": Variant("root mean square after over before", "1", 1.0),
-            },
-        ),
-        Measure(
-            "block_influence",
-            "Block influence",
-            "1 minus the mean over tokens of the cosine of a token's state before and after",
-            "Men et al. 2024 (ShortGPT), arXiv:2403.03853",
-            {"mean": Variant("over all tokens", "1", 0.0)},
-        ),
-        Measure(
-            "angular_distance",
-            "Angular distance of blocks",
-            "arccos of the cosine of the states before and after a block, over pi",
-            "Gromov et al. 2024, arXiv:2403.17887",
-            {
-                "last_token": Variant("at the last token", "1", 0.0),
-                "all_tokens": Variant("mean over tokens", "1", 0.0),
-            },
-        ),
-        Measure(
-            "skip_effect",
-            "Effect of skipping a layer",
-            "A layer is skipped; |d - d'| / |d| for the contribution d of each later layer, or the "
-            "norm of the change of the softmax",
-            "Csordas, Manning, Potts 2025, arXiv:2505.13898",
-            {
-                "later_max": Variant("a later layer, maximum over tokens", "1", 0.0),
-                "later_mean": Variant("a later layer, mean over tokens", "1", 0.0),
-                "output_max": Variant("the output, maximum over scored tokens", "1", 0.0),
-                "output_mean": Variant("the output, mean over scored tokens", "1", 0.0),
-                "future_max": Variant(
-                    "the output in the second half, skipped in the first alone; maximum", "1", 0.0
-                ),
-                "future_mean": Variant(
-                    "the output in the second half, skipped in the first alone; mean", "1", 0.0
-                ),
-            },
-            "head",
-            "the source takes the maximum over prompts too; here each document has its value, and "
-            "the future begins at half of the tokens",
-        ),
-        Measure(
-            "removal",
-            "Removal of a block",
-            "The block is left out, and all other layers run",
-            "Gromov et al. 2024, arXiv:2403.17887",
-            {"loss": _LOSS, "divergence": _KL},
-            "head",
-        ),
-        Measure(
-            "swap",
-            "Two neighbours change places",
-            "Layer l + 1 runs before layer l",
-            "Lad, Gurnee, Tegmark 2024, arXiv:2406.19384",
-            {"loss": _LOSS, "divergence": _KL},
-            "head",
-        ),
-        Measure(
-            "repeat",
-            "A block runs several times",
-            "The block runs `times` times in a row; damped: each pass moves the stream by 1/times",
-            "plain: Ng 2024 (RYS); damped: arXiv:2605.23872",
-            {
-                "plain": _LOSS,
-                "damped": _LOSS,
-                "plain_divergence": _KL,
-                "damped_divergence": _KL,
-            },
-            "head",
-            "damped sub-steps are defined here as h + (layer(h) - h) / times; the source was known "
-            "by its abstract",
-        ),
-        Measure(
-            "settling_depth",
-            "Settling depth",
-            "The first number of layers from which on the read-out's largest logit is that of the "
-            "whole model",
-            "logit lens: nostalgebraist 2020",
-            {
-                "mean": Variant("mean over scored tokens", "layers"),
-                "share": Variant("share of scored tokens that have settled after the layer", "1"),
-            },
-            "head",
-        ),
-        Measure(
-            "exit_loss",
-            "Loss of an early exit",
-            "Final norm and head read the stream after the layer",
-            "Elhoushi et al. 2024 (LayerSkip), arXiv:2404.16710",
-            {
-                "loss": Variant("loss after the layer", "nats"),
-                "change": Variant("loss after the layer minus loss before it", "nats", 0.0),
-                "divergence": Variant("KL(whole || exit)", "nats"),
-            },
-            "head",
-        ),
-        Measure(
-            "contribution",
-            "Contribution of attention and MLP",
-            "Mean over tokens of the norm of what a part adds, over the norm of the stream that "
-            "enters the layer",
-            "Csordas, Manning, Potts 2025, arXiv:2505.13898",
-            {
-                "layer": Variant("the whole layer", "1", 0.0),
-                "attention": Variant("the first part, which mixes tokens", "1", 0.0),
-                "mlp": Variant("the second part", "1", 0.0),
-            },
-            "parts",
-            "the source divides what the MLP adds by the stream after attention; behind a norm "
-            "that stream is not a sum",
-        ),
-        Measure(
-            "path_length",
-            "Number of layers on a path",
-            "All but k random layers are left out, the same for all documents; mean over `draws`",
-            "Veit, Wilber, Belongie 2016, arXiv:1605.06431, deleting many modules",
-            {
-                "kept": Variant("loss with k layers minus that of the whole", "nats"),
-                "half": Variant(
-                    "least k, interpolated, with half of the gain from 0 to L", "layers"
-                ),
-            },
-            "head",
-            "the share of the loss by length of path cannot be had from finitely many runs; this "
-            "is the loss by the number of layers that paths may use",
-        ),
-    )
-}
+
+MEASURES: dict[str, Measure] = _measures()
 
 
 def measure(
@@ -289,7 +156,7 @@ def measure_all(
     run = _Run(model, documents, tuple(sizes), times, draws, seed, tick)
     found: dict[tuple[str, str], Values] = {}
     for compute in (_of_states, _of_routes, _of_exits, _of_skips, _of_parts):
-        mine = [pair for pair in wanted if _WAY.get(pair, _WAY.get((pair[0], ""))) is compute]
+        mine = [pair for pair in wanted if _way(*pair) is compute]
         if mine:
             found |= {(v.key, v.variant): v for v in compute(run, list(dict.fromkeys(mine)))}
     for values in found.values():
@@ -513,7 +380,7 @@ def _of_exits(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
     compared = ("exit_loss", "divergence") in asked
     for rows, ids, targets in run.batches("exits"):
         right = targets[targets != IGNORED].to(ids.device)
-        reference = said_by(model.logits(ids), targets) if compared else None
+        reference = reference_by(model.logits(ids), targets) if compared else None
         largest: list[Tensor] = []
         for passed, state in enumerate(model.states(ids)):
             said = said_by(model.read_out(state, ids), targets)
@@ -538,9 +405,7 @@ def _of_exits(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
         elif variant == "change":
             yield run.values(key, variant, range(depth), np.diff(exits["loss"], axis=0))
         else:
-            table = exits[variant][1:]
-            more = {"baseline": table[-1].copy()} if variant == "loss" else {}
-            yield run.values(key, variant, range(depth), table, **more)
+            yield run.values(key, variant, range(depth), exits[variant][1:])
 
 
 # --- effects of a skipped layer ---
@@ -559,7 +424,7 @@ def _of_skips(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
         if future:
             targets = targets.clone()
             targets[:, :half] = IGNORED
-            reference = said_by(model.logits(ids), targets)
+            reference = reference_by(model.logits(ids), targets)
         for skipped, before in enumerate(itertools.islice(model.states(ids), depth)):
             after = model.step(before, skipped, ids)
             if later:
@@ -632,3 +497,18 @@ _WAY: dict[tuple[str, str], Callable[[_Run, list[tuple[str, str]]], Iterator[Val
     ("settling_depth", ""): _of_exits,
     ("exit_loss", ""): _of_exits,
 }
+
+
+def _way(key: str, variant: str) -> Callable[[_Run, list[tuple[str, str]]], Iterator[Values]]:
+    named = variant or next(iter(MEASURES[key].variants))
+    return _WAY[(key, named) if (key, named) in _WAY else (key, "")]
+
+
+def groups(asked: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Known measures, in the order asked, so that those of one group share their passes: all of
+    hidden states, otherwise the variants of one measure."""
+    found: dict[tuple[Any, str], list[tuple[str, str]]] = {}
+    for key, variant in asked:
+        way = _way(key, variant)
+        found.setdefault((way, "" if way is _of_states else key), []).append((key, variant))
+    return list(found.values())

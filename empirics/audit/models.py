@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from depthlaw.empirics.architectures.loading import (
+from ..architectures.loading import (
     ARCHITECTURES,
     library,
     one_line,

@@ -71,12 +71,12 @@ def initialised(
         else:
             net = copy.deepcopy(model.net)
             for module in net.modules():
-                if hasattr(module, "reset_parameters"):
-                    module.reset_parameters()
-                    continue
-                for weight in module.parameters(recurse=False):
+                reset: Any = getattr(module, "reset_parameters", None)
+                for weight in module.parameters(recurse=False) if reset is None else ():
                     mixed = torch.randperm(weight.numel(), device=weight.device)
                     weight.copy_(weight.flatten()[mixed].view_as(weight))
+                if reset is not None:
+                    reset()
     return _again(model, net, documents), documents
 
 
@@ -92,8 +92,8 @@ def permuted(
         shapes = tuple((key, t.shape) for key, t in layer.state_dict(keep_vars=True).items())
         alike.setdefault((model.kinds[index], shapes), []).append(index)
     weights = np.arange(model.depth)
-    for group in model.shared:
-        weights[list(group)] = group[0]
+    for same in model.shared:
+        weights[list(same)] = same[0]
     if all(len(set(weights[group])) == 1 for group in alike.values()):
         raise AuditError(
             f"{model.name}: every order of its layers is the same model, since no two of equal "
@@ -104,7 +104,7 @@ def permuted(
         for group in alike.values():
             order[group] = rng.permutation(group)
     made = _again(model, copy.deepcopy(model.net), documents)
-    for index, other in enumerate(order):
+    for index, other in enumerate(order.tolist()):
         made.layers[index].load_state_dict(model.layers[other].state_dict())
     return made, documents
 
@@ -128,7 +128,7 @@ def duplicated(
     if len({id(layer) for layer in model.layers}) < model.depth:
         raise AuditError(f"{model.name}: one module is several layers, so none can be put between")
     net, (name, first) = copy.deepcopy(model.net), _place(model)
-    holder = net.get_submodule(name)
+    holder: Any = net.get_submodule(name)
     layer = copy.deepcopy(holder[first + behind])
     if how == "zero":
         for part in model._writers(behind):
@@ -172,31 +172,31 @@ def random_routes(
             f"{draws} draws of {length} of {depth} layers: accepted are 1 draw or more, of 1 to "
             f"{depth - 1} layers"
         )
-    rng, found = np.random.default_rng(seed), dict[tuple[int, ...], None]()
-    most = depth - length + 1 if together else math.comb(depth, length)
-    while len(found) < min(draws, most):
-        start = int(rng.integers(depth - length + 1))
-        block = range(start, start + length)
-        left = block if together else sorted(rng.choice(depth, length, replace=False).tolist())
-        found[tuple(left)] = None
-    return [tuple(step for step in whole(depth) if step.layer not in left) for left in found]
+    rng = np.random.default_rng(seed)
+    if together:
+        starts = rng.permutation(depth - length + 1)[:draws].tolist()
+        sets = {frozenset(range(start, start + length)) for start in starts}
+    else:
+        sets, most = set(), math.comb(depth, length)
+        while len(sets) < min(draws, most):
+            sets.add(frozenset(rng.permutation(depth)[:length].tolist()))
+    left = sorted(sets, key=sorted)
+    return [tuple(step for step in whole(depth) if step.layer not in out) for out in left]
 
 
 def _again(model: LayeredModel, net: nn.Module, documents: Documents) -> LayeredModel:
     from .layered import layered
 
-    name, _ = _place(model)
-    example = documents.ids[:2]
-    return layered(net, name=model.name, layers=name, example=example, causal=model.causal)
+    where, ids = _place(model)[0], documents.ids[:2]
+    return layered(net, name=model.name, layers=where, example=ids, causal=model.causal)
 
 
 def _place(model: LayeredModel) -> tuple[str, int]:
     """Name of the list that holds the layers, and where in it the first one stands."""
     for name, module in model.net.named_modules():
-        if hasattr(module, "insert"):
-            for index, member in enumerate(module):
-                if member is model.layers[0]:
-                    return name, index
+        for index, member in enumerate(module if hasattr(module, "insert") else ()):
+            if member is model.layers[0]:
+                return name, index
     raise AuditError(f"{model.name}: its layers stand in no list")
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from . import AuditError
 from .layered import LayeredModel, digest
-from .measures import MEASURES, Values, measure_all
+from .measures import MEASURES, Values, groups, measure_all
 
 if TYPE_CHECKING:
     from .documents import Documents
@@ -86,32 +86,27 @@ class Store:
         asked: Sequence[tuple[str, str]],
         **options: Any,
     ) -> list[Values]:
-        """What `measure_all` gives, read where it is known. What is not runs in one go, and is kept
-        at once.
+        """What `measure_all` gives, read where it is known. What is not runs group by group, see
+        `groups`, and each group is kept as soon as it is done.
 
         Raises:
             AuditError: as `measure_all` does, and for a folder that cannot be written.
         """
-        tick = options.pop("tick", None)
         weights, data = model_hash(model), documents.sha256
         inputs = [self.inputs(weights, data, key, variant, options) for key, variant in asked]
         keys = [key_of(one) for one in inputs]
         known = {key: self._read(key) for key in dict.fromkeys(keys)}
         self.hits.extend(key for key, values in known.items() if values is not None)
         missing = {
-            key: (one, pair)
+            pair: (key, one)
             for key, one, pair in zip(keys, inputs, asked, strict=True)
             if known[key] is None
         }
-        if missing:
-            ran = measure_all(
-                model,
-                documents,
-                [pair for _, pair in missing.values()],
-                **options,
-                **({} if tick is None else {"tick": tick}),
-            )
-            for (key, (one, _)), values in zip(missing.items(), ran, strict=True):
+        for group in groups(list(missing)):
+            for pair, values in zip(
+                group, measure_all(model, documents, group, **options), strict=True
+            ):
+                key, one = missing[pair]
                 self._write(key, one, values)
                 self.made.append(key)
                 known[key] = values

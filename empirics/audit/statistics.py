@@ -54,7 +54,8 @@ class Call(StrEnum):
     UNDECIDED = "undecided"
 
 
-class Chosen(NamedTuple):
+@dataclass(frozen=True)
+class Chosen:
     """The best of many candidates, with an estimate that the choice has not flattered.
 
     Attributes:
@@ -81,7 +82,9 @@ def mean(values: ArrayLike, level: float = LEVEL) -> Estimate:
     (Hall 1992, "On the removal of skewness by transformation"). Student's alone is too short at its
     far end where a few documents cost much more than the others. The skewness of the sample is
     enlarged by 1 + 6/n, a factor chosen here by simulation, since few documents show too little of
-    it. A AuditError for fewer than 8 documents, or numbers that are not finite. Cost: O(n).
+    it. No interval sees what no document of the sample shows: where 1 document in 20 costs 1 and
+    the others next to nothing, 16 documents miss the mean in 42 % of samples, 64 in 5 %
+    (simulated). An AuditError for fewer than 8 documents, and for numbers that are not finite.
 
     >>> found = mean([1, 2, 3, 4, 5, 6, 7, 8])
     >>> found.value, round(found.low, 3), round(found.high, 3)
@@ -104,7 +107,7 @@ def relative(values: ArrayLike, baseline: ArrayLike, level: float = LEVEL) -> Es
 
     The interval holds the ratios r for which `mean` of values - (1 + r) baseline allows 0, after
     Fieller: it counts the error of the baseline and its correlation with the difference, and needs
-    no expansion for small errors, as the delta method does. A AuditError where the baseline itself
+    no expansion for small errors, as the delta method does. An AuditError where the baseline itself
     may be 0. Cost: about 50 times that of `mean`.
     """
     x, base = _pair(values, baseline)
@@ -170,7 +173,7 @@ def best_of(
     "split": half of the documents, drawn by the seed, choose, and the others judge. "bonferroni":
     all documents choose and judge, at the level 1 - (1 - level) / m. With a `baseline` (n,) the
     estimate is `relative`. "bonferroni" rests on tails far out, which few documents with skewed
-    costs do not show: "split" is the rule where both could serve. A AuditError for fewer than 8
+    costs do not show: "split" is the rule where both could serve. An AuditError for fewer than 8
     documents that judge. Cost: O(m n).
     """
     costs = np.asarray(candidates, float)
@@ -322,7 +325,7 @@ def _ends(x: Floats, level: float) -> tuple[float, float]:
         return y if abs(a) < 1e-9 else float(3 / a * (np.cbrt(1 + a * (y - a / 6)) - 1))
 
     above, below = max(t, without_skewness(t)), min(-t, without_skewness(-t))
-    return centre - above * error, centre - below * error
+    return float(centre - above * error), float(centre - below * error)
 
 
 def _mean(x: Floats) -> float:

@@ -164,6 +164,8 @@ def test_labels_are_scored_where_they_are():
     assert told["right"][1].mean() < 1
     assert told["loss"].shape == (2, 8)
     assert subset(sample, [1, 3]).labels[:, 1].tolist() == labels[[1, 3], 1].tolist()
+    with pytest.raises(AuditError, match="an answer is 11, but Affine has logits for 0 to 10"):
+        loss(model, Documents(ids, "x", "x", labels=labels * 0 + 11))
     with pytest.raises(AuditError, match="answers depend on order"):
         shuffled(sample)
     with pytest.raises(AuditError, match="the loss of route 1 is not finite"):

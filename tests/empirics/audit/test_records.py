@@ -46,6 +46,19 @@ def test_what_is_known_is_read_and_what_changed_is_made(tmp_path):
     assert not again.damaged
 
 
+def test_what_was_done_before_an_interruption_is_kept(tmp_path):
+    def stop(what, done, total):
+        if what == "exits":
+            raise KeyboardInterrupt
+
+    model = layered(Affine())
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).measured(model, SAMPLE, ASKED, tick=stop)
+    again = Store(tmp_path)
+    again.measured(model, SAMPLE, ASKED)
+    assert (len(again.hits), len(again.made)) == (2, 1)
+
+
 @pytest.mark.parametrize("harm", ["truncated", "altered", "no JSON"])
 def test_a_damaged_file_is_set_aside_and_named(tmp_path, harm):
     model = layered(Affine())

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audit_false_alarms import CONTROLS, HONEST, false_alarms
+from false_alarms import CONTROLS, HONEST, false_alarms
 from hypothesis import given, settings, strategies as st
 from scipy import optimize, stats
 

@@ -1,13 +1,12 @@
 """How often the statistics of an audit see what is not there, by simulated documents.
 
-Run: python tests/empirics/audit_false_alarms.py [SEEDS] prints the table, with the binomial
+Run: python tests/empirics/audit/false_alarms.py [SEEDS] prints the table, with the binomial
 interval of each count.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 import numpy as np
 from scipy import stats
@@ -33,7 +32,6 @@ LAWS = {
     ),
 }
 CANDIDATES, LAYERS = 40, 6
-Law = Callable[..., np.ndarray]
 
 
 def _outside(estimate, truth=0.0):
@@ -55,22 +53,16 @@ def _relative(rng, law, n, seed):
     return _outside(relative(base * (1.02 + 0.05 * law(rng, n)), base), 0.02)
 
 
-def _costs(rng, law, n):
+def _best(rule):
     """Of candidates that all cost 0; the documents are hard for all alike in part."""
-    return (law(rng, (CANDIDATES, n)) + law(rng, n)) / np.sqrt(2)
 
+    def work(rng, law, n, seed):
+        costs = (law(rng, (CANDIDATES, n)) + law(rng, n)) / np.sqrt(2)
+        if rule == "none":
+            return _outside(mean(costs[costs.mean(1).argmin()]))
+        return _outside(best_of(costs, rule=rule, seed=seed).estimate)
 
-def _split(rng, law, n, seed):
-    return _outside(best_of(_costs(rng, law, n), seed=seed).estimate)
-
-
-def _bonferroni(rng, law, n, seed):
-    return _outside(best_of(_costs(rng, law, n), rule="bonferroni").estimate)
-
-
-def _uncorrected(rng, law, n, seed):
-    costs = _costs(rng, law, n)
-    return _outside(mean(costs[costs.mean(1).argmin()]))
+    return work
 
 
 def _student(rng, law, n, seed):
@@ -85,16 +77,14 @@ def _told_from_nets(rng, law, n, seed):
     return telling(x, null[None], seed=seed).told
 
 
-def _told_from_law(rng, law, n, seed):
+def _draws(count):
     """The model is one more draw of the null, and every net differs from every other."""
-    nets = law(rng, (20, LAYERS, n)) + law(rng, (20, LAYERS, 1))
-    return telling(nets[0], nets[1:]).told
 
+    def work(rng, law, n, seed):
+        nets = law(rng, (count + 1, LAYERS, n)) + law(rng, (count + 1, LAYERS, 1))
+        return telling(nets[0], nets[1:], seed=seed).told
 
-def _nets_as_law(rng, law, n, seed):
-    """What a single draw of the null is not able to say."""
-    nets = law(rng, (2, LAYERS, n)) + law(rng, (2, LAYERS, 1))
-    return telling(nets[0], nets[1:], seed=seed).told
+    return work
 
 
 def _orders(rng, law, n):
@@ -119,16 +109,16 @@ def _tau_resampled(rng, law, n, seed):
 HONEST = {
     "paired": _paired,
     "relative": _relative,
-    "best of 40, split": _split,
-    "best of 40, bonferroni": _bonferroni,
+    "best of 40, split": _best("split"),
+    "best of 40, bonferroni": _best("bonferroni"),
     "told from a net": _told_from_nets,
-    "told from a law": _told_from_law,
+    "told from a law": _draws(19),
     "agreement": _agreement,
 }
 CONTROLS = {
     "Student's t": _student,
-    "best of 40, uncorrected": _uncorrected,
-    "one net taken for a law": _nets_as_law,
+    "best of 40, uncorrected": _best("none"),
+    "one net taken for a law": _draws(1),
     "tau resampled": _tau_resampled,
 }
 
