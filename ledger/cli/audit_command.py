@@ -140,7 +140,7 @@ def _print_removal(audit: Audit) -> None:
         ]
         for row in removal.rows
     ]
-    nulls = (sentences.SHORT[key] for key in removal.rows[0].nulls)
+    nulls = (sentences.WORDS["short"][key] for key in removal.rows[0].nulls)
     names = ("layer", "share of loss", "call", "nats", *nulls)
     print_table(stdout(), text_table(*names, rows=rows))
     paragraph(

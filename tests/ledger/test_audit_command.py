@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,16 +55,10 @@ def test_a_terminal_shows_every_layer_and_says_that_tokens_are_random(
     on_terminal: Command, asked: list[object], columns: int
 ) -> None:
     """`on_terminal` asserts that no line is wider."""
-    out = on_terminal(columns, *asked).out
-    assert out.startswith("Answer ")
-    said = " ".join(out.split())
-    for needed in ("Loss without a layer", "on random tokens (zipf)", "share of loss", "influence"):
+    said = " ".join(on_terminal(columns, *asked).out.split())
+    for needed in ("Answer", "Loss without a layer", "on random tokens (zipf)", "influence"):
         assert needed in said
-    for layer in (1, 2, 3):
-        assert any(
-            line.split()[:1] == [str(layer)] or f"layer {layer}" in line
-            for line in out.splitlines()
-        )
+    assert len(re.findall(r"(?:call )?(?:needed|superfluous|undecided) ", said)) >= 3
 
 
 def test_piped_answers_hold_a_row_for_each_layer(depthlaw: Command, asked: list[object]) -> None:

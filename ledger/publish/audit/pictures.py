@@ -71,7 +71,7 @@ def _measure(
 
 
 def _null(rows: Sequence[Row], key: str) -> Series:
-    return _curve(sentences.SHORT[key], rows, lambda row: row.nulls[key])
+    return _curve(sentences.WORDS["short"][key], rows, lambda row: row.nulls[key])
 
 
 def _curve(label: str, rows: Sequence[Row], of: Callable[[Row], Estimate]) -> Series:

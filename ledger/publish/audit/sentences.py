@@ -1,10 +1,13 @@
-"""What an audit found, in sentences: each is made of values of `Audit`, and decides nothing."""
+"""What an audit found, in sentences of `words.toml`: each is made of values of `Audit`, and decides
+nothing."""
 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import plural
@@ -15,46 +18,16 @@ if TYPE_CHECKING:
     from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate
 
+WORDS: dict[str, dict[str, str]] = tomllib.loads(
+    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
+)
 # How far rounding may move a measure of a layer that does nothing.
 ROUNDING = 1e-6
-# Of null models, in sentences.
-NULLS = {
-    "initialised": "the same shapes with fresh weights",
-    "permuted": "the same layers in random order",
-    "shuffled": "the same text with its tokens shuffled",
-    "random_block": "a random block of equal length",
-    "duplicated": "the model with a layer doubled on purpose",
-}
 
-# The same as heads of columns.
-SHORT = {
-    "initialised": "fresh weights",
-    "permuted": "layers mixed",
-    "shuffled": "tokens shuffled",
-}
-# What theorems are about, by the key of their row.
-THEORY = {
-    "collapse": "Tokens become alike, doubly exponentially in depth",
-    "amnesia": "A causal model forgets what stands far behind",
-    "growth": "The stream grows with depth",
-    "paths": "Heads on a path through the layers",
-    "degree": "Degree of the output as a polynomial",
-    "dimension": "Separation rank of two halves of the tokens",
-    "threshold": "Depth at which width, not depth, limits the separation rank",
-}
-# Why a theorem says nothing here, by code.
-REASONS = {
-    "skips": "it is of layers without skip connections",
-    "class": "it is of attention without softmax and without MLPs",
-    "logits": "its condition on the range of logits is not met or not known",
-    "weights": "the norms of weights that it needs are not known",
-    "trained": "it is of weights at initialisation",
-    "scheme": "it is not known how the weights were drawn",
-    "order": "it is of causal models",
-    "counts": "it counts paths and does not say what each does",
-    "size": "the bound is not below what holds for every model",
-    "unmeasured": "it bounds what was not measured",
-}
+
+def say(code: str, **known: object) -> str:
+    """A sentence by its code."""
+    return WORDS["say"][code].format(**known)
 
 
 def number(estimate: Estimate) -> str:
@@ -81,18 +54,9 @@ def percent(estimate: Estimate) -> str:
 
 def _rounded(value: float, low: float, high: float) -> str:
     """As many places as the width of its interval carries; without width four digits."""
-    if not high > low:
+    if not 0 < high - low < math.inf:
         return f"{value:.4g}"
     return f"{value:.{max(0, math.ceil(math.log10(5 / (high - low))))}f}"
-
-
-def block(first: int, last: int, layers: int) -> str:
-    """A block of layers, counted from 1.
-
-    >>> block(4, 7, 12), block(2, 2, 12)
-    ('layers 5 to 8 of 12', 'layer 3 of 12')
-    """
-    return f"layer{'' if first == last else 's'} {span(first, last)} of {layers}"
 
 
 def span(first: int, last: int) -> str:
@@ -104,6 +68,11 @@ def span(first: int, last: int) -> str:
     return f"{first + 1}" if first == last else f"{first + 1} to {last + 1}"
 
 
+def capital(said: str) -> str:
+    """With a large first letter."""
+    return said[:1].upper() + said[1:]
+
+
 def on(audit: Audit) -> str:
     """What numbers are of, behind them: nothing of a text, else the law of random tokens."""
     return "" if audit.text.law == "text" else f" on random tokens ({audit.text.law})"
@@ -111,57 +80,54 @@ def on(audit: Audit) -> str:
 
 def best_search(audit: Audit) -> Search | None:
     """The largest block that was found superfluous; else the search of single layers."""
-    from depthlaw.empirics.audit.statistics import Call
-
-    if not audit.searches:
-        return None
-    can_go = [search for search in audit.searches if search.call == Call.SUPERFLUOUS]
-    return can_go[-1] if can_go else audit.searches[0]
+    can_go = [search for search in audit.searches if search.call.value == "superfluous"]
+    return (can_go[-1:] or list(audit.searches[:1]) or [None])[0]
 
 
 def answer(audit: Audit) -> str:
     """The first sentence, and the tolerance that it rests on."""
-    from depthlaw.empirics.audit.statistics import Call
-
-    search, layers = best_search(audit), audit.model.layers
+    search = best_search(audit)
     if search is None:
-        if not audit.model.objective:
-            return (
-                "The model has no head and so no loss. Nothing here says which of its "
-                f"{plural(layers, 'layer')} can go."
-            )
-        return "The loss without a layer was not measured; ask for the measures removal."
+        return say("unmeasured" if audit.model.objective else "no_head")
     if untold(audit):
-        return (
-            "Removal does not tell this model from the same shapes with fresh weights"
-            f"{on(audit)}. Nothing is said of which layer is used."
-        )
-    which = block(search.first, search.last, layers)
-    cost = f"{percent(search.chosen.estimate)} of the loss"
-    allowed = f"The tolerance is {100 * audit.tolerance:g} %."
-    if search.call == Call.SUPERFLUOUS:
-        return f"{capital(which)} can go for {cost}{on(audit)}. {allowed}"
-    if search.call == Call.NEEDED:
-        unit = "single layer" if search.size == 1 else f"block of {search.size} layers"
-        return (
-            f"No {unit} was found that can go: {which}, the cheapest, costs {cost}{on(audit)}. "
-            f"{allowed}"
-        )
-    return (
-        f"{capital(which)} costs least to remove: {cost}{on(audit)}. {allowed} The sample does "
-        "not decide between the two; more documents would."
+        return say("untold", on=on(audit))
+    return say(
+        search.call.value,
+        unit="single layer" if search.size == 1 else f"block of {search.size} layers",
+        allowed=f"{100 * audit.tolerance:g}",
+        **_facts(audit, search),
     )
 
 
 def compared(audit: Audit) -> str:
     """What the same number of layers costs where nobody chose them; "" without a search."""
     search = best_search(audit)
-    if search is None:
-        return ""
-    cost = f"{percent(search.random)} of the loss on average{on(audit)}."
-    if search.size == 1:
-        return f"One layer costs {cost}"
-    return f"Any {search.size} layers, drawn at random, cost {cost}"
+    return "" if search is None else _random(audit, search)
+
+
+def _random(audit: Audit, search: Search) -> str:
+    code = "random_one" if search.size == 1 else "random_many"
+    return say(code, **_facts(audit, search))
+
+
+def _facts(audit: Audit, search: Search) -> dict[str, object]:
+    ends = "" if search.size == 1 else "s"
+    which = f"layer{ends} {span(search.first, search.last)} of {audit.model.layers}"
+    return {
+        "which": which,
+        "Which": capital(which),
+        "size": search.size,
+        "cost": percent(search.chosen.estimate),
+        "random": percent(search.random),
+        "candidates": search.chosen.candidates,
+        "corrected": corrected(search),
+        "on": on(audit),
+    }
+
+
+def corrected(search: Search) -> str:
+    """How the choice among candidates was corrected for."""
+    return say(search.chosen.rule, **vars(search.chosen))
 
 
 def untold(audit: Audit) -> bool:
@@ -177,16 +143,16 @@ def settling(audit: Audit) -> str:
     if table is None or not table.rows:
         return ""
     depth = number(table.rows[0].estimate)
-    return (
-        f"The settling depth is {depth} of {plural(audit.model.layers, 'layer')}{on(audit)}: "
-        "after so many, on average, the head's prediction stays."
-    )
+    return say("settling", depth=depth, layers=plural(audit.model.layers, "layer"), on=on(audit))
 
 
 def lines(audit: Audit) -> list[tuple[str, str]]:
     """The first screen: a heading and a sentence or two each, of what there is."""
     found = [("Answer", answer(audit)), ("Sample", sample(audit))]
-    found += [(_size(search.size), searched(audit, search)) for search in audit.searches]
+    for search in audit.searches:
+        size = "One layer" if search.size == 1 else f"Block of {search.size}"
+        said = say("searched", **_facts(audit, search))
+        found.append((size, f"{said} {_random(audit, search)}"))
     found += [
         ("Settling", settling(audit)),
         ("Objectives", objectives(audit)),
@@ -200,69 +166,32 @@ def lines(audit: Audit) -> list[tuple[str, str]]:
 
 def sample(audit: Audit) -> str:
     """The model, what it was measured on, and its loss."""
-    text, loss = audit.text, audit.loss
-    kind = "text" if text.law == "text" else f"random tokens, {text.law} law"
-    said = (
-        f"{audit.model.name}: {plural(audit.model.layers, 'layer')}, width {audit.model.width:,}; "
-        f"{text.documents} documents of {text.tokens} tokens ({kind})."
+    text, model = audit.text, audit.model
+    said = say(
+        "sample",
+        name=model.name,
+        layers=plural(model.layers, "layer"),
+        width=model.width,
+        documents=text.documents,
+        tokens=text.tokens,
+        kind="text" if text.law == "text" else f"random tokens, {text.law} law",
     )
-    if loss is None:
+    if audit.loss is None:
         return said
-    said += f" The loss is {number(loss)} nats for each {audit.model.objective}."
-    return said.replace("each labels", "each label")
+    each = "label" if model.objective == "labels" else model.objective
+    return f"{said} {say('loss', loss=number(audit.loss), objective=each)}"
 
 
 def limits(audit: Audit) -> list[str]:
     """What the numbers do not say."""
-    said = [
-        "Training without a layer was not tried: a layer that can go afterwards may be one that "
-        "training needs.",
-        "Another text or another task may order the layers otherwise.",
-    ]
-    if audit.text.law != "text":
-        said.append("Random tokens are no text: give --text FILE for an answer about use.")
-    return said
-
-
-def _size(size: int) -> str:
-    return "One layer" if size == 1 else f"Block of {size}"
-
-
-def capital(said: str) -> str:
-    """With a large first letter."""
-    return said[:1].upper() + said[1:]
-
-
-def corrected(search: Search) -> str:
-    """How the choice among candidates was corrected for."""
-    chosen = search.chosen
-    if chosen.rule == "split":
-        return (
-            f"{chosen.chosen_on} documents chose it, and the other {chosen.judged_on} gave the cost"
-        )
-    return f"the level of its interval is divided by {chosen.candidates}"
-
-
-def searched(audit: Audit, search: Search) -> str:
-    """The cheapest block of one size, beside layers that nobody chose."""
-    which = block(search.first, search.last, audit.model.layers)
-    random = "A layer" if search.size == 1 else f"{search.size} random layers"
-    costs = "costs" if search.size == 1 else "cost"
-    return (
-        f"{capital(which)}, the cheapest of {search.chosen.candidates}: "
-        f"{percent(search.chosen.estimate)} of the loss{on(audit)} ({corrected(search)}). "
-        f"{random} {costs} {percent(search.random)} on average."
-    )
+    return [say("training"), say("other_text"), *([say("no_text")] if on(audit) else [])]
 
 
 def objectives(audit: Audit) -> str:
     """How far two orders of the layers agree; "" without both."""
     if audit.objectives is None:
         return ""
-    return (
-        "Kendall's tau of two orders of the layers, by loss and by change of the output, is "
-        f"{number(audit.objectives)}{on(audit)}. 1 is the same order, and -1 the reverse."
-    )
+    return say("objectives", tau=number(audit.objectives), on=on(audit))
 
 
 def copies(audit: Audit) -> str:
@@ -270,7 +199,7 @@ def copies(audit: Audit) -> str:
     groups = "; ".join(
         f"layers {', '.join(str(layer + 1) for layer in group)}" for group in audit.model.shared
     )
-    return f"These have equal weights: {groups}." if groups else ""
+    return say("copies", groups=groups) if groups else ""
 
 
 def nulls(audit: Audit) -> list[str]:
@@ -281,9 +210,8 @@ def nulls(audit: Audit) -> list[str]:
             if telling.told is not None:
                 asked.setdefault(key, []).append(telling.told)
     return [
-        f"{sum(told)} of {len(told)} measures tell the model from {NULLS[key]}"
-        f"{'' if place else on(audit)}."
-        for place, (key, told) in enumerate(asked.items())
+        say("told", told=sum(told), all=len(told), null=WORDS["null"][key], on=on(audit))
+        for key, told in asked.items()
     ]
 
 
@@ -291,27 +219,21 @@ def planted(audit: Audit) -> str:
     """How many measures say of a layer that does nothing that it does; "" where none was put in."""
     if not audit.planted:
         return ""
-    seen = sum(map(nothing, audit.planted))
-    return (
-        f"A layer that adds zero was put behind layer {audit.planted[0].behind + 1}: {seen} of "
-        f"{plural(len(audit.planted), 'measure')} say that it does nothing."
-    )
-
-
-def theory(audit: Audit) -> str:
-    """How many theorems speak of the model; "" where none was asked."""
-    if not audit.theory:
-        return ""
-    speak = sum(not row.reasons for row in audit.theory)
-    return (
-        f"{speak} of {plural(len(audit.theory), 'theorem')} say something of a model of this size. "
-        "The page gives their numbers, and why the others say nothing."
-    )
+    behind, seen = audit.planted[0].behind + 1, sum(map(nothing, audit.planted))
+    measures = plural(len(audit.planted), "measure")
+    return say("planted", behind=behind, seen=seen, measures=measures, on=on(audit))
 
 
 def nothing(planted: Planted) -> bool:
     """Whether a measure says of a layer that does nothing what it must, but for rounding."""
     return abs(planted.estimate.value - planted.identity) <= ROUNDING
+
+
+def theory(audit: Audit) -> str:
+    """How many theorems speak of the model; "" where none was asked."""
+    speak = sum(not row.reasons for row in audit.theory)
+    theorems = plural(len(audit.theory), "theorem")
+    return say("theory", speak=speak, theorems=theorems) if audit.theory else ""
 
 
 def calls(table: Table) -> Counter[str]:
@@ -328,6 +250,4 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     above = sum(result.before.low > result.chance for result in rungs)
     states = Counter(result.state for result in rungs if result.state)
     parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
-    return f"{above} of {plural(len(rungs), 'rung')} above chance" + "".join(
-        f", {part}" for part in parts
-    )
+    return ", ".join([say("rungs", above=above, rungs=plural(len(rungs), "rung")), *parts])
