@@ -1,0 +1,287 @@
+"""The page, the pictures and the JSON of an audit, against what is computed by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+from jsonschema import Draft202012Validator
+
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.empirics.audit import audit as audits, ladder, rungs
+from depthlaw.empirics.audit.documents import Documents, from_text, random_documents
+from depthlaw.empirics.audit.layered import LayeredModel, layered, without
+from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, Telling, relative
+from depthlaw.empirics.audit.theory_beside import Reason
+from depthlaw.ledger.functions.audit import audit_schema
+from depthlaw.ledger.publish.audit import page, pictures, sentences
+
+transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
+
+TEXT = "\n\n".join(f"{n**3 % 997} words of {n} {'abc'[n % 3] * n} and {n * n}" for n in range(28))
+LAYERS, VOCABULARY = 3, 48
+NAMES = ("head", "ladder", "no head")
+
+
+def words(text: str) -> list[int]:
+    return [ord(letter) % VOCABULARY for letter in text]
+
+
+@pytest.fixture(scope="module")
+def net() -> Any:
+    torch.manual_seed(5)
+    config = transformers.GPT2Config(
+        vocab_size=VOCABULARY,
+        n_positions=400,
+        n_embd=16,
+        n_layer=LAYERS,
+        n_head=2,
+        initializer_range=0.4,
+    )
+    return transformers.GPT2LMHeadModel(config).eval()
+
+
+@pytest.fixture(scope="module")
+def model(net: Any) -> LayeredModel:
+    return layered(net, name="three|layers")
+
+
+@pytest.fixture(scope="module")
+def text() -> Documents:
+    return from_text(TEXT, words, 14, 20, 0)
+
+
+@pytest.fixture(scope="module")
+def found(net: Any, model: LayeredModel, text: Documents) -> Mapping[str, audits.Audit]:
+    """With a head on a text; on random tokens with a ladder and a change; without a head."""
+    climbed = ladder.climb(
+        model,
+        ladder.encoding(model, words),
+        route=without(LAYERS, 1, 1),
+        count=12,
+        rungs=rungs.ladder()[:6],
+    )
+    tokens = random_documents(VOCABULARY, "zipf", 12, 10, 0)
+    return {
+        "head": audits.audit(model, text, blocks=(2,)),
+        "ladder": audits.audit(model, tokens, groups=["removal"], ladder=climbed),
+        "no head": audits.audit(layered(net.transformer, name="bare"), tokens),
+    }
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_is_as_the_schema_says(found: Mapping[str, audits.Audit], name: str) -> None:
+    schema = audit_schema()
+    Draft202012Validator.check_schema(schema)
+    printed = json.loads(json.dumps(found[name].to_json(), allow_nan=False))
+    errors = [error.message for error in Draft202012Validator(schema).iter_errors(printed)]
+    assert not errors
+
+
+@pytest.mark.parametrize(
+    ("place", "broken"),
+    [
+        (("loss",), {"value": 1.0, "low": 0.5, "high": 2.0, "n": 20}),
+        (("tables", 0, "rows", 0, "nulls"), {"noise": None}),
+        (("searches", 0, "call"), "perhaps"),
+        (("surprise",), 1),
+    ],
+)
+def test_what_breaks_the_schema_is_seen(
+    found: Mapping[str, audits.Audit], place: tuple[Any, ...], broken: Any
+) -> None:
+    printed = found["head"].to_json()
+    *path, last = place
+    inner: Any = printed
+    for step in path:
+        inner = inner[step]
+    inner[last] = broken
+    assert not Draft202012Validator(audit_schema()).is_valid(printed)
+
+
+def test_the_schema_has_every_field() -> None:
+    """Of the classes that an audit is made of, which are written apart from it."""
+    schema = audit_schema()
+    defs = schema["$defs"]
+    classes: dict[Any, Any] = {
+        audits.Audit: schema,
+        audits.ModelFacts: defs["Model"],
+        audits.TextFacts: defs["Text"],
+        audits.Table: defs["Table"],
+        audits.Row: defs["Row"],
+        audits.Search: defs["Search"],
+        audits.Planted: defs["Planted"],
+        ladder.RungResult: defs["Rung"],
+        rungs.Rung: defs["Rung"]["properties"]["rung"],
+        Chosen: defs["Search"]["properties"]["chosen"],
+    }
+    for kind, described in classes.items():
+        names = [part.name for part in fields(kind)]
+        assert list(described["properties"]) == described["required"] == names, kind
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def test_the_cost_of_a_layer_on_the_page_is_that_of_a_net_built_without_it(
+    net: Any, text: Documents, found: Mapping[str, audits.Audit]
+) -> None:
+    ids = torch.as_tensor(text.ids)
+
+    def losses(layers: list[int]) -> np.ndarray:
+        whole = net.transformer.h
+        net.transformer.h = torch.nn.ModuleList(whole[layer] for layer in layers)
+        with torch.no_grad():
+            scores = net(ids, use_cache=False).logits[:, :-1].log_softmax(-1)
+        net.transformer.h = whole
+        picked = scores.gather(2, ids[:, 1:, None])[..., 0]
+        return -picked.mean(1).numpy().astype(float)
+
+    whole = losses([0, 1, 2])
+    card = page.markdown(found["head"])
+    table = card[card.index("| layer | share of loss |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(table) == LAYERS
+    for layer, row in enumerate(table):
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        told = re.fullmatch(r"([+-][\d.]+) % \[(\S+), (\S+)\]", cells[1])
+        assert told
+        by_hand = relative(losses([i for i in range(3) if i != layer]), whole)
+        value, low, high = (float(end) for end in told.groups())
+        width = 100 * (by_hand.high - by_hand.low)
+        assert value == pytest.approx(100 * by_hand.value, abs=width / 5)
+        assert low == pytest.approx(100 * by_hand.low, abs=width / 9)
+        assert high == pytest.approx(100 * by_hand.high, abs=width / 9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_are_short_and_words_are_escaped(
+    found: Mapping[str, audits.Audit], name: str
+) -> None:
+    card = page.markdown(found[name])
+    plain = re.sub(r"```.*?```", "", card, flags=re.DOTALL)
+    lines = [line for line in plain.splitlines() if line and not line.startswith(("|", "#"))]
+    lines += [said for _, said in sentences.lines(found[name])]
+    for line in lines:
+        for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", line):
+            assert len(re.findall(r"[A-Za-z'-]+", sentence)) <= 25, sentence
+    assert ("three\\|layers" in card) == (name != "no head")
+
+
+@pytest.mark.parametrize("name", ["ladder", "no head"])
+def test_every_number_on_random_tokens_says_so(
+    found: Mapping[str, audits.Audit], name: str
+) -> None:
+    told = [said for heading, said in sentences.lines(found[name]) if heading != "Copies"]
+    card = page.markdown(found[name])
+    told += re.findall(r"^\*([^*]+)\*$", card, flags=re.MULTILINE)
+    exempt = ("theorem", "rung", "questions", "variants and sources", "put behind")
+    measured = [said for said in told if not any(word in said for word in exempt)]
+    assert len(measured) >= 5
+    for said in measured:
+        assert "andom tokens" in said or not re.search(r"\d", said), said
+
+
+def test_the_first_sentence_follows_the_call_and_the_null_model(
+    found: Mapping[str, audits.Audit],
+) -> None:
+    audit = found["head"]
+    one = audit.searches[0]
+
+    def told(call: Call, value: float, size: int = 1) -> str:
+        cost = Estimate(value, value - 0.005, value + 0.005, 0.95, 10, "ratio")
+        chosen = replace(one.chosen, estimate=cost)
+        search = replace(one, size=size, first=0, last=size - 1, chosen=chosen, call=call)
+        return sentences.answer(replace(audit, searches=(search,), tables=()))
+
+    assert told(Call.SUPERFLUOUS, 0.0013, 2).startswith(
+        "Layers 1 to 2 of 3 can go for +0.1 % [-0.37, 0.63] of the loss. The tolerance is 1 %."
+    )
+    assert told(Call.NEEDED, 0.3).startswith("No single layer was found that can go: layer 1 of 3")
+    assert "does not decide" in told(Call.UNDECIDED, 0.008)
+    removal = audit.table("removal", "loss")
+    assert removal
+    alike = dict(removal.told) | {"initialised": Telling(False, "nets", 0.4, 1)}
+    untold = replace(audit, tables=(replace(removal, told=alike),))
+    assert "Nothing is said of which layer is used" in sentences.answer(untold)
+    assert "has no head" in sentences.answer(found["no head"])
+
+
+def test_theorems_stand_with_their_value_or_the_reason_of_their_silence(
+    found: Mapping[str, audits.Audit],
+) -> None:
+    audit = found["head"]
+    speaks = audit.theory[-1]._replace(key="paths", value=1.5, low=1.0, high=2.0, reasons=())
+    silent = audit.theory[0]._replace(key="collapse", value=None, low=None, reasons=("skips",))
+    card = page.markdown(replace(audit, theory=(speaks, silent)))
+    one, two = (line for line in card.splitlines() if re.match(r"\| (Heads|Tokens) ", line))
+    assert "| 1.5 (1 to 2) |" in one
+    assert "| yes |" in one
+    assert "vacuous: it is of layers without skip connections" in two
+    assert set(sentences.WORDS["reason"]) == set(get_args(Reason))
+
+
+def test_html_asks_for_nothing_and_other_ends_are_refused(
+    found: Mapping[str, audits.Audit],
+) -> None:
+    pytest.importorskip("pypandoc", reason="the extra appendix is not installed")
+    html = page.written(found["ladder"], ".html").decode()
+    shown = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r'(src|href)="(?!data:|#)', shown)
+    assert html.count("data:image/svg+xml") == 1
+    assert "three|layers" in html
+    assert page.written(found["head"], ".md").decode() == page.markdown(found["head"])
+    with pytest.raises(UsageError, match=r"accepted are .md, .html and .pdf"):
+        page.written(found["head"], ".docx")
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(
+    found: Mapping[str, audits.Audit],
+) -> None:
+    drawn = pictures.panels(found["head"])
+    assert len(drawn) == 5
+    removal = found["head"].table("removal", "loss")
+    assert removal
+    by_name = {series.label: series for series in drawn[0].series}
+    assert by_name["this model"].y == tuple(row.estimate.value for row in removal.rows)
+    assert by_name["this model"].x == (1, 2, 3)
+    for key, null in removal.rows[0].nulls.items():
+        series = by_name[sentences.WORDS["short"][key]]
+        assert (series.y[0], (series.low or ())[0]) == (null.value, null.low)
+    assert all("random tokens" in panel.title for panel in pictures.panels(found["no head"]))
+
+
+def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:
+    def table(*ends: tuple[float, float]) -> Any:
+        rows = [
+            audits.Row(i, i, Estimate((low + high) / 2, low, high, 0.95, 9, "skewed"))
+            for i, (low, high) in enumerate(ends)
+        ]
+        return audits.Table("block_influence", "mean", "1", 0.0, tuple(rows))
+
+    apart = pictures._influence(None, table((3, 4), (1, 2), (5, 6)))  # type: ignore[arg-type]
+    assert apart == "Layer 2 changes the hidden states least"
+    meet = pictures._influence(None, table((1.5, 4), (1, 2), (5, 6)))  # type: ignore[arg-type]
+    assert meet.startswith("2 layers are not told apart")
+
+
+def test_the_ladder_is_a_panel_for_each_ability(found: Mapping[str, audits.Audit]) -> None:
+    drawn = pictures.ladder_panels(found["ladder"])
+    names = dict.fromkeys(result.rung.ladder for result in found["ladder"].ladder)
+    assert [panel.title.split(":")[0] for panel in drawn] == list(names)
+    assert {series.label for series in drawn[0].series} == {
+        "whole model",
+        "after the change",
+        "chance",
+    }
