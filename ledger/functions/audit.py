@@ -172,7 +172,7 @@ def audit(
         _whole(name, number, least)
     sizes = [_whole("blocks", size, 1) for size in ([blocks] if _is_whole(blocks) else blocks)]
     if not 0 < level < 1:
-        raise UsageError(f"level={level}: accepted is a number between 0 and 1, such as 0.95")
+        raise UsageError(f"level {level}: accepted is a number between 0 and 1, such as 0.95")
     if (without or repeat or against is not None) and not ladder:
         raise UsageError(
             "without, repeat and against change what the ladder is asked of; add --ladder, or for "
