@@ -99,10 +99,10 @@ def answer(audit: Audit) -> str:
     )
 
 
-def compared(audit: Audit) -> str:
-    """What the same number of layers costs where nobody chose them; "" without a search."""
+def headline(audit: Audit) -> list[str]:
+    """The answer, what as many layers cost where nobody chose them, and the settling depth."""
     search = best_search(audit)
-    return "" if search is None else _random(audit, search)
+    return [answer(audit), _random(audit, search) if search else "", settling(audit)]
 
 
 def _random(audit: Audit, search: Search) -> str:
@@ -250,4 +250,5 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     above = sum(result.before.low > result.chance for result in rungs)
     states = Counter(result.state for result in rungs if result.state)
     parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
-    return ", ".join([say("rungs", above=above, rungs=plural(len(rungs), "rung")), *parts])
+    said = say("rungs", above=above, rungs=plural(len(rungs), "rung"))
+    return f"{said}; after the change {', '.join(parts)}" if parts else said
