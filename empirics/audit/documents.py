@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..architectures.residuals import zipf_ids
-
 from . import AuditError
 
 if TYPE_CHECKING:
