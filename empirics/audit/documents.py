@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from depthlaw.empirics.architectures.residuals import zipf_ids
-
+from ..architectures.residuals import zipf_ids
 from . import AuditError
 
 if TYPE_CHECKING:
@@ -138,9 +137,9 @@ def from_text(
     if cut["not chosen"]:
         chosen = np.random.default_rng(seed).choice(len(found), documents, replace=False)
         found = [found[i] for i in sorted(chosen)]
-    ids = np.array([[*before, *part, *after] for part in found], dtype=np.int64)
+    table = np.array([[*before, *part, *after] for part in found], dtype=np.int64)
     mask = getattr(tokenizer, "mask_token_id", None)
-    return Documents(ids, "text", source, cut, mask, (len(before), len(after)))
+    return Documents(table, "text", source, cut, mask, (len(before), len(after)))
 
 
 def random_documents(

@@ -20,8 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from depthlaw.empirics.architectures.residuals import matrix_norms
-
+from ..architectures.residuals import matrix_norms
 from . import AuditError
 from .documents import (
     IGNORED,
