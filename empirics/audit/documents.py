@@ -30,7 +30,7 @@ LEAST = 8  # documents, fewer of which carry no interval
 IGNORED = -100  # a label that is not scored
 _MASKED = 0.15  # of the tokens, as BERT was trained (arXiv:1810.04805, section 3.1)
 # Tokens, and logits, that are in memory at once.
-_TOKENS_AT_ONCE, _LOGITS_AT_ONCE = 4096, 2**25
+_TOKENS_AT_ONCE, _LOGITS_AT_ONCE = 4096, 2**24
 
 
 @dataclass(frozen=True, eq=False)
