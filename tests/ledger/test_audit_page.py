@@ -209,7 +209,7 @@ def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(found: Foun
     for key, null in removal.rows[0].nulls.items():
         series = by_name[sentences.WORDS["short"][key]]
         assert (series.y[0], (series.low or ())[0]) == (null.value, null.low)
-    assert all("random tokens" in panel.title for panel in pictures.panels(found["no head"]))
+    assert all("random tokens" in panel.x_label for panel in pictures.panels(found["no head"]))
     climbed = pictures.ladder_panels(found["ladder"])
     asked = dict.fromkeys(result.rung.ladder for result in found["ladder"].ladder)
     assert [panel.title.split(":")[0] for panel in climbed] == list(asked)

@@ -81,7 +81,7 @@ def on(audit: Audit) -> str:
 def best_search(audit: Audit) -> Search | None:
     """The largest block that was found superfluous; else the search of single layers."""
     can_go = [search for search in audit.searches if search.call.value == "superfluous"]
-    return (can_go[-1:] or list(audit.searches[:1]) or [None])[0]
+    return next(iter([*can_go[::-1], *audit.searches]), None)
 
 
 def answer(audit: Audit) -> str:
