@@ -48,7 +48,9 @@ def percent(estimate: Estimate) -> str:
     >>> percent(Estimate(0.013, 0.009, 0.018, 0.95, 64, "ratio"))
     '+1.3 % [0.9, 1.8]'
     """
-    value, low, high = (100 * x for x in (estimate.value, estimate.low, estimate.high))
+    # 100 times a share, without the rounding of floats that an end would be widened by.
+    shares = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (float(f"{100 * share:.12g}") for share in shares)
     return f"{'+' if value >= 0 else ''}{_rounded(value, low, high)} % {interval(low, high)}"
 
 
