@@ -26,6 +26,7 @@ transformers = pytest.importorskip("transformers", reason="the extra hf is not i
 
 TEXT = "\n\n".join(f"{n**3 % 997} words of {n} {'abc'[n % 3] * n} and {n * n}" for n in range(28))
 LAYERS, VOCABULARY = 3, 48
+Found = Mapping[str, audits.Audit]
 NAMES = ("head", "ladder", "no head")
 
 
@@ -36,14 +37,8 @@ def words(text: str) -> list[int]:
 @pytest.fixture(scope="module")
 def net() -> Any:
     torch.manual_seed(5)
-    config = transformers.GPT2Config(
-        vocab_size=VOCABULARY,
-        n_positions=400,
-        n_embd=16,
-        n_layer=LAYERS,
-        n_head=2,
-        initializer_range=0.4,
-    )
+    sizes = {"vocab_size": VOCABULARY, "n_positions": 400, "n_embd": 16, "n_layer": LAYERS}
+    config = transformers.GPT2Config(**sizes, n_head=2, initializer_range=0.4)
     return transformers.GPT2LMHeadModel(config).eval()
 
 
@@ -58,15 +53,11 @@ def text() -> Documents:
 
 
 @pytest.fixture(scope="module")
-def found(net: Any, model: LayeredModel, text: Documents) -> Mapping[str, audits.Audit]:
+def found(net: Any, model: LayeredModel, text: Documents) -> Found:
     """With a head on a text; on random tokens with a ladder and a change; without a head."""
-    climbed = ladder.climb(
-        model,
-        ladder.encoding(model, words),
-        route=without(LAYERS, 1, 1),
-        count=12,
-        rungs=rungs.ladder()[:6],
-    )
+    few, route = rungs.ladder()[:6], without(LAYERS, 1, 1)
+    encode = ladder.encoding(model, words)
+    climbed = ladder.climb(model, encode, route=route, count=12, rungs=few)
     tokens = random_documents(VOCABULARY, "zipf", 12, 10, 0)
     return {
         "head": audits.audit(model, text, blocks=(2,)),
@@ -75,11 +66,8 @@ def found(net: Any, model: LayeredModel, text: Documents) -> Mapping[str, audits
     }
 
 
-# --- JSON -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_json_is_as_the_schema_says(found: Mapping[str, audits.Audit], name: str) -> None:
+def test_json_is_as_the_schema_says(found: Found, name: str) -> None:
     schema = audit_schema()
     Draft202012Validator.check_schema(schema)
     printed = json.loads(json.dumps(found[name].to_json(), allow_nan=False))
@@ -87,53 +75,30 @@ def test_json_is_as_the_schema_says(found: Mapping[str, audits.Audit], name: str
     assert not errors
 
 
-@pytest.mark.parametrize(
-    ("place", "broken"),
-    [
-        (("loss",), {"value": 1.0, "low": 0.5, "high": 2.0, "n": 20}),
-        (("tables", 0, "rows", 0, "nulls"), {"noise": None}),
-        (("searches", 0, "call"), "perhaps"),
-        (("surprise",), 1),
-    ],
-)
-def test_what_breaks_the_schema_is_seen(
-    found: Mapping[str, audits.Audit], place: tuple[Any, ...], broken: Any
-) -> None:
-    printed = found["head"].to_json()
-    *path, last = place
-    inner: Any = printed
-    for step in path:
-        inner = inner[step]
-    inner[last] = broken
-    assert not Draft202012Validator(audit_schema()).is_valid(printed)
+def test_what_breaks_the_schema_is_seen(found: Found) -> None:
+    validator = Draft202012Validator(audit_schema())
+    no_level = {"value": 1.0, "low": 0.5, "high": 2.0, "n": 20}
+    for broken in ({"loss": no_level}, {"surprise": 1}, {"refused": {"noise": ""}}):
+        assert not validator.is_valid(found["head"].to_json() | broken)
 
 
 def test_the_schema_has_every_field() -> None:
     """Of the classes that an audit is made of, which are written apart from it."""
     schema = audit_schema()
     defs = schema["$defs"]
-    classes: dict[Any, Any] = {
-        audits.Audit: schema,
-        audits.ModelFacts: defs["Model"],
-        audits.TextFacts: defs["Text"],
-        audits.Table: defs["Table"],
-        audits.Row: defs["Row"],
-        audits.Search: defs["Search"],
-        audits.Planted: defs["Planted"],
-        ladder.RungResult: defs["Rung"],
-        rungs.Rung: defs["Rung"]["properties"]["rung"],
-        Chosen: defs["Search"]["properties"]["chosen"],
-    }
-    for kind, described in classes.items():
-        names = [part.name for part in fields(kind)]
-        assert list(described["properties"]) == described["required"] == names, kind
-
-
-# --- the page -------------------------------------------------------------------------------------
+    kinds = [audits.ModelFacts, audits.TextFacts, audits.Table, audits.Row, audits.Search]
+    kinds += [audits.Planted, ladder.RungResult]
+    names = ("Model", "Text", "Table", "Row", "Search", "Planted", "Rung")
+    described = [(audits.Audit, schema), *zip(kinds, (defs[name] for name in names), strict=True)]
+    described.append((rungs.Rung, defs["Rung"]["properties"]["rung"]))
+    described.append((Chosen, defs["Search"]["properties"]["chosen"]))
+    for kind, part in described:
+        listed = [field.name for field in fields(kind)]
+        assert list(part["properties"]) == part["required"] == listed, kind
 
 
 def test_the_cost_of_a_layer_on_the_page_is_that_of_a_net_built_without_it(
-    net: Any, text: Documents, found: Mapping[str, audits.Audit]
+    net: Any, text: Documents, found: Found
 ) -> None:
     ids = torch.as_tensor(text.ids)
 
@@ -163,9 +128,7 @@ def test_the_cost_of_a_layer_on_the_page_is_that_of_a_net_built_without_it(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sentences_are_short_and_words_are_escaped(
-    found: Mapping[str, audits.Audit], name: str
-) -> None:
+def test_sentences_are_short_and_words_are_escaped(found: Found, name: str) -> None:
     card = page.markdown(found[name])
     plain = re.sub(r"```.*?```", "", card, flags=re.DOTALL)
     lines = [line for line in plain.splitlines() if line and not line.startswith(("|", "#"))]
@@ -177,9 +140,7 @@ def test_sentences_are_short_and_words_are_escaped(
 
 
 @pytest.mark.parametrize("name", ["ladder", "no head"])
-def test_every_number_on_random_tokens_says_so(
-    found: Mapping[str, audits.Audit], name: str
-) -> None:
+def test_every_number_on_random_tokens_says_so(found: Found, name: str) -> None:
     told = [said for heading, said in sentences.lines(found[name]) if heading != "Copies"]
     card = page.markdown(found[name])
     told += re.findall(r"^\*([^*]+)\*$", card, flags=re.MULTILINE)
@@ -190,9 +151,7 @@ def test_every_number_on_random_tokens_says_so(
         assert "andom tokens" in said or not re.search(r"\d", said), said
 
 
-def test_the_first_sentence_follows_the_call_and_the_null_model(
-    found: Mapping[str, audits.Audit],
-) -> None:
+def test_the_first_sentence_follows_the_call_and_the_null_model(found: Found) -> None:
     audit = found["head"]
     one = audit.searches[0]
 
@@ -215,9 +174,7 @@ def test_the_first_sentence_follows_the_call_and_the_null_model(
     assert "has no head" in sentences.answer(found["no head"])
 
 
-def test_theorems_stand_with_their_value_or_the_reason_of_their_silence(
-    found: Mapping[str, audits.Audit],
-) -> None:
+def test_theorems_stand_with_their_value_or_the_reason_of_their_silence(found: Found) -> None:
     audit = found["head"]
     speaks = audit.theory[-1]._replace(key="paths", value=1.5, low=1.0, high=2.0, reasons=())
     silent = audit.theory[0]._replace(key="collapse", value=None, low=None, reasons=("skips",))
@@ -229,9 +186,7 @@ def test_theorems_stand_with_their_value_or_the_reason_of_their_silence(
     assert set(sentences.WORDS["reason"]) == set(get_args(Reason))
 
 
-def test_html_asks_for_nothing_and_other_ends_are_refused(
-    found: Mapping[str, audits.Audit],
-) -> None:
+def test_html_asks_for_nothing_and_other_ends_are_refused(found: Found) -> None:
     pytest.importorskip("pypandoc", reason="the extra appendix is not installed")
     html = page.written(found["ladder"], ".html").decode()
     shown = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
@@ -243,12 +198,7 @@ def test_html_asks_for_nothing_and_other_ends_are_refused(
         page.written(found["head"], ".docx")
 
 
-# --- pictures -------------------------------------------------------------------------------------
-
-
-def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(
-    found: Mapping[str, audits.Audit],
-) -> None:
+def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(found: Found) -> None:
     drawn = pictures.panels(found["head"])
     assert len(drawn) == 5
     removal = found["head"].table("removal", "loss")
@@ -259,7 +209,11 @@ def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(
     for key, null in removal.rows[0].nulls.items():
         series = by_name[sentences.WORDS["short"][key]]
         assert (series.y[0], (series.low or ())[0]) == (null.value, null.low)
-    assert all("random tokens" in panel.title for panel in pictures.panels(found["no head"]))
+    assert all("random tokens" in panel.x_label for panel in pictures.panels(found["no head"]))
+    climbed = pictures.ladder_panels(found["ladder"])
+    asked = dict.fromkeys(result.rung.ladder for result in found["ladder"].ladder)
+    assert [panel.title.split(":")[0] for panel in climbed] == list(asked)
+    assert climbed[0].series[1].label == "after the change"
 
 
 def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:
@@ -274,14 +228,3 @@ def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:
     assert apart == "Layer 2 changes the hidden states least"
     meet = pictures._influence(None, table((1.5, 4), (1, 2), (5, 6)))  # type: ignore[arg-type]
     assert meet.startswith("2 layers are not told apart")
-
-
-def test_the_ladder_is_a_panel_for_each_ability(found: Mapping[str, audits.Audit]) -> None:
-    drawn = pictures.ladder_panels(found["ladder"])
-    names = dict.fromkeys(result.rung.ladder for result in found["ladder"].ladder)
-    assert [panel.title.split(":")[0] for panel in drawn] == list(names)
-    assert {series.label for series in drawn[0].series} == {
-        "whole model",
-        "after the change",
-        "chance",
-    }

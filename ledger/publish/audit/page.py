@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -17,28 +18,9 @@ from ...verdicts.citations import entries
 from ..appendix.formats import Document, check_programs
 from ..appendix.provenance import DATE
 from ..appendix.typesetting import md, pipe_table, prose
+from . import sentences
 from .pictures import ladder_panels, layer_panels
-from .sentences import (
-    WORDS,
-    answer,
-    capital,
-    climbed,
-    compared,
-    copies,
-    corrected,
-    limits,
-    nothing,
-    nulls,
-    number,
-    objectives,
-    on,
-    percent,
-    planted,
-    sample,
-    say,
-    settling,
-    span,
-)
+from .sentences import WORDS, number, percent, say
 
 if TYPE_CHECKING:
     from depthlaw.empirics.audit.audit import Audit, Row, Table
@@ -66,10 +48,12 @@ class _Form:
     """How one kind of Markdown is written.
 
     Attributes:
+        on: what the numbers are of, for captions.
         text: plain text as Markdown.
         card: a card for any reader, without pictures; else pandoc's.
     """
 
+    on: str
     text: Callable[[str], str]
     card: bool
 
@@ -85,25 +69,27 @@ class _Form:
     def listed(self, lines: Iterable[str]) -> str:
         return "\n".join(f"- {self.text(line)}" for line in lines if line)
 
-    def table(self, key: str, heading: str, rows: Rows, **known: object) -> str:
+    def table(self, key: str, rows: Rows, heads: Sequence[str] = (), **known: object) -> str:
         """A table under its caption; columns are as wide as what stands in them."""
         if not rows:
             return ""
-        titles = heading.split(" | ")
+        titles = list(heads) or WORDS["heads"][key].split(" | ")
         wide = [max(len(line[place]) for line in (titles, *rows)) for place in range(len(titles))]
         sides = (("-", ":") if title.endswith(":") else (":", "-") for title in titles)
         marks = (
             f"{left}{'-' * max(8, min(_WIDEST, cells + 2))}{right}"
             for (left, right), cells in zip(sides, wide, strict=True)
         )
-        top, _, *below = pipe_table(heading, [map(self.text, row) for row in rows]).split("\n")
+        top, _, *below = pipe_table(
+            " | ".join(titles), [map(self.text, row) for row in rows]
+        ).split("\n")
         drawn = "\n".join([top, f"|{'|'.join(marks)}|", *below])
-        told = self.text(WORDS["caption"][key].format(**known))
+        told = self.text(WORDS["caption"][key].format(on=self.on, **known))
         return f"*{told}*\n\n{drawn}" if self.card else f"{drawn}\n\n: {told}"
 
-    def figure(self, key: str, caption: str, **known: object) -> str:
-        told = self.text(WORDS["caption"][caption].format(**known))
-        return "" if self.card else f"![{told}](figures/{key}.svg)"
+    def figure(self, name: str, caption: str) -> str:
+        told = self.text(WORDS["caption"][caption].format(on=self.on))
+        return "" if self.card else f"![{told}](figures/{name}.svg)"
 
 
 def _card(text: str) -> str:
@@ -118,7 +104,9 @@ def _card(text: str) -> str:
 
 def markdown(audit: Audit) -> str:
     """The page as Markdown, for a model card."""
-    return f"# {_card(_title(audit))}\n\n{_page(audit, _Form(_card, card=True))}"
+    return (
+        f"# {_card(_title(audit))}\n\n{_page(audit, _Form(sentences.on(audit), _card, card=True))}"
+    )
 
 
 def written(audit: Audit, suffix: str) -> bytes:
@@ -139,18 +127,20 @@ def written(audit: Audit, suffix: str) -> bytes:
     check_programs("the page")
     from ..drawing.line_plot import line_plot
 
+    # A screen may be narrow, and a page of paper is short.
+    columns = 2 if suffix == ".html" else 3
     drawn = {"layers": layer_panels(audit), "ladder": ladder_panels(audit)}
     text, model = audit.text, audit.model
     kind = "of text" if text.law == "text" else f"of random tokens ({text.law})"
     document = Document(
-        _page(audit, _Form(prose, card=False)),
+        _page(audit, _Form(sentences.on(audit), prose, card=False)),
         _title(audit),
         f"{plural(model.layers, 'layer')}, width {model.width:,}, "
         f"{plural(text.documents, 'document')} {kind}",
         f"depthlaw audit, version {audit.versions.get('depthlaw', 'unknown')}",
         DATE,
         "",
-        {f"{key}.svg": line_plot(of, "svg", columns=3) for key, of in drawn.items() if of},
+        {f"{key}.svg": line_plot(of, "svg", columns=columns) for key, of in drawn.items() if of},
     )
     return document.html().encode() if suffix == ".html" else document.pdf()
 
@@ -161,16 +151,13 @@ def _title(audit: Audit) -> str:
 
 def _page(audit: Audit, form: _Form) -> str:
     sections = (
-        form.section("answer", form.said(answer(audit), compared(audit), settling(audit))),
+        form.section("answer", form.said(*sentences.headline(audit))),
         form.section("sure", form.listed(_sure(audit))),
-        form.section("limits", form.listed(limits(audit))),
+        form.section("limits", form.listed(sentences.limits(audit))),
         form.section("layers", *_removal(audit, form), *_states(audit, form)),
         form.section("search", _search(audit, form)),
         form.section("nulls", _nulls(audit, form), _planted(audit, form)),
-        form.section(
-            "theory",
-            form.table("theory", WORDS["heads"]["theory"], [_theorem(row) for row in audit.theory]),
-        ),
+        form.section("theory", form.table("theory", list(map(_theorem, audit.theory)))),
         form.section("ladder", *_ladder(audit, form)),
         form.section("repeat", form.listed(_origin(audit)), f"```\n{_command(audit)}\n```"),
         form.section("measures", form.said(say("words")), _measures(audit, form)),
@@ -182,17 +169,17 @@ def _sure(audit: Audit) -> list[str]:
     searches = audit.searches
     told = [telling for table in audit.tables for telling in table.told.values()]
     return [
-        sample(audit),
+        sentences.sample(audit),
         say("intervals", level=f"{100 * audit.level:g}"),
-        say("corrected", corrected=corrected(searches[0])) if searches else "",
+        say("corrected", corrected=sentences.corrected(searches[0])) if searches else "",
         say("sizes", sizes=len(searches)) if len(searches) > 1 else "",
         say("one_draw") if told and all(telling.about == "nets" for telling in told) else "",
-        *nulls(audit),
-        planted(audit),
-        objectives(audit),
-        copies(audit),
+        *sentences.nulls(audit),
+        sentences.planted(audit),
+        sentences.objectives(audit),
+        sentences.copies(audit),
         *(
-            say("refused", Null=capital(WORDS["null"][key]), why=why)
+            say("refused", Null=sentences.capital(WORDS["null"][key]), why=why)
             for key, why in audit.refused.items()
         ),
     ]
@@ -214,26 +201,26 @@ def _removal(audit: Audit, form: _Form) -> list[str]:
         changed = number(divergence.rows[place].estimate) if divergence else ""
         rows.append([layer, share, call, nats, changed])
         beside.append([layer, nats, *(number(row.nulls[key]) for key in keys)])
-    known = {"on": on(audit), "allowed": f"{100 * audit.tolerance:g}", "layers": len(rows)}
-    heading = " | ".join(["layer:", "this model", *(WORDS["short"][key] for key in keys)])
+    allowed = f"{100 * audit.tolerance:g}"
     return [
-        form.table("removal", WORDS["heads"]["removal"], rows, **known),
-        form.table("beside", heading, beside if keys else [], **known),
+        form.table("removal", rows, allowed=allowed, layers=len(rows)),
+        form.table("beside", beside if keys else [], _heads("layer:", keys)),
     ]
+
+
+def _heads(first: str, nulls: Iterable[str]) -> list[str]:
+    return [first, "this model", *(WORDS["short"][key] for key in nulls)]
 
 
 def _states(audit: Audit, form: _Form) -> list[str]:
     found = [(name, audit.table(key, variant)) for name, key, variant in _STATES]
-    shown = [(name, table) for name, table in found if table and table.rows]
+    shown = {name: table for name, table in found if table and table.rows}
     if not shown:
         return []
-    rows = [
-        [_layer(audit, row), *(number(table.rows[place].estimate) for _, table in shown)]
-        for place, row in enumerate(shown[0][1].rows)
-    ]
-    heading = " | ".join(["layer:", *(name for name, _ in shown)])
-    figure = form.figure("layers", "layers", on=on(audit)) if layer_panels(audit) else ""
-    return [form.table("states", heading, rows, on=on(audit)), figure]
+    by_layer = zip(*(table.rows for table in shown.values()), strict=True)
+    rows = [[_layer(audit, of[0]), *(number(row.estimate) for row in of)] for of in by_layer]
+    figure = form.figure("layers", "layers") if layer_panels(audit) else ""
+    return [form.table("states", rows, ["layer:", *shown]), figure]
 
 
 def _layer(audit: Audit, row: Row) -> str:
@@ -246,16 +233,16 @@ def _search(audit: Audit, form: _Form) -> str:
     rows = [
         [
             str(search.size),
-            span(search.first, search.last),
+            sentences.span(search.first, search.last),
             str(search.chosen.candidates),
-            corrected(search),
+            sentences.corrected(search),
             percent(search.chosen.estimate),
             search.call.value,
             percent(search.random),
         ]
         for search in audit.searches
     ]
-    return form.table("search", WORDS["heads"]["search"], rows, on=on(audit))
+    return form.table("search", rows)
 
 
 def _nulls(audit: Audit, form: _Form) -> str:
@@ -269,8 +256,7 @@ def _nulls(audit: Audit, form: _Form) -> str:
         ]
         for table in tables
     ]
-    heading = " | ".join(["measure", "this model", *(WORDS["short"][key] for key in keys)])
-    return form.table("nulls", heading, rows, on=on(audit))
+    return form.table("nulls", rows, _heads("measure", keys))
 
 
 def _name(key: str, variant: str) -> str:
@@ -295,12 +281,12 @@ def _planted(audit: Audit, form: _Form) -> str:
             _name(one.key, one.variant),
             f"{one.estimate.value:.3g}",
             f"{one.identity:g}",
-            "yes" if nothing(one) else "no",
+            "yes" if sentences.nothing(one) else "no",
         ]
         for one in audit.planted
     ]
     behind = audit.planted[0].behind + 1 if rows else 0
-    return form.table("planted", WORDS["heads"]["planted"], rows, behind=behind, on=on(audit))
+    return form.table("planted", rows, behind=behind)
 
 
 def _theorem(row: TheoryValue) -> list[str]:
@@ -310,7 +296,7 @@ def _theorem(row: TheoryValue) -> list[str]:
     speaks = f"vacuous: {why}" if why else "yes"
     source = re.sub(
         r"\b([a-z]+)(\d{4})[a-z]?\b",
-        lambda key: f"{capital(key[1])} {key[2]}" if key[0] in entries() else key[0],
+        lambda key: f"{sentences.capital(key[1])} {key[2]}" if key[0] in entries() else key[0],
         row.source,
     )
     return [WORDS["theorem"][row.key], value, row.unit, speaks, source]
@@ -322,8 +308,8 @@ def _ladder(audit: Audit, form: _Form) -> list[str]:
     key = "changed" if any(result.after for result in audit.ladder) else "ladder"
     rungs = plural(len(audit.ladder), "rung")
     return [
-        form.said(say("asked", rungs=rungs, climbed=climbed(audit.ladder))),
-        form.table(key, WORDS["heads"][key], [_rung(result) for result in audit.ladder]),
+        form.said(say("asked", rungs=rungs, climbed=sentences.climbed(audit.ladder))),
+        form.table(key, list(map(_rung, audit.ladder))),
         form.figure("ladder", "climbed"),
     ]
 
@@ -331,20 +317,21 @@ def _ladder(audit: Audit, form: _Form) -> list[str]:
 def _rung(result: RungResult) -> list[str]:
     rung, least = result.rung, "" if result.rung.least is None else f"{result.rung.least:g}"
     after = [number(result.after), result.state or ""] if result.after else []
-    cells = [f"{rung.ladder} {rung.level}", f"{result.chance:.2f}", number(result.before), *after]
-    return [*cells, f"{least}, beyond" if result.beyond else least]
+    least += ", beyond" if result.beyond else ""
+    name = f"{rung.ladder} {rung.level}"
+    return [name, f"{result.chance:.2f}", number(result.before), *after, least]
 
 
 # --- how to repeat it, and what the words mean ----------------------------------------------------
 
 
 def _origin(audit: Audit) -> list[str]:
-    text, model = audit.text, audit.model
+    text, model, name = audit.text, audit.model, PurePath(audit.text.source).name
     cut = "; ".join(f"{name}: {value}" for name, value in text.cut.items())
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
     return [
         say("model", kind=model.kind, parameters=model.parameters),
-        say("documents", source=text.source, documents=text.documents, tokens=text.tokens),
+        say("documents", source=name, documents=text.documents, tokens=text.tokens),
         say("hashes"),
         f"`{model.sha256}`",
         f"`{text.sha256}`",
@@ -390,4 +377,4 @@ def _measures(audit: Audit, form: _Form) -> str:
         ways = "; ".join(f"{name.replace('_', ' ')}: {of.variants[name].words}" for name in asked)
         beside = f" (here: {of.beside})" if of.beside else ""
         rows.append([f"`{key}`", of.definition, ways, f"{of.source}{beside}"])
-    return form.table("measures", WORDS["heads"]["measures"], rows)
+    return form.table("measures", rows)

@@ -67,7 +67,8 @@ def _measure(
         ends = (table.rows[0].first + 1, table.rows[-1].last + 1)
         same = (table.identity, table.identity)
         curves.append(Series("a layer that does nothing", ends, same, kind="reference"))
-    return Panel(title(audit, table) + sentences.on(audit), "layer", label, tuple(curves))
+    below = "layer" + sentences.on(audit).replace(" on ", ", ")
+    return Panel(title(audit, table), below, label, tuple(curves))
 
 
 def _null(rows: Sequence[Row], key: str) -> Series:

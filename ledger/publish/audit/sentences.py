@@ -48,7 +48,9 @@ def percent(estimate: Estimate) -> str:
     >>> percent(Estimate(0.013, 0.009, 0.018, 0.95, 64, "ratio"))
     '+1.3 % [0.9, 1.8]'
     """
-    value, low, high = (100 * x for x in (estimate.value, estimate.low, estimate.high))
+    # 100 times a share, without the rounding of floats that an end would be widened by.
+    shares = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (float(f"{100 * share:.12g}") for share in shares)
     return f"{'+' if value >= 0 else ''}{_rounded(value, low, high)} % {interval(low, high)}"
 
 
@@ -81,7 +83,7 @@ def on(audit: Audit) -> str:
 def best_search(audit: Audit) -> Search | None:
     """The largest block that was found superfluous; else the search of single layers."""
     can_go = [search for search in audit.searches if search.call.value == "superfluous"]
-    return (can_go[-1:] or list(audit.searches[:1]) or [None])[0]
+    return next(iter([*can_go[::-1], *audit.searches]), None)
 
 
 def answer(audit: Audit) -> str:
@@ -99,10 +101,10 @@ def answer(audit: Audit) -> str:
     )
 
 
-def compared(audit: Audit) -> str:
-    """What the same number of layers costs where nobody chose them; "" without a search."""
+def headline(audit: Audit) -> list[str]:
+    """The answer, what as many layers cost where nobody chose them, and the settling depth."""
     search = best_search(audit)
-    return "" if search is None else _random(audit, search)
+    return [answer(audit), _random(audit, search) if search else "", settling(audit)]
 
 
 def _random(audit: Audit, search: Search) -> str:
@@ -250,4 +252,5 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     above = sum(result.before.low > result.chance for result in rungs)
     states = Counter(result.state for result in rungs if result.state)
     parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
-    return ", ".join([say("rungs", above=above, rungs=plural(len(rungs), "rung")), *parts])
+    said = say("rungs", above=above, rungs=plural(len(rungs), "rung"))
+    return f"{said}; after the change {', '.join(parts)}" if parts else said
