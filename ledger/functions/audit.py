@@ -170,7 +170,8 @@ def audit(
         ("seed", seed, 0),
     ):
         _whole(name, number, least)
-    sizes = [_whole("blocks", size, 1) for size in ([blocks] if _is_whole(blocks) else blocks)]
+    listed = blocks if isinstance(blocks, Sequence) else [blocks]
+    sizes = [_whole("blocks", size, 1) for size in listed]
     if not 0 < level < 1:
         raise UsageError(f"level {level}: accepted is a number between 0 and 1, such as 0.95")
     if (without or repeat or against is not None) and not ladder:
@@ -211,15 +212,10 @@ def audit(
         )
 
 
-def _is_whole(value: Any) -> bool:
-    return hasattr(value, "__index__")
-
-
 def _whole(name: str, value: Any, least: int) -> int:
-    if not _is_whole(value) or not least <= operator.index(value) < 2**63:
-        raise UsageError(
-            f"{name} {quoted(str(value))}: accepted are whole numbers from {least} to 2^63 - 1"
-        )
+    if not hasattr(value, "__index__") or not least <= operator.index(value) < 2**63:
+        said = value if isinstance(value, int) else quoted(str(value))
+        raise UsageError(f"{name}={said}: accepted are whole numbers from {least} to 2^63 - 1")
     return operator.index(value)
 
 

@@ -153,19 +153,19 @@ words --text empty | cannot be read: Is a directory; give a file of text
 words --text void.txt | void.txt is empty; give a text of 8 documents or more
 words --text bytes.txt | is not text in UTF-8; convert it, or give another file
 words --text short.txt --tokens 32 | gives 2 documents of 32 tokens; 8 are needed for an interval
-plain --tokens 1 | tokens '1': accepted are whole numbers from 2
-plain --documents 3 | documents '3': accepted are whole numbers from 8
+plain --tokens 1 | tokens=1: accepted are whole numbers from 2
+plain --documents 3 | documents=3: accepted are whole numbers from 8
 plain --documents 99999999999 | accepted are at most 100,000,000 random tokens
-plain --seed -1 | seed '-1': accepted are whole numbers from 0
+plain --seed -1 | seed=-1: accepted are whole numbers from 0
 plain --seed 99999999999999999999 | accepted are whole numbers from 0 to 2^63 - 1
-plain --blocks 0 | blocks '0': accepted are whole numbers from 1
+plain --blocks 0 | blocks=0: accepted are whole numbers from 1
 plain --blocks 99 | blocks of 99 layers: plain has 3; accepted are 1 to 2
 plain --blocks x | --blocks 'x': give sizes of blocks, such as 4 or 2,4
 plain --ladder --without 0 | --without '0': the model has 3 layers; give a block such as 1-2
 plain --ladder --without 9-5 | --without '9-5': the model has 3 layers
 plain --ladder --without 99 | --without '99': the model has 3 layers
 plain --ladder --repeat 2-x | --repeat '2-x': the model has 3 layers
-plain --ladder --questions 0 | questions '0': accepted are whole numbers from 1
+plain --ladder --questions 0 | questions=0: accepted are whole numbers from 1
 plain --repeat 2 | add --ladder
 plain --ladder --without 1 --repeat 2 | give one of without, repeat and against
 plain --ladder --without 1 --against plain | give one of without, repeat and against
@@ -259,9 +259,9 @@ def test_an_audit_that_was_stopped_goes_on_and_one_that_is_repeated_measures_not
         ({"model": 5}, "a int is no model; accepted are a folder"),
         ({"text": TEXT}, "has no tokenizer"),
         ({"text": 5, "tokenizer": letters}, "a int is no text; give a string or a path"),
-        ({"blocks": [1.5]}, "blocks '1.5': accepted are whole numbers"),
-        ({"blocks": "x"}, "blocks 'x': accepted are whole numbers"),
-        ({"tokens": "8"}, "tokens '8': accepted are whole numbers"),
+        ({"blocks": [1.5]}, "blocks='1.5': accepted are whole numbers"),
+        ({"blocks": "x"}, "blocks='x': accepted are whole numbers"),
+        ({"tokens": "8"}, "tokens='8': accepted are whole numbers"),
         ({"ladder": True}, "tokens"),
     ],
 )
