@@ -250,8 +250,11 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     >>> climbed([])
     '0 of 0 rungs above chance'
     """
-    above = sum(result.before.low > result.chance for result in rungs)
     states = Counter(result.state for result in rungs if result.state)
+    # The state is at a level that is divided by the rungs.
+    above = sum(states.values()) - states["never had"]
+    if not states:
+        above = sum(result.before.low > result.chance for result in rungs)
     parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
     said = say("rungs", above=above, rungs=plural(len(rungs), "rung"))
     return f"{said}; after the change {', '.join(parts)}" if parts else said
