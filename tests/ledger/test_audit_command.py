@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-pytest.importorskip("transformers", reason="the extra hf is not installed")
-
 # Answers of the fixtures of this folder.
 Command = Callable[..., Any]
 SMALL = ["--documents", "16", "--tokens", "12", "--measures", "states,removal"]

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 import torch
+import transformers
 from jsonschema import Draft202012Validator
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -21,8 +22,6 @@ from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, Telling, 
 from depthlaw.empirics.audit.theory_beside import Reason
 from depthlaw.ledger.functions.audit import audit_schema
 from depthlaw.ledger.publish.audit import page, pictures, sentences
-
-transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 TEXT = "\n\n".join(f"{n**3 % 997} words of {n} {'abc'[n % 3] * n} and {n * n}" for n in range(28))
 LAYERS, VOCABULARY = 3, 48
@@ -187,7 +186,6 @@ def test_theorems_stand_with_their_value_or_the_reason_of_their_silence(found: F
 
 
 def test_html_asks_for_nothing_and_other_ends_are_refused(found: Found) -> None:
-    pytest.importorskip("pypandoc", reason="the extra appendix is not installed")
     html = page.written(found["ladder"], ".html").decode()
     shown = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
     assert not re.search(r'(src|href)="(?!data:|#)', shown)
@@ -228,3 +226,16 @@ def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:
     assert apart == "Layer 2 changes the hidden states least"
     meet = pictures._influence(None, table((1.5, 4), (1, 2), (5, 6)))  # type: ignore[arg-type]
     assert meet.startswith("2 layers are not told apart")
+
+
+def test_what_theory_expects_to_be_lost_stands_beside_what_was(found: Found) -> None:
+    one = found["ladder"].ladder[0]
+    states = (("lost", True), ("lost", False), ("kept", True), ("kept", None), ("never had", True))
+    results = [replace(one, state=state, beyond=beyond) for state, beyond in states]
+    told = "4 of 5 rungs above chance; after the change 2 lost, 2 kept"
+    assert sentences.climbed(results) == told
+    assert sentences.ladder(results)[1] == (
+        "Of 4 rungs that the model had, 2 need more layers in theory than are left. "
+        "1 of these were lost, and 1 of the others."
+    )
+    assert len(sentences.ladder([replace(one, state=None)])) == 1

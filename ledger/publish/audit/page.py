@@ -306,9 +306,8 @@ def _ladder(audit: Audit, form: _Form) -> list[str]:
     if not audit.ladder:
         return []
     key = "changed" if any(result.after for result in audit.ladder) else "ladder"
-    rungs = plural(len(audit.ladder), "rung")
     return [
-        form.said(say("asked", rungs=rungs, climbed=sentences.climbed(audit.ladder))),
+        form.said(*sentences.ladder(audit.ladder)),
         form.table(key, list(map(_rung, audit.ladder))),
         form.figure("ladder", "climbed"),
     ]

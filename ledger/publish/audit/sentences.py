@@ -161,6 +161,7 @@ def lines(audit: Audit) -> list[tuple[str, str]]:
         ("Copies", copies(audit)),
         ("Nulls", " ".join([*nulls(audit), planted(audit)]).strip()),
         ("Theory", theory(audit)),
+        ("Ladder", " ".join(ladder(audit.ladder))),
         ("Limits", " ".join(limits(audit))),
     ]
     return [(name, said) for name, said in found if said]
@@ -249,8 +250,26 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     >>> climbed([])
     '0 of 0 rungs above chance'
     """
-    above = sum(result.before.low > result.chance for result in rungs)
     states = Counter(result.state for result in rungs if result.state)
+    # The state is at a level that is divided by the rungs.
+    above = sum(states.values()) - states["never had"]
+    if not states:
+        above = sum(result.before.low > result.chance for result in rungs)
     parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
     said = say("rungs", above=above, rungs=plural(len(rungs), "rung"))
     return f"{said}; after the change {', '.join(parts)}" if parts else said
+
+
+def ladder(rungs: Sequence[RungResult]) -> list[str]:
+    """How far the model climbs; after a change of depth, whether the rungs that theory puts beyond
+    the layers that are left are those that were lost."""
+    if not rungs:
+        return []
+    said = [say("asked", rungs=plural(len(rungs), "rung"), climbed=climbed(rungs))]
+    had = [result for result in rungs if result.state not in (None, "never had")]
+    if had:
+        lost = [bool(result.beyond) for result in had if result.state == "lost"]
+        beyond, both = sum(bool(result.beyond) for result in had), sum(lost)
+        names = {"had": plural(len(had), "rung"), "beyond": beyond}
+        said.append(say("predicted", **names, both=both, others=len(lost) - both))
+    return said
