@@ -73,7 +73,7 @@ _OF_LOSS = {("removal", "loss"), ("swap", "loss"), ("repeat", "plain"), ("repeat
 
 
 @dataclass(frozen=True)
-class ModelFacts:
+class AuditedModel:
     """The model that was audited.
 
     Attributes:
@@ -95,7 +95,7 @@ class ModelFacts:
 
 
 @dataclass(frozen=True)
-class TextFacts:
+class AuditedText:
     """The sample: where it comes from, and the law of its tokens ("text" where it is a text)."""
 
     source: str
@@ -194,11 +194,13 @@ class Audit:
         refused: null models that cannot be drawn of this model, and why.
         objectives: agreement of two orders of single layers, by loss and by divergence from the
             whole model; None without a head.
+        changed: what the ladder was asked again after: without or repeat, with the layers, or
+            against, with the name of the other model; empty without a change.
         tolerance, level, seed: as asked.
     """
 
-    model: ModelFacts
-    text: TextFacts
+    model: AuditedModel
+    text: AuditedText
     loss: Estimate | None
     tables: tuple[Table, ...]
     searches: tuple[Search, ...]
@@ -207,6 +209,7 @@ class Audit:
     objectives: Estimate | None
     theory: tuple[TheoryValue, ...]
     ladder: tuple[RungResult, ...]
+    changed: Mapping[str, str]
     tolerance: float
     level: float
     seed: int
@@ -237,6 +240,7 @@ def audit(
     seed: int = 0,
     store: Store | None = None,
     ladder: tuple[RungResult, ...] = (),
+    changed: Mapping[str, str] | None = None,
     tick: Callable[[str, int, int], object] = lambda what, done, total: None,
 ) -> Audit:
     """Audit a model on documents.
@@ -249,6 +253,7 @@ def audit(
         level: of the intervals.
         seed: of random sets, splits and null models.
         store: where measurements are kept, and read from.
+        ladder, changed: what `climb` found, and after which change.
         tick: hears what runs, and documents done of all.
 
     Raises:
@@ -314,7 +319,7 @@ def audit(
         orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
     return Audit(
         _model_facts(model, documents),
-        TextFacts(
+        AuditedText(
             documents.source,
             documents.law,
             len(documents),
@@ -330,6 +335,7 @@ def audit(
         orders,
         theory_beside(facts_of(model, documents)),
         ladder,
+        changed or {},
         tolerance,
         level,
         seed,
@@ -484,8 +490,8 @@ def _search(
     )
 
 
-def _model_facts(model: LayeredModel, documents: Documents) -> ModelFacts:
-    return ModelFacts(
+def _model_facts(model: LayeredModel, documents: Documents) -> AuditedModel:
+    return AuditedModel(
         model.name,
         type(model.net).__name__,
         model.depth,

@@ -207,6 +207,7 @@ def audit(
                 seed=seed,
                 store=store,
                 ladder=climbed,
+                changed=_changed(without, repeat, against),
                 tick=tick,
             )
         )
@@ -342,6 +343,13 @@ def _climbed(
         raise
     except ValueError as error:
         raise UsageError(f"{model.name}: {error}; put a tokenizer beside the weights") from None
+
+
+def _changed(without: str, repeat: str, against: Any) -> dict[str, str]:
+    if against is not None:
+        named = isinstance(against, str | Path)
+        return {"against": Path(against).name if named else type(against).__name__}
+    return {name: typed for name, typed in (("without", without), ("repeat", repeat)) if typed}
 
 
 def _route(model: LayeredModel, without: str, repeat: str) -> Route | None:

@@ -131,7 +131,7 @@ def written(audit: Audit, suffix: str) -> bytes:
     columns = 2 if suffix == ".html" else 3
     drawn = {"layers": layer_panels(audit), "ladder": ladder_panels(audit)}
     text, model = audit.text, audit.model
-    kind = "of text" if text.law == "text" else f"of random tokens ({text.law})"
+    kind = f"of {sentences.kind(text.law)}"
     document = Document(
         _page(audit, _Form(sentences.on(audit), prose, card=False)),
         _title(audit),
@@ -307,7 +307,7 @@ def _ladder(audit: Audit, form: _Form) -> list[str]:
         return []
     key = "changed" if any(result.after for result in audit.ladder) else "ladder"
     return [
-        form.said(*sentences.ladder(audit.ladder)),
+        form.said(*sentences.ladder(audit.ladder, audit.changed)),
         form.table(key, list(map(_rung, audit.ladder))),
         form.figure("ladder", "climbed"),
     ]
@@ -346,12 +346,13 @@ def _command(audit: Audit) -> str:
     words = (
         "depthlaw audit",
         "FOLDER" if fresh == audit.model.name else quote(fresh),
-        "--text FILE" if text.law == "text" else f"--law {text.law}",
+        {"text": "--text FILE", "words": ""}.get(text.law, f"--law {text.law}"),
         f"--documents {text.documents} --tokens {text.tokens} --seed {audit.seed}",
         f"--tolerance {100 * audit.tolerance:g}% --level {audit.level:g}",
         _groups(audit),
         f"--blocks {sizes}" if sizes else "",
         f"--ladder --questions {audit.ladder[0].before.n}" if audit.ladder else "",
+        *(f"--{name} {quote(what)}" for name, what in audit.changed.items()),
     )
     return " ".join(filter(None, words))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -75,9 +75,19 @@ def capital(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
+# Of tokens that a model is used on: a text, or words of a task.
+_TEXTS = ("text", "words")
+
+
+def kind(law: str) -> str:
+    """What documents are of, by the law of their tokens."""
+    named = {"text": "text", "words": "words of its task"}
+    return named.get(law, f"random tokens, {law} law")
+
+
 def on(audit: Audit) -> str:
     """What numbers are of, behind them: nothing of a text, else the law of random tokens."""
-    return "" if audit.text.law == "text" else f" on random tokens ({audit.text.law})"
+    return "" if audit.text.law in _TEXTS else f" on random tokens ({audit.text.law})"
 
 
 def best_search(audit: Audit) -> Search | None:
@@ -161,7 +171,7 @@ def lines(audit: Audit) -> list[tuple[str, str]]:
         ("Copies", copies(audit)),
         ("Nulls", " ".join([*nulls(audit), planted(audit)]).strip()),
         ("Theory", theory(audit)),
-        ("Ladder", " ".join(ladder(audit.ladder))),
+        ("Ladder", " ".join(ladder(audit.ladder, audit.changed))),
         ("Limits", " ".join(limits(audit))),
     ]
     return [(name, said) for name, said in found if said]
@@ -177,7 +187,7 @@ def sample(audit: Audit) -> str:
         width=model.width,
         documents=text.documents,
         tokens=text.tokens,
-        kind="text" if text.law == "text" else f"random tokens, {text.law} law",
+        kind=kind(text.law),
     )
     if audit.loss is None:
         return said
@@ -260,12 +270,13 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     return f"{said}; after the change {', '.join(parts)}" if parts else said
 
 
-def ladder(rungs: Sequence[RungResult]) -> list[str]:
+def ladder(rungs: Sequence[RungResult], changed: Mapping[str, str]) -> list[str]:
     """How far the model climbs; after a change of depth, whether the rungs that theory puts beyond
     the layers that are left are those that were lost."""
     if not rungs:
         return []
     said = [say("asked", rungs=plural(len(rungs), "rung"), climbed=climbed(rungs))]
+    said += [say(how, layers=what) for how, what in changed.items()]
     had = [result for result in rungs if result.state not in (None, "never had")]
     if had:
         lost = [bool(result.beyond) for result in had if result.state == "lost"]

@@ -70,7 +70,7 @@ def test_code_in_a_folder_never_runs(folder, tmp_path):
     code = f"open({str(mark)!r}, 'w')\nclass Evil: pass\n"
     (folder / "evil.py").write_text(code)
     classes = ("AutoModelForCausalLM", "AutoModel", "AutoConfig", "AutoTokenizer")
-    named = {name: "evil.Evil" for name in classes}
+    named = dict.fromkeys(classes, "evil.Evil")
     configured(folder, auto_map=named)
     assert opened(folder).model.depth == DEPTH
     for told in ({"architectures": ["Evil"]}, {"architectures": ["evil.Evil"], "model_type": "x"}):
