@@ -8,6 +8,8 @@ command of the command line prints what a function here returns:
     sweep: the same for a range of sizes.
     compare: models and configurations side by side.
     fit: the best depths of a loss surface.
+    audit: whether the depth of a trained model is used (`depthlaw audit`); AuditCallback: the same
+        during training, which needs the extra hf.
     tasks: the atlas of least depth as a table; atlas: how many layers tasks need, at numbers.
     check: explicit weights or a lower bound against the atlas (`depthlaw tasks check`).
     claims: every claim by key (`depthlaw claims --all`).
@@ -29,8 +31,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from depthlaw.advisor.base.quantities import UsageError
+    from depthlaw.empirics.audit.callback import AuditCallback as AuditCallback
     from depthlaw.ledger.functions.appendix import appendix
     from depthlaw.ledger.functions.atlas import atlas
+    from depthlaw.ledger.functions.audit import audit
     from depthlaw.ledger.functions.check import check
     from depthlaw.ledger.functions.cite import cite
     from depthlaw.ledger.functions.claims import claims
@@ -51,6 +55,7 @@ __all__ = [
     "__version__",
     "appendix",
     "atlas",
+    "audit",
     "check",
     "cite",
     "claims",
@@ -71,11 +76,14 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("depthlaw")
-    if name in __all__:
+    homes = {
+        "UsageError": "advisor.base.quantities",
+        "AuditCallback": "empirics.audit.callback",
+    }
+    if name in __all__ or name in homes:
         from importlib import import_module
 
-        of_base = name == "UsageError"
-        home = "advisor.base.quantities" if of_base else f"ledger.functions.{name}"
+        home = homes.get(name, f"ledger.functions.{name}")
         return getattr(import_module(f"depthlaw.{home}"), name)
     from difflib import get_close_matches
 

@@ -156,11 +156,11 @@ def random_net(
 
     Cost: drawing the weights, 1.5 s for 12 layers of width 768.
     """
-    transformers = _library()
+    transformers = library()
     values = _configuration(model, layers, width, heads, vocabulary)
     import torch
 
-    with _quiet(transformers), torch.random.fork_rng(devices=[]):
+    with quiet(transformers), torch.random.fork_rng(devices=[]):
         try:
             config = getattr(transformers, model.config)(**values)
             if model.learned:
@@ -171,7 +171,7 @@ def random_net(
         except Exception as error:
             raise UsageError(
                 f"{model.label}: transformers cannot build it with {layers} layers, "
-                f"width {width} and {heads} heads: {_one_line(error)}"
+                f"width {width} and {heads} heads: {one_line(error)}"
             ) from None
     return _evaluated(net)
 
@@ -197,7 +197,7 @@ def stored_net(folder: Path) -> tuple[NetFamily, nn.Module]:
         told = json.loads(config_file.read_text(encoding="utf-8"))
         name = told.get("model_type") if isinstance(told, dict) else None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{config_file} cannot be read as JSON: {_one_line(error)}") from None
+        raise UsageError(f"{config_file} cannot be read as JSON: {one_line(error)}") from None
     if name not in ARCHITECTURES:
         raise UsageError(
             f"{config_file}: model_type is {name!r}; accepted are {', '.join(ARCHITECTURES)}"
@@ -206,10 +206,10 @@ def stored_net(folder: Path) -> tuple[NetFamily, nn.Module]:
         raise UsageError(
             f"{folder} holds no weights; expected is one of {', '.join(_WEIGHT_FILES)}"
         )
-    model, transformers = ARCHITECTURES[name], _library()
+    model, transformers = ARCHITECTURES[name], library()
     import torch
 
-    with _quiet(transformers):
+    with quiet(transformers):
         try:
             net, report = getattr(transformers, model.net).from_pretrained(
                 folder,
@@ -224,7 +224,7 @@ def stored_net(folder: Path) -> tuple[NetFamily, nn.Module]:
             reason = (
                 "a file of weights is damaged, or holds more than weights"
                 if "weights_only" in str(error)
-                else _one_line(error)
+                else one_line(error)
             )
             raise UsageError(f"{folder} cannot be loaded: {reason}") from None
     if not len(model.layers(net)):
@@ -313,7 +313,7 @@ def _configuration(
     return values
 
 
-def _library() -> Any:
+def library() -> Any:
     """transformers, which takes seconds to import."""
     if not all(importlib.util.find_spec(name) for name in ("transformers", "torch")):
         raise UsageError(
@@ -325,7 +325,7 @@ def _library() -> Any:
 
 
 @contextlib.contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
+def quiet(transformers: Any) -> Iterator[None]:
     """Without the log lines and progress bars of transformers; what they say is said by us."""
     log = transformers.utils.logging
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
@@ -350,7 +350,7 @@ def _evaluated(net: Any) -> nn.Module:
     return evaluated
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """What an error says, as the start of one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 200 else text[:197] + "..."

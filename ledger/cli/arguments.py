@@ -169,6 +169,7 @@ _RUNS = {
     "sweep": "depth_command.sweep",
     "compare": "compare_command.compare",
     "fit": "fit_command.fit",
+    "audit": "audit_command.audit",
     "exercise": "exercise_command.exercise",
     "verify": "suite_command.verify",
     "claims": "claim_commands.claims",

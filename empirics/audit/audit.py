@@ -1,0 +1,533 @@
+"""An audit: what is measured of one model on one sample, with intervals, null models, a search that
+is corrected for, and what theory says beside it: values, of which sentences are made last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from . import AuditError
+from .documents import LEAST, Documents, loss, objective, outcomes, subset
+from .layered import LayeredModel
+from .measures import MEASURES, Values, measure_all
+from .nulls import NULLS, duplicated, random_routes, told_from
+from .records import Store, model_hash, versions
+from .statistics import (
+    Call,
+    Chosen,
+    Estimate,
+    Telling,
+    agreement,
+    best_of,
+    call,
+    mean,
+    relative,
+)
+from .theory_beside import TheoryValue, facts_of, theory_beside
+
+if TYPE_CHECKING:
+    from .ladder import RungResult
+
+# What is measured together, in one go: (measure, variant).
+GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
+    "states": (
+        ("residual", "composite"),
+        ("residual", "composite_factor"),
+        ("growth", "rms"),
+        ("growth", "factor"),
+        ("block_influence", "mean"),
+        ("angular_distance", "last_token"),
+    ),
+    "parts": (("contribution", "attention"), ("contribution", "mlp")),
+    "removal": (("removal", "loss"), ("removal", "divergence")),
+    "exits": (
+        ("settling_depth", "mean"),
+        ("settling_depth", "share"),
+        ("exit_loss", "loss"),
+        ("exit_loss", "change"),
+    ),
+    "changes": (("swap", "loss"), ("repeat", "plain"), ("repeat", "damped")),
+    "skips": (
+        ("skip_effect", "output_mean"),
+        ("skip_effect", "output_max"),
+        ("skip_effect", "later_mean"),
+        ("skip_effect", "later_max"),
+    ),
+    "paths": (("path_length", "kept"), ("path_length", "half")),
+}
+USUAL = ("states", "parts", "removal", "exits")
+# Documents that null models run on, and sets of random layers that a block is compared with.
+NULL_DOCUMENTS, RANDOM_SETS = 16, 8
+# Of null models, so that a model with fresh weights of a seed is no null model of its own.
+_NULL_SEED = 1_000_003
+# A layer whose removal costs at most this share of the loss is superfluous.
+TOLERANCE = 0.01
+# Measures of the loss, whose rows have a share of it and a call.
+_OF_LOSS = {("removal", "loss"), ("swap", "loss"), ("repeat", "plain"), ("repeat", "damped")}
+
+
+@dataclass(frozen=True)
+class AuditedModel:
+    """The model that was audited.
+
+    Attributes:
+        kinds: of each layer; shared: groups of layers that are one module or have equal weights.
+        objective: "next token", "masked token", "labels", or "" without a head.
+    """
+
+    name: str
+    kind: str
+    layers: int
+    width: int
+    parameters: int
+    vocabulary: int
+    causal: bool
+    kinds: tuple[str, ...]
+    shared: tuple[tuple[int, ...], ...]
+    objective: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class AuditedText:
+    """The sample: where it comes from, and the law of its tokens ("text" where it is a text)."""
+
+    source: str
+    law: str
+    documents: int
+    tokens: int
+    cut: Mapping[str, Any]
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One layer or block in one measure.
+
+    Attributes:
+        first, last: the block, from 0; of a pair (skipped, later) these two.
+        estimate: of the mean over documents.
+        share: of the loss of the whole, where the measure is a change of it.
+        call: of a change of the loss, at a level divided by the number of rows.
+        nulls: by null model, its mean on the documents that it ran on.
+    """
+
+    first: int
+    last: int
+    estimate: Estimate
+    share: Estimate | None = None
+    call: Call | None = None
+    nulls: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A measure of all layers or blocks.
+
+    Attributes:
+        told: by null model, whether the measure tells the model from it.
+        absent: why there are no rows, in one line; "" where there are.
+    """
+
+    key: str
+    variant: str
+    unit: str
+    identity: float | None
+    rows: tuple[Row, ...]
+    told: Mapping[str, Telling] = field(default_factory=dict)
+    absent: str = ""
+
+
+@dataclass(frozen=True)
+class Search:
+    """The cheapest block of one size to remove.
+
+    Attributes:
+        size: layers of a block.
+        first, last: the block that was chosen, from 0.
+        chosen: relative loss, and how the search was corrected for, at a level divided by the
+            number of sizes.
+        random: relative loss without as many layers drawn at random, the mean over the sets; of
+            one layer, the mean over all.
+        call: of the chosen block against the tolerance.
+    """
+
+    size: int
+    first: int
+    last: int
+    chosen: Chosen
+    random: Estimate
+    call: Call
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A layer that adds zero, put into the model on purpose: what a measure says of it.
+
+    Attributes:
+        behind: the layer that it stands behind, from 0.
+        estimate: on the documents that null models run on.
+        identity: what a measure must say of a layer that does nothing.
+    """
+
+    key: str
+    variant: str
+    behind: int
+    estimate: Estimate
+    identity: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found; see the module.
+
+    Attributes:
+        loss: of the whole model, nats by scored token; None without a head.
+        searches: by size of the block.
+        planted: a layer that does nothing, see `Planted`.
+        refused: null models that cannot be drawn of this model, and why.
+        objectives: agreement of two orders of single layers, by loss and by divergence from the
+            whole model; None without a head.
+        changed: what the ladder was asked again after: without or repeat, with the layers, or
+            against, with the name of the other model; empty without a change.
+        tolerance, level, seed: as asked.
+    """
+
+    model: AuditedModel
+    text: AuditedText
+    loss: Estimate | None
+    tables: tuple[Table, ...]
+    searches: tuple[Search, ...]
+    planted: tuple[Planted, ...]
+    refused: Mapping[str, str]
+    objectives: Estimate | None
+    theory: tuple[TheoryValue, ...]
+    ladder: tuple[RungResult, ...]
+    changed: Mapping[str, str]
+    tolerance: float
+    level: float
+    seed: int
+    versions: Mapping[str, str]
+
+    def table(self, key: str, variant: str = "") -> Table | None:
+        """The table of a measure; None where it was not asked."""
+        for table in self.tables:
+            if table.key == key and variant in ("", table.variant):
+                return table
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """What `--json` prints: every number with its interval as {value, low, high, level, n}."""
+        found: dict[str, Any] = _plain(self)
+        return found
+
+
+def audit(
+    model: LayeredModel,
+    documents: Documents,
+    *,
+    groups: Sequence[str] = USUAL,
+    blocks: Sequence[int] = (),
+    nulls: Sequence[str] | None = None,
+    tolerance: float = TOLERANCE,
+    level: float = 0.95,
+    seed: int = 0,
+    store: Store | None = None,
+    ladder: tuple[RungResult, ...] = (),
+    changed: Mapping[str, str] | None = None,
+    tick: Callable[[str, int, int], object] = lambda what, done, total: None,
+) -> Audit:
+    """Audit a model on documents.
+
+    Args:
+        groups: of `GROUPS`; those that need a head are left out where the model has none.
+        blocks: sizes of blocks, each searched for the one that is cheapest to remove.
+        nulls: of `NULLS`; by default all that can be drawn of this model.
+        tolerance: share of the loss that a superfluous layer may cost.
+        level: of the intervals.
+        seed: of random sets, splits and null models.
+        store: where measurements are kept, and read from.
+        ladder, changed: what `climb` found, and after which change.
+        tick: hears what runs, and documents done of all.
+
+    Raises:
+        AuditError: for groups, blocks and nulls that do not exist, and as the measures do.
+
+    Cost: that of the measures; the null models add as many passes on `NULL_DOCUMENTS`.
+    """
+    _check(model, groups, blocks, nulls, tolerance, len(documents))
+    chosen = [name for name in GROUPS if name in groups and (model.head or not _head(name))]
+
+    def measured(
+        net: LayeredModel, sample: Documents, asked: list[tuple[str, str]], **options: Any
+    ) -> list[Values]:
+        if store is None:
+            return measure_all(net, sample, asked, tick=tick, **options)
+        return store.measured(net, sample, asked, tick=tick, **options)
+
+    values: list[Values] = []
+    absent: list[Table] = []
+    for name in chosen:
+        try:
+            values += measured(model, documents, list(GROUPS[name]))
+        except AuditError as error:
+            if name != "parts":
+                raise
+            absent += [_absent(pair, str(error)) for pair in GROUPS[name]]
+    few = subset(documents, slice(0, NULL_DOCUMENTS))
+    drawn: dict[str, dict[tuple[str, str], Values]] = {}
+    planted: list[Planted] = []
+    refused: dict[str, str] = {}
+    asked = [(v.key, v.variant) for v in values if v.key != "contribution"]
+    for key in NULLS if nulls is None else nulls:
+        make = NULLS[key].make
+        if not asked or make is None:
+            continue
+        try:
+            if key == "duplicated":
+                planted = _planted(model, few, asked, level, seed, measured)
+                continue
+            found = measured(*make(model, few, _NULL_SEED + seed), asked)
+        except AuditError as error:
+            refused[key] = str(error)
+            continue
+        drawn[key] = {(v.key, v.variant): v for v in found}
+    tables = [_table(v, drawn, len(few), tolerance, level, seed) for v in values]
+    removal = next((v for v in values if (v.key, v.variant) == ("removal", "loss")), None)
+    divergence = next((v for v in values if (v.key, v.variant) == ("removal", "divergence")), None)
+    searches = []
+    sizes = sorted({1, *blocks}) if removal is not None else sorted(set(blocks))
+    strict = 1 - (1 - level) / max(1, len(sizes))
+    for size in sizes:
+        of_size = removal
+        if size > 1 or of_size is None:
+            of_size = measured(model, documents, [("removal", "loss")], sizes=(size,))[0]
+        searches.append(_search(model, documents, of_size, size, tolerance, strict, seed))
+    whole_loss = None
+    if model.head:
+        base = removal.baseline if removal is not None else loss(model, documents)
+        assert base is not None
+        whole_loss = mean(base, level)
+    orders = None
+    if removal is not None and divergence is not None and model.depth > 1:
+        orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
+    return Audit(
+        _model_facts(model, documents),
+        AuditedText(
+            documents.source,
+            documents.law,
+            len(documents),
+            documents.tokens,
+            documents.cut,
+            documents.sha256,
+        ),
+        whole_loss,
+        (*tables, *absent),
+        tuple(searches),
+        tuple(planted),
+        refused,
+        orders,
+        theory_beside(facts_of(model, documents)),
+        ladder,
+        changed or {},
+        tolerance,
+        level,
+        seed,
+        versions(),
+    )
+
+
+def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) -> float:
+    """Seconds that a search over blocks of these sizes takes, by one timed pass on few documents:
+    each block runs what stands behind it, and the head.
+
+    Raises:
+        AuditError: for sizes that the model does not have.
+    """
+    _check(model, (), sizes, None, 0, LEAST)
+    few = subset(documents, slice(0, min(len(documents), 4)))
+    loss(model, few)
+    start = time.perf_counter()
+    loss(model, few)
+    once = (time.perf_counter() - start) * len(documents) / len(few)
+    depth = model.depth
+    share = sum(
+        (depth - first - size) / depth + 0.3 for size in sizes for first in range(depth - size + 1)
+    )
+    return once * (share + RANDOM_SETS * len(sizes))
+
+
+def _head(group: str) -> bool:
+    return any(MEASURES[key].needs == "head" for key, _ in GROUPS[group])
+
+
+def _check(
+    model: LayeredModel,
+    groups: Sequence[str],
+    blocks: Sequence[int],
+    nulls: Sequence[str] | None,
+    tolerance: float,
+    documents: int,
+) -> None:
+    for what, given, known in (("group", groups, GROUPS), ("null model", nulls or (), NULLS)):
+        for name in given:
+            if name not in known:
+                raise AuditError(f"{what} {name!r} is not known; accepted are {', '.join(known)}")
+    for size in blocks:
+        if not 1 <= size < model.depth:
+            raise AuditError(
+                f"blocks of {size} layers: {model.name} has {model.depth}; accepted are 1 to "
+                f"{model.depth - 1}"
+            )
+    if not 0 <= tolerance < 1:
+        raise AuditError(f"tolerance {tolerance}: accepted are shares of the loss from 0 to 1")
+    if blocks and not model.head:
+        model.need_head()
+    if documents < LEAST:
+        raise AuditError(f"{documents} documents: at least {LEAST} carry an interval")
+
+
+def _absent(pair: tuple[str, str], why: str) -> Table:
+    variant = MEASURES[pair[0]].variants[pair[1]]
+    return Table(*pair, variant.unit, variant.identity, (), absent=why)
+
+
+def _block(index: int | tuple[int, int]) -> tuple[int, int]:
+    return index if isinstance(index, tuple) else (index, index)
+
+
+def _table(
+    values: Values,
+    drawn: Mapping[str, Mapping[tuple[str, str], Values]],
+    few: int,
+    tolerance: float,
+    level: float,
+    seed: int,
+) -> Table:
+    pair = (values.key, values.variant)
+    strict = 1 - (1 - level) / len(values.index)
+    nulls = {key: found[pair] for key, found in drawn.items() if pair in found}
+    own_few = replace(values, per_document=values.per_document[:, :few])
+    told = {key: told_from(own_few, found, level, seed) for key, found in nulls.items()}
+    rows = []
+    for number, index in enumerate(values.index):
+        own = values.per_document[number]
+        share = decided = None
+        if pair in _OF_LOSS and values.baseline is not None:
+            share = relative(values.baseline + own, values.baseline, level)
+            decided = call(relative(values.baseline + own, values.baseline, strict), tolerance)
+        estimate = mean(own, level)
+        if pair == ("settling_depth", "share"):
+            low, high = max(0.0, estimate.low), min(1.0, estimate.high)
+            estimate = replace(estimate, low=low, high=high)
+        rows.append(
+            Row(
+                *_block(index),
+                estimate,
+                share,
+                decided,
+                {key: mean(found.per_document[number], level) for key, found in nulls.items()},
+            )
+        )
+    return Table(*pair, values.unit, values.identity, tuple(rows), told)
+
+
+def _planted(
+    model: LayeredModel,
+    documents: Documents,
+    asked: list[tuple[str, str]],
+    level: float,
+    seed: int,
+    measured: Callable[..., list[Values]],
+) -> list[Planted]:
+    behind = int(np.random.default_rng(seed).integers(model.depth))
+    made, _ = duplicated(model, documents, how="zero", index=behind)
+    found = []
+    for values in measured(made, documents, asked):
+        if values.identity is None:
+            continue
+        for index, own in zip(values.index, values.per_document, strict=True):
+            if _block(index) == (behind + 1, behind + 1):
+                found.append(
+                    Planted(values.key, values.variant, behind, mean(own, level), values.identity)
+                )
+    return found
+
+
+def _search(
+    model: LayeredModel,
+    documents: Documents,
+    removal: Values,
+    size: int,
+    tolerance: float,
+    level: float,
+    seed: int,
+) -> Search:
+    base = removal.baseline
+    assert base is not None
+    costs = removal.per_document + base
+    rule: Literal["split", "bonferroni"] = "split" if len(base) >= 2 * LEAST else "bonferroni"
+    chosen = best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
+    if size == 1:
+        random = costs
+    else:
+        routes = random_routes(model.depth, size, RANDOM_SETS, seed, together=False)
+        random = outcomes(model, documents, routes)["loss"]
+    first, last = _block(removal.index[chosen.index])
+    return Search(
+        size,
+        first,
+        last,
+        chosen,
+        relative(random.mean(0), base, level),
+        call(chosen.estimate, tolerance),
+    )
+
+
+def _model_facts(model: LayeredModel, documents: Documents) -> AuditedModel:
+    return AuditedModel(
+        model.name,
+        type(model.net).__name__,
+        model.depth,
+        model.width,
+        sum(parameter.numel() for parameter in model.net.parameters()),
+        model.vocabulary,
+        model.causal,
+        model.kinds,
+        model.shared,
+        objective(model, documents) if model.head else "",
+        model_hash(model),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Estimate):
+        names = ("value", "low", "high", "level", "n")
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, TheoryValue):
+        return {name: _plain(part) for name, part in value._asdict().items()} | {
+            "vacuous": value.vacuous
+        }
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: _plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,1 @@
+"""An audit in words, as a page, and as pictures."""

@@ -1,0 +1,6 @@
+"""Modules beside the tests are importable from them."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
