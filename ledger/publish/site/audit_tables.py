@@ -1,0 +1,222 @@
+"""The tables of docs/audit-known-answers.md and docs/audit-results.md, made of the files of JSON
+beside them, which scripts in benchmarks/ write."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from depthlaw.empirics.audit.statistics import Estimate
+
+from ..appendix.typesetting import md, pipe_table
+from ..audit.sentences import block, number, percent
+from ..tables import csv_rows
+
+_MARK = re.compile(r"<!-- audit: (\S+) -->")
+_KNOWN, _RESULTS = "audit-known-answers.json", "audit-results.json"
+
+
+def filled(text: str, docs: Path) -> str:
+    """A page with its tables.
+
+    Args:
+        docs: the folder that holds the files of JSON.
+
+    Raises:
+        KeyError: for a mark that names no table.
+    """
+
+    def part(mark: re.Match[str]) -> str:
+        name, make = _PARTS[mark[1]]
+        return make(json.loads((docs / name).read_text(encoding="utf-8")))
+
+    return _MARK.sub(part, text)
+
+
+# --- known answers ---
+
+
+def _rules() -> Iterator[tuple[str, dict[str, str]]]:
+    """The rules with a threshold, each by its name in the JSON."""
+    for rule in csv_rows("depthlaw.empirics.audit", "known_rules.csv"):
+        if rule["threshold"]:
+            yield f"{rule['measure']} {rule['variant']}", rule
+
+
+def _calls(found: dict[str, Any]) -> str:
+    def row(key: str, must: str) -> Iterator[str]:
+        yield f"`{key}`"
+        yield "**must**" if must == "yes" else ""
+        needed = "".join(net["said"][key] for net in found["nets"] if not net["decoy"])
+        yield from (str(needed.count(letter)) for letter in "nus")
+        for decoy in ("zero", "loud"):
+            own = [net for net in found["nets"] if net["decoy"] == decoy]
+            said = [net["said"][key][1] for net in own]
+            yield f"{said.count('s')} of {len(said) - said.count('-')}"
+        yield f"{sum(key in net['lowest'] for net in own)} of {len(said) - said.count('-')}"
+
+    return pipe_table(
+        "measure | promised | needed: | undecided: | superfluous: | zero layer superfluous: "
+        "| loud layer superfluous: | loud layer least:",
+        (row(key, rule["must"]) for key, rule in _rules()),
+    )
+
+
+def _failures(found: dict[str, Any]) -> str:
+    own = [net for net in found["nets"] if not net["decoy"]]
+    lines = []
+    for key, _ in _rules():
+        wrong = [net["net"] for net in own if "s" in net["said"][key]]
+        every = [net["net"] for net in own if set(net["said"][key]) == {"s"}]
+        lines.append((f"`{key}`", str(len(wrong)), str(len(every)), md(", ".join(every) or "none")))
+    return pipe_table("measure | nets with one: | nets with all: | these", lines)
+
+
+def _open(found: dict[str, Any]) -> str:
+    return pipe_table(
+        "measure | net | layer: | words: | share of answers",
+        (
+            (
+                f"`{row['measure']} {row['variant']}`",
+                md(row["net"]),
+                str(row["layer"]),
+                f"{row['words']:,}",
+                md(f"{row['value']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"),
+            )
+            for row in found["not needed"]
+        ),
+    )
+
+
+# --- results ---
+
+
+def _estimate(told: dict[str, Any]) -> Estimate:
+    return Estimate(**told, rule="")
+
+
+def _table(audit: dict[str, Any], key: str, variant: str) -> dict[str, Any] | None:
+    pairs = {(each["key"], each["variant"]): each for each in audit["tables"]}
+    return pairs.get((key, variant))
+
+
+def _settled(audit: dict[str, Any]) -> str:
+    found = _table(audit, "settling_depth", "mean")
+    return md(number(_estimate(found["rows"][0]["estimate"]))) if found else "no head"
+
+
+def _cost(search: dict[str, Any], layers: int) -> str:
+    which = block(search["first"], search["last"], layers)
+    return md(f"{which}: {percent(_estimate(search['chosen']['estimate']))}, {search['call']}")
+
+
+def _models(found: dict[str, Any]) -> str:
+    def row(name: str, audit: dict[str, Any]) -> Iterator[str]:
+        layers, searches = audit["model"]["layers"], audit["searches"]
+        yield md(name)
+        yield f"{audit['model']['parameters']:,}"
+        yield md(number(_estimate(audit["loss"])))
+        yield _cost(searches[0], layers)
+        yield md(percent(_estimate(searches[0]["random"])))
+        yield _cost(searches[-1], layers) if len(searches) > 1 else "not asked"
+        yield md(percent(_estimate(searches[-1]["random"]))) if len(searches) > 1 else ""
+        yield _settled(audit)
+
+    return pipe_table(
+        "model | weights: | loss in nats: | cheapest layer | mean layer: | cheapest block "
+        "| random sets as large: | settling depth:",
+        (row(name, audit) for name, audit in found["models"].items()),
+    )
+
+
+def _answers(found: dict[str, Any]) -> str:
+    lines = [f"* **{md(name)}.** {md(audit['says'])}" for name, audit in found["models"].items()]
+    return "\n".join(lines)
+
+
+def _nulls(audits: dict[str, dict[str, Any]]) -> str:
+    """Which measures do not tell each model from its null models."""
+
+    def untold(audit: dict[str, Any], null: str) -> str:
+        if null in audit["refused"]:
+            return "cannot be drawn"
+        asked = [each for each in audit["tables"] if null in each["told"]]
+        known = [each for each in asked if each["told"][null]["told"] is not None]
+        missed = [f"`{x['key']} {x['variant']}`" for x in known if not x["told"][null]["told"]]
+        return f"{len(known) - len(missed)} of {len(known)}" + (
+            f"; not by {', '.join(missed)}" if missed else ""
+        )
+
+    nulls = ("initialised", "permuted", "shuffled")
+    return pipe_table(
+        "model | from fresh weights | from its layers in random order | from shuffled tokens",
+        ((md(name), *(untold(audit, null) for null in nulls)) for name, audit in audits.items()),
+    )
+
+
+def _of_wheels(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {f"{each['name']}, {each['sample']}": each["audit"] for each in found["wheels"]}
+
+
+def _wheels(found: dict[str, Any]) -> str:
+    def row(wheel: dict[str, Any]) -> Iterator[str]:
+        audit = wheel["audit"]
+        yield md(f"{wheel['name']} {wheel['version']}")
+        yield md(wheel["licence"])
+        yield f"{md(wheel['sample'])}: {audit['text']['documents']} of {audit['text']['tokens']}"
+        yield md(number(_estimate(audit["loss"]))) if audit["loss"] else "no head"
+        layers = audit["model"]["layers"]
+        yield _cost(audit["searches"][0], layers) if audit["searches"] else "no head"
+        yield _settled(audit)
+
+    return pipe_table(
+        "wheel | licence it names | documents and their tokens | loss in nats: | cheapest layer "
+        "| settling depth:",
+        (row(wheel) for wheel in found["wheels"]),
+    )
+
+
+def _by_layer(found: dict[str, Any]) -> str:
+    """Of the wheels, by layer: block influence, and the loss of the read-out."""
+
+    def lines() -> Iterator[tuple[str, ...]]:
+        for name, audit in _of_wheels(found).items():
+            for key, variant in (("block_influence", "mean"), ("exit_loss", "loss")):
+                if of := _table(audit, key, variant):
+                    values = (f"{row['estimate']['value']:.3g}" for row in of["rows"])
+                    yield md(name), f"`{key}`", " ".join(values)
+
+    return pipe_table("wheel | measure | after layer 1, 2, ...", lines())
+
+
+def _statements(found: dict[str, Any]) -> str:
+    def numbers(of: dict[str, Any]) -> str:
+        if isinstance(next(iter(of.values()), 0), dict):
+            return "; ".join(f"{key}: {numbers(value)}" for key, value in of.items())
+        said = (f"{value:.3g}" if isinstance(value, float) else value for value in of.values())
+        return ", ".join(f"{key} {value}" for key, value in zip(of, said, strict=True))
+
+    blocks = []
+    for one in found["statements"]:
+        by_model = (f"* {md(name)}: {md(numbers(of))}" for name, of in one["numbers"].items())
+        heading = f"**{md(one['says'])}** {one['verdict']} of these models."
+        about = f"Source: {md(one['source'])}. Reading: {md(one['reading'])}"
+        blocks.append("\n".join([heading, about, "", *by_model]))
+    return "\n\n".join(blocks)
+
+
+_PARTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "calls": (_KNOWN, _calls),
+    "failures": (_KNOWN, _failures),
+    "open": (_KNOWN, _open),
+    "models": (_RESULTS, _models),
+    "answers": (_RESULTS, _answers),
+    "nulls": (_RESULTS, lambda found: _nulls(found["models"])),
+    "wheels": (_RESULTS, _wheels),
+    "by-layer": (_RESULTS, _by_layer),
+    "wheel-nulls": (_RESULTS, lambda found: _nulls(_of_wheels(found))),
+    "statements": (_RESULTS, _statements),
+}
