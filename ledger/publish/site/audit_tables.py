@@ -67,12 +67,17 @@ def _calls(found: dict[str, Any]) -> str:
 
 def _failures(found: dict[str, Any]) -> str:
     own = [net for net in found["nets"] if not net["decoy"]]
-    lines = []
-    for key, _ in _rules():
-        wrong = [net["net"] for net in own if "s" in net["said"][key]]
-        every = [net["net"] for net in own if set(net["said"][key]) == {"s"}]
-        lines.append((f"`{key}`", str(len(wrong)), str(len(every)), md(", ".join(every) or "none")))
-    return pipe_table("measure | nets with one: | nets with all: | these", lines)
+
+    def names(key: str) -> Iterator[str]:
+        for net in own:
+            if "s" in net["said"][key]:
+                bold = "**" if set(net["said"][key]) == {"s"} else ""
+                yield f"{bold}{net['net']}{bold}"
+
+    lines = [(f"`{key}`", listed) for key, _ in _rules() if (listed := list(names(key)))]
+    return pipe_table(
+        "measure | nets: | which", ((key, str(len(of)), ", ".join(of)) for key, of in lines)
+    )
 
 
 def _open(found: dict[str, Any]) -> str:
