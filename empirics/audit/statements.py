@@ -151,11 +151,14 @@ def counted_is_lost_first(answers: Mapping[str, Answers]) -> Statement:
     lost of what a model answers beyond chance, in the mean over the rungs of `COUNTED` that it has,
     less that over those of `LOOKED_UP`. Question i of every rung is one document."""
     differences = {name: _differences(of) for name, of in answers.items()}
+    had = {name: np.array(of.ladders)[of.had()] for name, of in answers.items()}
     strict = 1 - (1 - LEVEL) / max(1, sum(map(len, differences.values())))
-    numbers = {}
+    numbers: dict[str, dict[str, Any]] = {}
     for name, of in differences.items():
         estimates = [mean(documents, strict) for documents in of]
         numbers[name] = {
+            "counted rungs": int(np.isin(had[name], COUNTED).sum()),
+            "looked up rungs": int(np.isin(had[name], LOOKED_UP).sum()),
             "removals": len(of),
             "counted falls further": sum(one.low > 0 for one in estimates),
             "looked up falls further": sum(one.high < 0 for one in estimates),

@@ -137,9 +137,39 @@ def _models(found: dict[str, Any]) -> str:
     )
 
 
-def _answers(found: dict[str, Any]) -> str:
-    lines = [f"* **{md(name)}.** {md(audit['says'])}" for name, audit in found["models"].items()]
-    return "\n".join(lines)
+def _answers(audits: dict[str, dict[str, Any]]) -> str:
+    return "\n".join(f"* **{md(name)}.** {md(audit['says'])}" for name, audit in audits.items())
+
+
+def _ladder(found: dict[str, Any]) -> str:
+    """Of each rung that some model has, the share right of every model, whole and without the
+    layers in its heading; below it, how many were lost, and of how many theory says so."""
+    models = found["models"]
+    heading = "rung | least depth: " + "".join(
+        f"| {md(name)}, without {audit['without']} " for name, audit in models.items()
+    )
+
+    def cell(rung: dict[str, Any]) -> str:
+        state = f"**{rung['state']}**" if rung["state"] == "lost" else rung["state"]
+        return f"{rung['before']['value']:.2f} to {rung['after']['value']:.2f}, {state}"
+
+    lines = []
+    for rungs in zip(*(audit["ladder"] for audit in models.values()), strict=True):
+        rung = rungs[0]["rung"]
+        needed = "not known" if rung["needed"] is None else f"{rung['needed']:g}"
+        if any(one["state"] != "never had" for one in rungs):
+            lines.append((f"{rung['ladder']} {rung['level']}", needed, *map(cell, rungs)))
+    said = []
+    for name, audit in models.items():
+        had = [one for one in audit["ladder"] if one["state"] != "never had"]
+        lost = [one for one in had if one["state"] == "lost"]
+        beyond = [one for one in had if one["beyond"]]
+        both = sum(one in lost for one in beyond)
+        said.append(
+            f"* {md(name)} has {len(had)} of {len(audit['ladder'])} rungs. It loses {len(lost)}. "
+            f"For {len(beyond)} theory asks for more layers than are left; it loses {both} of them."
+        )
+    return "\n\n".join([pipe_table(heading.strip(), lines), "\n".join(said)])
 
 
 def _nulls(audits: dict[str, dict[str, Any]]) -> str:
@@ -150,10 +180,12 @@ def _nulls(audits: dict[str, dict[str, Any]]) -> str:
             return "cannot be drawn"
         asked = [each for each in audit["tables"] if null in each["told"]]
         known = [each for each in asked if each["told"][null]["told"] is not None]
-        missed = [f"`{x['key']} {x['variant']}`" for x in known if not x["told"][null]["told"]]
-        return f"{len(known) - len(missed)} of {len(known)}" + (
-            f"; not by {', '.join(missed)}" if missed else ""
-        )
+        by: dict[bool, list[str]] = {True: [], False: []}
+        for each in known:
+            by[each["told"][null]["told"]].append(f"`{each['key']} {each['variant']}`")
+        few = len(by[True]) >= len(by[False])
+        said = f"{'not by' if few else 'by'} {', '.join(by[not few])}"
+        return f"{len(by[True])} of {len(known)}" + (f"; {said}" if by[not few] else "")
 
     nulls = ("initialised", "permuted", "shuffled")
     return pipe_table(
@@ -173,13 +205,16 @@ def _wheels(found: dict[str, Any]) -> str:
         yield md(wheel["licence"])
         yield f"{md(wheel['sample'])}: {audit['text']['documents']} of {audit['text']['tokens']}"
         yield md(number(_estimate(audit["loss"]))) if audit["loss"] else "no head"
-        layers = audit["model"]["layers"]
-        yield _cost(audit["searches"][0], layers) if audit["searches"] else "no head"
+        costs = (
+            f"{search['size']}: {percent(_estimate(search['chosen']['estimate']))}"
+            for search in audit["searches"]
+        )
+        yield md("; ".join(costs)) or "no head"
         yield _settled(audit)
 
     return pipe_table(
-        "wheel | licence it names | documents and their tokens | loss in nats: | cheapest layer "
-        "| settling depth:",
+        "wheel | licence it names | documents and their tokens | loss in nats: "
+        "| cheapest block of 1, 2, ... layers | settling depth:",
         (row(wheel) for wheel in found["wheels"]),
     )
 
@@ -207,9 +242,9 @@ def _statements(found: dict[str, Any]) -> str:
     blocks = []
     for one in found["statements"]:
         by_model = (f"* {md(name)}: {md(numbers(of))}" for name, of in one["numbers"].items())
-        heading = f"**{md(one['says'])}** {one['verdict']} of these models."
-        about = f"Source: {md(one['source'])}. Reading: {md(one['reading'])}"
-        blocks.append("\n".join([heading, about, "", *by_model]))
+        heading = f"**{md(one['says'])}** {one['verdict']}, of these models."
+        about = [f"* Source: {md(one['source'])}.", f"* Reading: {md(one['reading'])}"]
+        blocks.append("\n".join([heading, "", *about, *by_model]))
     return "\n\n".join(blocks)
 
 
@@ -218,10 +253,12 @@ _PARTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "failures": (_KNOWN, _failures),
     "open": (_KNOWN, _open),
     "models": (_RESULTS, _models),
-    "answers": (_RESULTS, _answers),
+    "answers": (_RESULTS, lambda found: _answers(found["models"])),
+    "ladder": (_RESULTS, _ladder),
     "nulls": (_RESULTS, lambda found: _nulls(found["models"])),
     "wheels": (_RESULTS, _wheels),
     "by-layer": (_RESULTS, _by_layer),
+    "wheel-answers": (_RESULTS, lambda found: _answers(_of_wheels(found))),
     "wheel-nulls": (_RESULTS, lambda found: _nulls(_of_wheels(found))),
     "statements": (_RESULTS, _statements),
 }
