@@ -283,6 +283,8 @@ SAME_NAME = {
     "Decision": "what judge says of a claim; what decide says of a net, which theory never sees",
     "Estimate": "a mean of seeds with what its verdict rests on; a mean of documents",
     "Leaning": "where a recommendation leans, and where an interval does",
+    "Step": "of an argument, in theory; one layer on a route through a model, in empirics",
+    "Store": "of the records of claims, in ledger; of an audit's measurements, in empirics",
     "Words": "a clause of a formula of the atlas that is prose; and tokens of a task that trains",
 }
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..architectures.residuals import zipf_ids
-
 from . import AuditError
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ LEAST = 8  # documents, fewer of which carry no interval
 IGNORED = -100  # a label that is not scored
 _MASKED = 0.15  # of the tokens, as BERT was trained (arXiv:1810.04805, section 3.1)
 # Tokens, and logits, that are in memory at once.
-_TOKENS_AT_ONCE, _LOGITS_AT_ONCE = 4096, 2**25
+_TOKENS_AT_ONCE, _LOGITS_AT_ONCE = 4096, 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +137,9 @@ def from_text(
     if cut["not chosen"]:
         chosen = np.random.default_rng(seed).choice(len(found), documents, replace=False)
         found = [found[i] for i in sorted(chosen)]
-    ids = np.array([[*before, *part, *after] for part in found], dtype=np.int64)
+    table = np.array([[*before, *part, *after] for part in found], dtype=np.int64)
     mask = getattr(tokenizer, "mask_token_id", None)
-    return Documents(ids, "text", source, cut, mask, (len(before), len(after)))
+    return Documents(table, "text", source, cut, mask, (len(before), len(after)))
 
 
 def random_documents(

@@ -490,7 +490,7 @@ def _keep(written: dict[str, Tensor], key: str, module: nn.Module, args: Any, ou
 @contextlib.contextmanager
 def _forward_of(layers: Iterable[nn.Module], forward: Callable[..., Any]) -> Iterator[None]:
     """Every layer runs `forward(layer, ...)` in place of its own."""
-    distinct = {id(layer): layer for layer in layers}
+    distinct: dict[int, Any] = {id(layer): layer for layer in layers}
     before = {key: vars(layer).get("forward") for key, layer in distinct.items()}
     try:
         for layer in distinct.values():

@@ -21,7 +21,6 @@ import torch
 from torch import Tensor
 
 from ..architectures.residuals import matrix_norms
-
 from . import AuditError
 from .documents import (
     IGNORED,

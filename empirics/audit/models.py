@@ -14,7 +14,6 @@ from ..architectures.loading import (
     quiet,
     random_net,
 )
-
 from . import AuditError
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ def versions() -> dict[str, str]:
 
 def model_hash(model: LayeredModel) -> str:
     """SHA-256 of a model: its weights, see `digest`, its class, configuration, and layers."""
-    config = getattr(model.net, "config", None)
+    config: Any = getattr(model.net, "config", None)
     told = config.to_dict() if hasattr(config, "to_dict") else {}
     # Where it was loaded from, and by which version it was saved, change no number.
     for key in ("_name_or_path", "transformers_version", "use_cache", "architectures"):
@@ -110,7 +110,7 @@ class Store:
                 self._write(key, one, values)
                 self.made.append(key)
                 known[key] = values
-        return [values for key in keys if (values := known[key]) is not None]
+        return [found for key in keys if (found := known[key]) is not None]
 
     def inputs(
         self, weights: str, documents: str, key: str, variant: str, options: dict[str, Any]
@@ -118,7 +118,7 @@ class Store:
         """All that decides a measurement."""
         if key not in MEASURES:
             raise AuditError(f"measure {key!r} is not known; accepted are {', '.join(MEASURES)}")
-        chosen = {"sizes": [1], "times": 2, "draws": 4, "seed": 0} | options
+        chosen: dict[str, Any] = {"sizes": [1], "times": 2, "draws": 4, "seed": 0} | options
         chosen["sizes"] = list(chosen["sizes"])
         return {
             "measure": key,

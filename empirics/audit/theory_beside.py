@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.rank_collapse.softmax_perturbation import LARGEST_RANGE
@@ -191,10 +191,11 @@ def _answers(m: ModelFacts) -> Iterator[Answer]:
     key, growth = _growth(m)
     broken = {"trained": m.trained, "scheme": growth is None or not m.skips}
     yield key, growth, None, broken
-    lengths = stats.binom(m.depth, m.heads / (m.heads + 1))
-    most = (float(lengths.ppf(0.025)), float(lengths.ppf(0.975)))
+    share = m.heads / (m.heads + 1)
+    below = special.bdtr(np.arange(m.depth + 1), m.depth, share)
+    most = (float(np.argmax(below >= 0.025)), float(np.argmax(below >= 0.975)))
     broken = {"counts": True, "class": m.mlp or not m.skips}
-    yield "paths", float(lengths.mean()), most, broken
+    yield "paths", m.depth * share, most, broken
     softmax = m.attention != "linear" or m.mlp
     broken = {"class": softmax or skips}
     yield "degree", moments_degree(m.depth), None, broken
