@@ -49,7 +49,7 @@ def _rules() -> Iterator[tuple[str, dict[str, str]]]:
 def _calls(found: dict[str, Any]) -> str:
     def row(key: str, must: str) -> Iterator[str]:
         yield f"`{key}`"
-        yield "**must**" if must == "yes" else ""
+        yield must if must == "yes" else ""
         needed = "".join(net["said"][key] for net in found["nets"] if not net["decoy"])
         yield from (str(needed.count(letter)) for letter in "nus")
         for decoy in ("zero", "loud"):
@@ -59,8 +59,7 @@ def _calls(found: dict[str, Any]) -> str:
         yield f"{sum(key in net['lowest'] for net in own)} of {len(said) - said.count('-')}"
 
     return pipe_table(
-        "measure | promised | needed: | undecided: | superfluous: | zero layer superfluous: "
-        "| loud layer superfluous: | loud layer least:",
+        "measure | must | needed: | undecided: | superfluous: | zero: | loud: | loud least:",
         (row(key, rule["must"]) for key, rule in _rules()),
     )
 
@@ -167,7 +166,8 @@ def _ladder(found: dict[str, Any]) -> str:
         both = sum(one in lost for one in beyond)
         said.append(
             f"* {md(name)} has {len(had)} of {len(audit['ladder'])} rungs. It loses {len(lost)}. "
-            f"For {len(beyond)} theory asks for more layers than are left; it loses {both} of them."
+            + f"For {len(beyond) or 'none'} of them theory asks for more layers than are left"
+            + (f"; of these it loses {both}." if beyond else ".")
         )
     return "\n\n".join([pipe_table(heading.strip(), lines), "\n".join(said)])
 
