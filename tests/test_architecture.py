@@ -283,8 +283,13 @@ SAME_NAME = {
     "Decision": "what judge says of a claim; what decide says of a net, which theory never sees",
     "Estimate": "a mean of seeds with what its verdict rests on; a mean of documents",
     "Leaning": "where a recommendation leans, and where an interval does",
+    "Question": "what `depth` is asked, in advisor; a line of the ladder that a model completes",
+    "Rung": "a size with its shape, in advisor; a difficulty of the ladder of abilities",
+    "Search": "of counterexamples to a claim; of the block of layers that is cheapest to remove",
+    "Statement": "of a claim, in theory; a published sentence that audits put to the test",
     "Step": "of an argument, in theory; one layer on a route through a model, in empirics",
     "Store": "of the records of claims, in ledger; of an audit's measurements, in empirics",
+    "Table": "of numbers under a picture, in ledger; a measure of all layers, in empirics",
     "Words": "a clause of a formula of the atlas that is prose; and tokens of a task that trains",
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -64,6 +64,8 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
 USUAL = ("states", "parts", "removal", "exits")
 # Documents that null models run on, and sets of random layers that a block is compared with.
 NULL_DOCUMENTS, RANDOM_SETS = 16, 8
+# Of null models, so that a model with fresh weights of a seed is no null model of its own.
+_NULL_SEED = 1_000_003
 # A layer whose removal costs at most this share of the loss is superfluous.
 TOLERANCE = 0.01
 # Measures of the loss, whose rows have a share of it and a call.
@@ -149,7 +151,8 @@ class Search:
     Attributes:
         size: layers of a block.
         first, last: the block that was chosen, from 0.
-        chosen: relative loss, and how the search was corrected for.
+        chosen: relative loss, and how the search was corrected for, at a level divided by the
+            number of sizes.
         random: relative loss without as many layers drawn at random, the mean over the sets; of
             one layer, the mean over all.
         call: of the chosen block against the tolerance.
@@ -283,9 +286,9 @@ def audit(
             continue
         try:
             if key == "duplicated":
-                planted = _planted(model, few, asked, seed, tick)
+                planted = _planted(model, few, asked, level, seed, tick)
                 continue
-            found = measured(*make(model, few, seed), asked)
+            found = measured(*make(model, few, _NULL_SEED + seed), asked)
         except AuditError as error:
             refused[key] = str(error)
             continue
@@ -293,12 +296,14 @@ def audit(
     tables = [_table(v, drawn, len(few), tolerance, level, seed) for v in values]
     removal = next((v for v in values if (v.key, v.variant) == ("removal", "loss")), None)
     divergence = next((v for v in values if (v.key, v.variant) == ("removal", "divergence")), None)
-    searches = (
-        [] if removal is None else [_search(model, documents, removal, 1, tolerance, level, seed)]
-    )
-    for size in sorted(set(blocks) - {1}):
-        of_size = measured(model, documents, [("removal", "loss")], sizes=(size,))[0]
-        searches.append(_search(model, documents, of_size, size, tolerance, level, seed))
+    searches = []
+    sizes = sorted({1, *blocks}) if removal is not None else sorted(set(blocks))
+    strict = 1 - (1 - level) / max(1, len(sizes))
+    for size in sizes:
+        of_size = removal
+        if size > 1 or of_size is None:
+            of_size = measured(model, documents, [("removal", "loss")], sizes=(size,))[0]
+        searches.append(_search(model, documents, of_size, size, tolerance, strict, seed))
     whole_loss = None
     if model.head:
         base = removal.baseline if removal is not None else loss(model, documents)
@@ -406,10 +411,14 @@ def _table(
         if pair in _OF_LOSS and values.baseline is not None:
             share = relative(values.baseline + own, values.baseline, level)
             decided = call(relative(values.baseline + own, values.baseline, strict), tolerance)
+        estimate = mean(own, level)
+        if pair == ("settling_depth", "share"):
+            low, high = max(0.0, estimate.low), min(1.0, estimate.high)
+            estimate = replace(estimate, low=low, high=high)
         rows.append(
             Row(
                 *_block(index),
-                mean(own, level),
+                estimate,
                 share,
                 decided,
                 {key: mean(found.per_document[number], level) for key, found in nulls.items()},
@@ -422,6 +431,7 @@ def _planted(
     model: LayeredModel,
     documents: Documents,
     asked: list[tuple[str, str]],
+    level: float,
     seed: int,
     tick: Callable[[str, int, int], object],
 ) -> list[Planted]:
@@ -434,7 +444,7 @@ def _planted(
         for index, own in zip(values.index, values.per_document, strict=True):
             if _block(index) == (behind + 1, behind + 1):
                 found.append(
-                    Planted(values.key, values.variant, behind, mean(own), values.identity)
+                    Planted(values.key, values.variant, behind, mean(own, level), values.identity)
                 )
     return found
 
@@ -451,7 +461,7 @@ def _search(
     base = removal.baseline
     assert base is not None
     costs = removal.per_document + base
-    rule = "split" if len(base) >= 2 * LEAST else "bonferroni"
+    rule: Literal["split", "bonferroni"] = "split" if len(base) >= 2 * LEAST else "bonferroni"
     chosen = best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
     if size == 1:
         random = costs

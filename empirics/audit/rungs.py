@@ -87,7 +87,7 @@ def ladder() -> tuple[Rung, ...]:
     text = files(__package__).joinpath("rungs.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
         for level in map(int, row["levels"].split()):
-            numbers = {row["letter"]: level} if row["letter"] else {}
+            numbers: dict[str, int | str] = {row["letter"]: level} if row["letter"] else {}
             fixed = (part.split("=") for part in row["fixed"].split())
             numbers |= {letter: int(value) for letter, value in fixed}
             ends = at(row["task"], row["class"], **numbers)

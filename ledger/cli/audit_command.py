@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..functions.audit import AuditReport, audit as audited, audit_schema
+from ..publish.appendix.formats import check_programs
 from ..publish.audit import sentences
+from ..publish.audit.page import written
 from .plain import (
     columns,
     dump,
@@ -24,14 +26,18 @@ from .plain import (
 )
 from .tables import print_table, text_table
 
-# Measures whose rows a terminal shows, by layer: heading, key, variant.
+if TYPE_CHECKING:
+    from depthlaw.empirics.audit.audit import Audit
+    from depthlaw.empirics.audit.statistics import Estimate
+
+# Measures whose rows a terminal shows beside removal: heading, key, variant.
 _SHOWN = (
-    ("removal", "removal", "loss"),
     ("influence", "block_influence", "mean"),
     ("angle", "angular_distance", "last_token"),
+    ("settled", "settling_depth", "share"),
+    ("exit loss", "exit_loss", "loss"),
     ("residual", "residual", "composite"),
     ("size", "growth", "rms"),
-    ("exit", "exit_loss", "loss"),
 )
 
 
@@ -66,6 +72,8 @@ def audit(
             if file.suffix != end:
                 raise UsageError(f"{quoted(file.name)}: accepted is a name that ends in {end}")
             refuse_place(file, force)
+            if end != ".md":
+                check_programs("the page")
     named = [file for file in pages.values() if file]
     form = picture_format(plot, force and not (named and plot is None))
     given = asked | {"text": text, "tolerance": tolerance, "ladder": ladder, "measures": measures}
@@ -73,8 +81,7 @@ def audit(
     if plot is not None:
         write_named(plot, report.plot().drawn(form))
     for file in named:
-        report.save(file)
-        note(f"{file} written")
+        write_named(file, written(report.audit, file.suffix))
     if json_output:
         dump(report.to_json())
     else:
@@ -110,40 +117,57 @@ def _measured(
 def _print(report: AuditReport) -> None:
     for name, sentence in sentences.lines(report.audit):
         paragraph(sentence, f"{name:<11} ", " " * 12 if columns() >= 60 else "  ")
-    _print_layers(report)
+    _print_removal(report.audit)
+    _print_states(report.audit)
     if report.audit.ladder:
         _print_ladder(report)
     for key, why in report.audit.refused.items():
         note(f"no null model {key}: {why}")
 
 
-def _print_layers(report: AuditReport) -> None:
-    audit = report.audit
-    tables = [
-        (name, table)
-        for name, key, variant in _SHOWN
-        if (table := audit.table(key, variant)) and len(table.rows) == audit.model.layers
-    ]
-    if not tables:
+def _print_removal(audit: Audit) -> None:
+    removal = audit.table("removal", "loss")
+    if removal is None or not removal.rows:
         return
-    shown = tables[: max(1, (columns() - 8) // 12)]
-    heading("\nBy layer")
-    calls = audit.table("removal", "loss")
-    rows = []
-    for layer in range(audit.model.layers):
-        cells = [
-            _short(table.rows[layer].share or table.rows[layer].estimate) for _, table in shown
+    heading("\nLoss without a layer")
+    rows = [
+        [
+            str(row.first + 1),
+            sentences.percent(row.share) if row.share else "",
+            row.call.value if row.call else "",
+            _short(row.estimate),
+            *map(_short, row.nulls.values()),
         ]
-        decided = calls.rows[layer].call if calls and calls.rows else None
-        rows.append([str(layer + 1), *cells, decided.value if decided else ""])
-    print_table(stdout(), text_table("layer", *(name for name, _ in shown), "", rows=rows))
+        for row in removal.rows
+    ]
+    nulls = (sentences.WORDS["short"][key] for key in removal.rows[0].nulls)
+    names = ("layer", "share of loss", "call", "nats", *nulls)
+    print_table(stdout(), text_table(*names, rows=rows))
     paragraph(
-        "removal: share of the loss; needed, superfluous or undecided against the tolerance, at a "
-        "level divided by the number of layers. --json has intervals, variants and null models."
+        f"call: against {100 * audit.tolerance:g} % of the loss, at a level divided by the number "
+        "of layers. nats: what removal adds to the loss of this model, then of null "
+        f"models{sentences.on(audit)}."
     )
 
 
-def _short(estimate: Any) -> str:
+def _print_states(audit: Audit) -> None:
+    found = [(name, audit.table(key, variant)) for name, key, variant in _SHOWN]
+    tables = [(name, t) for name, t in found if t and len(t.rows) == audit.model.layers]
+    shown = tables[: max(1, (columns() - 8) // 12)]
+    if not shown:
+        return
+    heading("\nHidden states and read-outs")
+    rows = [
+        [str(layer + 1), *(_short(table.rows[layer].estimate) for _, table in shown)]
+        for layer in range(audit.model.layers)
+    ]
+    print_table(stdout(), text_table("layer", *(name for name, _ in shown), rows=rows))
+    paragraph(
+        f"Means over documents{sentences.on(audit)}. --json has intervals, variants, null models."
+    )
+
+
+def _short(estimate: Estimate) -> str:
     return f"{estimate.value:.3g}"
 
 

@@ -439,7 +439,7 @@ class Claim:
 _TEXTS: tuple[str, ...] = ("title", "text", "note", "rests_on", "post_hoc", "undecidable")
 _TEXTS += ("headline", "cited", "trained")
 # The packages that all topics share.
-_SHARED = ("atlas", "claims", "certificates", "exact", "formal", "nets", "training")
+_SHARED = ("atlas", "audit", "claims", "certificates", "exact", "formal", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.
 _IMPORT = re.compile(r"^from (\.*[\w.]*) import (?:\(([^)]*)\)|(.*))|^import ([\w.]+)", re.M)
 _Steps = Callable[[Relational], Iterable[Step]]

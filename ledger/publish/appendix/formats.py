@@ -36,15 +36,15 @@ _LIBRARIES = {
 PDF_STANDARD: Final = "a-2b"
 
 
-def check_programs() -> None:
-    """Complain where what writes the formats is not installed.
+def check_programs(what: str = "the appendix") -> None:
+    """Complain where what writes the formats of `what` is not installed.
 
     Raises:
         UsageError: in one line.
     """
     missing = [name for library, name in _LIBRARIES.items() if find_spec(library) is None]
     if missing:
-        by = f"the appendix is written by {', '.join(missing)}, not installed here"
+        by = f"{what} is written by {', '.join(missing)}, not installed here"
         raise UsageError(f"{by}; {installing('appendix')}")
 
 

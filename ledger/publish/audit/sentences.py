@@ -1,35 +1,44 @@
-"""What an audit found, in sentences: each is made of values of `Audit`, and decides nothing."""
+"""What an audit found, in sentences of `words.toml`: each is made of values of `Audit`, and decides
+nothing."""
 
 from __future__ import annotations
 
+import math
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import plural
-from depthlaw.theory.claims.rounding import centre, interval
+from depthlaw.theory.claims.rounding import interval
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Search, Table
+    from depthlaw.empirics.audit.audit import Audit, Planted, Search, Table
+    from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate
 
-# Of null models, in sentences.
-NULLS = {
-    "initialised": "the same shapes with fresh weights",
-    "permuted": "the same layers in random order",
-    "shuffled": "the same text with its tokens shuffled",
-    "random_block": "a random block of equal length",
-    "duplicated": "the model with a layer doubled on purpose",
-}
+WORDS: dict[str, dict[str, str]] = tomllib.loads(
+    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
+)
+# How far rounding may move a measure of a layer that does nothing.
+ROUNDING = 1e-6
+
+
+def say(code: str, **known: object) -> str:
+    """A sentence by its code."""
+    return WORDS["say"][code].format(**known)
 
 
 def number(estimate: Estimate) -> str:
     """A number with its interval.
 
     >>> from depthlaw.empirics.audit.statistics import Estimate
-    >>> number(Estimate(1.25, 1.19, 1.31, 0.95, 64, "skewed"))
-    '1.250 [1.19, 1.31]'
+    >>> number(Estimate(1.25, 1.1934, 1.3099, 0.95, 64, "skewed"))
+    '1.25 [1.19, 1.31]'
     """
-    ends = (estimate.low, estimate.high)
-    return f"{centre(estimate.value, ends)} {interval(*ends)}"
+    low, high = estimate.low, estimate.high
+    return f"{_rounded(estimate.value, low, high)} {interval(low, high)}"
 
 
 def percent(estimate: Estimate) -> str:
@@ -39,78 +48,88 @@ def percent(estimate: Estimate) -> str:
     >>> percent(Estimate(0.013, 0.009, 0.018, 0.95, 64, "ratio"))
     '+1.3 % [0.9, 1.8]'
     """
-    low, high = 100 * estimate.low, 100 * estimate.high
-    places = 0
-    while places < 6 and high > low and 10**-places > (high - low) / 5:
-        places += 1
-    sign = "+" if estimate.value >= 0 else ""
-    return f"{sign}{100 * estimate.value:.{places}f} % {interval(low, high)}"
+    # 100 times a share, without the rounding of floats that an end would be widened by.
+    shares = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (float(f"{100 * share:.12g}") for share in shares)
+    return f"{'+' if value >= 0 else ''}{_rounded(value, low, high)} % {interval(low, high)}"
 
 
-def block(first: int, last: int, layers: int) -> str:
-    """A block of layers, counted from 1.
+def _rounded(value: float, low: float, high: float) -> str:
+    """As many places as the width of its interval carries; without width four digits."""
+    if not 0 < high - low < math.inf:
+        return f"{value:.4g}"
+    return f"{value:.{max(0, math.ceil(math.log10(5 / (high - low))))}f}"
 
-    >>> block(4, 7, 12), block(2, 2, 12)
-    ('layers 5 to 8 of 12', 'layer 3 of 12')
+
+def span(first: int, last: int) -> str:
+    """Layers from 1.
+
+    >>> span(4, 7), span(2, 2)
+    ('5 to 8', '3')
     """
-    if first == last:
-        return f"layer {first + 1} of {layers}"
-    return f"layers {first + 1} to {last + 1} of {layers}"
+    return f"{first + 1}" if first == last else f"{first + 1} to {last + 1}"
 
 
-def where(audit: Audit) -> str:
-    """What the numbers are of: a text, or random tokens under a named law."""
-    if audit.text.law == "text":
-        return "on this text"
-    return f"on random tokens ({audit.text.law} law), not on text"
+def capital(said: str) -> str:
+    """With a large first letter."""
+    return said[:1].upper() + said[1:]
+
+
+def on(audit: Audit) -> str:
+    """What numbers are of, behind them: nothing of a text, else the law of random tokens."""
+    return "" if audit.text.law == "text" else f" on random tokens ({audit.text.law})"
 
 
 def best_search(audit: Audit) -> Search | None:
     """The largest block that was found superfluous; else the search of single layers."""
-    from depthlaw.empirics.audit.statistics import Call
-
-    if not audit.searches:
-        return None
-    can_go = [search for search in audit.searches if search.call == Call.SUPERFLUOUS]
-    return can_go[-1] if can_go else audit.searches[0]
+    can_go = [search for search in audit.searches if search.call.value == "superfluous"]
+    return next(iter([*can_go[::-1], *audit.searches]), None)
 
 
 def answer(audit: Audit) -> str:
-    """The first sentence."""
-    from depthlaw.empirics.audit.statistics import Call
-
+    """The first sentence, and the tolerance that it rests on."""
     search = best_search(audit)
     if search is None:
-        if not audit.model.objective:
-            layers = plural(audit.model.layers, "layer")
-            return (
-                f"The model has {layers} and no head, so it has no loss; nothing here says which "
-                "layer can go."
-            )
-        return "The loss without a layer was not measured; ask for the measures removal."
+        return say("unmeasured" if audit.model.objective else "no_head")
     if untold(audit):
-        return (
-            f"Removal does not tell this model from one with fresh weights {where(audit)}, so "
-            "nothing is said of which layer is used."
-        )
-    which = block(search.first, search.last, audit.model.layers)
-    which = f"{which[0].upper()}{which[1:]}"
-    cost = percent(search.chosen.estimate)
-    allowed = f"{100 * audit.tolerance:g} %"
-    if search.call == Call.SUPERFLUOUS:
-        return (
-            f"{which} can go {where(audit)}: the loss changes by {cost}, and {allowed} is allowed."
-        )
-    if search.call == Call.NEEDED:
-        unit = "single layer" if search.size == 1 else f"block of {search.size} layers"
-        return (
-            f"No {unit} can go {where(audit)}: {which[0].lower()}{which[1:]} costs least, and "
-            f"changes the loss by {cost}; {allowed} is allowed."
-        )
-    return (
-        f"{which} costs least to remove {where(audit)}: {cost} of the loss. The sample does not "
-        f"decide whether that is within {allowed}; more documents would."
+        return say("untold", on=on(audit))
+    return say(
+        search.call.value,
+        unit="single layer" if search.size == 1 else f"block of {search.size} layers",
+        allowed=f"{100 * audit.tolerance:g}",
+        **_facts(audit, search),
     )
+
+
+def headline(audit: Audit) -> list[str]:
+    """The answer, what as many layers cost where nobody chose them, and the settling depth."""
+    search = best_search(audit)
+    return [answer(audit), _random(audit, search) if search else "", settling(audit)]
+
+
+def _random(audit: Audit, search: Search) -> str:
+    code = "random_one" if search.size == 1 else "random_many"
+    return say(code, **_facts(audit, search))
+
+
+def _facts(audit: Audit, search: Search) -> dict[str, object]:
+    ends = "" if search.size == 1 else "s"
+    which = f"layer{ends} {span(search.first, search.last)} of {audit.model.layers}"
+    return {
+        "which": which,
+        "Which": capital(which),
+        "size": search.size,
+        "cost": percent(search.chosen.estimate),
+        "random": percent(search.random),
+        "candidates": search.chosen.candidates,
+        "corrected": corrected(search),
+        "on": on(audit),
+    }
+
+
+def corrected(search: Search) -> str:
+    """How the choice among candidates was corrected for."""
+    return say(search.chosen.rule, **vars(search.chosen))
 
 
 def untold(audit: Audit) -> bool:
@@ -120,96 +139,137 @@ def untold(audit: Audit) -> bool:
     return telling is not None and telling.told is False
 
 
+def settling(audit: Audit) -> str:
+    """The settling depth; "" where it was not measured."""
+    table = audit.table("settling_depth", "mean")
+    if table is None or not table.rows:
+        return ""
+    depth = number(table.rows[0].estimate)
+    return say("settling", depth=depth, layers=plural(audit.model.layers, "layer"), on=on(audit))
+
+
 def lines(audit: Audit) -> list[tuple[str, str]]:
-    """The first screen: a heading and a sentence each."""
+    """The first screen: a heading and a sentence or two each, of what there is."""
     found = [("Answer", answer(audit)), ("Sample", sample(audit))]
     for search in audit.searches:
-        found.append((_size(search.size), _searched(audit, search)))
-    if (table := audit.table("settling_depth", "mean")) and table.rows:
-        depth = number(table.rows[0].estimate)
-        found.append(
-            (
-                "Settling",
-                f"The read-out of the stream agrees with the last one after {depth} of "
-                f"{audit.model.layers} layers, and stays.",
-            )
-        )
-    if audit.objectives is not None:
-        found.append(("Objectives", _objectives(audit.objectives)))
-    if audit.model.shared:
-        groups = "; ".join(
-            f"layers {', '.join(str(layer + 1) for layer in group)}" for group in audit.model.shared
-        )
-        found.append(("Copies", f"These have equal weights: {groups}."))
-    if nulls := _nulls(audit):
-        found.append(("Nulls", nulls))
-    found.append(("Limits", limits(audit)))
-    return found
+        size = "One layer" if search.size == 1 else f"Block of {search.size}"
+        said = say("searched", **_facts(audit, search))
+        found.append((size, f"{said} {_random(audit, search)}"))
+    found += [
+        ("Settling", settling(audit)),
+        ("Objectives", objectives(audit)),
+        ("Copies", copies(audit)),
+        ("Nulls", " ".join([*nulls(audit), planted(audit)]).strip()),
+        ("Theory", theory(audit)),
+        ("Ladder", " ".join(ladder(audit.ladder))),
+        ("Limits", " ".join(limits(audit))),
+    ]
+    return [(name, said) for name, said in found if said]
 
 
 def sample(audit: Audit) -> str:
-    """The model and what it was measured on."""
-    text, loss = audit.text, audit.loss
-    kind = "text" if text.law == "text" else f"random tokens, {text.law} law"
-    said = (
-        f"{audit.model.name}: {plural(audit.model.layers, 'layer')}, width {audit.model.width:,}; "
-        f"{text.documents} documents of {text.tokens} tokens ({kind})"
+    """The model, what it was measured on, and its loss."""
+    text, model = audit.text, audit.model
+    said = say(
+        "sample",
+        name=model.name,
+        layers=plural(model.layers, "layer"),
+        width=model.width,
+        documents=text.documents,
+        tokens=text.tokens,
+        kind="text" if text.law == "text" else f"random tokens, {text.law} law",
     )
-    if loss is None:
-        return said + "."
-    return f"{said}; {audit.model.objective} loss {number(loss)} nats."
+    if audit.loss is None:
+        return said
+    each = "label" if model.objective == "labels" else model.objective
+    return f"{said} {say('loss', loss=number(audit.loss), objective=each)}"
 
 
-def limits(audit: Audit) -> str:
+def limits(audit: Audit) -> list[str]:
     """What the numbers do not say."""
-    said = (
-        "A layer that can be removed after training was not shown to be one that training could "
-        "do without. Another text or task may order the layers otherwise."
+    return [say("training"), say("other_text"), *([say("no_text")] if on(audit) else [])]
+
+
+def objectives(audit: Audit) -> str:
+    """How far two orders of the layers agree; "" without both."""
+    if audit.objectives is None:
+        return ""
+    return say("objectives", tau=number(audit.objectives), on=on(audit))
+
+
+def copies(audit: Audit) -> str:
+    """Layers with equal weights; "" where there are none."""
+    groups = "; ".join(
+        f"layers {', '.join(str(layer + 1) for layer in group)}" for group in audit.model.shared
     )
-    if audit.text.law != "text":
-        said += " Random tokens are no text: give --text for an answer about use."
-    return said
+    return say("copies", groups=groups) if groups else ""
 
 
-def _size(size: int) -> str:
-    return "One layer" if size == 1 else f"Block of {size}"
-
-
-def _searched(audit: Audit, search: Search) -> str:
-    chosen = search.chosen
-    which = block(search.first, search.last, audit.model.layers)
-    how = (
-        f"chosen on {chosen.chosen_on} documents and judged on the other {chosen.judged_on}"
-        if chosen.rule == "split"
-        else f"judged at the level divided by {chosen.candidates}"
-    )
-    random = "the mean layer" if search.size == 1 else f"{search.size} random layers"
-    return (
-        f"{which[0].upper()}{which[1:]} is the cheapest of {chosen.candidates} ({how}): "
-        f"{percent(chosen.estimate)}. Removing {random} costs {percent(search.random)}."
-    )
-
-
-def _objectives(agreement: Estimate) -> str:
-    return (
-        "The orders of layers by loss and by divergence from the whole model agree with Kendall's "
-        f"tau {number(agreement)}."
-    )
-
-
-def not_told(table: Table) -> list[str]:
-    """Null models that a measure does not tell from the model."""
-    return [key for key, telling in table.told.items() if telling.told is False]
-
-
-def _nulls(audit: Audit) -> str:
-    """How many measures tell the model from each null model, and which do not."""
+def nulls(audit: Audit) -> list[str]:
+    """Of each null model, how many measures tell the model from it."""
     asked: dict[str, list[bool]] = {}
     for table in audit.tables:
         for key, telling in table.told.items():
             if telling.told is not None:
                 asked.setdefault(key, []).append(telling.told)
-    return " ".join(
-        f"{sum(told)} of {len(told)} measures tell the model from {NULLS[key]}."
+    return [
+        say("told", told=sum(told), all=len(told), null=WORDS["null"][key], on=on(audit))
         for key, told in asked.items()
-    )
+    ]
+
+
+def planted(audit: Audit) -> str:
+    """How many measures say of a layer that does nothing that it does; "" where none was put in."""
+    if not audit.planted:
+        return ""
+    behind, seen = audit.planted[0].behind + 1, sum(map(nothing, audit.planted))
+    measures = plural(len(audit.planted), "measure")
+    return say("planted", behind=behind, seen=seen, measures=measures, on=on(audit))
+
+
+def nothing(planted: Planted) -> bool:
+    """Whether a measure says of a layer that does nothing what it must, but for rounding."""
+    return abs(planted.estimate.value - planted.identity) <= ROUNDING
+
+
+def theory(audit: Audit) -> str:
+    """How many theorems speak of the model; "" where none was asked."""
+    speak = sum(not row.reasons for row in audit.theory)
+    theorems = plural(len(audit.theory), "theorem")
+    return say("theory", speak=speak, theorems=theorems) if audit.theory else ""
+
+
+def calls(table: Table) -> Counter[str]:
+    """How many layers are needed, superfluous or undecided."""
+    return Counter(row.call.value for row in table.rows if row.call)
+
+
+def climbed(rungs: Sequence[RungResult]) -> str:
+    """How many rungs are above chance, and what a change of depth did to them.
+
+    >>> climbed([])
+    '0 of 0 rungs above chance'
+    """
+    states = Counter(result.state for result in rungs if result.state)
+    # The state is at a level that is divided by the rungs.
+    above = sum(states.values()) - states["never had"]
+    if not states:
+        above = sum(result.before.low > result.chance for result in rungs)
+    parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
+    said = say("rungs", above=above, rungs=plural(len(rungs), "rung"))
+    return f"{said}; after the change {', '.join(parts)}" if parts else said
+
+
+def ladder(rungs: Sequence[RungResult]) -> list[str]:
+    """How far the model climbs; after a change of depth, whether the rungs that theory puts beyond
+    the layers that are left are those that were lost."""
+    if not rungs:
+        return []
+    said = [say("asked", rungs=plural(len(rungs), "rung"), climbed=climbed(rungs))]
+    had = [result for result in rungs if result.state not in (None, "never had")]
+    if had:
+        lost = [bool(result.beyond) for result in had if result.state == "lost"]
+        beyond, both = sum(bool(result.beyond) for result in had), sum(lost)
+        names = {"had": plural(len(had), "rung"), "beyond": beyond}
+        said.append(say("predicted", **names, both=both, others=len(lost) - both))
+    return said

@@ -1,0 +1,379 @@
+"""One page on an audit: Markdown for a model card, and HTML or PDF by the appendix's programs.
+
+The same text serves all three; pictures stand in HTML and PDF.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+
+from ...verdicts.citations import entries
+from ..appendix.formats import Document, check_programs
+from ..appendix.provenance import DATE
+from ..appendix.typesetting import md, pipe_table, prose
+from . import sentences
+from .pictures import ladder_panels, layer_panels
+from .sentences import WORDS, number, percent, say
+
+if TYPE_CHECKING:
+    from depthlaw.empirics.audit.audit import Audit, Row, Table
+    from depthlaw.empirics.audit.ladder import RungResult
+    from depthlaw.empirics.audit.statistics import Estimate
+    from depthlaw.empirics.audit.theory_beside import TheoryValue
+
+# Columns of the table of hidden states and read-outs: heading, measure, variant.
+_STATES = (
+    ("block influence", "block_influence", "mean"),
+    ("angular distance", "angular_distance", "last_token"),
+    ("settled", "settling_depth", "share"),
+    ("exit loss", "exit_loss", "loss"),
+    ("attention", "contribution", "attention"),
+    ("MLP", "contribution", "mlp"),
+)
+# Letters of a line of a column, at most.
+_WIDEST = 40
+
+Rows = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How one kind of Markdown is written.
+
+    Attributes:
+        on: what the numbers are of, for captions.
+        text: plain text as Markdown.
+        card: a card for any reader, without pictures; else pandoc's.
+    """
+
+    on: str
+    text: Callable[[str], str]
+    card: bool
+
+    def section(self, key: str, *parts: str) -> str:
+        """A section of what there is; "" of nothing."""
+        found = list(filter(None, parts))
+        title = f"{'##' if self.card else '#'} {WORDS['section'][key]}"
+        return "\n\n".join([title, *found]) if found else ""
+
+    def said(self, *sentences: str) -> str:
+        return self.text(" ".join(filter(None, sentences)))
+
+    def listed(self, lines: Iterable[str]) -> str:
+        return "\n".join(f"- {self.text(line)}" for line in lines if line)
+
+    def table(self, key: str, rows: Rows, heads: Sequence[str] = (), **known: object) -> str:
+        """A table under its caption; columns are as wide as what stands in them."""
+        if not rows:
+            return ""
+        titles = list(heads) or WORDS["heads"][key].split(" | ")
+        wide = [max(len(line[place]) for line in (titles, *rows)) for place in range(len(titles))]
+        sides = (("-", ":") if title.endswith(":") else (":", "-") for title in titles)
+        marks = (
+            f"{left}{'-' * max(8, min(_WIDEST, cells + 2))}{right}"
+            for (left, right), cells in zip(sides, wide, strict=True)
+        )
+        top, _, *below = pipe_table(
+            " | ".join(titles), [map(self.text, row) for row in rows]
+        ).split("\n")
+        drawn = "\n".join([top, f"|{'|'.join(marks)}|", *below])
+        told = self.text(WORDS["caption"][key].format(on=self.on, **known))
+        return f"*{told}*\n\n{drawn}" if self.card else f"{drawn}\n\n: {told}"
+
+    def figure(self, name: str, caption: str) -> str:
+        told = self.text(WORDS["caption"][caption].format(on=self.on))
+        return "" if self.card else f"![{told}](figures/{name}.svg)"
+
+
+def _card(text: str) -> str:
+    r"""Plain text as Markdown, in which code stays code and intervals are read as they stand.
+
+    >>> _card("`a_b` is [0.9, 1.8] <x>")
+    '`a_b` is [0.9, 1.8] \\<x\\>'
+    """
+    parts = (p if place % 2 else md(p) for place, p in enumerate(text.split("`")))
+    return re.sub(r"\\\[([-\d., e]+)\\\]", r"[\1]", "`".join(parts))
+
+
+def markdown(audit: Audit) -> str:
+    """The page as Markdown, for a model card."""
+    return (
+        f"# {_card(_title(audit))}\n\n{_page(audit, _Form(sentences.on(audit), _card, card=True))}"
+    )
+
+
+def written(audit: Audit, suffix: str) -> bytes:
+    """The page in the format of a file's end: .md, .html or .pdf.
+
+    Raises:
+        UsageError: for another end, and where the extra that writes HTML and PDF is missing.
+
+    Cost: of HTML and PDF seconds.
+    """
+    if suffix not in (".md", ".html", ".pdf"):
+        raise UsageError(
+            f"no page is written as {quoted(suffix or 'a file without an ending')}; accepted are "
+            ".md, .html and .pdf; try --html audit.html"
+        )
+    if suffix == ".md":
+        return markdown(audit).encode()
+    check_programs("the page")
+    from ..drawing.line_plot import line_plot
+
+    # A screen may be narrow, and a page of paper is short.
+    columns = 2 if suffix == ".html" else 3
+    drawn = {"layers": layer_panels(audit), "ladder": ladder_panels(audit)}
+    text, model = audit.text, audit.model
+    kind = "of text" if text.law == "text" else f"of random tokens ({text.law})"
+    document = Document(
+        _page(audit, _Form(sentences.on(audit), prose, card=False)),
+        _title(audit),
+        f"{plural(model.layers, 'layer')}, width {model.width:,}, "
+        f"{plural(text.documents, 'document')} {kind}",
+        f"depthlaw audit, version {audit.versions.get('depthlaw', 'unknown')}",
+        DATE,
+        "",
+        {f"{key}.svg": line_plot(of, "svg", columns=columns) for key, of in drawn.items() if of},
+    )
+    return document.html().encode() if suffix == ".html" else document.pdf()
+
+
+def _title(audit: Audit) -> str:
+    return f"Is the depth of {audit.model.name} used?"
+
+
+def _page(audit: Audit, form: _Form) -> str:
+    sections = (
+        form.section("answer", form.said(*sentences.headline(audit))),
+        form.section("sure", form.listed(_sure(audit))),
+        form.section("limits", form.listed(sentences.limits(audit))),
+        form.section("layers", *_removal(audit, form), *_states(audit, form)),
+        form.section("search", _search(audit, form)),
+        form.section("nulls", _nulls(audit, form), _planted(audit, form)),
+        form.section("theory", form.table("theory", list(map(_theorem, audit.theory)))),
+        form.section("ladder", *_ladder(audit, form)),
+        form.section("repeat", form.listed(_origin(audit)), f"```\n{_command(audit)}\n```"),
+        form.section("measures", form.said(say("words")), _measures(audit, form)),
+    )
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _sure(audit: Audit) -> list[str]:
+    searches = audit.searches
+    told = [telling for table in audit.tables for telling in table.told.values()]
+    return [
+        sentences.sample(audit),
+        say("intervals", level=f"{100 * audit.level:g}"),
+        say("corrected", corrected=sentences.corrected(searches[0])) if searches else "",
+        say("sizes", sizes=len(searches)) if len(searches) > 1 else "",
+        say("one_draw") if told and all(telling.about == "nets" for telling in told) else "",
+        *sentences.nulls(audit),
+        sentences.planted(audit),
+        sentences.objectives(audit),
+        sentences.copies(audit),
+        *(
+            say("refused", Null=sentences.capital(WORDS["null"][key]), why=why)
+            for key, why in audit.refused.items()
+        ),
+    ]
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _removal(audit: Audit, form: _Form) -> list[str]:
+    """Two objectives side by side, and null models beside the loss."""
+    removal, divergence = audit.table("removal", "loss"), audit.table("removal", "divergence")
+    if removal is None or not removal.rows:
+        return []
+    keys = list(removal.rows[0].nulls)
+    rows, beside = [], []
+    for place, row in enumerate(removal.rows):
+        layer, nats = _layer(audit, row), number(row.estimate)
+        share, call = percent(row.share) if row.share else "", row.call.value if row.call else ""
+        changed = number(divergence.rows[place].estimate) if divergence else ""
+        rows.append([layer, share, call, nats, changed])
+        beside.append([layer, nats, *(number(row.nulls[key]) for key in keys)])
+    allowed = f"{100 * audit.tolerance:g}"
+    return [
+        form.table("removal", rows, allowed=allowed, layers=len(rows)),
+        form.table("beside", beside if keys else [], _heads("layer:", keys)),
+    ]
+
+
+def _heads(first: str, nulls: Iterable[str]) -> list[str]:
+    return [first, "this model", *(WORDS["short"][key] for key in nulls)]
+
+
+def _states(audit: Audit, form: _Form) -> list[str]:
+    found = [(name, audit.table(key, variant)) for name, key, variant in _STATES]
+    shown = {name: table for name, table in found if table and table.rows}
+    if not shown:
+        return []
+    by_layer = zip(*(table.rows for table in shown.values()), strict=True)
+    rows = [[_layer(audit, of[0]), *(number(row.estimate) for row in of)] for of in by_layer]
+    figure = form.figure("layers", "layers") if layer_panels(audit) else ""
+    return [form.table("states", rows, ["layer:", *shown]), figure]
+
+
+def _layer(audit: Audit, row: Row) -> str:
+    """Its number, and its kind where layers differ."""
+    kinds = audit.model.kinds
+    return f"{row.first + 1}" + (f" {kinds[row.first]}" if len(set(kinds)) > 1 else "")
+
+
+def _search(audit: Audit, form: _Form) -> str:
+    rows = [
+        [
+            str(search.size),
+            sentences.span(search.first, search.last),
+            str(search.chosen.candidates),
+            sentences.corrected(search),
+            percent(search.chosen.estimate),
+            search.call.value,
+            percent(search.random),
+        ]
+        for search in audit.searches
+    ]
+    return form.table("search", rows)
+
+
+def _nulls(audit: Audit, form: _Form) -> str:
+    tables = [table for table in audit.tables if table.rows and table.told]
+    keys = list(dict.fromkeys(key for table in tables for key in table.told))
+    rows = [
+        [
+            _name(table.key, table.variant),
+            _range([row.estimate for row in table.rows]),
+            *(_against(table, key) for key in keys),
+        ]
+        for table in tables
+    ]
+    return form.table("nulls", rows, _heads("measure", keys))
+
+
+def _name(key: str, variant: str) -> str:
+    return f"`{key}`, {variant.replace('_', ' ')}"
+
+
+def _range(found: Sequence[Estimate]) -> str:
+    values = [one.value for one in found]
+    return " to ".join(dict.fromkeys(f"{value:.3g}" for value in (min(values), max(values))))
+
+
+def _against(table: Table, key: str) -> str:
+    found = [row.nulls[key] for row in table.rows if key in row.nulls]
+    if not found or key not in table.told:
+        return ""
+    return _range(found) + {True: "", False: ": alike", None: ": unknown"}[table.told[key].told]
+
+
+def _planted(audit: Audit, form: _Form) -> str:
+    rows = [
+        [
+            _name(one.key, one.variant),
+            f"{one.estimate.value:.3g}",
+            f"{one.identity:g}",
+            "yes" if sentences.nothing(one) else "no",
+        ]
+        for one in audit.planted
+    ]
+    behind = audit.planted[0].behind + 1 if rows else 0
+    return form.table("planted", rows, behind=behind)
+
+
+def _theorem(row: TheoryValue) -> list[str]:
+    ends = "" if row.low is None or row.high is None else f" ({row.low:.4g} to {row.high:.4g})"
+    value = "" if row.value is None else f"{row.value:.4g}{ends}"
+    why = "; ".join(WORDS["reason"][reason] for reason in row.reasons)
+    speaks = f"vacuous: {why}" if why else "yes"
+    source = re.sub(
+        r"\b([a-z]+)(\d{4})[a-z]?\b",
+        lambda key: f"{sentences.capital(key[1])} {key[2]}" if key[0] in entries() else key[0],
+        row.source,
+    )
+    return [WORDS["theorem"][row.key], value, row.unit, speaks, source]
+
+
+def _ladder(audit: Audit, form: _Form) -> list[str]:
+    if not audit.ladder:
+        return []
+    key = "changed" if any(result.after for result in audit.ladder) else "ladder"
+    return [
+        form.said(*sentences.ladder(audit.ladder)),
+        form.table(key, list(map(_rung, audit.ladder))),
+        form.figure("ladder", "climbed"),
+    ]
+
+
+def _rung(result: RungResult) -> list[str]:
+    rung, least = result.rung, "" if result.rung.least is None else f"{result.rung.least:g}"
+    after = [number(result.after), result.state or ""] if result.after else []
+    least += ", beyond" if result.beyond else ""
+    name = f"{rung.ladder} {rung.level}"
+    return [name, f"{result.chance:.2f}", number(result.before), *after, least]
+
+
+# --- how to repeat it, and what the words mean ----------------------------------------------------
+
+
+def _origin(audit: Audit) -> list[str]:
+    text, model, name = audit.text, audit.model, PurePath(audit.text.source).name
+    cut = "; ".join(f"{name}: {value}" for name, value in text.cut.items())
+    versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
+    return [
+        say("model", kind=model.kind, parameters=model.parameters),
+        say("documents", source=name, documents=text.documents, tokens=text.tokens),
+        say("hashes"),
+        f"`{model.sha256}`",
+        f"`{text.sha256}`",
+        say("cut", cut=cut) if cut else "",
+        say("versions", versions=versions, seed=audit.seed),
+    ]
+
+
+def _command(audit: Audit) -> str:
+    """The command of these numbers, with FOLDER and FILE for what only the asker knows."""
+    text, fresh = audit.text, audit.model.name.removesuffix(" with fresh weights")
+    sizes = ",".join(str(search.size) for search in audit.searches if search.size > 1)
+    words = (
+        "depthlaw audit",
+        "FOLDER" if fresh == audit.model.name else quote(fresh),
+        "--text FILE" if text.law == "text" else f"--law {text.law}",
+        f"--documents {text.documents} --tokens {text.tokens} --seed {audit.seed}",
+        f"--tolerance {100 * audit.tolerance:g}% --level {audit.level:g}",
+        _groups(audit),
+        f"--blocks {sizes}" if sizes else "",
+        f"--ladder --questions {audit.ladder[0].before.n}" if audit.ladder else "",
+    )
+    return " ".join(filter(None, words))
+
+
+def _groups(audit: Audit) -> str:
+    """The option of groups of measures, where they are not the usual ones."""
+    from depthlaw.empirics.audit.audit import GROUPS, USUAL
+
+    there = {(table.key, table.variant) for table in audit.tables}
+    found = {name for name, pairs in GROUPS.items() if there.issuperset(pairs)}
+    usual = set(USUAL) if audit.model.objective else found & set(USUAL)
+    return "" if found == usual else f"--measures {','.join(n for n in GROUPS if n in found)}"
+
+
+def _measures(audit: Audit, form: _Form) -> str:
+    from depthlaw.empirics.audit.measures import MEASURES
+
+    rows = []
+    for key in dict.fromkeys(table.key for table in audit.tables):
+        of = MEASURES[key]
+        asked = [table.variant for table in audit.tables if table.key == key]
+        ways = "; ".join(f"{name.replace('_', ' ')}: {of.variants[name].words}" for name in asked)
+        beside = f" (here: {of.beside})" if of.beside else ""
+        rows.append([f"`{key}`", of.definition, ways, f"{of.source}{beside}"])
+    return form.table("measures", rows)

@@ -1,0 +1,152 @@
+"""An audit as panels of curves: removal, hidden states, early exits, and the ladder of abilities.
+A title states what is seen; beside a measure stand its null models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from depthlaw.advisor.base.quantities import UsageError, plural
+
+from ..drawing.panels import Panel, Series
+from . import sentences
+
+if TYPE_CHECKING:
+    from depthlaw.empirics.audit.audit import Audit, Row, Table
+    from depthlaw.empirics.audit.ladder import RungResult
+    from depthlaw.empirics.audit.statistics import Estimate
+
+
+def panels(audit: Audit) -> list[Panel]:
+    """What there is to draw, a panel for each question.
+
+    Raises:
+        UsageError: where no measure of layers was asked, and no ladder.
+    """
+    found = [*layer_panels(audit), *ladder_panels(audit)]
+    if not found:
+        raise UsageError(
+            "nothing to draw: no measure has a number for each layer; ask for the measures usual"
+        )
+    return found
+
+
+def layer_panels(audit: Audit) -> list[Panel]:
+    """A panel for each of the main measures by layer."""
+    drawn = (
+        _measure(audit, "removal", "loss", _removal, "nats that removal adds"),
+        _measure(audit, "block_influence", "mean", _influence, "block influence"),
+        _measure(audit, "angular_distance", "last_token", _angle, "angle over pi"),
+        _measure(audit, "exit_loss", "loss", _exit, "exit loss, nats"),
+        _measure(audit, "settling_depth", "share", _settled, "share settled"),
+    )
+    return [panel for panel in drawn if panel]
+
+
+def ladder_panels(audit: Audit) -> list[Panel]:
+    """A panel for each ladder of abilities; none where it was not climbed."""
+    by_name: dict[str, list[RungResult]] = {}
+    for result in audit.ladder:
+        by_name.setdefault(result.rung.ladder, []).append(result)
+    return [_ladder(name, rungs) for name, rungs in by_name.items()]
+
+
+def _measure(
+    audit: Audit,
+    key: str,
+    variant: str,
+    title: Callable[[Audit, Table], str],
+    label: str,
+) -> Panel | None:
+    table = audit.table(key, variant)
+    if table is None or not table.rows:
+        return None
+    curves = [_curve("this model", table.rows, lambda row: row.estimate)]
+    curves += [_null(table.rows, null) for null in table.rows[0].nulls]
+    if table.identity is not None:
+        ends = (table.rows[0].first + 1, table.rows[-1].last + 1)
+        same = (table.identity, table.identity)
+        curves.append(Series("a layer that does nothing", ends, same, kind="reference"))
+    below = "layer" + sentences.on(audit).replace(" on ", ", ")
+    return Panel(title(audit, table), below, label, tuple(curves))
+
+
+def _null(rows: Sequence[Row], key: str) -> Series:
+    return _curve(sentences.WORDS["short"][key], rows, lambda row: row.nulls[key])
+
+
+def _curve(label: str, rows: Sequence[Row], of: Callable[[Row], Estimate]) -> Series:
+    found = [of(row) for row in rows]
+    return Series(
+        label,
+        tuple(row.first + 1 for row in rows),
+        tuple(one.value for one in found),
+        tuple(one.low for one in found),
+        tuple(one.high for one in found),
+    )
+
+
+def _removal(audit: Audit, table: Table) -> str:
+    if sentences.untold(audit):
+        return "Removal does not tell this model from one with fresh weights"
+    counts = sentences.calls(table)
+    superfluous, needed = counts["superfluous"], counts["needed"]
+    return (
+        f"{needed} of {plural(len(table.rows), 'layer')} needed, {superfluous} superfluous, at a "
+        f"tolerance of {100 * audit.tolerance:g} %"
+    )
+
+
+def _influence(audit: Audit, table: Table) -> str:
+    return _least(table, "changes the hidden states", "change of the hidden states")
+
+
+def _angle(audit: Audit, table: Table) -> str:
+    return _least(table, "turns the last token", "turn of the last token")
+
+
+def _least(table: Table, verb: str, noun: str) -> str:
+    """Which layer does least, where its interval is below all others."""
+    least = min(table.rows, key=lambda row: row.estimate.value)
+    near = sum(row.estimate.low <= least.estimate.high for row in table.rows)
+    if near == 1:
+        return f"Layer {least.first + 1} {verb} least"
+    return f"{near} layers are not told apart in the least {noun}"
+
+
+def _exit(audit: Audit, table: Table) -> str:
+    """The first exit as good as the end, within the tolerance, by intervals that do not meet."""
+    most = table.rows[-1].estimate.low * (1 + audit.tolerance)
+    for row in table.rows[:-1]:
+        if row.estimate.high <= most:
+            return f"Read after layer {row.first + 1}, the loss is within the tolerance"
+    return "No early exit is shown to keep the loss within the tolerance"
+
+
+def _settled(audit: Audit, table: Table) -> str:
+    half = next(row.first + 1 for row in table.rows if row.estimate.value >= 0.5)
+    return f"Half of the predictions are settled after layer {half} of {audit.model.layers}"
+
+
+def _ladder(name: str, rungs: Sequence[RungResult]) -> Panel:
+    levels = tuple(result.rung.level for result in rungs)
+    curves = [_climbed("whole model", levels, [result.before for result in rungs])]
+    after = [result.after for result in rungs if result.after is not None]
+    if after:
+        curves.append(_climbed("after the change", levels, after))
+    chances = tuple(result.chance for result in rungs)
+    curves.append(Series("chance", levels, chances, kind="reference"))
+    least = [result.rung.least for result in rungs]
+    known = ", ".join("?" if depth is None else f"{depth:g}" for depth in least)
+    label = "level" if least == [None] * len(least) else f"level; least depth {known}"
+    return Panel(f"{name}: {sentences.climbed(rungs)}", label, "share right", tuple(curves))
+
+
+def _climbed(label: str, levels: tuple[int, ...], found: Sequence[Estimate]) -> Series:
+    return Series(
+        label,
+        levels,
+        tuple(one.value for one in found),
+        tuple(one.low for one in found),
+        tuple(one.high for one in found),
+    )

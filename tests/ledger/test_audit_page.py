@@ -1,0 +1,241 @@
+"""The page, the pictures and the JSON of an audit, against what is computed by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from jsonschema import Draft202012Validator
+
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.empirics.audit import audit as audits, ladder, rungs
+from depthlaw.empirics.audit.documents import Documents, from_text, random_documents
+from depthlaw.empirics.audit.layered import LayeredModel, layered, without
+from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, Telling, relative
+from depthlaw.empirics.audit.theory_beside import Reason
+from depthlaw.ledger.functions.audit import audit_schema
+from depthlaw.ledger.publish.audit import page, pictures, sentences
+
+TEXT = "\n\n".join(f"{n**3 % 997} words of {n} {'abc'[n % 3] * n} and {n * n}" for n in range(28))
+LAYERS, VOCABULARY = 3, 48
+Found = Mapping[str, audits.Audit]
+NAMES = ("head", "ladder", "no head")
+
+
+def words(text: str) -> list[int]:
+    return [ord(letter) % VOCABULARY for letter in text]
+
+
+@pytest.fixture(scope="module")
+def net() -> Any:
+    torch.manual_seed(5)
+    sizes = {"vocab_size": VOCABULARY, "n_positions": 400, "n_embd": 16, "n_layer": LAYERS}
+    config = transformers.GPT2Config(**sizes, n_head=2, initializer_range=0.4)
+    return transformers.GPT2LMHeadModel(config).eval()
+
+
+@pytest.fixture(scope="module")
+def model(net: Any) -> LayeredModel:
+    return layered(net, name="three|layers")
+
+
+@pytest.fixture(scope="module")
+def text() -> Documents:
+    return from_text(TEXT, words, 14, 20, 0)
+
+
+@pytest.fixture(scope="module")
+def found(net: Any, model: LayeredModel, text: Documents) -> Found:
+    """With a head on a text; on random tokens with a ladder and a change; without a head."""
+    few, route = rungs.ladder()[:6], without(LAYERS, 1, 1)
+    encode = ladder.encoding(model, words)
+    climbed = ladder.climb(model, encode, route=route, count=12, rungs=few)
+    tokens = random_documents(VOCABULARY, "zipf", 12, 10, 0)
+    return {
+        "head": audits.audit(model, text, blocks=(2,)),
+        "ladder": audits.audit(model, tokens, groups=["removal"], ladder=climbed),
+        "no head": audits.audit(layered(net.transformer, name="bare"), tokens),
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_is_as_the_schema_says(found: Found, name: str) -> None:
+    schema = audit_schema()
+    Draft202012Validator.check_schema(schema)
+    printed = json.loads(json.dumps(found[name].to_json(), allow_nan=False))
+    errors = [error.message for error in Draft202012Validator(schema).iter_errors(printed)]
+    assert not errors
+
+
+def test_what_breaks_the_schema_is_seen(found: Found) -> None:
+    validator = Draft202012Validator(audit_schema())
+    no_level = {"value": 1.0, "low": 0.5, "high": 2.0, "n": 20}
+    for broken in ({"loss": no_level}, {"surprise": 1}, {"refused": {"noise": ""}}):
+        assert not validator.is_valid(found["head"].to_json() | broken)
+
+
+def test_the_schema_has_every_field() -> None:
+    """Of the classes that an audit is made of, which are written apart from it."""
+    schema = audit_schema()
+    defs = schema["$defs"]
+    kinds = [audits.ModelFacts, audits.TextFacts, audits.Table, audits.Row, audits.Search]
+    kinds += [audits.Planted, ladder.RungResult]
+    names = ("Model", "Text", "Table", "Row", "Search", "Planted", "Rung")
+    described = [(audits.Audit, schema), *zip(kinds, (defs[name] for name in names), strict=True)]
+    described.append((rungs.Rung, defs["Rung"]["properties"]["rung"]))
+    described.append((Chosen, defs["Search"]["properties"]["chosen"]))
+    for kind, part in described:
+        listed = [field.name for field in fields(kind)]
+        assert list(part["properties"]) == part["required"] == listed, kind
+
+
+def test_the_cost_of_a_layer_on_the_page_is_that_of_a_net_built_without_it(
+    net: Any, text: Documents, found: Found
+) -> None:
+    ids = torch.as_tensor(text.ids)
+
+    def losses(layers: list[int]) -> np.ndarray:
+        whole = net.transformer.h
+        net.transformer.h = torch.nn.ModuleList(whole[layer] for layer in layers)
+        with torch.no_grad():
+            scores = net(ids, use_cache=False).logits[:, :-1].log_softmax(-1)
+        net.transformer.h = whole
+        picked = scores.gather(2, ids[:, 1:, None])[..., 0]
+        return -picked.mean(1).numpy().astype(float)
+
+    whole = losses([0, 1, 2])
+    card = page.markdown(found["head"])
+    table = card[card.index("| layer | share of loss |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(table) == LAYERS
+    for layer, row in enumerate(table):
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        told = re.fullmatch(r"([+-][\d.]+) % \[(\S+), (\S+)\]", cells[1])
+        assert told
+        by_hand = relative(losses([i for i in range(3) if i != layer]), whole)
+        value, low, high = (float(end) for end in told.groups())
+        width = 100 * (by_hand.high - by_hand.low)
+        assert value == pytest.approx(100 * by_hand.value, abs=width / 5)
+        assert low == pytest.approx(100 * by_hand.low, abs=width / 9)
+        assert high == pytest.approx(100 * by_hand.high, abs=width / 9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_are_short_and_words_are_escaped(found: Found, name: str) -> None:
+    card = page.markdown(found[name])
+    plain = re.sub(r"```.*?```", "", card, flags=re.DOTALL)
+    lines = [line for line in plain.splitlines() if line and not line.startswith(("|", "#"))]
+    lines += [said for _, said in sentences.lines(found[name])]
+    for line in lines:
+        for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", line):
+            assert len(re.findall(r"[A-Za-z'-]+", sentence)) <= 25, sentence
+    assert ("three\\|layers" in card) == (name != "no head")
+
+
+@pytest.mark.parametrize("name", ["ladder", "no head"])
+def test_every_number_on_random_tokens_says_so(found: Found, name: str) -> None:
+    told = [said for heading, said in sentences.lines(found[name]) if heading != "Copies"]
+    card = page.markdown(found[name])
+    told += re.findall(r"^\*([^*]+)\*$", card, flags=re.MULTILINE)
+    exempt = ("theorem", "rung", "questions", "variants and sources", "put behind")
+    measured = [said for said in told if not any(word in said for word in exempt)]
+    assert len(measured) >= 5
+    for said in measured:
+        assert "andom tokens" in said or not re.search(r"\d", said), said
+
+
+def test_the_first_sentence_follows_the_call_and_the_null_model(found: Found) -> None:
+    audit = found["head"]
+    one = audit.searches[0]
+
+    def told(call: Call, value: float, size: int = 1) -> str:
+        cost = Estimate(value, value - 0.005, value + 0.005, 0.95, 10, "ratio")
+        chosen = replace(one.chosen, estimate=cost)
+        search = replace(one, size=size, first=0, last=size - 1, chosen=chosen, call=call)
+        return sentences.answer(replace(audit, searches=(search,), tables=()))
+
+    assert told(Call.SUPERFLUOUS, 0.0013, 2).startswith(
+        "Layers 1 to 2 of 3 can go for +0.1 % [-0.37, 0.63] of the loss. The tolerance is 1 %."
+    )
+    assert told(Call.NEEDED, 0.3).startswith("No single layer was found that can go: layer 1 of 3")
+    assert "does not decide" in told(Call.UNDECIDED, 0.008)
+    removal = audit.table("removal", "loss")
+    assert removal
+    alike = dict(removal.told) | {"initialised": Telling(False, "nets", 0.4, 1)}
+    untold = replace(audit, tables=(replace(removal, told=alike),))
+    assert "Nothing is said of which layer is used" in sentences.answer(untold)
+    assert "has no head" in sentences.answer(found["no head"])
+
+
+def test_theorems_stand_with_their_value_or_the_reason_of_their_silence(found: Found) -> None:
+    audit = found["head"]
+    speaks = audit.theory[-1]._replace(key="paths", value=1.5, low=1.0, high=2.0, reasons=())
+    silent = audit.theory[0]._replace(key="collapse", value=None, low=None, reasons=("skips",))
+    card = page.markdown(replace(audit, theory=(speaks, silent)))
+    one, two = (line for line in card.splitlines() if re.match(r"\| (Heads|Tokens) ", line))
+    assert "| 1.5 (1 to 2) |" in one
+    assert "| yes |" in one
+    assert "vacuous: it is of layers without skip connections" in two
+    assert set(sentences.WORDS["reason"]) == set(get_args(Reason))
+
+
+def test_html_asks_for_nothing_and_other_ends_are_refused(found: Found) -> None:
+    html = page.written(found["ladder"], ".html").decode()
+    shown = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r'(src|href)="(?!data:|#)', shown)
+    assert html.count("data:image/svg+xml") == 1
+    assert "three|layers" in html
+    assert page.written(found["head"], ".md").decode() == page.markdown(found["head"])
+    with pytest.raises(UsageError, match=r"accepted are .md, .html and .pdf"):
+        page.written(found["head"], ".docx")
+
+
+def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(found: Found) -> None:
+    drawn = pictures.panels(found["head"])
+    assert len(drawn) == 5
+    removal = found["head"].table("removal", "loss")
+    assert removal
+    by_name = {series.label: series for series in drawn[0].series}
+    assert by_name["this model"].y == tuple(row.estimate.value for row in removal.rows)
+    assert by_name["this model"].x == (1, 2, 3)
+    for key, null in removal.rows[0].nulls.items():
+        series = by_name[sentences.WORDS["short"][key]]
+        assert (series.y[0], (series.low or ())[0]) == (null.value, null.low)
+    assert all("random tokens" in panel.x_label for panel in pictures.panels(found["no head"]))
+    climbed = pictures.ladder_panels(found["ladder"])
+    asked = dict.fromkeys(result.rung.ladder for result in found["ladder"].ladder)
+    assert [panel.title.split(":")[0] for panel in climbed] == list(asked)
+    assert climbed[0].series[1].label == "after the change"
+
+
+def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:
+    def table(*ends: tuple[float, float]) -> Any:
+        rows = [
+            audits.Row(i, i, Estimate((low + high) / 2, low, high, 0.95, 9, "skewed"))
+            for i, (low, high) in enumerate(ends)
+        ]
+        return audits.Table("block_influence", "mean", "1", 0.0, tuple(rows))
+
+    apart = pictures._influence(None, table((3, 4), (1, 2), (5, 6)))  # type: ignore[arg-type]
+    assert apart == "Layer 2 changes the hidden states least"
+    meet = pictures._influence(None, table((1.5, 4), (1, 2), (5, 6)))  # type: ignore[arg-type]
+    assert meet.startswith("2 layers are not told apart")
+
+
+def test_what_theory_expects_to_be_lost_stands_beside_what_was(found: Found) -> None:
+    one = found["ladder"].ladder[0]
+    states = (("lost", True), ("lost", False), ("kept", True), ("kept", None), ("never had", True))
+    results = [replace(one, state=state, beyond=beyond) for state, beyond in states]
+    told = "4 of 5 rungs above chance; after the change 2 lost, 2 kept"
+    assert sentences.climbed(results) == told
+    assert sentences.ladder(results)[1] == (
+        "Of 4 rungs that the model had, 2 need more layers in theory than are left. "
+        "1 of these were lost, and 1 of the others."
+    )
+    assert len(sentences.ladder([replace(one, state=None)])) == 1
