@@ -12,7 +12,7 @@ from typing import Any
 from depthlaw.empirics.audit.statistics import Estimate
 
 from ..appendix.typesetting import md, pipe_table
-from ..audit.sentences import block, number, percent
+from ..audit.sentences import number, percent, span
 from ..tables import csv_rows
 
 _MARK = re.compile(r"<!-- audit: (\S+) -->")
@@ -112,20 +112,20 @@ def _settled(audit: dict[str, Any]) -> str:
     return md(number(_estimate(found["rows"][0]["estimate"]))) if found else "no head"
 
 
-def _cost(search: dict[str, Any], layers: int) -> str:
-    which = block(search["first"], search["last"], layers)
+def _cost(search: dict[str, Any]) -> str:
+    which = span(search["first"], search["last"])
     return md(f"{which}: {percent(_estimate(search['chosen']['estimate']))}, {search['call']}")
 
 
 def _models(found: dict[str, Any]) -> str:
     def row(name: str, audit: dict[str, Any]) -> Iterator[str]:
-        layers, searches = audit["model"]["layers"], audit["searches"]
+        searches = audit["searches"]
         yield md(name)
         yield f"{audit['model']['parameters']:,}"
         yield md(number(_estimate(audit["loss"])))
-        yield _cost(searches[0], layers)
+        yield _cost(searches[0])
         yield md(percent(_estimate(searches[0]["random"])))
-        yield _cost(searches[-1], layers) if len(searches) > 1 else "not asked"
+        yield _cost(searches[-1]) if len(searches) > 1 else "not asked"
         yield md(percent(_estimate(searches[-1]["random"]))) if len(searches) > 1 else ""
         yield _settled(audit)
 
