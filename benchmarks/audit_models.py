@@ -1,16 +1,17 @@
-"""Train the models that docs/audit-results.md audits: GPT-2 shapes of 2 to 16 layers and a looped one
-of two layers run four times, on Python's standard library and on lines of the ladder of abilities.
+"""Train the models that docs/audit-results.md audits: GPT-2 shapes of 2 to 16 layers and a looped
+one of two layers run four times, on Python's standard library and on lines of the ladder.
 
     python benchmarks/audit_models.py OUT --layers 2,4,8,16 --loops 2x4
 
-Each model is saved as `save_pretrained` does, with its tokenizer and `held-out.txt`, text that it was not
-trained on. Two cores need about an hour for all; a model that lies there already is left alone.
+Each model is saved as `save_pretrained` does, with its tokenizer and `held-out.txt`, text that it
+was not trained on. Two cores need about an hour for all; a model that lies there is left alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,7 @@ def train(net: GPT2LMHeadModel, code: np.ndarray, lines: list[np.ndarray], steps
         value = float(loss.detach())
         mean = value if math.isnan(mean) else 0.99 * mean + 0.01 * value
         if step % 100 == 0 or step == steps - 1:
-            print(f"  step {step} of {steps}: loss {mean:.3f}", flush=True)
+            sys.stderr.write(f"  step {step} of {steps}: loss {mean:.3f}\n")
     return mean
 
 
@@ -144,7 +145,7 @@ def main() -> None:
         )
         if (folder / "config.json").is_file():
             continue
-        print(f"{folder.name}: {ids.size:,} tokens of code", flush=True)
+        sys.stderr.write(f"{folder.name}: {ids.size:,} tokens of code\n")
         net = model_of(layers, loops, len(words))
         train(net, ids, lines, asked.steps)
         save(net, words, held, folder)

@@ -3,37 +3,49 @@ docs/audit-results.md shows.
 
     python benchmarks/audit_results.py MODELS docs/audit-results.json
 
-Each model is audited on code that it was not trained on, and its removals on lines of the ladder too;
-the ladder is climbed whole and without each single layer. About ten minutes a model on two cores; what
-was measured is read from MODELS/audits.
+Each model is audited on code that it was not trained on, and its removals on lines of the ladder
+too; the ladder is climbed whole and without each single layer. A few minutes for each model on one
+core; what was measured is read from MODELS/audits.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from audit_models import LINES_EACH
 
 import depthlaw
-from depthlaw.empirics.audit.audit import Audit
-from depthlaw.empirics.audit.documents import Documents, from_text
-from depthlaw.empirics.audit.ladder import RungResult, climb, encoding
-from depthlaw.empirics.audit.layered import without
+from depthlaw.empirics.audit.documents import from_text
+from depthlaw.empirics.audit.ladder import encoding, right_answers
+from depthlaw.empirics.audit.layered import LayeredModel, without
+from depthlaw.empirics.audit.measures import Values
 from depthlaw.empirics.audit.models import opened
 from depthlaw.empirics.audit.records import Store
-from depthlaw.empirics.audit.rungs import ladder, solved
+from depthlaw.empirics.audit.rungs import ladder, questions, solved
 from depthlaw.empirics.audit.statements import (
+    Answers,
     Statement,
     counted_is_lost_first,
     one_layer_does_nothing,
     order_depends_on_text,
-    repeat_tables,
     repetition_degrades,
 )
+from depthlaw.ledger.functions.audit import AuditReport
 
 TOKENS, DOCUMENTS, QUESTIONS, TOLERANCE = 96, 64, 100, 0.01
+# Measures whose rows are written; of the others what they tell from null models is.
+ROWS = {
+    ("removal", "loss"),
+    ("block_influence", "mean"),
+    ("exit_loss", "loss"),
+    ("settling_depth", "mean"),
+}
 
 
 def lines() -> str:
@@ -47,6 +59,48 @@ def lines() -> str:
     return "\n".join(blocks)
 
 
+def answers(model: LayeredModel, encode: Callable[[str], list[int]]) -> Answers:
+    """Every question of the ladder, asked of the model whole and without each layer."""
+    asked = [questions(rung, QUESTIONS) for rung in ladder()]
+    routes = [None, *(without(model.depth, layer, layer) for layer in range(model.depth))]
+    whole, *less = [
+        [right_answers(model, some, encode, route) for some in asked] for route in routes
+    ]
+    return Answers(
+        tuple(rung.ladder for rung in ladder()),
+        np.array([[1 / len(question.candidates) for question in some] for some in asked]),
+        np.array(whole),
+        np.array(less),
+    )
+
+
+def brief(report: AuditReport) -> dict[str, Any]:
+    """What the page shows of an audit, without what each null model says of each layer."""
+    found = report.to_json()
+    for table in found["tables"]:
+        kept = (table["key"], table["variant"]) in ROWS
+        table["rows"] = [
+            {key: row[key] for key in ("first", "last", "estimate", "share", "call")}
+            for row in table["rows"]
+            if kept
+        ]
+    found["text"]["source"] = Path(found["text"]["source"]).name
+    # The summary is "NAME: its first sentence".
+    return found | {"says": report.summary().partition(": ")[2]}
+
+
+def written(file: Path, **parts: Any) -> None:
+    """Parts of a file of JSON written anew, numbers with five digits; the others stay."""
+    text = json.dumps(parts, default=str)
+    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    known |= json.loads(text, parse_float=lambda digits: float(f"{float(digits):.5g}"))
+    lines = [
+        f" {json.dumps(key)}: {json.dumps(part, separators=(',', ':'))}"
+        for key, part in sorted(known.items())
+    ]
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
 def main() -> None:
     """Audit every folder with a config.json, and write what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -54,71 +108,52 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     asked = parser.parse_args()
     folders = [file.parent for file in asked.models.glob("*/config.json")]
-    folders.sort(key=lambda folder: json.loads((folder / "config.json").read_text())["n_layer"])
-    audits: dict[str, Audit] = {}
-    falls: dict[str, list[tuple[RungResult, ...]]] = {}
+    folders.sort(
+        key=lambda one: (json.loads((one / "config.json").read_text())["n_layer"], one.name)
+    )
+    kept = Store(asked.models / "audits")
+    audits: dict[str, Any] = {}
+    said: dict[str, Answers] = {}
+    repeats: dict[str, Values] = {}
     removals = {}
     for folder in folders:
-        print(folder.name, flush=True)
+        sys.stderr.write(f"{folder.name}\n")
         model, tokenizer = opened(folder)
-        kept = Store(asked.models / "audits")
         half = model.depth // 2
+        middle = str(half) if half == 1 else f"{half}-{half + 1}"
+        sizes = sorted({1, min(2, half), half})
         report = depthlaw.audit(
             folder,
             text=folder / "held-out.txt",
             tokens=TOKENS,
             documents=DOCUMENTS,
             measures="all",
-            blocks=(2,) if half < 4 else (2, half),
+            blocks=sizes,
             ladder=True,
-            without=str(half) if half == 1 else f"{half}-{half + 1}",
+            without=middle,
             questions=QUESTIONS,
-            folder=asked.models / "audits",
+            folder=kept.folder,
         )
-        audits[folder.name] = report.audit
-        falls[folder.name] = [
-            climb(
-                model,
-                encoding(model, tokenizer),
-                route=without(model.depth, layer, layer),
-                count=QUESTIONS,
-            )
-            for layer in range(model.depth)
-        ]
-
-        def removed(documents: Documents) -> object:
-            return kept.measured(model, documents, [("removal", "loss")])[0].per_document  # noqa: B023
-
+        audits[folder.name] = brief(report) | {"without": middle}
+        said[folder.name] = answers(model, encoding(model, tokenizer))
         code = from_text(folder / "held-out.txt", tokenizer, TOKENS, DOCUMENTS)
         other = from_text(lines(), tokenizer, TOKENS, DOCUMENTS)
-        removals[folder.name] = (removed(code), removed(other))
-    tables = repeat_tables(audits)
+        (repeats[folder.name],) = kept.measured(model, code, [("repeat", "plain")], sizes=sizes)
+        one, two = (kept.measured(model, text, [("removal", "loss")])[0] for text in (code, other))
+        removals[folder.name] = (one.per_document, two.per_document)
     statements = [
-        repetition_degrades(tables),
-        one_layer_does_nothing(tables, TOLERANCE),
-        counted_is_lost_first(falls),
+        repetition_degrades(repeats),
+        one_layer_does_nothing(repeats, TOLERANCE),
+        counted_is_lost_first(said),
         order_depends_on_text(removals),
     ]
-    asked.out.write_text(json.dumps(_plain(audits, statements), indent=1) + "\n", encoding="utf-8")
+    written(asked.out, models=audits, statements=[_plain(one) for one in statements])
     for statement in statements:
-        print(f"{statement.verdict}: {statement.says}")
+        sys.stdout.write(f"{statement.verdict}: {statement.says}\n")
 
 
-def _plain(audits: dict[str, Audit], statements: list[Statement]) -> dict[str, object]:
-    return {
-        "models": {name: audit.to_json() for name, audit in audits.items()},
-        "statements": [
-            {
-                "key": statement.key,
-                "says": statement.says,
-                "source": statement.source,
-                "reading": statement.reading,
-                "verdict": str(statement.verdict),
-                "numbers": statement.numbers,
-            }
-            for statement in statements
-        ],
-    }
+def _plain(statement: Statement) -> dict[str, Any]:
+    return vars(statement) | {"verdict": str(statement.verdict)}
 
 
 if __name__ == "__main__":

@@ -129,9 +129,11 @@ def table(name: str) -> list[dict[str, str]]:
 # --- nets ---
 
 
-def known_net(row: Mapping[str, str], decoy: str = "") -> KnownNet | None:
+def known_net(
+    row: Mapping[str, str], decoy: str = "", documents: int = DOCUMENTS
+) -> KnownNet | None:
     """The net of a row of known_answers.csv, with a decoy or none; None where the net has no such
-    decoy, or errs with it. Cost: exact runs on `DOCUMENTS` words, one for each layer."""
+    decoy, or errs with it. Cost: exact runs on at most `documents` words, one for each layer."""
     from depthlaw.theory.least_depth.written_nets import FILES
 
     made = FILES[row["net"]]()
@@ -149,7 +151,7 @@ def known_net(row: Mapping[str, str], decoy: str = "") -> KnownNet | None:
     task = word_task(
         row["task"], {name: int(v) if v.isdecimal() else v for name, v in numbers.items()}
     )
-    words = chosen_words(task, int(row["letters"]))
+    words = chosen_words(task, int(row["letters"]), documents)
     if decoy and errors(net_of(body), task, words):
         return None
     net, layers = explicit(body), body["layers"]
@@ -170,20 +172,22 @@ def errors(net: Any, task: WordTask, words: Sequence[Word]) -> int:
         return sum(errors(net, task, [word]) for word in words) if len(words) > 1 else 1
 
 
-def chosen_words(task: WordTask, letters: int, seed: int = 0) -> list[Word]:
-    """At most `DOCUMENTS` words of a length, no word twice, by turns from each right answer."""
+def chosen_words(
+    task: WordTask, letters: int, documents: int = DOCUMENTS, seed: int = 0
+) -> list[Word]:
+    """At most `documents` words of a length, no word twice, by turns from each right answer."""
     rng = random.Random(seed)
     if task.length or task.listed or task.asked or len(task.letters) ** letters <= MOST_WORDS:
         found = [word for word in task.words(letters) if len(word) == letters]
     else:
-        drawn = (tuple(rng.choices(task.letters, k=letters)) for _ in range(32 * DOCUMENTS))
+        drawn = (tuple(rng.choices(task.letters, k=letters)) for _ in range(32 * documents))
         found = list(dict.fromkeys(drawn))
     rng.shuffle(found)
     groups: dict[str, list[Word]] = {}
     for word in found:
         groups.setdefault(str(task.answer(word)), []).append(word)
     turns = itertools.zip_longest(*(groups[key] for key in sorted(groups)))
-    return list(itertools.islice(filter(None, itertools.chain(*turns)), DOCUMENTS))
+    return list(itertools.islice(filter(None, itertools.chain(*turns)), documents))
 
 
 def with_decoy(body: Body, decoy: str) -> Body | None:

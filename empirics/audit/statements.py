@@ -1,22 +1,23 @@
-"""Four published sentences on the layers of trained models, put to the test on audits.
+"""Four published sentences on the layers of trained models, put to the test on the project's own.
 
-The models are few and small: a verdict is of these models, not of all, and says where one would
-have to look for a model of the other kind.
+The models are few and small: a verdict is of these models, not of all. Every interval that is
+counted is at a level divided by all that are asked for one statement, so that a count of what
+is sure is right as a whole at that level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthlaw.theory.claims.verdict import Verdict
 
-from .audit import Audit, Table
-from .ladder import NEVER, RungResult
-from .statistics import Estimate, agreement, proportion
+from .measures import Values
+from .statistics import LEVEL, Estimate, agreement, mean, proportion, relative
 
 # Rungs that stand for arithmetic and brackets, and for what is only looked up.
 COUNTED, LOOKED_UP = ("brackets", "words", "parity"), ("copying", "recall")
@@ -42,64 +43,98 @@ class Statement:
     numbers: dict[str, Any]
 
 
-def repetition_degrades(tables: dict[str, Table]) -> Statement:
-    """Of "naive block reapplication usually degrades": `tables` are `repeat` (plain) by model, with
-    intervals of shares of the loss. A block counts as degraded, or improved, where the
-    interval lies on one side of 0."""
-    numbers = {}
-    for name, table in tables.items():
-        shares = [row.share for row in table.rows if row.share]
-        numbers[name] = {
-            "blocks": len(shares),
-            "degraded": sum(share.low > 0 for share in shares),
-            "improved": sum(share.high < 0 for share in shares),
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a model says on the ladder, whole and without each single layer.
+
+    Attributes:
+        ladders: of each rung, its ladder.
+        chance: share right by guessing, of each question, (rungs, questions).
+        before: whether the whole model is right, bool (rungs, questions).
+        after: the same without each layer, bool (layers, rungs, questions).
+    """
+
+    ladders: tuple[str, ...]
+    chance: NDArray[np.float64]
+    before: NDArray[np.bool_]
+    after: NDArray[np.bool_]
+
+    def had(self, level: float = LEVEL) -> NDArray[np.bool_]:
+        """The rungs on which the whole model is surely better than chance, for all at once."""
+        rungs, n = self.before.shape
+        strict = 1 - (1 - level) / rungs
+        low = [proportion(int(right.sum()), n, strict).low for right in self.before]
+        return np.array(low) > self.chance.mean(1)
+
+
+def repetition_degrades(repeats: Mapping[str, Values]) -> Statement:
+    """Of "naive block reapplication usually degrades": `repeats` are plain repetitions by model. A
+    block counts as degraded, or improved, where the interval lies on one side of 0."""
+    shares = _shares(repeats)
+    numbers = {
+        name: {
+            "blocks": len(of),
+            "degraded": sum(share.low > 0 for share in of),
+            "improved": sum(share.high < 0 for share in of),
         }
-    verdict = _usually(
-        [
-            (n["degraded"], n["blocks"] - n["degraded"] - n["improved"], n["improved"])
-            for n in numbers.values()
-        ]
-    )
+        for name, of in shares.items()
+    }
+    counts = [(n["degraded"], n["improved"], n["blocks"]) for n in numbers.values()]
     return Statement(
         "repetition-degrades",
         "Running a block of layers again usually degrades a model.",
         "arXiv:2605.23872, abstract",
-        "In each model the loss rises for more than half of the blocks, and surely.",
-        verdict,
+        "In each model the loss surely rises for more than half of the blocks.",
+        _usually(counts),
         numbers,
     )
 
 
+def _shares(repeats: Mapping[str, Values], single: bool = False) -> dict[str, list[Estimate]]:
+    """Of every block, or of single layers, the change of the loss as a share of the whole's."""
+    chosen = {
+        name: [
+            row
+            for block, row in zip(values.index, values.per_document, strict=True)
+            if not single or len(set(np.atleast_1d(block))) == 1
+        ]
+        for name, values in repeats.items()
+    }
+    strict = 1 - (1 - LEVEL) / max(1, sum(map(len, chosen.values())))
+    return {
+        name: [relative(base + row, base, strict) for row in rows]
+        for name, rows in chosen.items()
+        if (base := repeats[name].baseline) is not None
+    }
+
+
 def _usually(counts: Sequence[tuple[int, int, int]]) -> Verdict:
-    """(for, undecided, against) of each model: more than half in each, whatever is undecided."""
-    if not counts:
-        return Verdict.UNDECIDED
-    if all(yes > unknown + no for yes, unknown, no in counts):
+    """Of (surely for, surely against, all) of each model: more than half in each."""
+    if counts and all(2 * yes > all_ for yes, _, all_ in counts):
         return Verdict.HOLDS
-    if any(no >= yes + unknown and no for yes, unknown, no in counts):
+    if any(2 * no >= all_ > 0 for _, no, all_ in counts):
         return Verdict.FAILS
     return Verdict.UNDECIDED
 
 
-def one_layer_does_nothing(tables: dict[str, Table], tolerance: float) -> Statement:
+def one_layer_does_nothing(repeats: Mapping[str, Values], tolerance: float) -> Statement:
     """Of "single-layer duplication does nothing": the loss of every layer run twice lies within
-    `tolerance` of the whole's; `tables` as above, of single layers."""
-    numbers, states = {}, []
-    for name, table in tables.items():
-        shares = [row.share for row in table.rows if row.share and row.first == row.last]
-        beyond = [abs(s.value) for s in shares if s.low > tolerance or s.high < -tolerance]
-        inside = sum(-tolerance <= s.low and s.high <= tolerance for s in shares)
-        numbers[name] = {
-            "layers": len(shares),
-            "beyond": len(beyond),
-            "within": inside,
-            "largest": max((abs(s.value) for s in shares), default=None),
+    `tolerance` of the whole's; `repeats` as above."""
+    shares = _shares(repeats, single=True)
+    numbers = {
+        name: {
+            "layers": len(of),
+            "beyond": sum(s.low > tolerance or s.high < -tolerance for s in of),
+            "within": sum(-tolerance <= s.low and s.high <= tolerance for s in of),
+            "least": min((s.value for s in of), key=abs, default=None),
+            "largest": max((s.value for s in of), key=abs, default=None),
         }
-        states.append((bool(beyond), inside == len(shares)))
+        for name, of in shares.items()
+    }
     verdict = Verdict.UNDECIDED
-    if any(beyond for beyond, _ in states):
+    if any(n["beyond"] for n in numbers.values()):
         verdict = Verdict.FAILS
-    elif states and all(within for _, within in states):
+    elif numbers and all(n["within"] == n["layers"] for n in numbers.values()):
         verdict = Verdict.HOLDS
     return Statement(
         "one-layer-does-nothing",
@@ -111,61 +146,74 @@ def one_layer_does_nothing(tables: dict[str, Table], tolerance: float) -> Statem
     )
 
 
-def counted_is_lost_first(falls: dict[str, list[tuple[RungResult, ...]]]) -> Statement:
-    """Of "arithmetic and brackets are lost first": for each model, what the ladder says without
-    each single layer. Compared are the mean falls of the rungs that the whole model has, of
-    `COUNTED` and `LOOKED_UP`; each removal is one pair."""
-    numbers, pairs = {}, []
-    for name, climbs in falls.items():
-        own = []
-        for results in climbs:
-            fall = {
-                group: [
-                    -result.change.value
-                    for result in results
-                    if result.rung.ladder in group and result.state != NEVER and result.change
-                ]
-                for group in (COUNTED, LOOKED_UP)
-            }
-            if all(fall.values()):
-                own.append(float(np.mean(fall[COUNTED]) - np.mean(fall[LOOKED_UP])))
-        pairs += own
+def counted_is_lost_first(answers: Mapping[str, Answers]) -> Statement:
+    """Of "arithmetic and brackets are lost first": without each single layer, the share that is
+    lost of what a model answers beyond chance, in the mean over the rungs of `COUNTED` that it has,
+    less that over those of `LOOKED_UP`. Question i of every rung is one document."""
+    differences = {name: _differences(of) for name, of in answers.items()}
+    had = {name: np.array(of.ladders)[of.had()] for name, of in answers.items()}
+    strict = 1 - (1 - LEVEL) / max(1, sum(map(len, differences.values())))
+    numbers: dict[str, dict[str, Any]] = {}
+    for name, of in differences.items():
+        estimates = [mean(documents, strict) for documents in of]
         numbers[name] = {
-            "removals": len(own),
-            "counted falls further": sum(difference > 0 for difference in own),
-            "mean difference": float(np.mean(own)) if own else None,
+            "counted rungs": int(np.isin(had[name], COUNTED).sum()),
+            "looked up rungs": int(np.isin(had[name], LOOKED_UP).sum()),
+            "removals": len(of),
+            "counted falls further": sum(one.low > 0 for one in estimates),
+            "looked up falls further": sum(one.high < 0 for one in estimates),
+            "mean difference": float(np.mean(of)) if len(of) else None,
         }
-    more, all_ = sum(difference > 0 for difference in pairs), len(pairs)
-
-    verdict = Verdict.UNDECIDED
-    if all_:
-        share = proportion(more, all_)
-        numbers["all removals"] = {"share": share.value, "low": share.low, "high": share.high}
-        verdict = (
-            Verdict.HOLDS if share.low > 0.5 else Verdict.FAILS if share.high < 0.5 else verdict
-        )
+    counts = [
+        (n["counted falls further"], n["looked up falls further"], n["removals"])
+        for n in numbers.values()
+        if n["removals"]
+    ]
     return Statement(
         "counted-is-lost-first",
         "Arithmetic and balanced brackets are lost first when depth is cut.",
         "arXiv:2602.01997, abstract",
-        "Without one layer, products, parity and brackets fall further than copying and recall for "
-        "more than half of all single layers.",
-        verdict,
+        "In each model products, parity and brackets surely lose a larger share than copying and "
+        "recall, without more than half of the single layers.",
+        _usually(counts),
         numbers,
     )
 
 
-def order_depends_on_text(removals: dict[str, tuple[np.ndarray, np.ndarray]]) -> Statement:
-    """Of "which layers are redundant depends on the calibration text": losses after removal of each
-    model on two texts, (layers, documents); some pair of layers has surely another order."""
-    numbers = {}
+def _differences(answers: Answers) -> NDArray[np.float64]:
+    """By layer and question; their mean over questions is the difference of mean losses, and their
+    spread that of the ratios, by the delta method. No row where a group has no rung."""
+    had = answers.had()
+    groups = [had & np.isin(answers.ladders, group) for group in (COUNTED, LOOKED_UP)]
+    if not all(group.any() for group in groups):
+        return np.empty((0, answers.before.shape[1]))
+    beyond = answers.before - answers.chance
+    fall = answers.before.astype(float) - answers.after
+    scale = np.where(had, beyond.mean(1), np.inf)[:, None]
+    ratio = fall.mean(2, keepdims=True) / scale
+    lost = ratio + (fall - ratio * beyond) / scale
+    found: NDArray[np.float64] = lost[:, groups[0]].mean(1) - lost[:, groups[1]].mean(1)
+    return found
+
+
+def order_depends_on_text(
+    removals: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> Statement:
+    """Of "which layers are redundant depends on the calibration text": changes of the loss without
+    each layer of each model on two texts, (layers, documents); some pair of layers has surely
+    another order. Beside it two halves of the first text, whose orders are one by construction."""
+    level = 1 - (1 - LEVEL) / max(1, len(removals))
+    numbers, taus = {}, []
     for name, (one, other) in removals.items():
         n = min(one.shape[1], other.shape[1])
-        numbers[name] = agreement(one[:, :n], other[:, :n])
+        tau = agreement(one[:, :n], other[:, :n], level=level)
+        halves = agreement(one[:, : n // 2], one[:, n // 2 : 2 * (n // 2)], level=level)
+        taus.append(tau)
+        numbers[name] = {"two texts": _number(tau), "halves of one": _number(halves)}
     verdict = Verdict.UNDECIDED
-    if numbers and any(tau.high < 1 for tau in numbers.values()):
+    if any(tau.high < 1 for tau in taus):
         verdict = Verdict.HOLDS
-    elif numbers and all(tau.low == 1 for tau in numbers.values()):
+    elif taus and all(tau.low == 1 for tau in taus):
         verdict = Verdict.FAILS
     return Statement(
         "order-depends-on-text",
@@ -173,15 +221,9 @@ def order_depends_on_text(removals: dict[str, tuple[np.ndarray, np.ndarray]]) ->
         "arXiv:2604.24938v3, abstract",
         "In some model two layers are surely in another order of cost on another text.",
         verdict,
-        {name: _number(tau) for name, tau in numbers.items()},
+        numbers,
     )
 
 
 def _number(estimate: Estimate) -> dict[str, float]:
     return {"tau": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def repeat_tables(audits: dict[str, Audit]) -> dict[str, Table]:
-    """The tables of plain repetition of audits that have one."""
-    found = {name: audit.table("repeat", "plain") for name, audit in audits.items()}
-    return {name: table for name, table in found.items() if table is not None and table.rows}

@@ -4,7 +4,8 @@ generated ones. Sphinx makes HTML of them, by docs/conf.py.
 Everything is written from the claims and from records; no number is typed by hand. Marks in the
 hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
-on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- measured:
+on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- audit:
+PART -->` by tables of audits, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
@@ -45,6 +46,7 @@ from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
 from . import (
     atlas_pages,
+    audit_tables,
     claim_pages,
     count_comparison,
     depth_evidence,
@@ -90,7 +92,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
             text = words.spoken(_to_pages(text.replace(UNFILLED, "")))
             if _LEAST_DEPTH in text:
                 text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
-            text = filled(text, recorded, out, path.stem)
+            text = filled(audit_tables.filled(text, docs), recorded, out, path.stem)
             text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
