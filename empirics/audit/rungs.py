@@ -90,7 +90,7 @@ def ladder() -> tuple[Rung, ...]:
             numbers: dict[str, int | str] = {row["letter"]: level} if row["letter"] else {}
             fixed = (part.split("=") for part in row["fixed"].split())
             numbers |= {letter: int(value) for letter, value in fixed}
-            ends = at(row["task"], row["class"], **numbers)
+            ends = at(row["task"], row["class"], tables=None, **numbers)
             rungs.append(
                 Rung(
                     row["ladder"],

@@ -267,8 +267,9 @@ def telling(values: ArrayLike, nulls: ArrayLike, *, level: float = LEVEL, seed: 
     """Whether the numbers of a model, values (layers, n), are told from those of its null, nulls
     (draws, layers, n), on the same documents.
 
-    With 1 / (1 - level) - 1 draws or more (19) it is the rank of the model among them: of each
-    the largest distance of a layer's mean from those of all others, in their standard deviations.
+    With 1 / (1 - level) - 1 draws or more (19), and at least two, it is the rank of the model among
+    them: of each the largest distance of a layer's mean from those of all others, in their standard
+    deviations.
     The level is exact whatever the law, since a model that is a draw itself has any rank alike.
     With fewer draws the documents of each pair change sides at random, for the largest Student's t
     of a layer; every draw must be told apart. None for fewer than 8 documents, numbers that are not
@@ -276,7 +277,8 @@ def telling(values: ArrayLike, nulls: ArrayLike, *, level: float = LEVEL, seed: 
     """
     x, others = np.asarray(values, float), np.asarray(nulls, float)
     draws = len(others) if others.ndim == 3 else 0
-    about: Literal["law", "nets"] = "law" if (draws + 1) * (1 - level) > 1 - 1e-9 else "nets"
+    enough = draws > 1 and (draws + 1) * (1 - level) > 1 - 1e-9
+    about: Literal["law", "nets"] = "law" if enough else "nets"
     fits = draws and x.ndim == 2 and others.shape[1:] == x.shape and x.shape[1] >= FEWEST
     if not (fits and np.isfinite(x).all() and np.isfinite(others).all()):
         return Telling(None, about, None, draws)

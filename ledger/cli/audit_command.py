@@ -92,7 +92,7 @@ def _sizes(typed: str) -> tuple[int, ...]:
     if not typed.strip():
         return ()
     parts = [part for part in re.split(r"[,\s]+", typed.strip()) if part]
-    if not all(re.fullmatch(r"\d{1,5}", part) for part in parts):
+    if not parts or not all(re.fullmatch(r"\d{1,5}", part) for part in parts):
         raise UsageError(f"--blocks {quoted(typed)}: give sizes of blocks, such as 4 or 2,4")
     return tuple(map(int, parts))
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Documents, and tokens of each, where nothing is asked; most random tokens in all.
 DOCUMENTS, TOKENS, MOST = 64, 256, 10**8
+# Levels of intervals.
+LEVELS = 0.5, 0.9999
 
 Tick = Callable[[str, int, int], object]
 
@@ -142,11 +144,12 @@ def audit(
         against: another model that the ladder is asked of.
         questions: of each rung.
         tolerance: share of the loss that a layer may cost and still be called superfluous.
-        level: of the intervals.
+        level: of the intervals, from 0.5 to 0.9999.
         seed: of documents, splits and null models.
         layers: dotted name of the module list, where more than one could be meant.
         folder: where measurements are kept; by default depthlaw's folder among your data.
-        announce: hears how long a search over blocks will take.
+        announce: hears how long a search over blocks will take, and of documents that are shorter
+            than asked.
         tick: hears what runs, and what is done of all.
 
     Raises:
@@ -172,8 +175,9 @@ def audit(
         _whole(name, number, least)
     listed = blocks if isinstance(blocks, Sequence) else [blocks]
     sizes = [_whole("blocks", size, 1) for size in listed]
-    if not 0 < level < 1:
-        raise UsageError(f"level {level}: accepted is a number between 0 and 1, such as 0.95")
+    if not LEVELS[0] <= level <= LEVELS[1]:
+        least, most = LEVELS
+        raise UsageError(f"level {level}: accepted are {least} to {most}, such as 0.95")
     if (without or repeat or against is not None) and not ladder:
         raise UsageError(
             "without, repeat and against change what the ladder is asked of; add --ladder, or for "
@@ -188,7 +192,8 @@ def audit(
             minutes = forecast(opened, sample, sizes) / 60
             said = f"{minutes:.0f} minutes" if minutes >= 1.5 else "a minute or less"
             announce(
-                f"the search over blocks takes about {said}; if stopped, the same command continues"
+                f"the search over blocks takes about {said}. If stopped, what is done of whole "
+                "sizes is kept; random sets and the ladder run anew."
             )
         store = _store(folder)
         climbed = (
@@ -196,6 +201,8 @@ def audit(
             if ladder
             else ()
         )
+        if tokens > sample.tokens == opened.longest:
+            announce(f"documents have {sample.tokens} tokens, the longest that the model accepts")
         return AuditReport(
             audited(
                 opened,

@@ -161,6 +161,7 @@ plain --seed 99999999999999999999 | accepted are whole numbers from 0 to 2^63 - 
 plain --blocks 0 | blocks=0: accepted are whole numbers from 1
 plain --blocks 99 | blocks of 99 layers: plain has 3; accepted are 1 to 2
 plain --blocks x | --blocks 'x': give sizes of blocks, such as 4 or 2,4
+plain --blocks , | --blocks ',': give sizes of blocks, such as 4 or 2,4
 plain --ladder --without 0 | --without '0': the model has 3 layers; give a block such as 1-2
 plain --ladder --without 9-5 | --without '9-5': the model has 3 layers
 plain --ladder --without 99 | --without '99': the model has 3 layers
@@ -174,9 +175,10 @@ bert --ladder | bert is not causal, and the ladder asks what comes next
 plain --law x | law 'x' is not known; accepted are uniform, zipf
 plain --measures x | measures 'x': accepted are usual, all, states
 plain --tolerance 200% | the tolerance '200%' is more than 1; give a positive number
-plain --level 2 | level 2.0: accepted is a number between 0 and 1, such as 0.95
-plain --level 0 | level 0.0: accepted is a number between 0 and 1
-plain --level nan | level nan: accepted is a number between 0 and 1
+nothing --level 2 | level 2.0: accepted are 0.5 to 0.9999, such as 0.95
+nothing --level 0.9999999999999999 | level 0.9999999999999999: accepted are 0.5 to 0.9999
+nothing --level 0.49 | level 0.49: accepted are 0.5 to 0.9999
+nothing --level nan | level nan: accepted are 0.5 to 0.9999
 plain --layers decoder | no list of layers named 'decoder'; accepted is
 plain --results text.txt | cannot keep measurements: File exists; give another folder
 plain --results /dev/null/x | cannot keep measurements: Not a directory; give another folder
@@ -248,6 +250,28 @@ def test_an_audit_that_was_stopped_goes_on_and_one_that_is_repeated_measures_not
     assert len(mended) == 1
     assert (tmp_path / "parts" / f"{name}.damaged").read_bytes() == kept[name][:-9]
     assert (tmp_path / "parts" / name).read_bytes() == kept[name]
+
+
+def test_the_outermost_levels_are_audited_and_layers_count_from_one_in_rows(tmp_path: Path) -> None:
+    given = {"documents": 8, "tokens": 8, "folder": tmp_path, "measures": "removal", "blocks": 2}
+    narrow, wide = (depthlaw.audit(Plain(), level=level, **given) for level in (0.5, 0.9999))
+    for row, other in zip(narrow.rows(), wide.rows(), strict=True):
+        assert other["low"] < row["low"] < row["high"] < other["high"]
+    for printed, row in zip(wide.to_json()["tables"][0]["rows"], wide.rows(), strict=False):
+        assert (printed["first"] + 1, printed["last"] + 1) == (row["first"], row["last"])
+    assert {row["first"] for row in wide.rows()} == {1, 2, 3}
+    described = json.dumps(depthlaw.ledger.functions.audit.audit_schema())
+    assert described.count("Counted from 0; options, page and rows() count from 1") == 4
+
+
+def test_documents_that_the_model_makes_shorter_are_announced(
+    here: Path, depthlaw: Callable[..., Any]
+) -> None:
+    few = ("audit", "plain", "--documents", "8", "--measures", "states", "--tokens")
+    cut = depthlaw(*few, "999999999")
+    assert cut.code == 0
+    assert "documents have 64 tokens, the longest that the model accepts" in cut.err
+    assert depthlaw(*few, "64").err == ""
 
 
 # --- in Python ---

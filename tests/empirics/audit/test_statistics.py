@@ -142,6 +142,7 @@ def test_a_model_is_told_from_its_null_and_a_draw_of_it_is_not():
     law, one = telling(nets[0] + 9, nets[1:]), telling(nets[0] + 9, nets[1:2])
     assert (law.told, law.about, law.p) == (True, "law", 1 / 20)
     assert (one.told, one.about, one.draws) == (True, "nets", 1)
+    assert telling(nets[0] + 9, nets[1:2], level=0.5).about == "nets"
     same = telling(nets[0], nets[:1])
     assert (same.told, same.p) == (False, 1.0)
     assert telling(nets[0, :, :7], nets[1:, :, :7]).told is None
