@@ -176,8 +176,7 @@ def audit(
     listed = blocks if isinstance(blocks, Sequence) else [blocks]
     sizes = [_whole("blocks", size, 1) for size in listed]
     if not LEVELS[0] <= level <= LEVELS[1]:
-        least, most = LEVELS
-        raise UsageError(f"level {level}: accepted are {least} to {most}, such as 0.95")
+        raise UsageError(f"level {level}: accepted are {LEVELS[0]} to {LEVELS[1]}, such as 0.95")
     if (without or repeat or against is not None) and not ladder:
         raise UsageError(
             "without, repeat and against change what the ladder is asked of; add --ladder, or for "
