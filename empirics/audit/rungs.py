@@ -4,7 +4,7 @@ and whose least depth the atlas has, as lines of text for any causal language mo
 from __future__ import annotations
 
 import csv
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -153,7 +153,7 @@ def baseline(asked: Sequence[Question]) -> Baseline:
     """
     if not asked:
         raise ValueError("a baseline is measured on one question at least")
-    shares: Counter[str] = Counter()
+    shares: dict[str, float] = defaultdict(float)
     constants = sorted({candidate for question in asked for candidate in question.candidates})
     for question in asked:
         word = question.prompt.rpartition("\n")[2].split()[1:-1]
@@ -162,7 +162,7 @@ def baseline(asked: Sequence[Question]) -> Baseline:
         for strategy, some in kept.items():
             among = some.intersection(question.candidates) or set(question.candidates)
             if question.candidates[question.right] in among:
-                shares[strategy] += 1 / len(among)  # type: ignore[assignment]
+                shares[strategy] += 1 / len(among)
     strategy, total = max(shares.items(), key=lambda item: item[1])
     return Baseline(total / len(asked), strategy)
 

@@ -186,7 +186,7 @@ def _print_ladder(report: AuditReport) -> None:
             cells += [sentences.number(result.after), result.state or ""]
         rows.append([*cells, "" if least is None else f"{least:g}"])
     after = ("after", "") if changed else ()
-    headings = ("rung", "baseline", "right", *after, "least depth")
+    headings = ("rung", "baseline", "right", *after, "least depth at some length")
     print_table(stdout(), text_table(*headings, rows=rows, left=("rung",)))
     paragraph(
         "right: share of questions, with Clopper-Pearson's interval. baseline: the best of simple "
