@@ -278,6 +278,7 @@ def test_what_nobody_uses_is_seen() -> None:
 
 # Classes whose names stand in two modules, and why neither of them is misread.
 SAME_NAME = {
+    "Answers": "of trained nets, as a training records them; of a model to the ladder",
     "Call": "a function in a formula of the atlas; and what an interval says of a layer",
     "Case": "a point of a claim's domain; what was asked, within advisor/decide",
     "Comparison": "a node of a formula, how rules are compared, and what compares nets",

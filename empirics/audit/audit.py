@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
+from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -63,7 +64,7 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 USUAL = ("states", "parts", "removal", "exits")
 # Documents that null models run on, and sets of random layers that a block is compared with.
-NULL_DOCUMENTS, RANDOM_SETS = 16, 8
+NULL_DOCUMENTS, RANDOM_SETS = 16, 32
 # Of null models, so that a model with fresh weights of a seed is no null model of its own.
 _NULL_SEED = 1_000_003
 # A layer whose removal costs at most this share of the loss is superfluous.
@@ -113,8 +114,9 @@ class Row:
     Attributes:
         first, last: the block, from 0; of a pair (skipped, later) these two.
         estimate: of the mean over documents.
-        share: of the loss of the whole, where the measure is a change of it.
-        call: of a change of the loss, at a level divided by the number of rows.
+        share: of the loss of the whole, where the measure is a change of it; its level is divided
+            by the number of rows.
+        call: of the removal of a layer, by `share`.
         nulls: by null model, its mean on the documents that it ran on.
     """
 
@@ -153,8 +155,11 @@ class Search:
         first, last: the block that was chosen, from 0.
         chosen: relative loss, and how the search was corrected for, at a level divided by the
             number of sizes.
-        random: relative loss without as many layers drawn at random, the mean over the sets; of
-            one layer, the mean over all.
+        random: relative loss without as many layers, whichever they are. Where `sets` are all that
+            there are, it is their mean and the interval is by document; otherwise sets were drawn
+            at random, and they are the sample.
+        sets: of layers, that `random` is the mean over.
+        every: whether these are all.
         call: of the chosen block against the tolerance.
     """
 
@@ -163,6 +168,8 @@ class Search:
     last: int
     chosen: Chosen
     random: Estimate
+    sets: int
+    every: bool
     call: Call
 
 
@@ -189,6 +196,8 @@ class Audit:
 
     Attributes:
         loss: of the whole model, nats by scored token; None without a head.
+        fresh: its loss relative to that of the same shapes with fresh weights, on the documents of
+            null models: -0.5 is half as large; None without a head or that null model.
         searches: by size of the block.
         planted: a layer that does nothing, see `Planted`.
         refused: null models that cannot be drawn of this model, and why.
@@ -202,6 +211,7 @@ class Audit:
     model: AuditedModel
     text: AuditedText
     loss: Estimate | None
+    fresh: Estimate | None
     tables: tuple[Table, ...]
     searches: tuple[Search, ...]
     planted: tuple[Planted, ...]
@@ -214,6 +224,12 @@ class Audit:
     level: float
     seed: int
     versions: Mapping[str, str]
+
+    @property
+    def learnt(self) -> bool:
+        """Whether the loss is surely below that of fresh weights, by more than the tolerance; True
+        where that was not measured."""
+        return self.fresh is None or self.fresh.high < -self.tolerance
 
     def table(self, key: str, variant: str = "") -> Table | None:
         """The table of a measure; None where it was not asked."""
@@ -317,6 +333,12 @@ def audit(
     orders = None
     if removal is not None and divergence is not None and model.depth > 1:
         orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
+    fresh = None
+    untaught = drawn.get("initialised", {}).get(("removal", "loss"))
+    if removal is not None and untaught is not None:
+        assert removal.baseline is not None
+        assert untaught.baseline is not None
+        fresh = relative(removal.baseline[: len(few)], untaught.baseline, level)
     return Audit(
         _model_facts(model, documents),
         AuditedText(
@@ -328,6 +350,7 @@ def audit(
             documents.sha256,
         ),
         whole_loss,
+        fresh,
         (*tables, *absent),
         tuple(searches),
         tuple(planted),
@@ -360,7 +383,8 @@ def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) ->
     share = sum(
         (depth - first - size) / depth + 0.3 for size in sizes for first in range(depth - size + 1)
     )
-    return once * (share + RANDOM_SETS * len(sizes))
+    most = (min(RANDOM_SETS, comb(depth, size)) for size in sizes if size > 1)
+    return once * (share + sum(most))
 
 
 def _head(group: str) -> bool:
@@ -420,8 +444,8 @@ def _table(
         own = values.per_document[number]
         share = decided = None
         if pair in _OF_LOSS and values.baseline is not None:
-            share = relative(values.baseline + own, values.baseline, level)
-            decided = call(relative(values.baseline + own, values.baseline, strict), tolerance)
+            share = relative(values.baseline + own, values.baseline, strict)
+            decided = call(share, tolerance) if values.key == "removal" else None
         estimate = mean(own, level)
         if pair == ("settling_depth", "share"):
             low, high = max(0.0, estimate.low), min(1.0, estimate.high)
@@ -475,19 +499,19 @@ def _search(
     rule: Literal["split", "bonferroni"] = "split" if len(base) >= 2 * LEAST else "bonferroni"
     chosen = best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
     if size == 1:
-        random = costs
+        costly, every = costs, True
     else:
         routes = random_routes(model.depth, size, RANDOM_SETS, seed, together=False)
-        random = outcomes(model, documents, routes)["loss"]
-    first, last = _block(removal.index[chosen.index])
-    return Search(
-        size,
-        first,
-        last,
-        chosen,
-        relative(random.mean(0), base, level),
-        call(chosen.estimate, tolerance),
+        every = len(routes) == comb(model.depth, size)
+        costly = outcomes(model, documents, routes)["loss"]
+    random = (
+        relative(costly.mean(0), base, level)
+        if every
+        else mean(costly.mean(1) / base.mean() - 1, level)
     )
+    first, last = _block(removal.index[chosen.index])
+    decided = call(chosen.estimate, tolerance)
+    return Search(size, first, last, chosen, random, len(costly), every, decided)
 
 
 def _model_facts(model: LayeredModel, documents: Documents) -> AuditedModel:

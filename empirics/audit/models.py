@@ -97,7 +97,7 @@ def words_of(net: ExplicitNet, tokens: int, documents: int, seed: int) -> Docume
     from depthlaw.theory.atlas.tasks import word_task
 
     from .documents import IGNORED, Documents
-    from .known_answers import MOST_WORDS, chosen_words, table
+    from .known_answers import DOCUMENTS, MOST_WORDS, chosen_words, table
 
     name, numbers = net.exact.body.get("task"), net.exact.body.get("parameters", {})
     if name is None:
@@ -106,7 +106,7 @@ def words_of(net: ExplicitNet, tokens: int, documents: int, seed: int) -> Docume
     known = {(row["task"], row["parameters"]): row["letters"] for row in table("known_answers")}
     most = int(np.emath.logn(max(2, len(task.letters)), MOST_WORDS))
     letters = task.length or int(known.get((name, typed), min(most, tokens)))
-    words = chosen_words(task, letters, seed)[:documents]
+    words = chosen_words(task, letters, min(documents, DOCUMENTS), seed)
     ids = net.ids(words).numpy()
     labels = np.full_like(ids, IGNORED)
     labels[:, net.at] = [net.labels.index(task.answer(word)) for word in words]

@@ -166,14 +166,17 @@ def _page(audit: Audit, form: _Form) -> str:
 
 
 def _sure(audit: Audit) -> list[str]:
-    searches = audit.searches
+    from depthlaw.empirics.audit.audit import NULL_DOCUMENTS
+
+    searches, few = audit.searches, min(NULL_DOCUMENTS, audit.text.documents)
     told = [telling for table in audit.tables for telling in table.told.values()]
+    once = told and all(telling.about == "nets" for telling in told)
     return [
         sentences.sample(audit),
         say("intervals", level=f"{100 * audit.level:g}"),
         say("corrected", corrected=sentences.corrected(searches[0])) if searches else "",
         say("sizes", sizes=len(searches)) if len(searches) > 1 else "",
-        say("one_draw") if told and all(telling.about == "nets" for telling in told) else "",
+        say("one_draw", documents=few) if once else "",
         *sentences.nulls(audit),
         sentences.planted(audit),
         sentences.objectives(audit),

@@ -87,8 +87,8 @@ def _curve(label: str, rows: Sequence[Row], of: Callable[[Row], Estimate]) -> Se
 
 
 def _removal(audit: Audit, table: Table) -> str:
-    if sentences.untold(audit):
-        return "Removal does not tell this model from one with fresh weights"
+    if not audit.learnt:
+        return "The loss is not surely below that of fresh weights"
     counts = sentences.calls(table)
     superfluous, needed = counts["superfluous"], counts["needed"]
     return (

@@ -14,7 +14,7 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.rounding import interval
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Planted, Search, Table
+    from depthlaw.empirics.audit.audit import Audit, Planted, Row, Search, Table
     from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate
 
@@ -101,14 +101,27 @@ def answer(audit: Audit) -> str:
     search = best_search(audit)
     if search is None:
         return say("unmeasured" if audit.model.objective else "no_head")
-    if untold(audit):
-        return say("untold", on=on(audit))
+    allowed = f"{100 * audit.tolerance:g}"
+    if audit.fresh is not None and not audit.learnt:
+        return say("unlearnt", fresh=percent(audit.fresh), on=on(audit))
+    row = spare(audit)
+    if search.call.value != "superfluous" and row is not None and row.share is not None:
+        known = {"layer": row.first + 1, "layers": audit.model.layers, "on": on(audit)}
+        return say("layer", cost=percent(row.share), allowed=allowed, **known)
     return say(
         search.call.value,
         unit="single layer" if search.size == 1 else f"block of {search.size} layers",
-        allowed=f"{100 * audit.tolerance:g}",
+        allowed=allowed,
         **_facts(audit, search),
     )
+
+
+def spare(audit: Audit) -> Row | None:
+    """Of the single layers that were called superfluous, at a level divided by their number, the
+    one whose cost is least at most."""
+    table = audit.table("removal", "loss")
+    calls = [row for row in table.rows if row.call == "superfluous"] if table else []
+    return min(calls, key=lambda row: row.share.high if row.share else 0.0, default=None)
 
 
 def headline(audit: Audit) -> list[str]:
@@ -118,7 +131,8 @@ def headline(audit: Audit) -> list[str]:
 
 
 def _random(audit: Audit, search: Search) -> str:
-    code = "random_one" if search.size == 1 else "random_many"
+    code = "random_all" if search.every else "random_many"
+    code = "random_one" if search.size == 1 else code
     return say(code, **_facts(audit, search))
 
 
@@ -131,6 +145,7 @@ def _facts(audit: Audit, search: Search) -> dict[str, object]:
         "size": search.size,
         "cost": percent(search.chosen.estimate),
         "random": percent(search.random),
+        "sets": search.sets,
         "candidates": search.chosen.candidates,
         "corrected": corrected(search),
         "on": on(audit),
@@ -140,13 +155,6 @@ def _facts(audit: Audit, search: Search) -> dict[str, object]:
 def corrected(search: Search) -> str:
     """How the choice among candidates was corrected for."""
     return say(search.chosen.rule, **vars(search.chosen))
-
-
-def untold(audit: Audit) -> bool:
-    """Whether the loss without a layer does not tell the model from fresh weights."""
-    table = audit.table("removal", "loss")
-    telling = table.told.get("initialised") if table else None
-    return telling is not None and telling.told is False
 
 
 def settling(audit: Audit) -> str:
@@ -217,14 +225,15 @@ def copies(audit: Audit) -> str:
 
 def nulls(audit: Audit) -> list[str]:
     """Of each null model, how many measures tell the model from it."""
-    asked: dict[str, list[bool]] = {}
+    asked: dict[tuple[str, str], list[bool]] = {}
     for table in audit.tables:
         for key, telling in table.told.items():
             if telling.told is not None:
-                asked.setdefault(key, []).append(telling.told)
+                code = "told" if telling.about == "law" else "differ"
+                asked.setdefault((key, code), []).append(telling.told)
     return [
-        say("told", told=sum(told), all=len(told), null=WORDS["null"][key], on=on(audit))
-        for key, told in asked.items()
+        say(code, told=sum(told), all=len(told), null=WORDS["null"][key], on=on(audit))
+        for (key, code), told in asked.items()
     ]
 
 
