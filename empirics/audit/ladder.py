@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from depthlaw.advisor.base.quantities import UsageError
+
 from .layered import LayeredModel, Route
-from .rungs import Question, Rung, ladder, questions
+from .rungs import Baseline, Question, Rung, baseline, ladder, questions
 from .statistics import Estimate, proportion
 
 Encode = Callable[[str], list[int]]
@@ -19,7 +21,7 @@ Encode = Callable[[str], list[int]]
 # Questions of a rung; tokens of a batch at most.
 QUESTIONS, TOKENS = 200, 16_384
 # What a rung is after a change: its accuracy fell; the questions do not tell; it was not better
-# than chance before.
+# than the baseline before.
 LOST, UNDECIDED, KEPT, NEVER = "lost", "undecided", "kept", "never had"
 
 
@@ -29,19 +31,21 @@ class RungResult:
 
     Attributes:
         rung: which.
-        chance: mean share right by guessing among the candidates.
+        baseline: the best of the strategies that do not solve the questions, measured on them.
         before, after: share right, with Clopper-Pearson's interval; `after` is None without a
             change.
         change: after minus before; of the shares of questions lost and gained, each with half of
             the level.
         state: `lost` where the change is below zero, `kept` where it is above -margin, each at a
-            level divided by the rungs; `never had` where the model was not better than chance.
-        beyond: whether so many layers as are left are fewer than the task needs in its class;
-            None without a change, and where no number is known.
+            level divided by the rungs; `never had` where the model was not better than the
+            baseline.
+        beyond: whether so many layers as are left are fewer than the task needs in its class of
+            idealised nets; None without a change, and where no number is known. Where that depth
+            holds at some length alone, theory forbids nothing at the length that is asked.
     """
 
     rung: Rung
-    chance: float
+    baseline: Baseline
     before: Estimate
     after: Estimate | None = None
     change: Estimate | None = None
@@ -146,7 +150,16 @@ def climb(
         margin: a fall by less counts as kept, where the interval shows it.
         rungs: by default all of `ladder`.
         tick: hears the rung, and how many are done of all.
+
+    Raises:
+        UsageError: where the route has no layer.
     """
+    if route is not None and not route:
+        raise UsageError(
+            f"no layer of {model.depth} is left; leave one at least, such as --without 1"
+            if model.depth > 1
+            else "the model has one layer, and none is left; try --repeat 1"
+        )
     chosen = ladder() if rungs is None else tuple(rungs)
     changed = route is not None or other is not None
     left = None
@@ -157,21 +170,21 @@ def climb(
         tick(f"{rung.ladder} {rung.level}", number, len(chosen))
         asked = questions(rung, count, seed)
         before = right_answers(model, asked, encode)
-        chance = float(np.mean([1 / len(question.candidates) for question in asked]))
+        best = baseline(asked)
         share = proportion(int(before.sum()), count, level)
         if not changed:
-            results.append(RungResult(rung, chance, share))
+            results.append(RungResult(rung, best, share))
             continue
         strict = 1 - (1 - level) / len(chosen)
         after = right_answers(other or model, asked, other_encode or encode, route)
         results.append(
             RungResult(
                 rung,
-                chance,
+                best,
                 share,
                 proportion(int(after.sum()), count, level),
                 change_of(before, after, level),
-                _state(before, after, chance, strict, margin),
+                _state(before, after, best.share, strict, margin),
                 None if left is None or rung.needed is None else rung.needed > left,
             )
         )
@@ -188,10 +201,8 @@ def change_of(before: np.ndarray, after: np.ndarray, level: float) -> Estimate:
     return Estimate(gained.value - lost.value, low, high, level, n, "clopper-pearson")
 
 
-def _state(
-    before: np.ndarray, after: np.ndarray, chance: float, level: float, margin: float
-) -> str:
-    if proportion(int(before.sum()), len(before), level).low <= chance:
+def _state(before: np.ndarray, after: np.ndarray, least: float, level: float, margin: float) -> str:
+    if proportion(int(before.sum()), len(before), level).low <= least:
         return NEVER
     change = change_of(before, after, level)
     if change.high < 0:

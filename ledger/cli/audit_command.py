@@ -179,17 +179,18 @@ def _print_ladder(report: AuditReport) -> None:
         least = result.rung.least
         cells = [
             f"{result.rung.ladder} {result.rung.level}",
-            f"{result.chance:.2f}",
+            f"{result.baseline.share:.2f}",
             sentences.number(result.before),
         ]
         if changed and result.after is not None:
             cells += [sentences.number(result.after), result.state or ""]
         rows.append([*cells, "" if least is None else f"{least:g}"])
     after = ("after", "") if changed else ()
-    headings = ("rung", "chance", "right", *after, "least depth")
+    headings = ("rung", "baseline", "right", *after, "least depth at some length")
     print_table(stdout(), text_table(*headings, rows=rows, left=("rung",)))
     paragraph(
-        "right: share of questions, with Clopper-Pearson's interval. least depth: layers needed, "
-        "or known to suffice, in a class of the atlas (`depthlaw tasks list`), whose nets are not "
-        "these."
+        "right: share of questions, with Clopper-Pearson's interval. baseline: the best of simple "
+        "strategies that do not solve the questions (--json names it). least depth: layers needed "
+        "at some length, or known to suffice, in idealised nets (`depthlaw tasks list`). It is no "
+        "test of this model."
     )

@@ -163,6 +163,7 @@ plain --blocks 99 | blocks of 99 layers: plain has 3; accepted are 1 to 2
 plain --blocks x | --blocks 'x': give sizes of blocks, such as 4 or 2,4
 plain --blocks , | --blocks ',': give sizes of blocks, such as 4 or 2,4
 plain --ladder --without 0 | --without '0': the model has 3 layers; give a block such as 1-2
+plain --ladder --without 1-3 | no layer of 3 is left; leave one at least, such as --without 1
 plain --ladder --without 9-5 | --without '9-5': the model has 3 layers
 plain --ladder --without 99 | --without '99': the model has 3 layers
 plain --ladder --repeat 2-x | --repeat '2-x': the model has 3 layers

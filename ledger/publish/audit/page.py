@@ -321,7 +321,7 @@ def _rung(result: RungResult) -> list[str]:
     after = [number(result.after), result.state or ""] if result.after else []
     least += ", beyond" if result.beyond else ""
     name = f"{rung.ladder} {rung.level}"
-    return [name, f"{result.chance:.2f}", number(result.before), *after, least]
+    return [name, f"{result.baseline.share:.2f}", number(result.before), *after, least]
 
 
 # --- how to repeat it, and what the words mean ----------------------------------------------------

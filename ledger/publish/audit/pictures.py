@@ -134,8 +134,8 @@ def _ladder(name: str, rungs: Sequence[RungResult]) -> Panel:
     after = [result.after for result in rungs if result.after is not None]
     if after:
         curves.append(_climbed("after the change", levels, after))
-    chances = tuple(result.chance for result in rungs)
-    curves.append(Series("chance", levels, chances, kind="reference"))
+    unsolved = tuple(result.baseline.share for result in rungs)
+    curves.append(Series("baseline", levels, unsolved, kind="reference"))
     least = [result.rung.least for result in rungs]
     known = ", ".join("?" if depth is None else f"{depth:g}" for depth in least)
     label = "level" if least == [None] * len(least) else f"level; least depth {known}"

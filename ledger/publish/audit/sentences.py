@@ -264,24 +264,24 @@ def calls(table: Table) -> Counter[str]:
 
 
 def climbed(rungs: Sequence[RungResult]) -> str:
-    """How many rungs are above chance, and what a change of depth did to them.
+    """How many rungs are above their baseline, and what a change of depth did to them.
 
     >>> climbed([])
-    '0 of 0 rungs above chance'
+    '0 of 0 rungs above the baseline'
     """
     states = Counter(result.state for result in rungs if result.state)
     # The state is at a level that is divided by the rungs.
     above = sum(states.values()) - states["never had"]
     if not states:
-        above = sum(result.before.low > result.chance for result in rungs)
+        above = sum(result.before.low > result.baseline.share for result in rungs)
     parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
     said = say("rungs", above=above, rungs=plural(len(rungs), "rung"))
     return f"{said}; after the change {', '.join(parts)}" if parts else said
 
 
 def ladder(rungs: Sequence[RungResult], changed: Mapping[str, str]) -> list[str]:
-    """How far the model climbs; after a change of depth, whether the rungs that theory puts beyond
-    the layers that are left are those that were lost."""
+    """How far the model climbs; after a change of depth, how many rungs were lost whose least depth
+    in idealised nets is more than the layers that are left, and how many others."""
     if not rungs:
         return []
     said = [say("asked", rungs=plural(len(rungs), "rung"), climbed=climbed(rungs))]

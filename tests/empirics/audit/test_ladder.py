@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.empirics.audit.ladder import (
     KEPT,
     LOST,
@@ -20,7 +22,8 @@ from depthlaw.empirics.audit.ladder import (
     right_answers,
     symbol_encoding,
 )
-from depthlaw.empirics.audit.rungs import Question, Rung, ladder, questions, solved
+from depthlaw.empirics.audit.rungs import Question, Rung, baseline, ladder, questions, solved
+from depthlaw.empirics.audit.statistics import proportion
 
 # The permutations of S3 by the letters that stand for them, in the order of their images.
 S3 = dict(
@@ -101,9 +104,81 @@ def test_answers_are_those_of_an_independent_reading(rung: Rung) -> None:
         *_, last = question.prompt.splitlines()
         tag, *word, end = last.split()
         assert (tag, end) == (rung.ladder, "=")
+        assert last not in [line.rpartition(" ")[0] for line in question.prompt.splitlines()[:-1]]
         assert READINGS[rung.ladder](word, rung.level) == question.candidates[question.right]
     assert asked == questions(rung, 60, seed=3) != questions(rung, 60, seed=4)
     assert len({question.candidates[question.right] for question in asked}) > 1
+
+
+def _best(word: list[str], among: tuple[str, ...], worth: Callable[[str], float]) -> str:
+    return max(
+        sorted(among, key=lambda symbol: zlib.crc32(" ".join([*word, symbol]).encode())), key=worth
+    )
+
+
+def _shortcuts(word: list[str], among: tuple[str, ...]) -> dict[str, str]:
+    """Answers by the look of a line alone."""
+    count, half = Counter(word), word.index("|") if "|" in word else len(word)
+    first = {symbol: word.index(symbol) for symbol in among if symbol in word}
+    last = {symbol: word[::-1].index(symbol) for symbol in among if symbol in word}
+    opened = [")" if symbol == "(" else "]" for symbol in word if symbol in "(["]
+    said = {
+        "most": _best(word, among, lambda s: count[s]),
+        "least": _best(word, among, lambda s: -count[s]),
+        "once": _best(word, among, lambda s: count[s] == 1),
+        "stands": _best(word, among, lambda s: count[s] > 0),
+        "earliest": _best(word, among, lambda s: -first.get(s, 99)),
+        "latest": _best(word, among, lambda s: -last.get(s, 99)),
+        "not the latest": _best(word, among, lambda s: last.get(s, 99) > 0),
+        "most before the bar": _best(word, among, lambda s: word[:half].count(s)),
+        "smallest": min(among),
+        "greatest": max(among),
+        "first opened": _best(word, among, lambda s: s in opened[:1]),
+        "last opened": _best(word, among, lambda s: s in opened[-1:]),
+        "most opened": _best(word, among, lambda s: opened.count(s)),
+        "as its ends": "y" if word[0] == word[-1] else "n",
+        "more ones": "y" if count["1"] > count["0"] else "n",
+        "more letters": "y" if count["a"] > count["b"] else "n",
+    }
+    for place in (0, 1, 2, 3, -1, -2, -3, -4):
+        if -len(word) <= place < len(word):
+            at = word[place]
+            said[f"place {place}"] = _best(word, among, lambda s, at=at: s == at)  # type: ignore[misc]
+    return said
+
+
+@pytest.mark.parametrize("rung", ladder(), ids=lambda rung: f"{rung.ladder}-{rung.level}")
+def test_no_shortcut_beats_the_baseline(rung: Rung) -> None:
+    asked, hits = questions(rung, 400, seed=1), Counter[str]()
+    for question in asked:
+        word = question.prompt.splitlines()[-1].split()[1:-1]
+        for name, answer in _shortcuts(word, question.candidates).items():
+            hits[name] += answer == question.candidates[question.right]
+    stated = baseline(asked)
+    # 24 strategies of 28 rungs: at this level none exceeds it by chance.
+    for name, found in hits.items():
+        assert proportion(found, 400, 0.9999).low <= stated.share, (name, stated)
+    # Strategies that were right on all questions once: the last letter, and one not yet repeated.
+    if rung.ladder in ("hops", "copying", "recall", "composition"):
+        assert stated.share <= (0.55 if rung.level == 1 else 0.5)
+
+
+def test_the_baseline_is_the_best_strategy_of_its_questions() -> None:
+    line = "hops a b c a ="
+    asked = [Question(line, ("a", "b"), 0)] * 3 + [Question(line, ("a", "b"), 1)]
+    assert baseline(asked).share == 0.75
+    with pytest.raises(ValueError, match="one question at least"):
+        baseline([])
+
+
+def test_a_least_depth_holds_at_the_lengths_that_its_note_says() -> None:
+    for rung in ladder():
+        assert "in idealised nets" in rung.note or "at this n, without MLPs" in rung.note
+        assert ("at some length" in rung.note) == (
+            rung.ladder in ("brackets", "blocks", "copying", "recall")
+        )
+    # A row for each n, and not that of words of all lengths, which no finite run refutes.
+    assert {r.task for r in ladder() if r.ladder == "parity"} == {"parity-bits"}
 
 
 def test_lines_to_train_on_are_solved_and_no_questions() -> None:
@@ -171,11 +246,17 @@ def test_what_a_route_takes_away_is_lost_and_what_was_never_had_is_not() -> None
         return _recalled(text) if recall else ("y" if zlib.crc32(text.encode()) % 2 else "n")
 
     model = Reader(known, answer)
-    results = climb(model, encode, route=(), count=200, rungs=rungs)  # type: ignore[arg-type]
+    results = climb(model, encode, route=(0,), count=200, rungs=rungs)  # type: ignore[arg-type]
     assert {r.rung.ladder: r.state for r in results} == {"recall": LOST, "parity": NEVER}
     whole = climb(model, encode, other=model, count=200, rungs=rungs[1:])  # type: ignore[arg-type]
     assert [r.state for r in whole] == [KEPT]
     assert [r.beyond for r in results] == [True, True]
+
+
+def test_a_change_that_leaves_no_layer_is_refused() -> None:
+    encode, known = _encoding()
+    with pytest.raises(UsageError, match=r"^no layer of 4 is left; leave one"):
+        climb(Reader(known, _recalled), encode, route=())  # type: ignore[arg-type]
 
 
 def test_candidates_of_several_tokens_have_the_sum_of_theirs() -> None:
