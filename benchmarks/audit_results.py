@@ -27,7 +27,7 @@ from depthlaw.empirics.audit.layered import LayeredModel, without
 from depthlaw.empirics.audit.measures import Values
 from depthlaw.empirics.audit.models import opened
 from depthlaw.empirics.audit.records import Store
-from depthlaw.empirics.audit.rungs import ladder, questions, solved
+from depthlaw.empirics.audit.rungs import baseline, ladder, questions, solved
 from depthlaw.empirics.audit.statements import (
     Answers,
     Statement,
@@ -68,7 +68,7 @@ def answers(model: LayeredModel, encode: Callable[[str], list[int]]) -> Answers:
     ]
     return Answers(
         tuple(rung.ladder for rung in ladder()),
-        np.array([[1 / len(question.candidates) for question in some] for some in asked]),
+        np.array([[baseline(some).share] * len(some) for some in asked]),
         np.array(whole),
         np.array(less),
     )
