@@ -49,8 +49,8 @@ class Answers:
 
     Attributes:
         ladders: of each rung, its ladder.
-        chance: share right by the best strategy that does not solve a rung, see `baseline`, for each
-            question, (rungs, questions).
+        chance: share right by the best strategy that does not solve a rung, see `baseline`; for
+            each question, (rungs, questions).
         before: whether the whole model is right, bool (rungs, questions).
         after: the same without each layer, bool (layers, rungs, questions).
     """
