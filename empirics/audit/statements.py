@@ -19,6 +19,8 @@ from depthlaw.theory.claims.verdict import Verdict
 from .measures import Values
 from .statistics import LEVEL, Estimate, agreement, mean, proportion, relative
 
+# Fewer removals, of all models together, are no evidence of what is lost first.
+FEWEST_REMOVALS = 8
 # Rungs that stand for arithmetic and brackets, and for what is only looked up.
 COUNTED, LOOKED_UP = ("brackets", "words", "parity"), ("copying", "recall")
 
@@ -170,13 +172,15 @@ def counted_is_lost_first(answers: Mapping[str, Answers]) -> Statement:
         for n in numbers.values()
         if n["removals"]
     ]
+    enough = sum(map(len, differences.values())) >= FEWEST_REMOVALS
     return Statement(
         "counted-is-lost-first",
         "Arithmetic and balanced brackets are lost first when depth is cut.",
         "arXiv:2602.01997, abstract",
         "In each model products, parity and brackets surely lose a larger share than copying and "
-        "recall, without more than half of the single layers.",
-        _usually(counts),
+        "recall, without more than half of the single layers; fewer than "
+        f"{FEWEST_REMOVALS} removals that compare the two decide nothing.",
+        _usually(counts) if enough else Verdict.UNDECIDED,
         numbers,
     )
 

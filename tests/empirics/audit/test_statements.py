@@ -8,6 +8,7 @@ import pytest
 from depthlaw.empirics.audit.measures import Values
 from depthlaw.empirics.audit.statements import (
     Answers,
+    Statement,
     counted_is_lost_first,
     one_layer_does_nothing,
     order_depends_on_text,
@@ -58,11 +59,15 @@ def answers(counted: float, looked_up: float) -> Answers:
 
 
 def test_what_is_lost_first_is_a_share_of_what_was_had() -> None:
-    said = counted_is_lost_first({"net": answers(0.75, 0.25)})
-    assert str(said.verdict) == "HOLDS"
-    assert said.numbers["net"]["mean difference"] == pytest.approx(0.5)
-    assert str(counted_is_lost_first({"net": answers(0.25, 0.75)}).verdict) == "FAILS"
-    assert str(counted_is_lost_first({"net": answers(0.5, 0.5)}).verdict) == "UNDECIDED"
+    def lost(counted: float, looked_up: float, nets: str = "abcd") -> Statement:
+        return counted_is_lost_first({net: answers(counted, looked_up) for net in nets})
+
+    assert str(lost(0.75, 0.25).verdict) == "HOLDS"
+    assert lost(0.75, 0.25).numbers["a"]["mean difference"] == pytest.approx(0.5)
+    assert str(lost(0.25, 0.75).verdict) == "FAILS"
+    assert str(lost(0.5, 0.5).verdict) == "UNDECIDED"
+    # Two layers of each net: three nets are six removals, too few.
+    assert str(lost(0.25, 0.75, "abc").verdict) == "UNDECIDED"
 
 
 def test_two_orders_and_two_halves_of_one() -> None:
