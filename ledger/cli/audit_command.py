@@ -134,7 +134,7 @@ def _print_removal(audit: Audit) -> None:
         [
             str(row.first + 1),
             sentences.percent(row.share) if row.share else "",
-            row.call.value if row.call else "",
+            sentences.called(audit, row),
             _short(row.estimate),
             *map(_short, row.nulls.values()),
         ]

@@ -55,14 +55,16 @@ def test_a_terminal_shows_every_layer_and_says_that_tokens_are_random(
     said = " ".join(on_terminal(columns, *asked).out.split())
     for needed in ("Answer", "Loss without a layer", "on random tokens (zipf)", "influence"):
         assert needed in said
-    assert len(re.findall(r"(?:call )?(?:needed|superfluous|undecided) ", said)) >= 3
+    # The model is no better than fresh weights, so that no layer of it is called.
+    assert "Nothing is said of which layer is used" in said
+    assert not re.search(r"\b(?:needed|superfluous|undecided)\b", said)
 
 
 def test_piped_answers_hold_a_row_for_each_layer(depthlaw: Command, asked: list[object]) -> None:
     rows = [line.split() for line in depthlaw(*asked).out.splitlines()]
     of_layers = [row for row in rows if row[:1] in (["1"], ["2"], ["3"])]
     calls = {"needed", "superfluous", "undecided"}
-    assert sum(bool(calls & set(row)) for row in of_layers) == 3
+    assert not any(calls & set(row) for row in of_layers)
     assert len(of_layers) == 6
 
 

@@ -178,6 +178,8 @@ def test_the_first_sentence_follows_the_call_and_the_null_model(found: Found) ->
     for high in (-0.005, 0.01):  # not below by the tolerance, and not below at all
         fresh = replace(audit, fresh=replace(less, high=high))
         assert "Nothing is said of which layer is used" in sentences.answer(fresh)
+        assert sentences.called(fresh, spare) == ""
+    assert sentences.called(taught, spare) == "superfluous"
     unasked = replace(taught, fresh=None)
     assert "Nothing is said" not in sentences.answer(unasked)
     assert "has no head" in sentences.answer(found["no head"])

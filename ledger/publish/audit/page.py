@@ -200,7 +200,7 @@ def _removal(audit: Audit, form: _Form) -> list[str]:
     rows, beside = [], []
     for place, row in enumerate(removal.rows):
         layer, nats = _layer(audit, row), number(row.estimate)
-        share, call = percent(row.share) if row.share else "", row.call.value if row.call else ""
+        share, call = percent(row.share) if row.share else "", sentences.called(audit, row)
         changed = number(divergence.rows[place].estimate) if divergence else ""
         rows.append([layer, share, call, nats, changed])
         beside.append([layer, nats, *(number(row.nulls[key]) for key in keys)])

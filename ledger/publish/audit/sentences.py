@@ -116,6 +116,11 @@ def answer(audit: Audit) -> str:
     )
 
 
+def called(audit: Audit, row: Row) -> str:
+    """The call of a layer; "" where there is none, or the model is no better than fresh weights."""
+    return row.call.value if row.call and audit.learnt else ""
+
+
 def spare(audit: Audit) -> Row | None:
     """Of the single layers that were called superfluous, at a level divided by their number, the
     one whose cost is least at most."""
