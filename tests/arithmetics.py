@@ -72,7 +72,8 @@ def _parts(x: Array, axis: int, bits: int) -> tuple[list[Array], Array]:
     left = np.ldexp(x.astype(np.float64), -power)
     parts: list[Array] = []
     while not parts or left.any():
-        grid = 2.0 ** (-bits * (len(parts) + 1))
+        # No number has a bit below that of the least one.
+        grid = max(2.0 ** (-bits * (len(parts) + 1)), 2.0**-1074)
         parts.append(np.rint(left / grid) * grid)
         left = left - parts[-1]
     return parts, power

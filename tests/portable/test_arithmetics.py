@@ -161,6 +161,14 @@ def test_exact_products_are_the_nearest_numbers(dtype: str) -> None:
         assert (a @ b == np.array(true).astype(dtype)).all()
 
 
+def test_exact_products_of_numbers_far_apart_end() -> None:
+    """As weights of attention are, where a score is 750 below the largest."""
+    weights = np.array([[1.0, 2.0**-1070, 2.0**-1040, 0.0]])
+    with arithmetic("exact"):
+        product = torch.from_numpy(weights) @ torch.eye(4, dtype=torch.float64)
+        assert product.tolist() == weights.tolist()
+
+
 @pytest.mark.parametrize("name", ["exact", "perturbed"])
 def test_what_no_order_of_summation_rounds_stays(name: str) -> None:
     """Whole numbers, chosen entries, zeros, what is not finite; and other types are let through."""
