@@ -155,7 +155,8 @@ def _ladder(found: dict[str, Any]) -> str:
     lines = []
     for rungs in zip(*(audit["ladder"] for audit in models.values()), strict=True):
         rung = rungs[0]["rung"]
-        needed = "not known" if rung["needed"] is None else f"{rung['needed']:g}"
+        enough = "not known" if rung["suffices"] is None else f"at most {rung['suffices']:g}"
+        needed = enough if rung["needed"] is None else f"{rung['needed']:g}"
         if any(one["state"] != "never had" for one in rungs):
             lines.append((f"{rung['ladder']} {rung['level']}", needed, *map(cell, rungs)))
     said = []
