@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -144,7 +144,7 @@ def from_text(
 
 def random_documents(
     vocabulary: int,
-    law: Literal["uniform", "zipf"] = "zipf",
+    law: str = "zipf",
     tokens: int = 256,
     documents: int = 64,
     seed: int = 0,

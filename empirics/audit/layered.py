@@ -468,7 +468,7 @@ def digest(net: nn.Module) -> str:
 
 def _causal(model: LayeredModel, ids: Tensor, read: Tensor) -> bool:
     """Whether new ids in the second half leave what the model says on the first as it was, up to
-    rounding."""
+    rounding: by so many units in the last place as sums of a thousand terms may lose."""
     half = ids.shape[1] // 2
     generator = torch.Generator().manual_seed(1)
     other = ids.clone()

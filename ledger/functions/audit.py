@@ -298,7 +298,7 @@ def _documents(
                 f"{documents:,} documents of {longest:,} tokens: accepted are at most {MOST:,} "
                 "random tokens in all"
             )
-        return random_documents(model.accepted, law, longest, documents, seed)  # type: ignore[arg-type]
+        return random_documents(model.accepted, law, longest, documents, seed, model.padding)
     if tokenizer is None:
         raise UsageError(
             f"{model.name} has no tokenizer, so a text has no tokens; leave --text out for random "

@@ -142,8 +142,7 @@ def _shortcuts(word: list[str], among: tuple[str, ...]) -> dict[str, str]:
     }
     for place in (0, 1, 2, 3, -1, -2, -3, -4):
         if -len(word) <= place < len(word):
-            at = word[place]
-            said[f"place {place}"] = _best(word, among, lambda s, at=at: s == at)  # type: ignore[misc]
+            said[f"place {place}"] = _best(word, among, word[place].__eq__)
     return said
 
 
