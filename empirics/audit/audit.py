@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
+from functools import partial
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +18,7 @@ from . import AuditError
 from .documents import LEAST, Documents, loss, objective, outcomes, subset
 from .layered import LayeredModel
 from .measures import MEASURES, Values, measure_all
-from .nulls import NULLS, duplicated, random_routes, told_from
+from .nulls import NULLS, draws_of, duplicated, random_routes, told_from
 from .records import Store, model_hash, versions
 from .statistics import (
     Call,
@@ -28,12 +29,14 @@ from .statistics import (
     best_of,
     call,
     mean,
+    reach,
     relative,
 )
 from .theory_beside import TheoryValue, facts_of, theory_beside
 
 if TYPE_CHECKING:
     from .ladder import RungResult
+    from .nulls import Drawn
 
 # What is measured together, in one go: (measure, variant).
 GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -69,6 +72,8 @@ NULL_DOCUMENTS, RANDOM_SETS = 16, 32
 _NULL_SEED = 1_000_003
 # A layer whose removal costs at most this share of the loss is superfluous.
 TOLERANCE = 0.01
+# The measures of one draw of a null model.
+_Found = dict[tuple[str, str], Values]
 # Measures of the loss, whose rows have a share of it and a call.
 _OF_LOSS = {("removal", "loss"), ("swap", "loss"), ("repeat", "plain"), ("repeat", "damped")}
 
@@ -117,7 +122,10 @@ class Row:
         share: of the loss of the whole, where the measure is a change of it; its level is divided
             by the number of rows.
         call: of the removal of a layer, by `share`.
-        nulls: by null model, its mean on the documents that it ran on.
+        nulls: by null model, on the documents that it ran on. Of one draw it is the mean, with an
+            interval by document. Of several it is the mean of their means, and the interval goes
+            from the least draw to the greatest: one more lies there at the level that it states,
+            see `reach`.
     """
 
     first: int
@@ -135,6 +143,7 @@ class Table:
     Attributes:
         told: by null model, whether the measure tells the model from it.
         absent: why there are no rows, in one line; "" where there are.
+        missing: by null model, why it has no numbers here although it was drawn.
     """
 
     key: str
@@ -144,6 +153,7 @@ class Table:
     rows: tuple[Row, ...]
     told: Mapping[str, Telling] = field(default_factory=dict)
     absent: str = ""
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -160,6 +170,7 @@ class Search:
             at random, and they are the sample.
         sets: of layers, that `random` is the mean over.
         every: whether these are all.
+        neighbours: relative loss without a block of as many neighbours, the mean over all blocks.
         call: of the chosen block against the tolerance.
     """
 
@@ -170,24 +181,28 @@ class Search:
     random: Estimate
     sets: int
     every: bool
+    neighbours: Estimate
     call: Call
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A layer that adds zero, put into the model on purpose: what a measure says of it.
+    """A layer that was put into the model on purpose: what a measure says of it.
 
     Attributes:
+        how: "zero", a layer that adds zero, or "copy", one with the weights of `behind`.
         behind: the layer that it stands behind, from 0.
         estimate: on the documents that null models run on.
-        identity: what a measure must say of a layer that does nothing.
+        identity: what the measure must say; None where that is not known. Without the copy the
+            model is the whole again, so that the copy's removal must change the loss to that.
     """
 
+    how: str
     key: str
     variant: str
     behind: int
     estimate: Estimate
-    identity: float
+    identity: float | None
 
 
 @dataclass(frozen=True)
@@ -196,16 +211,17 @@ class Audit:
 
     Attributes:
         loss: of the whole model, nats by scored token; None without a head.
-        fresh: its loss relative to that of the same shapes with fresh weights, on the documents of
-            null models: -0.5 is half as large; None without a head or that null model.
+        fresh: its loss relative to that of the same shapes with fresh weights, the mean of their
+            draws, on the documents of null models: -0.5 is half as large; None without a head or
+            that null model.
         searches: by size of the block.
-        planted: a layer that does nothing, see `Planted`.
+        planted: a layer that does nothing and a copy, see `Planted`.
         refused: null models that cannot be drawn of this model, and why.
         objectives: agreement of two orders of single layers, by loss and by divergence from the
             whole model; None without a head.
         changed: what the ladder was asked again after: without or repeat, with the layers, or
             against, with the name of the other model; empty without a change.
-        tolerance, level, seed: as asked.
+        tolerance, level, draws, seed: as asked.
     """
 
     model: AuditedModel
@@ -222,6 +238,7 @@ class Audit:
     changed: Mapping[str, str]
     tolerance: float
     level: float
+    draws: int
     seed: int
     versions: Mapping[str, str]
 
@@ -251,6 +268,7 @@ def audit(
     groups: Sequence[str] = USUAL,
     blocks: Sequence[int] = (),
     nulls: Sequence[str] | None = None,
+    draws: int = 1,
     tolerance: float = TOLERANCE,
     level: float = 0.95,
     seed: int = 0,
@@ -265,6 +283,7 @@ def audit(
         groups: of `GROUPS`; those that need a head are left out where the model has none.
         blocks: sizes of blocks, each searched for the one that is cheapest to remove.
         nulls: of `NULLS`; by default all that can be drawn of this model.
+        draws: of each null model; 1 / (1 - level) - 1 of them, 19, are of its law: see `telling`.
         tolerance: share of the loss that a superfluous layer may cost.
         level: of the intervals.
         seed: of random sets, splits and null models.
@@ -275,17 +294,25 @@ def audit(
     Raises:
         AuditError: for groups, blocks and nulls that do not exist, and as the measures do.
 
-    Cost: that of the measures; the null models add as many passes on `NULL_DOCUMENTS`.
+    Cost: that of the measures; the null models add as many passes on `NULL_DOCUMENTS`, for each
+    draw. Memory: one null model beside the model.
     """
-    _check(model, groups, blocks, nulls, tolerance, len(documents))
+    _check(model, groups, blocks, nulls, draws, tolerance, len(documents))
     chosen = [name for name in GROUPS if name in groups and (model.head or not _head(name))]
 
     def measured(
-        net: LayeredModel, sample: Documents, asked: list[tuple[str, str]], **options: Any
+        net: LayeredModel,
+        sample: Documents,
+        asked: list[tuple[str, str]],
+        of: str = "",
+        **options: Any,
     ) -> list[Values]:
+        def heard(what: str, done: int, total: int) -> None:
+            tick(f"{of}: {what}" if of else what, done, total)
+
         if store is None:
-            return measure_all(net, sample, asked, tick=tick, **options)
-        return store.measured(net, sample, asked, tick=tick, **options)
+            return measure_all(net, sample, asked, tick=heard, **options)
+        return store.measured(net, sample, asked, tick=heard, **options)
 
     values: list[Values] = []
     absent: list[Table] = []
@@ -297,24 +324,26 @@ def audit(
                 raise
             absent += [_absent(pair, str(error)) for pair in GROUPS[name]]
     few = subset(documents, slice(0, NULL_DOCUMENTS))
-    drawn: dict[str, dict[tuple[str, str], Values]] = {}
-    planted: list[Planted] = []
+    asked = [(v.key, v.variant) for v in values]
+    drawn: dict[str, list[_Found]] = {}
+    longer_by: dict[str, _Found] = {}
     refused: dict[str, str] = {}
-    asked = [(v.key, v.variant) for v in values if v.key != "contribution"]
-    for key in NULLS if nulls is None else nulls:
-        make = NULLS[key].make
-        if not asked or make is None:
-            continue
+    missing: dict[str, str] = {}
+    behind = int(np.random.default_rng(seed).integers(model.depth))
+    for key in (NULLS if nulls is None else nulls) if asked else ():
         try:
-            if key == "duplicated":
-                planted = _planted(model, few, asked, level, seed, measured)
+            if NULLS[key].longer:
+                longer = partial(duplicated, model, few, how=key, index=behind)
+                longer_by[key] = _found(measured, longer, asked, key, "", missing)
                 continue
-            found = measured(*make(model, few, _NULL_SEED + seed), asked)
+            makers = draws_of(key, model, few, draws, _NULL_SEED + seed)
+            drawn[key] = [
+                _found(measured, make, asked, key, f", draw {number} of {len(makers)}", missing)
+                for number, make in enumerate(makers, 1)
+            ]
         except AuditError as error:
             refused[key] = str(error)
-            continue
-        drawn[key] = {(v.key, v.variant): v for v in found}
-    tables = [_table(v, drawn, len(few), tolerance, level, seed) for v in values]
+    tables = [_table(v, drawn, missing, len(few), tolerance, level, seed) for v in values]
     removal = next((v for v in values if (v.key, v.variant) == ("removal", "loss")), None)
     divergence = next((v for v in values if (v.key, v.variant) == ("removal", "divergence")), None)
     searches = []
@@ -334,11 +363,10 @@ def audit(
     if removal is not None and divergence is not None and model.depth > 1:
         orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
     fresh = None
-    untaught = drawn.get("initialised", {}).get(("removal", "loss"))
-    if removal is not None and untaught is not None:
+    if removal is not None and "initialised" in drawn:
         assert removal.baseline is not None
-        assert untaught.baseline is not None
-        fresh = relative(removal.baseline[: len(few)], untaught.baseline, level)
+        untaught = [found["removal", "loss"].baseline for found in drawn["initialised"]]
+        fresh = relative(removal.baseline[: len(few)], np.mean(untaught, axis=0), level)
     return Audit(
         _model_facts(model, documents),
         AuditedText(
@@ -353,7 +381,7 @@ def audit(
         fresh,
         (*tables, *absent),
         tuple(searches),
-        tuple(planted),
+        tuple(_planted(longer_by, removal, behind, level)),
         refused,
         orders,
         theory_beside(facts_of(model, documents)),
@@ -361,6 +389,7 @@ def audit(
         changed or {},
         tolerance,
         level,
+        draws,
         seed,
         versions(),
     )
@@ -373,7 +402,7 @@ def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) ->
     Raises:
         AuditError: for sizes that the model does not have.
     """
-    _check(model, (), sizes, None, 0, LEAST)
+    _check(model, (), sizes, None, 1, 0, LEAST)
     few = subset(documents, slice(0, min(len(documents), 4)))
     loss(model, few)
     start = time.perf_counter()
@@ -396,6 +425,7 @@ def _check(
     groups: Sequence[str],
     blocks: Sequence[int],
     nulls: Sequence[str] | None,
+    draws: int,
     tolerance: float,
     documents: int,
 ) -> None:
@@ -409,6 +439,8 @@ def _check(
                 f"blocks of {size} layers: {model.name} has {model.depth}; accepted are 1 to "
                 f"{model.depth - 1}"
             )
+    if draws < 1:
+        raise AuditError(f"{draws} draws of a null model: accepted are whole numbers from 1")
     if not 0 <= tolerance < 1:
         raise AuditError(f"tolerance {tolerance}: accepted are shares of the loss from 0 to 1")
     if blocks and not model.head:
@@ -426,9 +458,33 @@ def _block(index: int | tuple[int, int]) -> tuple[int, int]:
     return index if isinstance(index, tuple) else (index, index)
 
 
+def _found(
+    measured: Callable[..., list[Values]],
+    make: Callable[[], Drawn],
+    asked: list[tuple[str, str]],
+    key: str,
+    draw: str,
+    missing: dict[str, str],
+) -> _Found:
+    """The measures of one draw of a null model, which is let go behind them. Where its parts cannot
+    be told apart, the others stay, and `missing` has the reason."""
+    null = make()
+    parts = [pair for pair in asked if pair in GROUPS["parts"]]
+    found = []
+    for some in ([pair for pair in asked if pair not in parts], parts):
+        try:
+            found += measured(*null, some, f"{key}{draw}") if some else []
+        except AuditError as error:
+            if some is not parts:
+                raise
+            missing[key] = str(error)
+    return {(v.key, v.variant): v for v in found}
+
+
 def _table(
     values: Values,
-    drawn: Mapping[str, Mapping[tuple[str, str], Values]],
+    drawn: Mapping[str, Sequence[_Found]],
+    missing: Mapping[str, str],
     few: int,
     tolerance: float,
     level: float,
@@ -436,7 +492,11 @@ def _table(
 ) -> Table:
     pair = (values.key, values.variant)
     strict = 1 - (1 - level) / len(values.index)
-    nulls = {key: found[pair] for key, found in drawn.items() if pair in found}
+    nulls = {
+        key: [found[pair] for found in draws]
+        for key, draws in drawn.items()
+        if all(pair in found for found in draws)
+    }
     own_few = replace(values, per_document=values.per_document[:, :few])
     told = {key: told_from(own_few, found, level, seed) for key, found in nulls.items()}
     rows = []
@@ -456,31 +516,40 @@ def _table(
                 estimate,
                 share,
                 decided,
-                {key: mean(found.per_document[number], level) for key, found in nulls.items()},
+                {key: _null(found, number, level) for key, found in nulls.items()},
             )
         )
-    return Table(*pair, values.unit, values.identity, tuple(rows), told)
+    without = missing if pair in GROUPS["parts"] else {}
+    return Table(*pair, values.unit, values.identity, tuple(rows), told, missing=without)
+
+
+def _null(draws: Sequence[Values], row: int, level: float) -> Estimate:
+    """See `Row.nulls`."""
+    if len(draws) == 1:
+        return mean(draws[0].per_document[row], level)
+    return reach([draw.per_document[row].mean() for draw in draws])
 
 
 def _planted(
-    model: LayeredModel,
-    documents: Documents,
-    asked: list[tuple[str, str]],
-    level: float,
-    seed: int,
-    measured: Callable[..., list[Values]],
+    longer: Mapping[str, _Found], removal: Values | None, behind: int, level: float
 ) -> list[Planted]:
-    behind = int(np.random.default_rng(seed).integers(model.depth))
-    made, _ = duplicated(model, documents, how="zero", index=behind)
+    """What measures of a layer say of the one that was put in; of one that adds zero, those that
+    must say something."""
     found = []
-    for values in measured(made, documents, asked):
-        if values.identity is None:
-            continue
-        for index, own in zip(values.index, values.per_document, strict=True):
-            if _block(index) == (behind + 1, behind + 1):
-                found.append(
-                    Planted(values.key, values.variant, behind, mean(own, level), values.identity)
-                )
+    for how, measured in longer.items():
+        for pair, values in measured.items():
+            must = values.identity if how == "zero" else None
+            if how == "copy" and pair == ("removal", "loss"):
+                assert removal is not None
+                assert removal.baseline is not None
+                assert values.baseline is not None
+                whole = removal.baseline[: len(values.baseline)]
+                must = float(whole.mean() - values.baseline.mean())
+            if values.key == "path_length" or (how == "zero" and must is None):
+                continue
+            for index, own in zip(values.index, values.per_document, strict=True):
+                if _block(index) == (behind + 1, behind + 1):
+                    found.append(Planted(how, *pair, behind, mean(own, level), must))
     return found
 
 
@@ -509,9 +578,10 @@ def _search(
         if every
         else mean(costly.mean(1) / base.mean() - 1, level)
     )
+    neighbours = relative(costs.mean(0), base, level)
     first, last = _block(removal.index[chosen.index])
     decided = call(chosen.estimate, tolerance)
-    return Search(size, first, last, chosen, random, len(costly), every, decided)
+    return Search(size, first, last, chosen, random, len(costly), every, neighbours, decided)
 
 
 def _model_facts(model: LayeredModel, documents: Documents) -> AuditedModel:

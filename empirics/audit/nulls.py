@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +25,11 @@ if TYPE_CHECKING:
     from .layered import LayeredModel, Route
     from .measures import Values
 
-    Maker = Callable[[LayeredModel, Documents, int], tuple[LayeredModel, Documents]]
+    Drawn = tuple[LayeredModel, Documents]
+    Maker = Callable[[LayeredModel, Documents, int], Drawn]
+
+# Between the seeds of two draws: farther than seeds of audits lie apart.
+_STRIDE = 1_000_003
 
 
 class Null(NamedTuple):
@@ -31,13 +37,37 @@ class Null(NamedTuple):
 
     Attributes:
         key, label: for code, and for a heading.
-        make: (model, documents, seed) -> both as the null has them; None for `random_block`, which
-            is a choice of layers of the model itself: see `random_routes`.
+        make: (model, documents, seed) -> both as the null has them.
+        longer: whether it has one layer more than the model, so that it is drawn once and beside
+            the table of layers.
     """
 
     key: str
     label: str
-    make: Maker | None
+    make: Maker
+    longer: bool = False
+
+
+def draws_of(
+    key: str, model: LayeredModel, documents: Documents, count: int, seed: int = 0
+) -> list[Callable[[], Drawn]]:
+    """So many independent draws of a null model, each made when it is called, so that one is in
+    memory at a time.
+
+    Orders of layers are drawn without replacement and are not the model's own: where that is a
+    random order too, all of them are exchangeable, which is what the rank in `telling` rests on.
+    There are fewer where there are no more orders. Fresh weights and shuffled tokens are drawn with
+    replacement.
+
+    Raises:
+        AuditError: as the null model does.
+    """
+    if key == "permuted":
+        return [
+            partial(_in_order, model, documents, order) for order in _orders(model, count, seed)
+        ]
+    seeds = (seed + draw * _STRIDE for draw in range(count))
+    return [partial(NULLS[key].make, model, documents, one) for one in seeds]
 
 
 def told_from(
@@ -87,6 +117,12 @@ def permuted(
 
     Memory: a second model. An AuditError where every order is the same model.
     """
+    return _in_order(model, documents, _orders(model, 1, seed)[0])
+
+
+def _orders(model: LayeredModel, count: int, seed: int) -> list[list[int]]:
+    """Random orders that are all different models, none of them the model itself; fewer than
+    `count` where there are no more."""
     alike: dict[Any, list[int]] = {}
     for index, layer in enumerate(model.layers):
         shapes = tuple((key, t.shape) for key, t in layer.state_dict(keep_vars=True).items())
@@ -94,17 +130,28 @@ def permuted(
     weights = np.arange(model.depth)
     for same in model.shared:
         weights[list(same)] = same[0]
-    if all(len(set(weights[group])) == 1 for group in alike.values()):
+    others = -1 + math.prod(
+        math.factorial(len(group))
+        // math.prod(map(math.factorial, Counter(weights[group]).values()))
+        for group in alike.values()
+    )
+    if not others:
         raise AuditError(
             f"{model.name}: every order of its layers is the same model, since no two of equal "
             "shapes have different weights; take another null model"
         )
     rng, order = np.random.default_rng(seed), np.arange(model.depth)
-    while (weights[order] == weights).all():
+    found = {tuple(weights): order.tolist()}
+    while len(found) <= min(count, others):
         for group in alike.values():
             order[group] = rng.permutation(group)
+        found.setdefault(tuple(weights[order]), order.tolist())
+    return list(found.values())[1:]
+
+
+def _in_order(model: LayeredModel, documents: Documents, order: Sequence[int]) -> Drawn:
     made = _again(model, copy.deepcopy(model.net), documents)
-    for index, other in enumerate(order.tolist()):
+    for index, other in enumerate(order):
         made.layers[index].load_state_dict(model.layers[other].state_dict())
     return made, documents
 
@@ -113,7 +160,7 @@ def duplicated(
     model: LayeredModel,
     documents: Documents,
     seed: int = 0,
-    how: Literal["zero", "copy"] = "zero",
+    how: str = "zero",
     index: int | None = None,
 ) -> tuple[LayeredModel, Documents]:
     """One more layer behind layer `index`, or behind one that the seed draws: with the weights of
@@ -206,7 +253,7 @@ NULLS: dict[str, Null] = {
         Null("initialised", "the same shapes at initialisation", initialised),
         Null("permuted", "layers in random order", permuted),
         Null("shuffled", "tokens shuffled", lambda net, texts, seed: (net, shuffled(texts, seed))),
-        Null("random_block", "a random block of equal length", None),
-        Null("duplicated", "a layer doubled on purpose", duplicated),
+        Null("zero", "a layer that adds zero put in", duplicated, longer=True),
+        Null("copy", "a layer doubled on purpose", partial(duplicated, how="copy"), longer=True),
     )
 }

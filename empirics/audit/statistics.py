@@ -25,6 +25,8 @@ LEVEL = 0.95
 FEWEST = 8
 # Resamples of documents, and random changes of sign.
 DRAWS = 999
+# Means of layers that differ by less, relative to the largest, differ by rounding.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,10 @@ class Estimate:
 
     Attributes:
         level: of the interval, such as 0.95.
-        n: documents, or trials, that it rests on.
+        n: documents, trials or draws that it rests on.
         rule: "skewed" (`mean`), "equal" (every document gave this number: the interval is a
-            point), "ratio" (`relative`), "clopper-pearson" or "pairs" (`agreement`).
+            point), "ratio" (`relative`), "clopper-pearson", "pairs" (`agreement`) or "range"
+            (`reach`).
     """
 
     value: float
@@ -147,6 +150,19 @@ def proportion(hits: int, n: int, level: float = LEVEL) -> Estimate:
     share = Proportion(hits, n)
     low, high = share.interval(1 - _checked(level))
     return Estimate(share.mean, low, high, level, n, "clopper-pearson")
+
+
+def reach(draws: ArrayLike) -> Estimate:
+    """The mean of two or more independent draws, from the least to the greatest. Of n draws of any
+    law, one more lies between these in (n - 1) / (n + 1) of all cases or more: that is the level.
+
+    >>> found = reach([1, 2, 3, 6])
+    >>> found.value, found.low, found.high, found.level
+    (3.0, 1.0, 6.0, 0.6)
+    """
+    x = np.asarray(draws, float)
+    n = len(x)
+    return Estimate(_mean(x), float(x.min()), float(x.max()), (n - 1) / (n + 1), n, "range")
 
 
 def call(estimate: Estimate, threshold: float) -> Call:
@@ -269,16 +285,16 @@ def telling(values: ArrayLike, nulls: ArrayLike, *, level: float = LEVEL, seed: 
 
     With 1 / (1 - level) - 1 draws or more (19), and at least two, it is the rank of the model among
     them: of each the largest distance of a layer's mean from those of all others, in their standard
-    deviations.
-    The level is exact whatever the law, since a model that is a draw itself has any rank alike.
+    deviations; 0 where it is as small as rounding.
+    The level is exact whatever the law, since a model that is a draw itself has any rank alike, and
+    equal ranks count against it: see `by_chance`.
     With fewer draws the documents of each pair change sides at random, for the largest Student's t
     of a layer; every draw must be told apart. None for fewer than 8 documents, numbers that are not
     finite, or shapes that differ. Cost: O(draws^2 layers), or O(999 draws layers n).
     """
     x, others = np.asarray(values, float), np.asarray(nulls, float)
     draws = len(others) if others.ndim == 3 else 0
-    enough = draws > 1 and (draws + 1) * (1 - level) > 1 - 1e-9
-    about: Literal["law", "nets"] = "law" if enough else "nets"
+    about: Literal["law", "nets"] = "law" if draws > 1 and by_chance(draws, level) else "nets"
     fits = draws and x.ndim == 2 and others.shape[1:] == x.shape and x.shape[1] >= FEWEST
     if not (fits and np.isfinite(x).all() and np.isfinite(others).all()):
         return Telling(None, about, None, draws)
@@ -286,12 +302,23 @@ def telling(values: ArrayLike, nulls: ArrayLike, *, level: float = LEVEL, seed: 
     return Telling(p <= 1 - level + 1e-9, about, p, draws)
 
 
+def by_chance(draws: int, level: float) -> float:
+    """How often a model that is itself a draw is told from so many others by its rank, at most; 0
+    where they are too few for any.
+
+    >>> by_chance(19, 0.95), by_chance(18, 0.95), round(by_chance(20, 0.95), 4)
+    (0.05, 0.0, 0.0476)
+    """
+    return int((draws + 1) * (1 - level) + 1e-9) / (draws + 1)
+
+
 def _rank(x: Floats, others: Floats) -> float:
     means = np.concatenate([x[None], others]).mean(2)
-    far = []
+    far, rounding = [], _ROUNDING * np.abs(means).max()
     for index, own in enumerate(means):
         rest = np.delete(means, index, 0)
         gaps, spread = np.abs(own - rest.mean(0)), rest.std(0, ddof=1)
+        gaps[gaps <= rounding] = 0.0
         infinite = np.where(gaps > 0, np.inf, 0.0)
         far.append(np.divide(gaps, spread, out=infinite, where=spread > 0).max())
     return float(np.mean(np.array(far) >= far[0]))

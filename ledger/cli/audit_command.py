@@ -147,6 +147,7 @@ def _print_removal(audit: Audit) -> None:
         f"call: against {100 * audit.tolerance:g} % of the loss, at a level divided by the number "
         "of layers. nats: what removal adds to the loss of this model, then of null "
         f"models{sentences.on(audit)}."
+        + (f" Of these it is the mean of {audit.draws} draws." if audit.draws > 1 else "")
     )
 
 

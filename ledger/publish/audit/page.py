@@ -49,11 +49,13 @@ class _Form:
 
     Attributes:
         on: what the numbers are of, for captions.
+        drawn: what those of null models are, behind captions.
         text: plain text as Markdown.
         card: a card for any reader, without pictures; else pandoc's.
     """
 
     on: str
+    drawn: str
     text: Callable[[str], str]
     card: bool
 
@@ -84,12 +86,15 @@ class _Form:
             " | ".join(titles), [map(self.text, row) for row in rows]
         ).split("\n")
         drawn = "\n".join([top, f"|{'|'.join(marks)}|", *below])
-        told = self.text(WORDS["caption"][key].format(on=self.on, **known))
+        told = self.text(self._caption(key, **known))
         return f"*{told}*\n\n{drawn}" if self.card else f"{drawn}\n\n: {told}"
 
     def figure(self, name: str, caption: str) -> str:
-        told = self.text(WORDS["caption"][caption].format(on=self.on))
+        told = self.text(self._caption(caption))
         return "" if self.card else f"![{told}](figures/{name}.svg)"
+
+    def _caption(self, key: str, **known: object) -> str:
+        return WORDS["caption"][key].format(on=self.on, drawn=self.drawn, **known)
 
 
 def _card(text: str) -> str:
@@ -104,9 +109,8 @@ def _card(text: str) -> str:
 
 def markdown(audit: Audit) -> str:
     """The page as Markdown, for a model card."""
-    return (
-        f"# {_card(_title(audit))}\n\n{_page(audit, _Form(sentences.on(audit), _card, card=True))}"
-    )
+    form = _Form(sentences.on(audit), sentences.drawn(audit), _card, card=True)
+    return f"# {_card(_title(audit))}\n\n{_page(audit, form)}"
 
 
 def written(audit: Audit, suffix: str) -> bytes:
@@ -133,7 +137,7 @@ def written(audit: Audit, suffix: str) -> bytes:
     text, model = audit.text, audit.model
     kind = f"of {sentences.kind(text.law)}"
     document = Document(
-        _page(audit, _Form(sentences.on(audit), prose, card=False)),
+        _page(audit, _Form(sentences.on(audit), sentences.drawn(audit), prose, card=False)),
         _title(audit),
         f"{plural(model.layers, 'layer')}, width {model.width:,}, "
         f"{plural(text.documents, 'document')} {kind}",
@@ -170,13 +174,14 @@ def _sure(audit: Audit) -> list[str]:
 
     searches, few = audit.searches, min(NULL_DOCUMENTS, audit.text.documents)
     told = [telling for table in audit.tables for telling in table.told.values()]
-    once = told and all(telling.about == "nets" for telling in told)
+    law = any(telling.about == "law" for telling in told)
+    drawn = "law" if law else "one_draw" if audit.draws == 1 else "few_draws"
     return [
         sentences.sample(audit),
         say("intervals", level=f"{100 * audit.level:g}"),
         say("corrected", corrected=sentences.corrected(searches[0])) if searches else "",
         say("sizes", sizes=len(searches)) if len(searches) > 1 else "",
-        say("one_draw", documents=few) if once else "",
+        say(drawn, documents=few, draws=audit.draws) if told else "",
         *sentences.nulls(audit),
         sentences.planted(audit),
         sentences.objectives(audit),
@@ -185,7 +190,17 @@ def _sure(audit: Audit) -> list[str]:
             say("refused", Null=sentences.capital(WORDS["null"][key]), why=why)
             for key, why in audit.refused.items()
         ),
+        *(
+            say("missing", Null=sentences.capital(WORDS["null"][key]), measure=name, why=why)
+            for name, key, why in _missing(audit)
+        ),
     ]
+
+
+def _missing(audit: Audit) -> list[tuple[str, str, str]]:
+    """Measures that null models have no number of: which, of which, and why; each once."""
+    found = ((t.key, key, why) for t in audit.tables for key, why in t.missing.items())
+    return list(dict.fromkeys(found))
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -241,6 +256,7 @@ def _search(audit: Audit, form: _Form) -> str:
             sentences.corrected(search),
             percent(search.chosen.estimate),
             search.call.value,
+            percent(search.neighbours),
             percent(search.random),
         ]
         for search in audit.searches
@@ -259,7 +275,8 @@ def _nulls(audit: Audit, form: _Form) -> str:
         ]
         for table in tables
     ]
-    return form.table("nulls", rows, _heads("measure", keys))
+    known = {"drawn_all": sentences.drawn(audit, "drawn_all")}
+    return form.table("nulls", rows, _heads("measure", keys), **known)
 
 
 def _name(key: str, variant: str) -> str:
@@ -267,7 +284,8 @@ def _name(key: str, variant: str) -> str:
 
 
 def _range(found: Sequence[Estimate]) -> str:
-    values = [one.value for one in found]
+    several = found[0].rule == "range"
+    values = [end for one in found for end in ((one.low, one.high) if several else (one.value,))]
     return " to ".join(dict.fromkeys(f"{value:.3g}" for value in (min(values), max(values))))
 
 
@@ -281,10 +299,11 @@ def _against(table: Table, key: str) -> str:
 def _planted(audit: Audit, form: _Form) -> str:
     rows = [
         [
+            WORDS["short"][one.how],
             _name(one.key, one.variant),
             f"{one.estimate.value:.3g}",
-            f"{one.identity:g}",
-            "yes" if sentences.nothing(one) else "no",
+            "" if one.identity is None else f"{one.identity:.3g}",
+            "" if one.identity is None else "yes" if sentences.agrees(one) else "no",
         ]
         for one in audit.planted
     ]
@@ -352,6 +371,7 @@ def _command(audit: Audit) -> str:
         {"text": "--text FILE", "words": ""}.get(text.law, f"--law {text.law}"),
         f"--documents {text.documents} --tokens {text.tokens} --seed {audit.seed}",
         f"--tolerance {100 * audit.tolerance:g}% --level {audit.level:g}",
+        f"--draws {audit.draws}" if audit.draws > 1 else "",
         _groups(audit),
         f"--blocks {sizes}" if sizes else "",
         f"--ladder --questions {audit.ladder[0].before.n}" if audit.ladder else "",

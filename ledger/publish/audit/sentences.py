@@ -16,13 +16,13 @@ from depthlaw.theory.claims.rounding import interval
 if TYPE_CHECKING:
     from depthlaw.empirics.audit.audit import Audit, Planted, Row, Search, Table
     from depthlaw.empirics.audit.ladder import RungResult
-    from depthlaw.empirics.audit.statistics import Estimate
+    from depthlaw.empirics.audit.statistics import Estimate, Telling
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
     files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
 )
-# How far rounding may move a measure of a layer that does nothing.
-ROUNDING = 1e-6
+# How far rounding may move what a measure must say of a layer that was put in.
+ROUNDING = 1e-5
 
 
 def say(code: str, **known: object) -> str:
@@ -137,8 +137,9 @@ def headline(audit: Audit) -> list[str]:
 
 def _random(audit: Audit, search: Search) -> str:
     code = "random_all" if search.every else "random_many"
-    code = "random_one" if search.size == 1 else code
-    return say(code, **_facts(audit, search))
+    if search.size == 1:
+        return say("random_one", **_facts(audit, search))
+    return " ".join(say(one, **_facts(audit, search)) for one in ("neighbours", code))
 
 
 def _facts(audit: Audit, search: Search) -> dict[str, object]:
@@ -150,6 +151,7 @@ def _facts(audit: Audit, search: Search) -> dict[str, object]:
         "size": search.size,
         "cost": percent(search.chosen.estimate),
         "random": percent(search.random),
+        "neighbours": percent(search.neighbours),
         "sets": search.sets,
         "candidates": search.chosen.candidates,
         "corrected": corrected(search),
@@ -229,31 +231,51 @@ def copies(audit: Audit) -> str:
 
 
 def nulls(audit: Audit) -> list[str]:
-    """Of each null model, how many measures tell the model from it."""
-    asked: dict[tuple[str, str], list[bool]] = {}
+    """Of each null model, how many measures tell the model from it, and how many would by chance
+    were it one of the draws."""
+    from depthlaw.empirics.audit.statistics import by_chance
+
+    asked: dict[str, list[Telling]] = {}
     for table in audit.tables:
         for key, telling in table.told.items():
             if telling.told is not None:
-                code = "told" if telling.about == "law" else "differ"
-                asked.setdefault((key, code), []).append(telling.told)
-    return [
-        say(code, told=sum(told), all=len(told), null=WORDS["null"][key], on=on(audit))
-        for (key, code), told in asked.items()
-    ]
+                asked.setdefault(key, []).append(telling)
+    found = []
+    for key, tellings in asked.items():
+        draws, law = tellings[0].draws, tellings[0].about == "law"
+        code = "told" if law else "differ" if draws == 1 else "differ_each"
+        known = {
+            "told": sum(bool(telling.told) for telling in tellings),
+            "all": len(tellings),
+            "chance": f"{len(tellings) * by_chance(draws, audit.level):.2g}",
+        }
+        found.append(say(code, draws=draws, null=WORDS["null"][key], on=on(audit), **known))
+    return found
+
+
+def drawn(audit: Audit, code: str = "drawn") -> str:
+    """What numbers of null models are, behind a caption; "" where each was drawn once."""
+    return say(code, draws=audit.draws) if audit.draws > 1 else ""
 
 
 def planted(audit: Audit) -> str:
-    """How many measures say of a layer that does nothing that it does; "" where none was put in."""
-    if not audit.planted:
-        return ""
-    behind, seen = audit.planted[0].behind + 1, sum(map(nothing, audit.planted))
-    measures = plural(len(audit.planted), "measure")
-    return say("planted", behind=behind, seen=seen, measures=measures, on=on(audit))
+    """How many measures say of a layer that does nothing that it does, and whether the loss without
+    a copy is that of the whole; "" where none was put in."""
+    found = []
+    for how in dict.fromkeys(one.how for one in audit.planted):
+        layers = [one for one in audit.planted if one.how == how]
+        must = [one for one in layers if one.identity is not None]
+        seen, measures = sum(map(agrees, must)), plural(len(must), "measure")
+        code = how if how == "zero" or seen else "copy_wrong" if must else "copy_unknown"
+        known = {"seen": seen, "measures": measures, "on": on(audit)}
+        found.append(say(code, behind=layers[0].behind + 1, **known))
+    return " ".join(found)
 
 
-def nothing(planted: Planted) -> bool:
-    """Whether a measure says of a layer that does nothing what it must, but for rounding."""
-    return abs(planted.estimate.value - planted.identity) <= ROUNDING
+def agrees(planted: Planted) -> bool:
+    """Whether a measure says of a layer that was put in what it must, but for rounding."""
+    must = planted.identity
+    return must is not None and abs(planted.estimate.value - must) <= ROUNDING
 
 
 def theory(audit: Audit) -> str:

@@ -1,27 +1,33 @@
 """Null models of a small GPT-2, and numbers of theorems against their claims."""
 
+import gc
 import itertools
 import math
+import weakref
 
 import numpy as np
 import pytest
 import torch
+from fresh_nets import NULLS as RANDOM, VOCABULARY, Net, alarms, doctored, in_order, told
+from scipy import stats
 from torch import nn
 from transformers import AlbertConfig, AlbertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
-from depthlaw.empirics.audit import AuditError
+from depthlaw.empirics.audit import AuditError, audit as audits, nulls
 from depthlaw.empirics.audit.documents import random_documents
-from depthlaw.empirics.audit.layered import digest, layered
+from depthlaw.empirics.audit.layered import LayeredModel, digest, layered
 from depthlaw.empirics.audit.measures import measure
 from depthlaw.empirics.audit.nulls import (
     NULLS,
+    draws_of,
     duplicated,
     initialised,
     permuted,
     random_routes,
     told_from,
 )
-from depthlaw.empirics.audit.statistics import Call, call, mean
+from depthlaw.empirics.audit.records import Store
+from depthlaw.empirics.audit.statistics import Call, call, mean, reach
 from depthlaw.empirics.audit.theory_beside import (
     ModelFacts,
     facts_of,
@@ -91,6 +97,171 @@ def test_a_measure_tells_a_model_from_its_nulls_or_says_that_it_does_not(model, 
     assert told_from(values, values).told is False
     more = measure(duplicated(model, texts)[0], texts, "block_influence")
     assert told_from(values, more).told is None
+
+
+# --- several draws ---
+
+
+def test_draws_of_a_null_differ_and_the_first_is_the_only_one_of_one(model, texts):
+    for key in RANDOM:
+        drawn = [make() for make in draws_of(key, model, texts, 4, seed=5)]
+        (alone,) = draws_of(key, model, texts, 1, seed=5)
+        told = [(digest(net.net), documents.sha256) for net, documents in (*drawn, alone())]
+        assert len(set(told[:4])) == 4
+        assert told[4] == told[0]
+
+
+def test_random_orders_are_each_drawn_once_and_none_is_the_models_own(texts):
+    net = layered(Net(0))
+    own = tuple(weights(net))
+    found = [tuple(weights(make()[0])) for make in draws_of("permuted", net, texts_of(0), 99)]
+    assert set(found) == set(itertools.permutations(own)) - {own}
+    assert len(found) == math.factorial(4) - 1
+    # Two layers with equal weights are one choice less.
+    net.net.layers[1].load_state_dict(net.net.layers[0].state_dict())
+    assert len(draws_of("permuted", layered(net.net), texts_of(0), 99)) == 12 - 1
+
+
+def texts_of(seed):
+    return random_documents(VOCABULARY, "uniform", 8, 8, seed)
+
+
+def test_an_audit_with_many_draws_speaks_of_the_law_and_is_kept(tmp_path):
+    def ran(draws, level=0.95):
+        store, heard = Store(tmp_path), []
+        asked = {"groups": ["states"], "draws": draws, "level": level, "store": store}
+        told = lambda what, done, total: heard.append(what)  # noqa: E731
+        found = audits.audit(layered(doctored(1)), texts_of(1), tick=told, **asked)
+        return found, store, heard
+
+    few, _, heard = ran(2)
+    assert {t.about for table in few.tables for t in table.told.values()} == {"nets"}
+    assert "initialised, draw 2 of 2: hidden states" in heard
+    many, store, _ = ran(19)
+    influence = many.table("block_influence")
+    assert {t.about for t in influence.told.values()} == {"law"}
+    assert influence.told["initialised"] == (True, "law", 1 / 20, 19)
+    assert influence.told["shuffled"].told is False
+    # Measurements of the whole, of two draws of three null models, and of the net with a copy.
+    assert list(many.refused) == ["zero"]
+    assert len(store.hits) == 6 * (1 + 2 * 3 + 1)
+    assert len(store.made) == 6 * 17 * 3
+    again, store, _ = ran(19)
+    assert again == many
+    assert store.made == []
+    # What stands beside a row is the mean and the reach of the draws.
+    draws = draws_of("initialised", layered(doctored(1)), texts_of(1), 19, audits._NULL_SEED)
+    by_hand = [measure(*make(), "block_influence").per_document[2].mean() for make in draws]
+    assert influence.rows[2].nulls["initialised"] == reach(by_hand)
+    assert influence.rows[2].nulls["initialised"].level == 0.9
+
+
+def test_one_null_model_is_in_memory_at_a_time(monkeypatch):
+    alive, most, again = [], [], nulls._again
+
+    def counted(model, net, documents):
+        alive.append(weakref.ref(net))
+        most.append(sum(ref() is not None for ref in alive))
+        return again(model, net, documents)
+
+    monkeypatch.setattr(nulls, "_again", counted)
+    gc.disable()
+    try:
+        audits.audit(layered(Net(0)), texts_of(0), draws=3)
+    finally:
+        gc.enable()
+    assert len(most) == 3 + 3 + 1
+    assert max(most) == 1
+
+
+# Chance that an exact rule fails one of the counts here.
+FALSE_ALARM = 1e-4
+
+
+@pytest.mark.parametrize("stride", [nulls._STRIDE, 0])
+def test_a_net_that_is_a_draw_of_its_null_is_told_at_the_level(stride, monkeypatch):
+    """At 80 %, with 4 draws. Draws that are all equal fail, as every net differs from them."""
+    monkeypatch.setattr(nulls, "_STRIDE", stride)
+    seeds, named = (10, RANDOM) if stride else (6, ["initialised"])
+    for hits in alarms(seeds, 4, 0.8, named).values():
+        honest = [stats.binom.sf(count - 1, seeds, 0.2) > FALSE_ALARM for count in hits]
+        assert all(honest) == (stride > 0), hits
+
+
+@pytest.mark.slow
+def test_false_alarms_of_nineteen_draws_are_as_many_as_the_level():
+    for hits in alarms(200).values():
+        for count in hits:
+            interval = stats.binomtest(int(count), 200).proportion_ci(1 - FALSE_ALARM, "exact")
+            assert interval.low <= 0.05 <= interval.high, hits
+
+
+def test_what_was_changed_on_purpose_is_told():
+    for seed in range(2):
+        (found,) = told(doctored(seed), texts_of(seed), 19, 0.95, seed, ["initialised"]).values()
+        assert found[4].told
+    (found,) = told(Net(5), in_order(5), 19, 0.95, 5, ["shuffled"]).values()
+    assert found[4].told
+
+
+# --- parts, and layers that are put in ---
+
+
+def test_what_parts_add_stands_beside_null_models_or_says_why_not(model, texts, monkeypatch):
+    asked = {"groups": ["states", "parts"], "nulls": ["initialised", "zero", "copy"]}
+    found = audits.audit(model, texts, **asked)
+    for variant in ("attention", "mlp"):
+        null, _ = initialised(model, texts, audits._NULL_SEED)
+        by_hand = measure(null, texts, "contribution", variant).per_document
+        rows = found.table("contribution", variant).rows
+        told = [row.nulls["initialised"] for row in rows]
+        assert told == [mean(own) for own in by_hand]
+    zero = [one for one in found.planted if (one.how, one.key) == ("zero", "contribution")]
+    assert [(one.estimate.value, one.identity) for one in zero] == [(0, 0), (0, 0)]
+    parts = LayeredModel.parts
+
+    def of_the_model(self, ids):
+        if self is not model:
+            raise AuditError("they cannot be told apart")
+        return parts(self, ids)
+
+    monkeypatch.setattr(LayeredModel, "parts", of_the_model)
+    less = audits.audit(model, texts, **asked)
+    table = less.table("contribution", "mlp")
+    assert table.missing == dict.fromkeys(asked["nulls"], "they cannot be told apart")
+    assert table.told == table.rows[0].nulls == less.refused == {}
+    assert table.rows[0].estimate == found.table("contribution", "mlp").rows[0].estimate
+    assert less.table("growth") == found.table("growth")
+    assert not less.table("growth").missing
+
+
+def test_without_a_copied_layer_the_model_is_the_whole_again(model, texts):
+    found = audits.audit(model, texts, groups=["states", "removal"])
+    zero, copied = ([p for p in found.planted if p.how == how] for how in ("zero", "copy"))
+    behind = copied[0].behind
+    made, _ = duplicated(model, texts, how="copy", index=behind)
+    again = audits.audit(made, texts, groups=["removal"], nulls=())
+    assert again.model.shared == ((behind, behind + 1),)
+    assert found.model.shared == ()
+    known = [one for one in copied if one.identity is not None]
+    assert [(one.key, one.variant) for one in known] == [("removal", "loss")]
+    assert known[0].identity == pytest.approx(found.loss.value - again.loss.value, abs=1e-9)
+    assert known[0].estimate.value == pytest.approx(known[0].identity, abs=1e-6)
+    assert abs(known[0].identity) > 1e-3
+    assert {(one.key, one.variant) for one in copied} > {(one.key, one.variant) for one in zero}
+    assert all(one.identity is not None for one in zero)
+
+
+def test_any_block_is_the_mean_over_all_blocks_of_neighbours(model, texts):
+    found = audits.audit(model, texts, groups=["removal"], blocks=(2,), nulls=())
+    one, two = found.searches
+    assert one.neighbours == one.random
+    by_hand = measure(model, texts, "removal", sizes=(2,))
+    cost = by_hand.per_document.mean() / by_hand.baseline.mean()
+    assert len(by_hand.per_document) == DEPTH - 1
+    assert two.neighbours.value == pytest.approx(cost)
+    assert two.neighbours.value != pytest.approx(two.random.value)
+    assert two.neighbours.n == len(texts)
 
 
 class Loop(nn.Module):

@@ -12,10 +12,12 @@ from depthlaw.empirics.audit.statistics import (
     Estimate,
     agreement,
     best_of,
+    by_chance,
     call,
     mean,
     paired,
     proportion,
+    reach,
     relative,
     telling,
 )
@@ -150,6 +152,38 @@ def test_a_model_is_told_from_its_null_and_a_draw_of_it_is_not():
     assert telling(nets[0] * np.nan, nets[1:]).told is None
     # One draw that is not told apart is enough for no.
     assert telling(nets[0] + 9, [nets[1], nets[0] + 9]).told is False
+
+
+def test_a_rank_is_told_no_more_often_than_chance_allows():
+    """Every net takes the place of the model once: at most `by_chance` of all are told."""
+    rng = np.random.default_rng(7)
+    for draws, level in ((19, 0.95), (24, 0.95), (9, 0.8), (3, 0.5)):
+        nets = rng.normal(size=(draws + 1, 3, 8))
+        each = [telling(net, np.delete(nets, i, 0), level=level) for i, net in enumerate(nets)]
+        assert {told.about for told in each} == {"law"}
+        assert np.mean([told.told for told in each]) == by_chance(draws, level)
+        # Equal nets count against each other.
+        each = [telling(nets[0], np.delete(nets[[0, 0, *range(2, draws + 1)]], 0, 0), level=level)]
+        assert each[0].p >= 2 / (draws + 1)
+    assert by_chance(18, 0.95) == by_chance(0, 0.95) == 0
+
+
+def test_what_rounding_moves_is_not_told_from_a_law():
+    base = np.random.default_rng(8).normal(5, 1, (3, 16))
+    nets = np.repeat(base[None], 20, 0)
+    nets[0] += 1e-9
+    assert telling(nets[0], nets[1:]).told is False
+    nets[0] += 1e-3
+    assert telling(nets[0], nets[1:]).told is True
+
+
+def test_one_more_draw_lies_between_the_least_and_the_greatest_as_often_as_said():
+    draws = np.random.default_rng(9).lognormal(size=(4000, 10))
+    found = [reach(row[1:]) for row in draws]
+    inside = [one.low <= row[0] <= one.high for one, row in zip(found, draws, strict=True)]
+    assert found[0].level == 0.8
+    assert np.mean(inside) == pytest.approx(0.8, abs=0.02)
+    assert (found[0].value, found[0].n) == (pytest.approx(draws[0, 1:].mean()), 9)
 
 
 # 16 documents of lognormal costs of sigma 1 are too few for `relative`: see the table.
