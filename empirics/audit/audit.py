@@ -365,7 +365,7 @@ def audit(
     fresh = None
     if removal is not None and "initialised" in drawn:
         assert removal.baseline is not None
-        untaught = [found["removal", "loss"].baseline for found in drawn["initialised"]]
+        untaught: Any = [found["removal", "loss"].baseline for found in drawn["initialised"]]
         fresh = relative(removal.baseline[: len(few)], np.mean(untaught, axis=0), level)
     return Audit(
         _model_facts(model, documents),

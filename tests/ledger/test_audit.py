@@ -168,6 +168,7 @@ plain --ladder --without 9-5 | --without '9-5': the model has 3 layers
 plain --ladder --without 99 | --without '99': the model has 3 layers
 plain --ladder --repeat 2-x | --repeat '2-x': the model has 3 layers
 plain --ladder --questions 0 | questions=0: accepted are whole numbers from 1
+plain --draws 0 | draws=0: accepted are whole numbers from 1
 plain --repeat 2 | add --ladder
 plain --ladder --without 1 --repeat 2 | give one of without, repeat and against
 plain --ladder --without 1 --against plain | give one of without, repeat and against

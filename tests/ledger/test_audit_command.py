@@ -68,6 +68,21 @@ def test_piped_answers_hold_a_row_for_each_layer(depthlaw: Command, asked: list[
     assert len(of_layers) == 6
 
 
+def test_enough_draws_test_against_the_law(depthlaw: Command, asked: list[object]) -> None:
+    """At a level of 50 % two draws are enough."""
+    law = (*asked, "--draws", "2", "--level", "0.5")
+    once, words = (" ".join(depthlaw(*some).out.split()) for some in (asked, law))
+    assert "measures differ from one draw of the same shapes with fresh weights" in once
+    assert "measures tell the model from the same shapes with fresh weights" in words
+    # A third of 8 measures.
+    assert "by chance 2.7 would on average, at most" in words
+    assert "Of these it is the mean of 2 draws." in words
+    printed = json.loads(depthlaw(*law, "--json").out)
+    assert printed["draws"] == 2
+    (told,) = {t["told"]["initialised"]["about"] for t in printed["tables"]}
+    assert told == "law"
+
+
 def test_pages_and_pictures_are_written_once(
     depthlaw: Command, refused: Command, asked: list[object], tmp_path: Path
 ) -> None:

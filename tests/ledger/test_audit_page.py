@@ -18,7 +18,7 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.empirics.audit import audit as audits, ladder, rungs
 from depthlaw.empirics.audit.documents import Documents, from_text, random_documents
 from depthlaw.empirics.audit.layered import LayeredModel, layered, without
-from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, relative
+from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, Telling, reach, relative
 from depthlaw.empirics.audit.theory_beside import Reason
 from depthlaw.ledger.functions.audit import audit_schema
 from depthlaw.ledger.publish.audit import page, pictures, sentences
@@ -77,7 +77,8 @@ def test_json_is_as_the_schema_says(found: Found, name: str) -> None:
 def test_what_breaks_the_schema_is_seen(found: Found) -> None:
     validator = Draft202012Validator(audit_schema())
     no_level = {"value": 1.0, "low": 0.5, "high": 2.0, "n": 20}
-    for broken in ({"loss": no_level}, {"surprise": 1}, {"refused": {"noise": ""}}):
+    gone = {"refused": {"random_block": ""}}
+    for broken in ({"loss": no_level}, {"surprise": 1}, {"refused": {"noise": ""}}, gone):
         assert not validator.is_valid(found["head"].to_json() | broken)
 
 
@@ -183,6 +184,94 @@ def test_the_first_sentence_follows_the_call_and_the_null_model(found: Found) ->
     unasked = replace(taught, fresh=None)
     assert "Nothing is said" not in sentences.answer(unasked)
     assert "has no head" in sentences.answer(found["no head"])
+
+
+def test_what_is_told_is_of_nets_or_of_a_law_and_chance_stands_beside_it(found: Found) -> None:
+    audit = found["head"]
+    assert audit.draws == 1
+    assert "differ from one draw of the same shapes" in sentences.nulls(audit)[0]
+    assert "Each null model was drawn once" in page.markdown(audit)
+    assert "--draws" not in page.markdown(audit)
+
+    def said(draws: int, about: Any, chosen: int) -> audits.Audit:
+        """An audit whose first measures alone tell the model from fresh weights."""
+        tables = [
+            replace(
+                table,
+                rows=tuple(
+                    replace(row, nulls={"initialised": reach([1.25, *[2.5] * (draws - 1)])})
+                    for row in table.rows
+                ),
+                told={"initialised": Telling(place < chosen, about, 0.05, draws)},
+            )
+            for place, table in enumerate(audit.tables)
+        ]
+        return replace(audit, tables=tuple(tables), draws=draws)
+
+    every = len(audit.tables)
+    (few,) = sentences.nulls(said(3, "nets", 2))
+    assert few.startswith(f"2 of {every} measures differ from each of 3 draws of the same shapes")
+    law = said(19, "law", 5)
+    assert sentences.nulls(law) == [
+        f"5 of {every} measures tell the model from the same shapes with fresh weights; "
+        f"by chance {every / 20:g} would on average, at most."
+    ]
+    # 24 draws allow one rank of 25, and not one of 20.
+    assert f"by chance {every / 25:.2g} would" in sentences.nulls(said(24, "law", 5))[0]
+    card = page.markdown(law)
+    assert "drawn 19 times" in card
+    assert "drawn once" not in card
+    assert "--draws 19" in card
+    assert card.count("the mean of 19 draws; brackets and bands go from the least") == 1
+    assert "Null models: least and greatest over 19 draws." in card
+    rows = [line for line in card.splitlines() if "| 1.25 to 2.5" in line]
+    assert len(rows) == every
+    assert sum("alike" in line for line in rows) == every - 5
+
+
+def test_layers_that_were_put_in_are_said_and_tabled(found: Found) -> None:
+    audit = found["head"]
+    said = sentences.planted(audit)
+    behind = audit.planted[0].behind + 1
+    right = "Without the copy the loss is that of the whole model, as it must be."
+    assert said.endswith(f"A copy of layer {behind} was put behind it. {right}")
+    assert "adds zero" in said
+    card = page.markdown(audit)
+    rows = [line for line in card.splitlines() if "| a copy | `removal`, loss" in line]
+    assert [row.endswith("| yes |") for row in rows] == [True]
+    shown = [line for line in card.splitlines() if "| a copy | `block_influence`" in line]
+    assert [row.endswith("|  |  |") for row in shown] == [True]
+    wrong = [
+        replace(one, identity=one.identity and one.identity + 0.1) if one.how == "copy" else one
+        for one in audit.planted
+    ]
+    assert "is not that of the whole model" in sentences.planted(replace(audit, planted=wrong))
+    assert "must say of it is not known" in sentences.planted(found["no head"])
+
+
+def test_a_null_without_a_number_says_why_once(found: Found) -> None:
+    audit = found["head"]
+    why = {"initialised": "They cannot be told apart"}
+    tables = [
+        replace(table, missing=why) if table.key == "contribution" else table
+        for table in audit.tables
+    ]
+    card = page.markdown(replace(audit, tables=tuple(tables)))
+    line = "The same shapes with fresh weights: `contribution` has no number. They cannot be told"
+    assert card.count(line) == 1
+    assert line not in page.markdown(audit)
+
+
+def test_any_block_stands_beside_the_cheapest(found: Found) -> None:
+    audit = found["head"]
+    two = audit.searches[1]
+    told = f"A block of 2 neighbours costs {sentences.percent(two.neighbours)} of the loss"
+    assert told in dict(sentences.lines(audit))["Block of 2"]
+    assert "neighbours" not in dict(sentences.lines(audit))["One layer"]
+    card = page.markdown(audit)
+    row = next(line for line in card.splitlines() if re.match(r"\| 2 \| \d to", line))
+    cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+    assert cells[-2:] == [sentences.percent(two.neighbours), sentences.percent(two.random)]
 
 
 def test_theorems_stand_with_their_value_or_the_reason_of_their_silence(found: Found) -> None:

@@ -1,7 +1,7 @@
 """How often the statistics of an audit see what is not there, by simulated documents.
 
 Run: python tests/empirics/audit/false_alarms.py [SEEDS] prints the table, with the binomial
-interval of each count.
+interval of each count; its last rows are whole audits of nets that are draws of their null models.
 """
 
 from __future__ import annotations
@@ -130,11 +130,20 @@ def false_alarms(rule: str, law: str, n: int, seeds: int) -> int:
     return sum(bool(work(rng, LAWS[law], n, seed)) for seed, rng in enumerate(rngs))
 
 
+def _write(rule: str, law: str, n: int, hits: int, seeds: int) -> None:
+    share = proportion(hits, seeds)
+    ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    sys.stdout.write(f"| {rule} | {law} | {n} | {hits} of {seeds} | {ends} % |\n")
+
+
 if __name__ == "__main__":
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     for rule in (*HONEST, *CONTROLS):
         for law in LAWS:
             for n in (16, 64):
-                share = proportion(hits := false_alarms(rule, law, n, seeds), seeds)
-                ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
-                sys.stdout.write(f"| {rule} | {law} | {n} | {hits} of {seeds} | {ends} % |\n")
+                _write(rule, law, n, false_alarms(rule, law, n, seeds), seeds)
+    from fresh_nets import alarms
+
+    for null, counts in alarms(seeds).items():
+        for number, hits in enumerate(counts, 1):
+            _write(f"19 draws, {null}", f"measure {number}", 8, int(hits), seeds)
