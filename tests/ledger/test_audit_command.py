@@ -75,7 +75,7 @@ def test_enough_draws_test_against_the_law(depthlaw: Command, asked: list[object
     assert "measures differ from one draw of the same shapes with fresh weights" in once
     assert "measures tell the model from the same shapes with fresh weights" in words
     # A third of 8 measures.
-    assert "by chance 2.7 would on average, at most" in words
+    assert "on average chance alone gives at most 2.7." in words
     assert "Of these it is the mean of 2 draws." in words
     printed = json.loads(depthlaw(*law, "--json").out)
     assert printed["draws"] == 2

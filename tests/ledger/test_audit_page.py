@@ -214,10 +214,10 @@ def test_what_is_told_is_of_nets_or_of_a_law_and_chance_stands_beside_it(found: 
     law = said(19, "law", 5)
     assert sentences.nulls(law) == [
         f"5 of {every} measures tell the model from the same shapes with fresh weights; "
-        f"by chance {every / 20:g} would on average, at most."
+        f"on average chance alone gives at most {every / 20:g}."
     ]
     # 24 draws allow one rank of 25, and not one of 20.
-    assert f"by chance {every / 25:.2g} would" in sentences.nulls(said(24, "law", 5))[0]
+    assert f"gives at most {every / 25:.2g}." in sentences.nulls(said(24, "law", 5))[0]
     card = page.markdown(law)
     assert "drawn 19 times" in card
     assert "drawn once" not in card
