@@ -125,7 +125,7 @@ def _skips(audit: Audit) -> Shown:
         mean = f"{fmean(each.estimate.value for each in later):.3g}" if later else ""
         least = f"{most.estimate.value:.3g} in {most.last + 1}" if most else ""
         rows[skipped] = [*row, mean, least]
-    return Shown(key, [*heads, "later layers", "most"], rows, known)
+    return Shown(key, [*heads, "later", "most"], rows, known)
 
 
 def _paths(audit: Audit) -> Shown:

@@ -104,7 +104,7 @@ def stacked(parts: Sequence[Sequence[Panel]], form: str, *, columns: int = 2) ->
     def draw(figure: Figure) -> None:
         if len(grids) == 1:
             return grids[0][1](figure)
-        below = figure.subfigures(len(grids), 1, height_ratios=heights)
+        below: Any = figure.subfigures(len(grids), 1, height_ratios=heights)
         for part, (_, drawn) in zip(below, grids, strict=True):
             drawn(part)
 
