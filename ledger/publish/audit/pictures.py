@@ -12,7 +12,7 @@ from ..drawing.panels import Panel, Series, SeriesKind
 from . import sentences
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Row, Table
+    from depthlaw.empirics.audit.audit import Audit, Table
     from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate
 
@@ -62,22 +62,17 @@ def _measure(
     table = audit.table(key, variant)
     if table is None or not table.rows:
         return None
-    curves = [_curve("this model", table.rows, lambda row: row.estimate)]
-    curves += [_null(table.rows, null) for null in table.rows[0].nulls]
+    layers = [row.first + 1 for row in table.rows]
+    curves = [_intervals("this model", layers, [row.estimate for row in table.rows])]
+    for null in table.rows[0].nulls:
+        label = sentences.WORDS["short"][null]
+        curves.append(_intervals(label, layers, [row.nulls[null] for row in table.rows]))
     if table.identity is not None:
         ends = (table.rows[0].first + 1, table.rows[-1].last + 1)
         same = (table.identity, table.identity)
         curves.append(Series("a layer that does nothing", ends, same, kind="reference"))
     below = "layer" + sentences.on(audit).replace(" on ", ", ")
     return Panel(title(audit, table), below, label, tuple(curves))
-
-
-def _null(rows: Sequence[Row], key: str) -> Series:
-    return _curve(sentences.WORDS["short"][key], rows, lambda row: row.nulls[key])
-
-
-def _curve(label: str, rows: Sequence[Row], of: Callable[[Row], Estimate]) -> Series:
-    return _intervals(label, (row.first + 1 for row in rows), [*map(of, rows)])
 
 
 def _removal(audit: Audit, table: Table) -> str:

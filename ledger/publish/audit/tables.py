@@ -118,14 +118,13 @@ def _layers(audit: Audit, key: str, cell: Callable[[Row], str]) -> Shown:
 def _skips(audit: Audit) -> Shown:
     """Effects on the output, and of the effects on later layers the mean and the largest."""
     key, heads, rows, known = _layers(audit, "skips", lambda row: number(row.estimate))
-    table = audit.table("skip_effect", "later_mean")
+    table, wider = audit.table("skip_effect", "later_mean"), []
     for skipped, row in enumerate(rows):
         later = [each for each in table.rows if each.first == skipped] if table else []
         most = max(later, key=lambda each: each.estimate.value, default=None)
         mean = f"{fmean(each.estimate.value for each in later):.3g}" if later else ""
-        least = f"{most.estimate.value:.3g} in {most.last + 1}" if most else ""
-        rows[skipped] = [*row, mean, least]
-    return Shown(key, [*heads, "later", "most"], rows, known)
+        wider.append([*row, mean, f"{most.estimate.value:.3g} in {most.last + 1}" if most else ""])
+    return Shown(key, [*heads, "later", "most"], wider, known)
 
 
 def _paths(audit: Audit) -> Shown:
