@@ -216,6 +216,7 @@ def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(found: Foun
     by_name = {series.label: series for series in drawn[0].series}
     assert by_name["this model"].y == tuple(row.estimate.value for row in removal.rows)
     assert by_name["this model"].x == (1, 2, 3)
+    assert (drawn[0].x_label, drawn[0].y_label) == ("layer", "nats that removal adds")
     for key, null in removal.rows[0].nulls.items():
         series = by_name[sentences.WORDS["short"][key]]
         assert (series.y[0], (series.low or ())[0]) == (null.value, null.low)

@@ -65,8 +65,8 @@ def _measure(
     layers = [row.first + 1 for row in table.rows]
     curves = [_intervals("this model", layers, [row.estimate for row in table.rows])]
     for null in table.rows[0].nulls:
-        label = sentences.WORDS["short"][null]
-        curves.append(_intervals(label, layers, [row.nulls[null] for row in table.rows]))
+        name = sentences.WORDS["short"][null]
+        curves.append(_intervals(name, layers, [row.nulls[null] for row in table.rows]))
     if table.identity is not None:
         ends = (table.rows[0].first + 1, table.rows[-1].last + 1)
         same = (table.identity, table.identity)
