@@ -237,9 +237,13 @@ class Question:
     multiple: int | None = _shape(
         "A number that must divide the width, such as 128.", "NUMBER", example=128
     )
-    gqa: int | None = _shape("Query heads per key-value head.", "RATIO", parse_ratio, of="kv_ratio")
+    gqa: int | None = _shape(
+        "Query heads per key-value head, such as 4 (or 4:1).", "RATIO", parse_ratio, of="kv_ratio"
+    )
     gated: bool | None = _shape("Three matrices in the MLP, or two.", flags="--gated/--plain")
-    ff: float | None = _shape("d_ff / d.", "FACTOR", parse_factor, of="ff_factor")
+    ff: float | None = _shape(
+        "Width of the MLP over that of the net.", "FACTOR", parse_factor, of="ff_factor"
+    )
     tied: bool | None = _shape(
         "Input and output embeddings share weights, or not.", flags="--tied/--untied"
     )

@@ -542,7 +542,8 @@ def _screen(d: Decision, built: Built | None) -> Iterator[Said]:
             reached, passed = a.layers >= law.layers, a.layers > a.own_layers
             moved = d.moved if d.moved and d.moved.code == "rest-of-size" else None
             short = "" if reached or not moved else _demand_names(d, moved.demands)
-            lack = {"reached": reached, "short": short}
+            below = d.within is not None and d.within.low < law.layers
+            lack = {"reached": reached, "short": short, "below": below}
             yield _line("floor.layers", layers=law.layers, passed=passed, **lack)
     steps = {
         other.layers: traded.loss

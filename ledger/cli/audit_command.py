@@ -10,7 +10,7 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from ..functions.audit import AuditReport, audit as audited, audit_schema
 from ..publish.appendix.formats import check_programs
-from ..publish.audit import sentences
+from ..publish.audit import sentences, tables
 from ..publish.audit.page import written
 from .plain import (
     columns,
@@ -27,18 +27,7 @@ from .plain import (
 from .tables import print_table, text_table
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit
     from depthlaw.empirics.audit.statistics import Estimate
-
-# Measures whose rows a terminal shows beside removal: heading, key, variant.
-_SHOWN = (
-    ("influence", "block_influence", "mean"),
-    ("angle", "angular_distance", "last_token"),
-    ("settled", "settling_depth", "share"),
-    ("exit loss", "exit_loss", "loss"),
-    ("residual", "residual", "composite"),
-    ("size", "growth", "rms"),
-)
 
 
 def audit(
@@ -115,83 +104,21 @@ def _measured(
 
 
 def _print(report: AuditReport) -> None:
-    for name, sentence in sentences.lines(report.audit):
+    found = report.audit
+    for name, sentence in sentences.lines(found):
         paragraph(sentence, f"{name:<11} ", " " * 12 if columns() >= 60 else "  ")
-    _print_removal(report.audit)
-    _print_states(report.audit)
-    if report.audit.ladder:
-        _print_ladder(report)
-    for key, why in report.audit.refused.items():
+    rungs = [tables.ladder(found)] if found.ladder else []
+    for key, heads, rows, known in (*tables.by_layer(found, _short), *rungs):
+        heading(f"\n{sentences.WORDS['title'][key]}")
+        left = [head for head in heads if not head.endswith(":")]
+        names = (head.removesuffix(":") for head in heads)
+        print_table(stdout(), text_table(*names, rows=rows, left=left))
+        said = sentences.WORDS["caption"][key]
+        on, drawn = sentences.on(found), sentences.drawn(found)
+        paragraph(said.format(on=on, drawn=drawn, **known))
+    for key, why in found.refused.items():
         note(f"no null model {key}: {why}")
-
-
-def _print_removal(audit: Audit) -> None:
-    removal = audit.table("removal", "loss")
-    if removal is None or not removal.rows:
-        return
-    heading("\nLoss without a layer")
-    rows = [
-        [
-            str(row.first + 1),
-            sentences.percent(row.share) if row.share else "",
-            sentences.called(audit, row),
-            _short(row.estimate),
-            *map(_short, row.nulls.values()),
-        ]
-        for row in removal.rows
-    ]
-    nulls = (sentences.WORDS["short"][key] for key in removal.rows[0].nulls)
-    names = ("layer", "share of loss", "call", "nats", *nulls)
-    print_table(stdout(), text_table(*names, rows=rows))
-    paragraph(
-        f"call: against {100 * audit.tolerance:g} % of the loss, at a level divided by the number "
-        "of layers. nats: what removal adds to the loss of this model, then of null "
-        f"models{sentences.on(audit)}."
-        + (f" Of these it is the mean of {audit.draws} draws." if audit.draws > 1 else "")
-    )
-
-
-def _print_states(audit: Audit) -> None:
-    found = [(name, audit.table(key, variant)) for name, key, variant in _SHOWN]
-    tables = [(name, t) for name, t in found if t and len(t.rows) == audit.model.layers]
-    shown = tables[: max(1, (columns() - 8) // 12)]
-    if not shown:
-        return
-    heading("\nHidden states and read-outs")
-    rows = [
-        [str(layer + 1), *(_short(table.rows[layer].estimate) for _, table in shown)]
-        for layer in range(audit.model.layers)
-    ]
-    print_table(stdout(), text_table("layer", *(name for name, _ in shown), rows=rows))
-    paragraph(
-        f"Means over documents{sentences.on(audit)}. --json has intervals, variants, null models."
-    )
 
 
 def _short(estimate: Estimate) -> str:
     return f"{estimate.value:.3g}"
-
-
-def _print_ladder(report: AuditReport) -> None:
-    heading("\nLadder of abilities")
-    changed = any(result.after for result in report.audit.ladder)
-    rows = []
-    for result in report.audit.ladder:
-        least = result.rung.least
-        cells = [
-            f"{result.rung.ladder} {result.rung.level}",
-            f"{result.baseline.share:.2f}",
-            sentences.number(result.before),
-        ]
-        if changed and result.after is not None:
-            cells += [sentences.number(result.after), result.state or ""]
-        rows.append([*cells, "" if least is None else f"{least:g}"])
-    after = ("after", "") if changed else ()
-    headings = ("rung", "baseline", "right", *after, "least depth at some length")
-    print_table(stdout(), text_table(*headings, rows=rows, left=("rung",)))
-    paragraph(
-        "right: share of questions, with Clopper-Pearson's interval. baseline: the best of simple "
-        "strategies that do not solve the questions (--json names it). least depth: layers needed "
-        "at some length, or known to suffice, in idealised nets (`depthlaw tasks list`). It is no "
-        "test of this model."
-    )

@@ -40,13 +40,14 @@ class AuditReport(Report):
     audit: Audit
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each layer or block of each measure."""
+        """A row for each layer or block of each measure, or for how many layers are kept."""
+        kept = "path_length", "kept"
         return [
             {
                 "measure": table.key,
                 "variant": table.variant,
-                "first": row.first + 1,
-                "last": row.last + 1,
+                "first": row.first + ((table.key, table.variant) != kept),
+                "last": row.last + ((table.key, table.variant) != kept),
                 "value": row.estimate.value,
                 "low": row.estimate.low,
                 "high": row.estimate.high,
@@ -85,9 +86,9 @@ class AuditReport(Report):
 
         def drawn(form: str) -> bytes:
             from ..publish.audit.pictures import panels
-            from ..publish.drawing.line_plot import line_plot
+            from ..publish.drawing.line_plot import stacked
 
-            return line_plot(panels(self.audit), form)
+            return stacked(panels(self.audit), form)
 
         return Picture(drawn)
 

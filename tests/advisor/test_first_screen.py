@@ -134,3 +134,16 @@ def test_how_sure_is_read_in_20_seconds_and_the_rest_is_in_why(
     explained = screen(f"{typed} --why", 80, monkeypatch, capsys)
     if "Other tests" in sure:
         assert "layers beat" in explained
+
+
+@pytest.mark.parametrize("typed", ["30M", "10M", "7B", "1B"])
+def test_a_floor_above_the_shallow_end_of_the_range_says_why_it_is_no_contradiction(
+    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = screen(typed, 80, monkeypatch, capsys)
+    least, floor = (
+        int(re.findall(pattern, text)[0])
+        for pattern in (r"How sure (\d+) to \d+", r"Floor +(\d+) layers")
+    )
+    assert ("what a net can express" in " ".join(text.split())) == (least < floor)
+    assert (least < floor) == (typed in ("30M", "10M"))

@@ -262,6 +262,10 @@ def test_the_outermost_levels_are_audited_and_layers_count_from_one_in_rows(tmp_
     for printed, row in zip(wide.to_json()["tables"][0]["rows"], wide.rows(), strict=False):
         assert (printed["first"] + 1, printed["last"] + 1) == (row["first"], row["last"])
     assert {row["first"] for row in wide.rows()} == {1, 2, 3}
+    paths = depthlaw.audit(Plain(), **given | {"measures": "paths", "blocks": ()}).rows()
+    # How many layers are kept is no number of a layer.
+    firsts = [(row["variant"], row["first"]) for row in paths]
+    assert firsts == [("kept", 0), ("kept", 1), ("kept", 2), ("kept", 3), ("half", 1)]
     described = json.dumps(depthlaw.ledger.functions.audit.audit_schema())
     assert described.count("Counted from 0; options, page and rows() count from 1") == 4
 

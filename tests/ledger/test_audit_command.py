@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from depthlaw.empirics.audit.statistics import Estimate
+from depthlaw.ledger.publish.audit.sentences import number, percent
+
 # Answers of the fixtures of this folder.
 Command = Callable[..., Any]
 SMALL = ["--documents", "16", "--tokens", "12", "--measures", "states,removal"]
@@ -65,7 +68,31 @@ def test_piped_answers_hold_a_row_for_each_layer(depthlaw: Command, asked: list[
     of_layers = [row for row in rows if row[:1] in (["1"], ["2"], ["3"])]
     calls = {"needed", "superfluous", "undecided"}
     assert not any(calls & set(row) for row in of_layers)
-    assert len(of_layers) == 6
+    assert len(of_layers) == 9
+
+
+@pytest.mark.parametrize("columns", [0, 40, 80])
+def test_changes_skips_and_paths_are_shown_where_they_are_asked(
+    depthlaw: Command, on_terminal: Command, asked: list[object], columns: int
+) -> None:
+    """At a terminal and piped, with the numbers of the JSON; not where they were not asked."""
+    more = [*asked, "--measures", "changes,skips,paths"]
+    found = json.loads(depthlaw(*more, "--json").out)["tables"]
+    answer = on_terminal(columns, *more) if columns else depthlaw(*more)
+    said = " ".join(answer.out.split())
+    titles = ("change places or run twice", "Effects of leaving a layer out", "Loss with few")
+    assert all(title in said for title in titles)
+    by_name = {(table["key"], table["variant"]): table["rows"] for table in found}
+    for row in by_name["repeat", "damped"]:
+        shown = Estimate(**row["share"], rule="")
+        assert percent(shown) in said
+    for name in (("skip_effect", "output_mean"), ("path_length", "kept"), ("path_length", "half")):
+        for row in by_name[name]:
+            assert number(Estimate(**row["estimate"], rule="")) in said
+    later = [row for row in by_name["skip_effect", "later_mean"] if row["first"] == 0]
+    most = max(later, key=lambda row: row["estimate"]["value"])
+    assert f"{most['estimate']['value']:.3g} in {most['last'] + 1}" in said
+    assert not any(title in depthlaw(*asked).out for title in titles)
 
 
 def test_enough_draws_test_against_the_law(depthlaw: Command, asked: list[object]) -> None:

@@ -290,7 +290,7 @@ def test_html_asks_for_nothing_and_other_ends_are_refused(found: Found) -> None:
     html = page.written(found["ladder"], ".html").decode()
     shown = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
     assert not re.search(r'(src|href)="(?!data:|#)', shown)
-    assert html.count("data:image/svg+xml") == 1
+    assert html.count("data:image/svg+xml") == 2
     assert "three|layers" in html
     assert page.written(found["head"], ".md").decode() == page.markdown(found["head"])
     with pytest.raises(UsageError, match=r"accepted are .md, .html and .pdf"):
@@ -298,21 +298,32 @@ def test_html_asks_for_nothing_and_other_ends_are_refused(found: Found) -> None:
 
 
 def test_panels_hold_the_numbers_of_the_tables_and_their_null_models(found: Found) -> None:
-    drawn = pictures.panels(found["head"])
-    assert len(drawn) == 5
+    drawn, no_rungs = pictures.panels(found["head"])
+    assert (len(drawn), no_rungs) == (5, [])
     removal = found["head"].table("removal", "loss")
     assert removal
     by_name = {series.label: series for series in drawn[0].series}
     assert by_name["this model"].y == tuple(row.estimate.value for row in removal.rows)
     assert by_name["this model"].x == (1, 2, 3)
+    assert (drawn[0].x_label, drawn[0].y_label) == ("layer", "nats that removal adds")
     for key, null in removal.rows[0].nulls.items():
         series = by_name[sentences.WORDS["short"][key]]
         assert (series.y[0], (series.low or ())[0]) == (null.value, null.low)
-    assert all("random tokens" in panel.x_label for panel in pictures.panels(found["no head"]))
-    climbed = pictures.ladder_panels(found["ladder"])
-    asked = dict.fromkeys(result.rung.ladder for result in found["ladder"].ladder)
-    assert [panel.title.split(":")[0] for panel in climbed] == list(asked)
-    assert climbed[0].series[1].label == "after the change"
+    assert all("random tokens" in panel.x_label for panel in pictures.panels(found["no head"])[0])
+
+
+def test_rungs_stand_below_each_other_with_what_was_right_before_and_after(found: Found) -> None:
+    rungs = found["ladder"].ladder
+    (panel,) = pictures.ladder_panels(found["ladder"])
+    assert panel.x_names[:4] == ("brackets 2 (3)", "brackets 4 (5)", "brackets 8 (9)", "hops 1 (2)")
+    before, after, unsolved = panel.series
+    assert before.y == tuple(result.before.value for result in rungs)
+    assert after.low == tuple(result.after.low for result in rungs if result.after)
+    assert unsolved.y == tuple(result.baseline.share for result in rungs)
+    unchanged = replace(found["ladder"], ladder=tuple(replace(r, after=None) for r in rungs * 5))
+    several = pictures.ladder_panels(unchanged)
+    assert [len(part.x_names) for part in several] == [14, 14, 2]
+    assert [len(part.series) for part in several] == [2, 2, 2]
 
 
 def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:

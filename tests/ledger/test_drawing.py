@@ -132,6 +132,22 @@ def test_a_picture_of_nothing_is_refused() -> None:
         line_plot.line_plot([], "png")
 
 
+def test_parts_are_as_high_as_alone_and_many_names_have_room() -> None:
+    def size(parts: list[list[Panel]]) -> tuple[int, int]:
+        """Of a PNG, whose header says it."""
+        data = line_plot.stacked(parts, "png")
+        return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+
+    def listed(count: int) -> Panel:
+        places = tuple(range(1, count + 1))
+        shares = Series("share", places, places, kind="points")
+        return Panel("Shares", "rung", "share", (shares,), x_names=tuple(map(str, places)))
+
+    (wide, high), (_, many) = (size([[panel]]) for panel in (LOSS, listed(20)))
+    assert size([[LOSS], [listed(20)], []]) == (wide, high + many)
+    assert size([[listed(3)]]) == size([[listed(10)]]) < (wide, many)
+
+
 def test_one_legend_serves_panels_in_which_equal_names_look_equal() -> None:
     other = Panel("Other", "x", "y", LOSS.series[:2])
     assert line_plot._shared([LOSS, other]) == ["narrow", "wide", "none"]

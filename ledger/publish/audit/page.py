@@ -18,25 +18,15 @@ from ...verdicts.citations import entries
 from ..appendix.formats import Document, check_programs
 from ..appendix.provenance import DATE
 from ..appendix.typesetting import md, pipe_table, prose
-from . import sentences
+from . import sentences, tables
 from .pictures import ladder_panels, layer_panels
-from .sentences import WORDS, number, percent, say
+from .sentences import WORDS, percent, say
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Row, Table
-    from depthlaw.empirics.audit.ladder import RungResult
+    from depthlaw.empirics.audit.audit import Audit, Table
     from depthlaw.empirics.audit.statistics import Estimate
     from depthlaw.empirics.audit.theory_beside import TheoryValue
 
-# Columns of the table of hidden states and read-outs: heading, measure, variant.
-_STATES = (
-    ("block influence", "block_influence", "mean"),
-    ("angular distance", "angular_distance", "last_token"),
-    ("settled", "settling_depth", "share"),
-    ("exit loss", "exit_loss", "loss"),
-    ("attention", "contribution", "attention"),
-    ("MLP", "contribution", "mlp"),
-)
 # Letters of a line of a column, at most.
 _WIDEST = 40
 
@@ -158,7 +148,7 @@ def _page(audit: Audit, form: _Form) -> str:
         form.section("answer", form.said(*sentences.headline(audit))),
         form.section("sure", form.listed(_sure(audit))),
         form.section("limits", form.listed(sentences.limits(audit))),
-        form.section("layers", *_removal(audit, form), *_states(audit, form)),
+        form.section("layers", *_layers(audit, form)),
         form.section("search", _search(audit, form)),
         form.section("nulls", _nulls(audit, form), _planted(audit, form)),
         form.section("theory", form.table("theory", list(map(_theorem, audit.theory)))),
@@ -206,45 +196,8 @@ def _missing(audit: Audit) -> list[tuple[str, str, str]]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _removal(audit: Audit, form: _Form) -> list[str]:
-    """Two objectives side by side, and null models beside the loss."""
-    removal, divergence = audit.table("removal", "loss"), audit.table("removal", "divergence")
-    if removal is None or not removal.rows:
-        return []
-    keys = list(removal.rows[0].nulls)
-    rows, beside = [], []
-    for place, row in enumerate(removal.rows):
-        layer, nats = _layer(audit, row), number(row.estimate)
-        share, call = percent(row.share) if row.share else "", sentences.called(audit, row)
-        changed = number(divergence.rows[place].estimate) if divergence else ""
-        rows.append([layer, share, call, nats, changed])
-        beside.append([layer, nats, *(number(row.nulls[key]) for key in keys)])
-    allowed = f"{100 * audit.tolerance:g}"
-    return [
-        form.table("removal", rows, allowed=allowed, layers=len(rows)),
-        form.table("beside", beside if keys else [], _heads("layer:", keys)),
-    ]
-
-
 def _heads(first: str, nulls: Iterable[str]) -> list[str]:
     return [first, "this model", *(WORDS["short"][key] for key in nulls)]
-
-
-def _states(audit: Audit, form: _Form) -> list[str]:
-    found = [(name, audit.table(key, variant)) for name, key, variant in _STATES]
-    shown = {name: table for name, table in found if table and table.rows}
-    if not shown:
-        return []
-    by_layer = zip(*(table.rows for table in shown.values()), strict=True)
-    rows = [[_layer(audit, of[0]), *(number(row.estimate) for row in of)] for of in by_layer]
-    figure = form.figure("layers", "layers") if layer_panels(audit) else ""
-    return [form.table("states", rows, ["layer:", *shown]), figure]
-
-
-def _layer(audit: Audit, row: Row) -> str:
-    """Its number, and its kind where layers differ."""
-    kinds = audit.model.kinds
-    return f"{row.first + 1}" + (f" {kinds[row.first]}" if len(set(kinds)) > 1 else "")
 
 
 def _search(audit: Audit, form: _Form) -> str:
@@ -324,23 +277,20 @@ def _theorem(row: TheoryValue) -> list[str]:
     return [WORDS["theorem"][row.key], value, row.unit, speaks, source]
 
 
+def _layers(audit: Audit, form: _Form) -> list[str]:
+    shown = [form.table(of.key, of.rows, of.heads, **of.known) for of in tables.by_layer(audit)]
+    return [*shown, form.figure("layers", "layers") if layer_panels(audit) else ""]
+
+
 def _ladder(audit: Audit, form: _Form) -> list[str]:
     if not audit.ladder:
         return []
-    key = "changed" if any(result.after for result in audit.ladder) else "ladder"
+    key, heads, rows, known = tables.ladder(audit)
     return [
         form.said(*sentences.ladder(audit.ladder, audit.changed)),
-        form.table(key, list(map(_rung, audit.ladder))),
+        form.table(key, rows, heads, **known),
         form.figure("ladder", "climbed"),
     ]
-
-
-def _rung(result: RungResult) -> list[str]:
-    rung, least = result.rung, "" if result.rung.least is None else f"{result.rung.least:g}"
-    after = [number(result.after), result.state or ""] if result.after else []
-    least += ", beyond" if result.beyond else ""
-    name = f"{rung.ladder} {rung.level}"
-    return [name, f"{result.baseline.share:.2f}", number(result.before), *after, least]
 
 
 # --- how to repeat it, and what the words mean ----------------------------------------------------

@@ -3,28 +3,31 @@ A title states what is seen; beside a measure stand its null models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 
-from ..drawing.panels import Panel, Series
+from ..drawing.panels import Panel, Series, SeriesKind
 from . import sentences
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Row, Table
+    from depthlaw.empirics.audit.audit import Audit, Table
     from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate
 
+# Rungs of a panel.
+_RUNGS = 14
 
-def panels(audit: Audit) -> list[Panel]:
-    """What there is to draw, a panel for each question.
+
+def panels(audit: Audit) -> list[list[Panel]]:
+    """What there is to draw, a panel for each question: of layers, and of the ladder.
 
     Raises:
         UsageError: where no measure of layers was asked, and no ladder.
     """
-    found = [*layer_panels(audit), *ladder_panels(audit)]
-    if not found:
+    found = [layer_panels(audit), ladder_panels(audit)]
+    if not any(found):
         raise UsageError(
             "nothing to draw: no measure has a number for each layer; ask for the measures usual"
         )
@@ -44,11 +47,9 @@ def layer_panels(audit: Audit) -> list[Panel]:
 
 
 def ladder_panels(audit: Audit) -> list[Panel]:
-    """A panel for each ladder of abilities; none where it was not climbed."""
-    by_name: dict[str, list[RungResult]] = {}
-    for result in audit.ladder:
-        by_name.setdefault(result.rung.ladder, []).append(result)
-    return [_ladder(name, rungs) for name, rungs in by_name.items()]
+    """The rungs below each other; none where the ladder was not climbed."""
+    rungs = audit.ladder
+    return [_ladder(rungs[at : at + _RUNGS]) for at in range(0, len(rungs), _RUNGS)]
 
 
 def _measure(
@@ -61,29 +62,17 @@ def _measure(
     table = audit.table(key, variant)
     if table is None or not table.rows:
         return None
-    curves = [_curve("this model", table.rows, lambda row: row.estimate)]
-    curves += [_null(table.rows, null) for null in table.rows[0].nulls]
+    layers = [row.first + 1 for row in table.rows]
+    curves = [_intervals("this model", layers, [row.estimate for row in table.rows])]
+    for null in table.rows[0].nulls:
+        name = sentences.WORDS["short"][null]
+        curves.append(_intervals(name, layers, [row.nulls[null] for row in table.rows]))
     if table.identity is not None:
         ends = (table.rows[0].first + 1, table.rows[-1].last + 1)
         same = (table.identity, table.identity)
         curves.append(Series("a layer that does nothing", ends, same, kind="reference"))
     below = "layer" + sentences.on(audit).replace(" on ", ", ")
     return Panel(title(audit, table), below, label, tuple(curves))
-
-
-def _null(rows: Sequence[Row], key: str) -> Series:
-    return _curve(sentences.WORDS["short"][key], rows, lambda row: row.nulls[key])
-
-
-def _curve(label: str, rows: Sequence[Row], of: Callable[[Row], Estimate]) -> Series:
-    found = [of(row) for row in rows]
-    return Series(
-        label,
-        tuple(row.first + 1 for row in rows),
-        tuple(one.value for one in found),
-        tuple(one.low for one in found),
-        tuple(one.high for one in found),
-    )
 
 
 def _removal(audit: Audit, table: Table) -> str:
@@ -128,25 +117,24 @@ def _settled(audit: Audit, table: Table) -> str:
     return f"Half of the predictions are settled after layer {half} of {audit.model.layers}"
 
 
-def _ladder(name: str, rungs: Sequence[RungResult]) -> Panel:
-    levels = tuple(result.rung.level for result in rungs)
-    curves = [_climbed("whole model", levels, [result.before for result in rungs])]
-    after = [result.after for result in rungs if result.after is not None]
-    if after:
-        curves.append(_climbed("after the change", levels, after))
+def _ladder(rungs: Sequence[RungResult]) -> Panel:
+    places = range(1, len(rungs) + 1)
+    before = [result.before for result in rungs]
+    after = [result.after for result in rungs if result.after]
+    curves = [_intervals("whole model", places, before, "points")]
+    curves += [_intervals("after the change", places, after, "points")] if after else []
     unsolved = tuple(result.baseline.share for result in rungs)
-    curves.append(Series("baseline", levels, unsolved, kind="reference"))
-    least = [result.rung.least for result in rungs]
-    known = ", ".join("?" if depth is None else f"{depth:g}" for depth in least)
-    label = "level" if least == [None] * len(least) else f"level; least depth {known}"
-    return Panel(f"{name}: {sentences.climbed(rungs)}", label, "share right", tuple(curves))
+    curves.append(Series("baseline", tuple(places), unsolved, kind="points"))
+    names = []
+    for result in rungs:
+        least = "" if result.rung.least is None else f" ({result.rung.least:g})"
+        names.append(f"{result.rung.ladder} {result.rung.level}{least}")
+    title, label = sentences.climbed(rungs), "rung (least depth in idealised nets)"
+    return Panel(title, label, "share right", tuple(curves), x_names=tuple(names))
 
 
-def _climbed(label: str, levels: tuple[int, ...], found: Sequence[Estimate]) -> Series:
-    return Series(
-        label,
-        levels,
-        tuple(one.value for one in found),
-        tuple(one.low for one in found),
-        tuple(one.high for one in found),
-    )
+def _intervals(
+    label: str, places: Iterable[int], found: Sequence[Estimate], kind: SeriesKind = "line"
+) -> Series:
+    values, low, high = zip(*((one.value, one.low, one.high) for one in found), strict=True)
+    return Series(label, tuple(places), values, low, high, kind)

@@ -144,8 +144,10 @@ def _random(audit: Audit, search: Search) -> str:
 
 def _facts(audit: Audit, search: Search) -> dict[str, object]:
     ends = "" if search.size == 1 else "s"
-    which = f"layer{ends} {span(search.first, search.last)} of {audit.model.layers}"
+    name = f"layer{ends} {span(search.first, search.last)}"
+    which = f"{name} of {audit.model.layers}"
     return {
+        "name": name,
         "which": which,
         "Which": capital(which),
         "size": search.size,
@@ -154,7 +156,7 @@ def _facts(audit: Audit, search: Search) -> dict[str, object]:
         "neighbours": percent(search.neighbours),
         "sets": search.sets,
         "candidates": search.chosen.candidates,
-        "corrected": corrected(search),
+        "Corrected": capital(corrected(search)),
         "on": on(audit),
     }
 
@@ -175,7 +177,8 @@ def settling(audit: Audit) -> str:
 
 def lines(audit: Audit) -> list[tuple[str, str]]:
     """The first screen: a heading and a sentence or two each, of what there is."""
-    found = [("Answer", answer(audit)), ("Sample", sample(audit))]
+    brackets = say("brackets", level=f"{100 * audit.level:g}")
+    found = [("Answer", answer(audit)), ("Sample", f"{sample(audit)} {brackets}")]
     for search in audit.searches:
         size = "One layer" if search.size == 1 else f"Block of {search.size}"
         said = say("searched", **_facts(audit, search))
@@ -219,7 +222,10 @@ def objectives(audit: Audit) -> str:
     """How far two orders of the layers agree; "" without both."""
     if audit.objectives is None:
         return ""
-    return say("objectives", tau=number(audit.objectives), on=on(audit))
+    tau = audit.objectives
+    code = "objectives" if tau.low > 0 or tau.high < 0 else "undecided_order"
+    order = "a similar" if tau.value > 0 else "an opposite"
+    return say(code, order=order, tau=number(tau), on=on(audit))
 
 
 def copies(audit: Audit) -> str:
@@ -281,8 +287,8 @@ def agrees(planted: Planted) -> bool:
 def theory(audit: Audit) -> str:
     """How many theorems speak of the model; "" where none was asked."""
     speak = sum(not row.reasons for row in audit.theory)
-    theorems = plural(len(audit.theory), "theorem")
-    return say("theory", speak=speak, theorems=theorems) if audit.theory else ""
+    known = {"speak": speak, "theorems": plural(len(audit.theory), "theorem")}
+    return say("theory" if speak else "silent", **known) if audit.theory else ""
 
 
 def calls(table: Table) -> Counter[str]:
@@ -311,7 +317,7 @@ def ladder(rungs: Sequence[RungResult], changed: Mapping[str, str]) -> list[str]
     in idealised nets is more than the layers that are left, and how many others."""
     if not rungs:
         return []
-    said = [say("asked", rungs=plural(len(rungs), "rung"), climbed=climbed(rungs))]
+    said = [say("asked", climbed=capital(climbed(rungs)))]
     said += [say(how, layers=what) for how, what in changed.items()]
     had = [result for result in rungs if result.state not in (None, "never had")]
     if had:

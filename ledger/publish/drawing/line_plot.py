@@ -19,7 +19,7 @@ from .panels import Number, Panel, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 # What is written into a picture's file beside the picture: nothing. A note of when it was made, or
 # by which release, would make equal figures differ.
@@ -59,6 +59,8 @@ _FORMATS = {
     2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
     3: _Format(2.4, 2.35, 29, 30, 23, 0.3),
 }
+# Inches of a place with a name.
+_NAMED = 0.24
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
 # The share of a logarithmic axis that marked places cover at least; else round numbers are ticks.
@@ -86,21 +88,48 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     Raises:
         ValueError: without a panel.
     """
+    return stacked([panels], form, columns=columns)
+
+
+def stacked(parts: Sequence[Sequence[Panel]], form: str, *, columns: int = 2) -> bytes:
+    """Draw parts below each other, each as `line_plot` does alone: one does not narrow another."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    if not panels:
+    grids = [_grid(panels, columns) for panels in parts if panels]
+    if not grids:
         raise ValueError("nothing to draw: a picture has at least one panel")
-    columns = min(columns, len(panels))
-    size = _FORMATS[columns]
-    rows = math.ceil(len(panels) / columns)
-    shared = _shared(panels)
-    free = rows * columns > len(panels)
-    legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
-    below = math.ceil(len(shared) / 3) * 0.22 if not free else 0.0
-    inches = columns * size.wide, rows * (size.high + legend) + below
+    heights = [high for (_, high), _ in grids]
+    inches = max(wide for (wide, _), _ in grids), sum(heights)
 
     def draw(figure: Figure) -> None:
-        places = list(figure.subplots(rows, columns, squeeze=False).flat)
+        if len(grids) == 1:
+            return grids[0][1](figure)
+        below: Any = figure.subfigures(len(grids), 1, height_ratios=heights)
+        for part, (_, drawn) in zip(below, grids, strict=True):
+            drawn(part)
+
+    return picture(draw, form, "line_plot", inches, ConstrainedLayoutEngine(h_pad=0.09))
+
+
+def _grid(
+    panels: Sequence[Panel], columns: int
+) -> tuple[tuple[float, float], Callable[[FigureBase], None]]:
+    """How large panels in rows are, in inches, and how they are drawn."""
+    columns = min(columns, len(panels))
+    size = _FORMATS[columns]
+    shared = _shared(panels)
+    legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
+    heights = [
+        legend + max(_height(panel, size) for panel in panels[at : at + columns])
+        for at in range(0, len(panels), columns)
+    ]
+    rows = len(heights)
+    free = rows * columns > len(panels)
+    below = math.ceil(len(shared) / 3) * 0.22 if not free else 0.0
+
+    def draw(figure: FigureBase) -> None:
+        grid = figure.subplots(rows, columns, squeeze=False, height_ratios=heights)
+        places = list(grid.flat)
         handles: dict[str, Any] = {}
         for i, (place, panel) in enumerate(zip(places, panels, strict=False)):
             _draw(place, panel, size, legend=not shared)
@@ -116,7 +145,7 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
             drawn, labels = [handles[label] for label in shared], [*map(_set, shared)]
             (places[-1] if free else figure).legend(drawn, labels, handlelength=2.6, **how)
 
-    return picture(draw, form, "line_plot", inches, ConstrainedLayoutEngine(h_pad=0.09))
+    return (columns * size.wide, sum(heights) + below), draw
 
 
 def picture(
@@ -160,6 +189,11 @@ def _shared(panels: Sequence[Panel]) -> list[str]:
     return list(looks) if one_to_one and len(looks) < count else []
 
 
+def _height(panel: Panel, size: _Format) -> float:
+    """Inches, more where many names stand below each other."""
+    return max(size.high, 1 + _NAMED * len(panel.x_names))
+
+
 def _lines(panel: Panel, size: _Format) -> int:
     """Rows of a panel's legend."""
     labels = [fill(series.label, size.legend) for series in _in_legend(panel)]
@@ -190,7 +224,9 @@ def _set(text: str) -> str:
 def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> None:
     _curves(axes, panel)
     across, up = (panel.y_label, panel.x_label) if panel.x_names else (panel.x_label, panel.y_label)
-    axes.set_title(_set(fill(panel.title, size.letters)), loc="left")
+    # Names stand to the left of the title too.
+    letters = size.letters - max(map(len, panel.x_names), default=0) // 2
+    axes.set_title(_set(fill(panel.title, letters)), loc="left")
     axes.set_xlabel(_set(fill(across, size.letters)))
     axes.set_ylabel(_set(fill(up, size.label)))
     if legend and (entries := _in_legend(panel)):

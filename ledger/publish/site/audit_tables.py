@@ -98,8 +98,9 @@ def _open(found: dict[str, Any]) -> str:
 # --- results ---
 
 
-def _estimate(told: dict[str, Any]) -> Estimate:
-    return Estimate(**told, rule="")
+def _written(write: Callable[[Estimate], str], told: dict[str, Any] | None) -> str:
+    """A number of the JSON with its interval; what stands for it without a head."""
+    return md(write(Estimate(**told, rule=""))) if told else "no head"
 
 
 def _table(audit: dict[str, Any], key: str, variant: str) -> dict[str, Any] | None:
@@ -109,12 +110,12 @@ def _table(audit: dict[str, Any], key: str, variant: str) -> dict[str, Any] | No
 
 def _settled(audit: dict[str, Any]) -> str:
     found = _table(audit, "settling_depth", "mean")
-    return md(number(_estimate(found["rows"][0]["estimate"]))) if found else "no head"
+    return _written(number, found and found["rows"][0]["estimate"])
 
 
 def _cost(search: dict[str, Any]) -> str:
-    which = span(search["first"], search["last"])
-    return md(f"{which}: {percent(_estimate(search['chosen']['estimate']))}, {search['call']}")
+    cost = _written(percent, search["chosen"]["estimate"])
+    return f"{span(search['first'], search['last'])}: {cost}, {search['call']}"
 
 
 def _models(found: dict[str, Any]) -> str:
@@ -122,11 +123,11 @@ def _models(found: dict[str, Any]) -> str:
         searches = audit["searches"]
         yield md(name)
         yield f"{audit['model']['parameters']:,}"
-        yield md(number(_estimate(audit["loss"])))
+        yield _written(number, audit["loss"])
         yield _cost(searches[0])
-        yield md(percent(_estimate(searches[0]["random"])))
+        yield _written(percent, searches[0]["random"])
         yield _cost(searches[-1]) if len(searches) > 1 else "not asked"
-        yield md(percent(_estimate(searches[-1]["random"]))) if len(searches) > 1 else ""
+        yield _written(percent, searches[-1]["random"]) if len(searches) > 1 else ""
         yield _settled(audit)
 
     return pipe_table(
@@ -205,12 +206,9 @@ def _wheels(found: dict[str, Any]) -> str:
         yield md(f"{wheel['name']} {wheel['version']}")
         yield md(wheel["licence"])
         yield f"{md(wheel['sample'])}: {audit['text']['documents']} of {audit['text']['tokens']}"
-        yield md(number(_estimate(audit["loss"]))) if audit["loss"] else "no head"
-        costs = (
-            f"{search['size']}: {percent(_estimate(search['chosen']['estimate']))}"
-            for search in audit["searches"]
-        )
-        yield md("; ".join(costs)) or "no head"
+        yield _written(number, audit["loss"])
+        costs = ((one["size"], one["chosen"]["estimate"]) for one in audit["searches"])
+        yield "; ".join(f"{size}: {_written(percent, cost)}" for size, cost in costs) or "no head"
         yield _settled(audit)
 
     return pipe_table(
