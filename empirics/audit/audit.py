@@ -15,7 +15,7 @@ import numpy as np
 
 from . import AuditError
 from .documents import LEAST, Documents, loss, objective, outcomes, subset
-from .layered import LayeredModel
+from .layered import LayeredModel, Route, whole
 from .measures import MEASURES, Values, measure_all
 from .nulls import NULLS, duplicated, random_routes, told_from
 from .records import Store, model_hash, versions
@@ -25,6 +25,7 @@ from .statistics import (
     Estimate,
     Telling,
     agreement,
+    asked_level,
     best_of,
     call,
     mean,
@@ -70,7 +71,18 @@ _NULL_SEED = 1_000_003
 # A layer whose removal costs at most this share of the loss is superfluous.
 TOLERANCE = 0.01
 # Measures of the loss, whose rows have a share of it and a call.
-_OF_LOSS = {("removal", "loss"), ("swap", "loss"), ("repeat", "plain"), ("repeat", "damped")}
+_OF_LOSS = {
+    ("removal", "loss"),
+    ("removal", "task"),
+    ("swap", "loss"),
+    ("repeat", "plain"),
+    ("repeat", "damped"),
+}
+# Of a group, what is measured of blocks too, and searched for the block of which it says least.
+OF_BLOCKS: dict[str, tuple[tuple[str, str], ...]] = {
+    "states": (("angular_distance", "last_token"),),
+    "changes": GROUPS["changes"],
+}
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,7 @@ class Table:
     Attributes:
         told: by null model, whether the measure tells the model from it.
         absent: why there are no rows, in one line; "" where there are.
+        size: layers of a block, where blocks of one size have a table of their own; 1 otherwise.
     """
 
     key: str
@@ -144,6 +157,7 @@ class Table:
     rows: tuple[Row, ...]
     told: Mapping[str, Telling] = field(default_factory=dict)
     absent: str = ""
+    size: int = 1
 
 
 @dataclass(frozen=True)
@@ -174,6 +188,46 @@ class Search:
 
 
 @dataclass(frozen=True)
+class LeastBlock:
+    """The block of one size of which a measure says least: whose repetition, or exchange with the
+    block behind it, raises the loss least, or which turns the states least.
+
+    Attributes:
+        size: layers of a block.
+        first, last: the block that was chosen, from 0; of a swap both blocks.
+        chosen: relative change of the loss, or the angle, and how the search was corrected for, at
+            a level divided by the number of such values in the audit.
+        gain: whether the loss surely falls; None where the measure is not of the loss.
+    """
+
+    key: str
+    variant: str
+    size: int
+    first: int
+    last: int
+    chosen: Chosen
+    gain: bool | None
+
+
+@dataclass(frozen=True)
+class AuditedTask:
+    """The second objective: answers to questions.
+
+    Attributes:
+        ladder: the name of the ladder of abilities that asks; "" where a file does.
+        sample: the questions, each a document.
+        loss: of the whole model, nats for each token of the answers.
+        agreement: of two orders of single layers, by loss on the text and on the task; None where
+            removal was not asked for.
+    """
+
+    ladder: str
+    sample: AuditedText
+    loss: Estimate
+    agreement: Estimate | None
+
+
+@dataclass(frozen=True)
 class Planted:
     """A layer that adds zero, put into the model on purpose: what a measure says of it.
 
@@ -199,10 +253,12 @@ class Audit:
         fresh: its loss relative to that of the same shapes with fresh weights, on the documents of
             null models: -0.5 is half as large; None without a head or that null model.
         searches: by size of the block.
+        least: of other measures of blocks, by size and measure, where these were asked.
         planted: a layer that does nothing, see `Planted`.
         refused: null models that cannot be drawn of this model, and why.
         objectives: agreement of two orders of single layers, by loss and by divergence from the
             whole model; None without a head.
+        task: a second objective; None where none was asked.
         changed: what the ladder was asked again after: without or repeat, with the layers, or
             against, with the name of the other model; empty without a change.
         tolerance, level, seed: as asked.
@@ -214,9 +270,11 @@ class Audit:
     fresh: Estimate | None
     tables: tuple[Table, ...]
     searches: tuple[Search, ...]
+    least: tuple[LeastBlock, ...]
     planted: tuple[Planted, ...]
     refused: Mapping[str, str]
     objectives: Estimate | None
+    task: AuditedTask | None
     theory: tuple[TheoryValue, ...]
     ladder: tuple[RungResult, ...]
     changed: Mapping[str, str]
@@ -231,10 +289,11 @@ class Audit:
         where that was not measured."""
         return self.fresh is None or self.fresh.high < -self.tolerance
 
-    def table(self, key: str, variant: str = "") -> Table | None:
-        """The table of a measure; None where it was not asked."""
+    def table(self, key: str, variant: str = "", size: int = 1) -> Table | None:
+        """The table of a measure, by layer or of blocks of one size; None where it was not
+        asked."""
         for table in self.tables:
-            if table.key == key and variant in ("", table.variant):
+            if table.key == key and variant in ("", table.variant) and table.size == size:
                 return table
         return None
 
@@ -255,6 +314,7 @@ def audit(
     level: float = 0.95,
     seed: int = 0,
     store: Store | None = None,
+    task: Documents | None = None,
     ladder: tuple[RungResult, ...] = (),
     changed: Mapping[str, str] | None = None,
     tick: Callable[[str, int, int], object] = lambda what, done, total: None,
@@ -263,12 +323,14 @@ def audit(
 
     Args:
         groups: of `GROUPS`; those that need a head are left out where the model has none.
-        blocks: sizes of blocks, each searched for the one that is cheapest to remove.
+        blocks: sizes of blocks, each searched for the one that is cheapest to remove; with the
+            groups of `OF_BLOCKS` other measures too.
         nulls: of `NULLS`; by default all that can be drawn of this model.
         tolerance: share of the loss that a superfluous layer may cost.
         level: of the intervals.
         seed: of random sets, splits and null models.
         store: where measurements are kept, and read from.
+        task: questions, see `task_documents`; layers are removed on them too.
         ladder, changed: what `climb` found, and after which change.
         tick: hears what runs, and documents done of all.
 
@@ -278,6 +340,7 @@ def audit(
     Cost: that of the measures; the null models add as many passes on `NULL_DOCUMENTS`.
     """
     _check(model, groups, blocks, nulls, tolerance, len(documents))
+    asked_level(level)
     chosen = [name for name in GROUPS if name in groups and (model.head or not _head(name))]
 
     def measured(
@@ -286,6 +349,14 @@ def audit(
         if store is None:
             return measure_all(net, sample, asked, tick=tick, **options)
         return store.measured(net, sample, asked, tick=tick, **options)
+
+    def losses(routes: Sequence[Route]) -> np.ndarray:
+        def told(done: int) -> object:
+            return tick("random layers", done, len(documents))
+
+        if store is None:
+            return outcomes(model, documents, routes, tick=told)["loss"]
+        return store.losses(model, documents, routes, told)
 
     values: list[Values] = []
     absent: list[Table] = []
@@ -296,6 +367,9 @@ def audit(
             if name != "parts":
                 raise
             absent += [_absent(pair, str(error)) for pair in GROUPS[name]]
+    alone = [(v.key, v.variant) for v in values if not v.index]
+    absent += [_absent(pair, "one layer has no neighbour") for pair in alone]
+    values = [v for v in values if v.index]
     few = subset(documents, slice(0, NULL_DOCUMENTS))
     drawn: dict[str, dict[tuple[str, str], Values]] = {}
     planted: list[Planted] = []
@@ -317,22 +391,49 @@ def audit(
     tables = [_table(v, drawn, len(few), tolerance, level, seed) for v in values]
     removal = next((v for v in values if (v.key, v.variant) == ("removal", "loss")), None)
     divergence = next((v for v in values if (v.key, v.variant) == ("removal", "divergence")), None)
-    searches = []
-    sizes = sorted({1, *blocks}) if removal is not None else sorted(set(blocks))
-    strict = 1 - (1 - level) / max(1, len(sizes))
-    for size in sizes:
-        of_size = removal
-        if size > 1 or of_size is None:
-            of_size = measured(model, documents, [("removal", "loss")], sizes=(size,))[0]
-        searches.append(_search(model, documents, of_size, size, tolerance, strict, seed))
+    removals = {1: removal} if removal is not None else {}
+    found_least = [
+        (1, v)
+        for v in values
+        if (v.key, v.variant) in OF_BLOCKS["changes"]
+        or (blocks and (v.key, v.variant) in OF_BLOCKS["states"])
+    ]
+    for size in sorted(set(blocks) - set(removals)):
+        of_size = [("removal", "loss")] if model.head else []
+        if size > 1:
+            of_size += [
+                pair
+                for name, pairs in OF_BLOCKS.items()
+                for pair in (pairs if name in chosen else ())
+                if pair[0] != "swap" or 2 * size <= model.depth
+            ]
+        for v in measured(model, documents, of_size, sizes=(size,)):
+            if v.key == "removal":
+                removals[size] = v
+            else:
+                found_least.append((size, v))
+            if size > 1:
+                tables.append(_table(v, {}, len(few), tolerance, level, seed, size))
+    strict = 1 - (1 - level) / max(1, len(removals))
+    searches = [
+        _search(model.depth, v, size, tolerance, strict, seed, losses)
+        for size, v in removals.items()
+    ]
+    strict = 1 - (1 - level) / max(1, len(found_least))
+    least = [least_block(v, size, strict, seed) for size, v in found_least]
     whole_loss = None
     if model.head:
-        base = removal.baseline if removal is not None else loss(model, documents)
+        base = losses([whole(model.depth)])[0] if removal is None else removal.baseline
         assert base is not None
         whole_loss = mean(base, level)
     orders = None
     if removal is not None and divergence is not None and model.depth > 1:
         orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
+    second = None
+    if task is not None:
+        (on_task,) = measured(model, task, [("removal", "task")])
+        tables.append(_table(on_task, {}, 0, tolerance, level, seed))
+        second = _task(task, on_task, removal, level, seed)
     fresh = None
     untaught = drawn.get("initialised", {}).get(("removal", "loss"))
     if removal is not None and untaught is not None:
@@ -341,21 +442,16 @@ def audit(
         fresh = relative(removal.baseline[: len(few)], untaught.baseline, level)
     return Audit(
         _model_facts(model, documents),
-        AuditedText(
-            documents.source,
-            documents.law,
-            len(documents),
-            documents.tokens,
-            documents.cut,
-            documents.sha256,
-        ),
+        _sample(documents),
         whole_loss,
         fresh,
         (*tables, *absent),
         tuple(searches),
+        tuple(least),
         tuple(planted),
         refused,
         orders,
+        second,
         theory_beside(facts_of(model, documents)),
         ladder,
         changed or {},
@@ -366,9 +462,12 @@ def audit(
     )
 
 
-def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) -> float:
+def forecast(
+    model: LayeredModel, documents: Documents, sizes: Sequence[int], groups: Sequence[str] = ()
+) -> float:
     """Seconds that a search over blocks of these sizes takes, by one timed pass on few documents:
-    each block runs what stands behind it, and the head.
+    each block runs what stands behind it, and the head; with the group changes, twice more with the
+    block run twice, and once with the block behind it.
 
     Raises:
         AuditError: for sizes that the model does not have.
@@ -380,9 +479,12 @@ def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) ->
     loss(model, few)
     once = (time.perf_counter() - start) * len(documents) / len(few)
     depth = model.depth
-    share = sum(
-        (depth - first - size) / depth + 0.3 for size in sizes for first in range(depth - size + 1)
-    )
+    blocks = [(size, first) for size in sizes for first in range(depth - size + 1)]
+    share = sum((depth - first - size) / depth + 0.3 for size, first in blocks)
+    if "changes" in groups:
+        share += sum(2 * (depth - first + size) / depth + 0.6 for size, first in blocks)
+        swaps = (first for size, first in blocks if first + 2 * size <= depth)
+        share += sum((depth - first) / depth + 0.3 for first in swaps)
     most = (min(RANDOM_SETS, comb(depth, size)) for size in sizes if size > 1)
     return once * (share + sum(most))
 
@@ -411,7 +513,7 @@ def _check(
             )
     if not 0 <= tolerance < 1:
         raise AuditError(f"tolerance {tolerance}: accepted are shares of the loss from 0 to 1")
-    if blocks and not model.head:
+    if blocks and not model.head and "states" not in groups:
         model.need_head()
     if documents < LEAST:
         raise AuditError(f"{documents} documents: at least {LEAST} carry an interval")
@@ -433,6 +535,7 @@ def _table(
     tolerance: float,
     level: float,
     seed: int,
+    size: int = 1,
 ) -> Table:
     pair = (values.key, values.variant)
     strict = 1 - (1 - level) / len(values.index)
@@ -444,8 +547,8 @@ def _table(
         own = values.per_document[number]
         share = decided = None
         if pair in _OF_LOSS and values.baseline is not None:
-            share = relative(values.baseline + own, values.baseline, strict)
-            decided = call(share, tolerance) if values.key == "removal" else None
+            share = _share(pair, values.baseline + own, values.baseline, strict)
+            decided = call(share, tolerance) if share and values.key == "removal" else None
         estimate = mean(own, level)
         if pair == ("settling_depth", "share"):
             low, high = max(0.0, estimate.low), min(1.0, estimate.high)
@@ -459,7 +562,60 @@ def _table(
                 {key: mean(found.per_document[number], level) for key, found in nulls.items()},
             )
         )
-    return Table(*pair, values.unit, values.identity, tuple(rows), told)
+    return Table(*pair, values.unit, values.identity, tuple(rows), told, size=size)
+
+
+def _share(
+    pair: tuple[str, str], values: np.ndarray, baseline: np.ndarray, level: float
+) -> Estimate | None:
+    """None where a task is solved, so that its loss may be 0 and has no shares."""
+    try:
+        return relative(values, baseline, level)
+    except AuditError:
+        if pair != ("removal", "task"):
+            raise
+        return None
+
+
+def _task(
+    task: Documents, on_task: Values, removal: Values | None, level: float, seed: int
+) -> AuditedTask:
+    assert on_task.baseline is not None
+    both = None
+    if removal is not None and len(removal.per_document) > 1:
+        most = min(len(task), removal.per_document.shape[1])
+        orders = (v.per_document[:, :most] for v in (removal, on_task))
+        both = agreement(*orders, level=level, seed=seed)
+    ladder = str(task.cut.get("ladder", ""))
+    return AuditedTask(ladder, _sample(task), mean(on_task.baseline, level), both)
+
+
+def _sample(documents: Documents) -> AuditedText:
+    return AuditedText(
+        documents.source,
+        documents.law,
+        len(documents),
+        documents.tokens,
+        documents.cut,
+        documents.sha256,
+    )
+
+
+def least_block(values: Values, size: int, level: float, seed: int) -> LeastBlock:
+    """Of blocks of one size the one with the least mean, with an interval that the choice has not
+    flattered."""
+    base = values.baseline
+    costs = values.per_document if base is None else values.per_document + base
+    chosen = _best(costs, base, level, seed)
+    place = _block(values.index[chosen.index])
+    gain = None if base is None else chosen.estimate.high < 0
+    return LeastBlock(values.key, values.variant, size, *place, chosen, gain)
+
+
+def _best(costs: np.ndarray, base: np.ndarray | None, level: float, seed: int) -> Chosen:
+    rule: Literal["split", "bonferroni"]
+    rule = "split" if costs.shape[1] >= 2 * LEAST else "bonferroni"
+    return best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
 
 
 def _planted(
@@ -485,25 +641,24 @@ def _planted(
 
 
 def _search(
-    model: LayeredModel,
-    documents: Documents,
+    depth: int,
     removal: Values,
     size: int,
     tolerance: float,
     level: float,
     seed: int,
+    losses: Callable[[Sequence[Route]], np.ndarray],
 ) -> Search:
     base = removal.baseline
     assert base is not None
     costs = removal.per_document + base
-    rule: Literal["split", "bonferroni"] = "split" if len(base) >= 2 * LEAST else "bonferroni"
-    chosen = best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
+    chosen = _best(costs, base, level, seed)
     if size == 1:
         costly, every = costs, True
     else:
-        routes = random_routes(model.depth, size, RANDOM_SETS, seed, together=False)
-        every = len(routes) == comb(model.depth, size)
-        costly = outcomes(model, documents, routes)["loss"]
+        routes = random_routes(depth, size, RANDOM_SETS, seed, together=False)
+        every = len(routes) == comb(depth, size)
+        costly = losses(routes)
     random = (
         relative(costly.mean(0), base, level)
         if every

@@ -262,7 +262,7 @@ def test_the_outermost_levels_are_audited_and_layers_count_from_one_in_rows(tmp_
         assert (printed["first"] + 1, printed["last"] + 1) == (row["first"], row["last"])
     assert {row["first"] for row in wide.rows()} == {1, 2, 3}
     described = json.dumps(depthlaw.ledger.functions.audit.audit_schema())
-    assert described.count("Counted from 0; options, page and rows() count from 1") == 4
+    assert described.count("Counted from 0; options, page and rows() count from 1") == 6
 
 
 def test_documents_that_the_model_makes_shorter_are_announced(

@@ -44,7 +44,7 @@ def test_json_is_all_that_is_printed_and_is_as_the_schema_says(
     assert Draft202012Validator(schema).is_valid(printed)
     assert [search["size"] for search in printed["searches"]] == [1, 2]
     assert len(answer.err.splitlines()) == 1
-    assert "a minute or less. If stopped, what is done of whole sizes is kept" in answer.err
+    assert "a minute or less. If stopped, the same command goes on with what is done." in answer.err
 
 
 @pytest.mark.parametrize("columns", [40, 80])

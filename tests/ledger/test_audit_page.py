@@ -19,6 +19,7 @@ from depthlaw.empirics.audit import audit as audits, ladder, rungs
 from depthlaw.empirics.audit.documents import Documents, from_text, random_documents
 from depthlaw.empirics.audit.layered import LayeredModel, layered, without
 from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, relative
+from depthlaw.empirics.audit.task import task_documents
 from depthlaw.empirics.audit.theory_beside import Reason
 from depthlaw.ledger.functions.audit import audit_schema
 from depthlaw.ledger.publish.audit import page, pictures, sentences
@@ -58,8 +59,11 @@ def found(net: Any, model: LayeredModel, text: Documents) -> Found:
     encode = ladder.encoding(model, words)
     climbed = ladder.climb(model, encode, route=route, count=12, rungs=few)
     tokens = random_documents(VOCABULARY, "zipf", 12, 10, 0)
+    task = task_documents(model, words, "copying", 16)
     return {
-        "head": audits.audit(model, text, blocks=(2,)),
+        "head": audits.audit(
+            model, text, groups=[*audits.USUAL, "changes"], blocks=(2, 1), task=task
+        ),
         "ladder": audits.audit(model, tokens, groups=["removal"], ladder=climbed),
         "no head": audits.audit(layered(net.transformer, name="bare"), tokens),
     }
@@ -86,11 +90,11 @@ def test_the_schema_has_every_field() -> None:
     schema = audit_schema()
     defs = schema["$defs"]
     kinds = [audits.AuditedModel, audits.AuditedText, audits.Table, audits.Row, audits.Search]
-    kinds += [audits.Planted, ladder.RungResult]
-    names = ("Model", "Text", "Table", "Row", "Search", "Planted", "Rung")
+    kinds += [audits.LeastBlock, audits.AuditedTask, audits.Planted, ladder.RungResult, Chosen]
+    names = ("Model", "Text", "Table", "Row", "Search")
+    names += ("LeastBlock", "Task", "Planted", "Rung", "Chosen")
     described = [(audits.Audit, schema), *zip(kinds, (defs[name] for name in names), strict=True)]
     described.append((rungs.Rung, defs["Rung"]["properties"]["rung"]))
-    described.append((Chosen, defs["Search"]["properties"]["chosen"]))
     for kind, part in described:
         listed = [field.name for field in fields(kind)]
         assert list(part["properties"]) == part["required"] == listed, kind

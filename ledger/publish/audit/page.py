@@ -155,7 +155,7 @@ def _page(audit: Audit, form: _Form) -> str:
         form.section("sure", form.listed(_sure(audit))),
         form.section("limits", form.listed(sentences.limits(audit))),
         form.section("layers", *_removal(audit, form), *_states(audit, form)),
-        form.section("search", _search(audit, form)),
+        form.section("search", _search(audit, form), _least(audit, form)),
         form.section("nulls", _nulls(audit, form), _planted(audit, form)),
         form.section("theory", form.table("theory", list(map(_theorem, audit.theory)))),
         form.section("ladder", *_ladder(audit, form)),
@@ -196,17 +196,19 @@ def _removal(audit: Audit, form: _Form) -> list[str]:
     removal, divergence = audit.table("removal", "loss"), audit.table("removal", "divergence")
     if removal is None or not removal.rows:
         return []
+    task = audit.table("removal", "task")
     keys = list(removal.rows[0].nulls)
     rows, beside = [], []
     for place, row in enumerate(removal.rows):
         layer, nats = _layer(audit, row), number(row.estimate)
         share, call = percent(row.share) if row.share else "", sentences.called(audit, row)
         changed = number(divergence.rows[place].estimate) if divergence else ""
-        rows.append([layer, share, call, nats, changed])
+        asked = [number(task.rows[place].estimate)] if task else []
+        rows.append([layer, share, call, nats, changed, *asked])
         beside.append([layer, nats, *(number(row.nulls[key]) for key in keys)])
     allowed = f"{100 * audit.tolerance:g}"
     return [
-        form.table("removal", rows, allowed=allowed, layers=len(rows)),
+        form.table("removal_task" if task else "removal", rows, allowed=allowed, layers=len(rows)),
         form.table("beside", beside if keys else [], _heads("layer:", keys)),
     ]
 
@@ -246,6 +248,22 @@ def _search(audit: Audit, form: _Form) -> str:
         for search in audit.searches
     ]
     return form.table("search", rows)
+
+
+def _least(audit: Audit, form: _Form) -> str:
+    rows = [
+        [
+            _name(one.key, one.variant),
+            str(one.size),
+            sentences.block(one),
+            str(one.chosen.candidates),
+            say(one.chosen.rule, **vars(one.chosen)),
+            (number if one.gain is None else percent)(one.chosen.estimate),
+            {True: "yes", False: "no", None: ""}[one.gain],
+        ]
+        for one in audit.least
+    ]
+    return form.table("least", rows, least=len(rows))
 
 
 def _nulls(audit: Audit, form: _Form) -> str:
@@ -338,6 +356,7 @@ def _origin(audit: Audit) -> list[str]:
         f"`{model.sha256}`",
         f"`{text.sha256}`",
         say("cut", cut=cut) if cut else "",
+        *((say("task_hash"), f"`{audit.task.sample.sha256}`") if audit.task else ()),
         say("versions", versions=versions, seed=audit.seed),
     ]
 
@@ -345,7 +364,7 @@ def _origin(audit: Audit) -> list[str]:
 def _command(audit: Audit) -> str:
     """The command of these numbers, with FOLDER and FILE for what only the asker knows."""
     text, fresh = audit.text, audit.model.name.removesuffix(" with fresh weights")
-    sizes = ",".join(str(search.size) for search in audit.searches if search.size > 1)
+    sizes = ",".join(map(str, sorted({table.size for table in audit.tables} - {1})))
     words = (
         "depthlaw audit",
         "FOLDER" if fresh == audit.model.name else quote(fresh),
@@ -354,6 +373,7 @@ def _command(audit: Audit) -> str:
         f"--tolerance {100 * audit.tolerance:g}% --level {audit.level:g}",
         _groups(audit),
         f"--blocks {sizes}" if sizes else "",
+        f"--task {audit.task.ladder or 'FILE'}" if audit.task else "",
         f"--ladder --questions {audit.ladder[0].before.n}" if audit.ladder else "",
         *(f"--{name} {quote(what)}" for name, what in audit.changed.items()),
     )
@@ -376,7 +396,7 @@ def _measures(audit: Audit, form: _Form) -> str:
     rows = []
     for key in dict.fromkeys(table.key for table in audit.tables):
         of = MEASURES[key]
-        asked = [table.variant for table in audit.tables if table.key == key]
+        asked = dict.fromkeys(table.variant for table in audit.tables if table.key == key)
         ways = "; ".join(f"{name.replace('_', ' ')}: {of.variants[name].words}" for name in asked)
         beside = f" (here: {of.beside})" if of.beside else ""
         rows.append([f"`{key}`", of.definition, ways, f"{of.source}{beside}"])

@@ -103,8 +103,9 @@ def _estimate(told: dict[str, Any]) -> Estimate:
 
 
 def _table(audit: dict[str, Any], key: str, variant: str) -> dict[str, Any] | None:
-    pairs = {(each["key"], each["variant"]): each for each in audit["tables"]}
-    return pairs.get((key, variant))
+    """By layer; tables of blocks stand behind it."""
+    found = (each for each in audit["tables"] if (each["key"], each["variant"]) == (key, variant))
+    return next(found, None)
 
 
 def _settled(audit: dict[str, Any]) -> str:
