@@ -114,8 +114,8 @@ class Store:
         }
         for group in groups(list(missing)):
             parts = _Parts(self, {"parts of": [missing[pair][1] for pair in group]})
-            found = measure_all(model, documents, group, parts=parts, **options)
-            for pair, values in zip(group, found, strict=True):
+            ran = measure_all(model, documents, group, parts=parts, **options)
+            for pair, values in zip(group, ran, strict=True):
                 key, one = missing[pair]
                 self._write(key, one, _plain(values))
                 self.made.append(key)
