@@ -43,6 +43,7 @@ class AuditReport(Report):
             {
                 "measure": table.key,
                 "variant": table.variant,
+                "size": table.size,
                 "first": row.first + 1,
                 "last": row.last + 1,
                 "value": row.estimate.value,

@@ -10,7 +10,7 @@ from tiny_models import Affine
 from depthlaw.empirics.audit import AuditError, documents
 from depthlaw.empirics.audit.audit import audit
 from depthlaw.empirics.audit.documents import random_documents
-from depthlaw.empirics.audit.layered import layered
+from depthlaw.empirics.audit.layered import layered, whole
 from depthlaw.empirics.audit.records import Store
 
 ASKED = [("removal", ""), ("block_influence", "mean"), ("settling_depth", "share")]
@@ -108,6 +108,17 @@ def test_a_part_that_is_damaged_or_of_other_documents_is_not_read(tmp_path, two_
     assert (len(again.resumed), again.damaged) == (1, [f"{part.name}.damaged"])
     (expected,) = Store(tmp_path / "new").measured(model, SAMPLE, asked)
     assert np.array_equal(values.per_document, expected.per_document)
+
+
+def test_sizes_and_routes_decide_what_is_read(tmp_path):
+    model, store = layered(Affine(depth=4)), Store(tmp_path)
+    for size in (1, 2):
+        (swap,) = store.measured(model, SAMPLE, [("swap", "")], sizes=(size,))
+        assert swap.index[0] == (0, 2 * size - 1)
+    for route in (whole(4), whole(4)[1:]):
+        found = store.losses(model, SAMPLE, [route])
+        assert np.array_equal(found, documents.outcomes(model, SAMPLE, [route])["loss"])
+    assert (len(store.hits), len(store.made)) == (0, 4)
 
 
 def test_random_layers_are_kept_and_go_on_where_they_were_stopped(tmp_path, two_at_once):
