@@ -78,7 +78,7 @@ def brief(report: AuditReport) -> dict[str, Any]:
     """What the page shows of an audit, without what each null model says of each layer."""
     found = report.to_json()
     for table in found["tables"]:
-        kept = (table["key"], table["variant"]) in ROWS
+        kept = (table["key"], table["variant"]) in ROWS and table["size"] == 1
         table["rows"] = [
             {key: row[key] for key in ("first", "last", "estimate", "share", "call")}
             for row in table["rows"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import AuditError
 from .documents import LEAST, Documents, loss, objective, outcomes, subset
-from .layered import LayeredModel
+from .layered import LayeredModel, Route, whole
 from .measures import MEASURES, Values, measure_all
 from .nulls import NULLS, draws_of, duplicated, random_routes, told_from
 from .records import Store, model_hash, versions
@@ -26,6 +26,7 @@ from .statistics import (
     Estimate,
     Telling,
     agreement,
+    asked_level,
     best_of,
     call,
     mean,
@@ -75,7 +76,18 @@ TOLERANCE = 0.01
 # The measures of one draw of a null model.
 _Found = dict[tuple[str, str], Values]
 # Measures of the loss, whose rows have a share of it and a call.
-_OF_LOSS = {("removal", "loss"), ("swap", "loss"), ("repeat", "plain"), ("repeat", "damped")}
+_OF_LOSS = {
+    ("removal", "loss"),
+    ("removal", "task"),
+    ("swap", "loss"),
+    ("repeat", "plain"),
+    ("repeat", "damped"),
+}
+# Of a group, what is measured of blocks too, and searched for the block of which it says least.
+OF_BLOCKS: dict[str, tuple[tuple[str, str], ...]] = {
+    "states": (("angular_distance", "last_token"),),
+    "changes": GROUPS["changes"],
+}
 
 
 @dataclass(frozen=True)
@@ -144,6 +156,7 @@ class Table:
         told: by null model, whether the measure tells the model from it.
         absent: why there are no rows, in one line; "" where there are.
         missing: by null model, why it has no numbers here although it was drawn.
+        size: layers of a block, where blocks of one size have a table of their own; 1 otherwise.
     """
 
     key: str
@@ -154,6 +167,7 @@ class Table:
     told: Mapping[str, Telling] = field(default_factory=dict)
     absent: str = ""
     missing: Mapping[str, str] = field(default_factory=dict)
+    size: int = 1
 
 
 @dataclass(frozen=True)
@@ -186,6 +200,46 @@ class Search:
 
 
 @dataclass(frozen=True)
+class LeastBlock:
+    """The block of one size of which a measure says least: whose repetition, or exchange with the
+    block behind it, raises the loss least, or which turns the states least.
+
+    Attributes:
+        size: layers of a block.
+        first, last: the block that was chosen, from 0; of a swap both blocks.
+        chosen: relative change of the loss, or the angle, and how the search was corrected for, at
+            a level divided by the number of such values in the audit.
+        gain: whether the loss surely falls; None where the measure is not of the loss.
+    """
+
+    key: str
+    variant: str
+    size: int
+    first: int
+    last: int
+    chosen: Chosen
+    gain: bool | None
+
+
+@dataclass(frozen=True)
+class AuditedTask:
+    """The second objective: answers to questions.
+
+    Attributes:
+        ladder: the name of the ladder of abilities that asks; "" where a file does.
+        sample: the questions, each a document.
+        loss: of the whole model, nats for each token of the answers.
+        agreement: of two orders of single layers, by loss on the text and on the task; None where
+            removal was not asked for.
+    """
+
+    ladder: str
+    sample: AuditedText
+    loss: Estimate
+    agreement: Estimate | None
+
+
+@dataclass(frozen=True)
 class Planted:
     """A layer that was put into the model on purpose: what a measure says of it.
 
@@ -215,10 +269,12 @@ class Audit:
             draws, on the documents of null models: -0.5 is half as large; None without a head or
             that null model.
         searches: by size of the block.
+        least: of other measures of blocks, by size and measure, where these were asked.
         planted: a layer that does nothing and a copy, see `Planted`.
         refused: null models that cannot be drawn of this model, and why.
         objectives: agreement of two orders of single layers, by loss and by divergence from the
             whole model; None without a head.
+        task: a second objective; None where none was asked.
         changed: what the ladder was asked again after: without or repeat, with the layers, or
             against, with the name of the other model; empty without a change.
         tolerance, level, draws, seed: as asked.
@@ -230,9 +286,11 @@ class Audit:
     fresh: Estimate | None
     tables: tuple[Table, ...]
     searches: tuple[Search, ...]
+    least: tuple[LeastBlock, ...]
     planted: tuple[Planted, ...]
     refused: Mapping[str, str]
     objectives: Estimate | None
+    task: AuditedTask | None
     theory: tuple[TheoryValue, ...]
     ladder: tuple[RungResult, ...]
     changed: Mapping[str, str]
@@ -248,10 +306,11 @@ class Audit:
         where that was not measured."""
         return self.fresh is None or self.fresh.high < -self.tolerance
 
-    def table(self, key: str, variant: str = "") -> Table | None:
-        """The table of a measure; None where it was not asked."""
+    def table(self, key: str, variant: str = "", size: int = 1) -> Table | None:
+        """The table of a measure, by layer or of blocks of one size; None where it was not
+        asked."""
         for table in self.tables:
-            if table.key == key and variant in ("", table.variant):
+            if table.key == key and variant in ("", table.variant) and table.size == size:
                 return table
         return None
 
@@ -273,6 +332,7 @@ def audit(
     level: float = 0.95,
     seed: int = 0,
     store: Store | None = None,
+    task: Documents | None = None,
     ladder: tuple[RungResult, ...] = (),
     changed: Mapping[str, str] | None = None,
     tick: Callable[[str, int, int], object] = lambda what, done, total: None,
@@ -281,13 +341,15 @@ def audit(
 
     Args:
         groups: of `GROUPS`; those that need a head are left out where the model has none.
-        blocks: sizes of blocks, each searched for the one that is cheapest to remove.
+        blocks: sizes of blocks, each searched for the one that is cheapest to remove; with the
+            groups of `OF_BLOCKS` other measures too.
         nulls: of `NULLS`; by default all that can be drawn of this model.
         draws: of each null model; 1 / (1 - level) - 1 of them, 19, are of its law: see `telling`.
         tolerance: share of the loss that a superfluous layer may cost.
         level: of the intervals.
         seed: of random sets, splits and null models.
         store: where measurements are kept, and read from.
+        task: questions, see `task_documents`; layers are removed on them too.
         ladder, changed: what `climb` found, and after which change.
         tick: hears what runs, and documents done of all.
 
@@ -298,6 +360,7 @@ def audit(
     draw. Memory: one null model beside the model.
     """
     _check(model, groups, blocks, nulls, draws, tolerance, len(documents))
+    asked_level(level)
     chosen = [name for name in GROUPS if name in groups and (model.head or not _head(name))]
 
     def measured(
@@ -314,6 +377,14 @@ def audit(
             return measure_all(net, sample, asked, tick=heard, **options)
         return store.measured(net, sample, asked, tick=heard, **options)
 
+    def losses(routes: Sequence[Route]) -> np.ndarray:
+        def told(done: int) -> object:
+            return tick("random layers", done, len(documents))
+
+        if store is None:
+            return outcomes(model, documents, routes, tick=told)["loss"]
+        return store.losses(model, documents, routes, told)
+
     values: list[Values] = []
     absent: list[Table] = []
     for name in chosen:
@@ -323,6 +394,9 @@ def audit(
             if name != "parts":
                 raise
             absent += [_absent(pair, str(error)) for pair in GROUPS[name]]
+    alone = [(v.key, v.variant) for v in values if not v.index]
+    absent += [_absent(pair, "one layer has no neighbour") for pair in alone]
+    values = [v for v in values if v.index]
     few = subset(documents, slice(0, NULL_DOCUMENTS))
     asked = [(v.key, v.variant) for v in values]
     drawn: dict[str, list[_Found]] = {}
@@ -346,22 +420,49 @@ def audit(
     tables = [_table(v, drawn, missing, len(few), tolerance, level, seed) for v in values]
     removal = next((v for v in values if (v.key, v.variant) == ("removal", "loss")), None)
     divergence = next((v for v in values if (v.key, v.variant) == ("removal", "divergence")), None)
-    searches = []
-    sizes = sorted({1, *blocks}) if removal is not None else sorted(set(blocks))
-    strict = 1 - (1 - level) / max(1, len(sizes))
-    for size in sizes:
-        of_size = removal
-        if size > 1 or of_size is None:
-            of_size = measured(model, documents, [("removal", "loss")], sizes=(size,))[0]
-        searches.append(_search(model, documents, of_size, size, tolerance, strict, seed))
+    removals = {1: removal} if removal is not None else {}
+    found_least = [
+        (1, v)
+        for v in values
+        if (v.key, v.variant) in OF_BLOCKS["changes"]
+        or (blocks and (v.key, v.variant) in OF_BLOCKS["states"])
+    ]
+    for size in sorted(set(blocks) - set(removals)):
+        of_size = [("removal", "loss")] if model.head else []
+        if size > 1:
+            of_size += [
+                pair
+                for name, pairs in OF_BLOCKS.items()
+                for pair in (pairs if name in chosen else ())
+                if pair[0] != "swap" or 2 * size <= model.depth
+            ]
+        for v in measured(model, documents, of_size, sizes=(size,)):
+            if v.key == "removal":
+                removals[size] = v
+            else:
+                found_least.append((size, v))
+            if size > 1:
+                tables.append(_table(v, {}, {}, len(few), tolerance, level, seed, size))
+    strict = 1 - (1 - level) / max(1, len(removals))
+    searches = [
+        _search(model.depth, v, size, tolerance, strict, seed, losses)
+        for size, v in removals.items()
+    ]
+    strict = 1 - (1 - level) / max(1, len(found_least))
+    least = [least_block(v, size, strict, seed) for size, v in found_least]
     whole_loss = None
     if model.head:
-        base = removal.baseline if removal is not None else loss(model, documents)
+        base = losses([whole(model.depth)])[0] if removal is None else removal.baseline
         assert base is not None
         whole_loss = mean(base, level)
     orders = None
     if removal is not None and divergence is not None and model.depth > 1:
         orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
+    second = None
+    if task is not None:
+        (on_task,) = measured(model, task, [("removal", "task")])
+        tables.append(_table(on_task, {}, {}, 0, tolerance, level, seed))
+        second = _task(task, on_task, removal, level, seed)
     fresh = None
     if removal is not None and "initialised" in drawn:
         assert removal.baseline is not None
@@ -369,21 +470,16 @@ def audit(
         fresh = relative(removal.baseline[: len(few)], np.mean(untaught, axis=0), level)
     return Audit(
         _model_facts(model, documents),
-        AuditedText(
-            documents.source,
-            documents.law,
-            len(documents),
-            documents.tokens,
-            documents.cut,
-            documents.sha256,
-        ),
+        _sample(documents),
         whole_loss,
         fresh,
         (*tables, *absent),
         tuple(searches),
+        tuple(least),
         tuple(_planted(longer_by, removal, behind, level)),
         refused,
         orders,
+        second,
         theory_beside(facts_of(model, documents)),
         ladder,
         changed or {},
@@ -395,9 +491,12 @@ def audit(
     )
 
 
-def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) -> float:
+def forecast(
+    model: LayeredModel, documents: Documents, sizes: Sequence[int], groups: Sequence[str] = ()
+) -> float:
     """Seconds that a search over blocks of these sizes takes, by one timed pass on few documents:
-    each block runs what stands behind it, and the head.
+    each block runs what stands behind it, and the head; with the group changes, twice more with the
+    block run twice, and once with the block behind it.
 
     Raises:
         AuditError: for sizes that the model does not have.
@@ -409,9 +508,12 @@ def forecast(model: LayeredModel, documents: Documents, sizes: Sequence[int]) ->
     loss(model, few)
     once = (time.perf_counter() - start) * len(documents) / len(few)
     depth = model.depth
-    share = sum(
-        (depth - first - size) / depth + 0.3 for size in sizes for first in range(depth - size + 1)
-    )
+    blocks = [(size, first) for size in sizes for first in range(depth - size + 1)]
+    share = sum((depth - first - size) / depth + 0.3 for size, first in blocks)
+    if "changes" in groups:
+        share += sum(2 * (depth - first + size) / depth + 0.6 for size, first in blocks)
+        swaps = (first for size, first in blocks if first + 2 * size <= depth)
+        share += sum((depth - first) / depth + 0.3 for first in swaps)
     most = (min(RANDOM_SETS, comb(depth, size)) for size in sizes if size > 1)
     return once * (share + sum(most))
 
@@ -443,7 +545,7 @@ def _check(
         raise AuditError(f"{draws} draws of a null model: accepted are whole numbers from 1")
     if not 0 <= tolerance < 1:
         raise AuditError(f"tolerance {tolerance}: accepted are shares of the loss from 0 to 1")
-    if blocks and not model.head:
+    if blocks and not model.head and "states" not in groups:
         model.need_head()
     if documents < LEAST:
         raise AuditError(f"{documents} documents: at least {LEAST} carry an interval")
@@ -489,6 +591,7 @@ def _table(
     tolerance: float,
     level: float,
     seed: int,
+    size: int = 1,
 ) -> Table:
     pair = (values.key, values.variant)
     strict = 1 - (1 - level) / len(values.index)
@@ -504,8 +607,8 @@ def _table(
         own = values.per_document[number]
         share = decided = None
         if pair in _OF_LOSS and values.baseline is not None:
-            share = relative(values.baseline + own, values.baseline, strict)
-            decided = call(share, tolerance) if values.key == "removal" else None
+            share = _share(pair, values.baseline + own, values.baseline, strict)
+            decided = call(share, tolerance) if share and values.key == "removal" else None
         estimate = mean(own, level)
         if pair == ("settling_depth", "share"):
             low, high = max(0.0, estimate.low), min(1.0, estimate.high)
@@ -520,7 +623,7 @@ def _table(
             )
         )
     without = missing if pair in GROUPS["parts"] else {}
-    return Table(*pair, values.unit, values.identity, tuple(rows), told, missing=without)
+    return Table(*pair, values.unit, values.identity, tuple(rows), told, missing=without, size=size)
 
 
 def _null(draws: Sequence[Values], row: int, level: float) -> Estimate:
@@ -528,6 +631,59 @@ def _null(draws: Sequence[Values], row: int, level: float) -> Estimate:
     if len(draws) == 1:
         return mean(draws[0].per_document[row], level)
     return reach([draw.per_document[row].mean() for draw in draws])
+
+
+def _share(
+    pair: tuple[str, str], values: np.ndarray, baseline: np.ndarray, level: float
+) -> Estimate | None:
+    """None where a task is solved, so that its loss may be 0 and has no shares."""
+    try:
+        return relative(values, baseline, level)
+    except AuditError:
+        if pair != ("removal", "task"):
+            raise
+        return None
+
+
+def _task(
+    task: Documents, on_task: Values, removal: Values | None, level: float, seed: int
+) -> AuditedTask:
+    assert on_task.baseline is not None
+    both = None
+    if removal is not None and len(removal.per_document) > 1:
+        most = min(len(task), removal.per_document.shape[1])
+        orders = (v.per_document[:, :most] for v in (removal, on_task))
+        both = agreement(*orders, level=level, seed=seed)
+    ladder = str(task.cut.get("ladder", ""))
+    return AuditedTask(ladder, _sample(task), mean(on_task.baseline, level), both)
+
+
+def _sample(documents: Documents) -> AuditedText:
+    return AuditedText(
+        documents.source,
+        documents.law,
+        len(documents),
+        documents.tokens,
+        documents.cut,
+        documents.sha256,
+    )
+
+
+def least_block(values: Values, size: int, level: float, seed: int) -> LeastBlock:
+    """Of blocks of one size the one with the least mean, with an interval that the choice has not
+    flattered."""
+    base = values.baseline
+    costs = values.per_document if base is None else values.per_document + base
+    chosen = _best(costs, base, level, seed)
+    place = _block(values.index[chosen.index])
+    gain = None if base is None else chosen.estimate.high < 0
+    return LeastBlock(values.key, values.variant, size, *place, chosen, gain)
+
+
+def _best(costs: np.ndarray, base: np.ndarray | None, level: float, seed: int) -> Chosen:
+    rule: Literal["split", "bonferroni"]
+    rule = "split" if costs.shape[1] >= 2 * LEAST else "bonferroni"
+    return best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
 
 
 def _planted(
@@ -554,25 +710,24 @@ def _planted(
 
 
 def _search(
-    model: LayeredModel,
-    documents: Documents,
+    depth: int,
     removal: Values,
     size: int,
     tolerance: float,
     level: float,
     seed: int,
+    losses: Callable[[Sequence[Route]], np.ndarray],
 ) -> Search:
     base = removal.baseline
     assert base is not None
     costs = removal.per_document + base
-    rule: Literal["split", "bonferroni"] = "split" if len(base) >= 2 * LEAST else "bonferroni"
-    chosen = best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
+    chosen = _best(costs, base, level, seed)
     if size == 1:
         costly, every = costs, True
     else:
-        routes = random_routes(model.depth, size, RANDOM_SETS, seed, together=False)
-        every = len(routes) == comb(model.depth, size)
-        costly = outcomes(model, documents, routes)["loss"]
+        routes = random_routes(depth, size, RANDOM_SETS, seed, together=False)
+        every = len(routes) == comb(depth, size)
+        costly = losses(routes)
     random = (
         relative(costly.mean(0), base, level)
         if every

@@ -14,6 +14,7 @@ from .documents import Documents
 from .layered import layered
 from .measures import MEASURES
 from .models import undisturbed
+from .statistics import asked_level
 
 
 class AuditCallback(TrainerCallback):
@@ -28,7 +29,7 @@ class AuditCallback(TrainerCallback):
         documents: see `from_text` and `random_documents`; the same at every step.
         every: steps between audits; by default one at each evaluation of the Trainer.
         groups: what is measured, of `GROUPS`.
-        level: of the intervals.
+        level: of the intervals, from 0.5 to 0.9999.
         seed: of splits.
         layers: dotted name of the module list, where more than one could be meant.
         log: `trainer.log`, which hands the values to all that listen to it; by default they are
@@ -39,8 +40,8 @@ class AuditCallback(TrainerCallback):
         refused: why there is none, by step.
 
     Raises:
-        AuditError: for groups that do not exist or `every` below 1, and, as the training begins,
-            for a model or documents that cannot be audited.
+        AuditError: for groups that do not exist, another level or `every` below 1, and, as the
+            training begins, for a model or documents that cannot be audited.
 
     Cost: of an audit without null models: with the usual groups of L layers about L / 2 + 2 passes
     over the documents.
@@ -68,7 +69,8 @@ class AuditCallback(TrainerCallback):
             if name not in GROUPS:
                 raise AuditError(f"group {name!r} is not known; accepted are {', '.join(GROUPS)}")
         self.documents, self.every, self.groups = documents, every, tuple(groups)
-        self.level, self.seed, self.layers, self.log = level, seed, layers, log
+        self.level, self.seed = asked_level(level), seed
+        self.layers, self.log = layers, log
         self.history: dict[int, Audit] = {}
         self.refused: dict[int, str] = {}
 

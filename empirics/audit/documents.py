@@ -7,12 +7,13 @@ not the next token, and `outcomes` measures many routes and objectives in one go
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -110,10 +111,10 @@ def from_text(
         raise AuditError(
             f"tokens={tokens}, documents={documents}: at least 2 and {LEAST} are accepted"
         )
-    source, text = _read(text)
+    source, text = read_text(text)
     if not text.strip():
         raise AuditError(f"{source} is empty; give a text of {LEAST} documents or more")
-    before, after = _ends(tokenizer)
+    before, after = special_ids(tokenizer)
     room = tokens - len(before) - len(after)
     if room < 2:
         raise AuditError(f"tokens={tokens}: {tokens - room} are special; take more tokens")
@@ -231,6 +232,7 @@ def outcomes(
     routes: Sequence[Route],
     objectives: Sequence[str] = ("loss",),
     tick: Callable[[int], object] = lambda documents: None,
+    parts: Parts | None = None,
 ) -> dict[str, np.ndarray]:
     """Objectives of routes: objective -> float64 (routes, documents).
 
@@ -239,6 +241,7 @@ def outcomes(
             the scored tokens), "output_max" (its maximum), "right" (share of scored tokens where
             the largest logit is the right one).
         tick: called with the number of documents that are done.
+        parts: where columns of a few documents are kept.
 
     Cost: per document the layers of each route behind the prefix that it shares with the whole, and
     one head per route. Memory: two streams, and logits of a few documents.
@@ -249,13 +252,15 @@ def outcomes(
     found = {name: np.empty((len(routes), len(documents))) for name in objectives}
     compared = any(SCORES[name][0] for name in objectives)
     for rows, ids, targets in batches(model, documents):
-        reference = reference_by(model.logits(ids), targets) if compared else None
-        right = targets[targets != IGNORED].to(ids.device)
-        for index, hidden in model.outcomes(ids, routes):
-            said = said_by(model.read_out(hidden, ids), targets)
-            for name in objectives:
-                per_token = SCORES[name][1](said, reference, right).double().cpu()
-                found[name][index, rows] = by_document(per_token, targets, "max" in name)
+        with kept_columns(parts, list(found.values()), rows) as known:
+            if not known:
+                reference = reference_by(model.logits(ids), targets) if compared else None
+                right = targets[targets != IGNORED].to(ids.device)
+                for index, hidden in model.outcomes(ids, routes):
+                    said = said_by(model.read_out(hidden, ids), targets)
+                    for name in objectives:
+                        per_token = SCORES[name][1](said, reference, right).double().cpu()
+                        found[name][index, rows] = by_document(per_token, targets, "max" in name)
         tick(rows.stop)
     for name, values in found.items():
         if not np.isfinite(values).all():
@@ -265,6 +270,28 @@ def outcomes(
                 "shorter route"
             )
     return found
+
+
+class Parts(Protocol):
+    """Where columns of tables, one for each document, are kept while others are measured."""
+
+    def read(self, rows: slice) -> list[np.ndarray] | None:
+        """The columns of these documents; None where they are not known."""
+
+    def write(self, rows: slice, columns: list[np.ndarray]) -> None:
+        """Keep the columns of these documents."""
+
+
+@contextlib.contextmanager
+def kept_columns(parts: Parts | None, tables: Sequence[np.ndarray], rows: slice) -> Iterator[bool]:
+    """Whether the columns of these documents are known, and then in the tables; otherwise they are
+    kept once they have been filled."""
+    known = None if parts is None else parts.read(rows)
+    for table, columns in zip(tables, known or (), strict=known is not None):
+        table[:, rows] = columns
+    yield known is not None
+    if parts is not None and known is None:
+        parts.write(rows, [table[:, rows] for table in tables])
 
 
 def batches(model: LayeredModel, documents: Documents) -> Iterator[tuple[slice, Tensor, Tensor]]:
@@ -371,7 +398,12 @@ def _whole(model: LayeredModel) -> Route:
 # --- text ---
 
 
-def _read(text: str | Path) -> tuple[str, str]:
+def read_text(text: str | Path) -> tuple[str, str]:
+    """How a text is called, and the text, or what stands in the file of a path.
+
+    Raises:
+        AuditError: for a file that cannot be read as text.
+    """
     if isinstance(text, str):
         return "the text", text
     try:
@@ -389,7 +421,7 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
     return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
 
-def _ends(tokenizer: Any) -> tuple[list[int], list[int]]:
+def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
     """Special ids that a tokenizer puts before and after a text."""
     if not hasattr(tokenizer, "encode"):
         return [], []

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,12 @@ from .layered import LayeredModel, Route
 from .rungs import Baseline, Question, Rung, baseline, ladder, questions
 from .statistics import Estimate, proportion
 
+if TYPE_CHECKING:
+    from .records import Store
+
 Encode = Callable[[str], list[int]]
+# Of a question each candidate behind the prompt, and the token where the two part.
+Encoded = list[tuple[list[int], int]]
 
 # Questions of a rung; tokens of a batch at most.
 QUESTIONS, TOKENS = 200, 16_384
@@ -92,13 +97,29 @@ def right_answers(
     Candidates of several tokens have the sum of theirs. Prompts of equal length run together: none
     is padded.
     """
+    return _right(model, asked, _encoded(asked, encode), route)
+
+
+def _encoded(asked: Sequence[Question], encode: Encode) -> list[Encoded]:
+    found = []
+    for question in asked:
+        start = encode(question.prompt)
+        ids = [encode(f"{question.prompt} {candidate}") for candidate in question.candidates]
+        found.append([(whole, _common(start, whole)) for whole in ids])
+    return found
+
+
+def _right(
+    model: LayeredModel,
+    asked: Sequence[Question],
+    encoded: Sequence[Encoded],
+    route: Route | None,
+) -> np.ndarray:
     jobs: dict[int, list[tuple[int, int, list[int], int]]] = defaultdict(list)
     scores: list[list[float]] = [[0.0] * len(question.candidates) for question in asked]
-    for number, question in enumerate(asked):
-        start = encode(question.prompt)
-        for place, candidate in enumerate(question.candidates):
-            whole = encode(f"{question.prompt} {candidate}")
-            jobs[len(whole) - 1].append((number, place, whole, _common(start, whole)))
+    for number, candidates in enumerate(encoded):
+        for place, (whole, kept) in enumerate(candidates):
+            jobs[len(whole) - 1].append((number, place, whole, kept))
     for length, of_length in jobs.items():
         by_prompt: dict[tuple[int, ...], list[tuple[int, int, list[int], int]]] = defaultdict(list)
         for job in of_length:
@@ -136,6 +157,7 @@ def climb(
     level: float = 0.95,
     margin: float = 0.1,
     rungs: Sequence[Rung] | None = None,
+    store: Store | None = None,
     tick: Callable[[str, int, int], object] = lambda what, done, total: None,
 ) -> tuple[RungResult, ...]:
     """Ask every rung; where `route` or `other` is given, once more of the model along that route,
@@ -149,6 +171,7 @@ def climb(
         level: of the intervals; the state of a rung has the level 1 - (1 - level) / rungs.
         margin: a fall by less counts as kept, where the interval shows it.
         rungs: by default all of `ladder`.
+        store: where the answers to each rung are kept, and read from.
         tick: hears the rung, and how many are done of all.
 
     Raises:
@@ -165,18 +188,19 @@ def climb(
     left = None
     if changed:
         left = len(route) if route is not None else other.depth if other else None
+    ask = _asker(store)
     results = []
     for number, rung in enumerate(chosen):
         tick(f"{rung.ladder} {rung.level}", number, len(chosen))
         asked = questions(rung, count, seed)
-        before = right_answers(model, asked, encode)
+        before = ask(model, asked, encode, None)
         best = baseline(asked)
         share = proportion(int(before.sum()), count, level)
         if not changed:
             results.append(RungResult(rung, best, share))
             continue
         strict = 1 - (1 - level) / len(chosen)
-        after = right_answers(other or model, asked, other_encode or encode, route)
+        after = ask(other or model, asked, other_encode or encode, route)
         results.append(
             RungResult(
                 rung,
@@ -189,6 +213,30 @@ def climb(
             )
         )
     return tuple(results)
+
+
+def _asker(
+    store: Store | None,
+) -> Callable[[LayeredModel, Sequence[Question], Encode, Route | None], np.ndarray]:
+    """As `right_answers`; with a store what is known is read. A model is hashed once."""
+    if store is None:
+        return right_answers
+    from .records import key_of, model_hash
+
+    hashes: dict[int, str] = {}
+
+    def ask(
+        model: LayeredModel, asked: Sequence[Question], encode: Encode, route: Route | None
+    ) -> np.ndarray:
+        if id(model) not in hashes:
+            hashes[id(model)] = model_hash(model)
+        encoded = _encoded(asked, encode)
+        told = key_of({"encoded": encoded, "right": [question.right for question in asked]})
+        return store.answers(
+            hashes[id(model)], told, route, lambda: _right(model, asked, encoded, route)
+        )
+
+    return ask
 
 
 def change_of(before: np.ndarray, after: np.ndarray, level: float) -> Estimate:

@@ -70,11 +70,12 @@ def without(layers: int, first: int, last: int) -> Route:
     return whole(layers)[:first] + whole(layers)[last + 1 :]
 
 
-def swapped(layers: int, first: int) -> Route:
-    """The layers first and first + 1 change places."""
-    _check_block(layers, first, first + 1)
+def swapped(layers: int, first: int, size: int = 1) -> Route:
+    """The block of so many layers that begins at first, and the one behind it, change places."""
+    second, end = first + size, first + 2 * size
+    _check_block(layers, first, end - 1)
     route = whole(layers)
-    return (*route[:first], route[first + 1], route[first], *route[first + 2 :])
+    return route[:first] + route[second:end] + route[first:second] + route[end:]
 
 
 def repeated(layers: int, first: int, last: int, times: int = 2, damped: bool = False) -> Route:

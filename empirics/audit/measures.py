@@ -28,6 +28,7 @@ from .documents import (
     Documents,
     batches,
     by_document,
+    kept_columns,
     outcomes,
     reference_by,
     said_by,
@@ -36,6 +37,8 @@ from .layered import LayeredModel, Route, Step, repeated, swapped, whole, withou
 
 if TYPE_CHECKING:
     Index = tuple[int | tuple[int, int], ...]
+    from .documents import Parts
+
     Tick = Callable[[str, int, int], object]
 
 
@@ -127,15 +130,17 @@ def measure_all(
     draws: int = 4,
     seed: int = 0,
     tick: Tick = lambda what, done, total: None,
+    parts: Parts | None = None,
 ) -> list[Values]:
     """Measures, each a key of `MEASURES` and a variant or "" for its first.
 
     Args:
-        sizes: layers of a block, for `angular_distance`, `removal` and `repeat`.
+        sizes: layers of a block, for `angular_distance`, `removal`, `repeat` and `swap`.
         times: how often a block runs, for `repeat`.
         draws: random sets of layers for each number of them, for `path_length`.
         seed: of the random sets.
         tick: called with what runs, and the documents done of all.
+        parts: where columns of a few documents are kept; for one of `groups`.
 
     Raises:
         AuditError: for a measure, variant or option that is not accepted, a model that lacks what a
@@ -152,7 +157,7 @@ def measure_all(
             f"sizes={tuple(sizes)}, times={times}, draws={draws}: accepted are sizes from 1 to "
             f"{depth}, times from 2, draws from 1"
         )
-    run = _Run(model, documents, tuple(sizes), times, draws, seed, tick)
+    run = _Run(model, documents, tuple(sizes), times, draws, seed, tick, parts)
     found: dict[tuple[str, str], Values] = {}
     for compute in (_of_states, _of_routes, _of_exits, _of_skips, _of_parts):
         mine = [pair for pair in wanted if _way(*pair) is compute]
@@ -190,14 +195,20 @@ class _Run:
     draws: int
     seed: int
     tick: Tick
+    parts: Parts | None = None
+    tables: list[np.ndarray] = field(default_factory=list)
 
     def batches(self, what: str) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        """Those whose columns of the tables are not known."""
         for rows, ids, targets in batches(self.model, self.documents):
-            yield rows, ids, targets
+            with kept_columns(self.parts, self.tables, rows) as known:
+                if not known:
+                    yield rows, ids, targets
             self.tick(what, rows.stop, len(self.documents))
 
     def table(self, rows: int) -> np.ndarray:
-        return np.full((rows, len(self.documents)), np.nan)
+        self.tables.append(np.full((rows, len(self.documents)), np.nan))
+        return self.tables[-1]
 
     def values(
         self, key: str, variant: str, index: Sequence[Any], table: np.ndarray, **more: Any
@@ -300,7 +311,11 @@ def _routes(run: _Run, key: str, variant: str) -> list[tuple[Any, Route]]:
     if key == "removal":
         return [(block, without(depth, *block)) for block in run.blocks()]
     if key == "swap":
-        return [((i, i + 1), swapped(depth, i)) for i in range(depth - 1)]
+        return [
+            ((i, i + 2 * size - 1), swapped(depth, i, size))
+            for size in run.sizes
+            for i in range(depth - 2 * size + 1)
+        ]
     if key == "repeat":
         damped = variant.startswith("damped")
         return [(b, repeated(depth, *b, times=run.times, damped=damped)) for b in run.blocks()]
@@ -335,6 +350,7 @@ def _of_routes(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
         every,
         tuple(dict.fromkeys(objectives.values())),
         lambda done: run.tick("routes", done, len(run.documents)),
+        run.parts,
     )
     for pair in asked:
         key, variant = pair
@@ -374,9 +390,10 @@ def _halfway(curve: np.ndarray) -> np.ndarray:
 
 def _of_exits(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
     model, depth = run.model, run.model.depth
-    exits = {name: run.table(depth + 1) for name in ("loss", "divergence")}
-    settled = run.table(depth + 1)
     compared = ("exit_loss", "divergence") in asked
+    names = ("loss", "divergence") if compared else ("loss",)
+    exits = {name: run.table(depth + 1) for name in names}
+    settled = run.table(depth + 1)
     for rows, ids, targets in run.batches("exits"):
         right = targets[targets != IGNORED].to(ids.device)
         reference = reference_by(model.logits(ids), targets) if compared else None
@@ -385,9 +402,8 @@ def _of_exits(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
             said = said_by(model.read_out(state, ids), targets)
             largest.append(said.argmax(1))
             for name, table in exits.items():
-                if name == "loss" or compared:
-                    per_token = SCORES[name][1](said, reference, right).double()
-                    table[passed, rows] = by_document(per_token.cpu(), targets)
+                per_token = SCORES[name][1](said, reference, right).double()
+                table[passed, rows] = by_document(per_token.cpu(), targets)
         other = torch.stack(largest) != largest[-1]
         # The layers up to the last whose read-out still differs.
         numbers = torch.arange(1, depth + 2, device=other.device)[:, None]

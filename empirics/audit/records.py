@@ -1,8 +1,8 @@
 """Measurements on disk, so that an audit that was interrupted goes on where it stopped.
 
 A measurement is one file of canonical JSON, named by the SHA-256 of all that decides its values:
-measure, variant and options, the model (weights, class, configuration), the documents, the seed,
-and the versions of torch, transformers and this package.
+measure, variant and options, routes or questions, the model (weights, class, configuration), the
+documents, the seed, and the versions of torch, transformers and this package.
 """
 
 from __future__ import annotations
@@ -12,26 +12,31 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from . import AuditError
+from .documents import outcomes
 from .layered import LayeredModel, digest
 from .measures import MEASURES, Values, groups, measure_all
 
 if TYPE_CHECKING:
     from .documents import Documents
+    from .layered import Route
+
+Kind = TypeVar("Kind")
 
 # Options that a measure depends on; the others do not enter its key.
 _OPTIONS = {
     "angular_distance": ("sizes",),
     "removal": ("sizes",),
     "repeat": ("sizes", "times"),
+    "swap": ("sizes",),
     "path_length": ("draws", "seed"),
 }
 
@@ -67,17 +72,22 @@ def model_hash(model: LayeredModel) -> str:
 class Store:
     """A folder of measurements. Nothing half-written stands under a measurement's name.
 
+    While a measurement runs, what is done of it is kept for a few documents at a time, and removed
+    when the whole is kept.
+
     Attributes:
         folder: is made when the first measurement is kept.
         damaged: files that did not read back; each was renamed to NAME.damaged and is made anew.
         hits, made: measurements that were read, and those that were run, since the store was
             opened.
+        resumed: of those that were run, the parts that were read.
     """
 
     folder: Path
     damaged: list[str] = field(default_factory=list)
     hits: list[str] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
+    resumed: list[str] = field(default_factory=list)
 
     def measured(
         self,
@@ -95,7 +105,7 @@ class Store:
         weights, data = model_hash(model), documents.sha256
         inputs = [self.inputs(weights, data, key, variant, options) for key, variant in asked]
         keys = [key_of(one) for one in inputs]
-        known = {key: self._read(key) for key in dict.fromkeys(keys)}
+        known = {key: self._read(key, _values) for key in dict.fromkeys(keys)}
         self.hits.extend(key for key, values in known.items() if values is not None)
         missing = {
             pair: (key, one)
@@ -103,14 +113,67 @@ class Store:
             if known[key] is None
         }
         for group in groups(list(missing)):
-            for pair, values in zip(
-                group, measure_all(model, documents, group, **options), strict=True
-            ):
+            parts = _Parts(self, {"parts of": [missing[pair][1] for pair in group]})
+            ran = measure_all(model, documents, group, parts=parts, **options)
+            for pair, values in zip(group, ran, strict=True):
                 key, one = missing[pair]
-                self._write(key, one, values)
+                self._write(key, one, _plain(values))
                 self.made.append(key)
                 known[key] = values
+            parts.remove()
         return [found for key in keys if (found := known[key]) is not None]
+
+    def losses(
+        self,
+        model: LayeredModel,
+        documents: Documents,
+        routes: Sequence[Route],
+        tick: Callable[[int], object] = lambda documents: None,
+    ) -> np.ndarray:
+        """The loss of each route on each document, see `outcomes`."""
+        inputs = {
+            "routes": [[(step.layer, step.scale) for step in route] for route in routes],
+            "model": model_hash(model),
+            "documents": documents.sha256,
+            "versions": versions(),
+        }
+        parts = _Parts(self, {"parts of": [inputs]})
+        found = self._kept(
+            inputs, lambda: outcomes(model, documents, routes, ("loss",), tick, parts)["loss"]
+        )
+        parts.remove()
+        return found
+
+    def answers(
+        self,
+        weights: str,
+        asked: str,
+        route: Route | None,
+        make: Callable[[], np.ndarray],
+    ) -> np.ndarray:
+        """Of each question whether it was answered right.
+
+        Args:
+            weights: hash of the model.
+            asked: hash of the tokens of all questions and candidates.
+            route: that the model ran on; None for the whole.
+            make: asks them.
+        """
+        steps = None if route is None else [(step.layer, step.scale) for step in route]
+        inputs = {"answers to": asked, "route": steps, "model": weights, "versions": versions()}
+        return self._kept(inputs, make) > 0
+
+    def _kept(self, inputs: dict[str, Any], make: Callable[[], np.ndarray]) -> np.ndarray:
+        """An array, read where it is known."""
+        key = key_of(inputs)
+        found = self._read(key, _array)
+        if found is not None:
+            self.hits.append(key)
+            return found
+        found = np.asarray(make(), dtype=np.float64)
+        self._write(key, inputs, found.tolist())
+        self.made.append(key)
+        return found
 
     def inputs(
         self, weights: str, documents: str, key: str, variant: str, options: dict[str, Any]
@@ -129,14 +192,14 @@ class Store:
             "versions": versions(),
         }
 
-    def _read(self, key: str) -> Values | None:
+    def _read(self, key: str, made: Callable[[Any], Kind]) -> Kind | None:
         path = self.folder / f"{key}.json"
         try:
             stored = json.loads(path.read_bytes())
             body = {name: stored[name] for name in ("inputs", "values")}
             if stored["sha256"] != _sha256(body) or key_of(body["inputs"]) != key:
                 raise ValueError
-            return _values(body["values"])
+            return made(body["values"])
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
@@ -147,8 +210,8 @@ class Store:
         except OSError as error:
             raise _unusable(self.folder, error) from None
 
-    def _write(self, key: str, inputs: dict[str, Any], values: Values) -> None:
-        body = {"inputs": inputs, "values": _plain(values)}
+    def _write(self, key: str, inputs: dict[str, Any], values: Any) -> None:
+        body = {"inputs": inputs, "values": values}
         text = canonical({**body, "sha256": _sha256(body)})
         path = self.folder / f"{key}.json"
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -158,6 +221,35 @@ class Store:
             part.replace(path)
         except OSError as error:
             raise _unusable(self.folder, error) from None
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Columns of a measurement that runs, a file for every few documents."""
+
+    store: Store
+    inputs: dict[str, Any]
+    keys: list[str] = field(default_factory=list)
+
+    def read(self, rows: slice) -> list[np.ndarray] | None:
+        self.keys.append(key_of(self._of(rows)))
+        found = self.store._read(self.keys[-1], lambda told: [_array(one) for one in told])
+        if found is not None:
+            self.store.resumed.append(self.keys[-1])
+        return found
+
+    def write(self, rows: slice, columns: list[np.ndarray]) -> None:
+        # What is not finite is refused, or is of a part that not every layer has.
+        if all(np.isfinite(one).all() for one in columns):
+            inputs = self._of(rows)
+            self.store._write(key_of(inputs), inputs, [one.tolist() for one in columns])
+
+    def remove(self) -> None:
+        for key in self.keys:
+            (self.store.folder / f"{key}.json").unlink(missing_ok=True)
+
+    def _of(self, rows: slice) -> dict[str, Any]:
+        return self.inputs | {"rows": [rows.start, rows.stop]}
 
 
 def canonical(value: Any) -> bytes:
@@ -183,10 +275,14 @@ def _plain(values: Values) -> dict[str, Any]:
     return told
 
 
+def _array(told: Any) -> np.ndarray:
+    return np.array(told, dtype=np.float64)
+
+
 def _values(told: dict[str, Any]) -> Values:
     index = tuple(tuple(what) if isinstance(what, list) else what for what in told["index"])
     arrays = {
-        name: None if told[name] is None else np.array(told[name], dtype=np.float64)
+        name: None if told[name] is None else _array(told[name])
         for name in ("per_document", "baseline")
     }
     return Values(**told | {"index": index} | arrays)

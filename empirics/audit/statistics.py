@@ -21,6 +21,8 @@ from . import AuditError
 Floats = NDArray[np.float64]
 
 LEVEL = 0.95
+# Levels that may be asked for; those of many rows at once are higher.
+LEVELS = 0.5, 0.9999
 # Fewer documents than this carry no interval.
 FEWEST = 8
 # Resamples of documents, and random changes of sign.
@@ -387,6 +389,17 @@ def _pair(values: ArrayLike, baseline: ArrayLike) -> tuple[Floats, Floats]:
             "measure both on one text"
         )
     return x, base
+
+
+def asked_level(level: float) -> float:
+    """A level that is asked for, as it is.
+
+    Raises:
+        AuditError: for one outside of `LEVELS`.
+    """
+    if not LEVELS[0] <= level <= LEVELS[1]:
+        raise AuditError(f"level {level}: accepted are {LEVELS[0]} to {LEVELS[1]}, such as 0.95")
+    return level
 
 
 def _checked(level: float) -> float:

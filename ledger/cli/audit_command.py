@@ -37,6 +37,7 @@ def audit(
     blocks: str,
     measures: str,
     ladder: bool,
+    task: str,
     tolerance: str,
     html: Path | None,
     pdf: Path | None,
@@ -66,6 +67,7 @@ def audit(
     named = [file for file in pages.values() if file]
     form = picture_format(plot, force and not (named and plot is None))
     given = asked | {"text": text, "tolerance": tolerance, "ladder": ladder, "measures": measures}
+    given["task"] = task or None
     report = _measured(model, _sizes(blocks), given, quiet=json_output)
     if plot is not None:
         write_named(plot, report.plot().drawn(form))

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # Documents, and tokens of each, where nothing is asked; most random tokens in all.
 DOCUMENTS, TOKENS, MOST = 64, 256, 10**8
-# Levels of intervals.
-LEVELS = 0.5, 0.9999
 
 Tick = Callable[[str, int, int], object]
 
@@ -46,6 +44,7 @@ class AuditReport(Report):
             {
                 "measure": table.key,
                 "variant": table.variant,
+                "size": table.size,
                 "first": row.first + ((table.key, table.variant) != kept),
                 "last": row.last + ((table.key, table.variant) != kept),
                 "value": row.estimate.value,
@@ -109,6 +108,7 @@ def audit(
     law: str = "zipf",
     measures: str | Sequence[str] = "usual",
     blocks: int | Sequence[int] = (),
+    task: str | Path | None = None,
     draws: int = 1,
     ladder: bool = False,
     without: str = "",
@@ -139,7 +139,10 @@ def audit(
         law: of random tokens: zipf or uniform.
         measures: "usual", "all", or names of groups: states, parts, removal, exits, changes,
             skips, paths.
-        blocks: sizes of blocks of layers, each searched for the one that costs least to remove.
+        blocks: sizes of blocks of layers, each searched for the one that costs least to remove;
+            with the measures changes also to run twice or to swap.
+        task: a second objective: a file of lines {"prompt": ..., "answer": ...}, or the name of a
+            ladder of abilities; layers are removed on its answers too.
         draws: of each null model. From 19 on, at a level of 0.95, a measure is told from the law
             of the draws, otherwise from the drawn ones alone.
         ladder: ask a causal model the questions of the ladder of abilities.
@@ -168,6 +171,8 @@ def audit(
         raise UsageError(f"an audit needs PyTorch and transformers; {installing('hf')}")
     from depthlaw.empirics.audit.audit import GROUPS, USUAL, audit as audited, forecast
     from depthlaw.empirics.audit.models import undisturbed
+    from depthlaw.empirics.audit.statistics import asked_level
+    from depthlaw.empirics.audit.task import task_documents
 
     share = float(parse_share(tolerance, "tolerance") if isinstance(tolerance, str) else tolerance)
     groups = _groups(measures, USUAL, tuple(GROUPS))
@@ -181,8 +186,7 @@ def audit(
         _whole(name, number, least)
     listed = blocks if isinstance(blocks, Sequence) else [blocks]
     sizes = [_whole("blocks", size, 1) for size in listed]
-    if not LEVELS[0] <= level <= LEVELS[1]:
-        raise UsageError(f"level {level}: accepted are {LEVELS[0]} to {LEVELS[1]}, such as 0.95")
+    asked_level(level)
     if (without or repeat or against is not None) and not ladder:
         raise UsageError(
             "without, repeat and against change what the ladder is asked of; add --ladder, or for "
@@ -193,16 +197,21 @@ def audit(
     with undisturbed():
         opened, words = _model(model, tokenizer, layers, seed)
         sample = _documents(opened, words, text, tokens, documents, law, seed)
+        asked = None
+        if task is not None:
+            if not isinstance(task, str | Path):
+                raise UsageError(f"a {type(task).__name__} is no task; give a path or a name")
+            asked = task_documents(opened, words, task, documents, seed)
         if sizes and opened.head:
-            minutes = forecast(opened, sample, sizes) / 60
+            minutes = forecast(opened, sample, sizes, groups) / 60
             said = f"{minutes:.0f} minutes" if minutes >= 1.5 else "a minute or less"
             announce(
-                f"the search over blocks takes about {said}. If stopped, what is done of whole "
-                "sizes is kept; random sets and the ladder run anew."
+                f"the search over blocks takes about {said}. If stopped, the same command goes on "
+                "with what is done."
             )
         store = _store(folder)
         climbed = (
-            _climbed(opened, words, without, repeat, against, questions, level, seed, tick)
+            _climbed(opened, words, without, repeat, against, questions, level, seed, store, tick)
             if ladder
             else ()
         )
@@ -219,6 +228,7 @@ def audit(
                 level=level,
                 seed=seed,
                 store=store,
+                task=asked,
                 ladder=climbed,
                 changed=_changed(without, repeat, against),
                 tick=tick,
@@ -327,6 +337,7 @@ def _climbed(
     questions: int,
     level: float,
     seed: int,
+    store: Store,
     tick: Tick,
 ) -> tuple[Any, ...]:
     from depthlaw.empirics.audit.ladder import climb, encoding
@@ -350,6 +361,7 @@ def _climbed(
             count=questions,
             seed=seed,
             level=level,
+            store=store,
             tick=tick,
         )
     except UsageError:

@@ -18,6 +18,7 @@ from torch import nn
 
 import depthlaw
 from depthlaw.empirics.audit import audit as audits, records
+from depthlaw.empirics.audit.documents import random_documents
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "audit-a-model.md"
 SIZES = {
@@ -129,6 +130,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         whole.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
         made = transformers.PreTrainedTokenizerFast(tokenizer_object=whole, unk_token="[UNK]")
         made.save_pretrained(place / name)
+    asked = "".join(f'{{"prompt": "the {c} ", "answer": "{c} cat"}}\n' for c in "abcdefghij")
+    (place / "task.jsonl").write_text(asked)
     texts = {"text": TEXT.encode(), "void": b" \n\n", "bytes": bytes(range(256)) * 9}
     for name, content in (texts | {"short": TEXT[:90].encode()}).items():
         (place / f"{name}.txt").write_bytes(content)
@@ -162,6 +165,13 @@ plain --blocks 0 | blocks=0: accepted are whole numbers from 1
 plain --blocks 99 | blocks of 99 layers: plain has 3; accepted are 1 to 2
 plain --blocks x | --blocks 'x': give sizes of blocks, such as 4 or 2,4
 plain --blocks , | --blocks ',': give sizes of blocks, such as 4 or 2,4
+plain --task text.txt | plain has no tokenizer, so a task has no tokens; put the tokenizer's files
+plain --task riddles | the task 'riddles' is neither a file nor a ladder; accepted are a file
+words --task text.txt | text.txt, line 1: no JSON; give lines such as {"prompt":
+words --task void.txt | void.txt has 0 questions; 8 are needed for an interval
+words --task bytes.txt | is not text in UTF-8
+words --task hops | the questions of hops are longer than the 64 tokens that words accepts
+bert --task hops | bert is not causal, and a task asks what comes next
 plain --ladder --without 0 | --without '0': the model has 3 layers; give a block such as 1-2
 plain --ladder --without 1-3 | no layer of 3 is left; leave one at least, such as --without 1
 plain --ladder --without 9-5 | --without '9-5': the model has 3 layers
@@ -222,6 +232,7 @@ def test_an_audit_that_was_stopped_goes_on_and_one_that_is_repeated_measures_not
     here: Path, tmp_path: Path, depthlaw: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ("audit", "words", "--text", "text.txt", *SHORT, "--blocks", "2", "--json")
+    command += ("--task", here / "task.jsonl", "--measures", "states,removal,changes")
 
     def run(folder: str) -> Any:
         return depthlaw(*command, "--results", tmp_path / folder)
@@ -267,7 +278,17 @@ def test_the_outermost_levels_are_audited_and_layers_count_from_one_in_rows(tmp_
     firsts = [(row["variant"], row["first"]) for row in paths]
     assert firsts == [("kept", 0), ("kept", 1), ("kept", 2), ("kept", 3), ("half", 1)]
     described = json.dumps(depthlaw.ledger.functions.audit.audit_schema())
-    assert described.count("Counted from 0; options, page and rows() count from 1") == 4
+    assert described.count("Counted from 0; options, page and rows() count from 1") == 6
+
+
+def test_random_tokens_leave_the_id_of_padding_out(tmp_path: Path) -> None:
+    given = {"documents": 8, "tokens": 8, "folder": tmp_path, "measures": "states", "seed": 4}
+    for padding in (3, None):
+        found = depthlaw.audit(net("GPT2LMHeadModel", pad_token_id=padding), **given).audit.text
+        own, all_ids = (random_documents(40, "zipf", 8, 8, 4, without) for without in (3, None))
+        assert (own.ids != 3).all()
+        assert (all_ids.ids == 3).any()
+        assert found.sha256 == (own if padding else all_ids).sha256
 
 
 def test_documents_that_the_model_makes_shorter_are_announced(
@@ -289,6 +310,7 @@ def test_documents_that_the_model_makes_shorter_are_announced(
         ({"model": 5}, "a int is no model; accepted are a folder"),
         ({"text": TEXT}, "has no tokenizer"),
         ({"text": 5, "tokenizer": letters}, "a int is no text; give a string or a path"),
+        ({"task": 5}, "a int is no task; give a path or a name"),
         ({"blocks": [1.5]}, "blocks='1.5': accepted are whole numbers"),
         ({"blocks": "x"}, "blocks='x': accepted are whole numbers"),
         ({"tokens": "8"}, "tokens='8': accepted are whole numbers"),

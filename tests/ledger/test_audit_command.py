@@ -47,7 +47,7 @@ def test_json_is_all_that_is_printed_and_is_as_the_schema_says(
     assert Draft202012Validator(schema).is_valid(printed)
     assert [search["size"] for search in printed["searches"]] == [1, 2]
     assert len(answer.err.splitlines()) == 1
-    assert "a minute or less. If stopped, what is done of whole sizes is kept" in answer.err
+    assert "a minute or less. If stopped, the same command goes on with what is done." in answer.err
 
 
 @pytest.mark.parametrize("columns", [40, 80])
@@ -103,7 +103,7 @@ def test_enough_draws_test_against_the_law(depthlaw: Command, asked: list[object
     assert "measures tell the model from the same shapes with fresh weights" in words
     # A third of 8 measures.
     assert "on average chance alone gives at most 2.7." in words
-    assert "Of these it is the mean of 2 draws." in words
+    assert "Of null models it is the mean of 2 draws" in words
     printed = json.loads(depthlaw(*law, "--json").out)
     assert printed["draws"] == 2
     (told,) = {t["told"]["initialised"]["about"] for t in printed["tables"]}

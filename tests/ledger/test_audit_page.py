@@ -19,6 +19,7 @@ from depthlaw.empirics.audit import audit as audits, ladder, rungs
 from depthlaw.empirics.audit.documents import Documents, from_text, random_documents
 from depthlaw.empirics.audit.layered import LayeredModel, layered, without
 from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, Telling, reach, relative
+from depthlaw.empirics.audit.task import task_documents
 from depthlaw.empirics.audit.theory_beside import Reason
 from depthlaw.ledger.functions.audit import audit_schema
 from depthlaw.ledger.publish.audit import page, pictures, sentences
@@ -58,8 +59,11 @@ def found(net: Any, model: LayeredModel, text: Documents) -> Found:
     encode = ladder.encoding(model, words)
     climbed = ladder.climb(model, encode, route=route, count=12, rungs=few)
     tokens = random_documents(VOCABULARY, "zipf", 12, 10, 0)
+    task = task_documents(model, words, "copying", 16)
     return {
-        "head": audits.audit(model, text, blocks=(2,)),
+        "head": audits.audit(
+            model, text, groups=[*audits.USUAL, "changes"], blocks=(2, 1), task=task
+        ),
         "ladder": audits.audit(model, tokens, groups=["removal"], ladder=climbed),
         "no head": audits.audit(layered(net.transformer, name="bare"), tokens),
     }
@@ -87,11 +91,11 @@ def test_the_schema_has_every_field() -> None:
     schema = audit_schema()
     defs = schema["$defs"]
     kinds = [audits.AuditedModel, audits.AuditedText, audits.Table, audits.Row, audits.Search]
-    kinds += [audits.Planted, ladder.RungResult]
-    names = ("Model", "Text", "Table", "Row", "Search", "Planted", "Rung")
+    kinds += [audits.LeastBlock, audits.AuditedTask, audits.Planted, ladder.RungResult, Chosen]
+    names = ("Model", "Text", "Table", "Row", "Search")
+    names += ("LeastBlock", "Task", "Planted", "Rung", "Chosen")
     described = [(audits.Audit, schema), *zip(kinds, (defs[name] for name in names), strict=True)]
     described.append((rungs.Rung, defs["Rung"]["properties"]["rung"]))
-    described.append((Chosen, defs["Search"]["properties"]["chosen"]))
     for kind, part in described:
         listed = [field.name for field in fields(kind)]
         assert list(part["properties"]) == part["required"] == listed, kind
@@ -324,6 +328,53 @@ def test_rungs_stand_below_each_other_with_what_was_right_before_and_after(found
     several = pictures.ladder_panels(unchanged)
     assert [len(part.x_names) for part in several] == [14, 14, 2]
     assert [len(part.series) for part in several] == [2, 2, 2]
+
+
+def test_a_gain_is_said_of_a_corrected_interval_below_0_alone(found: Found) -> None:
+    one = next(of for of in found["head"].least if (of.key, of.size) == ("repeat", 1))
+
+    def told(value: float, size: int, gain: bool, **more: Any) -> Any:
+        cost = Estimate(value, value - 0.002, value + 0.002, 0.99, 10, "ratio")
+        chosen = replace(one.chosen, estimate=cost, candidates=4 - size)
+        return replace(one, size=size, first=0, last=size - 1, chosen=chosen, gain=gain, **more)
+
+    swap = {"key": "swap", "variant": "loss", "last": 3, "first": 0}
+    least = (told(0.001, 1, False), told(-0.004, 2, True))
+    swapped = replace(told(0.001, 2, False), **swap)
+    turned = replace(told(0.001, 2, False), key="angular_distance", gain=None)
+    audit = replace(found["head"], least=(*least, swapped, turned))
+    assert sentences.changes(audit) == [
+        "Running layers 1 to 2 of 3 twice changes the loss by -0.40 % [-0.6, -0.2], the best of 5.",
+        "That is a gain, corrected for having searched.",
+        "Swapping layers 1 to 2 and 3 to 4 of 3 changes the loss by +0.10 % [-0.1, 0.3], "
+        "the best of 2.",
+        "That shows no gain.",
+    ]
+    assert sentences.changes(replace(audit, least=least[:1]))[-1] == "That shows no gain."
+    search = page.markdown(audit).partition("## The search")[2]
+    rows = [row for row in search.splitlines() if "`repeat`, plain | " in row]
+    assert [row.rstrip(" |").rpartition("| ")[2] for row in rows][:2] == ["no", "yes"]
+
+
+def test_the_task_stands_beside_the_loss_on_screen_and_page(found: Found) -> None:
+    audit = found["head"]
+    table = audit.table("removal", "task")
+    assert table
+    assert audit.task
+    assert audit.task.agreement
+    card = page.markdown(audit)
+    rows = card[card.index("| KL | task |") :].split("\n\n")[0].splitlines()[2:]
+    cells = [row.strip("|").split(" | ")[5].strip(" |") for row in rows]
+    assert cells == [sentences.number(row.estimate) for row in table.rows]
+    lines = dict(sentences.lines(audit))
+    assert sentences.number(audit.task.agreement) in lines["Objectives"]
+    assert "The task is the ladder copying: the loss is" in lines["Sample"]
+    assert "16 questions" in lines["Sample"]
+    assert "--task copying" in card
+    assert audit.task.sample.sha256 in card
+    unasked = page.markdown(found["ladder"])
+    assert "| task |" not in unasked
+    assert "--task" not in unasked
 
 
 def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:

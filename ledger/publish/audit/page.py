@@ -20,7 +20,7 @@ from ..appendix.provenance import DATE
 from ..appendix.typesetting import md, pipe_table, prose
 from . import sentences, tables
 from .pictures import ladder_panels, layer_panels
-from .sentences import WORDS, percent, say
+from .sentences import WORDS, number, percent, say
 
 if TYPE_CHECKING:
     from depthlaw.empirics.audit.audit import Audit, Table
@@ -149,7 +149,7 @@ def _page(audit: Audit, form: _Form) -> str:
         form.section("sure", form.listed(_sure(audit))),
         form.section("limits", form.listed(sentences.limits(audit))),
         form.section("layers", *_layers(audit, form)),
-        form.section("search", _search(audit, form)),
+        form.section("search", _search(audit, form), _least(audit, form)),
         form.section("nulls", _nulls(audit, form), _planted(audit, form)),
         form.section("theory", form.table("theory", list(map(_theorem, audit.theory)))),
         form.section("ladder", *_ladder(audit, form)),
@@ -215,6 +215,22 @@ def _search(audit: Audit, form: _Form) -> str:
         for search in audit.searches
     ]
     return form.table("search", rows)
+
+
+def _least(audit: Audit, form: _Form) -> str:
+    rows = [
+        [
+            _name(one.key, one.variant),
+            str(one.size),
+            sentences.block(one),
+            str(one.chosen.candidates),
+            say(one.chosen.rule, **vars(one.chosen)),
+            (number if one.gain is None else percent)(one.chosen.estimate),
+            {True: "yes", False: "no", None: ""}[one.gain],
+        ]
+        for one in audit.least
+    ]
+    return form.table("least", rows, least=len(rows))
 
 
 def _nulls(audit: Audit, form: _Form) -> str:
@@ -307,6 +323,7 @@ def _origin(audit: Audit) -> list[str]:
         f"`{model.sha256}`",
         f"`{text.sha256}`",
         say("cut", cut=cut) if cut else "",
+        *((say("task_hash"), f"`{audit.task.sample.sha256}`") if audit.task else ()),
         say("versions", versions=versions, seed=audit.seed),
     ]
 
@@ -314,7 +331,7 @@ def _origin(audit: Audit) -> list[str]:
 def _command(audit: Audit) -> str:
     """The command of these numbers, with FOLDER and FILE for what only the asker knows."""
     text, fresh = audit.text, audit.model.name.removesuffix(" with fresh weights")
-    sizes = ",".join(str(search.size) for search in audit.searches if search.size > 1)
+    sizes = ",".join(map(str, sorted({table.size for table in audit.tables} - {1})))
     words = (
         "depthlaw audit",
         "FOLDER" if fresh == audit.model.name else quote(fresh),
@@ -324,6 +341,7 @@ def _command(audit: Audit) -> str:
         f"--draws {audit.draws}" if audit.draws > 1 else "",
         _groups(audit),
         f"--blocks {sizes}" if sizes else "",
+        f"--task {audit.task.ladder or 'FILE'}" if audit.task else "",
         f"--ladder --questions {audit.ladder[0].before.n}" if audit.ladder else "",
         *(f"--{name} {quote(what)}" for name, what in audit.changed.items()),
     )
@@ -346,7 +364,7 @@ def _measures(audit: Audit, form: _Form) -> str:
     rows = []
     for key in dict.fromkeys(table.key for table in audit.tables):
         of = MEASURES[key]
-        asked = [table.variant for table in audit.tables if table.key == key]
+        asked = dict.fromkeys(table.variant for table in audit.tables if table.key == key)
         ways = "; ".join(f"{name.replace('_', ' ')}: {of.variants[name].words}" for name in asked)
         beside = f" (here: {of.beside})" if of.beside else ""
         rows.append([f"`{key}`", of.definition, ways, f"{of.source}{beside}"])

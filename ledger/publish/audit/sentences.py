@@ -8,13 +8,14 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.rounding import interval
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Planted, Row, Search, Table
+    from depthlaw.empirics.audit.audit import Audit, LeastBlock, Planted, Row, Search, Table
     from depthlaw.empirics.audit.ladder import RungResult
     from depthlaw.empirics.audit.statistics import Estimate, Telling
 
@@ -184,6 +185,7 @@ def lines(audit: Audit) -> list[tuple[str, str]]:
         said = say("searched", **_facts(audit, search))
         found.append((size, f"{said} {_random(audit, search)}"))
     found += [
+        ("Changes", " ".join(changes(audit))),
         ("Settling", settling(audit)),
         ("Objectives", objectives(audit)),
         ("Copies", copies(audit)),
@@ -210,7 +212,47 @@ def sample(audit: Audit) -> str:
     if audit.loss is None:
         return said
     each = "label" if model.objective == "labels" else model.objective
-    return f"{said} {say('loss', loss=number(audit.loss), objective=each)}"
+    said = f"{said} {say('loss', loss=number(audit.loss), objective=each)}"
+    return f"{said} {task(audit)}" if audit.task else said
+
+
+def task(audit: Audit) -> str:
+    """The second objective; "" where none was asked."""
+    if audit.task is None:
+        return ""
+    asked = audit.task.sample
+    source = f"the ladder {audit.task.ladder}" if audit.task.ladder else PurePath(asked.source).name
+    questions = plural(asked.documents, "question")
+    return say("task", source=source, questions=questions, loss=number(audit.task.loss))
+
+
+def changes(audit: Audit) -> list[str]:
+    """Of each change of the order of layers the block that it raises the loss least, of all sizes:
+    their levels are divided by their number."""
+    by_kind: dict[str, list[LeastBlock]] = {}
+    for one in audit.least:
+        if one.gain is not None:
+            by_kind.setdefault(f"{one.key}_{one.variant}", []).append(one)
+    said = []
+    for code, found in by_kind.items():
+        best = min(found, key=lambda one: one.chosen.estimate.high)
+        which = block(best)
+        known = {
+            "which": f"{'layers' if ' ' in which else 'layer'} {which} of {audit.model.layers}",
+            "cost": percent(best.chosen.estimate),
+            "candidates": sum(one.chosen.candidates for one in found),
+            "on": on(audit),
+        }
+        said += [say(code, **known), say("gain" if best.gain else "no_gain")]
+    return said
+
+
+def block(least: LeastBlock) -> str:
+    """Its layers from 1; of a swap both blocks."""
+    if least.key != "swap":
+        return span(least.first, least.last)
+    half = least.first + least.size
+    return f"{span(least.first, half - 1)} and {span(half, least.last)}"
 
 
 def limits(audit: Audit) -> list[str]:
@@ -225,7 +267,11 @@ def objectives(audit: Audit) -> str:
     tau = audit.objectives
     code = "objectives" if tau.low > 0 or tau.high < 0 else "undecided_order"
     order = "a similar" if tau.value > 0 else "an opposite"
-    return say(code, order=order, tau=number(tau), on=on(audit))
+    said = say(code, order=order, tau=number(tau), on=on(audit))
+    if audit.task is None or audit.task.agreement is None:
+        return said
+    more = say("objectives_task", tau=number(audit.task.agreement), on=on(audit))
+    return f"{said} {more}"
 
 
 def copies(audit: Audit) -> str:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 # Columns by layer: heading, measure, variant.
 _COLUMNS = {
-    "removal": (("loss", "removal", "loss"), ("KL", "removal", "divergence")),
+    "removal": (
+        ("loss", "removal", "loss"),
+        ("KL", "removal", "divergence"),
+        ("task", "removal", "task"),
+    ),
     "states": (
         ("influence", "block_influence", "mean"),
         ("angle", "angular_distance", "last_token"),

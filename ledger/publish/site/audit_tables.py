@@ -104,8 +104,9 @@ def _written(write: Callable[[Estimate], str], told: dict[str, Any] | None) -> s
 
 
 def _table(audit: dict[str, Any], key: str, variant: str) -> dict[str, Any] | None:
-    pairs = {(each["key"], each["variant"]): each for each in audit["tables"]}
-    return pairs.get((key, variant))
+    """By layer; tables of blocks stand behind it."""
+    found = (each for each in audit["tables"] if (each["key"], each["variant"]) == (key, variant))
+    return next(found, None)
 
 
 def _settled(audit: dict[str, Any]) -> str:

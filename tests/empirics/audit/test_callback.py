@@ -8,8 +8,10 @@ from tiny_models import VOCABULARY, tiny, transformers
 from transformers.trainer_callback import CallbackHandler, TrainerControl, TrainerState
 
 from depthlaw.empirics.audit import AuditError
+from depthlaw.empirics.audit.audit import audit
 from depthlaw.empirics.audit.callback import AuditCallback, flat
 from depthlaw.empirics.audit.documents import random_documents
+from depthlaw.empirics.audit.layered import layered
 
 DOCUMENTS = random_documents(VOCABULARY, tokens=12, documents=8)
 STEPS = 4
@@ -110,6 +112,12 @@ def test_what_cannot_be_audited_stops_no_training_but_is_said_before_it():
         trained(AuditCallback(random_documents(999, "uniform", tokens=12, documents=8)))
     with pytest.raises(AuditError, match="group 'x' is not known"):
         AuditCallback(DOCUMENTS, groups=["x"])
+    for level in (0.49, 0.99995, float("nan")):
+        with pytest.raises(AuditError, match=r"^level .*: accepted are 0.5 to 0.9999, such as"):
+            AuditCallback(DOCUMENTS, level=level)
+        with pytest.raises(AuditError, match="accepted are 0.5 to 0.9999"):
+            audit(layered(tiny("GPT2LMHeadModel")), DOCUMENTS, level=level)
+    assert AuditCallback(DOCUMENTS, level=0.9999).level == 0.9999
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections import Counter
 from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +25,8 @@ from depthlaw.empirics.audit.ladder import (
     right_answers,
     symbol_encoding,
 )
+from depthlaw.empirics.audit.layered import whole
+from depthlaw.empirics.audit.records import Store
 from depthlaw.empirics.audit.rungs import Question, Rung, baseline, ladder, questions, solved
 from depthlaw.empirics.audit.statistics import proportion
 
@@ -250,6 +255,51 @@ def test_what_a_route_takes_away_is_lost_and_what_was_never_had_is_not() -> None
     whole = climb(model, encode, other=model, count=200, rungs=rungs[1:])  # type: ignore[arg-type]
     assert [r.state for r in whole] == [KEPT]
     assert [r.beyond for r in results] == [True, True]
+
+
+def test_answers_are_kept_by_rung_and_route_and_not_asked_again(tmp_path: Path) -> None:
+    class Net(Reader):
+        """With weights that a hash is made of, and a count of what it was asked."""
+
+        name, kinds, layers, asked = "reader", (), (), 0
+
+        def __init__(self, bias: float) -> None:
+            encode, known = _encoding()
+            super().__init__(known, _recalled)
+            self.encode, self.net = encode, torch.nn.Linear(1, 1)
+            torch.nn.init.constant_(self.net.bias, bias)
+            torch.nn.init.constant_(self.net.weight, 0.0)
+
+        def logits(self, ids: list[tuple[int, ...]], route: object = None) -> torch.Tensor:
+            self.asked += 1
+            self.random.manual_seed(len(ids))
+            return super().logits(ids, route)
+
+    some = [rung for rung in ladder() if rung.ladder == "recall"]
+
+    def climbed(net: Net, stop: int = 9, **more: Any) -> Any:
+        def tick(what: str, done: int, total: int) -> None:
+            if done == stop:
+                raise KeyboardInterrupt
+
+        options = {"route": whole(4)[:2], "count": 40, "rungs": some, "tick": tick}
+        return climb(net, net.encode, **options | more)  # type: ignore[arg-type]
+
+    kept = functools.partial(Store, tmp_path)
+    expected = climbed(first := Net(0.0))
+    with pytest.raises(KeyboardInterrupt):
+        climbed(Net(0.0), stop=2, store=kept())
+    rest, again = kept(), kept()
+    assert climbed(second := Net(0.0), store=rest) == expected
+    assert (len(rest.hits), len(rest.made)) == (4, 2)
+    assert 0 < second.asked < first.asked
+    assert climbed(third := Net(0.0), store=again) == expected
+    assert (third.asked, again.made) == (0, [])
+    for changed in ({"seed": 1}, {"count": 41}, {"route": whole(4)[:3]}):
+        climbed(net := Net(0.0), store=kept(), **changed)
+        assert net.asked, changed
+    climbed(net := Net(1.0), store=kept())
+    assert net.asked
 
 
 def test_a_change_that_leaves_no_layer_is_refused() -> None:
