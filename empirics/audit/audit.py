@@ -1,15 +1,13 @@
 """An audit: what is measured of one model on one sample, with intervals, null models, a search that
-is corrected for, and what theory says beside it: values, of which sentences are made last."""
+is corrected for, and what theory says beside it: one value of `results`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import comb
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,11 +18,20 @@ from .layered import LayeredModel, Route, whole
 from .measures import MEASURES, Values, measure_all
 from .nulls import NULLS, draws_of, duplicated, random_routes, told_from
 from .records import Store, model_hash, versions
+from .results import (
+    Audit,
+    AuditedModel,
+    AuditedTask,
+    AuditedText,
+    LeastBlock,
+    Planted,
+    Row,
+    Search,
+    Table,
+)
 from .statistics import (
-    Call,
     Chosen,
     Estimate,
-    Telling,
     agreement,
     asked_level,
     best_of,
@@ -33,7 +40,7 @@ from .statistics import (
     reach,
     relative,
 )
-from .theory_beside import TheoryValue, facts_of, theory_beside
+from .theory_beside import facts_of, theory_beside
 
 if TYPE_CHECKING:
     from .ladder import RungResult
@@ -74,7 +81,7 @@ _NULL_SEED = 1_000_003
 # A layer whose removal costs at most this share of the loss is superfluous.
 TOLERANCE = 0.01
 # The measures of one draw of a null model.
-_Found = dict[tuple[str, str], Values]
+_Measured = dict[tuple[str, str], Values]
 # Measures of the loss, whose rows have a share of it and a call.
 _OF_LOSS = {
     ("removal", "loss"),
@@ -88,236 +95,6 @@ OF_BLOCKS: dict[str, tuple[tuple[str, str], ...]] = {
     "states": (("angular_distance", "last_token"),),
     "changes": GROUPS["changes"],
 }
-
-
-@dataclass(frozen=True)
-class AuditedModel:
-    """The model that was audited.
-
-    Attributes:
-        kinds: of each layer; shared: groups of layers that are one module or have equal weights.
-        objective: "next token", "masked token", "labels", or "" without a head.
-    """
-
-    name: str
-    kind: str
-    layers: int
-    width: int
-    parameters: int
-    vocabulary: int
-    causal: bool
-    kinds: tuple[str, ...]
-    shared: tuple[tuple[int, ...], ...]
-    objective: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class AuditedText:
-    """The sample: where it comes from, and the law of its tokens ("text" where it is a text)."""
-
-    source: str
-    law: str
-    documents: int
-    tokens: int
-    cut: Mapping[str, Any]
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """One layer or block in one measure.
-
-    Attributes:
-        first, last: the block, from 0; of a pair (skipped, later) these two.
-        estimate: of the mean over documents.
-        share: of the loss of the whole, where the measure is a change of it; its level is divided
-            by the number of rows.
-        call: of the removal of a layer, by `share`.
-        nulls: by null model, on the documents that it ran on. Of one draw it is the mean, with an
-            interval by document. Of several it is the mean of their means, and the interval goes
-            from the least draw to the greatest: one more lies there at the level that it states,
-            see `reach`.
-    """
-
-    first: int
-    last: int
-    estimate: Estimate
-    share: Estimate | None = None
-    call: Call | None = None
-    nulls: Mapping[str, Estimate] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A measure of all layers or blocks.
-
-    Attributes:
-        told: by null model, whether the measure tells the model from it.
-        absent: why there are no rows, in one line; "" where there are.
-        missing: by null model, why it has no numbers here although it was drawn.
-        size: layers of a block, where blocks of one size have a table of their own; 1 otherwise.
-    """
-
-    key: str
-    variant: str
-    unit: str
-    identity: float | None
-    rows: tuple[Row, ...]
-    told: Mapping[str, Telling] = field(default_factory=dict)
-    absent: str = ""
-    missing: Mapping[str, str] = field(default_factory=dict)
-    size: int = 1
-
-
-@dataclass(frozen=True)
-class Search:
-    """The cheapest block of one size to remove.
-
-    Attributes:
-        size: layers of a block.
-        first, last: the block that was chosen, from 0.
-        chosen: relative loss, and how the search was corrected for, at a level divided by the
-            number of sizes.
-        random: relative loss without as many layers, whichever they are. Where `sets` are all that
-            there are, it is their mean and the interval is by document; otherwise sets were drawn
-            at random, and they are the sample.
-        sets: of layers, that `random` is the mean over.
-        every: whether these are all.
-        neighbours: relative loss without a block of as many neighbours, the mean over all blocks.
-        call: of the chosen block against the tolerance.
-    """
-
-    size: int
-    first: int
-    last: int
-    chosen: Chosen
-    random: Estimate
-    sets: int
-    every: bool
-    neighbours: Estimate
-    call: Call
-
-
-@dataclass(frozen=True)
-class LeastBlock:
-    """The block of one size of which a measure says least: whose repetition, or exchange with the
-    block behind it, raises the loss least, or which turns the states least.
-
-    Attributes:
-        size: layers of a block.
-        first, last: the block that was chosen, from 0; of a swap both blocks.
-        chosen: relative change of the loss, or the angle, and how the search was corrected for, at
-            a level divided by the number of such values in the audit.
-        gain: whether the loss surely falls; None where the measure is not of the loss.
-    """
-
-    key: str
-    variant: str
-    size: int
-    first: int
-    last: int
-    chosen: Chosen
-    gain: bool | None
-
-
-@dataclass(frozen=True)
-class AuditedTask:
-    """The second objective: answers to questions.
-
-    Attributes:
-        ladder: the name of the ladder of abilities that asks; "" where a file does.
-        sample: the questions, each a document.
-        loss: of the whole model, nats for each token of the answers.
-        agreement: of two orders of single layers, by loss on the text and on the task; None where
-            removal was not asked for.
-    """
-
-    ladder: str
-    sample: AuditedText
-    loss: Estimate
-    agreement: Estimate | None
-
-
-@dataclass(frozen=True)
-class Planted:
-    """A layer that was put into the model on purpose: what a measure says of it.
-
-    Attributes:
-        how: "zero", a layer that adds zero, or "copy", one with the weights of `behind`.
-        behind: the layer that it stands behind, from 0.
-        estimate: on the documents that null models run on.
-        identity: what the measure must say; None where that is not known. Without the copy the
-            model is the whole again, so that the copy's removal must change the loss to that.
-    """
-
-    how: str
-    key: str
-    variant: str
-    behind: int
-    estimate: Estimate
-    identity: float | None
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What was found; see the module.
-
-    Attributes:
-        loss: of the whole model, nats by scored token; None without a head.
-        fresh: its loss relative to that of the same shapes with fresh weights, the mean of their
-            draws, on the documents of null models: -0.5 is half as large; None without a head or
-            that null model.
-        searches: by size of the block.
-        least: of other measures of blocks, by size and measure, where these were asked.
-        planted: a layer that does nothing and a copy, see `Planted`.
-        refused: null models that cannot be drawn of this model, and why.
-        objectives: agreement of two orders of single layers, by loss and by divergence from the
-            whole model; None without a head.
-        task: a second objective; None where none was asked.
-        changed: what the ladder was asked again after: without or repeat, with the layers, or
-            against, with the name of the other model; empty without a change.
-        tolerance, level, draws, seed: as asked.
-    """
-
-    model: AuditedModel
-    text: AuditedText
-    loss: Estimate | None
-    fresh: Estimate | None
-    tables: tuple[Table, ...]
-    searches: tuple[Search, ...]
-    least: tuple[LeastBlock, ...]
-    planted: tuple[Planted, ...]
-    refused: Mapping[str, str]
-    objectives: Estimate | None
-    task: AuditedTask | None
-    theory: tuple[TheoryValue, ...]
-    ladder: tuple[RungResult, ...]
-    changed: Mapping[str, str]
-    tolerance: float
-    level: float
-    draws: int
-    seed: int
-    versions: Mapping[str, str]
-
-    @property
-    def learnt(self) -> bool:
-        """Whether the loss is surely below that of fresh weights, by more than the tolerance; True
-        where that was not measured."""
-        return self.fresh is None or self.fresh.high < -self.tolerance
-
-    def table(self, key: str, variant: str = "", size: int = 1) -> Table | None:
-        """The table of a measure, by layer or of blocks of one size; None where it was not
-        asked."""
-        for table in self.tables:
-            if table.key == key and variant in ("", table.variant) and table.size == size:
-                return table
-        return None
-
-    def to_json(self) -> dict[str, Any]:
-        """What `--json` prints: every number with its interval as {value, low, high, level, n}."""
-        found: dict[str, Any] = _plain(self)
-        return found
 
 
 def audit(
@@ -361,123 +138,51 @@ def audit(
     """
     _check(model, groups, blocks, nulls, draws, tolerance, len(documents))
     asked_level(level)
+    run = _Run(model, documents, tolerance, level, seed, store, tick)
     chosen = [name for name in GROUPS if name in groups and (model.head or not _head(name))]
-
-    def measured(
-        net: LayeredModel,
-        sample: Documents,
-        asked: list[tuple[str, str]],
-        of: str = "",
-        **options: Any,
-    ) -> list[Values]:
-        def heard(what: str, done: int, total: int) -> None:
-            tick(f"{of}: {what}" if of else what, done, total)
-
-        if store is None:
-            return measure_all(net, sample, asked, tick=heard, **options)
-        return store.measured(net, sample, asked, tick=heard, **options)
-
-    def losses(routes: Sequence[Route]) -> np.ndarray:
-        def told(done: int) -> object:
-            return tick("random layers", done, len(documents))
-
-        if store is None:
-            return outcomes(model, documents, routes, tick=told)["loss"]
-        return store.losses(model, documents, routes, told)
-
-    values: list[Values] = []
-    absent: list[Table] = []
-    for name in chosen:
-        try:
-            values += measured(model, documents, list(GROUPS[name]))
-        except AuditError as error:
-            if name != "parts":
-                raise
-            absent += [_absent(pair, str(error)) for pair in GROUPS[name]]
-    alone = [(v.key, v.variant) for v in values if not v.index]
-    absent += [_absent(pair, "one layer has no neighbour") for pair in alone]
-    values = [v for v in values if v.index]
-    few = subset(documents, slice(0, NULL_DOCUMENTS))
-    asked = [(v.key, v.variant) for v in values]
-    drawn: dict[str, list[_Found]] = {}
-    longer_by: dict[str, _Found] = {}
-    refused: dict[str, str] = {}
-    missing: dict[str, str] = {}
-    behind = int(np.random.default_rng(seed).integers(model.depth))
-    for key in (NULLS if nulls is None else nulls) if asked else ():
-        try:
-            if NULLS[key].longer:
-                longer = partial(duplicated, model, few, how=key, index=behind)
-                longer_by[key] = _found(measured, longer, asked, key, "", missing)
-                continue
-            makers = draws_of(key, model, few, draws, _NULL_SEED + seed)
-            drawn[key] = [
-                _found(measured, make, asked, key, f", draw {number} of {len(makers)}", missing)
-                for number, make in enumerate(makers, 1)
-            ]
-        except AuditError as error:
-            refused[key] = str(error)
-    tables = [_table(v, drawn, missing, len(few), tolerance, level, seed) for v in values]
-    removal = next((v for v in values if (v.key, v.variant) == ("removal", "loss")), None)
-    divergence = next((v for v in values if (v.key, v.variant) == ("removal", "divergence")), None)
+    values, absent = run.of_layers(chosen)
+    found = {(v.key, v.variant): v for v in values}
+    drawn = run.drawn(list(found), NULLS if nulls is None else nulls, draws)
+    removal, divergence = found.get(("removal", "loss")), found.get(("removal", "divergence"))
     removals = {1: removal} if removal is not None else {}
-    found_least = [
+    others = [
         (1, v)
-        for v in values
-        if (v.key, v.variant) in OF_BLOCKS["changes"]
-        or (blocks and (v.key, v.variant) in OF_BLOCKS["states"])
+        for pair, v in found.items()
+        if pair in OF_BLOCKS["changes"] or (blocks and pair in OF_BLOCKS["states"])
     ]
+    tables = [run.table(v, drawn) for v in values] + absent
     for size in sorted(set(blocks) - set(removals)):
-        of_size = [("removal", "loss")] if model.head else []
-        if size > 1:
-            of_size += [
-                pair
-                for name, pairs in OF_BLOCKS.items()
-                for pair in (pairs if name in chosen else ())
-                if pair[0] != "swap" or 2 * size <= model.depth
-            ]
-        for v in measured(model, documents, of_size, sizes=(size,)):
+        for v in run.of_blocks(size, chosen):
             if v.key == "removal":
                 removals[size] = v
             else:
-                found_least.append((size, v))
+                others.append((size, v))
             if size > 1:
-                tables.append(_table(v, {}, {}, len(few), tolerance, level, seed, size))
+                tables.append(run.table(v, size=size))
     strict = 1 - (1 - level) / max(1, len(removals))
-    searches = [
-        _search(model.depth, v, size, tolerance, strict, seed, losses)
-        for size, v in removals.items()
-    ]
-    strict = 1 - (1 - level) / max(1, len(found_least))
-    least = [least_block(v, size, strict, seed) for size, v in found_least]
-    whole_loss = None
-    if model.head:
-        base = losses([whole(model.depth)])[0] if removal is None else removal.baseline
-        assert base is not None
-        whole_loss = mean(base, level)
-    orders = None
+    searches = [run.search(v, size, strict) for size, v in removals.items()]
+    strict = 1 - (1 - level) / max(1, len(others))
+    least = [least_block(v, size, strict, seed) for size, v in others]
+    orders = second = fresh = None
     if removal is not None and divergence is not None and model.depth > 1:
         orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
-    second = None
     if task is not None:
-        (on_task,) = measured(model, task, [("removal", "task")])
-        tables.append(_table(on_task, {}, {}, 0, tolerance, level, seed))
+        (on_task,) = run.measured(model, task, [("removal", "task")])
+        tables.append(run.table(on_task))
         second = _task(task, on_task, removal, level, seed)
-    fresh = None
-    if removal is not None and "initialised" in drawn:
-        assert removal.baseline is not None
-        untaught: Any = [found["removal", "loss"].baseline for found in drawn["initialised"]]
-        fresh = relative(removal.baseline[: len(few)], np.mean(untaught, axis=0), level)
+    if removal is not None and (untaught := drawn.by_null.get("initialised")):
+        bases = np.mean([_base(of["removal", "loss"]) for of in untaught], axis=0)
+        fresh = relative(_base(removal)[: len(bases)], bases, level)
     return Audit(
         _model_facts(model, documents),
         _sample(documents),
-        whole_loss,
+        run.loss(removal) if model.head else None,
         fresh,
-        (*tables, *absent),
+        tuple(tables),
         tuple(searches),
         tuple(least),
-        tuple(_planted(longer_by, removal, behind, level)),
-        refused,
+        tuple(_planted(drawn, removal, level)),
+        drawn.refused,
         orders,
         second,
         theory_beside(facts_of(model, documents)),
@@ -489,6 +194,182 @@ def audit(
         seed,
         versions(),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Measures of null models.
+
+    Attributes:
+        documents: that they ran on, the first of the sample.
+        behind: the layer behind which one was put in, from 0.
+        by_null: of each null model its draws.
+        longer: of models with one layer more, see `Planted.how`.
+        refused, missing: null models that cannot be drawn, or have no parts, and why.
+    """
+
+    documents: int = 0
+    behind: int = 0
+    by_null: dict[str, list[_Measured]] = field(default_factory=dict)
+    longer: dict[str, _Measured] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    model: LayeredModel
+    documents: Documents
+    tolerance: float
+    level: float
+    seed: int
+    store: Store | None
+    tick: Callable[[str, int, int], object]
+
+    def measured(
+        self,
+        net: LayeredModel,
+        sample: Documents,
+        asked: Sequence[tuple[str, str]],
+        of: str = "",
+        **options: Any,
+    ) -> list[Values]:
+        def heard(what: str, done: int, total: int) -> None:
+            self.tick(f"{of}: {what}" if of else what, done, total)
+
+        way = measure_all if self.store is None else self.store.measured
+        return way(net, sample, asked, tick=heard, **options)
+
+    def losses(self, routes: Sequence[Route]) -> np.ndarray:
+        """By route and document."""
+
+        def told(done: int) -> object:
+            return self.tick("random layers", done, len(self.documents))
+
+        if self.store is None:
+            return outcomes(self.model, self.documents, routes, tick=told)["loss"]
+        return self.store.losses(self.model, self.documents, routes, told)
+
+    def loss(self, removal: Values | None) -> Estimate:
+        """Of the whole."""
+        base = self.losses([whole(self.model.depth)])[0] if removal is None else _base(removal)
+        return mean(base, self.level)
+
+    def of_layers(self, groups: Sequence[str]) -> tuple[list[Values], list[Table]]:
+        """Measures of single layers, and those without rows."""
+        values: list[Values] = []
+        absent: list[Table] = []
+        for name in groups:
+            try:
+                values += self.measured(self.model, self.documents, GROUPS[name])
+            except AuditError as error:
+                if name != "parts":
+                    raise
+                absent += [_absent(pair, str(error)) for pair in GROUPS[name]]
+        alone = [(v.key, v.variant) for v in values if not v.index]
+        absent += [_absent(pair, "one layer has no neighbour") for pair in alone]
+        return [v for v in values if v.index], absent
+
+    def of_blocks(self, size: int, groups: Sequence[str]) -> list[Values]:
+        """The removal of blocks of a size, and of more than one layer what `OF_BLOCKS` has."""
+        asked = [("removal", "loss")] if self.model.head else []
+        for name in OF_BLOCKS if size > 1 else ():
+            for pair in OF_BLOCKS[name] if name in groups else ():
+                if pair[0] != "swap" or 2 * size <= self.model.depth:
+                    asked.append(pair)
+        return self.measured(self.model, self.documents, asked, sizes=(size,))
+
+    def drawn(self, asked: Sequence[tuple[str, str]], nulls: Iterable[str], draws: int) -> _Drawn:
+        """Null models, one at a time."""
+        few = subset(self.documents, slice(0, NULL_DOCUMENTS))
+        behind = int(np.random.default_rng(self.seed).integers(self.model.depth))
+        found = _Drawn(len(few), behind)
+        for key in nulls if asked else ():
+            try:
+                if NULLS[key].longer:
+                    longer = partial(duplicated, self.model, few, how=key, index=behind)
+                    found.longer[key] = self._of_null(longer, asked, key, "", found.missing)
+                    continue
+                makers = draws_of(key, self.model, few, draws, _NULL_SEED + self.seed)
+                found.by_null[key] = [
+                    self._of_null(make, asked, key, f", draw {n} of {len(makers)}", found.missing)
+                    for n, make in enumerate(makers, 1)
+                ]
+            except AuditError as error:
+                found.refused[key] = str(error)
+        return found
+
+    def _of_null(
+        self,
+        make: Callable[[], Drawn],
+        asked: Sequence[tuple[str, str]],
+        key: str,
+        draw: str,
+        missing: dict[str, str],
+    ) -> _Measured:
+        """The measures of one draw, which is let go behind them. Where its parts cannot be told
+        apart, the others stay, and `missing` has the reason."""
+        null = make()
+        parts = [pair for pair in asked if pair in GROUPS["parts"]]
+        found = []
+        for some in ([pair for pair in asked if pair not in parts], parts):
+            try:
+                found += self.measured(*null, some, f"{key}{draw}") if some else []
+            except AuditError as error:
+                if some is not parts:
+                    raise
+                missing[key] = str(error)
+        return {(v.key, v.variant): v for v in found}
+
+    def table(self, values: Values, drawn: _Drawn | None = None, size: int = 1) -> Table:
+        """The rows of a measure, with its null models."""
+        drawn = drawn or _Drawn()
+        pair = (values.key, values.variant)
+        strict = 1 - (1 - self.level) / len(values.index)
+        nulls = {
+            key: [found[pair] for found in draws]
+            for key, draws in drawn.by_null.items()
+            if all(pair in found for found in draws)
+        }
+        few = replace(values, per_document=values.per_document[:, : drawn.documents])
+        told = {key: told_from(few, found, self.level, self.seed) for key, found in nulls.items()}
+        rows = []
+        for number, index in enumerate(values.index):
+            own = values.per_document[number]
+            share = decided = None
+            if pair in _OF_LOSS and values.baseline is not None:
+                share = _share(pair, values.baseline + own, values.baseline, strict)
+                decided = call(share, self.tolerance) if share and values.key == "removal" else None
+            estimate = mean(own, self.level)
+            if pair == ("settling_depth", "share"):
+                low, high = max(0.0, estimate.low), min(1.0, estimate.high)
+                estimate = replace(estimate, low=low, high=high)
+            beside = {key: _null(found, number, self.level) for key, found in nulls.items()}
+            rows.append(Row(*_block(index), estimate, share, decided, beside))
+        missing = drawn.missing if pair in GROUPS["parts"] else {}
+        kind = (*pair, values.unit, values.identity)
+        return Table(*kind, tuple(rows), told, missing=missing, size=size)
+
+    def search(self, removal: Values, size: int, level: float) -> Search:
+        """The cheapest block of a size to remove."""
+        base, depth = _base(removal), self.model.depth
+        costs = removal.per_document + base
+        chosen = _best(costs, base, level, self.seed)
+        if size == 1:
+            costly, every = costs, True
+        else:
+            routes = random_routes(depth, size, RANDOM_SETS, self.seed, together=False)
+            every = len(routes) == comb(depth, size)
+            costly = self.losses(routes)
+        random = (
+            relative(costly.mean(0), base, level)
+            if every
+            else mean(costly.mean(1) / base.mean() - 1, level)
+        )
+        neighbours = relative(costs.mean(0), base, level)
+        first, last = _block(removal.index[chosen.index])
+        decided = call(chosen.estimate, self.tolerance)
+        return Search(size, first, last, chosen, random, len(costly), every, neighbours, decided)
 
 
 def forecast(
@@ -556,74 +437,14 @@ def _absent(pair: tuple[str, str], why: str) -> Table:
     return Table(*pair, variant.unit, variant.identity, (), absent=why)
 
 
+def _base(values: Values) -> np.ndarray:
+    """The loss of the whole, of a measure of the loss."""
+    assert values.baseline is not None
+    return values.baseline
+
+
 def _block(index: int | tuple[int, int]) -> tuple[int, int]:
     return index if isinstance(index, tuple) else (index, index)
-
-
-def _found(
-    measured: Callable[..., list[Values]],
-    make: Callable[[], Drawn],
-    asked: list[tuple[str, str]],
-    key: str,
-    draw: str,
-    missing: dict[str, str],
-) -> _Found:
-    """The measures of one draw of a null model, which is let go behind them. Where its parts cannot
-    be told apart, the others stay, and `missing` has the reason."""
-    null = make()
-    parts = [pair for pair in asked if pair in GROUPS["parts"]]
-    found = []
-    for some in ([pair for pair in asked if pair not in parts], parts):
-        try:
-            found += measured(*null, some, f"{key}{draw}") if some else []
-        except AuditError as error:
-            if some is not parts:
-                raise
-            missing[key] = str(error)
-    return {(v.key, v.variant): v for v in found}
-
-
-def _table(
-    values: Values,
-    drawn: Mapping[str, Sequence[_Found]],
-    missing: Mapping[str, str],
-    few: int,
-    tolerance: float,
-    level: float,
-    seed: int,
-    size: int = 1,
-) -> Table:
-    pair = (values.key, values.variant)
-    strict = 1 - (1 - level) / len(values.index)
-    nulls = {
-        key: [found[pair] for found in draws]
-        for key, draws in drawn.items()
-        if all(pair in found for found in draws)
-    }
-    own_few = replace(values, per_document=values.per_document[:, :few])
-    told = {key: told_from(own_few, found, level, seed) for key, found in nulls.items()}
-    rows = []
-    for number, index in enumerate(values.index):
-        own = values.per_document[number]
-        share = decided = None
-        if pair in _OF_LOSS and values.baseline is not None:
-            share = _share(pair, values.baseline + own, values.baseline, strict)
-            decided = call(share, tolerance) if share and values.key == "removal" else None
-        estimate = mean(own, level)
-        if pair == ("settling_depth", "share"):
-            low, high = max(0.0, estimate.low), min(1.0, estimate.high)
-            estimate = replace(estimate, low=low, high=high)
-        rows.append(
-            Row(
-                *_block(index),
-                estimate,
-                share,
-                decided,
-                {key: _null(found, number, level) for key, found in nulls.items()},
-            )
-        )
-    without = missing if pair in GROUPS["parts"] else {}
-    return Table(*pair, values.unit, values.identity, tuple(rows), told, missing=without, size=size)
 
 
 def _null(draws: Sequence[Values], row: int, level: float) -> Estimate:
@@ -648,14 +469,13 @@ def _share(
 def _task(
     task: Documents, on_task: Values, removal: Values | None, level: float, seed: int
 ) -> AuditedTask:
-    assert on_task.baseline is not None
     both = None
     if removal is not None and len(removal.per_document) > 1:
         most = min(len(task), removal.per_document.shape[1])
         orders = (v.per_document[:, :most] for v in (removal, on_task))
         both = agreement(*orders, level=level, seed=seed)
     ladder = str(task.cut.get("ladder", ""))
-    return AuditedTask(ladder, _sample(task), mean(on_task.baseline, level), both)
+    return AuditedTask(ladder, _sample(task), mean(_base(on_task), level), both)
 
 
 def _sample(documents: Documents) -> AuditedText:
@@ -686,57 +506,21 @@ def _best(costs: np.ndarray, base: np.ndarray | None, level: float, seed: int) -
     return best_of(costs, baseline=base, rule=rule, seed=seed, level=level)
 
 
-def _planted(
-    longer: Mapping[str, _Found], removal: Values | None, behind: int, level: float
-) -> list[Planted]:
+def _planted(drawn: _Drawn, removal: Values | None, level: float) -> Iterator[Planted]:
     """What measures of a layer say of the one that was put in; of one that adds zero, those that
     must say something."""
-    found = []
-    for how, measured in longer.items():
+    place = drawn.behind + 1
+    for how, measured in drawn.longer.items():
         for pair, values in measured.items():
             must = values.identity if how == "zero" else None
-            if how == "copy" and pair == ("removal", "loss"):
-                assert removal is not None
-                assert removal.baseline is not None
-                assert values.baseline is not None
-                whole = removal.baseline[: len(values.baseline)]
-                must = float(whole.mean() - values.baseline.mean())
+            if how == "copy" and pair == ("removal", "loss") and removal is not None:
+                own = _base(values)
+                must = float(_base(removal)[: len(own)].mean() - own.mean())
             if values.key == "path_length" or (how == "zero" and must is None):
                 continue
-            for index, own in zip(values.index, values.per_document, strict=True):
-                if _block(index) == (behind + 1, behind + 1):
-                    found.append(Planted(how, *pair, behind, mean(own, level), must))
-    return found
-
-
-def _search(
-    depth: int,
-    removal: Values,
-    size: int,
-    tolerance: float,
-    level: float,
-    seed: int,
-    losses: Callable[[Sequence[Route]], np.ndarray],
-) -> Search:
-    base = removal.baseline
-    assert base is not None
-    costs = removal.per_document + base
-    chosen = _best(costs, base, level, seed)
-    if size == 1:
-        costly, every = costs, True
-    else:
-        routes = random_routes(depth, size, RANDOM_SETS, seed, together=False)
-        every = len(routes) == comb(depth, size)
-        costly = losses(routes)
-    random = (
-        relative(costly.mean(0), base, level)
-        if every
-        else mean(costly.mean(1) / base.mean() - 1, level)
-    )
-    neighbours = relative(costs.mean(0), base, level)
-    first, last = _block(removal.index[chosen.index])
-    decided = call(chosen.estimate, tolerance)
-    return Search(size, first, last, chosen, random, len(costly), every, neighbours, decided)
+            for index, of in zip(values.index, values.per_document, strict=True):
+                if _block(index) == (place, place):
+                    yield Planted(how, *pair, drawn.behind, mean(of, level), must)
 
 
 def _model_facts(model: LayeredModel, documents: Documents) -> AuditedModel:
@@ -753,30 +537,3 @@ def _model_facts(model: LayeredModel, documents: Documents) -> AuditedModel:
         objective(model, documents) if model.head else "",
         model_hash(model),
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Estimate):
-        names = ("value", "low", "high", "level", "n")
-        return {name: _plain(getattr(value, name)) for name in names}
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
-    if isinstance(value, TheoryValue):
-        return {name: _plain(part) for name, part in value._asdict().items()} | {
-            "vacuous": value.vacuous
-        }
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: _plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value

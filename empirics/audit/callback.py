@@ -9,11 +9,12 @@ from typing import Any
 from transformers import TrainerCallback
 
 from . import AuditError
-from .audit import GROUPS, Audit, audit
+from .audit import GROUPS, audit
 from .documents import Documents
 from .layered import layered
 from .measures import MEASURES
 from .models import undisturbed
+from .results import Audit
 from .statistics import asked_level
 
 

@@ -17,9 +17,9 @@ from ..records.environment import installing
 from .report import Picture, Report
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit
     from depthlaw.empirics.audit.layered import LayeredModel, Route
     from depthlaw.empirics.audit.records import Store
+    from depthlaw.empirics.audit.results import Audit
 
 # Documents, and tokens of each, where nothing is asked; most random tokens in all.
 DOCUMENTS, TOKENS, MOST = 64, 256, 10**8

@@ -15,7 +15,7 @@ import transformers
 from jsonschema import Draft202012Validator
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.empirics.audit import audit as audits, ladder, rungs
+from depthlaw.empirics.audit import audit as audits, ladder, results, rungs
 from depthlaw.empirics.audit.documents import Documents, from_text, random_documents
 from depthlaw.empirics.audit.layered import LayeredModel, layered, without
 from depthlaw.empirics.audit.statistics import Call, Chosen, Estimate, Telling, reach, relative
@@ -26,7 +26,7 @@ from depthlaw.ledger.publish.audit import page, pictures, sentences
 
 TEXT = "\n\n".join(f"{n**3 % 997} words of {n} {'abc'[n % 3] * n} and {n * n}" for n in range(28))
 LAYERS, VOCABULARY = 3, 48
-Found = Mapping[str, audits.Audit]
+Found = Mapping[str, results.Audit]
 NAMES = ("head", "ladder", "no head")
 
 
@@ -90,11 +90,11 @@ def test_the_schema_has_every_field() -> None:
     """Of the classes that an audit is made of, which are written apart from it."""
     schema = audit_schema()
     defs = schema["$defs"]
-    kinds = [audits.AuditedModel, audits.AuditedText, audits.Table, audits.Row, audits.Search]
-    kinds += [audits.LeastBlock, audits.AuditedTask, audits.Planted, ladder.RungResult, Chosen]
+    kinds = [results.AuditedModel, results.AuditedText, results.Table, results.Row, results.Search]
+    kinds += [results.LeastBlock, results.AuditedTask, results.Planted, ladder.RungResult, Chosen]
     names = ("Model", "Text", "Table", "Row", "Search")
     names += ("LeastBlock", "Task", "Planted", "Rung", "Chosen")
-    described = [(audits.Audit, schema), *zip(kinds, (defs[name] for name in names), strict=True)]
+    described = [(results.Audit, schema), *zip(kinds, (defs[name] for name in names), strict=True)]
     described.append((rungs.Rung, defs["Rung"]["properties"]["rung"]))
     for kind, part in described:
         listed = [field.name for field in fields(kind)]
@@ -197,7 +197,7 @@ def test_what_is_told_is_of_nets_or_of_a_law_and_chance_stands_beside_it(found: 
     assert "Each null model was drawn once" in page.markdown(audit)
     assert "--draws" not in page.markdown(audit)
 
-    def said(draws: int, about: Any, chosen: int) -> audits.Audit:
+    def said(draws: int, about: Any, chosen: int) -> results.Audit:
         """An audit whose first measures alone tell the model from fresh weights."""
         tables = [
             replace(
@@ -380,10 +380,10 @@ def test_the_task_stands_beside_the_loss_on_screen_and_page(found: Found) -> Non
 def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:
     def table(*ends: tuple[float, float]) -> Any:
         rows = [
-            audits.Row(i, i, Estimate((low + high) / 2, low, high, 0.95, 9, "skewed"))
+            results.Row(i, i, Estimate((low + high) / 2, low, high, 0.95, 9, "skewed"))
             for i, (low, high) in enumerate(ends)
         ]
-        return audits.Table("block_influence", "mean", "1", 0.0, tuple(rows))
+        return results.Table("block_influence", "mean", "1", 0.0, tuple(rows))
 
     apart = pictures._influence(None, table((3, 4), (1, 2), (5, 6)))  # type: ignore[arg-type]
     assert apart == "Layer 2 changes the hidden states least"

@@ -23,7 +23,7 @@ from .pictures import ladder_panels, layer_panels
 from .sentences import WORDS, number, percent, say
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Table
+    from depthlaw.empirics.audit.results import Audit, Table
     from depthlaw.empirics.audit.statistics import Estimate
     from depthlaw.empirics.audit.theory_beside import TheoryValue
 

@@ -12,8 +12,8 @@ from ..drawing.panels import Panel, Series, SeriesKind
 from . import sentences
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Table
     from depthlaw.empirics.audit.ladder import RungResult
+    from depthlaw.empirics.audit.results import Audit, Table
     from depthlaw.empirics.audit.statistics import Estimate
 
 # Rungs of a panel.

@@ -15,8 +15,8 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.rounding import interval
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, LeastBlock, Planted, Row, Search, Table
     from depthlaw.empirics.audit.ladder import RungResult
+    from depthlaw.empirics.audit.results import Audit, LeastBlock, Planted, Row, Search, Table
     from depthlaw.empirics.audit.statistics import Estimate, Telling
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(

@@ -11,8 +11,8 @@ from . import sentences
 from .sentences import WORDS, number, percent
 
 if TYPE_CHECKING:
-    from depthlaw.empirics.audit.audit import Audit, Row
     from depthlaw.empirics.audit.ladder import RungResult
+    from depthlaw.empirics.audit.results import Audit, Row
     from depthlaw.empirics.audit.statistics import Estimate
 
 # Columns by layer: heading, measure, variant.

@@ -142,9 +142,9 @@ def test_an_audit_with_many_draws_speaks_of_the_law_and_is_kept(tmp_path):
     assert {t.about for t in influence.told.values()} == {"law"}
     assert influence.told["initialised"] == (True, "law", 1 / 20, 19)
     assert influence.told["shuffled"].told is False
-    # Measurements of the whole, of two draws of three null models, and of the net with a copy.
+    # Of the whole, of two draws of three null models, and of the net with a copy; and the loss.
     assert list(many.refused) == ["zero"]
-    assert len(store.hits) == 6 * (1 + 2 * 3 + 1)
+    assert len(store.hits) == 6 * (1 + 2 * 3 + 1) + 1
     assert len(store.made) == 6 * 17 * 3
     again, store, _ = ran(19)
     assert again == many
