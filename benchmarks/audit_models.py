@@ -1,5 +1,6 @@
 """Train the models that docs/audit-results.md audits: GPT-2 shapes of 2 to 16 layers and a looped
-one of two layers run four times, on Python's standard library and on lines of the ladder.
+one of two layers run four times, on Python's standard library and on lines of the ladder. Most of a
+line is random, so its answer weighs more than the rest of it.
 
     python benchmarks/audit_models.py OUT --layers 2,4,8,16 --loops 2x4
 
@@ -26,6 +27,8 @@ WIDTH, HEADS, WINDOW, BATCH = 96, 4, 96, 24
 RATE, WARM = 2e-3, 0.05
 # One seed of training lines for all models, apart from the questions of any seed.
 LINES_EACH = 6_000
+# Weights in the loss of an answer of the ladder and of the rest of its line; code has 1.
+ANSWER, REST = 8.0, 0.2
 SYMBOLS = [*"()[]|=0123yn", *LETTERS]
 
 
@@ -78,8 +81,19 @@ def model_of(layers: int, loops: int, vocabulary: int) -> GPT2LMHeadModel:
     return net
 
 
-def train(net: GPT2LMHeadModel, code: np.ndarray, lines: list[np.ndarray], steps: int) -> float:
-    rng = np.random.default_rng(0)
+def shares() -> np.ndarray:
+    """Of each rung among the lines: ladders alike, and of a ladder the k-th rung 1/k as often."""
+    names = [rung.ladder for rung in ladder()]
+    one = np.array([1 / (1 + names[:place].count(name)) for place, name in enumerate(names)])
+    total = {name: sum(one[[n == name for n in names]]) for name in names}
+    return one / np.array([total[name] for name in names]) / len(total)
+
+
+def train(
+    net: GPT2LMHeadModel, code: np.ndarray, lines: list[np.ndarray], equals: int, steps: int
+) -> float:
+    """AdamW on windows of code and of lines; `equals` is the id before an answer."""
+    rng, often = np.random.default_rng(0), shares()
     matrices = [p for p in net.parameters() if p.ndim > 1]
     vectors = [p for p in net.parameters() if p.ndim <= 1]
     optimiser = torch.optim.AdamW(
@@ -95,11 +109,17 @@ def train(net: GPT2LMHeadModel, code: np.ndarray, lines: list[np.ndarray], steps
             group["lr"] = RATE * warm * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done)))
         windows = []
         for row in range(BATCH):
-            text = code if row < BATCH // 3 else lines[int(rng.integers(len(lines)))]
+            text = code if row < BATCH // 3 else lines[int(rng.choice(len(lines), p=often))]
             start = int(rng.integers(len(text) - WINDOW))
             windows.append(text[start : start + WINDOW])
         ids = torch.from_numpy(np.stack(windows))
-        loss = net(ids, labels=ids).loss
+        weights = torch.where(ids[:, :-1] == equals, ANSWER, REST)
+        weights[: BATCH // 3] = 1.0
+        logits = net(ids).logits[:, :-1]
+        by_token = torch.nn.functional.cross_entropy(
+            logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
+        )
+        loss = (by_token * weights.flatten()).sum() / weights.sum()
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -137,6 +157,7 @@ def main() -> None:
         return np.array(words(text, verbose=False)["input_ids"], dtype=np.int64)
 
     ids, lines = encoded(code), [encoded(block) for block in blocks]
+    (equals,) = words(" =")["input_ids"]
     shapes = [(int(depth), 1) for depth in asked.layers.split(",") if depth]
     shapes += [tuple(map(int, loop.split("x"))) for loop in asked.loops.split(",") if loop]
     for layers, loops in shapes:
@@ -147,7 +168,7 @@ def main() -> None:
             continue
         sys.stderr.write(f"{folder.name}: {ids.size:,} tokens of code\n")
         net = model_of(layers, loops, len(words))
-        train(net, ids, lines, asked.steps)
+        train(net, ids, lines, equals, asked.steps)
         save(net, words, held, folder)
 
 
