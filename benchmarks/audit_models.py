@@ -1,5 +1,6 @@
-"""Train the models that docs/audit-results.md audits: GPT-2 shapes of 2 to 16 layers and a looped
-one of two layers run four times, on Python's standard library and on lines of the ladder.
+"""Train the models that docs/audit-results.md audits: Llama shapes of 2 to 16 layers and a looped
+one of two layers run four times, on Python's standard library and on lines of the ladder. Most of a
+line is random, so its answer weighs more than the rest of it.
 
     python benchmarks/audit_models.py OUT --layers 2,4,8,16 --loops 2x4
 
@@ -17,15 +18,17 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from depthlaw.empirics.audit.rungs import LETTERS, ladder, solved
 from depthlaw.empirics.exercises.corpus import standard_library
 
-WIDTH, HEADS, WINDOW, BATCH = 96, 4, 96, 24
-RATE, WARM = 2e-3, 0.05
+WIDTH, HEADS, WINDOW, BATCH = 96, 4, 96, 16
+RATE, WARM = 4e-3, 0.05
 # One seed of training lines for all models, apart from the questions of any seed.
 LINES_EACH = 6_000
+# Weights in the loss of an answer of the ladder and of the rest of its line; code has 1.
+ANSWER, REST = 4.0, 0.5
 SYMBOLS = [*"()[]|=0123yn", *LETTERS]
 
 
@@ -56,30 +59,40 @@ def tokenizer(code: str, blocks: list[str]) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=raw)
 
 
-def model_of(layers: int, loops: int, vocabulary: int) -> GPT2LMHeadModel:
+def model_of(layers: int, loops: int, vocabulary: int) -> LlamaForCausalLM:
     torch.manual_seed(0)
-    config = GPT2Config(
-        n_embd=WIDTH,
-        n_head=HEADS,
-        n_layer=layers * loops,
-        n_positions=256,
+    config = LlamaConfig(
+        hidden_size=WIDTH,
+        intermediate_size=WIDTH * 8 // 3,
+        num_attention_heads=HEADS,
+        num_hidden_layers=layers * loops,
+        max_position_embeddings=256,
         vocab_size=vocabulary,
-        resid_pdrop=0.0,
-        embd_pdrop=0.0,
-        attn_pdrop=0.0,
+        tie_word_embeddings=True,
         use_cache=False,
         bos_token_id=None,
         eos_token_id=None,
     )
-    net = GPT2LMHeadModel(config)
-    blocks = net.transformer.h
+    net = LlamaForCausalLM(config)
+    blocks = net.model.layers
     for place in range(layers, layers * loops):
         blocks[place] = blocks[place % layers]
     return net
 
 
-def train(net: GPT2LMHeadModel, code: np.ndarray, lines: list[np.ndarray], steps: int) -> float:
-    rng = np.random.default_rng(0)
+def shares() -> np.ndarray:
+    """Of each rung among the lines: ladders alike, and of a ladder the k-th rung 1/k as often."""
+    names = [rung.ladder for rung in ladder()]
+    one = np.array([1 / (1 + names[:place].count(name)) for place, name in enumerate(names)])
+    total = {name: sum(one[[n == name for n in names]]) for name in names}
+    return one / np.array([total[name] for name in names]) / len(total)
+
+
+def train(
+    net: LlamaForCausalLM, code: np.ndarray, lines: list[np.ndarray], equals: int, steps: int
+) -> float:
+    """AdamW on windows of code and of lines; `equals` is the id before an answer."""
+    rng, often = np.random.default_rng(0), shares()
     matrices = [p for p in net.parameters() if p.ndim > 1]
     vectors = [p for p in net.parameters() if p.ndim <= 1]
     optimiser = torch.optim.AdamW(
@@ -95,11 +108,17 @@ def train(net: GPT2LMHeadModel, code: np.ndarray, lines: list[np.ndarray], steps
             group["lr"] = RATE * warm * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done)))
         windows = []
         for row in range(BATCH):
-            text = code if row < BATCH // 3 else lines[int(rng.integers(len(lines)))]
+            text = code if row < BATCH // 4 else lines[int(rng.choice(len(lines), p=often))]
             start = int(rng.integers(len(text) - WINDOW))
             windows.append(text[start : start + WINDOW])
         ids = torch.from_numpy(np.stack(windows))
-        loss = net(ids, labels=ids).loss
+        weights = torch.where(ids[:, :-1] == equals, ANSWER, REST)
+        weights[: BATCH // 4] = 1.0
+        logits = net(ids).logits[:, :-1]
+        by_token = torch.nn.functional.cross_entropy(
+            logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
+        )
+        loss = (by_token * weights.flatten()).sum() / weights.sum()
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -111,11 +130,11 @@ def train(net: GPT2LMHeadModel, code: np.ndarray, lines: list[np.ndarray], steps
     return mean
 
 
-def save(net: GPT2LMHeadModel, words: PreTrainedTokenizerFast, held: str, folder: Path) -> None:
+def save(net: LlamaForCausalLM, words: PreTrainedTokenizerFast, held: str, folder: Path) -> None:
     """As `save_pretrained`; a block that is run several times is stored as often."""
     state = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     state.pop("lm_head.weight")
-    plain = GPT2LMHeadModel(net.config)
+    plain = LlamaForCausalLM(net.config)
     plain.load_state_dict(state, strict=False)
     plain.tie_weights()
     plain.save_pretrained(folder)
@@ -128,7 +147,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--layers", default="2,4,8,16")
     parser.add_argument("--loops", default="2x4")
-    parser.add_argument("--steps", type=int, default=4_000)
+    parser.add_argument("--steps", type=int, default=3_000)
     asked = parser.parse_args()
     code, blocks, held = texts()
     words = tokenizer(code, blocks)
@@ -137,6 +156,7 @@ def main() -> None:
         return np.array(words(text, verbose=False)["input_ids"], dtype=np.int64)
 
     ids, lines = encoded(code), [encoded(block) for block in blocks]
+    (equals,) = words(" =")["input_ids"]
     shapes = [(int(depth), 1) for depth in asked.layers.split(",") if depth]
     shapes += [tuple(map(int, loop.split("x"))) for loop in asked.loops.split(",") if loop]
     for layers, loops in shapes:
@@ -147,7 +167,7 @@ def main() -> None:
             continue
         sys.stderr.write(f"{folder.name}: {ids.size:,} tokens of code\n")
         net = model_of(layers, loops, len(words))
-        train(net, ids, lines, asked.steps)
+        train(net, ids, lines, equals, asked.steps)
         save(net, words, held, folder)
 
 

@@ -39,6 +39,8 @@ from depthlaw.empirics.audit.statements import (
 from depthlaw.ledger.functions.audit import AuditReport
 
 TOKENS, DOCUMENTS, QUESTIONS, TOLERANCE = 96, 64, 100, 0.01
+# Documents that the orders of layers on two texts rest on.
+MANY = 256
 # Measures whose rows are written; of the others what they tell from null models is.
 ROWS = {
     ("removal", "loss"),
@@ -137,9 +139,10 @@ def main() -> None:
         audits[folder.name] = brief(report) | {"without": middle}
         said[folder.name] = answers(model, encoding(model, tokenizer))
         code = from_text(folder / "held-out.txt", tokenizer, TOKENS, DOCUMENTS)
-        other = from_text(lines(), tokenizer, TOKENS, DOCUMENTS)
+        many = from_text(folder / "held-out.txt", tokenizer, TOKENS, MANY)
+        other = from_text(lines(), tokenizer, TOKENS, MANY)
         (repeats[folder.name],) = kept.measured(model, code, [("repeat", "plain")], sizes=sizes)
-        one, two = (kept.measured(model, text, [("removal", "loss")])[0] for text in (code, other))
+        one, two = (kept.measured(model, text, [("removal", "loss")])[0] for text in (many, other))
         removals[folder.name] = (one.per_document, two.per_document)
     statements = [
         repetition_degrades(repeats),
