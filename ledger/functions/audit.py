@@ -32,7 +32,7 @@ class AuditReport(Report):
     """What was found of a model.
 
     Attributes:
-        audit: all values, see `depthlaw.empirics.audit.audit`.
+        audit: all values, see `depthlaw.empirics.audit.results`.
     """
 
     audit: Audit
