@@ -39,8 +39,8 @@ from depthlaw.empirics.audit.statements import (
 from depthlaw.ledger.functions.audit import AuditReport
 
 TOKENS, DOCUMENTS, QUESTIONS, TOLERANCE = 96, 64, 100, 0.01
-# Documents that the orders of layers on two texts rest on.
-MANY = 256
+# Documents that the orders of layers on two texts rest on, and draws of each null model.
+MANY, DRAWS = 256, 19
 # Measures whose rows are written; of the others what they tell from null models is.
 ROWS = {
     ("removal", "loss"),
@@ -79,6 +79,7 @@ def answers(model: LayeredModel, encode: Callable[[str], list[int]]) -> Answers:
 def brief(report: AuditReport) -> dict[str, Any]:
     """What the page shows of an audit, without what each null model says of each layer."""
     found = report.to_json()
+    found["tables"] = [table for table in found["tables"] if table["size"] == 1]
     for table in found["tables"]:
         kept = (table["key"], table["variant"]) in ROWS and table["size"] == 1
         table["rows"] = [
@@ -129,8 +130,9 @@ def main() -> None:
             text=folder / "held-out.txt",
             tokens=TOKENS,
             documents=DOCUMENTS,
-            measures="all",
+            measures="usual,changes",
             blocks=sizes,
+            draws=DRAWS,
             ladder=True,
             without=middle,
             questions=QUESTIONS,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from audit_results import brief, written
+from audit_results import DRAWS, brief, written
 from safetensors.torch import load
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
 from transformers import (
@@ -227,8 +227,8 @@ def main() -> None:
                 text(words, wheel.tokens),
                 tokens=wheel.tokens,
                 documents=DOCUMENTS,
-                measures="all",
                 blocks=wheel.blocks,
+                draws=DRAWS,
                 folder=asked.wheels / "audits",
             )
             about = {key: getattr(wheel, key) for key in ("name", "version", "sha256", "licence")}
