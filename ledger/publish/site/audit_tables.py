@@ -186,9 +186,10 @@ def _nulls(audits: dict[str, dict[str, Any]]) -> str:
         by: dict[bool, list[str]] = {True: [], False: []}
         for each in known:
             by[each["told"][null]["told"]].append(f"`{each['key']} {each['variant']}`")
+        of_nets = ", each" if known and known[0]["told"][null]["about"] == "nets" else ""
         few = len(by[True]) >= len(by[False])
         said = f"{'not by' if few else 'by'} {', '.join(by[not few])}"
-        return f"{len(by[True])} of {len(known)}" + (f"; {said}" if by[not few] else "")
+        return f"{len(by[True])} of {len(known)}{of_nets}" + (f"; {said}" if by[not few] else "")
 
     nulls = ("initialised", "permuted", "shuffled")
     return pipe_table(
