@@ -28,6 +28,7 @@ from .results import (
     Row,
     Search,
     Table,
+    learnt,
 )
 from .statistics import (
     Chosen,
@@ -76,8 +77,14 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
 USUAL = ("states", "parts", "removal", "exits")
 # Documents that null models run on, and sets of random layers that a block is compared with.
 NULL_DOCUMENTS, RANDOM_SETS = 16, 32
+# Draws of a null model, at most.
+_MOST_DRAWS = 9_999
 # Of null models, so that a model with fresh weights of a seed is no null model of its own.
 _NULL_SEED = 1_000_003
+# A gain is called where so many documents judge it: with fewer, skewed costs call one too often.
+FEWEST_FOR_GAINS = 32
+# An answer is taken from calls of single layers and from searches; each has half of the error.
+_FAMILIES = 2
 # A layer whose removal costs at most this share of the loss is superfluous.
 TOLERANCE = 0.01
 # The measures of one draw of a null model.
@@ -143,6 +150,11 @@ def audit(
     values, absent = run.of_layers(chosen)
     found = {(v.key, v.variant): v for v in values}
     drawn = run.drawn(list(found), NULLS if nulls is None else nulls, draws)
+    fresh = None
+    if ("removal", "loss") in found and (untaught := drawn.by_null.get("initialised")):
+        bases = np.mean([_base(of["removal", "loss"]) for of in untaught], axis=0)
+        fresh = relative(_base(found["removal", "loss"])[: len(bases)], bases, level)
+    run = replace(run, learnt=learnt(fresh, tolerance))
     removal, divergence = found.get(("removal", "loss")), found.get(("removal", "divergence"))
     removals = {1: removal} if removal is not None else {}
     others = [
@@ -159,20 +171,18 @@ def audit(
                 others.append((size, v))
             if size > 1:
                 tables.append(run.table(v, size=size))
-    strict = 1 - (1 - level) / max(1, len(removals))
+    strict = 1 - (1 - level) / (_FAMILIES * max(1, len(removals)))
     searches = [run.search(v, size, strict) for size, v in removals.items()]
     strict = 1 - (1 - level) / max(1, len(others))
-    least = [least_block(v, size, strict, seed) for size, v in others]
-    orders = second = fresh = None
+    least = [least_block(v, size, strict, seed, gains=run.learnt) for size, v in others]
+    orders = second = None
     if removal is not None and divergence is not None and model.depth > 1:
         orders = agreement(removal.per_document, divergence.per_document, level=level, seed=seed)
     if task is not None:
         (on_task,) = run.measured(model, task, [("removal", "task")])
-        tables.append(run.table(on_task))
-        second = _task(task, on_task, removal, level, seed)
-    if removal is not None and (untaught := drawn.by_null.get("initialised")):
-        bases = np.mean([_base(of["removal", "loss"]) for of in untaught], axis=0)
-        fresh = relative(_base(removal)[: len(bases)], bases, level)
+        second = _task(task, on_task, removal, run.fresh(task, on_task), level, seed)
+        of_task = replace(run, learnt=learnt(second.fresh, tolerance))
+        tables.append(of_task.table(on_task))
     return Audit(
         _model_facts(model, documents),
         _sample(documents),
@@ -225,6 +235,7 @@ class _Run:
     seed: int
     store: Store | None
     tick: Callable[[str, int, int], object]
+    learnt: bool = True
 
     def measured(
         self,
@@ -238,7 +249,7 @@ class _Run:
             self.tick(f"{of}: {what}" if of else what, done, total)
 
         way = measure_all if self.store is None else self.store.measured
-        return way(net, sample, asked, tick=heard, **options)
+        return way(net, sample, asked, seed=self.seed, tick=heard, **options)
 
     def losses(self, routes: Sequence[Route]) -> np.ndarray:
         """By route and document."""
@@ -254,6 +265,16 @@ class _Run:
         """Of the whole."""
         base = self.losses([whole(self.model.depth)])[0] if removal is None else _base(removal)
         return mean(base, self.level)
+
+    def fresh(self, task: Documents, on_task: Values) -> Estimate | None:
+        """The loss on the task relative to that of fresh weights, of one draw; None where there is
+        no such draw, or its loss may be 0."""
+        few = subset(task, slice(0, NULL_DOCUMENTS))
+        try:
+            net, _ = draws_of("initialised", self.model, few, 1, _NULL_SEED + self.seed)[0]()
+            return relative(_base(on_task)[: len(few)], loss(net, few), self.level)
+        except AuditError:
+            return None
 
     def of_layers(self, groups: Sequence[str]) -> tuple[list[Values], list[Table]]:
         """Measures of single layers, and those without rows."""
@@ -282,7 +303,7 @@ class _Run:
     def drawn(self, asked: Sequence[tuple[str, str]], nulls: Iterable[str], draws: int) -> _Drawn:
         """Null models, one at a time."""
         few = subset(self.documents, slice(0, NULL_DOCUMENTS))
-        behind = int(np.random.default_rng(self.seed).integers(self.model.depth))
+        behind = (self.model.depth - 1) // 2
         found = _Drawn(len(few), behind)
         for key in nulls if asked else ():
             try:
@@ -325,7 +346,8 @@ class _Run:
         """The rows of a measure, with its null models."""
         drawn = drawn or _Drawn()
         pair = (values.key, values.variant)
-        strict = 1 - (1 - self.level) / len(values.index)
+        families = _FAMILIES if pair == ("removal", "loss") else 1
+        strict = 1 - (1 - self.level) / (families * len(values.index))
         nulls = {
             key: [found[pair] for found in draws]
             for key, draws in drawn.by_null.items()
@@ -338,8 +360,9 @@ class _Run:
             own = values.per_document[number]
             share = decided = None
             if pair in _OF_LOSS and values.baseline is not None:
-                share = _share(pair, values.baseline + own, values.baseline, strict)
-                decided = call(share, self.tolerance) if share and values.key == "removal" else None
+                share = _share(values.baseline + own, values.baseline, strict)
+                if share and values.key == "removal" and self.learnt:
+                    decided = call(share, self.tolerance)
             estimate = mean(own, self.level)
             if pair == ("settling_depth", "share"):
                 low, high = max(0.0, estimate.low), min(1.0, estimate.high)
@@ -368,7 +391,7 @@ class _Run:
         )
         neighbours = relative(costs.mean(0), base, level)
         first, last = _block(removal.index[chosen.index])
-        decided = call(chosen.estimate, self.tolerance)
+        decided = call(chosen.estimate, self.tolerance) if self.learnt else None
         return Search(size, first, last, chosen, random, len(costly), every, neighbours, decided)
 
 
@@ -382,7 +405,7 @@ def forecast(
     Raises:
         AuditError: for sizes that the model does not have.
     """
-    _check(model, (), sizes, None, 1, 0, LEAST)
+    _check(model, (), sizes, None, 1, 0, len(documents))
     few = subset(documents, slice(0, min(len(documents), 4)))
     loss(model, few)
     start = time.perf_counter()
@@ -422,14 +445,21 @@ def _check(
                 f"blocks of {size} layers: {model.name} has {model.depth}; accepted are 1 to "
                 f"{model.depth - 1}"
             )
-    if draws < 1:
-        raise AuditError(f"{draws} draws of a null model: accepted are whole numbers from 1")
+    if not 1 <= draws <= _MOST_DRAWS:
+        raise AuditError(
+            f"{draws} draws of a null model: accepted are whole numbers from 1 to {_MOST_DRAWS}"
+        )
     if not 0 <= tolerance < 1:
         raise AuditError(f"tolerance {tolerance}: accepted are shares of the loss from 0 to 1")
     if blocks and not model.head and "states" not in groups:
         model.need_head()
     if documents < LEAST:
         raise AuditError(f"{documents} documents: at least {LEAST} carry an interval")
+    if blocks and documents < 2 * LEAST:
+        raise AuditError(
+            f"{documents} documents: a search over blocks needs at least {2 * LEAST}, of which "
+            "half choose; leave blocks out, or give a longer text"
+        )
 
 
 def _absent(pair: tuple[str, str], why: str) -> Table:
@@ -454,20 +484,21 @@ def _null(draws: Sequence[Values], row: int, level: float) -> Estimate:
     return reach([draw.per_document[row].mean() for draw in draws])
 
 
-def _share(
-    pair: tuple[str, str], values: np.ndarray, baseline: np.ndarray, level: float
-) -> Estimate | None:
-    """None where a task is solved, so that its loss may be 0 and has no shares."""
+def _share(values: np.ndarray, baseline: np.ndarray, level: float) -> Estimate | None:
+    """None where the loss of the whole may be 0, and so has no shares."""
     try:
         return relative(values, baseline, level)
     except AuditError:
-        if pair != ("removal", "task"):
-            raise
         return None
 
 
 def _task(
-    task: Documents, on_task: Values, removal: Values | None, level: float, seed: int
+    task: Documents,
+    on_task: Values,
+    removal: Values | None,
+    fresh: Estimate | None,
+    level: float,
+    seed: int,
 ) -> AuditedTask:
     both = None
     if removal is not None and len(removal.per_document) > 1:
@@ -475,7 +506,7 @@ def _task(
         orders = (v.per_document[:, :most] for v in (removal, on_task))
         both = agreement(*orders, level=level, seed=seed)
     ladder = str(task.cut.get("ladder", ""))
-    return AuditedTask(ladder, _sample(task), mean(_base(on_task), level), both)
+    return AuditedTask(ladder, _sample(task), mean(_base(on_task), level), fresh, both)
 
 
 def _sample(documents: Documents) -> AuditedText:
@@ -489,14 +520,17 @@ def _sample(documents: Documents) -> AuditedText:
     )
 
 
-def least_block(values: Values, size: int, level: float, seed: int) -> LeastBlock:
+def least_block(
+    values: Values, size: int, level: float, seed: int, *, gains: bool = True
+) -> LeastBlock:
     """Of blocks of one size the one with the least mean, with an interval that the choice has not
-    flattered."""
+    flattered. Where fewer than 32 documents judge it, or `gains` says so, no gain is called."""
     base = values.baseline
     costs = values.per_document if base is None else values.per_document + base
     chosen = _best(costs, base, level, seed)
     place = _block(values.index[chosen.index])
-    gain = None if base is None else chosen.estimate.high < 0
+    told = gains and base is not None and chosen.judged_on >= FEWEST_FOR_GAINS
+    gain = chosen.estimate.high < 0 if told else None
     return LeastBlock(values.key, values.variant, size, *place, chosen, gain)
 
 

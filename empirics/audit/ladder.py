@@ -37,6 +37,7 @@ class RungResult:
     Attributes:
         rung: which.
         baseline: the best of the strategies that do not solve the questions, measured on them.
+        had: whether the model was surely better than the baseline, at a level divided by the rungs.
         before, after: share right, with Clopper-Pearson's interval; `after` is None without a
             change.
         change: after minus before; of the shares of questions lost and gained, each with half of
@@ -51,6 +52,7 @@ class RungResult:
 
     rung: Rung
     baseline: Baseline
+    had: bool
     before: Estimate
     after: Estimate | None = None
     change: Estimate | None = None
@@ -196,19 +198,21 @@ def climb(
         before = ask(model, asked, encode, None)
         best = baseline(asked)
         share = proportion(int(before.sum()), count, level)
-        if not changed:
-            results.append(RungResult(rung, best, share))
-            continue
         strict = 1 - (1 - level) / len(chosen)
+        had = proportion(int(before.sum()), count, strict).low > best.share
+        if not changed:
+            results.append(RungResult(rung, best, had, share))
+            continue
         after = ask(other or model, asked, other_encode or encode, route)
         results.append(
             RungResult(
                 rung,
                 best,
+                had,
                 share,
                 proportion(int(after.sum()), count, level),
                 change_of(before, after, level),
-                _state(before, after, best.share, strict, margin),
+                _state(before, after, strict, margin) if had else NEVER,
                 None if left is None or rung.needed is None else rung.needed > left,
             )
         )
@@ -249,9 +253,7 @@ def change_of(before: np.ndarray, after: np.ndarray, level: float) -> Estimate:
     return Estimate(gained.value - lost.value, low, high, level, n, "clopper-pearson")
 
 
-def _state(before: np.ndarray, after: np.ndarray, least: float, level: float, margin: float) -> str:
-    if proportion(int(before.sum()), len(before), level).low <= least:
-        return NEVER
+def _state(before: np.ndarray, after: np.ndarray, level: float, margin: float) -> str:
     change = change_of(before, after, level)
     if change.high < 0:
         return LOST

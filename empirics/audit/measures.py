@@ -32,6 +32,7 @@ from .documents import (
     outcomes,
     reference_by,
     said_by,
+    subset,
 )
 from .layered import LayeredModel, Route, Step, repeated, swapped, whole, without
 
@@ -159,7 +160,7 @@ def measure_all(
         )
     run = _Run(model, documents, tuple(sizes), times, draws, seed, tick, parts)
     found: dict[tuple[str, str], Values] = {}
-    for compute in (_of_states, _of_routes, _of_exits, _of_skips, _of_parts):
+    for compute in (_of_states, _of_routes, _of_paths, _of_exits, _of_skips, _of_parts):
         mine = [pair for pair in wanted if _way(*pair) is compute]
         if mine:
             found |= {(v.key, v.variant): v for v in compute(run, list(dict.fromkeys(mine)))}
@@ -319,15 +320,7 @@ def _routes(run: _Run, key: str, variant: str) -> list[tuple[Any, Route]]:
     if key == "repeat":
         damped = variant.startswith("damped")
         return [(b, repeated(depth, *b, times=run.times, damped=damped)) for b in run.blocks()]
-    if key == "skip_effect":
-        return [(i, without(depth, i, i)) for i in range(depth)]
-    rng = np.random.default_rng(run.seed)
-    sets = [
-        (kept, rng.choice(depth, kept, replace=False))
-        for kept in range(depth + 1)
-        for _ in range(run.draws if 0 < kept < depth else 1)
-    ]
-    return [(kept, tuple(Step(int(i)) for i in sorted(chosen))) for kept, chosen in sets]
+    return [(i, without(depth, i, i)) for i in range(depth)]
 
 
 def _of_routes(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
@@ -363,14 +356,45 @@ def _of_routes(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
         more: dict[str, Any] = {"baseline": baseline}
         if key == "repeat":
             more["times"] = run.times
-        if key == "path_length":
-            more |= {"draws": run.draws, "seed": run.seed}
-            kept = np.array(index)
-            index = list(range(run.model.depth + 1))
-            table = np.stack([table[kept == k].mean(axis=0) for k in index])
-            if variant == "half":
-                index, table = [(0, run.model.depth - 1)], _halfway(table)[None]
         yield run.values(key, variant, index, table, **more)
+
+
+def _of_paths(run: _Run, asked: list[tuple[str, str]]) -> Iterator[Values]:
+    """Every document has sets of its own, so that its numbers are independent of the others', and
+    an interval over documents is one over sets too."""
+    depth, n = run.model.depth, len(run.documents)
+    curve, whole_loss = run.table(depth + 1), run.table(1)
+    for row in range(n):
+        rows = slice(row, row + 1)
+        with kept_columns(run.parts, run.tables, rows) as known:
+            if not known:
+                one = subset(run.documents, rows)
+                sets = _paths(depth, run.draws, [run.seed, *one.ids.flatten().tolist()])
+                routes = [whole(depth), *(route for _, route in sets)]
+                losses = outcomes(run.model, one, routes)["loss"][:, 0]
+                kept = np.array([number for number, _ in sets])
+                whole_loss[0, row] = losses[0]
+                curve[:, row] = [losses[1:][kept == k].mean() for k in range(depth + 1)]
+                curve[:, row] -= losses[0]
+        run.tick("paths", row + 1, n)
+    for key, variant in asked:
+        index: list[Any] = list(range(depth + 1))
+        table = curve
+        if variant == "half":
+            index, table = [(0, depth - 1)], _halfway(curve)[None]
+        more = {"baseline": whole_loss[0].copy(), "draws": run.draws, "seed": run.seed}
+        yield run.values(key, variant, index, table, **more)
+
+
+def _paths(depth: int, draws: int, seed: list[int]) -> list[tuple[int, Route]]:
+    """Random sets of each number of layers."""
+    rng = np.random.default_rng(seed)
+    sets = [
+        (kept, rng.choice(depth, kept, replace=False))
+        for kept in range(depth + 1)
+        for _ in range(draws if 0 < kept < depth else 1)
+    ]
+    return [(kept, tuple(Step(int(i)) for i in sorted(chosen))) for kept, chosen in sets]
 
 
 def _halfway(curve: np.ndarray) -> np.ndarray:
@@ -508,7 +532,7 @@ _WAY: dict[tuple[str, str], Callable[[_Run, list[tuple[str, str]]], Iterator[Val
     ("removal", ""): _of_routes,
     ("swap", ""): _of_routes,
     ("repeat", ""): _of_routes,
-    ("path_length", ""): _of_routes,
+    ("path_length", ""): _of_paths,
     ("settling_depth", ""): _of_exits,
     ("exit_loss", ""): _of_exits,
 }

@@ -58,14 +58,21 @@ def model_hash(model: LayeredModel) -> str:
     # Where it was loaded from, and by which version it was saved, change no number.
     for key in ("_name_or_path", "transformers_version", "use_cache", "architectures"):
         told.pop(key, None)
+    names = {id(module): name for name, module in model.net.named_modules()}
     what = [
         f"{type(model.net).__module__}.{type(model.net).__qualname__}",
         json.dumps(told, sort_keys=True, default=str),
-        *(type(layer).__qualname__ for layer in model.layers),
+        *(f"{names.get(id(one))}: {type(one).__qualname__}" for one in model.layers),
         str(model.causal),
         digest(model.net),
     ]
     return hashlib.sha256("\n".join(what).encode()).hexdigest()
+
+
+def named_code(model: LayeredModel) -> bool:
+    """Whether `versions` names the code of the model, as that of transformers: what any other class
+    computes may change while its name and weights stay."""
+    return type(model.net).__module__.partition(".")[0] in ("transformers", "depthlaw")
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,8 @@ class Search:
         sets: of layers, that `random` is the mean over.
         every: whether these are all.
         neighbours: relative loss without a block of as many neighbours, the mean over all blocks.
-        call: of the chosen block against the tolerance.
+        call: of the chosen block against the tolerance; None where the model is not better than
+            fresh weights.
     """
 
     size: int
@@ -123,7 +124,7 @@ class Search:
     sets: int
     every: bool
     neighbours: Estimate
-    call: Call
+    call: Call | None
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class LeastBlock:
         first, last: the block that was chosen, from 0; of a swap both blocks.
         chosen: relative change of the loss, or the angle, and how the search was corrected for, at
             a level divided by the number of such values in the audit.
-        gain: whether the loss surely falls; None where the measure is not of the loss.
+        gain: whether the loss surely falls; None where the measure is not of the loss, fewer than
+            32 documents judge, or the model is not better than fresh weights.
     """
 
     key: str
@@ -156,6 +158,8 @@ class AuditedTask:
         ladder: the name of the ladder of abilities that asks; "" where a file does.
         sample: the questions, each a document.
         loss: of the whole model, nats for each token of the answers.
+        fresh: it relative to that of one net of the same shapes with fresh weights; None where that
+            was not measured.
         agreement: of two orders of single layers, by loss on the text and on the task; None where
             removal was not asked for.
     """
@@ -163,6 +167,7 @@ class AuditedTask:
     ladder: str
     sample: AuditedText
     loss: Estimate
+    fresh: Estimate | None
     agreement: Estimate | None
 
 
@@ -229,9 +234,8 @@ class Audit:
 
     @property
     def learnt(self) -> bool:
-        """Whether the loss is surely below that of fresh weights, by more than the tolerance; True
-        where that was not measured."""
-        return self.fresh is None or self.fresh.high < -self.tolerance
+        """See `learnt`."""
+        return learnt(self.fresh, self.tolerance)
 
     def table(self, key: str, variant: str = "", size: int = 1) -> Table | None:
         """The table of a measure, by layer or of blocks of one size; None where it was not
@@ -242,14 +246,21 @@ class Audit:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """What `--json` prints: every number with its interval as {value, low, high, level, n}."""
+        """What `--json` prints: every number with its interval as {value, low, high, level, n,
+        rule}: see `Estimate`."""
         found: dict[str, Any] = _plain(self)
         return found
 
 
+def learnt(fresh: Estimate | None, tolerance: float) -> bool:
+    """Whether a loss is surely below that of fresh weights, by more than the tolerance; True where
+    that was not measured."""
+    return fresh is None or fresh.high < -tolerance
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Estimate):
-        names = ("value", "low", "high", "level", "n")
+        names = ("value", "low", "high", "level", "n", "rule")
         return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.value

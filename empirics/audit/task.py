@@ -105,14 +105,18 @@ def task_documents(
 def _of_file(file: Path, documents: int, seed: int) -> tuple[list[_Item], dict[str, Any]]:
     source, text = read_text(file)
     lines = enumerate(text.split("\n"), 1)
-    items = [_item(f"{source}, line {number}", line) for number, line in lines if line.strip()]
+    asked = [_item(f"{source}, line {number}", line) for number, line in lines if line.strip()]
+    items = list({(item.prompt, item.answer): item for item in asked}.values())
+    again = len(asked) - len(items)
     if len(items) < LEAST:
-        raise AuditError(f"{source} has {len(items)} questions; {LEAST} are needed for an interval")
+        raise AuditError(
+            f"{source} has {len(items)} different questions; {LEAST} are needed for an interval"
+        )
     rest = max(0, len(items) - documents)
     if rest:
         chosen = np.random.default_rng(seed).choice(len(items), documents, replace=False)
         items = [items[i] for i in sorted(chosen)]
-    return items, {"not chosen": rest}
+    return items, {"asked again": again, "not chosen": rest}
 
 
 def _item(where: str, line: str) -> _Item:

@@ -154,7 +154,8 @@ def audit(
         level: of the intervals, from 0.5 to 0.9999.
         seed: of documents, splits and null models.
         layers: dotted name of the module list, where more than one could be meant.
-        folder: where measurements are kept; by default depthlaw's folder among your data.
+        folder: where measurements are kept; by default depthlaw's folder among your data. Those of
+            a class that is not of transformers are not kept, since its code may change.
         announce: hears how long a search over blocks will take, and of documents that are shorter
             than asked.
         tick: hears what runs, and what is done of all.
@@ -171,6 +172,7 @@ def audit(
         raise UsageError(f"an audit needs PyTorch and transformers; {installing('hf')}")
     from depthlaw.empirics.audit.audit import GROUPS, USUAL, audit as audited, forecast
     from depthlaw.empirics.audit.models import undisturbed
+    from depthlaw.empirics.audit.records import named_code
     from depthlaw.empirics.audit.statistics import asked_level
     from depthlaw.empirics.audit.task import task_documents
 
@@ -209,7 +211,7 @@ def audit(
                 f"the search over blocks takes about {said}. If stopped, the same command goes on "
                 "with what is done."
             )
-        store = _store(folder)
+        store = _store(folder) if named_code(opened) else None
         climbed = (
             _climbed(opened, words, without, repeat, against, questions, level, seed, store, tick)
             if ladder

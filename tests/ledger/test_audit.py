@@ -43,7 +43,7 @@ HYBRID = {
     "num_experts": 0,
 }
 LETTERS = {chr(97 + i): i for i in range(26)} | {"[UNK]": 26}
-TEXT = "\n\n".join(f"{'the cat sat on a mat and saw '[i:]} a b c d e f g h" for i in range(12))
+TEXT = "\n\n".join(f"{'the cat sat on a mat and saw '[i:]} a b c d e f g h" for i in range(20))
 SHORT = ("--documents", "8", "--tokens", "8")
 
 
@@ -168,7 +168,7 @@ plain --blocks , | --blocks ',': give sizes of blocks, such as 4 or 2,4
 plain --task text.txt | plain has no tokenizer, so a task has no tokens; put the tokenizer's files
 plain --task riddles | the task 'riddles' is neither a file nor a ladder; accepted are a file
 words --task text.txt | text.txt, line 1: no JSON; give lines such as {"prompt":
-words --task void.txt | void.txt has 0 questions; 8 are needed for an interval
+words --task void.txt | void.txt has 0 different questions; 8 are needed for an interval
 words --task bytes.txt | is not text in UTF-8
 words --task hops | the questions of hops are longer than the 64 tokens that words accepts
 bert --task hops | bert is not causal, and a task asks what comes next
@@ -231,7 +231,8 @@ def counted(monkeypatch: pytest.MonkeyPatch, most: float = float("inf")) -> list
 def test_an_audit_that_was_stopped_goes_on_and_one_that_is_repeated_measures_nothing(
     here: Path, tmp_path: Path, depthlaw: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ("audit", "words", "--text", "text.txt", *SHORT, "--blocks", "2", "--json")
+    command = ("audit", "words", "--text", "text.txt", "--tokens", "8", "--documents", "16")
+    command += ("--blocks", "2", "--json")
     command += ("--task", here / "task.jsonl", "--measures", "states,removal,changes")
 
     def run(folder: str) -> Any:
@@ -266,8 +267,9 @@ def test_an_audit_that_was_stopped_goes_on_and_one_that_is_repeated_measures_not
 
 
 def test_the_outermost_levels_are_audited_and_layers_count_from_one_in_rows(tmp_path: Path) -> None:
-    given = {"documents": 8, "tokens": 8, "folder": tmp_path, "measures": "removal", "blocks": 2}
-    narrow, wide = (depthlaw.audit(Plain(), level=level, **given) for level in (0.5, 0.9999))
+    given = {"documents": 16, "tokens": 8, "folder": tmp_path, "measures": "removal", "blocks": 2}
+    plain = Plain()
+    narrow, wide = (depthlaw.audit(plain, level=level, **given) for level in (0.5, 0.9999))
     for row, other in zip(narrow.rows(), wide.rows(), strict=True):
         assert other["low"] < row["low"] < row["high"] < other["high"]
     for printed, row in zip(wide.to_json()["tables"][0]["rows"], wide.rows(), strict=False):

@@ -84,11 +84,11 @@ def test_changes_skips_and_paths_are_shown_where_they_are_asked(
     assert all(title in said for title in titles)
     by_name = {(table["key"], table["variant"]): table["rows"] for table in found}
     for row in by_name["repeat", "damped"]:
-        shown = Estimate(**row["share"], rule="")
+        shown = Estimate(**row["share"])
         assert percent(shown) in said
     for name in (("skip_effect", "output_mean"), ("path_length", "kept"), ("path_length", "half")):
         for row in by_name[name]:
-            assert number(Estimate(**row["estimate"], rule="")) in said
+            assert number(Estimate(**row["estimate"])) in said
     later = [row for row in by_name["skip_effect", "later_mean"] if row["first"] == 0]
     most = max(later, key=lambda row: row["estimate"]["value"])
     assert f"{most['estimate']['value']:.3g} in {most['last'] + 1}" in said

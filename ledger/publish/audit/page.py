@@ -208,7 +208,7 @@ def _search(audit: Audit, form: _Form) -> str:
             str(search.chosen.candidates),
             sentences.corrected(search),
             percent(search.chosen.estimate),
-            search.call.value,
+            search.call.value if search.call else "",
             percent(search.neighbours),
             percent(search.random),
         ]

@@ -93,7 +93,7 @@ def on(audit: Audit) -> str:
 
 def best_search(audit: Audit) -> Search | None:
     """The largest block that was found superfluous; else the search of single layers."""
-    can_go = [search for search in audit.searches if search.call.value == "superfluous"]
+    can_go = [search for search in audit.searches if search.call == "superfluous"]
     return next(iter([*can_go[::-1], *audit.searches]), None)
 
 
@@ -106,11 +106,11 @@ def answer(audit: Audit) -> str:
     if audit.fresh is not None and not audit.learnt:
         return say("unlearnt", fresh=percent(audit.fresh), on=on(audit))
     row = spare(audit)
-    if search.call.value != "superfluous" and row is not None and row.share is not None:
+    if search.call != "superfluous" and row is not None and row.share is not None:
         known = {"layer": row.first + 1, "layers": audit.model.layers, "on": on(audit)}
         return say("layer", cost=percent(row.share), allowed=allowed, **known)
     return say(
-        search.call.value,
+        str(search.call),
         unit="single layer" if search.size == 1 else f"block of {search.size} layers",
         allowed=allowed,
         **_facts(audit, search),
@@ -231,7 +231,7 @@ def changes(audit: Audit) -> list[str]:
     their levels are divided by their number."""
     by_kind: dict[str, list[LeastBlock]] = {}
     for one in audit.least:
-        if one.gain is not None:
+        if one.key != "angular_distance":
             by_kind.setdefault(f"{one.key}_{one.variant}", []).append(one)
     said = []
     for code, found in by_kind.items():
@@ -243,7 +243,9 @@ def changes(audit: Audit) -> list[str]:
             "candidates": sum(one.chosen.candidates for one in found),
             "on": on(audit),
         }
-        said += [say(code, **known), say("gain" if best.gain else "no_gain")]
+        said.append(say(code, **known))
+        if audit.learnt:
+            said.append(say({True: "gain", False: "no_gain", None: "few"}[best.gain]))
     return said
 
 
@@ -349,10 +351,7 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     '0 of 0 rungs above the baseline'
     """
     states = Counter(result.state for result in rungs if result.state)
-    # The state is at a level that is divided by the rungs.
-    above = sum(states.values()) - states["never had"]
-    if not states:
-        above = sum(result.before.low > result.baseline.share for result in rungs)
+    above = sum(result.had for result in rungs)
     parts = [f"{states[state]} {state}" for state in ("lost", "undecided", "kept") if states[state]]
     said = say("rungs", above=above, rungs=plural(len(rungs), "rung"))
     return f"{said}; after the change {', '.join(parts)}" if parts else said

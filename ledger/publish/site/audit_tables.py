@@ -100,7 +100,7 @@ def _open(found: dict[str, Any]) -> str:
 
 def _written(write: Callable[[Estimate], str], told: dict[str, Any] | None) -> str:
     """A number of the JSON with its interval; what stands for it without a head."""
-    return md(write(Estimate(**told, rule=""))) if told else "no head"
+    return md(write(Estimate(**({"rule": ""} | told)))) if told else "no head"
 
 
 def _table(audit: dict[str, Any], key: str, variant: str) -> dict[str, Any] | None:
@@ -116,7 +116,7 @@ def _settled(audit: dict[str, Any]) -> str:
 
 def _cost(search: dict[str, Any]) -> str:
     cost = _written(percent, search["chosen"]["estimate"])
-    return f"{span(search['first'], search['last'])}: {cost}, {search['call']}"
+    return f"{span(search['first'], search['last'])}: {cost}, {search['call'] or 'not called'}"
 
 
 def _models(found: dict[str, Any]) -> str:

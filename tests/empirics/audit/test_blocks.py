@@ -91,7 +91,7 @@ def test_one_layer_has_no_neighbour():
 SEEDS, BLOCKS, FALSE_ALARM = 200, 12, 1e-3
 
 
-def repeated(seed, law, gain=0.0, n=32):
+def repeated(seed, law, gain=0.0, n=64):
     """Repetitions of blocks that are exchangeable: each changes the loss by nothing but noise."""
     rng = np.random.default_rng([seed, n])
     base = rng.lognormal(1.1, 0.3, n)
@@ -119,6 +119,14 @@ def test_the_best_of_repetitions_that_change_nothing_is_no_gain(law):
     # A gain lies on one side of a two-sided interval at 95 %.
     chance = [stats.binom.sf(alarms(rule) - 1, SEEDS, 0.025) for rule in (corrected, uncorrected)]
     assert chance[0] > FALSE_ALARM > chance[1]
+
+
+def test_few_documents_call_no_gain():
+    """With 63 documents 32 judge, with 62 there are 31; so few call gains of skewed costs."""
+    for documents, gain in ((64, True), (63, True), (62, None), (16, None)):
+        values = repeated(0, LAWS["normal"], 0.15, documents)
+        assert least_block(values, 2, 0.95, 0).gain is gain
+    assert least_block(repeated(0, LAWS["normal"], 0.15, 64), 2, 0.95, 0, gains=False).gain is None
 
 
 def test_a_gain_of_every_repetition_is_seen():

@@ -9,7 +9,7 @@ from tiny_models import DEPTH, VOCABULARY, Affine, runs, tiny
 from torch.nn.functional import cross_entropy
 
 from depthlaw.empirics.audit import AuditError
-from depthlaw.empirics.audit.documents import random_documents
+from depthlaw.empirics.audit.documents import random_documents, subset
 from depthlaw.empirics.audit.layered import layered
 from depthlaw.empirics.audit.measures import MEASURES, _halfway, measure, measure_all
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
@@ -209,6 +209,20 @@ def test_path_length_ends_at_the_whole():
     # With 2 of 3 layers kept, a mean over draws of what removal gives layer by layer.
     low, high = single[0].min(0), single[0].max(0)
     assert ((low - 1e-12 <= found.per_document[2]) & (found.per_document[2] <= high + 1e-12)).all()
+
+
+def test_sets_of_layers_are_of_the_document_and_the_seed_alone():
+    model = layered(tiny("GPT2LMHeadModel"))
+    sample = random_documents(VOCABULARY, tokens=6, documents=9)
+    found = measure(model, sample, "path_length", draws=1).per_document
+    part = measure(model, subset(sample, slice(4, 9)), "path_length", draws=1).per_document
+    np.testing.assert_allclose(part, found[:, 4:], rtol=1e-9, atol=1e-12)
+    other = measure(model, sample, "path_length", draws=1, seed=1).per_document
+    assert np.abs(other - found)[1:-1].max(1).min() > 1e-3
+    # With all but one of four layers kept, documents differ in the layer that is left out.
+    without_one = measure(model, sample, "removal").per_document
+    left_out = np.abs(without_one - found[DEPTH - 1]).argmin(0)
+    assert len(set(left_out.tolist())) > 1
 
 
 def test_a_layer_that_adds_nothing_has_the_identity_everywhere(nets):

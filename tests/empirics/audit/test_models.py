@@ -167,10 +167,11 @@ def test_random_generators_are_left_as_they_were():
 @pytest.mark.parametrize(
     ("name", "letters", "calls"),
     [
-        # What a proof says of its layers the loss says too, but where the margins are small.
+        # What a proof says of its layers the loss says too; where the margins are small, the loss
+        # is not below that of fresh weights, and nothing is said.
         ("dyck-hard", 8, [Call.NEEDED] * 3),
         ("s4-diagonal", 8, [Call.NEEDED] * 3),
-        ("parity", 10, [Call.SUPERFLUOUS] * 2),
+        ("parity", 10, [None] * 2),
     ],
 )
 def test_an_explicit_net_is_asked_words_of_its_task(tmp_path, name, letters, calls):

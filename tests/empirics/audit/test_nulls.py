@@ -252,7 +252,8 @@ def test_without_a_copied_layer_the_model_is_the_whole_again(model, texts):
     assert all(one.identity is not None for one in zero)
 
 
-def test_any_block_is_the_mean_over_all_blocks_of_neighbours(model, texts):
+def test_any_block_is_the_mean_over_all_blocks_of_neighbours(model):
+    texts = random_documents(VOCABULARY, tokens=8, documents=16)
     found = audits.audit(model, texts, groups=["removal"], blocks=(2,), nulls=())
     one, two = found.searches
     assert one.neighbours == one.random

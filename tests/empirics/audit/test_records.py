@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 import torch
-from tiny_models import Affine
+from tiny_models import Affine, tiny
 
 from depthlaw.empirics.audit import AuditError, documents
 from depthlaw.empirics.audit.audit import audit
 from depthlaw.empirics.audit.documents import random_documents
 from depthlaw.empirics.audit.layered import layered, whole
-from depthlaw.empirics.audit.records import Store
+from depthlaw.empirics.audit.records import Store, model_hash, named_code
 
 ASKED = [("removal", ""), ("block_influence", "mean"), ("settling_depth", "share")]
 SAMPLE = random_documents(11, tokens=6, documents=8)
@@ -121,22 +121,50 @@ def test_sizes_and_routes_decide_what_is_read(tmp_path):
     assert (len(store.hits), len(store.made)) == (0, 4)
 
 
+class Two(torch.nn.Module):
+    """A net with two lists of layers of one class, and a function of its caller's behind them."""
+
+    def __init__(self, act=torch.tanh):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed = torch.nn.Embedding(11, 6)
+        self.a, self.b = (
+            torch.nn.ModuleList(torch.nn.Linear(6, 6) for _ in range(3)) for _ in range(2)
+        )
+        self.act = act
+
+    def forward(self, ids):
+        hidden = self.embed(ids)
+        for layer in (*self.a, *self.b):
+            hidden = layer(hidden)
+        return self.act(hidden)
+
+
+def test_another_list_of_layers_is_another_model():
+    one, other = (layered(Two(), layers=name, example=SAMPLE.ids[:2]) for name in "ab")
+    assert model_hash(one) != model_hash(other)
+    assert model_hash(one) == model_hash(layered(Two(), layers="a", example=SAMPLE.ids[:2]))
+    assert not named_code(one)
+    assert named_code(layered(tiny("GPT2LMHeadModel")))
+
+
 def test_random_layers_are_kept_and_go_on_where_they_were_stopped(tmp_path, two_at_once):
     model, groups = layered(Affine()), {"groups": ["removal"], "blocks": [2], "nulls": ()}
+    sample = random_documents(11, tokens=6, documents=16)
     (tmp_path / "whole").mkdir()
-    expected = audit(model, SAMPLE, store=Store(tmp_path / "whole"), **groups)
-    assert expected.to_json() == audit(model, SAMPLE, **groups).to_json()
+    expected = audit(model, sample, store=Store(tmp_path / "whole"), **groups)
+    assert expected.to_json() == audit(model, sample, **groups).to_json()
 
     def stop(what, done, total):
         if (what, done) == ("random layers", 6):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit(model, SAMPLE, store=Store(tmp_path / "parts"), tick=stop, **groups)
+        audit(model, sample, store=Store(tmp_path / "parts"), tick=stop, **groups)
     again, third = Store(tmp_path / "parts"), Store(tmp_path / "parts")
-    assert audit(model, SAMPLE, store=again, **groups).to_json() == expected.to_json()
+    assert audit(model, sample, store=again, **groups).to_json() == expected.to_json()
     assert (len(again.resumed), len(again.hits), len(again.made)) == (3, 3, 1)
-    audit(model, SAMPLE, store=third, **groups)
+    audit(model, sample, store=third, **groups)
     assert (len(third.hits), third.made) == (4, [])
 
 

@@ -60,7 +60,7 @@ def test_the_loss_is_that_of_the_answers_tokens_of_each_question_alone(model, fi
 def test_what_a_tokenizer_joins_is_encoded_apart_and_said(model, file):
     asked = [
         {"prompt": "abc", "answer": "de"},
-        *({"prompt": "ab", "answer": "cd"} for _ in "1234567"),
+        *({"prompt": "ab", "answer": f"c{letter}"} for letter in "defghij"),
     ]
     found = task_documents(model, pairs, file(asked))
     assert found.cut["answers encoded apart"] == 1
@@ -114,7 +114,41 @@ def test_the_audit_has_a_table_of_the_task_and_how_far_two_orders_agree(model, f
     assert audit(model, sample, groups=["states"], nulls=(), task=task).task.agreement is None
 
 
+def test_a_task_that_was_not_learnt_has_no_calls_of_layers(model, file):
+    """The net has fresh weights, and none were drawn beside the text."""
+    task, sample = (
+        task_documents(model, letters, file(ASKED)),
+        random_documents(VOCABULARY, tokens=8),
+    )
+    found = audit(model, sample, groups=["removal"], nulls=(), task=task)
+    assert abs(found.task.fresh.value) < 0.5
+    assert {row.call for row in found.table("removal", "task").rows} == {None}
+    assert all(row.call for row in found.table("removal").rows)
+    # One that says the same token everywhere has learnt the task of that token.
+    told = tiny("GPT2LMHeadModel")
+    with torch.no_grad():
+        told.transformer.ln_f.weight.zero_()
+        told.transformer.ln_f.bias.copy_(5 * told.transformer.wte.weight[4])
+    knows = task_documents(
+        layered(told),
+        letters,
+        file(
+            [one | {"answer": "d"} for one in ASKED[:4]]
+            + [{"prompt": "ba" * n, "answer": "d"} for n in (1, 2, 3, 4)]
+        ),
+    )
+    learnt = audit(layered(told), sample, groups=["removal"], nulls=(), task=knows)
+    assert learnt.task.fresh.high < -0.01
+    assert all(row.call for row in learnt.table("removal", "task").rows)
+
+
 GOOD = [json.dumps(one) for one in ASKED]
+
+
+def test_a_question_that_is_asked_again_counts_once(model, file):
+    assert task_documents(model, letters, file([*GOOD, GOOD[0]])).cut["asked again"] == 1
+    with pytest.raises(AuditError, match="1 different questions"):
+        task_documents(model, letters, file([GOOD[0]] * 9))
 
 
 @pytest.mark.parametrize(
@@ -130,8 +164,8 @@ GOOD = [json.dumps(one) for one in ASKED]
         ([*GOOD, '{"prompt": "a", "answer": "  "}'], r"line 10: the tokenizer makes no token of"),
         ([*GOOD, '{"prompt": " ", "answer": "a"}'], r"no token of the prompt"),
         ([*GOOD, json.dumps({"prompt": "a" * 32, "answer": "b"})], r"line 10: 33 tokens, but"),
-        (GOOD[:7], r"has 7 questions; 8 are needed for an interval"),
-        ([], r"has 0 questions"),
+        (GOOD[:7], r"has 7 different questions; 8 are needed for an interval"),
+        ([], r"has 0 different questions"),
     ],
 )
 def test_what_is_no_task_is_one_line(model, file, lines, said):
