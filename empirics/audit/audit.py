@@ -90,6 +90,8 @@ _OF_LOSS = {
     ("repeat", "plain"),
     ("repeat", "damped"),
 }
+# Of the loss too: its rows have a share over the last of them, which is the loss of the whole.
+_EXIT = ("exit_loss", "loss")
 # Of a group, what is measured of blocks too, and searched for the block of which it says least.
 OF_BLOCKS: dict[str, tuple[tuple[str, str], ...]] = {
     "states": (("angular_distance", "last_token"),),
@@ -337,7 +339,9 @@ class _Run:
         for number, index in enumerate(values.index):
             own = values.per_document[number]
             share = decided = None
-            if pair in _OF_LOSS and values.baseline is not None:
+            if pair == _EXIT:
+                share = _share(pair, own, values.per_document[-1], strict)
+            elif pair in _OF_LOSS and values.baseline is not None:
                 share = _share(pair, values.baseline + own, values.baseline, strict)
                 decided = call(share, self.tolerance) if share and values.key == "removal" else None
             estimate = mean(own, self.level)
@@ -457,11 +461,11 @@ def _null(draws: Sequence[Values], row: int, level: float) -> Estimate:
 def _share(
     pair: tuple[str, str], values: np.ndarray, baseline: np.ndarray, level: float
 ) -> Estimate | None:
-    """None where a task is solved, so that its loss may be 0 and has no shares."""
+    """None where a task is solved, or is read out, so that its loss may be 0 and has no shares."""
     try:
         return relative(values, baseline, level)
     except AuditError:
-        if pair != ("removal", "task"):
+        if pair not in (("removal", "task"), _EXIT):
             raise
         return None
 

@@ -97,7 +97,12 @@ def _removal(audit: Audit, cell: Cell) -> Iterator[Shown]:
         [name, percent(row.share) if row.share else "", sentences.called(audit, row), *others]
         for (name, *others), row in zip(listed, table.rows, strict=True)
     ]
-    known = {**known, "allowed": f"{100 * audit.tolerance:g}", "layers": len(rows)}
+    split = any(of.size == 1 and of.chosen.rule == "split" for of in audit.searches)
+    known = {
+        "allowed": f"{100 * audit.tolerance:g}",
+        "split": f" {sentences.say('all_documents')}" if split else "",
+        **known,
+    }
     yield Shown(key, [layer, "share of loss", "call", *heads], rows, known)
     if nulls := list(table.rows[0].nulls):
         heads = [layer, "this model", *(WORDS["short"][null] for null in nulls)]
@@ -108,15 +113,17 @@ def _removal(audit: Audit, cell: Cell) -> Iterator[Shown]:
 
 def _layers(audit: Audit, key: str, cell: Callable[[Row], str]) -> Shown:
     """Measures by layer, of which there is what was asked."""
-    found = {}
+    found, judged = {}, []
     for head, measure, variant in _COLUMNS[key]:
         table = audit.table(measure, variant)
         if table and table.rows:
             found[head] = {row.first: cell(row) for row in table.rows}
+            judged.append(len(table.rows))
     layers = range(audit.model.layers) if found else ()
     rows = [[_layer(audit, n), *(of.get(n, "") for of in found.values())] for n in layers]
     said = " ".join(WORDS["column"][head] for head in found)
-    return Shown(key, ["layer:", *found], rows, {"columns": said})
+    known = {"columns": said, "strict": sentences.strict(audit.level, *judged)}
+    return Shown(key, ["layer:", *found], rows, known)
 
 
 def _skips(audit: Audit) -> Shown:
