@@ -97,6 +97,8 @@ _OF_LOSS = {
     ("repeat", "plain"),
     ("repeat", "damped"),
 }
+# Of the loss too: its rows have a share over the last of them, which is the loss of the whole.
+_EXIT = ("exit_loss", "loss")
 # Of a group, what is measured of blocks too, and searched for the block of which it says least.
 OF_BLOCKS: dict[str, tuple[tuple[str, str], ...]] = {
     "states": (("angular_distance", "last_token"),),
@@ -359,7 +361,9 @@ class _Run:
         for number, index in enumerate(values.index):
             own = values.per_document[number]
             share = decided = None
-            if pair in _OF_LOSS and values.baseline is not None:
+            if pair == _EXIT:
+                share = _share(own, values.per_document[-1], strict)
+            elif pair in _OF_LOSS and values.baseline is not None:
                 share = _share(values.baseline + own, values.baseline, strict)
                 if share and values.key == "removal" and self.learnt:
                     decided = call(share, self.tolerance)

@@ -58,8 +58,8 @@ class Row:
     Attributes:
         first, last: the block, from 0; of a pair (skipped, later) these two.
         estimate: of the mean over documents.
-        share: of the loss of the whole, where the measure is a change of it; its level is divided
-            by the number of rows.
+        share: of the loss of the whole, where the measure is a change of it or the loss of an exit,
+            by how much it is larger; its level is divided by the number of rows.
         call: of the removal of a layer, by `share`.
         nulls: by null model, on the documents that it ran on. Of one draw it is the mean, with an
             interval by document. Of several it is the mean of their means, and the interval goes

@@ -12,6 +12,7 @@ from ..functions.audit import AuditReport, audit as audited, audit_schema
 from ..publish.appendix.formats import check_programs
 from ..publish.audit import sentences, tables
 from ..publish.audit.page import written
+from ..publish.audit.pictures import DRAWN
 from .plain import (
     columns,
     dump,
@@ -65,6 +66,11 @@ def audit(
             if end != ".md":
                 check_programs("the page")
     named = [file for file in pages.values() if file]
+    if plot is not None and not ladder and not _drawn(measures):
+        raise UsageError(
+            f"--plot draws the measures {', '.join(DRAWN[:-1])} and {DRAWN[-1]}, and the ladder, "
+            "none of which was asked; add usual to --measures"
+        )
     form = picture_format(plot, force and not (named and plot is None))
     given = asked | {"text": text, "tolerance": tolerance, "ladder": ladder, "measures": measures}
     given["task"] = task or None
@@ -77,6 +83,11 @@ def audit(
         dump(report.to_json())
     else:
         _print(report)
+
+
+def _drawn(measures: str) -> bool:
+    """Whether one of the groups that are named has a panel."""
+    return not {"usual", "all", *DRAWN}.isdisjoint(re.split(r"[,\s]+", measures))
 
 
 def _sizes(typed: str) -> tuple[int, ...]:
@@ -108,7 +119,9 @@ def _measured(
 def _print(report: AuditReport) -> None:
     found = report.audit
     for name, sentence in sentences.lines(found):
-        paragraph(sentence, f"{name:<11} ", " " * 12 if columns() >= 60 else "  ")
+        if narrow := columns() < 60:
+            heading(name)
+        paragraph(sentence, "  " if narrow else f"{name:<11} ", "  " if narrow else " " * 12)
     rungs = [tables.ladder(found)] if found.ladder else []
     for key, heads, rows, known in (*tables.by_layer(found, _short), *rungs):
         heading(f"\n{sentences.WORDS['title'][key]}")

@@ -208,7 +208,7 @@ def audit(
             minutes = forecast(opened, sample, sizes, groups) / 60
             said = f"{minutes:.0f} minutes" if minutes >= 1.5 else "a minute or less"
             announce(
-                f"the search over blocks takes about {said}. If stopped, the same command goes on "
+                f"The search over blocks takes about {said}. If stopped, the same command goes on "
                 "with what is done."
             )
         store = _store(folder) if named_code(opened) else None
@@ -218,7 +218,7 @@ def audit(
             else ()
         )
         if tokens > sample.tokens == opened.longest:
-            announce(f"documents have {sample.tokens} tokens, the longest that the model accepts")
+            announce(f"Documents have {sample.tokens} tokens, the longest that the model accepts")
         return AuditReport(
             audited(
                 opened,

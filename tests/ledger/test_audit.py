@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -299,7 +300,7 @@ def test_documents_that_the_model_makes_shorter_are_announced(
     few = ("audit", "plain", "--documents", "8", "--measures", "states", "--tokens")
     cut = depthlaw(*few, "999999999")
     assert cut.code == 0
-    assert "documents have 64 tokens, the longest that the model accepts" in cut.err
+    assert "Documents have 64 tokens, the longest that the model accepts" in cut.err
     assert depthlaw(*few, "64").err == ""
 
 
@@ -347,7 +348,7 @@ def test_the_page_is_followed_on_fewer_documents(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = PAGE.read_text("utf-8")
-    made, asked, trained = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    made, asked, trainer_made, trained = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
     commands = re.findall(r"^\$ depthlaw (.*)$", text, re.M)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -380,3 +381,5 @@ def test_the_page_is_followed_on_fewer_documents(
     trainer = SimpleNamespace(log=heard.append, add_callback=add_callback)
     exec(trained, names | {"trainer": trainer})
     assert "audit/removal_layer_5" in heard[0]
+    if find_spec("accelerate"):
+        exec(trainer_made, names)

@@ -132,6 +132,7 @@ WRONG = {
     "--text absent.txt": "has no tokenizer",
     "--blocks two": "give sizes of blocks",
     "--measures removals": "accepted are usual",
+    "--plot page.svg --measures parts,skips": "none of which was asked; add usual to --measures",
     "--without 1-2": "add --ladder",
     "--tolerance much": "such as 40%",
     "--documents 3": "documents=3",

@@ -79,8 +79,8 @@ class _Form:
         told = self.text(self._caption(key, **known))
         return f"*{told}*\n\n{drawn}" if self.card else f"{drawn}\n\n: {told}"
 
-    def figure(self, name: str, caption: str) -> str:
-        told = self.text(self._caption(caption))
+    def figure(self, name: str, caption: str, **known: object) -> str:
+        told = self.text(self._caption(caption, **known))
         return "" if self.card else f"![{told}](figures/{name}.svg)"
 
     def _caption(self, key: str, **known: object) -> str:
@@ -151,12 +151,17 @@ def _page(audit: Audit, form: _Form) -> str:
         form.section("layers", *_layers(audit, form)),
         form.section("search", _search(audit, form), _least(audit, form)),
         form.section("nulls", _nulls(audit, form), _planted(audit, form)),
-        form.section("theory", form.table("theory", list(map(_theorem, audit.theory)))),
+        form.section("theory", _theory(audit, form)),
         form.section("ladder", *_ladder(audit, form)),
         form.section("repeat", form.listed(_origin(audit)), f"```\n{_command(audit)}\n```"),
         form.section("measures", form.said(say("words")), _measures(audit, form)),
     )
     return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _by_sizes(audit: Audit) -> str:
+    rows = "the rows of single layers"
+    return sentences.strict(audit.level, len(audit.searches), what="sizes", half=rows)
 
 
 def _sure(audit: Audit) -> list[str]:
@@ -165,13 +170,16 @@ def _sure(audit: Audit) -> list[str]:
     searches, few = audit.searches, min(NULL_DOCUMENTS, audit.text.documents)
     told = [telling for table in audit.tables for telling in table.told.values()]
     law = any(telling.about == "law" for telling in told)
-    drawn = "law" if law else "one_draw" if audit.draws == 1 else "few_draws"
+    drawn = "law" if law else "drawn_once" if audit.draws == 1 else "few_draws"
     return [
         sentences.sample(audit),
         say("intervals", level=f"{100 * audit.level:g}"),
+        say("windows") if audit.text.cut.get("way") == "windows" else "",
         say("corrected", corrected=sentences.corrected(searches[0])) if searches else "",
-        say("sizes", sizes=len(searches)) if len(searches) > 1 else "",
-        say(drawn, documents=few, draws=audit.draws) if told else "",
+        say("sizes", strict=_by_sizes(audit))
+        if searches and searches[0].chosen.rule == "split"
+        else "",
+        say(drawn, documents=few, draws=audit.draws, fewer=sentences.fewer(audit)) if told else "",
         *sentences.nulls(audit),
         sentences.planted(audit),
         sentences.objectives(audit),
@@ -206,7 +214,6 @@ def _search(audit: Audit, form: _Form) -> str:
             str(search.size),
             sentences.span(search.first, search.last),
             str(search.chosen.candidates),
-            sentences.corrected(search),
             percent(search.chosen.estimate),
             search.call.value if search.call else "",
             percent(search.neighbours),
@@ -214,7 +221,8 @@ def _search(audit: Audit, form: _Form) -> str:
         ]
         for search in audit.searches
     ]
-    return form.table("search", rows)
+    corrected = sentences.capital(sentences.corrected(*audit.searches))
+    return form.table("search", rows, corrected=corrected)
 
 
 def _least(audit: Audit, form: _Form) -> str:
@@ -224,16 +232,26 @@ def _least(audit: Audit, form: _Form) -> str:
             str(one.size),
             sentences.block(one),
             str(one.chosen.candidates),
-            say(one.chosen.rule, **vars(one.chosen)),
-            (number if one.gain is None else percent)(one.chosen.estimate),
+            (percent if one.key != "angular_distance" else number)(one.chosen.estimate),
             {True: "yes", False: "no", None: ""}[one.gain],
         ]
         for one in audit.least
     ]
-    return form.table("least", rows, least=len(rows))
+    heads = WORDS["heads"]["least"].split(" | ")
+    of_loss = [one.key != "angular_distance" for one in audit.least]
+    if not any(of_loss):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
+    columns = (("again", any(of_loss)), ("turned", not all(of_loss)))
+    said = [WORDS["column"][column] for column, there in columns if there]
+    if any(one.chosen.rule == "split" for one in audit.least):
+        said.append(say("judged", strict=sentences.strict(audit.level, len(rows), what="rows")))
+    corrected = sentences.capital(sentences.corrected(*audit.least))
+    return form.table("least", rows, heads, columns=" ".join(said), corrected=corrected)
 
 
 def _nulls(audit: Audit, form: _Form) -> str:
+    from depthlaw.empirics.audit.audit import NULL_DOCUMENTS
+
     tables = [table for table in audit.tables if table.rows and table.told]
     keys = list(dict.fromkeys(key for table in tables for key in table.told))
     rows = [
@@ -244,7 +262,8 @@ def _nulls(audit: Audit, form: _Form) -> str:
         ]
         for table in tables
     ]
-    known = {"drawn_all": sentences.drawn(audit, "drawn_all")}
+    few = min(NULL_DOCUMENTS, audit.text.documents)
+    known = {"drawn_all": sentences.drawn(audit, "drawn_all"), "few": few}
     return form.table("nulls", rows, _heads("measure", keys), **known)
 
 
@@ -262,7 +281,7 @@ def _against(table: Table, key: str) -> str:
     found = [row.nulls[key] for row in table.rows if key in row.nulls]
     if not found or key not in table.told:
         return ""
-    return _range(found) + {True: "", False: ": alike", None: ": unknown"}[table.told[key].told]
+    return _range(found) + {True: "", False: ": not told", None: ": unknown"}[table.told[key].told]
 
 
 def _planted(audit: Audit, form: _Form) -> str:
@@ -271,13 +290,21 @@ def _planted(audit: Audit, form: _Form) -> str:
             WORDS["short"][one.how],
             _name(one.key, one.variant),
             f"{one.estimate.value:.3g}",
-            "" if one.identity is None else f"{one.identity:.3g}",
-            "" if one.identity is None else "yes" if sentences.agrees(one) else "no",
+            f"{one.identity:.3g}",
+            "yes" if sentences.agrees(one) else "no",
         ]
         for one in audit.planted
+        if one.identity is not None
     ]
     behind = audit.planted[0].behind + 1 if rows else 0
     return form.table("planted", rows, behind=behind)
+
+
+def _theory(audit: Audit, form: _Form) -> str:
+    """A row for each theorem; one line where all are silent."""
+    if all(row.reasons for row in audit.theory):
+        return form.said(sentences.theory(audit))
+    return form.table("theory", list(map(_theorem, audit.theory)))
 
 
 def _theorem(row: TheoryValue) -> list[str]:
@@ -288,14 +315,15 @@ def _theorem(row: TheoryValue) -> list[str]:
     source = re.sub(
         r"\b([a-z]+)(\d{4})[a-z]?\b",
         lambda key: f"{sentences.capital(key[1])} {key[2]}" if key[0] in entries() else key[0],
-        row.source,
+        re.sub(r"\$\\sqrt\{?(\w+)\}?\$", r"sqrt(\1)", row.source),
     )
     return [WORDS["theorem"][row.key], value, row.unit, speaks, source]
 
 
 def _layers(audit: Audit, form: _Form) -> list[str]:
     shown = [form.table(of.key, of.rows, of.heads, **of.known) for of in tables.by_layer(audit)]
-    return [*shown, form.figure("layers", "layers") if layer_panels(audit) else ""]
+    known = {"level": sentences.share(audit.level)}
+    return [*shown, form.figure("layers", "layers", **known) if layer_panels(audit) else ""]
 
 
 def _ladder(audit: Audit, form: _Form) -> list[str]:
@@ -314,16 +342,14 @@ def _ladder(audit: Audit, form: _Form) -> list[str]:
 
 def _origin(audit: Audit) -> list[str]:
     text, model, name = audit.text, audit.model, PurePath(audit.text.source).name
-    cut = "; ".join(f"{name}: {value}" for name, value in text.cut.items())
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
     return [
         say("model", kind=model.kind, parameters=model.parameters),
         say("documents", source=name, documents=text.documents, tokens=text.tokens),
-        say("hashes"),
-        f"`{model.sha256}`",
-        f"`{text.sha256}`",
-        say("cut", cut=cut) if cut else "",
-        *((say("task_hash"), f"`{audit.task.sample.sha256}`") if audit.task else ()),
+        say("hash_model", hash=model.sha256),
+        say("hash_documents", hash=text.sha256),
+        sentences.cut(text.cut),
+        say("hash_task", hash=audit.task.sample.sha256) if audit.task else "",
         say("versions", versions=versions, seed=audit.seed),
     ]
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from depthlaw.empirics.audit.results import Audit, Table
     from depthlaw.empirics.audit.statistics import Estimate
 
+# Groups of measures that have a panel.
+DRAWN = ("states", "removal", "exits")
 # Rungs of a panel.
 _RUNGS = 14
 
@@ -37,7 +39,7 @@ def panels(audit: Audit) -> list[list[Panel]]:
 def layer_panels(audit: Audit) -> list[Panel]:
     """A panel for each of the main measures by layer."""
     drawn = (
-        _measure(audit, "removal", "loss", _removal, "nats that removal adds"),
+        _measure(audit, "removal", "loss", _removal, "rise of loss, nats"),
         _measure(audit, "block_influence", "mean", _influence, "block influence"),
         _measure(audit, "angular_distance", "last_token", _angle, "angle over pi"),
         _measure(audit, "exit_loss", "loss", _exit, "exit loss, nats"),
@@ -63,10 +65,12 @@ def _measure(
     if table is None or not table.rows:
         return None
     layers = [row.first + 1 for row in table.rows]
-    curves = [_intervals("this model", layers, [row.estimate for row in table.rows])]
-    for null in table.rows[0].nulls:
-        name = sentences.WORDS["short"][null]
-        curves.append(_intervals(name, layers, [row.nulls[null] for row in table.rows]))
+    curves = [
+        _intervals(sentences.WORDS["short"][null], layers, [row.nulls[null] for row in table.rows])
+        for null in table.rows[0].nulls
+    ]
+    # The last is drawn on top.
+    curves.append(_intervals("this model", layers, [row.estimate for row in table.rows]))
     if table.identity is not None:
         ends = (table.rows[0].first + 1, table.rows[-1].last + 1)
         same = (table.identity, table.identity)
@@ -104,10 +108,9 @@ def _least(table: Table, verb: str, noun: str) -> str:
 
 
 def _exit(audit: Audit, table: Table) -> str:
-    """The first exit as good as the end, within the tolerance, by intervals that do not meet."""
-    most = table.rows[-1].estimate.low * (1 + audit.tolerance)
+    """The first exit as good as the end, within the tolerance, by the difference by document."""
     for row in table.rows[:-1]:
-        if row.estimate.high <= most:
+        if row.share and row.share.high <= audit.tolerance:
             return f"Read after layer {row.first + 1}, the loss is within the tolerance"
     return "No early exit is shown to keep the loss within the tolerance"
 

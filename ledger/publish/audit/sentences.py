@@ -7,6 +7,8 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from importlib.resources import files
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -37,9 +39,10 @@ def number(estimate: Estimate) -> str:
     >>> from depthlaw.empirics.audit.statistics import Estimate
     >>> number(Estimate(1.25, 1.1934, 1.3099, 0.95, 64, "skewed"))
     '1.25 [1.19, 1.31]'
+    >>> number(Estimate(0.016, 0.00807, 0.0237, 0.95, 64, "skewed"))
+    '0.016 [0.008, 0.024]'
     """
-    low, high = estimate.low, estimate.high
-    return f"{_rounded(estimate.value, low, high)} {interval(low, high)}"
+    return _rounded(estimate.value, estimate.low, estimate.high)
 
 
 def percent(estimate: Estimate) -> str:
@@ -48,18 +51,62 @@ def percent(estimate: Estimate) -> str:
     >>> from depthlaw.empirics.audit.statistics import Estimate
     >>> percent(Estimate(0.013, 0.009, 0.018, 0.95, 64, "ratio"))
     '+1.3 % [0.9, 1.8]'
+    >>> percent(Estimate(-0.0005, -0.00185, 0.000994, 0.95, 64, "ratio"))
+    '-0.05 % [-0.19, 0.10]'
     """
     # 100 times a share, without the rounding of floats that an end would be widened by.
     shares = (estimate.value, estimate.low, estimate.high)
     value, low, high = (float(f"{100 * share:.12g}") for share in shares)
-    return f"{'+' if value >= 0 else ''}{_rounded(value, low, high)} % {interval(low, high)}"
+    return f"{'+' if value >= 0 else ''}{_rounded(value, low, high, ' %')}"
 
 
-def _rounded(value: float, low: float, high: float) -> str:
-    """As many places as the width of its interval carries; without width four digits."""
+def _rounded(value: float, low: float, high: float, unit: str = "") -> str:
+    """A value and its interval, with as many places as its width carries, and with so many that
+    neither is 0 where the interval does not reach it; the ends are rounded outward. Without width
+    four digits."""
     if not 0 < high - low < math.inf:
-        return f"{value:.4g}"
-    return f"{value:.{max(0, math.ceil(math.log10(5 / (high - low))))}f}"
+        return f"{value:.4g}{unit} {interval(low, high)}"
+    least = [high - low] if low <= 0 <= high else [high - low, 5 * abs(low), 5 * abs(high)]
+    places = max(0, *(math.ceil(math.log10(5 / size)) for size in least if size))
+    said = (
+        Decimal(f"{end:.12g}").quantize(Decimal(1).scaleb(-places), way)
+        for end, way in ((value, ROUND_HALF_EVEN), (low, ROUND_FLOOR), (high, ROUND_CEILING))
+    )
+    # Of 0 the sign says nothing.
+    middle, first, last = (f"{end if end else abs(end):f}" for end in said)
+    return f"{middle}{unit} [{first}, {last}]"
+
+
+def strict(level: float, *judged: int, what: str = "layers", half: str = "") -> str:
+    """A level that is divided by how many are judged, and by two where half of the error is for
+    something else.
+
+    >>> strict(0.95, 6), strict(0.95, 1)
+    ('99.2 % (1 - 0.05/6), because 6 layers are judged', '95 %')
+    >>> strict(0.95, 6, half="the search")
+    '99.58 % (1 - 0.05/12), because 6 layers are judged, and half of the error is for the search'
+    """
+    some = [count for count in dict.fromkeys(judged) if count > 1 or half]
+    parts = []
+    for count in some:
+        by = 2 * count if half else count
+        parts.append(f"{share(1 - (1 - level) / by)} (1 - {1 - level:g}/{by})")
+    if not parts:
+        return share(level)
+    number = " and ".join(map(str, some))
+    why = f"{number} {what} are judged" if some != [1] else f"one {what[:-1]} is judged"
+    more = f", and half of the error is for {half}" if half else ""
+    return f"{' and '.join(parts)}, because {why}{more}"
+
+
+def share(level: float) -> str:
+    """A level in percent, with a digit of what it lacks.
+
+    >>> share(0.95), share(1 - 0.05 / 60)
+    ('95 %', '99.92 %')
+    """
+    lacks = 100 * (1 - level)
+    return f"{round(100 - lacks, max(1, -math.floor(math.log10(lacks)))):g} %"
 
 
 def span(first: int, last: int) -> str:
@@ -101,20 +148,40 @@ def answer(audit: Audit) -> str:
     """The first sentence, and the tolerance that it rests on."""
     search = best_search(audit)
     if search is None:
-        return say("unmeasured" if audit.model.objective else "no_head")
+        climbs = ladder(audit.ladder, audit.changed)
+        return " ".join([*climbs, say("unmeasured" if audit.model.objective else "no_head")])
     allowed = f"{100 * audit.tolerance:g}"
     if audit.fresh is not None and not audit.learnt:
-        return say("unlearnt", fresh=percent(audit.fresh), on=on(audit))
+        return say("unlearnt", fresh=_beside(audit.fresh), on=on(audit))
     row = spare(audit)
     if search.call != "superfluous" and row is not None and row.share is not None:
         known = {"layer": row.first + 1, "layers": audit.model.layers, "on": on(audit)}
-        return say("layer", cost=percent(row.share), allowed=allowed, **known)
-    return say(
+        said = say("layer", cost=percent(row.share), allowed=allowed, **known)
+        return f"{said} {_alone(audit)}"
+    said = say(
         str(search.call),
         unit="single layer" if search.size == 1 else f"block of {search.size} layers",
         allowed=allowed,
+        on=on(audit),
         **_facts(audit, search),
     )
+    return f"{said} {_alone(audit)}".strip() if search.call == "superfluous" else said
+
+
+def _alone(audit: Audit) -> str:
+    """How many single layers are superfluous; "" where their calls are not known."""
+    table = audit.table("removal", "loss")
+    if table is None or not (many := calls(table)["superfluous"]):
+        return ""
+    return say("alone", many=many, layers=plural(audit.model.layers, "layer"))
+
+
+def _beside(fresh: Estimate) -> str:
+    """By how much a loss is higher or lower than another."""
+    if fresh.value >= 0:
+        return f"{percent(fresh).removeprefix('+')} higher"
+    lower = replace(fresh, value=-fresh.value, low=-fresh.high, high=-fresh.low)
+    return f"{percent(lower).removeprefix('+')} lower"
 
 
 def called(audit: Audit, row: Row) -> str:
@@ -158,13 +225,16 @@ def _facts(audit: Audit, search: Search) -> dict[str, object]:
         "sets": search.sets,
         "candidates": search.chosen.candidates,
         "Corrected": capital(corrected(search)),
-        "on": on(audit),
     }
 
 
-def corrected(search: Search) -> str:
-    """How the choice among candidates was corrected for."""
-    return say(search.chosen.rule, **vars(search.chosen))
+def corrected(*found: Search | LeastBlock) -> str:
+    """How choices among candidates were corrected for, each way once."""
+    said = (
+        say(one.rule, level=share(one.estimate.level), **vars(one))
+        for one in (each.chosen for each in found)
+    )
+    return "; ".join(dict.fromkeys(said))
 
 
 def settling(audit: Audit) -> str:
@@ -173,7 +243,7 @@ def settling(audit: Audit) -> str:
     if table is None or not table.rows:
         return ""
     depth = number(table.rows[0].estimate)
-    return say("settling", depth=depth, layers=plural(audit.model.layers, "layer"), on=on(audit))
+    return say("settling", depth=depth, layers=plural(audit.model.layers, "layer"))
 
 
 def lines(audit: Audit) -> list[tuple[str, str]]:
@@ -191,7 +261,7 @@ def lines(audit: Audit) -> list[tuple[str, str]]:
         ("Copies", copies(audit)),
         ("Nulls", " ".join([*nulls(audit), planted(audit)]).strip()),
         ("Theory", theory(audit)),
-        ("Ladder", " ".join(ladder(audit.ladder, audit.changed))),
+        ("Ladder", " ".join(ladder(audit.ladder, audit.changed)) if audit.searches else ""),
         ("Limits", " ".join(limits(audit))),
     ]
     return [(name, said) for name, said in found if said]
@@ -241,7 +311,6 @@ def changes(audit: Audit) -> list[str]:
             "which": f"{'layers' if ' ' in which else 'layer'} {which} of {audit.model.layers}",
             "cost": percent(best.chosen.estimate),
             "candidates": sum(one.chosen.candidates for one in found),
-            "on": on(audit),
         }
         said.append(say(code, **known))
         if audit.learnt:
@@ -269,11 +338,13 @@ def objectives(audit: Audit) -> str:
     tau = audit.objectives
     code = "objectives" if tau.low > 0 or tau.high < 0 else "undecided_order"
     order = "a similar" if tau.value > 0 else "an opposite"
-    said = say(code, order=order, tau=number(tau), on=on(audit))
+    said = say(code, order=order, tau=number(tau))
     if audit.task is None or audit.task.agreement is None:
         return said
-    more = say("objectives_task", tau=number(audit.task.agreement), on=on(audit))
-    return f"{said} {more}"
+    tau = audit.task.agreement
+    code = "few_questions" if tau.low < 0 < tau.high else "objectives_task"
+    questions = plural(audit.task.sample.documents, "question")
+    return f"{said} {say(code, tau=number(tau), questions=questions)}"
 
 
 def copies(audit: Audit) -> str:
@@ -303,13 +374,35 @@ def nulls(audit: Audit) -> list[str]:
             "all": len(tellings),
             "chance": f"{len(tellings) * by_chance(draws, audit.level):.2g}",
         }
-        found.append(say(code, draws=draws, null=WORDS["null"][key], on=on(audit), **known))
+        found.append(say(code, draws=draws, null=WORDS["null"][key], **known))
+    if any(of[0].about != "law" and of[0].draws == 1 for of in asked.values()):
+        # As many as allow a rank at the level; a float may lie just above a whole number.
+        found.append(say("one_draw", draws=math.ceil(1 / (1 - audit.level) - 1e-9) - 1))
     return found
+
+
+def cut(told: Mapping[str, int | str]) -> str:
+    """How a text was cut into documents; "" of random tokens.
+
+    >>> cut({"way": "windows", "short": 0, "ids left out": 17814, "not chosen": 67})
+    'Cut by windows: 0 too short, 17,814 tokens unused, 67 not drawn.'
+    """
+    parts = (
+        f"{value:,} {WORDS['cut'].get(name, name)}" for name, value in told.items() if name != "way"
+    )
+    return say("cut", way=told["way"], parts=", ".join(parts)) if "way" in told else ""
 
 
 def drawn(audit: Audit, code: str = "drawn") -> str:
     """What numbers of null models are, behind a caption; "" where each was drawn once."""
-    return say(code, draws=audit.draws) if audit.draws > 1 else ""
+    return say(code, draws=audit.draws, fewer=fewer(audit)) if audit.draws > 1 else ""
+
+
+def fewer(audit: Audit) -> str:
+    """Of how many orders of layers there are, where they are fewer than the draws; else ""."""
+    orders = [table.told["permuted"].draws for table in audit.tables if "permuted" in table.told]
+    some = min(orders, default=audit.draws)
+    return say("fewer", draws=some) if some < audit.draws else ""
 
 
 def planted(audit: Audit) -> str:
@@ -321,7 +414,7 @@ def planted(audit: Audit) -> str:
         must = [one for one in layers if one.identity is not None]
         seen, measures = sum(map(agrees, must)), plural(len(must), "measure")
         code = how if how == "zero" or seen else "copy_wrong" if must else "copy_unknown"
-        known = {"seen": seen, "measures": measures, "on": on(audit)}
+        known = {"seen": seen, "measures": measures}
         found.append(say(code, behind=layers[0].behind + 1, **known))
     return " ".join(found)
 
@@ -348,7 +441,7 @@ def climbed(rungs: Sequence[RungResult]) -> str:
     """How many rungs are above their baseline, and what a change of depth did to them.
 
     >>> climbed([])
-    '0 of 0 rungs above the baseline'
+    '0 of 0 rungs are above the baseline'
     """
     states = Counter(result.state for result in rungs if result.state)
     above = sum(result.had for result in rungs)

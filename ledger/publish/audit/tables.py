@@ -89,6 +89,8 @@ def ladder(audit: Audit) -> Shown:
 
 def _removal(audit: Audit, cell: Cell) -> Iterator[Shown]:
     """The objectives side by side, and null models beside the loss."""
+    from depthlaw.empirics.audit.audit import NULL_DOCUMENTS
+
     table = audit.table("removal", "loss")
     if table is None or not table.rows:
         return
@@ -97,26 +99,35 @@ def _removal(audit: Audit, cell: Cell) -> Iterator[Shown]:
         [name, percent(row.share) if row.share else "", sentences.called(audit, row), *others]
         for (name, *others), row in zip(listed, table.rows, strict=True)
     ]
-    known = {**known, "allowed": f"{100 * audit.tolerance:g}", "layers": len(rows)}
+    split = any(of.size == 1 and of.chosen.rule == "split" for of in audit.searches)
+    known = {
+        "allowed": f"{100 * audit.tolerance:g}",
+        "split": f" {sentences.say('all_documents')}" if split else "",
+        **known,
+    }
     yield Shown(key, [layer, "share of loss", "call", *heads], rows, known)
     if nulls := list(table.rows[0].nulls):
         heads = [layer, "this model", *(WORDS["short"][null] for null in nulls)]
         models = [[row.estimate, *row.nulls.values()] for row in table.rows]
         beside = [[line[0], *map(cell, of)] for line, of in zip(rows, models, strict=True)]
-        yield Shown("beside", heads, beside, {})
+        few = min(table.rows[0].estimate.n, NULL_DOCUMENTS)
+        yield Shown("beside", heads, beside, {"few": few})
 
 
 def _layers(audit: Audit, key: str, cell: Callable[[Row], str]) -> Shown:
     """Measures by layer, of which there is what was asked."""
-    found = {}
+    found, judged = {}, []
     for head, measure, variant in _COLUMNS[key]:
         table = audit.table(measure, variant)
         if table and table.rows:
             found[head] = {row.first: cell(row) for row in table.rows}
+            judged.append(len(table.rows))
     layers = range(audit.model.layers) if found else ()
     rows = [[_layer(audit, n), *(of.get(n, "") for of in found.values())] for n in layers]
     said = " ".join(WORDS["column"][head] for head in found)
-    return Shown(key, ["layer:", *found], rows, {"columns": said})
+    half = "the search" if key == "removal" else ""
+    known = {"columns": said, "strict": sentences.strict(audit.level, *judged, half=half)}
+    return Shown(key, ["layer:", *found], rows, known)
 
 
 def _skips(audit: Audit) -> Shown:

@@ -131,3 +131,20 @@ def test_few_documents_call_no_gain():
 
 def test_a_gain_of_every_repetition_is_seen():
     assert all(corrected(repeated(s, LAWS["normal"], 0.15), s) for s in range(10))
+
+
+def test_the_loss_of_an_exit_has_a_share_of_the_whole_by_document():
+    net = tiny("GPT2LMHeadModel")
+    found = audit(layered(net), SAMPLE, groups=["exits"], nulls=())
+    *early, last = found.table("exit_loss", "loss").rows
+    assert (last.share.low, last.share.value, last.share.high) == (0, 0, 0)
+    base = loss(layered(net), SAMPLE)
+    for kept, row in enumerate(early, 1):
+        net = tiny("GPT2LMHeadModel")
+        net.transformer.h = net.transformer.h[:kept]
+        by_hand = relative(loss(layered(net), SAMPLE), base, 1 - 0.05 / DEPTH)
+        shown = (row.share.value, row.share.low, row.share.high)
+        wanted = (by_hand.value, by_hand.low, by_hand.high)
+        np.testing.assert_allclose(shown, wanted, rtol=1e-6, atol=1e-9)
+        assert row.call is None
+    assert {row.share for row in found.table("exit_loss", "change").rows} == {None}
