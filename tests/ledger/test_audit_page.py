@@ -194,7 +194,7 @@ def test_the_first_sentence_follows_the_call_and_the_null_model(found: Found) ->
         assert "] lower. Nothing is said of which layer is used" in sentences.answer(fresh)
         assert sentences.called(fresh, spare) == ""
     assert sentences.called(taught, spare) == "superfluous"
-    unasked = replace(taught, fresh=None)
+    unasked = replace(taught, fresh=None, searches=(undecided,))
     assert "Nothing is said" not in sentences.answer(unasked)
     assert "has no head" in sentences.answer(found["no head"])
 
@@ -353,7 +353,9 @@ def test_a_gain_is_said_of_a_corrected_interval_below_0_alone(found: Found) -> N
     least = (told(0.001, 1, False), told(-0.004, 2, True))
     swapped = replace(told(0.001, 2, False), **swap)
     turned = replace(told(0.001, 2, False), key="angular_distance", gain=None)
-    audit = replace(found["head"], least=(*least, swapped, turned))
+    called = tuple(replace(of, call=Call.UNDECIDED) for of in found["head"].searches)
+    every = (*least, swapped, turned)
+    audit = replace(found["head"], fresh=None, searches=called, least=every)
     assert sentences.changes(audit) == [
         "Running layers 1 to 2 of 3 twice changes the loss by -0.40 % [-0.60, -0.20], "
         "the best of 5.",
@@ -363,6 +365,10 @@ def test_a_gain_is_said_of_a_corrected_interval_below_0_alone(found: Found) -> N
         "That shows no gain.",
     ]
     assert sentences.changes(replace(audit, least=least[:1]))[-1] == "That shows no gain."
+    few = replace(audit, least=(replace(least[1], gain=None),))
+    assert "fewer than 32 documents" in sentences.changes(few)[-1]
+    untaught = replace(few, fresh=Estimate(0.0, -0.1, 0.1, 0.95, 10, "ratio"))
+    assert len(sentences.changes(untaught)) == 1
     search = page.markdown(audit).partition("## The search")[2]
     rows = [row for row in search.splitlines() if "`repeat`, plain | " in row]
     assert [row.rstrip(" |").rpartition("| ")[2] for row in rows][:2] == ["no", "yes"]
@@ -410,7 +416,10 @@ def test_a_title_names_a_least_layer_only_where_intervals_do_not_meet() -> None:
 def test_what_theory_expects_to_be_lost_stands_beside_what_was(found: Found) -> None:
     one = found["ladder"].ladder[0]
     states = (("lost", True), ("lost", False), ("kept", True), ("kept", None), ("never had", True))
-    results = [replace(one, state=state, beyond=beyond) for state, beyond in states]
+    results = [
+        replace(one, state=state, had=state != "never had", beyond=beyond)
+        for state, beyond in states
+    ]
     told = "4 of 5 rungs are above the baseline; after the change 2 lost, 2 kept"
     assert sentences.climbed(results) == told
     assert sentences.ladder(results, {"without": "2"})[2] == (

@@ -84,7 +84,7 @@ def strict(level: float, *judged: int, what: str = "layers", half: str = "") -> 
     >>> strict(0.95, 6), strict(0.95, 1)
     ('99.2 % (1 - 0.05/6), because 6 layers are judged', '95 %')
     >>> strict(0.95, 6, half="the search")
-    '99.58 % (1 - 0.05/12), because 6 layers are judged, and half of the error is for the search'
+    '99.6 % (1 - 0.05/12), because 6 layers are judged. Half of the error is for the search'
     """
     some = [count for count in dict.fromkeys(judged) if count > 1 or half]
     parts = []
@@ -95,7 +95,7 @@ def strict(level: float, *judged: int, what: str = "layers", half: str = "") -> 
         return share(level)
     number = " and ".join(map(str, some))
     why = f"{number} {what} are judged" if some != [1] else f"one {what[:-1]} is judged"
-    more = f", and half of the error is for {half}" if half else ""
+    more = f". Half of the error is for {half}" if half else ""
     return f"{' and '.join(parts)}, because {why}{more}"
 
 
