@@ -339,7 +339,7 @@ def _climbed(
     questions: int,
     level: float,
     seed: int,
-    store: Store,
+    store: Store | None,
     tick: Tick,
 ) -> tuple[Any, ...]:
     from depthlaw.empirics.audit.ladder import climb, encoding
