@@ -81,19 +81,6 @@ def test_too_few_layers_for_the_spreading():
         mn.spreading_shifts(2, 1)
 
 
-@pytest.mark.parametrize(
-    ("width", "heads", "depth"),
-    [(27, 27, 10), (81, 81, 10), (324, 81, 22), (729 * 32, 729, 134), (729 * 64, 729, 262)],
-)
-def test_first_depths_of_the_spreading_net(width, heads, depth):
-    assert mn.first_excess(width, heads) == depth
-
-
-def test_no_depth_where_the_slope_is_too_small():
-    """Six moments of three coordinates do not outgrow 2 d + 1."""
-    assert mn.first_excess(3, 3) == 0
-
-
 def test_certificates_are_what_the_search_finds():
     assert [list(t) for t in mn.search(16, 9, steps=3000)] == stored(16, 9)["shifts"]
     with pytest.raises(ValueError, match="no shifts are stored for 5 heads at 3 layers"):
@@ -120,6 +107,7 @@ CLAIMS = [
     mn.excess_at_ordinary_shapes,
     mn.spread_lower_bound,
     mn.no_linear_bound_past_threshold,
+    mn.first_excess_of_spreading,
 ]
 
 

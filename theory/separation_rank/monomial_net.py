@@ -27,10 +27,10 @@ from sympy import Min, Product, log
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Gt
-from ..claims.symbols import layer, quantity
+from ..claims.symbols import layer, quantity, stated
 from .linear_attention import PRIME
-from .product_bound import _first_violation, c
-from .rank_symbols import DEEP, Ge, L, d
+from .product_bound import _first_violation, c, first
+from .rank_symbols import DEEP, Eq, Ge, L, d, levine
 from .upper_bounds import RECALLED
 from .value_rank import measured_rank, sep
 
@@ -103,7 +103,8 @@ def monomial_rank(coordinates: int, shifts: Shifts) -> Exact:
         monomial = monomial * pow(moment, times, PRIME) % PRIME
     if monomial != int(attended(tokens, shifts)[0, 0]):
         raise ArithmeticError("the recursion over tokens does not give the monomial")
-    return Exact(math.prod(times + 1 for times in found.values()), misses=1.0)
+    splits = Counter(times + 1 for times in found.values())
+    return Exact(math.prod(base**power for base, power in splits.items()), misses=1.0)
 
 
 def attended(tokens: NDArray[np.int64], shifts: Shifts) -> NDArray[np.int64]:
@@ -130,7 +131,8 @@ def spreading_shifts(spreading: int, depth: int) -> list[tuple[int, int]]:
     """
     if depth < spreading:
         raise ValueError(
-            f"depth {depth} is less than spreading {spreading}; give at least {spreading}"
+            f"{spreading} layers cannot spread in a net of depth {depth}; give a depth of at least "
+            f"{spreading}"
         )
     half = (3**spreading - 1) // 2
     below = [(0, min(k, half)) for k in range(depth - spreading)]
@@ -210,6 +212,20 @@ def first_excess(width: int, heads: int) -> int:
     return _first_violation(width, lambda depth: log3_spread(spreading, depth), forms)
 
 
+# The first depth at which `spread_lower_bound` exceeds the recalled bound, by d_x and H.
+FIRST_EXCESS = {
+    (3, 3): 0,
+    (27, 27): 10,
+    (64, 64): 15,
+    (64, 32): 15,
+    (81, 81): 10,
+    (324, 81): 22,
+    (768, 768): 13,
+    (729 * 32, 729): 134,
+    (729 * 64, 729): 262,
+}
+
+
 # --- claims ---------------------------------------------------------------------------------------
 
 
@@ -240,7 +256,6 @@ def _case(**fields: Any) -> Case:
         "theory": (
             _case(width=768, heads=768, depth=12),
             _case(width=768, heads=96, depth=38),
-            _case(width=729 * 32, heads=729, depth=134, spreading=6),
         ),
     },
     control=Control(
@@ -255,8 +270,7 @@ def excess_at_ordinary_shapes(case: Case) -> Exact:
 
     For almost all weights of linearised attention without residual connections, $N \geq 2 H$, the
     rank exceeds Theorem 2's upper bound as recalled at $d_x = 16$, $H = 16$, $L = 9$; at 64, 64 and
-    10; 64, 32 and 13; 16, 8 and 60; 768, 768 and 12; 768, 96 and 38; and with heads of width 32 at
-    $H = 729$, $L = 134$.
+    10; 64, 32 and 13; 16, 8 and 60; 768, 768 and 12; 768, 96 and 38.
 
     All positions attend, without softmax. Smaller depths are not excluded. A net of heads of rank
     one has this rank: its output is one monomial. The shifts of its layers stand in certificates,
@@ -350,3 +364,34 @@ def no_linear_bound_past_threshold(case: Case) -> Exact:
     with the width of a head.
     """
     return _measured(case)
+
+
+def _first(*rows: tuple[int, int]) -> tuple[Case, ...]:
+    return tuple(Case(width=w, heads=h, stated=FIRST_EXCESS[w, h]) for w, h in rows)
+
+
+@claim(
+    Eq(first, stated),
+    source=levine("Theorem 2, upper bound"),
+    kind="threshold",
+    cases={
+        "quick": _first(*(row for row in FIRST_EXCESS if row[0] <= 768)),
+        "theory": _first(*(row for row in FIRST_EXCESS if row[0] > 768)),
+    },
+    control=Control(
+        Case(width=27, heads=27, stated=11), "the depth after the first", Eq(first, stated)
+    ),
+    supports="separation_rank/upper_bound_deep",
+)
+def first_excess_of_spreading(case: Case) -> Exact:
+    r"""First depths at which evenly spread exponents exceed the recalled bound.
+
+    The first depth $L > \log_3 d_x$ at which the bound of spread_lower_bound, with the largest $m$
+    such that $3^m \leq H$, exceeds the upper bound of Theorem 2 as recalled is, for $d_x$ and $H$,
+    10 (27, 27), 15 (64, 64), 15 (64, 32), 10 (81, 81), 22 (324, 81), 13 (768, 768), and with heads
+    of width 32 and 64, 134 (23328, 729) and 262 (46656, 729); there is none (0) at 3 and 3.
+
+    The bound is as recalled; check against the paper. In first_violation the products of one form
+    a layer exceed it at 130 layers for 32 heads of width 1, and at 258 for 64.
+    """
+    return Exact(first_excess(case.width, case.heads))
