@@ -297,7 +297,7 @@ _SPREAD = Product(
             _case(width=9, heads=9, depth=8, spreading=2),
             _case(width=54, heads=27, depth=17, spreading=3),
         ),
-        "theory": (_case(width=81, heads=81, depth=50, spreading=4),),
+        "theory": (_case(width=81, heads=81, depth=18, spreading=4),),
     },
     control=Control(
         _case(width=3, heads=3, depth=2, spreading=1),
