@@ -36,6 +36,7 @@ MOST_BYTES = 16 * 2**20
 
 _PRODUCT = "separation_rank/product_of_forms"
 _LEADING = "separation_rank/leading_monomial"
+_SHIFTS = "separation_rank/monomial_of_shifts"
 _RANKS = "separation_rank/graded_ranks"
 _EXCEEDS = (
     "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous balls"
@@ -292,10 +293,71 @@ def _sides(d: int, depth: int, exponents: list[int]) -> tuple[Any, Any]:
     return rank, 2 * d * depth + depth - 2 * d * constant + arb(d).log() / log3
 
 
+def _recheck_shifts(data: Mapping[str, Any]) -> Iterator[Step]:
+    d, depth = whole(data, "width", 1, 10**5), whole(data, "depth", 1, 4000)
+    heads, tokens = whole(data, "heads", 1, 1000), whole(data, "tokens", 2, 10**6)
+    shifts = _pairs(data["shifts"], heads)
+    yield _domain(d, depth, tokens)
+    yield Step(
+        "heads of width d / H on the first H coordinates, and shifts for every layer",
+        d % heads == 0 and len(shifts) == depth,
+    )
+    moments = _shifted_exponents(shifts, heads)
+    yield Step("the exponents add up to (3^L - 1)/2", sum(moments.values()) == (3**depth - 1) // 2)
+    yield Step(
+        "the recursion over four tokens gives x_p times the monomial modulo a prime",
+        _shifts_give_output(shifts, heads, moments),
+    )
+    yield Step(_EXCEEDS, _exceeds(d, depth, list(moments.values())))
+
+
+def _pairs(shifts: Any, heads: int) -> list[tuple[int, int]]:
+    if not isinstance(shifts, list) or not all(
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(type(shift) is int and 0 <= shift < heads for shift in pair)
+        for pair in shifts
+    ):
+        raise ValueError(f"shifts must be pairs of whole numbers from 0 to {heads - 1}")
+    return [(s, r) for s, r in shifts]
+
+
+def _shifted_exponents(shifts: list[tuple[int, int]], heads: int) -> dict[tuple[int, int], int]:
+    """Of every moment in x_p prod M^e: a factor t_a for each time that coordinate a occurs."""
+    moments: dict[tuple[int, int], int] = {}
+    occurs = {0: 1}
+    for s, r in reversed(shifts):
+        before = dict(occurs)
+        for a, times in occurs.items():
+            low, high = sorted(((a + s) % heads, (a + r) % heads))
+            moments[low, high] = moments.get((low, high), 0) + times
+            for b in (low, high):
+                before[b] = before.get(b, 0) + times
+        occurs = before
+    return moments
+
+
+def _shifts_give_output(
+    shifts: list[tuple[int, int]], heads: int, moments: Mapping[tuple[int, int], int]
+) -> bool:
+    prime, every = 2**61 - 1, range(heads)
+    tokens = [[(7**k * 11**a + 13 * k + a) % prime for a in every] for k in range(4)]
+    right = tokens[0][0]
+    for (a, b), times in moments.items():
+        right = right * pow(sum(x[a] * x[b] for x in tokens), times, prime) % prime
+    for s, r in shifts:
+        seen = [sum(x[(a + s) % heads] * x[(a + r) % heads] for x in tokens) for a in every]
+        tokens = [[x[a] * seen[a] % prime for a in every] for x in tokens]
+    return right == tokens[0][0]
+
+
 def _violation(data: Mapping[str, Any]) -> Finding:
     d, L, H, N = (data[name] for name in ("width", "depth", "heads", "tokens"))
+    exponents = data.get("exponents")
+    if exponents is None:
+        exponents = list(_shifted_exponents(_pairs(data["shifts"], H), H).values())
     with flint.ctx.workprec(192):
-        rank, bound = _sides(d, L, data["exponents"])
+        rank, bound = _sides(d, L, exponents)
         # The rank is rounded down, the bound to the nearest; that one exceeds the other is a step
         # of its own.
         low, near = int((rank * 1000).floor().unique_fmpz()), float(bound.mid())
@@ -344,6 +406,13 @@ KINDS: dict[str, CertificateKind] = {
         (*_NET, "grading", "column", "exponents"),
         _violation_sentence,
         _recheck_leading,
+        _violation,
+    ),
+    _SHIFTS: CertificateKind(
+        "separation_rank/excess_at_ordinary_shapes",
+        ("width", "depth", "heads", "tokens", "shifts"),
+        _violation_sentence,
+        _recheck_shifts,
         _violation,
     ),
     _RANKS: CertificateKind(
