@@ -25,7 +25,7 @@ from flint import arb, fmpz
 from numpy.typing import NDArray
 from sympy import Min, Product, log
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Gt
 from ..claims.symbols import layer, quantity, stated
 from .linear_attention import PRIME
@@ -306,6 +306,12 @@ _SPREAD = Product(
         measured=measured_rank,
     ),
     supports="separation_rank/no_linear_bound_past_threshold",
+    formal=Formal(
+        "Spread.spread_lower_bound",
+        "Spread.spread_value {spreading} {depth}",
+        "That the real weights at which one non-zero polynomial vanishes are a null set; the "
+        "theorem asks for 3^m tokens on either side, which N >= 2 H gives.",
+    ),
 )
 def spread_lower_bound(case: Case) -> Exact:
     r"""Lower bound by exponents that are spread evenly.
@@ -350,6 +356,13 @@ def spread_lower_bound(case: Case) -> Exact:
         measured=measured_rank,
     ),
     cited="Decides at which depth no bound $c d_x L$ can hold, whatever its constant.",
+    formal=Formal(
+        "Spread.no_linear_bound",
+        "Refutation.linear_value {slope.numerator} {slope.denominator} {width} {depth}",
+        "That the real weights at which one non-zero polynomial vanishes are a null set; that "
+        "log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) for c = u/v and, "
+        "for every c, as sep > 3^M for a whole M >= c d L.",
+    ),
 )
 def no_linear_bound_past_threshold(case: Case) -> Exact:
     r"""No bound $c d_x L$ from just past $\log_3 d_x$ on.
