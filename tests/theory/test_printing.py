@@ -158,7 +158,7 @@ def _value_of(symbol: Symbol, random: Random) -> float:
         return random.choice([4, 6, 8])
     if symbol.name == "depth":
         return 3
-    if symbol.name in ("heads", "order", "cut", "shared_separators"):
+    if symbol.name in ("heads", "order", "cut", "shared_separators", "spreading"):
         return 2 if symbol.name == "heads" else 1
     if symbol.name in ("shallow_depth", "feature_gain"):
         return 2
