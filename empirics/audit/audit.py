@@ -385,7 +385,7 @@ class _Run:
         if size == 1:
             costly, every = costs, True
         else:
-            routes = random_routes(depth, size, RANDOM_SETS, self.seed, together=False)
+            routes = random_routes(depth, size, RANDOM_SETS, self.seed)
             every = len(routes) == comb(depth, size)
             costly = self.losses(routes)
         random = (

@@ -203,14 +203,12 @@ def duplicated(
     return made, documents
 
 
-def random_routes(
-    depth: int, length: int, draws: int, seed: int = 0, *, together: bool = True
-) -> list[Route]:
-    """Routes that leave out so many random layers: a block of neighbours, or any set of layers;
-    each at most once, and fewer than `draws` where there are no more.
+def random_routes(depth: int, length: int, draws: int, seed: int = 0) -> list[Route]:
+    """Routes that leave out so many random layers, each set at most once; fewer than `draws` where
+    there are no more.
 
-    >>> [len(route) for route in random_routes(6, 4, 9)]
-    [2, 2, 2]
+    >>> len(random_routes(6, 4, 99))
+    15
     """
     from .layered import whole
 
@@ -220,13 +218,9 @@ def random_routes(
             f"{depth - 1} layers"
         )
     rng = np.random.default_rng(seed)
-    if together:
-        starts = rng.permutation(depth - length + 1)[:draws].tolist()
-        sets = {frozenset(range(start, start + length)) for start in starts}
-    else:
-        sets, most = set(), math.comb(depth, length)
-        while len(sets) < min(draws, most):
-            sets.add(frozenset(rng.permutation(depth)[:length].tolist()))
+    sets: set[frozenset[int]] = set()
+    while len(sets) < min(draws, math.comb(depth, length)):
+        sets.add(frozenset(rng.permutation(depth)[:length].tolist()))
     left = sorted(sets, key=sorted)
     return [tuple(step for step in whole(depth) if step.layer not in out) for out in left]
 

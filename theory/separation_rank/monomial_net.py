@@ -236,6 +236,13 @@ def _measured(case: Case) -> Exact:
     return monomial_rank(case.heads, stored_shifts(case.heads, case.depth))
 
 
+def _one_shift_off(case: Case) -> Exact:
+    """The rank of that net alone, its tenth layer with its key at 25 instead of 17: just below."""
+    shifts = stored_shifts(case.heads, case.depth)
+    shifts[9] = shifts[9][0], 25
+    return Exact(monomial_rank(case.heads, shifts).value)
+
+
 def _case(**fields: Any) -> Case:
     return Case(**fields | {"tokens": 2 * fields["heads"]})
 
@@ -259,9 +266,9 @@ def _case(**fields: Any) -> Case:
         ),
     },
     control=Control(
-        _case(width=2, heads=2, depth=2),
-        "a shape at which the bound is not exceeded",
-        measured=measured_rank,
+        _case(width=64, heads=32, depth=13),
+        "one of 26 shifts is another",
+        measured=_one_shift_off,
     ),
     supports="separation_rank/upper_bound_deep",
 )
@@ -365,7 +372,7 @@ def spread_lower_bound(case: Case) -> Exact:
     ),
 )
 def no_linear_bound_past_threshold(case: Case) -> Exact:
-    r"""No bound $c d_x L$ from just past $\log_3 d_x$ on.
+    r"""No bound $c d_x L$ at depths just past $\log_3 d_x$.
 
     For every $c > 0$, $3^m \leq H$, $m < L$, $2 (L - m) \leq 3^m + 1$,
     $3^m (L - m)(L - m - 1) \geq 2 c d_x L$, $N \geq 2 H$ and almost all weights without residual

@@ -25,7 +25,7 @@ WORDS: dict[str, dict[str, str]] = tomllib.loads(
     files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
 )
 # How far rounding may move what a measure must say of a layer that was put in.
-ROUNDING = 1e-5
+ROUNDING = 1e-6
 
 
 def say(code: str, **known: object) -> str:
