@@ -112,7 +112,7 @@ def main() -> None:
     asked = parser.parse_args()
     folders = [file.parent for file in asked.models.glob("*/config.json")]
     folders.sort(
-        key=lambda one: (json.loads((one / "config.json").read_text())["n_layer"], one.name)
+        key=lambda one: (json.loads((one / "config.json").read_text())["num_hidden_layers"], one.name)
     )
     kept = Store(asked.models / "audits")
     audits: dict[str, Any] = {}

@@ -12,95 +12,135 @@ from depthlaw.theory.separation_rank import monomial_net as mn
 from depthlaw.theory.separation_rank.linear_attention import PRIME, LinearAttentionNet, forward
 from depthlaw.theory.separation_rank.value_rank import rank_mod, value_matrix
 
-SHIFTS = [(0, 1), (2, 2), (1, 0), (0, 2)]
+SHIFTS = [(0, 1, 1), (2, 2, 0), (1, 0, 1), (0, 2, 0)]
 
 
-def as_weights(width: int, heads: int, shifts) -> LinearAttentionNet:
-    shape = (len(shifts), heads, width // heads, width)
+def as_weights(heads: int, blocks: int, shifts, residual: bool = False) -> LinearAttentionNet:
+    """Coordinate (h, k) is h * blocks + k."""
+    width = heads * blocks
+    shape = (len(shifts), heads, blocks, width)
     query, key, value = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-    for layer, (s, r) in enumerate(shifts):
-        for a in range(heads):
-            query[layer, a, 0, a] = 1
-            value[layer, a, 0, (a + s) % heads] = key[layer, a, 0, (a + r) % heads] = 1
-    return LinearAttentionNet(query, key, value, np.swapaxes(query, -1, -2), PRIME)
+    for layer, (s, r, t) in enumerate(shifts):
+        for h in range(heads):
+            for k in range(blocks):
+                there = (k + t) % blocks
+                query[layer, h, k, h * blocks + k] = 1
+                value[layer, h, k, (h + s) % heads * blocks + there] = 1
+                key[layer, h, k, (h + r) % heads * blocks + there] = 1
+    return LinearAttentionNet(query, key, value, np.swapaxes(query, -1, -2), PRIME, residual)
 
 
-def stored(heads: int, depth: int) -> dict:
-    file = mn.files("depthlaw.theory.separation_rank") / mn.STORED[heads, depth]
+def in_blocks(rng, count: int, heads: int, blocks: int):
+    """Random tokens (n, H, b), and as n * b tokens (., H b) that live in one block each."""
+    some = rng.integers(0, PRIME, (count, heads, blocks))
+    each = np.zeros((count, blocks, heads, blocks), dtype=np.int64)
+    for k in range(blocks):
+        each[:, k, :, k] = some[:, :, k]
+    return some, each.reshape(count * blocks, heads * blocks)
+
+
+def stored(width: int, heads: int, depth: int) -> dict:
+    file = mn.files("depthlaw.theory.separation_rank") / mn.STORED[width, heads, depth]
     return json.loads(file.read_text(encoding="utf-8"))
 
 
 def test_the_recursion_is_that_of_linearised_attention():
-    net, rng = as_weights(6, 3, SHIFTS), np.random.default_rng(1)
-    tokens = rng.integers(0, PRIME, (5, 6))
-    assert mn.attended(tokens[:, :3], SHIFTS)[0, 0] == forward(net, tokens)
-    assert mn.attended(tokens[:, :3], SHIFTS[::-1])[0, 0] != forward(net, tokens)
+    net = as_weights(3, 2, SHIFTS)
+    some, tokens = in_blocks(np.random.default_rng(1), 4, 3, 2)
+    assert mn.attended(some, SHIFTS)[0, 0, 0] == forward(net, tokens)
+    assert mn.attended(some, SHIFTS[::-1])[0, 0, 0] != forward(net, tokens)
+    tokens[1, 0] += 1  # now in two blocks
+    assert mn.attended(some, SHIFTS)[0, 0, 0] != forward(net, tokens)
 
 
 def test_the_rank_of_values_is_the_product_of_the_exponents():
-    shifts = [(0, 1), (2, 2)]
-    net, rng = as_weights(3, 3, shifts), np.random.default_rng(2)
-    left, right = (rng.integers(0, PRIME, (40, 3, 3)) for _ in range(2))
-    rank = mn.monomial_rank(3, shifts).value
-    assert rank == math.prod(e + 1 for e in mn.exponents(3, shifts).values())
-    assert rank_mod(value_matrix(net, left, right)) == rank < 40
+    for blocks, shifts in ((1, [(0, 1, 0), (2, 2, 0)]), (2, [(0, 1, 1), (2, 2, 1)])):
+        net, rng = as_weights(3, blocks, shifts), np.random.default_rng(2)
+        left, right = (
+            np.stack([in_blocks(rng, 3, 3, blocks)[1] for _ in range(40)]) for _ in range(2)
+        )
+        rank = mn.monomial_rank(3, blocks, shifts).value
+        assert rank == math.prod(e + 1 for e in mn.exponents(3, blocks, shifts).values())
+        assert rank_mod(value_matrix(net, left, right)) == rank < 40
+
+
+def test_residual_connections_do_not_lower_the_rank():
+    shifts = [(0, 1, 1), (2, 2, 1)]
+    net, rng = as_weights(3, 2, shifts, residual=True), np.random.default_rng(2)
+    left, right = (np.stack([in_blocks(rng, 3, 3, 2)[1] for _ in range(40)]) for _ in range(2))
+    assert rank_mod(value_matrix(net, left, right)) >= mn.monomial_rank(3, 2, shifts).value
 
 
 def test_a_recursion_that_differs_is_an_error(monkeypatch):
     monkeypatch.setattr(mn, "attended", lambda tokens, shifts: tokens)
     with pytest.raises(ArithmeticError, match="does not give the monomial"):
-        mn.monomial_rank(3, SHIFTS)
+        mn.monomial_rank(3, 2, SHIFTS)
 
 
-@pytest.mark.parametrize("width", [3, 4, 5, 6])
-def test_exponents_add_up_and_the_search_counts_the_same(width):
+@pytest.mark.parametrize(("heads", "blocks"), [(3, 1), (4, 2), (5, 3), (6, 1)])
+def test_exponents_add_up_and_the_search_counts_the_same(heads, blocks):
     for seed in range(5):
-        shifts = mn.search(width, 5, seed=seed, steps=3)
-        found = mn.exponents(width, shifts)
+        shifts = mn.search(heads, blocks, 5, seed=seed, steps=3)
+        found = mn.exponents(heads, blocks, shifts)
         assert sum(found.values()) == (3**5 - 1) // 2
         exact = math.log(math.prod(e + 1 for e in found.values()), 3)
-        assert mn._log_product(width, shifts) == pytest.approx(exact)
+        assert mn._log_product(heads, blocks, shifts) == pytest.approx(exact)
 
 
+@pytest.mark.parametrize("doubling", [0, 2])
 @pytest.mark.parametrize(("spreading", "depth"), [(m, n) for m in (1, 2, 3) for n in (3, 5, 9)])
-def test_spreading_shifts_reach_the_bound(spreading, depth):
-    """Each layer below the last m adds a power of 3 to w moments of its own."""
-    w, below = 3**spreading, depth - spreading
-    found = mn.exponents(w, mn.spreading_shifts(spreading, depth))
-    for k in range(min(below, (w + 1) // 2)):
-        apart = [e for (a, b), e in found.items() if k in ((b - a) % w, (a - b) % w)]
-        assert len(apart) == w
-        assert min(apart) >= 3 ** (below - 1 - k)
-    found = mn.exponents(w, [*mn.spreading_shifts(spreading, depth)[:-1], (0, 0)])
+def test_spreading_shifts_reach_the_bound(spreading, doubling, depth):
+    """Each layer below those that spread adds a power of 3 to moments of its own."""
+    w, b, below = 3**spreading, 2**doubling, depth - spreading
+    shifts = mn.spreading_shifts(spreading, doubling, depth + doubling)
+    found = mn.exponents(w, b, shifts)
+    for i in range(min(below, (w + 1) // 2)):
+        apart = [
+            e for (_, low, high), e in found.items() if i in ((high - low) % w, w + low - high)
+        ]
+        assert len(apart) == w * b
+        assert min(apart) >= 3 ** (below - 1 - i)
+    found = mn.exponents(w, b, [*shifts[:-1], (0, 0, 0)])
     if spreading < depth and w > 3:
-        assert len({e for (a, b), e in found.items() if a == b}) > 1
+        assert len({e for (k, low, high), e in found.items() if low == high and k == 0}) > 1
 
 
 def test_too_few_layers_for_the_spreading():
     with pytest.raises(ValueError, match="2 layers cannot spread in a net of depth 1"):
-        mn.spreading_shifts(2, 1)
+        mn.spreading_shifts(1, 1, 1)
 
 
 def test_certificates_are_what_the_search_finds():
-    assert [list(t) for t in mn.search(16, 9, steps=3000)] == stored(16, 9)["shifts"]
-    with pytest.raises(ValueError, match="no shifts are stored for 5 heads at 3 layers"):
-        mn.stored_shifts(5, 3)
+    found = mn.search(16, 1, 9, steps=4000, warmth=0.4)
+    assert [list(layer) for layer in found] == stored(16, 16, 9)["shifts"]
+    with pytest.raises(ValueError, match="no shifts are stored for width 5, 5 heads and 3 layers"):
+        mn.stored_shifts(5, 5, 3)
 
 
 @pytest.mark.parametrize("shape", sorted(mn.STORED))
 def test_certificates_stand(shape):
     data = stored(*shape)
-    assert (data["heads"], data["depth"]) == shape
+    assert (data["width"], data["heads"], data["depth"]) == shape
     assert [step.says for step in recheck(data) if not step.holds] == []
-    data["shifts"] = [data["shifts"][0]] * shape[1]
+    data["shifts"] = [data["shifts"][0]] * shape[2]
     assert not all(step.holds for step in recheck(data))
 
 
+def test_the_excess_stays_at_a_layer_more():
+    """What a certificate's last step says, at the next depth: a layer on top multiplies by 3."""
+    shifts = [*mn.stored_shifts(16, 8, 10), (0, 0, 0)]
+    before, after = (mn.exponents(8, 2, some) for some in (shifts[:-1], shifts))
+    assert all(after[at] >= 3 * times for at, times in before.items())
+    assert recheck(stored(16, 8, 10))[-2].holds
+
+
 def test_a_certificate_of_another_form_is_refused():
-    for shifts in ([[0, 16]] * 9, [[0, -1]] * 9, [[0]] * 9, [0.5, 1], {}):
-        with pytest.raises(ValueError, match="shifts must be pairs of whole numbers from 0 to 15"):
-            recheck(stored(16, 9) | {"shifts": shifts})
-    assert not all(step.holds for step in recheck(stored(16, 9) | {"depth": 8}))
+    data = stored(16, 8, 10)
+    for shifts in ([[0, 8, 0]] * 10, [[0, 0, 2]] * 10, [[0, -1, 0]] * 10, [[0, 0]] * 10, [0.5], {}):
+        with pytest.raises(ValueError, match="two from 0 to 7 and one from 0 to 1"):
+            recheck(data | {"shifts": shifts})
+    assert not all(step.holds for step in recheck(data | {"depth": 9}))
+    assert not all(step.holds for step in recheck(data | {"width": 17}))
 
 
 CLAIMS = [
@@ -119,7 +159,7 @@ def test_claims_hold_at_their_quick_cases(claim):
 def test_equal_shifts_do_not_exceed_the_bound():
     """The same moments in every layer: the product grows by one factor of 3 for each."""
     case = next(iter(mn.excess_at_ordinary_shapes.cases("quick")))
-    equal = mn.monomial_rank(case.heads, case.depth * mn.stored_shifts(16, 9)[:1])
-    found = mn.monomial_rank(case.heads, mn.stored_shifts(16, 9))
+    equal = mn.monomial_rank(16, 1, case.depth * mn.stored_shifts(16, 16, 9)[:1])
+    found = mn.monomial_rank(16, 1, mn.stored_shifts(16, 16, 9))
     bound = float(mn.excess_at_ordinary_shapes.predict(case))
     assert math.log(equal.value, 3) < bound < math.log(found.value, 3)

@@ -294,68 +294,97 @@ def _sides(d: int, depth: int, exponents: list[int]) -> tuple[Any, Any]:
 
 
 def _recheck_shifts(data: Mapping[str, Any]) -> Iterator[Step]:
-    d, depth = whole(data, "width", 1, 10**5), whole(data, "depth", 1, 4000)
+    d, depth = whole(data, "width", 1, 2 * 10**4), whole(data, "depth", 1, 200)
     heads, tokens = whole(data, "heads", 1, 1000), whole(data, "tokens", 2, 10**6)
-    shifts = _pairs(data["shifts"], heads)
+    blocks = max(1, d // heads)
+    shifts = _triples(data["shifts"], heads, blocks)
     yield _domain(d, depth, tokens)
     yield Step(
-        "heads of width d / H on the first H coordinates, and shifts for every layer",
-        d % heads == 0 and len(shifts) == depth,
+        "heads of width d / H, as many blocks of H coordinates, and shifts for every layer",
+        heads * blocks == d and len(shifts) == depth,
     )
-    moments = _shifted_exponents(shifts, heads)
+    moments = _shifted_exponents(shifts, heads, blocks)
     yield Step("the exponents add up to (3^L - 1)/2", sum(moments.values()) == (3**depth - 1) // 2)
     yield Step(
-        "the recursion over four tokens gives x_p times the monomial modulo a prime",
-        _shifts_give_output(shifts, heads, moments),
+        "the recursion over four tokens in each block gives x_p times the monomial modulo a prime",
+        _shifts_give_output(shifts, heads, blocks, moments),
     )
-    yield Step(_EXCEEDS, _exceeds(d, depth, list(moments.values())))
+    exponents = list(moments.values())
+    yield Step(_EXCEEDS, _exceeds(d, depth, exponents))
+    yield Step(
+        "so it does at every greater depth: prod (3 e + 1)/(e + 1) >= 3^(2 d + 1)",
+        _grows(d, exponents),
+    )
 
 
-def _pairs(shifts: Any, heads: int) -> list[tuple[int, int]]:
+def _triples(shifts: Any, heads: int, blocks: int) -> list[tuple[int, int, int]]:
+    ends = (heads, heads, blocks)
     if not isinstance(shifts, list) or not all(
-        isinstance(pair, list)
-        and len(pair) == 2
-        and all(type(shift) is int and 0 <= shift < heads for shift in pair)
-        for pair in shifts
+        isinstance(layer, list)
+        and len(layer) == 3
+        and all(type(n) is int and 0 <= n < end for n, end in zip(layer, ends, strict=True))
+        for layer in shifts
     ):
-        raise ValueError(f"shifts must be pairs of whole numbers from 0 to {heads - 1}")
-    return [(s, r) for s, r in shifts]
+        raise ValueError(
+            f"shifts must be triples of whole numbers, two from 0 to {heads - 1} and one from 0 to "
+            f"{blocks - 1}"
+        )
+    return [(s, r, t) for s, r, t in shifts]
 
 
-def _shifted_exponents(shifts: list[tuple[int, int]], heads: int) -> dict[tuple[int, int], int]:
+def _shifted_exponents(
+    shifts: list[tuple[int, int, int]], heads: int, blocks: int
+) -> dict[tuple[int, int, int], int]:
     """Of every moment in x_p prod M^e: a factor t_a for each time that coordinate a occurs."""
-    moments: dict[tuple[int, int], int] = {}
-    occurs = {0: 1}
-    for s, r in reversed(shifts):
+    moments: dict[tuple[int, int, int], int] = {}
+    occurs = {(0, 0): 1}
+    for s, r, t in reversed(shifts):
         before = dict(occurs)
-        for a, times in occurs.items():
+        for (a, k), times in occurs.items():
+            block = (k + t) % blocks
             low, high = sorted(((a + s) % heads, (a + r) % heads))
-            moments[low, high] = moments.get((low, high), 0) + times
+            moments[block, low, high] = moments.get((block, low, high), 0) + times
             for b in (low, high):
-                before[b] = before.get(b, 0) + times
+                before[b, block] = before.get((b, block), 0) + times
         occurs = before
     return moments
 
 
 def _shifts_give_output(
-    shifts: list[tuple[int, int]], heads: int, moments: Mapping[tuple[int, int], int]
+    shifts: list[tuple[int, int, int]],
+    heads: int,
+    blocks: int,
+    moments: Mapping[tuple[int, int, int], int],
 ) -> bool:
-    prime, every = 2**61 - 1, range(heads)
-    tokens = [[(7**k * 11**a + 13 * k + a) % prime for a in every] for k in range(4)]
-    right = tokens[0][0]
-    for (a, b), times in moments.items():
-        right = right * pow(sum(x[a] * x[b] for x in tokens), times, prime) % prime
-    for s, r in shifts:
-        seen = [sum(x[(a + s) % heads] * x[(a + r) % heads] for x in tokens) for a in every]
-        tokens = [[x[a] * seen[a] % prime for a in every] for x in tokens]
-    return right == tokens[0][0]
+    prime, each = 2**61 - 1, [(a, k) for a in range(heads) for k in range(blocks)]
+    tokens = [
+        {(a, k): (7**n * 11**a * 17**k + 13 * n + a + 19 * k) % prime for a, k in each}
+        for n in range(4)
+    ]
+    right = tokens[0][0, 0]
+    for (k, a, b), times in moments.items():
+        right = right * pow(sum(x[a, k] * x[b, k] for x in tokens), times, prime) % prime
+    for s, r, t in shifts:
+        seen = {}
+        for a, k in each:
+            value, key = (((a + n) % heads, (k + t) % blocks) for n in (s, r))
+            seen[a, k] = sum(x[value] * x[key] for x in tokens) % prime
+        tokens = [{at: x[at] * seen[at] % prime for at in each} for x in tokens]
+    return right == tokens[0][0, 0]
+
+
+def _grows(d: int, exponents: list[int]) -> bool:
+    with flint.ctx.workprec(192):
+        more = sum((arb(fmpz(3 * e + 1)).log() - arb(fmpz(e + 1)).log() for e in exponents), arb(0))
+        return bool(more >= (2 * d + 1) * arb(3).log())
 
 
 def _violation(data: Mapping[str, Any]) -> Finding:
     d, L, H, N = (data[name] for name in ("width", "depth", "heads", "tokens"))
     exponents = data.get("exponents")
     if exponents is None:
-        exponents = list(_shifted_exponents(_pairs(data["shifts"], H), H).values())
+        shifts = _triples(data["shifts"], H, d // H)
+        exponents = list(_shifted_exponents(shifts, H, d // H).values())
     with flint.ctx.workprec(192):
         rank, bound = _sides(d, L, exponents)
         # The rank is rounded down, the bound to the nearest; that one exceeds the other is a step

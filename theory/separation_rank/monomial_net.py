@@ -1,13 +1,18 @@
 """Nets whose output is one monomial in the moments, and shifts that spread its exponents.
 
-H heads of rank one: in layer l, head a reads coordinate a of the query token, coordinates a + s_l
-and a + r_l (mod w) of all tokens, and writes coordinate a. So T_l(M) is the diagonal matrix of
-t_a = M[a + s_l, a + r_l] and M_{l+1}[a, b] = t_a t_b M_l[a, b]: the output is x_p times a monomial,
-whatever the shifts. Its exponents follow from last layer to first in Z[x]/(x^w - 1): P_L = x^p, and
-P_{l-1} = P_l (1 + x^{s_l} + x^{r_l}); layer l gives the coefficient of x^a in P_l to the moment of
-a + s_l and a + r_l. They add up to C(L) = (3^L - 1)/2. On N >= 2 w tokens, w on each side, the
-moments of w coordinates are independent, so that the separation rank is prod (e_j + 1), and for
-almost all weights of the shape at least that. No softmax, no residual connections, no mask.
+H heads of width b. The coordinates are (h, k), h modulo H and k modulo b, and each token lives in
+one block k, so that M = sum y y^T vanishes between blocks. In layer l head h reads its b
+coordinates (h, k) of the query token, (h + s_l, k + t_l) of all tokens as values and
+(h + r_l, k + t_l) as keys, and writes (h, k). Between blocks there is nothing, so that T_l(M) is
+the diagonal matrix of M[(h + s_l, k + t_l), (h + r_l, k + t_l)] and the output is a coordinate of
+the token times one monomial, whatever the shifts. Its exponents follow from last layer to first in
+Z[x, y]/(x^H - 1, y^b - 1): P_L = 1, and P_{l-1} = P_l (1 + (x^{s_l} + x^{r_l}) y^{t_l}); layer l
+gives the coefficient of x^h y^k in P_l to the moment of (h + s_l, k + t_l) and (h + r_l, k + t_l).
+They add up to C(L) = (3^L - 1)/2. On N >= 2 H b tokens, H in each block on each side, the moments
+are independent, so that the separation rank is prod (e_j + 1) on these tokens. It is at least that
+on all tokens, and for almost all weights of the shape. With residual connections the output's part
+of degree 3^L is the output without them, whose rank that of the whole is not below. No softmax, no
+mask.
 """
 
 from __future__ import annotations
@@ -34,170 +39,203 @@ from .rank_symbols import DEEP, Eq, Ge, L, d, levine
 from .upper_bounds import RECALLED
 from .value_rank import measured_rank, sep
 
-# The shifts of value and key, layer by layer, from first to last.
-Shifts = Sequence[tuple[int, int]]
+# The shifts of value and key within a block, and of the block, layer by layer from first to last.
+Shifts = Sequence[tuple[int, int, int]]
 
 m = quantity(
     "spreading",
     "m",
-    "layers that spread the exponents, over 3^m coordinates",
+    "layers that spread the exponents, over 3^m heads",
+    "nonnegative integer",
+)
+k = quantity(
+    "doubling",
+    "k",
+    "layers that spread the exponents, over 2^k coordinates of each head",
     "nonnegative integer",
 )
 
-# The shifts that `search` found, beside this file, by (H, L); written out, so that code versions
-# cover them.
-STORED: Mapping[tuple[int, int], str] = {
-    (8, 60): "certificates/shifts-8-60.json",
-    (16, 9): "certificates/shifts-16-9.json",
-    (32, 13): "certificates/shifts-32-13.json",
-    (64, 10): "certificates/shifts-64-10.json",
-    (96, 38): "certificates/shifts-96-38.json",
-    (768, 12): "certificates/shifts-768-12.json",
+# The shifts that `search` found, beside this file, by (d_x, H, L); written out, so that code
+# versions cover them.
+STORED: Mapping[tuple[int, int, int], str] = {
+    (16, 16, 9): "certificates/shifts-16-16-9.json",
+    (16, 8, 10): "certificates/shifts-16-8-10.json",
+    (16, 4, 21): "certificates/shifts-16-4-21.json",
+    (64, 8, 11): "certificates/shifts-64-8-11.json",
+    (512, 8, 12): "certificates/shifts-512-8-12.json",
+    (768, 12, 12): "certificates/shifts-768-12-12.json",
+    (768, 768, 12): "certificates/shifts-768-768-12.json",
+    (1024, 16, 13): "certificates/shifts-1024-16-13.json",
+    (4096, 32, 14): "certificates/shifts-4096-32-14.json",
+    (12288, 96, 15): "certificates/shifts-12288-96-15.json",
 }
 
 _OWN = Source("depthlaw", "weights under which the output is one monomial in the moments")
 _SHAPE = {
     "$H$ divides $d_x$": lambda c: c.width % c.heads == 0,
-    r"$N \geq 2 H$": lambda c: c.tokens >= 2 * c.heads,
+    r"$N \geq 2 d_x$": lambda c: c.tokens >= 2 * c.width,
 }
 _LAYERS = {
     r"$3^m \leq H$": lambda c: 3**c.spreading <= c.heads,
-    "$m < L$": lambda c: c.spreading < c.depth,
+    r"$2^k \leq d_x/H$": lambda c: 2**c.doubling * c.heads <= c.width,
+    "$m + k < L$": lambda c: c.spreading + c.doubling < c.depth,
 }
 
 
 # --- the exponents --------------------------------------------------------------------------------
 
 
-def exponents(coordinates: int, shifts: Shifts) -> Counter[tuple[int, int]]:
-    """The exponents of the moments (a, b), a <= b, in coordinate 0 of the output.
+def exponents(heads: int, blocks: int, shifts: Shifts) -> Counter[tuple[int, int, int]]:
+    """The exponents of the moments (k, i, j) of coordinates i <= j of block k, in coordinate (0, 0)
+    of the output.
 
-    >>> sorted(exponents(3, [(0, 1), (0, 2)]).items())
-    [((0, 1), 2), ((0, 2), 2)]
+    >>> sorted(exponents(3, 2, [(0, 1, 0), (0, 2, 1)]).items())
+    [((0, 0, 1), 1), ((1, 0, 1), 1), ((1, 0, 2), 2)]
     """
-    w, found = coordinates, Counter[tuple[int, int]]()
-    factors = [1] + (w - 1) * [0]
-    for s, r in reversed(shifts):
-        for a, times in enumerate(factors):
-            if times:
-                i, j = (a + s) % w, (a + r) % w
-                found[min(i, j), max(i, j)] += times
-        factors = [factors[a] + factors[(a - s) % w] + factors[(a - r) % w] for a in range(w)]
+    found, factors = Counter[tuple[int, int, int]](), {(0, 0): 1}
+    for s, r, t in reversed(shifts):
+        before = Counter(factors)
+        for (h, block), times in factors.items():
+            i, j, other = (h + s) % heads, (h + r) % heads, (block + t) % blocks
+            found[other, min(i, j), max(i, j)] += times
+            before[i, other] += times
+            before[j, other] += times
+        factors = before
     return found
 
 
-def monomial_rank(coordinates: int, shifts: Shifts) -> Exact:
+def monomial_rank(heads: int, blocks: int, shifts: Shifts) -> Exact:
     """prod (e_j + 1), once the recursion over tokens has given the monomial modulo a prime.
 
     Raises:
         ArithmeticError: when it gives anything else.
 
-    >>> monomial_rank(3, [(0, 1), (0, 2)]).value
+    >>> monomial_rank(3, 1, [(0, 1, 0), (0, 2, 0)]).value
     9
     """
-    found, rng = exponents(coordinates, shifts), np.random.default_rng(0)
-    tokens = rng.integers(0, PRIME, (4, coordinates))
-    monomial = int(tokens[0, 0])
-    for (a, b), times in found.items():
-        moment = int((tokens[:, a] * tokens[:, b] % PRIME).sum()) % PRIME
-        monomial = monomial * pow(moment, times, PRIME) % PRIME
-    if monomial != int(attended(tokens, shifts)[0, 0]):
+    found, rng = exponents(heads, blocks, shifts), np.random.default_rng(0)
+    tokens = rng.integers(0, PRIME, (4, heads, blocks))
+    moments = {
+        j: (tokens * np.roll(tokens, -j, axis=1) % PRIME).sum(axis=0) % PRIME for j in range(heads)
+    }
+    monomial = int(tokens[0, 0, 0])
+    for (block, i, j), times in found.items():
+        monomial = monomial * pow(int(moments[j - i][i, block]), times, PRIME) % PRIME
+    if monomial != int(attended(tokens, shifts)[0, 0, 0]):
         raise ArithmeticError("the recursion over tokens does not give the monomial")
     splits = Counter(times + 1 for times in found.values())
     return Exact(math.prod(base**power for base, power in splits.items()), misses=1.0)
 
 
 def attended(tokens: NDArray[np.int64], shifts: Shifts) -> NDArray[np.int64]:
-    """The first coordinates of all tokens (N, w) after all layers, modulo PRIME."""
+    """All tokens (n, H, b) after all layers, modulo PRIME; n tokens live in each of b blocks."""
     y = tokens
-    for s, r in shifts:
-        moments = (np.roll(y, -s, axis=1) * np.roll(y, -r, axis=1) % PRIME).sum(axis=0) % PRIME
-        y = y * moments % PRIME
+    for s, r, t in shifts:
+        value, key = (np.roll(y, (-one, -t), axis=(1, 2)) for one in (s, r))
+        y = y * ((value * key % PRIME).sum(axis=0) % PRIME) % PRIME
     return y
 
 
 # --- shifts ---------------------------------------------------------------------------------------
 
 
-def spreading_shifts(spreading: int, depth: int) -> list[tuple[int, int]]:
-    """Shifts on w = 3^m coordinates that spread the exponents evenly.
+def spreading_shifts(spreading: int, doubling: int, depth: int) -> list[tuple[int, int, int]]:
+    """Shifts that spread the exponents evenly over 3^m heads, and over 2^k blocks.
 
     The last m layers have the shifts 3^i and 2 * 3^i: the product of 1 + x^(3^i) + x^(2 * 3^i) is
-    1 + x + ... + x^(w - 1). So each layer below, k layers further down, adds 3^k to all w moments
-    of its difference of coordinates; the differences are 0, 1, ..., (w - 1)/2, the last repeated.
+    1 + x + ... + x^(3^m - 1). The k before them shift the block by 2^i: the product of
+    1 + 2 y^(2^i) has no coefficient below 1. So each layer below, i layers further down, adds 3^i
+    or more to all moments of its difference of coordinates; the differences are 0, 1, ...,
+    (3^m - 1)/2, the last repeated.
 
-    >>> spreading_shifts(1, 4)
-    [(0, 0), (0, 1), (0, 1), (1, 2)]
+    >>> spreading_shifts(1, 1, 4)
+    [(0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 2, 0)]
     """
-    if depth < spreading:
+    below = depth - spreading - doubling
+    if below < 0:
         raise ValueError(
-            f"{spreading} layers cannot spread in a net of depth {depth}; give a depth of at least "
-            f"{spreading}"
+            f"{spreading + doubling} layers cannot spread in a net of depth {depth}; give a depth "
+            f"of at least {spreading + doubling}"
         )
     half = (3**spreading - 1) // 2
-    below = [(0, min(k, half)) for k in range(depth - spreading)]
-    return below + [(3**i, 2 * 3**i) for i in reversed(range(spreading))]
+    return [
+        *((0, min(i, half), 0) for i in range(below)),
+        *((0, 0, 2**i) for i in range(doubling)),
+        *((3**i, 2 * 3**i, 0) for i in reversed(range(spreading))),
+    ]
 
 
-def search(coordinates: int, depth: int, *, seed: int = 0, steps: int = 2000) -> Shifts:
-    """Shifts of a large product of exponents, by local search: one layer is drawn anew at a time.
+def search(
+    heads: int, blocks: int, depth: int, *, seed: int = 0, steps: int = 2000, warmth: float = 0
+) -> Shifts:
+    """The best shifts met by simulated annealing: one shift, or one layer, is drawn anew at a time.
 
-    >>> search(4, 2, steps=50) == search(4, 2, steps=50)
+    The temperature falls from `warmth`, in units of log_3 of the product, to 0 at the last step.
+
+    >>> search(4, 2, 2, steps=50) == search(4, 2, 2, steps=50)
     True
     """
-    rng, w = Random(seed), coordinates
+    rng, ends = Random(seed), (heads, heads, blocks)
 
-    def drawn() -> tuple[int, int]:
-        return int(rng.random() * w), int(rng.random() * w)
+    def drawn() -> list[int]:
+        return [int(rng.random() * end) for end in ends]
 
-    shifts = [drawn() for _ in range(depth)]
-    best = _log_product(w, shifts)
-    for _ in range(steps):
-        other = list(shifts)
-        other[int(rng.random() * depth)] = drawn()
-        if (value := _log_product(w, other)) >= best:
-            shifts, best = other, value
-    return shifts
-
-
-def _log_product(w: int, shifts: Shifts) -> float:
-    """log_3 of prod (e_j + 1), in floats: row i of the exponents has the moments (a, a + i)."""
-    rows = np.zeros((w // 2 + 1, w))
-    factors = np.zeros(w)
-    factors[0] = 1
-    for s, r in reversed(shifts):
-        low, apart = (s, (r - s) % w) if 2 * ((r - s) % w) <= w else (r, (s - r) % w)
-        rows[apart] += np.roll(factors, low)
-        factors = factors + np.roll(factors, s) + np.roll(factors, r)
-    if w % 2 == 0:
-        rows[-1, : w // 2] += rows[-1, w // 2 :]
-        rows[-1, w // 2 :] = 0
-    return float(np.log1p(rows).sum() / math.log(3))
+    layers = [drawn() for _ in range(depth)]
+    now = highest = _log_product(heads, blocks, layers)
+    best = layers
+    for step in range(steps):
+        other, layer, which = list(layers), int(rng.random() * depth), int(rng.random() * 4)
+        new = drawn()
+        other[layer] = [new[i] if which in (i, 3) else layers[layer][i] for i in range(3)]
+        value, heat = _log_product(heads, blocks, other), warmth * (1 - step / steps)
+        if value >= now or (heat > 0 and rng.random() < math.exp((value - now) / heat)):
+            layers, now = other, value
+        if now > highest:
+            best, highest = layers, now
+    return [(s, r, t) for s, r, t in best]
 
 
-def stored_shifts(heads: int, depth: int) -> list[tuple[int, int]]:
+def _log_product(heads: int, blocks: int, shifts: Sequence[Sequence[int]]) -> float:
+    """log_3 of prod (e_j + 1), in floats: plane i of the exponents has the moments (h, h + i)."""
+    planes = np.zeros((heads // 2 + 1, heads, blocks))
+    factors = np.zeros((heads, blocks))
+    factors[0, 0] = 1
+    for s, r, t in reversed(shifts):
+        apart = (r - s) % heads
+        low, apart = (s, apart) if 2 * apart <= heads else (r, heads - apart)
+        there = np.roll(factors, t, axis=1)
+        planes[apart] += np.roll(there, low, axis=0)
+        factors = factors + np.roll(there, s, axis=0) + np.roll(there, r, axis=0)
+    if heads % 2 == 0:
+        planes[-1, : heads // 2] += planes[-1, heads // 2 :]
+        planes[-1, heads // 2 :] = 0
+    return float(np.log1p(planes).sum() / math.log(3))
+
+
+def stored_shifts(width: int, heads: int, depth: int) -> list[tuple[int, int, int]]:
     """The shifts of a certificate of `STORED`.
 
-    >>> len(stored_shifts(16, 9))
+    >>> len(stored_shifts(16, 16, 9))
     9
     """
-    if (heads, depth) not in STORED:
-        known = ", ".join(f"{h} heads at {n} layers" for h, n in STORED)
+    if (width, heads, depth) not in STORED:
+        known = "; ".join(f"{d}, {h} and {n}" for d, h, n in STORED)
         raise ValueError(
-            f"no shifts are stored for {heads} heads at {depth} layers, but for {known}"
+            f"no shifts are stored for width {width}, {heads} heads and {depth} layers; "
+            f"stored are {known}"
         )
-    text = (files(__package__) / STORED[heads, depth]).read_text(encoding="utf-8")
-    return [(s, r) for s, r in json.loads(text)["shifts"]]
+    text = (files(__package__) / STORED[width, heads, depth]).read_text(encoding="utf-8")
+    return [(s, r, t) for s, r, t in json.loads(text)["shifts"]]
 
 
 # --- depths ---------------------------------------------------------------------------------------
 
 
-def log3_spread(spreading: int, depth: int) -> arb:
+def log3_spread(spreading: int, doubling: int, depth: int) -> arb:
     """log_3 of the bound of `spread_lower_bound`, as a ball."""
-    below = depth - spreading
-    factors = (3 ** (below - k) + 1 for k in range(1, min(below, (3**spreading + 1) // 2) + 1))
-    return 3**spreading * arb(fmpz(math.prod(factors))).log() / arb(3).log()
+    below = depth - spreading - doubling
+    factors = (3 ** (below - i) + 1 for i in range(1, min(below, (3**spreading + 1) // 2) + 1))
+    return 3**spreading * 2**doubling * arb(fmpz(math.prod(factors))).log() / arb(3).log()
 
 
 def first_excess(width: int, heads: int) -> int:
@@ -207,9 +245,10 @@ def first_excess(width: int, heads: int) -> int:
     10
     """
     spreading = max(m for m in range(heads) if 3**m <= heads)
+    doubling = (width // heads).bit_length() - 1
     # A layer more multiplies each of the factors by less than 3.
-    forms = 3**spreading * (3**spreading + 1) // 2
-    return _first_violation(width, lambda depth: log3_spread(spreading, depth), forms)
+    forms = 3**spreading * 2**doubling * (3**spreading + 1) // 2
+    return _first_violation(width, lambda n: log3_spread(spreading, doubling, n), forms)
 
 
 # The first depth at which `spread_lower_bound` exceeds the recalled bound, by d_x and H.
@@ -217,12 +256,17 @@ FIRST_EXCESS = {
     (3, 3): 0,
     (27, 27): 10,
     (64, 64): 15,
-    (64, 32): 15,
+    (64, 32): 11,
     (81, 81): 10,
-    (324, 81): 22,
+    (324, 81): 13,
     (768, 768): 13,
-    (729 * 32, 729): 134,
-    (729 * 64, 729): 262,
+    (512, 8): 0,
+    (768, 12): 19,
+    (1024, 16): 28,
+    (4096, 32): 19,
+    (12288, 96): 20,
+    (729 * 32, 729): 18,
+    (729 * 64, 729): 20,
 }
 
 
@@ -232,19 +276,21 @@ FIRST_EXCESS = {
 def _measured(case: Case) -> Exact:
     """The rank of the monomial net of a case: spreading shifts where it names spreading."""
     if "spreading" in case:
-        return monomial_rank(3**case.spreading, spreading_shifts(case.spreading, case.depth))
-    return monomial_rank(case.heads, stored_shifts(case.heads, case.depth))
+        shifts = spreading_shifts(case.spreading, case.doubling, case.depth)
+        return monomial_rank(3**case.spreading, 2**case.doubling, shifts)
+    shifts = stored_shifts(case.width, case.heads, case.depth)
+    return monomial_rank(case.heads, case.width // case.heads, shifts)
 
 
 def _one_shift_off(case: Case) -> Exact:
-    """The rank of that net alone, its tenth layer with its key at 25 instead of 17: just below."""
-    shifts = stored_shifts(case.heads, case.depth)
-    shifts[9] = shifts[9][0], 25
-    return Exact(monomial_rank(case.heads, shifts).value)
+    """The rank of that net alone, its fourth layer with another shift: just below."""
+    shifts = stored_shifts(case.width, case.heads, case.depth)
+    shifts[3] = *shifts[3][:2], 60
+    return Exact(monomial_rank(case.heads, case.width // case.heads, shifts).value)
 
 
 def _case(**fields: Any) -> Case:
-    return Case(**fields | {"tokens": 2 * fields["heads"]})
+    return Case(**fields | {"tokens": 2 * fields["width"]})
 
 
 @claim(
@@ -255,19 +301,22 @@ def _case(**fields: Any) -> Case:
     cases={
         "quick": (
             _case(width=16, heads=16, depth=9),
-            _case(width=64, heads=64, depth=10),
-            _case(width=64, heads=32, depth=13),
-            _case(width=16, heads=8, depth=60),
-            _case(width=81, heads=81, depth=10, spreading=4),
+            _case(width=16, heads=8, depth=10),
+            _case(width=64, heads=8, depth=11),
+            _case(width=512, heads=8, depth=12),
+            _case(width=768, heads=12, depth=12),
+            _case(width=16, heads=4, depth=21),
         ),
         "theory": (
             _case(width=768, heads=768, depth=12),
-            _case(width=768, heads=96, depth=38),
+            _case(width=1024, heads=16, depth=13),
+            _case(width=4096, heads=32, depth=14),
+            _case(width=12288, heads=96, depth=15),
         ),
     },
     control=Control(
-        _case(width=64, heads=32, depth=13),
-        "one of 26 shifts is another",
+        _case(width=768, heads=12, depth=12),
+        "one of 36 shifts is another",
         measured=_one_shift_off,
     ),
     supports="separation_rank/upper_bound_deep",
@@ -275,21 +324,25 @@ def _case(**fields: Any) -> Case:
 def excess_at_ordinary_shapes(case: Case) -> Exact:
     r"""The recalled bound is exceeded at ordinary shapes.
 
-    For almost all weights of linearised attention without residual connections, $N \geq 2 H$, the
-    rank exceeds Theorem 2's upper bound as recalled at $d_x = 16$, $H = 16$, $L = 9$; at 64, 64 and
-    10; 64, 32 and 13; 16, 8 and 60; 768, 768 and 12; 768, 96 and 38.
+    For almost all weights of linearised attention, $N \geq 2 d_x$, the rank exceeds Theorem 2's
+    upper bound as recalled at $d_x = 768$ with 12 heads of width 64 and $L = 12$, the shape of
+    GPT-2 small; for $d_x$, $H$ and $L$ also at 512, 8, 12; 1024, 16, 13; 4096, 32, 14; 12288, 96,
+    15; 768, 768, 12; 64, 8, 11; 16, 16, 9; 16, 8, 10; 16, 4, 21.
 
-    All positions attend, without softmax. Smaller depths are not excluded. A net of heads of rank
-    one has this rank: its output is one monomial. The shifts of its layers stand in certificates,
-    or are those of spread_lower_bound. That the rank is prod ($e + 1$), and that almost all weights
-    reach what one choice reaches, is an argument in words here, and formal in spread_lower_bound.
+    All positions attend, without softmax. Each certificate also shows that a layer more adds more
+    to the rank than to the bound, so that the excess stays at every greater depth. Smaller depths
+    are not excluded. Weights of 0 and 1 have this rank on tokens that live in blocks: the output is
+    one monomial. The shifts of its layers stand in certificates. That the rank is prod ($e + 1$),
+    that almost all weights reach what one choice reaches, and that residual connections do not
+    lower the rank (residual_gain) are arguments in words here.
     """
     return _measured(case)
 
 
 _SPREAD = Product(
-    3 ** (L - m - layer) + 1, (layer, 1, Min(L - m, (3**m + 1) / 2, evaluate=False))
-) ** (3**m)
+    3 ** (L - m - k - layer) + 1,
+    (layer, 1, Min(L - m - k, (3**m + 1) / 2, evaluate=False)),
+) ** (3**m * 2**k)
 
 
 @claim(
@@ -299,15 +352,20 @@ _SPREAD = Product(
     assumes={**_LAYERS, **_SHAPE},
     cases={
         "quick": (
-            *(_case(width=3, heads=3, depth=depth, spreading=1) for depth in (2, 3, 5)),
-            _case(width=8, heads=4, depth=4, spreading=1),
-            _case(width=9, heads=9, depth=8, spreading=2),
-            _case(width=54, heads=27, depth=17, spreading=3),
+            *(_case(width=3, heads=3, depth=n, spreading=1, doubling=0) for n in (2, 3, 5)),
+            _case(width=8, heads=4, depth=4, spreading=1, doubling=0),
+            _case(width=12, heads=3, depth=5, spreading=1, doubling=2),
+            _case(width=9, heads=9, depth=8, spreading=2, doubling=0),
+            _case(width=54, heads=27, depth=17, spreading=3, doubling=1),
+            _case(width=768, heads=12, depth=12, spreading=2, doubling=6),
         ),
-        "theory": (_case(width=81, heads=81, depth=18, spreading=4),),
+        "theory": (
+            _case(width=81, heads=81, depth=18, spreading=4, doubling=0),
+            _case(width=4096, heads=32, depth=32, spreading=3, doubling=7),
+        ),
     },
     control=Control(
-        _case(width=3, heads=3, depth=2, spreading=1),
+        _case(width=3, heads=3, depth=2, spreading=1, doubling=0),
         "seven times as much",
         Ge(sep, 7 * _SPREAD),
         measured=measured_rank,
@@ -315,20 +373,21 @@ _SPREAD = Product(
     supports="separation_rank/no_linear_bound_past_threshold",
     formal=Formal(
         "Spread.spread_lower_bound",
-        "Spread.spread_value {spreading} {depth}",
+        "Spread.spread_value {spreading} {doubling} {depth}",
         "That the real weights at which one non-zero polynomial vanishes are a null set; the "
-        "theorem asks for 3^m tokens on either side, which N >= 2 H gives.",
+        "theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives.",
     ),
 )
 def spread_lower_bound(case: Case) -> Exact:
     r"""Lower bound by exponents that are spread evenly.
 
-    For almost all weights with $H \geq 3^m$ heads and without residual connections, $N \geq 2 H$
-    and $L > m$, $\operatorname{sep} \geq \prod_{l = 1}^{\min(L - m, (3^m + 1)/2)}
-    (3^{L-m-l} + 1)^{3^m}$.
+    For almost all weights with $H \geq 3^m$ heads of width at least $2^k$ and without residual
+    connections, $N \geq 2 d_x$ and $L > m + k$, $\operatorname{sep} \geq
+    \prod_{l = 1}^{\min(L - m - k, (3^m + 1)/2)} (3^{L-m-k-l} + 1)^{3^m 2^k}$.
 
-    All positions attend, without softmax. The last $m$ layers of an explicit net spread its
-    exponents over $3^m$ coordinates; each of the others adds a power of 3 to $3^m$ moments.
+    All positions attend, without softmax. The last $m + k$ layers of an explicit net spread its
+    exponents over $3^m$ heads and $2^k$ coordinates of each; each of the others adds a power of 3
+    to $3^m 2^k$ moments.
     """
     return _measured(case)
 
@@ -340,25 +399,28 @@ def spread_lower_bound(case: Case) -> Exact:
     assumes={
         **_LAYERS,
         **_SHAPE,
-        r"$2 (L - m) \leq 3^m + 1$": lambda k: 2 * (k.depth - k.spreading) <= 3**k.spreading + 1,
-        r"$3^m (L - m)(L - m - 1) \geq 2 c d_x L$": lambda k: (
-            3**k.spreading * (k.depth - k.spreading) * (k.depth - k.spreading - 1)
-            >= 2 * k.rational("slope") * k.width * k.depth
+        r"$2 (L - m - k) \leq 3^m + 1$": lambda c: 2 * _below(c) <= 3**c.spreading + 1,
+        r"$3^m 2^k (L - m - k)(L - m - k - 1) \geq 2 c d_x L$": lambda c: (
+            3**c.spreading * 2**c.doubling * _below(c) * (_below(c) - 1)
+            >= 2 * c.rational("slope") * c.width * c.depth
         ),
     },
     cases={
         "quick": (
-            _case(width=9, heads=9, depth=6, spreading=2, slope="1"),
-            _case(width=27, heads=27, depth=11, spreading=3, slope="5/2"),
-            _case(width=64, heads=64, depth=15, spreading=3, slope="5/3"),
+            _case(width=9, heads=9, depth=6, spreading=2, doubling=0, slope="1"),
+            _case(width=27, heads=27, depth=11, spreading=3, doubling=0, slope="5/2"),
+            _case(width=64, heads=64, depth=15, spreading=3, doubling=0, slope="5/3"),
+            _case(width=108, heads=27, depth=19, spreading=3, doubling=2, slope="4"),
+            _case(width=4096, heads=32, depth=20, spreading=3, doubling=7, slope="1.8"),
         ),
         "theory": (
-            _case(width=81, heads=81, depth=17, spreading=4, slope="4"),
-            _case(width=768, heads=768, depth=14, spreading=6, slope="1.8"),
+            _case(width=81, heads=81, depth=17, spreading=4, doubling=0, slope="4"),
+            _case(width=768, heads=768, depth=14, spreading=6, doubling=0, slope="1.8"),
+            _case(width=12288, heads=96, depth=51, spreading=4, doubling=7, slope="13"),
         ),
     },
     control=Control(
-        _case(width=3, heads=3, depth=2, spreading=1, slope="1"),
+        _case(width=3, heads=3, depth=2, spreading=1, doubling=0, slope="1"),
         "a depth below that of the claim",
         measured=measured_rank,
     ),
@@ -374,16 +436,22 @@ def spread_lower_bound(case: Case) -> Exact:
 def no_linear_bound_past_threshold(case: Case) -> Exact:
     r"""No bound $c d_x L$ at depths just past $\log_3 d_x$.
 
-    For every $c > 0$, $3^m \leq H$, $m < L$, $2 (L - m) \leq 3^m + 1$,
-    $3^m (L - m)(L - m - 1) \geq 2 c d_x L$, $N \geq 2 H$ and almost all weights without residual
-    connections, $\log_3 \operatorname{sep} > c d_x L$. With $H = d_x = 3^m$ the last condition
-    is $L \geq m + (c + 1/2) + \sqrt{(c + 1/2)^2 + 2 c m}$, where $m = \log_3 d_x$.
+    For every $c > 0$, $3^m \leq H$, $2^k \leq d_x/H$, $m + k < L$, $2 (L - m - k) \leq 3^m + 1$,
+    $3^m 2^k (L - m - k)(L - m - k - 1) \geq 2 c d_x L$, $N \geq 2 d_x$ and almost all weights
+    without residual connections, $\log_3 \operatorname{sep} > c d_x L$. With $3^m$ heads of width
+    $2^k$ and $d_x = 3^m 2^k$ the last condition is $L \geq m + k + (c + 1/2) + \sqrt{(c + 1/2)^2 +
+    2 c (m + k)}$, where $m + k$ is $\log_3 d_x$ plus at most $0.37 k$.
 
-    For other widths $3^m$ is the largest power of 3 that is at most $H$, and $c d_x/3^m$ takes the
-    place of $c$. All positions attend, without softmax. Says nothing for few heads: the depth grows
-    with the width of a head.
+    For other shapes $3^m$ and $2^k$ are the largest powers that are not above $H$ and $d_x/H$, and
+    $c d_x/(3^m 2^k)$ takes the place of $c$. All positions attend, without softmax. Says nothing
+    for few heads: $c$ stays below $(3^m + 1)/4$.
     """
     return _measured(case)
+
+
+def _below(case: Case) -> int:
+    """Layers below those that spread."""
+    return int(case.depth - case.spreading - case.doubling)
 
 
 def _first(*rows: tuple[int, int]) -> tuple[Case, ...]:
@@ -407,9 +475,11 @@ def first_excess_of_spreading(case: Case) -> Exact:
     r"""First depths at which evenly spread exponents exceed the recalled bound.
 
     The first depth $L > \log_3 d_x$ at which the bound of spread_lower_bound, with the largest $m$
-    such that $3^m \leq H$, exceeds the upper bound of Theorem 2 as recalled is, for $d_x$ and $H$,
-    10 (27, 27), 15 (64, 64), 15 (64, 32), 10 (81, 81), 22 (324, 81), 13 (768, 768), and with heads
-    of width 32 and 64, 134 (23328, 729) and 262 (46656, 729); there is none (0) at 3 and 3.
+    and $k$ such that $3^m \leq H$ and $2^k \leq d_x/H$, exceeds the upper bound of Theorem 2 as
+    recalled is, for $d_x$ and $H$, 10 (27, 27), 15 (64, 64), 11 (64, 32), 10 (81, 81), 13
+    (324, 81), 13 (768, 768), 19 (768, 12), 28 (1024, 16), 19 (4096, 32), 20 (12288, 96), and with
+    729 heads of width 32 and 64, 18 (23328) and 20 (46656); there is none (0) at 3 and 3 and at
+    512 and 8.
 
     The bound is as recalled; check against the paper. In first_violation the products of one form
     a layer exceed it at 130 layers for 32 heads of width 1, and at 258 for 64.
