@@ -251,6 +251,15 @@ def first_excess(width: int, heads: int) -> int:
     return _first_violation(width, lambda n: log3_spread(spreading, doubling, n), forms)
 
 
+def searched_depth(width: int, heads: int) -> int:
+    """The least depth of a certificate of `STORED` at this shape; 0 if none is stored.
+
+    >>> searched_depth(768, 12)
+    12
+    """
+    return min((n for d, h, n in STORED if (d, h) == (width, heads)), default=0)
+
+
 # The first depth at which `spread_lower_bound` exceeds the recalled bound, by d_x and H.
 FIRST_EXCESS = {
     (3, 3): 0,

@@ -242,23 +242,37 @@ def first_violation(case: Case) -> Exact:
     (exact_below_count). Whether one head comes near enough to $S$ at these depths is open.
     """
     if "heads" in case:
-        return Exact(_first_product(case))
-
-    def count(depth: int) -> arb:
-        low, high = log3_dimension_count(case.width, depth)
-        return ball(Fraction(float(low)), Fraction(float(high)))
-
-    return Exact(_first_violation(case.width, count))
+        return Exact(first_of_product(case.width, case.heads))
+    return Exact(first_of_count(case.width))
 
 
-def _first_product(case: Case) -> int:
-    forms = case.heads * (case.heads + 1) // 2
+def first_of_product(width: int, heads: int) -> int:
+    """The first depth at which the product of one form a layer exceeds the recalled bound, or 0.
+
+    >>> first_of_product(16, 8), first_of_product(768, 12)
+    (216, 0)
+    """
+    forms = heads * (heads + 1) // 2
 
     def product(depth: int) -> arb:
         factors = (3 ** (depth - m) + 1 for m in range(1, min(depth, forms) + 1))
         return arb(fmpz(math.prod(factors))).log() / arb(3).log()
 
-    return _first_violation(case.width, product, forms)
+    return _first_violation(width, product, forms)
+
+
+def first_of_count(width: int) -> int:
+    """The first depth at which S(d, L), an upper bound on the rank, exceeds the recalled bound.
+
+    >>> first_of_count(16)
+    6
+    """
+
+    def count(depth: int) -> arb:
+        low, high = log3_dimension_count(width, depth)
+        return ball(Fraction(float(low)), Fraction(float(high)))
+
+    return _first_violation(width, count)
 
 
 def _first_violation(width: int, log3_rank: Callable[[int], arb], forms: int | None = None) -> int:
