@@ -361,111 +361,31 @@ Lemma powers_largest t : (powers_of t <= largest)%N.
 Proof. exact: (leq_bigmax t). Qed.
 
 Definition values (layers : seq (seq (head K d a))) : 'M[K]_#|box| :=
-  \matrix_(s, t) grid_output layers h0 (f p) (token (enum_val s)) (token (enum_val t)).
-
-Lemma one_value (j j' : point) : grid_output net h0 (f p) (token j) (token j') =
-  \sum_(k in box) ((token j h0) (f p) 0 * \prod_t form t j ^+ (powers_of t - k t)) *
-    \prod_t (form t j' ^+ k t *+ 'C(powers_of t, k t)).
-Proof.
-rewrite /grid_output monomial_value // -/powers_of; last first.
-  by move=> x y xy; rewrite mxE !blocks_apart ?addr0.
-transitivity ((token j h0) (f p) 0 * \prod_t \sum_(q < largest.+1 | (q <= powers_of t)%N)
-    form t j ^+ (powers_of t - q) * (form t j' ^+ q *+ 'C(powers_of t, q))).
-  congr (_ * _); apply: eq_bigr => t _.
-  rewrite mxE !(blocks_momentE _ f_inj) exprDn.
-  rewrite (big_ord_widen largest.+1 (fun q => form t j ^+ (powers_of t - q) *
-    form t j' ^+ q *+ 'C(powers_of t, q))) ?ltnS ?powers_largest //.
-  by apply: eq_bigr => q _; rewrite mulrnAr.
-rewrite bigA_distr_big_dep mulr_sumr; apply: eq_bigr => k _.
-by rewrite big_split mulrA.
-Qed.
+  output_matrix (fun s => token (enum_val s)) h0 (f p) layers.
 
 Lemma values_unit : values net \in unitmx.
 Proof.
-pose X := \matrix_(s < #|box|, t < #|box|)
-  \prod_u form u (enum_val s) ^+ (powers_of u - enum_val t u).
-pose Y := \matrix_(s < #|box|, t < #|box|)
-  \prod_u (form u (enum_val s) ^+ enum_val t u *+ 'C(powers_of u, enum_val t u)).
-pose D := diag_mx (\row_(s < #|box|) (token (enum_val s) h0) (f p) 0).
-have -> : values net = D *m X *m Y^T.
-  apply/matrixP => s t; rewrite mxE one_value big_enum_val [RHS]mxE; apply: eq_bigr => k _.
-  rewrite mul_diag_mx !mxE; by [].
-have low t (j j' : point) : (forall t', (blocks_rank t' <= blocks_rank t)%N -> j t' = j' t') ->
-    form t j = form t j' by move=> E; congr _%:R; apply: blocks_low.
-have inj t (j : point) (q q' : 'I_largest.+1) : j \in box ->
-    (q <= powers_of t)%N -> (q' <= powers_of t)%N ->
-    form t (set_at j t q) = form t (set_at j t q') -> q = q'.
-  by move=> jb qe qe' /(natr_inj char0); apply: blocks_inj qe qe'; [exact: powers_upper|].
-rewrite !unitmx_mul unitmx_tr -andbA; apply/and3P; split.
-- rewrite unitmxE det_diag unitfE; apply/prodf_neq0 => s _.
-  by rewrite mxE (blocks_tokenE _ f_inj) /entry ltnn eqxx char0.
-- apply: (tower_unit (b := fun t q x => x ^+ (powers_of t - q)) (@blocks_rank_inj w b) low inj).
-  by move=> t x c; apply: powers_down; apply: powers_largest.
-apply: (tower_unit (b := fun t q x => x ^+ q *+ 'C(powers_of t, q)) (@blocks_rank_inj w b)
-  low inj).
-move=> t x c x_inj Hc q qe.
-have : c q * ('C(powers_of t, q))%:R = 0.
-  apply: (powers (c := fun q => c q * ('C(powers_of t, q))%:R) (powers_largest t) x_inj)
-    => // s se.
-  rewrite -[RHS](Hc s se); apply: eq_bigr => k _.
-  by rewrite -[in RHS]mulr_natl mulrA.
-by move/eqP; rewrite mulf_eq0 => /orP[/eqP//|]; rewrite (negbTE (char0 _)) // bin_gt0.
+set V := values _; suff -> : V = \matrix_(s, t) ((token (enum_val s) h0) (f p) 0 *
+    \prod_u (form u (enum_val s) + form u (enum_val t)) ^+ powers_of u).
+  apply: (products_unit (phi := @blocks_moment w b largest) (lead := fun j => token j h0 (f p) 0)
+    char0 powers_largest (@blocks_rank_inj w b)) => [t j j'|t j q q'|j].
+  - exact: blocks_low.
+  - by apply: blocks_inj; exact: powers_upper.
+  by rewrite (blocks_tokenE _ f_inj) /entry ltnn eqxx char0.
+apply/matrixP => s t; rewrite mxE [RHS]mxE /grid_output monomial_value //.
+  by congr (_ * _); apply: eq_bigr => u _; rewrite mxE !(blocks_momentE _ f_inj).
+by move=> x y xy; rewrite mxE !blocks_apart ?addr0.
 Qed.
 
 Lemma card_values : #|box| = (\prod_t (powers_of t).+1)%N.
 Proof. by apply: card_box; apply: powers_largest. Qed.
 
-(* What the output at the explicit weights has, any net has whose matrix of values is of full
-   rank. *)
 Lemma values_rank n (layers : seq (seq (head K d a))) (A : {set 'I_n}) i r :
   values layers \in unitmx -> (w * b <= #|A|)%N -> (w * b <= #|~: A|)%N ->
   sep_le (side_output false layers A i (f p)) r -> (\prod_t (powers_of t).+1 <= r)%N.
 Proof.
 have -> : (w * b)%N = #|[finType of place b w]| by rewrite card_prod !card_ord mulnC.
-rewrite -card_values; wlog iA : A / i \in A => [W|].
-  have [iA|iA] := boolP (i \in A); first exact: W.
-  move=> U HA HB S; apply: (W (~: A)) => //; rewrite ?inE ?setCK //.
-  apply: eq_sep_le (sep_le_flip S) => u v; rewrite /side_output.
-  suff /eq_net -> : join A v u =1 join (~: A) u v by [].
-  by move=> j; rewrite /join inE; case: (j \in A).
-move=> U HA HB S; have [g [gi gA] gh0] := injection_through h0 HA iA.
-have [B0 B0B] : exists j, j \in ~: A.
-  by apply/set0Pn; rewrite -card_gt0; apply: leq_trans HB; apply: leq_ltn_trans (ltn_ord h0).
-have [g' [gi' gB] _] := injection_through h0 HB B0B.
-apply: (sep_le_rank (a := fun s => Refutation.spread g (token (enum_val s)))
-  (b := fun t => Refutation.spread g' (token (enum_val t))) S).
-suff -> : \matrix_(s, t) side_output false layers A i (f p)
-    (Refutation.spread g (token (enum_val s))) (Refutation.spread g' (token (enum_val t))) =
-  values layers by [].
-apply/matrixP => s t; rewrite !mxE /side_output normal_form /grid_output join_moments //.
-  by rewrite /join iA -gh0 spreadE.
-by move=> h; have := gB h; rewrite inE.
-Qed.
-
-(* Where a polynomial in the weights, not zero, does not vanish, the values have full rank. *)
-Lemma values_condition : exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
-  forall v : weight_name L H a d -> K, G.@[fun k => v (enum_val k)] != 0 ->
-    values (net_of v) \in unitmx.
-Proof.
-pose N := #|weight_name L H a d|.
-pose X (t : weight_name L H a d) : {mpoly K[N]} := 'X_(enum_rank t).
-pose C := [rmorphism of @mpolyC N K].
-pose M : 'M[{mpoly K[N]}]_#|box| := \matrix_(s, t)
-  grid_output (net_of X) h0 (f p) (fun h => map_mx C (token (enum_val s) h))
-    (fun h => map_mx C (token (enum_val t) h)).
-have ME v : (\det M).@[fun k => v (enum_val k)] = \det (values (net_of v)).
-  rewrite -[LHS](det_map_mx [rmorphism of meval (fun k => v (enum_val k))]); congr (\det _).
-  apply/matrixP => s t; rewrite mxE [in LHS]mxE mxE.
-  rewrite -[LHS]/([rmorphism of meval (fun k => v (enum_val k))] _) grid_output_image net_of_map.
-  rewrite (@eq_net_of _ _ _ _ _ _ v) => [|u]; last by rewrite /= mevalXU enum_rankK.
-  have E j : (fun h => map_mx [rmorphism of meval (fun k => v (enum_val k))]
-      (map_mx C (token j h))) =1 blocks_token K f (m := largest) j.
-    by move=> h; apply/matrixP => q q'; rewrite mxE [in LHS]mxE /= mevalC.
-  by rewrite (eq_grid_output _ _ _ (E _) (E _)).
-exists (\det M); last by move=> v; rewrite ME unitmxE unitfE.
-apply/eqP => /(congr1 (meval (fun k => (monomial_weights f perm pair K : _ -> K) (enum_val k)))).
-rewrite ME meval0 => E; have := values_unit.
-by rewrite unitmxE unitfE E eqxx.
+by rewrite -card_values => U HA HB; apply: output_rank U HA HB.
 Qed.
 
 End FullRank.
@@ -495,7 +415,8 @@ have /fin_all_exists2[G G0 GU] : forall q : 'I_d,
     exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
       forall v : weight_name L H a d -> K, G.@[fun k => v (enum_val k)] != 0 ->
         values (f q) x0 perm pair (net_of v) \in unitmx.
-  by move=> q; apply: values_condition.
+  move=> q; apply: output_condition.
+  exact: (values_unit x0 (fi q) wH ba c0 perm_inj up).
 exists (\prod_q G q); first by apply/prodf_neq0.
 move=> v; rewrite rmorph_prod => /prodf_neq0 nz n i q A r HA HB.
 rewrite -{1}(fx q) => S; exact: leq_trans (HP x0) (values_rank (GU q v (nz q isT)) HA HB S).
@@ -791,7 +712,7 @@ have [G G0 GE] := @monomial_lower_bound K L (3 ^ m).-1.+1 (2 ^ k).-1.+1 H a d
 by exists G => // v nz n i p A r HA HB; apply: (GE v nz n i p A r); rewrite wE bE.
 Qed.
 
-(* Four layers of three heads of width 1, and of width 2, where one layer more is no new one. *)
+(* Four layers of three heads, of width 1 and of width 2. *)
 Example spread_value_4 : spread_value 1 0 4 = ((10 * 4) ^ 3)%num.
 Proof. by []. Qed.
 Example spread_value_4_wide : spread_value 1 1 4 = ((4 * 2) ^ 6)%num.
