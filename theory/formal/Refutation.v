@@ -361,6 +361,72 @@ Qed.
 
 End Grid.
 
+(* --- products of powers of sums --------------------------------------------------------------- *)
+
+(* Products of powers of the sums phi l j + phi l j' over two points: as a matrix in these they have
+   full rank, where each phi l depends on the coordinates up to its own, and on that one one-to-one.
+   *)
+Section Products.
+Variables (K : fieldType) (I : finType) (m : nat) (e : I -> nat).
+Local Notation point := {ffun I -> 'I_m.+1}.
+Local Notation box := (@box I m e).
+Variables (rank : I -> nat) (phi : I -> point -> nat) (lead : point -> K).
+Hypothesis char0 : forall k, (0 < k)%N -> k%:R != 0 :> K.
+Hypothesis e_le : forall l, (e l <= m)%N.
+Hypothesis rank_inj : injective rank.
+Hypothesis phi_low : forall l (j j' : point),
+  (forall l', (rank l' <= rank l)%N -> j l' = j' l') -> phi l j = phi l j'.
+Hypothesis phi_inj : forall l (j : point) (q q' : 'I_m.+1),
+  j \in box -> (q <= e l)%N -> (q' <= e l)%N ->
+  phi l (set_at j l q) = phi l (set_at j l q') -> q = q'.
+Hypothesis lead_neq0 : forall j, lead j != 0.
+Local Notation form l j := ((phi l j)%:R : K).
+
+Lemma product_of_sums (j j' : point) : lead j * \prod_l (form l j + form l j') ^+ e l =
+  \sum_(k in box) (lead j * \prod_l form l j ^+ (e l - k l)) *
+    \prod_l (form l j' ^+ k l *+ 'C(e l, k l)).
+Proof.
+transitivity (lead j * \prod_l \sum_(q < m.+1 | (q <= e l)%N)
+    form l j ^+ (e l - q) * (form l j' ^+ q *+ 'C(e l, q))).
+  congr (_ * _); apply: eq_bigr => l _; rewrite exprDn.
+  rewrite (big_ord_widen m.+1 (fun q => form l j ^+ (e l - q) * form l j' ^+ q *+ 'C(e l, q)))
+    ?ltnS //.
+  by apply: eq_bigr => q _; rewrite mulrnAr.
+rewrite bigA_distr_big_dep mulr_sumr; apply: eq_bigr => k _.
+by rewrite big_split mulrA.
+Qed.
+
+Lemma products_unit : \matrix_(s < #|box|, t < #|box|)
+  (lead (enum_val s) * \prod_l (form l (enum_val s) + form l (enum_val t)) ^+ e l) \in unitmx.
+Proof.
+pose X := \matrix_(s < #|box|, t < #|box|)
+  \prod_l form l (enum_val s) ^+ (e l - enum_val t l).
+pose Y := \matrix_(s < #|box|, t < #|box|)
+  \prod_l (form l (enum_val s) ^+ enum_val t l *+ 'C(e l, enum_val t l)).
+pose D := diag_mx (\row_(s < #|box|) lead (enum_val s)).
+set V := \matrix_(s, t) _; have -> : V = D *m X *m Y^T.
+  apply/matrixP => s t; rewrite mxE product_of_sums big_enum_val [RHS]mxE; apply: eq_bigr => k _.
+  rewrite mul_diag_mx !mxE; by [].
+have low l (j j' : point) : (forall l', (rank l' <= rank l)%N -> j l' = j' l') ->
+    form l j = form l j' by move=> /phi_low ->.
+have inj l (j : point) (q q' : 'I_m.+1) : j \in box -> (q <= e l)%N -> (q' <= e l)%N ->
+    form l (set_at j l q) = form l (set_at j l q') -> q = q'.
+  by move=> jb qe qe' /(natr_inj char0); apply: phi_inj.
+rewrite !unitmx_mul unitmx_tr -andbA; apply/and3P; split.
+- by rewrite unitmxE det_diag unitfE; apply/prodf_neq0 => s _; rewrite mxE.
+- apply: (tower_unit (b := fun l q x => x ^+ (e l - q)) rank_inj low inj).
+  by move=> l x c; apply: powers_down.
+apply: (tower_unit (b := fun l q x => x ^+ q *+ 'C(e l, q)) rank_inj low inj).
+move=> l x c x_inj Hc q qe.
+have : c q * ('C(e l, q))%:R = 0.
+  apply: (powers (c := fun q => c q * ('C(e l, q))%:R) (e_le l) x_inj) => // s se.
+  rewrite -[RHS](Hc s se); apply: eq_bigr => k _.
+  by rewrite -[in RHS]mulr_natl mulrA.
+by move/eqP; rewrite mulf_eq0 => /orP[/eqP//|]; rewrite (negbTE (char0 _)) // bin_gt0.
+Qed.
+
+End Products.
+
 (* --- weights whose layers multiply by one moment ---------------------------------------------- *)
 
 (* The exponents of the moments in the output, for the moments of the layers in their order. *)
@@ -464,6 +530,11 @@ Definition grid_output (R : comRingType) H d a (layers : seq (seq (head R d a)))
     (x y : 'I_H -> 'cV[R]_d) : R :=
   (net_matrix layers (moments x + moments y) *m x h0) p 0.
 
+(* Its values at all pairs of a list of such tokens. *)
+Definition output_matrix (R : comRingType) H d a m (x : 'I_m -> 'I_H -> 'cV[R]_d) (h0 : 'I_H) p
+    (layers : seq (seq (head R d a))) : 'M[R]_m :=
+  \matrix_(s, t) grid_output layers h0 p (x s) (x t).
+
 Section FullRank.
 Variables (K : fieldType) (L H a d : nat) (a0 : 'I_a) (f : 'I_H -> 'I_d) (h0 : 'I_H).
 Variable pair : 'I_L -> 'I_H * 'I_H.
@@ -493,55 +564,19 @@ Lemma exponent_bound t : (exponent pairs t <= bound)%N.
 Proof. exact: (leq_bigmax t). Qed.
 
 Definition grid_matrix (layers : seq (seq (head K d a))) : 'M[K]_#|box| :=
-  \matrix_(s, t) grid_output layers h0 (f h0) (token (enum_val s)) (token (enum_val t)).
-
-Lemma grid_value (j j' : point) :
-  grid_output (net_of (coordinate a0 f pair K)) h0 (f h0) (token j) (token j') =
-  \sum_(k in box) ((token j h0) (f h0) 0 * \prod_t form t j ^+ (exponent pairs t - k t)) *
-    \prod_t (form t j' ^+ k t *+ 'C(exponent pairs t, k t)).
-Proof.
-rewrite /grid_output coordinate_value // -/pairs.
-transitivity ((token j h0) (f h0) 0 * \prod_t \sum_(q < bound.+1 | (q <= exponent pairs t)%N)
-    form t j ^+ (exponent pairs t - q) * (form t j' ^+ q *+ 'C(exponent pairs t, q))).
-  congr (_ * _); apply: eq_bigr => -[b c] _ /=.
-  rewrite mxE !(grid_momentE _ f_inj) exprDn.
-  rewrite (big_ord_widen bound.+1 (fun q => form (b, c) j ^+ (exponent pairs (b, c) - q) *
-    form (b, c) j' ^+ q *+ 'C(exponent pairs (b, c), q))) ?ltnS ?exponent_bound //.
-  by apply: eq_bigr => q _; rewrite mulrnAr.
-rewrite bigA_distr_big_dep mulr_sumr; apply: eq_bigr => k _.
-by rewrite big_split mulrA.
-Qed.
+  output_matrix (fun s => token (enum_val s)) h0 (f h0) layers.
 
 Lemma grid_matrix_unit : grid_matrix (net_of (coordinate a0 f pair K)) \in unitmx.
 Proof.
-pose X := \matrix_(s < #|box|, t < #|box|)
-  \prod_u form u (enum_val s) ^+ (exponent pairs u - enum_val t u).
-pose Y := \matrix_(s < #|box|, t < #|box|)
-  \prod_u (form u (enum_val s) ^+ enum_val t u *+ 'C(exponent pairs u, enum_val t u)).
-pose D := diag_mx (\row_(s < #|box|) (token (enum_val s) h0) (f h0) 0).
-have -> : grid_matrix (net_of (coordinate a0 f pair K)) = D *m X *m Y^T.
-  apply/matrixP => s t; rewrite mxE grid_value big_enum_val [RHS]mxE; apply: eq_bigr => k _.
-  rewrite mul_diag_mx !mxE; by [].
-have low t (j j' : point) : (forall t', (grid_rank t' <= grid_rank t)%N -> j t' = j' t') ->
-    form t j = form t j' by move=> E; congr _%:R; apply: grid_low.
-have inj t (j : point) (q q' : 'I_bound.+1) : j \in box ->
-    (q <= exponent pairs t)%N -> (q' <= exponent pairs t)%N ->
-    form t (set_at j t q) = form t (set_at j t q') -> q = q'.
-  by move=> jb qe qe' /(natr_inj char0); apply: grid_inj qe qe'; [exact: exponent_upper|].
-rewrite !unitmx_mul unitmx_tr -andbA; apply/and3P; split.
-- rewrite unitmxE det_diag unitfE; apply/prodf_neq0 => s _.
-  by rewrite mxE (grid_tokenE _ f_inj) /entry ltnn eqxx char0.
-- apply: (tower_unit (b := fun t q x => x ^+ (exponent pairs t - q)) (@grid_rank_inj H) low inj).
-  by move=> t x c; apply: powers_down; apply: exponent_bound.
-apply: (tower_unit (b := fun t q x => x ^+ q *+ 'C(exponent pairs t, q))
-  (@grid_rank_inj H) low inj).
-move=> t x c x_inj Hc q qe.
-have : c q * ('C(exponent pairs t, q))%:R = 0.
-  apply: (powers (c := fun q => c q * ('C(exponent pairs t, q))%:R) (exponent_bound t) x_inj)
-    => // s se.
-  rewrite -[RHS](Hc s se); apply: eq_bigr => k _.
-  by rewrite -[in RHS]mulr_natl mulrA.
-by move/eqP; rewrite mulf_eq0 => /orP[/eqP//|]; rewrite (negbTE (char0 _)) // bin_gt0.
+set V := grid_matrix _; suff -> : V = \matrix_(s, t) ((token (enum_val s) h0) (f h0) 0 *
+    \prod_u (form u (enum_val s) + form u (enum_val t)) ^+ exponent pairs u).
+  apply: (products_unit (phi := @grid_moment H bound) (lead := fun j => token j h0 (f h0) 0) char0
+    exponent_bound (@grid_rank_inj H)) => [t j j'|t j q q'|j].
+  - exact: grid_low.
+  - by apply: grid_inj; exact: exponent_upper.
+  by rewrite (grid_tokenE _ f_inj) /entry ltnn eqxx char0.
+apply/matrixP => s t; rewrite mxE [RHS]mxE /grid_output coordinate_value // -/pairs; congr (_ * _).
+by apply: eq_bigr => -[b c] _ /=; rewrite mxE !(grid_momentE _ f_inj).
 Qed.
 
 Lemma card_grid : #|box| = (\prod_t (exponent pairs t).+1)%N.
@@ -600,16 +635,12 @@ exists (fun h => tperm (g h0) i (g h)); last by rewrite tpermL.
 split=> [h h' /perm_inj/gi // | h]; by case: tpermP => // ->.
 Qed.
 
-(* What the output at the explicit weights has, any net has whose matrix of values is of full
-   rank: whatever the tokens, the position and the sides, if each side has H tokens. *)
-Section Output.
-Variables (K : fieldType) (L H a d : nat) (f : 'I_H -> 'I_d) (h0 : 'I_H).
-Variable pair : 'I_L -> 'I_H * 'I_H.
-
-Lemma grid_rank_bound n (layers : seq (seq (head K d a))) (A : {set 'I_n}) i r :
-  grid_matrix f h0 pair layers \in unitmx -> (H <= #|A|)%N -> (H <= #|~: A|)%N ->
-  sep_le (side_output false layers A i (f h0)) r ->
-  (#|box (m := bound pair) (exponent (pairs pair))| <= r)%N.
+(* The rank of the values is a lower bound, whatever the position and the sides, if each side has H
+   tokens. *)
+Lemma output_rank (K : fieldType) H d a m (x : 'I_m -> 'I_H -> 'cV[K]_d) (h0 : 'I_H) p n
+    (layers : seq (seq (head K d a))) (A : {set 'I_n}) i r :
+  output_matrix x h0 p layers \in unitmx -> (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+  sep_le (side_output false layers A i p) r -> (m <= r)%N.
 Proof.
 wlog iA : A / i \in A => [W|].
   have [iA|iA] := boolP (i \in A); first exact: W.
@@ -621,17 +652,13 @@ move=> U HA HB S; have [g [gi gA] gh0] := injection_through h0 HA iA.
 have [B0 B0B] : exists j, j \in ~: A.
   by apply/set0Pn; rewrite -card_gt0; apply: leq_trans HB; apply: leq_ltn_trans (ltn_ord h0).
 have [g' [gi' gB] _] := injection_through h0 HB B0B.
-apply: (sep_le_rank (a := fun s => spread g (grid_token K f (enum_val s)))
-  (b := fun t => spread g' (grid_token K f (enum_val t))) S).
-suff -> : \matrix_(s, t) side_output false layers A i (f h0)
-    (spread g (grid_token K f (enum_val s))) (spread g' (grid_token K f (enum_val t))) =
-  grid_matrix f h0 pair layers by [].
+apply: (sep_le_rank (a := fun s => spread g (x s)) (b := fun t => spread g' (x t)) S).
+suff -> : \matrix_(s, t) side_output false layers A i p (spread g (x s)) (spread g' (x t)) =
+  output_matrix x h0 p layers by [].
 apply/matrixP => s t; rewrite !mxE /side_output normal_form /grid_output join_moments //.
   by rewrite /join iA -gh0 spreadE.
 by move=> h; have := gB h; rewrite inE.
 Qed.
-
-End Output.
 
 Section Image.
 Variables (R S : comRingType) (p : {rmorphism R -> S}) (H d a : nat).
@@ -659,34 +686,31 @@ rewrite (eq_bigr (fun h => x' h *m (x' h)^T)) => [|h _]; last by rewrite xx.
 by rewrite [X in _ + X](eq_bigr (fun h => y' h *m (y' h)^T)) // => h _; rewrite yy.
 Qed.
 
-(* Where a polynomial in the weights, not zero, does not vanish, the values have full rank. *)
-Lemma grid_condition (K : fieldType) (L H a d : nat) (a0 : 'I_a) (f : 'I_H -> 'I_d) (h0 : 'I_H)
-    (pair : 'I_L -> 'I_H * 'I_H) : injective f -> (forall k, (0 < k)%N -> k%:R != 0 :> K) ->
-  (forall l, ((pair l).1 <= (pair l).2)%N) ->
+(* If the values have full rank at some weights, then they have it wherever a polynomial in the
+   weights, not zero, does not vanish. *)
+Lemma output_condition (K : fieldType) (L H a d T m : nat) (x : 'I_m -> 'I_T -> 'cV[K]_d)
+    (h0 : 'I_T) p (explicit : weight_name L H a d -> K) :
+  output_matrix x h0 p (net_of explicit) \in unitmx ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
     forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
-      grid_matrix f h0 pair (net_of w) \in unitmx.
+      output_matrix x h0 p (net_of w) \in unitmx.
 Proof.
-move=> fi char0 up.
-pose N := #|weight_name L H a d|.
+move=> U; pose N := #|weight_name L H a d|.
 pose X (t : weight_name L H a d) : {mpoly K[N]} := 'X_(enum_rank t).
 pose C := [rmorphism of @mpolyC N K].
-pose M : 'M[{mpoly K[N]}]_#|box (m := bound pair) (exponent (pairs pair))| := \matrix_(s, t)
-  grid_output (net_of X) h0 (f h0) (fun h => map_mx C (grid_token K f (enum_val s) h))
-    (fun h => map_mx C (grid_token K f (enum_val t) h)).
-have ME w : (\det M).@[fun k => w (enum_val k)] = \det (grid_matrix f h0 pair (net_of w)).
+pose M : 'M[{mpoly K[N]}]_m := output_matrix (fun s h => map_mx C (x s h)) h0 p (net_of X).
+have ME w : (\det M).@[fun k => w (enum_val k)] = \det (output_matrix x h0 p (net_of w)).
   rewrite -[LHS](det_map_mx [rmorphism of meval (fun k => w (enum_val k))]); congr (\det _).
   apply/matrixP => s t; rewrite mxE [in LHS]mxE mxE.
   rewrite -[LHS]/([rmorphism of meval (fun k => w (enum_val k))] _) grid_output_image net_of_map.
   rewrite (@eq_net_of _ _ _ _ _ _ w) => [|u]; last by rewrite /= mevalXU enum_rankK.
   have E j : (fun h => map_mx [rmorphism of meval (fun k => w (enum_val k))]
-      (map_mx C (grid_token K f j h))) =1 grid_token K f (m := bound pair) j.
+      (map_mx C (x j h))) =1 x j.
     by move=> h; apply/matrixP => q q'; rewrite !mxE /= mevalC.
   by rewrite (eq_grid_output _ _ _ (E _) (E _)).
 exists (\det M); last by move=> w; rewrite ME unitmxE unitfE.
-apply/eqP => /(congr1 (meval (fun k => coordinate a0 f pair K (enum_val k)))).
-rewrite ME meval0 => E; have := grid_matrix_unit a0 h0 fi char0 up.
-by rewrite unitmxE unitfE E eqxx.
+apply/eqP => /(congr1 (meval (fun k => explicit (enum_val k)))).
+by rewrite ME meval0 => E; move: U; rewrite unitmxE unitfE E eqxx.
 Qed.
 
 (* --- the product of the exponents ------------------------------------------------------------- *)
@@ -790,7 +814,7 @@ Theorem product_explicit n (p : 'I_d) i (A : {set 'I_n}) r :
 Proof.
 rewrite /block_weights; case: (block p) => f fi fp /= HA HB; rewrite -fp => S.
 have U := grid_matrix_unit a0 h0 fi char0_nat (@layer_pair_upper L H h0).
-have := grid_rank_bound U HA HB S; rewrite card_grid; apply: leq_trans.
+have := output_rank U HA HB S; rewrite card_grid; apply: leq_trans.
 exact: product_exponents.
 Qed.
 
@@ -809,11 +833,11 @@ have /fin_all_exists2[G G0 GU] : forall p : 'I_d,
       forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
         grid_matrix (s2val (block p)) h0 (@layer_pair L H h0) (net_of w) \in unitmx.
   move=> p; case: (block p) => f fi _ /=.
-  exact: grid_condition a0 _ _ _ fi char0_nat (@layer_pair_upper L H h0).
+  exact: output_condition (grid_matrix_unit a0 h0 fi char0_nat (@layer_pair_upper L H h0)).
 exists (\prod_p G p); first by apply/prodf_neq0.
 move=> w; rewrite rmorph_prod => /prodf_neq0 nz n i p A r HA HB.
 have := GU p w (nz p isT); case: (block p) => f fi fp /= U; rewrite -fp => S.
-have := grid_rank_bound U HA HB S.
+have := output_rank U HA HB S.
 rewrite card_grid; apply: leq_trans; exact: product_exponents.
 Qed.
 
