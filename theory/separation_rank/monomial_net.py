@@ -160,7 +160,7 @@ def spreading_shifts(spreading: int, doubling: int, depth: int) -> list[tuple[in
     half = (3**spreading - 1) // 2
     return [
         *((0, min(i, half), 0) for i in range(below)),
-        *((0, 0, 2**i) for i in range(doubling)),
+        *((0, 0, 2**i) for i in reversed(range(doubling))),
         *((3**i, 2 * 3**i, 0) for i in reversed(range(spreading))),
     ]
 
