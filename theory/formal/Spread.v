@@ -1,8 +1,8 @@
 (* Weights of 0 and 1 under which each inner coordinate of each head multiplies a coordinate by a
    moment of its own, so that the output is one monomial in the moments, and shifts that spread its
    exponents evenly: the separation rank of almost all weights of 3^m heads of width 2^k, as in
-   theory/separation_rank/monomial_net.py. No softmax, no residual connections, all positions
-   attend.
+   theory/separation_rank/monomial_net.py. No softmax, all positions attend. The weights of 0 and 1
+   serve a net without residual connections; Residual.v carries its bounds to the net with them.
 
    The coordinates (q, c) make up blocks, one for each inner coordinate q of a head; c is a head. In
    layer l inner coordinate q of head c reads coordinate (q, c) of the query token, and as value and
@@ -14,7 +14,7 @@ From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From SsrMultinomials Require Import mpoly.
-From depthlaw Require Import LinearAttention Degree SeparationRank Refutation.
+From depthlaw Require Import LinearAttention Degree SeparationRank Residual Refutation.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -391,8 +391,8 @@ Qed.
 End FullRank.
 
 (* For every choice of a pair of heads for each layer and head, and of a permutation of the blocks
-   for each layer: for almost all weights the separation rank is at least the product of the
-   monomial's exponents plus one. *)
+   for each layer: for almost all weights, with or without residual connections, the separation rank
+   is at least the product of the monomial's exponents plus one. *)
 Theorem monomial_lower_bound (K : fieldType) (L w b H a d P : nat)
     (perm : 'I_L -> 'I_b -> 'I_b) (pair : 'I_L -> 'I_w -> 'I_w * 'I_w) : [char K] =i pred0 ->
   (0 < w <= H)%N -> (0 < b <= a)%N -> (w * b <= d)%N ->
@@ -400,9 +400,9 @@ Theorem monomial_lower_bound (K : fieldType) (L w b H a d P : nat)
   (forall p, (P <= \prod_t (powers_of p perm pair t).+1)%N) ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
     forall v : weight_name L H a d -> K, G.@[fun k => v (enum_val k)] != 0 ->
-      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
+      forall residual n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
         (w * b <= #|A|)%N -> (w * b <= #|~: A|)%N ->
-        sep_le (side_output false (net_of v) A i p) r -> (P <= r)%N.
+        sep_le (side_output residual (net_of v) A i p) r -> (P <= r)%N.
 Proof.
 move=> char0 /andP[w0 wH] /andP[b0 ba] wbd perm_inj up HP; have c0 := char0_nat char0.
 pose x0 : place b w := (Ordinal b0, Ordinal w0); pose h0 := enum_rank x0.
@@ -418,7 +418,9 @@ have /fin_all_exists2[G G0 GU] : forall q : 'I_d,
   move=> q; apply: output_condition.
   exact: (values_unit x0 (fi q) wH ba c0 perm_inj up).
 exists (\prod_q G q); first by apply/prodf_neq0.
-move=> v; rewrite rmorph_prod => /prodf_neq0 nz n i q A r HA HB.
+move=> v; rewrite rmorph_prod => /prodf_neq0 nz residual n i q A r HA HB S.
+have {S} : sep_le (side_output false (net_of v) A i q) r.
+  by case: residual S => // S; apply: (residual_rank char0 S).
 rewrite -{1}(fx q) => S; exact: leq_trans (HP x0) (values_rank (GU q v (nz q isT)) HA HB S).
 Qed.
 
@@ -686,19 +688,20 @@ Qed.
 
 (* Claim: separation_rank/spread_lower_bound.
    Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside
-   of whose zeros the following holds, whatever the number of tokens, the position and coordinate
-   that are read and the two sides, as long as each side has 3^m 2^k tokens: if the output is a sum
-   of r products of functions of the sides, then r is at least the product over l = 1, ...,
-   min (L - m - k, (3^m + 1) / 2) of (3^(L - m - k - l) + 1)^(3^m 2^k). For every depth L >= m + k,
-   number of heads H >= 3^m, width a >= 2^k of heads and width d >= 3^m 2^k.
+   of whose zeros the following holds, with or without residual connections, whatever the number of
+   tokens, the position and coordinate that are read and the two sides, as long as each side has
+   3^m 2^k tokens: if the output is a sum of r products of functions of the sides, then r is at
+   least the product over l = 1, ..., min (L - m - k, (3^m + 1) / 2) of
+   (3^(L - m - k - l) + 1)^(3^m 2^k). For every depth L >= m + k, number of heads H >= 3^m, width
+   a >= 2^k of heads and width d >= 3^m 2^k.
    Informal: that the zeros of G are a null set. *)
 Theorem spread_lower_bound (K : fieldType) (L m k H a d : nat) : [char K] =i pred0 ->
   (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k <= L)%N ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
     forall v : weight_name L H a d -> K, G.@[fun k => v (enum_val k)] != 0 ->
-      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
+      forall (residual : bool) n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
         (3 ^ m * 2 ^ k <= #|A|)%N -> (3 ^ m * 2 ^ k <= #|~: A|)%N ->
-        sep_le (side_output false (net_of v) A i p) r ->
+        sep_le (side_output residual (net_of v) A i p) r ->
         (nat_of_bin (spread_value (bin_of_nat m) (bin_of_nat k) (bin_of_nat L)) <= r)%N.
 Proof.
 move=> char0 wH ba wbd mkL; rewrite spread_valueE bin_of_natK.
@@ -709,7 +712,7 @@ have [G G0 GE] := @monomial_lower_bound K L (3 ^ m).-1.+1 (2 ^ k).-1.+1 H a d
   (spread_product m k L) (@spread_perm L m k (2 ^ k).-1) (@spread_pair L m k (3 ^ m).-1)
   char0 wH ba wbd (@spread_perm_inj L m k _) (@spread_pair_upper L m k _)
   (spread_exponents wE bE mkL).
-by exists G => // v nz n i p A r HA HB; apply: (GE v nz n i p A r); rewrite wE bE.
+by exists G => // v nz res n i p A r HA HB; apply: (GE v nz res n i p A r); rewrite wE bE.
 Qed.
 
 (* Four layers of three heads, of width 1 and of width 2. *)
@@ -718,14 +721,15 @@ Proof. by []. Qed.
 Example spread_value_4_wide : spread_value 1 1 4 = ((4 * 2) ^ 6)%num.
 Proof. by []. Qed.
 
-(* Rational weights: three layers of one head of width 2, two tokens on either side. *)
+(* Rational weights: three layers of one head of width 2 with residual connections, two tokens on
+   either side. *)
 Example spread_lower_bound_2 : exists2 G : {mpoly rat[#|weight_name 3 1 2 2|]}, G != 0 &
   forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(2 + 2)) (p : 'I_2) r,
-    sep_le (side_output false (net_of w) (first_half 2) i p) r -> (16 <= r)%N.
+    sep_le (side_output true (net_of w) (first_half 2) i p) r -> (16 <= r)%N.
 Proof.
 have [HA HB] := first_half_sides 2.
 have [G G0 GE] := @spread_lower_bound [fieldType of rat] 3 0 1 1 2 2 (char_num _) isT isT isT isT.
-exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
+exists G => // w nz i p r; exact: GE w nz true _ i p _ r HA HB.
 Qed.
 
 (* --- no bound that is linear in d L, from just past the threshold on -------------------------- *)
@@ -745,18 +749,19 @@ exact.
 Qed.
 
 (* Claim: separation_rank/no_linear_bound_past_threshold.
-   As above, with m + k < L and 2 (L - m - k) <= 3^m + 1. For every positive c of any ordered field
-   with 2 c d L <= 3^m 2^k (L - m - k) (L - m - k - 1) the logarithm of the rank r to base 3 exceeds
-   c d L: there is a whole M, at least c d L, with 3^M < r. And for c = u / v, r^v > 3^(u d L).
+   As above, with or without residual connections, with m + k < L and 2 (L - m - k) <= 3^m + 1. For
+   every positive c of any ordered field with 2 c d L <= 3^m 2^k (L - m - k) (L - m - k - 1) the
+   logarithm of the rank r to base 3 exceeds c d L: there is a whole M, at least c d L, with
+   3^M < r. And for c = u / v, r^v > 3^(u d L).
    Informal: that the zeros of a polynomial are a null set. *)
 Theorem no_linear_bound (K : fieldType) (L m k H a d : nat) : [char K] =i pred0 ->
   (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k < L)%N ->
   (2 * (L - m - k) <= 3 ^ m + 1)%N ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
     forall w : weight_name L H a d -> K, G.@[fun k => w (enum_val k)] != 0 ->
-      forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
+      forall (residual : bool) n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
         (3 ^ m * 2 ^ k <= #|A|)%N -> (3 ^ m * 2 ^ k <= #|~: A|)%N ->
-        sep_le (side_output false (net_of w) A i p) r ->
+        sep_le (side_output residual (net_of w) A i p) r ->
         (forall (R : realFieldType) (c : R),
           2%:R * c * d%:R * L%:R <= (3 ^ m * 2 ^ k * ((L - m - k) * (L - m - k).-1))%:R ->
           exists2 M : nat, c * d%:R * L%:R <= M%:R & (3 ^ M < r)%N) /\
@@ -767,8 +772,8 @@ Theorem no_linear_bound (K : fieldType) (L m k H a d : nat) : [char K] =i pred0 
 Proof.
 move=> char0 wH ba wbd mkL half.
 have [G G0 GE] := spread_lower_bound char0 wH ba wbd (ltnW mkL).
-exists G => // w nz n i p A r HA HB S.
-have := GE w nz n i p A r HA HB S; rewrite spread_valueE bin_of_natK => le.
+exists G => // w nz residual n i p A r HA HB S.
+have := GE w nz residual n i p A r HA HB S; rewrite spread_valueE bin_of_natK => le.
 have lt := leq_trans (spread_gt mkL half) le.
 have C2 : ('C(L - m - k, 2).*2 = (L - m - k) * (L - m - k).-1)%N.
   by rewrite bin2 -[RHS]odd_double_half oddM; case: (L - m - k)%N => //= l; rewrite andNb.
@@ -790,20 +795,21 @@ Proof.
 have [HA HB] := first_half_sides 9.
 have [G G0 GE] :=
   @no_linear_bound [fieldType of rat] 6 2 0 9 1 9 (char_num _) isT isT isT isT isT.
-exists G => // w nz i p r S; have [_ pair] := GE w nz _ i p _ r HA HB S.
+exists G => // w nz i p r S; have [_ pair] := GE w nz false _ i p _ r HA HB S.
 have : (3 ^ 54 < r ^ 1)%N by exact: pair 1%N 1%N isT isT.
 by rewrite expn1.
 Qed.
 
-(* Width 18, nine heads of width 2, eight layers and c = 1: 2 c d L = 288 is at most 18 * 5 * 4. *)
+(* Width 18, nine heads of width 2, eight layers with residual connections, and c = 1: 2 c d L = 288
+   is at most 18 * 5 * 4. *)
 Example no_linear_bound_18 : exists2 G : {mpoly rat[#|weight_name 8 9 2 18|]}, G != 0 &
   forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(18 + 18)) (p : 'I_18) r,
-    sep_le (side_output false (net_of w) (first_half 18) i p) r -> (3 ^ 144 < r)%N.
+    sep_le (side_output true (net_of w) (first_half 18) i p) r -> (3 ^ 144 < r)%N.
 Proof.
 have [HA HB] := first_half_sides 18.
 have [G G0 GE] :=
   @no_linear_bound [fieldType of rat] 8 2 1 9 2 18 (char_num _) isT isT isT isT isT.
-exists G => // w nz i p r S; have [_ pair] := GE w nz _ i p _ r HA HB S.
+exists G => // w nz i p r S; have [_ pair] := GE w nz true _ i p _ r HA HB S.
 have : (3 ^ 144 < r ^ 1)%N by exact: pair 1%N 1%N isT isT.
 by rewrite expn1.
 Qed.
