@@ -10,9 +10,8 @@ Z[x, y]/(x^H - 1, y^b - 1): P_L = 1, and P_{l-1} = P_l (1 + (x^{s_l} + x^{r_l}) 
 gives the coefficient of x^h y^k in P_l to the moment of (h + s_l, k + t_l) and (h + r_l, k + t_l).
 They add up to C(L) = (3^L - 1)/2. On N >= 2 H b tokens, H in each block on each side, the moments
 are independent, so that the separation rank is prod (e_j + 1) on these tokens. It is at least that
-on all tokens, and for almost all weights of the shape. With residual connections the output's part
-of degree 3^L is the output without them, whose rank that of the whole is not below. No softmax, no
-mask.
+on all tokens, and for almost all weights of the shape. With residual connections the rank is
+at least that without, for all weights (Residual.v). No softmax, no mask.
 """
 
 from __future__ import annotations
@@ -333,7 +332,8 @@ def _case(**fields: Any) -> Case:
 def excess_at_ordinary_shapes(case: Case) -> Exact:
     r"""The recalled bound is exceeded at ordinary shapes.
 
-    For almost all weights of linearised attention, $N \geq 2 d_x$, the rank exceeds Theorem 2's
+    For almost all weights of linearised attention, with or without residual connections,
+    $N \geq 2 d_x$, the rank exceeds Theorem 2's
     upper bound as recalled at $d_x = 768$ with 12 heads of width 64 and $L = 12$, the shape of
     GPT-2 small; for $d_x$, $H$ and $L$ also at 512, 8, 12; 1024, 16, 13; 4096, 32, 14; 12288, 96,
     15; 768, 768, 12; 64, 8, 11; 16, 16, 9; 16, 8, 10; 16, 4, 21.
@@ -341,9 +341,9 @@ def excess_at_ordinary_shapes(case: Case) -> Exact:
     All positions attend, without softmax. Each certificate also shows that a layer more adds more
     to the rank than to the bound, so that the excess stays at every greater depth. Smaller depths
     are not excluded. Weights of 0 and 1 have this rank on tokens that live in blocks: the output is
-    one monomial. The shifts of its layers stand in certificates. That the rank is prod ($e + 1$),
-    that almost all weights reach what one choice reaches, and that residual connections do not
-    lower the rank (residual_gain) are arguments in words here.
+    one monomial. The shifts of its layers stand in certificates. That the rank is prod ($e + 1$) and
+    that almost all weights reach what one choice reaches are arguments in words here, and formal
+    in spread_lower_bound. Residual connections do not lower the rank (residual_gain).
     """
     return _measured(case)
 
@@ -390,7 +390,7 @@ _SPREAD = Product(
 def spread_lower_bound(case: Case) -> Exact:
     r"""Lower bound by exponents that are spread evenly.
 
-    For almost all weights with $H \geq 3^m$ heads of width at least $2^k$ and without residual
+    For almost all weights with $H \geq 3^m$ heads of width at least $2^k$, with or without residual
     connections, $N \geq 2 d_x$ and $L > m + k$, $\operatorname{sep} \geq
     \prod_{l = 1}^{\min(L - m - k, (3^m + 1)/2)} (3^{L-m-k-l} + 1)^{3^m 2^k}$.
 
@@ -446,8 +446,8 @@ def no_linear_bound_past_threshold(case: Case) -> Exact:
     r"""No bound $c d_x L$ at depths just past $\log_3 d_x$.
 
     For every $c > 0$, $3^m \leq H$, $2^k \leq d_x/H$, $m + k < L$, $2 (L - m - k) \leq 3^m + 1$,
-    $3^m 2^k (L - m - k)(L - m - k - 1) \geq 2 c d_x L$, $N \geq 2 d_x$ and almost all weights
-    without residual connections, $\log_3 \operatorname{sep} > c d_x L$. With $3^m$ heads of width
+    $3^m 2^k (L - m - k)(L - m - k - 1) \geq 2 c d_x L$, $N \geq 2 d_x$ and almost all weights,
+    with or without residual connections, $\log_3 \operatorname{sep} > c d_x L$. With $3^m$ heads of width
     $2^k$ and $d_x = 3^m 2^k$ the last condition is $L \geq m + k + (c + 1/2) + \sqrt{(c + 1/2)^2 +
     2 c (m + k)}$, where $m + k$ is $\log_3 d_x$ plus at most $0.37 k$.
 

@@ -109,10 +109,9 @@ def residual_gain(case: Case, seed: int) -> Exact:
     For almost all weights the separation rank with residual connections equals that without, at the
     same weights, in every case measured.
 
-    The coefficient matrix with residuals is block triangular with the catalecticants of the net
-    without on its diagonal, so its rank is at least theirs, for all weights, if
-    $N \geq 2 (d_x + 1)$: an argument in words. That nothing is gained follows from dimension_count
-    where one head attains $S$; for several heads it is measured only.
+    That the rank with them is at least that without is a theorem for all weights, tokens and sides,
+    which the kernel has checked (Residual.residual_rank). That nothing is gained follows from
+    dimension_count where one head attains $S$; for several heads it is measured only.
     """
     rng = case.rng(seed)
     net = random_net(rng, width=case.width, depth=case.depth, heads=case.heads)
