@@ -548,13 +548,14 @@ have right A X L i : all (fun x => x < A) X -> trunc_log 2 k + 2 <= L -> i <= si
   rewrite addn2 => letters; case: L => [|[|t]] // lt iN; rewrite printedE // uphalf_half.
   rewrite modn_small //; apply: leq_trans (_ : 2 ^ trunc_log 2 k <= _); last by rewrite leq_exp2l.
   by have := @trunc_log_ltn 2 k isT; rewrite expnS; have := odd_double_half k; lia.
-split=> [same|-> //]; apply/eqP; rewrite eqn_leq !leqNgt; apply/andP; split; apply/negP => lt.
-  have size_h : h.+1 <= size (alternating h.+1) by rewrite size_mkseq.
-  have := fewer_hops_differ lt; rewrite -(right 2 _ (trunc_log 2 k + 2)) ?alternating_letters //.
-  by rewrite (same 2) ?alternating_letters // eqxx.
-have size_k : (uphalf k).+1 <= size (alternating (uphalf k).+1) by rewrite size_mkseq.
-have := fewer_hops_differ lt; rewrite -(right 2 _ (trunc_log 2 k + 2)) ?alternating_letters //.
-by rewrite (same 2) ?alternating_letters // eqxx.
+split=> [same|->]; last exact: right.
+have eqh n : hop (alternating n) h n = hop (alternating n) (uphalf k) n.
+  have n_le : n <= size (alternating n) by rewrite size_mkseq.
+  have letters := alternating_letters n; have deep := leqnn (trunc_log 2 k + 2).
+  exact: etrans (esym (same 2 _ _ n letters deep n_le)) (right 2 _ _ n letters deep n_le).
+have [lt|lt|//] := ltngtP h (uphalf k).
+  by case/eqP: (fewer_hops_differ lt); exact (eqh (uphalf k).+1).
+by case/eqP: (fewer_hops_differ lt); exact (esym (eqh h.+1)).
 Qed.
 
 (* Two hops after three are five, and not six; six hops of the printed step are three. *)
