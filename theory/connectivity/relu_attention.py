@@ -32,7 +32,7 @@ unbroken_powers = quantity(
 survivors = quantity(
     "survivors",
     r"\#_{surv}",
-    "weights, or extremal supports of weights, that no graph tried refutes",
+    "weights tried, or extremal supports of weights, that no labelling of two paths refutes",
     "nonnegative integer",
 )
 
@@ -255,23 +255,30 @@ def _surviving_supports(case: Case, seed: int) -> Exact:
         "Bears on whether $3^L$ may be quoted as a limit of ReLU attention with non-negative "
         "weights."
     ),
+    formal=Formal(
+        "Reach.nonnegative_weights_checked",
+        "0%N",
+        "The theorem holds no number: for all non-negative weights of the scores, thresholds and "
+        "pairs of vertices it gives a labelling on which the model errs. That the labellings drawn "
+        "hold one, and how each extremal support is refuted.",
+    ),
 )
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
-    """No non-negative weights tried read off distance $3^L + 1$.
+    """No non-negative weights read off distance $3^L + 1$ in every labelling.
 
-    Reported: for every choice of non-negative weights of $L$ layers of ReLU attention there is a
-    graph of diameter $3^L + 1$ on which the model errs. Tested, on a stream that starts as $A$: of
-    12 and 60 different weights at depth 1 and 24 at depth 2, none lets one threshold on the sum of
-    blocks read off reachability in two paths of that diameter, in every labelling drawn. For one
-    layer and two paths of 5 vertices every weight matrix is covered: there is a labelling in which
-    an output entry within a component is 0 or one between the components is positive. That case is
-    ours, and its threshold is 0.
+    For every $L$ and all non-negative weights of the scores of $L$ layers of ReLU attention, on a
+    stream that starts as $A$ and to which outputs are appended, no threshold on the sum of blocks
+    reads off reachability in every labelling of two paths of diameter $3^L + 1$.
 
-    Sampled weights support the theorem and do not prove it. The case of every matrix is exhaustive,
-    as supports only grow with the weights: the largest diagonal support leaves distance 4 at 0, and
-    every single entry off the diagonal joins two components in some labelling, hence so does every
-    matrix that contains it. The graph tried has two components, so that answering yes everywhere
-    fails too.
+    Reported: for every choice of non-negative weights there is a graph of that diameter on which
+    the model errs. Two paths in all labellings are ours, as are weights of the scores alone; a
+    theorem of the kernel, nonnegative_weights_fail, allows other non-negative ones too. Measured
+    are 12 and 60 different weights at depth 1 and 24 at depth 2, in the labellings that are drawn:
+    a weight that none of these refutes might still be refuted by another. For one layer and two
+    paths of 5 vertices every weight matrix is covered, with the threshold 0: supports only grow
+    with the weights, the largest diagonal support leaves distance 4 at 0, and every single entry
+    off the diagonal joins two components in some labelling, hence so does every matrix that
+    contains it. The graph has two components, so that answering yes everywhere fails too.
     """
     if case.get("weights") == "every":
         return _surviving_supports(case, seed)

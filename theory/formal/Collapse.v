@@ -1020,3 +1020,45 @@ have pay (_ : nat) : pays (1%:R / 2%:R) (window 2) (stepping R).
 exact: (@position_bias_checked R 3 _ 1 2 2 2 6 i isT isT isT (fun=> stepping_stochastic R)
   (fun=> @stepping_causal R) pay).
 Qed.
+
+(* c^((3^L - 1)/2) r^(3^L) for c = a/b and r = p/q. *)
+Definition collapse_value (a b p q L : N) : N * N :=
+  let e := cubic_exponent_value L in let t := residual_exponent_value L in
+  (N.pow a e * N.pow p t, N.pow b e * N.pow q t)%num.
+
+Lemma collapse_valueE (R : realFieldType) (a b p q L : nat) :
+  let v := collapse_value (bin_of_nat a) (bin_of_nat b) (bin_of_nat p) (bin_of_nat q)
+             (bin_of_nat L) in
+  (a%:R / b%:R) ^+ cubic_exponent L * (p%:R / q%:R) ^+ (3 ^ L) = quotient v :> R.
+Proof.
+rewrite /collapse_value cubic_exponent_valueE residual_exponent_valueE.
+lazy beta zeta iota delta [fst snd]; rewrite !nat_of_mul_bin !nat_of_pow_bin !bin_of_natK.
+by rewrite !natrM !natrX !expr_div_n mulrACA -invfM.
+Qed.
+
+(* Claim: rank_collapse/collapse_condition. The recurrence r_(l+1) = c r_l^3 with c, r_0 > 0 has
+   this closed form, and tends to 0 exactly when sqrt(c) r_0 < 1, said without a root; and the closed
+   form for c = a/b and r_0 = p/q on binary numbers. *)
+Corollary collapse_condition_checked (R : archiFieldType) (r : nat -> R) c :
+  0 < c -> 0 < r 0%N -> (forall l, r l.+1 = c * r l ^+ 3) ->
+  [/\ forall L, r L = c ^+ cubic_exponent L * r 0%N ^+ (3 ^ L),
+      tends_to_0 r <-> c * r 0%N ^+ 2 < 1 &
+      forall a b p q L : nat, c = a%:R / b%:R -> r 0%N = p%:R / q%:R ->
+        r L = quotient (collapse_value (bin_of_nat a) (bin_of_nat b) (bin_of_nat p)
+                          (bin_of_nat q) (bin_of_nat L))].
+Proof.
+move=> c0 r0 step; split=> [L||a b p q L cE rE]; last rewrite -collapse_valueE -cE -rE.
+- exact: collapse_condition.
+- exact: collapse_limit.
+exact: collapse_condition.
+Qed.
+
+(* Coefficient 3 from 1/2, where 3/4 < 1: 3/8 after a layer, and 0 in the limit. *)
+Example collapse_condition_met (r := cubic_from (3%:R : rat) 2%:R^-1) :
+  r 1%N = 3%:R / 8%:R /\ tends_to_0 r.
+Proof.
+have c0 : 0 < 3%:R :> rat by [].
+have [_ limit value] := collapse_condition_checked c0 (isT : 0 < r 0%N) (fun=> erefl).
+split; last exact/limit.
+by rewrite (value 3 1 1 2)%N // -collapse_valueE.
+Qed.

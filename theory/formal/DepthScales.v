@@ -8,6 +8,7 @@ From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring zify.
 From depthlaw Require Import Signal.
+From depthlaw Require Collapse.
 
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -549,6 +550,220 @@ rewrite -E1 -E0; split.
 - by apply: (admin_share start unit (ltnSn n)) => // j jn; have [] := fresh j jn.
 Qed.
 
+(* 1 + 2 L (a/b) (c/d) on binary numbers. *)
+Definition stream_value (L a b c d : N) : N * N := (b * d + 2 * L * a * c, b * d)%num.
+
+Lemma stream_valueE (R : realFieldType) (L a b c d : nat) : (0 < b)%N -> (0 < d)%N ->
+  1 + (2 * L)%:R * (a%:R / b%:R) * (c%:R / d%:R) =
+  quotient (stream_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b) (bin_of_nat c)
+              (bin_of_nat d)) :> R.
+Proof.
+move=> b0 d0; rewrite /stream_value; lazy beta iota delta [fst snd].
+rewrite nat_of_add_bin !nat_of_mul_bin !bin_of_natK (_ : nat_of_bin 2 = 2%N) //.
+have b0' : b%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+have d0' : d%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+rewrite natrD !natrM; move: (a%:R : R) (b%:R : R) (c%:R : R) (d%:R : R) (L%:R : R) b0' d0'.
+by move=> x y z t l y0 t0; field; rewrite y0 t0.
+Qed.
+
+Section WrittenStream.
+Variables (R : rcfType) (Omega : finType) (mass : Omega -> R).
+Variables (x0 : Omega -> R) (f : nat -> Omega -> R) (factor : R).
+
+(* The stream after i writes, each times a factor. *)
+Fixpoint written_stream (i : nat) : Omega -> R :=
+  if i is j.+1 then fun w => written_stream j w + factor * f j w else x0.
+
+Lemma covZ (a : R) (x y : Omega -> R) : cov mass x (fun w => a * y w) = a * cov mass x y.
+Proof.
+rewrite /cov meanZ (_ : mean _ _ = a * mean mass (fun w => x w * y w)); first by ring.
+by rewrite -meanZ; apply: eq_mean => w; ring.
+Qed.
+
+(* Claim: signal_propagation/residual_stream, for all writes of one variance that are uncorrelated
+   with the stream before them. *)
+Theorem written_stream_var k s2 : (forall i, (i < k)%N -> var mass (f i) = s2) ->
+  (forall i, (i < k)%N -> cov mass (written_stream i) (f i) = 0) ->
+  var mass (written_stream k) = var mass x0 + k%:R * factor ^+ 2 * s2.
+Proof.
+move=> unit fresh; suff step i : (i <= k)%N ->
+    var mass (written_stream i) = var mass x0 + i%:R * factor ^+ 2 * s2 by apply: step.
+elim: i => [|i IH] ik; first by rewrite !mul0r addr0.
+have fresh0 : cov mass (written_stream i) (fun w => factor * f i w) = 0.
+  by rewrite covZ fresh ?mulr0.
+have -> : var mass (written_stream i.+1) =
+    var mass (fun w => 1 * written_stream i w + factor * f i w).
+  by rewrite /var /cov /=; congr (_ - _ * _); apply: eq_mean => w; rewrite mul1r.
+by rewrite (var_sum 1 fresh0) varZ unit // IH ?(ltnW ik) // natS; ring.
+Qed.
+End WrittenStream.
+
+(* Claim: signal_propagation/residual_stream. 2 L writes of variance c/d, times a factor whose square
+   is a/b, on a stream of variance 1; with a/b = 1/(2 L) that is 1 + c/d. *)
+Corollary residual_stream_checked (R : rcfType) (Omega : finType) (mass : Omega -> R)
+    (x0 : Omega -> R) (f : nat -> Omega -> R) (factor : R) (L a b c d : nat) :
+  (0 < b)%N -> (0 < d)%N -> var mass x0 = 1 -> factor ^+ 2 = a%:R / b%:R ->
+  (forall i, (i < 2 * L)%N -> var mass (f i) = c%:R / d%:R) ->
+  (forall i, (i < 2 * L)%N -> cov mass (written_stream x0 f factor i) (f i) = 0) ->
+  let v := var mass (written_stream x0 f factor (2 * L)) in
+  v = quotient (stream_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b) (bin_of_nat c)
+                  (bin_of_nat d)) /\
+  ((0 < L)%N -> factor ^+ 2 = (2 * L)%:R^-1 -> v = 1 + c%:R / d%:R).
+Proof.
+move=> b0 d0 start factorE unit fresh v.
+have vE : v = 1 + (2 * L)%:R * factor ^+ 2 * (c%:R / d%:R).
+  by rewrite /v (written_stream_var unit fresh) start.
+split=> [|L0 scaled]; first by rewrite vE factorE stream_valueE.
+by rewrite vE scaled divff ?mul1r // pnatr_eq0 muln_eq0 -lt0n L0.
+Qed.
+
+(* --- roots, to nine decimals --- *)
+
+(* What is below the sixteenth root, (k n)^4 x/y, and its inverse for a negative sign: numerator and
+   denominator. *)
+Definition under_root (sign : Z) (k n x y : N) : N * N :=
+  let p := (N.pow (k * n) 4 * x)%num in if sign is Zpos _ then (p, y) else (y, p).
+
+(* The largest whole v with (v/10^9)^16 at most that, over 10^9. *)
+Definition root_value (sign : Z) (k n x y : N) : N * N :=
+  let u := under_root sign k n x y in
+  (N.sqrt (N.sqrt (N.sqrt (N.sqrt (N.pow 1000000000 16 * u.1 / u.2)))), 1000000000)%num.
+
+(* Rounded down to a fraction with this denominator it is v. *)
+Definition rounds_to (R : realFieldType) (v : N * N) (x : R) : Prop :=
+  quotient v <= x /\ x < quotient v + (nat_of_bin v.2)%:R^-1.
+
+Lemma leq_sqrt_bin (m : nat) (x : N) :
+  (m <= nat_of_bin (N.sqrt x))%N = (m ^ 2 <= nat_of_bin x)%N.
+Proof.
+have [lo hi] := N.sqrt_spec' x; set r := N.sqrt x in lo hi *.
+have lo' : (nat_of_bin r ^ 2 <= nat_of_bin x)%N by rewrite -mulnn -nat_of_mul_bin; lia.
+have hi' : (nat_of_bin x < (nat_of_bin r).+1 ^ 2)%N.
+  have <- : nat_of_bin (N.succ r) = (nat_of_bin r).+1 by lia.
+  by rewrite -mulnn -nat_of_mul_bin; lia.
+apply/idP/idP => [le|le]; first by apply: leq_trans lo'; rewrite leq_exp2r.
+by rewrite -ltnS -(ltn_exp2r _ _ (isT : 0 < 2)%N); apply: leq_ltn_trans hi'.
+Qed.
+
+Lemma leq_root16 (m : nat) (x : N) :
+  (m <= nat_of_bin (N.sqrt (N.sqrt (N.sqrt (N.sqrt x)))))%N = (m ^ 16 <= nat_of_bin x)%N.
+Proof. by rewrite !leq_sqrt_bin -!expnM. Qed.
+
+Lemma root16_bounds (R : realFieldType) (u p q : N) (alpha : R) :
+  (0 < nat_of_bin u)%N -> (0 < nat_of_bin q)%N -> 0 < alpha ->
+  alpha ^+ 16 = (nat_of_bin p)%:R / (nat_of_bin q)%:R ->
+  let v := N.sqrt (N.sqrt (N.sqrt (N.sqrt (N.pow u 16 * p / q)))) in
+  (nat_of_bin v)%:R / (nat_of_bin u)%:R <= alpha /\
+  alpha < (nat_of_bin v)%:R / (nat_of_bin u)%:R + (nat_of_bin u)%:R^-1.
+Proof.
+move=> u0 q0 a0 aE v.
+have q0' : 0 < (nat_of_bin q)%:R :> R by rewrite ltr0n.
+have u0' : 0 < (nat_of_bin u)%:R :> R by rewrite ltr0n.
+have vE (m : nat) : (m <= nat_of_bin v)%N = ((m%:R / (nat_of_bin u)%:R) ^+ 16 <= alpha ^+ 16).
+  rewrite /v leq_root16 Collapse.nat_of_div_bin leq_divRL // nat_of_mul_bin pow_bin aE.
+  have -> : nat_of_bin 16 = 16%N by [].
+  rewrite expr_div_n ler_pdivl_mulr // mulrAC ler_pdivr_mulr ?exprn_gt0 //.
+  by rewrite -!natrX -!natrM ler_nat [X in (_ <= X)%N]mulnC.
+have nn (m : nat) : m%:R / (nat_of_bin u)%:R \is @Num.nneg R.
+  by rewrite nnegrE divr_ge0 ?ler0n // ltW.
+have na : alpha \is Num.nneg by rewrite nnegrE ltW.
+split; first by rewrite -(ler_pexpn2r (isT : (0 < 16)%N) (nn _) na) -vE.
+rewrite -{2}[(nat_of_bin u)%:R^-1]mul1r -mulrDl -natS.
+by rewrite -(ltr_pexpn2r (isT : (0 < 16)%N) na (nn _)) ltNge -vE ltnn.
+Qed.
+
+Lemma billion_gt0 : (0 < nat_of_bin 1000000000)%N.
+Proof.
+have -> : (1000000000 = N.pow 10 9)%num by [].
+by rewrite pow_bin expn_gt0.
+Qed.
+
+Lemma root_valueE (R : realFieldType) (sign : Z) (k n x y : nat) (alpha : R) :
+  (0 < k)%N -> (0 < n)%N -> (0 < x)%N -> (0 < y)%N -> 0 < alpha ->
+  let power := (k%:R * n%:R) ^+ 4 * (x%:R / y%:R) in
+  alpha ^+ 16 = (if sign is Zpos _ then power else power^-1) ->
+  rounds_to (root_value sign (bin_of_nat k) (bin_of_nat n) (bin_of_nat x) (bin_of_nat y)) alpha.
+Proof.
+move=> k0 n0 x0 y0 a0 power; rewrite /root_value.
+set u := under_root _ _ _ _ _ => aE.
+have [q0 {}aE] : (0 < nat_of_bin u.2)%N /\ alpha ^+ 16 = quotient u.
+  have pE : power = ((k * n) ^ 4 * x)%:R / y%:R.
+    by rewrite /power -[k%:R * n%:R]natrM -natrX mulrA -natrM.
+  move: aE; rewrite /u /under_root; case: (sign) => [|s|s] ->; lazy beta iota zeta delta [fst snd];
+    rewrite nat_of_mul_bin pow_bin nat_of_mul_bin !bin_of_natK pE; split=> //;
+    rewrite ?invf_div //; by rewrite muln_gt0 expn_gt0 muln_gt0 k0 n0 x0.
+exact (root16_bounds billion_gt0 q0 a0 aE).
+Qed.
+
+(* The only positive scales that make a sum one and are balanced, rounded. *)
+Definition only_scales (R : realFieldType) (sum : R -> R -> R -> R) (v w : N * N) : Prop :=
+  exists alpha beta : R, [/\ 0 < alpha /\ 0 < beta, sum alpha beta beta = 1 /\ balanced alpha beta,
+    rounds_to v alpha /\ rounds_to w beta &
+    forall a b, 0 < a -> 0 < b -> sum a b b = 1 /\ balanced a b -> a = alpha /\ b = beta].
+
+(* Claim: signal_propagation/deepnorm_scales. In a stack of N layers, in a decoder of M layers, and in
+   an encoder of N layers before that decoder, the two equations have one positive solution each, and
+   these are its scales to nine decimals. *)
+Theorem deepnorm_scales_checked (R : rcfType) (N M : nat) : (0 < N)%N -> (0 < M)%N ->
+  let value sign k n x y := root_value sign k (bin_of_nat n) x y in
+  [/\ only_scales (@update_sum R (2 * N)) (value (Zpos xH) 2 N 1 1)%num (value (Zneg xH) 8 N 1 1)%num,
+      only_scales (@update_sum R (3 * M)) (value (Zpos xH) 3 M 1 1)%num (value (Zneg xH) 12 M 1 1)%num &
+      exists alpha_d v_d w_d : R, decoder_scales M alpha_d v_d w_d /\
+        only_scales (encoder_sum (2 * N) M alpha_d v_d w_d)
+          (value (Zpos xH) 1 N (bin_of_nat M) 27)%num (value (Zneg xH) 4 N (bin_of_nat M) 27)%num].
+Proof.
+move=> N0 M0 value.
+have NR : 0 < N%:R :> R by rewrite ltr0n.
+have MR : 0 < M%:R :> R by rewrite ltr0n.
+(* From the two powers of the scales to the scales. *)
+have only sum (A B : R) v w : 0 < A -> 0 < B ->
+    (forall a b, 0 < a -> 0 < b ->
+       (sum a b b = 1 /\ balanced a b) <-> (a ^+ 4 = A /\ b ^+ 4 = B)) ->
+    (forall a, 0 < a -> a ^+ 4 = A -> rounds_to v a) ->
+    (forall b, 0 < b -> b ^+ 4 = B -> rounds_to w b) -> only_scales sum v w.
+  move=> A0 B0 solved va wb; have [a0 aE] := fourth_rootK A0; have [b0 bE] := fourth_rootK B0.
+  exists (fourth_root A), (fourth_root B); split=> //; first by apply/solved.
+    by split; [apply: va | apply: wb].
+  move=> a b a1 b1 /(solved _ _ a1 b1) [aA bB].
+  by split; apply: (@eq_power R 4); rewrite ?ltW // ?aE ?bE.
+have pow16 (a x : R) : a ^+ 4 = x -> a ^+ 16 = x ^+ 4 by move=> <-; rewrite -exprM.
+split.
+- apply: (only _ (2%:R * N%:R) (8%:R * N%:R)^-1); rewrite ?invr_gt0 ?mulr_gt0 ?ltr0n //.
+  + by move=> a b; apply: deepnorm_alone.
+  + move=> a a0 /pow16 aE; apply: (@root_valueE R (Zpos xH) 2 N 1 1) => //=.
+    by rewrite aE divr1 mulr1.
+  move=> b b0 /pow16 bE; apply: (@root_valueE R (Zneg xH) 8 N 1 1) => //=.
+  by rewrite bE divr1 mulr1 exprVn.
+- apply: (only _ (3%:R * M%:R) (12%:R * M%:R)^-1); rewrite ?invr_gt0 ?mulr_gt0 ?ltr0n //.
+  + by move=> a b; apply: deepnorm_decoder.
+  + move=> a a0 /pow16 aE; apply: (@root_valueE R (Zpos xH) 3 M 1 1) => //=.
+    by rewrite aE divr1 mulr1.
+  move=> b b0 /pow16 bE; apply: (@root_valueE R (Zneg xH) 12 M 1 1) => //=.
+  by rewrite bE divr1 mulr1 exprVn.
+have [a_d [v_d [w_d [_ [_ [dec _ _ _ _]]]]]] := deepnorm_encoder_exists R N0 M0.
+exists a_d, v_d, w_d; split=> //; have [T0 T4] := encoder_terms N0 M0 dec.
+set T := _ * (_ / _) in T0 T4.
+apply: (only _ T (4%:R * T)^-1) => //; first by rewrite invr_gt0 mulr_gt0 ?ltr0n.
+- by move=> a b a0 b0; rewrite encoder_sumE; apply: scales_of_terms.
+- move=> a a0 /pow16 aE; apply: (@root_valueE R (Zpos xH) 1 N M 27) => //=.
+  by rewrite aE T4 mul1r mulrA.
+move=> b b0 /pow16 bE; apply: (@root_valueE R (Zneg xH) 4 N M 27) => //=.
+by rewrite bE exprVn exprMn T4; congr _^-1; rewrite exprMn !mulrA.
+Qed.
+
+(* Eight layers: 2, and 64^(-1/4) = 0.353553390...; a decoder of 27 layers: 3. *)
+Example deepnorm_scales_met (R : rcfType) :
+  only_scales (@update_sum R (2 * 8)) (2000000000, 1000000000)%num (353553390, 1000000000)%num /\
+  exists w, only_scales (@update_sum R (3 * 27)) (3000000000, 1000000000)%num w.
+Proof.
+have [alone decoder _] := deepnorm_scales_checked R (isT : (0 < 8)%N) (isT : (0 < 27)%N).
+have values : [/\ root_value (Zpos xH) 2 8 1 1 = (2000000000, 1000000000)%num,
+    root_value (Zneg xH) 8 8 1 1 = (353553390, 1000000000)%num &
+    root_value (Zpos xH) 3 27 1 1 = (3000000000, 1000000000)%num] by vm_compute.
+have [e1 e2 e3] := values; split; first by rewrite -e1 -e2.
+by exists (root_value (Zneg xH) 12 27 1 1); rewrite -e3.
+Qed.
+
 (* --- the hypotheses can be met --- *)
 
 (* Eight layers: alpha = 2 and beta = 64^(-1/4). *)
@@ -751,4 +966,24 @@ have omegaE : omega (2.-1)%N ^+ 2 = var mass x0 + \sum_(j < 2.-1) var mass (f j)
 have [-> -> ->] := branch_shares_checked (isT : (0 < 2)%N) start unit fresh omegaE.
 rewrite -[0%num]/(bin_of_nat 0) -[1%num]/(bin_of_nat 1) -!branch_share_valueE.
 by split; field.
+Qed.
+
+(* Two writes of fair signs, times 1/2, on a fair sign: 1 + 2/4. *)
+Example residual_stream_checked_met (R : rcfType) (x0 := sign_start R) (f := sign_branch R) :
+  var (fair R) (written_stream x0 f 2%:R^-1 2) = 1 + 2%:R * (1%:R / 4%:R) * (1%:R / 1%:R) /\
+  var (fair R) (written_stream x0 f 1 1) = 1 + 1%:R * 1 ^+ 2 * 1.
+Proof.
+have start : var (fair R) x0 = 1 := (sign_var R 0).1.
+have unit i : var (fair R) (f i) = 1 by have [] := sign_var R i.
+have fresh c i : (i < 2)%N -> cov (fair R) (written_stream x0 f c i) (f i) = 0.
+  case: i => [|[|//]] _; first by have [_] := sign_write 0%N (0 : R) 0.
+  have [<- _] := sign_write 0%N (1 : R) c; rewrite /cov; congr (_ - _ * _); apply: eq_mean => w;
+    by rewrite /= mul1r.
+split; last first.
+  rewrite -[X in _ = X + _]start; apply: written_stream_var => i i1; first exact: unit.
+  exact: (fresh 1 i (ltnW i1)).
+have half : (2%:R^-1 : R) ^+ 2 = 1%:R / 4%:R by field.
+have [-> _] := @residual_stream_checked R _ (fair R) x0 f 2%:R^-1 1 1 4 1 1 isT isT start half
+  (fun i _ => etrans (unit i) (esym (divr1 1))) (fun i => @fresh _ i).
+by rewrite -stream_valueE.
 Qed.

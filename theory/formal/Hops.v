@@ -468,9 +468,10 @@ Proof. by vm_compute. Qed.
 
 (* --- the numbers of the claims --- *)
 
-(* ceil(log2 k) + 2 for k >= 1, and ceil(k / 2). *)
+(* ceil(log2 k) + 2 for k >= 1, ceil(k / 2), and a + b. *)
 Definition layers_value (k : N) : N := N.add (N.log2_up k) 2%num.
 Definition printed_hops_value (k : N) : N := N.div2 (N.succ k).
+Definition added_value (a b : N) : N := N.add a b.
 
 Lemma of_nat_bin n : bin_of_nat n = N.of_nat n.
 Proof.
@@ -506,6 +507,9 @@ have div2E n : PeanoNat.Nat.div2 n = n./2.
 by rewrite /printed_hops_value !of_nat_bin -Nnat.Nat2N.inj_succ -Nnat.Nat2N.inj_div2 div2E.
 Qed.
 
+Lemma added_valueE (a b : nat) : added_value (bin_of_nat a) (bin_of_nat b) = bin_of_nat (a + b).
+Proof. by rewrite /added_value !of_nat_bin Nnat.Nat2N.inj_add. Qed.
+
 Example layers_values :
   [seq layers_value k | k <- [:: 1; 2; 3; 4; 5; 8; 9; 64]%num] = [:: 2; 3; 4; 4; 5; 5; 6; 8]%num.
 Proof. by vm_compute. Qed.
@@ -516,6 +520,50 @@ Corollary depth_corrected_checked k L : 0 < k ->
   (forall A X i, all (fun x => x < A) X -> i <= size X -> repaired k A X L i = hop X k i)
   <-> nat_of_bin (layers_value (bin_of_nat k)) <= L.
 Proof. by rewrite layers_valueE bin_of_natK; apply: depth_corrected_least. Qed.
+
+(* Claim: hops/doubling. find^a after find^b is find^h on every sequence of every alphabet for this
+   number of hops h, and for no other. *)
+Corollary doubling_checked a b h :
+  (forall (T : eqType) (X : seq T) i, i <= size X ->
+    pointer X a (pointer X b i) = pointer X h i)
+  <-> h = nat_of_bin (added_value (bin_of_nat a) (bin_of_nat b)).
+Proof.
+rewrite added_valueE bin_of_natK; split=> [same|-> T X i _]; last by rewrite find_add.
+pose n := (a + b + h).+2; have size_n : n <= size (alternating n) by rewrite size_mkseq.
+have := same _ (alternating n) n size_n; rewrite -find_add !pointer_alternating /n; try lia.
+by do 2!case: ifP; lia.
+Qed.
+
+(* Claim: hops/construction_printed_hops. From its depth floor(log2 k) + 2 on, the construction with
+   the printed induction step computes hop_h on every token of every sequence for this number of
+   hops h, and for no other. *)
+Corollary construction_printed_hops_checked k h : 0 < k ->
+  (forall A X L i, all (fun x => x < A) X -> trunc_log 2 k + 2 <= L -> i <= size X ->
+    printed k A X L i = hop X h i)
+  <-> h = nat_of_bin (printed_hops_value (bin_of_nat k)).
+Proof.
+move=> k0; rewrite printed_hops_valueE bin_of_natK.
+have right A X L i : all (fun x => x < A) X -> trunc_log 2 k + 2 <= L -> i <= size X ->
+    printed k A X L i = hop X (uphalf k) i.
+  rewrite addn2 => letters; case: L => [|[|t]] // lt iN; rewrite printedE // uphalf_half.
+  rewrite modn_small //; apply: leq_trans (_ : 2 ^ trunc_log 2 k <= _); last by rewrite leq_exp2l.
+  by have := @trunc_log_ltn 2 k isT; rewrite expnS; have := odd_double_half k; lia.
+split=> [same|->]; last exact: right.
+have eqh n : hop (alternating n) h n = hop (alternating n) (uphalf k) n.
+  have n_le : n <= size (alternating n) by rewrite size_mkseq.
+  have letters := alternating_letters n; have deep := leqnn (trunc_log 2 k + 2).
+  exact: etrans (esym (same 2 _ _ n letters deep n_le)) (right 2 _ _ n letters deep n_le).
+have [lt|lt|//] := ltngtP h (uphalf k).
+  by case/eqP: (fewer_hops_differ lt); exact (eqh (uphalf k).+1).
+by case/eqP: (fewer_hops_differ lt); exact (esym (eqh h.+1)).
+Qed.
+
+(* Two hops after three are five, and not six; six hops of the printed step are three. *)
+Example five_hops (X : seq bool) i : i <= size X -> pointer X 2 (pointer X 3 i) = pointer X 5 i.
+Proof. by move: X i; apply: (doubling_checked 2 3 5).2. Qed.
+Example six_hops_printed i (X := [:: 0; 1; 1; 0; 2; 1; 0; 2; 1]) : i <= 9 ->
+  printed 6 3 X 4 i = hop X 3 i.
+Proof. by move=> i9; apply: ((construction_printed_hops_checked 3 (isT : 0 < 6)).2 _ 3 X 4). Qed.
 
 (* Four hops in four layers, as many as printed. *)
 Example four_hops i (X := [:: 0; 1; 1; 0; 2; 1; 0; 2; 1]) : i <= 9 ->

@@ -58,6 +58,11 @@ Definition appending (R : ringType) n (c : R) (W : forall l, 'M[R]_(stream_width
   @Net R n (stream_width n)
     (fun l => Weights [:: (W l, row_mx 0 c%:M)] (row_mx 1%:M 0) 0) 1%:M 0.
 
+(* A matrix that adds up the 2^l blocks of that stream. *)
+Fixpoint stacked (R : ringType) (n l : nat) : 'M[R]_(stream_width n l, n) :=
+  if l is l'.+1 return 'M[R]_(stream_width n l, n) then col_mx (stacked R n l') (stacked R n l')
+  else 1%:M.
+
 (* Non-negative weights: no score is negative, so ReLU changes nothing. *)
 Definition nonnegative (R : numDomainType) m k (X : 'M[R]_(m, k)) := forall i j, 0 <= X i j.
 Definition nonnegative_net (R : numDomainType) n (N : net R n) :=
@@ -1486,6 +1491,22 @@ Corollary relu_powers_checked (R : numDomainType) L :
   = nat_of_bin (relu_powers_value (bin_of_nat L)).
 Proof. by rewrite relu_powers_valueE bin_of_natK relu_powers_count. Qed.
 
+(* Claim: connectivity/nonnegative_weights_fail. One threshold on the sum of the blocks of ReLU
+   attention that appends its output, with any non-negative weights of L layers in the scores, does
+   not tell in every labelling of two paths of diameter d > 3^L whether two vertices are
+   connected, whichever two they are. *)
+Corollary nonnegative_weights_checked (R : realDomainType) L d (c : R)
+    (W : forall l, 'M[R]_(stream_width d.+1.*2 l)) (t : R) (u v : 'I_d.+1.*2) :
+  (3 ^ L < d)%N -> 0 <= c -> (forall l, nonnegative (W l)) -> u != v ->
+  exists s : {perm 'I_d.+1.*2}, let e := relabel (two_paths d.+1) s in
+    (t < (state (appending c W) (@relu R) e L *m stacked R d.+1.*2 L) u v) != connect e u v.
+Proof.
+move=> Ld c0 W0 uv; have N0 := appending_nonnegative c0 W0.
+pose C : 'M[R]_(width (appending c W) L, d.+1.*2) := stacked R d.+1.*2 L *m delta_mx v u.
+have [s err] := nonnegative_weights_fail uv C t N0 Ld.
+by exists s; move: err; rewrite mxtrace_mulC mulmxA mxtrace_mulC trace_delta.
+Qed.
+
 (* A path of 11 vertices. Two layers see nine edges far, also with weights 1/2 and 3 in place of 1,
    and the ends stay at zero, also with weights of both signs. *)
 Example path_of_11 (u v : 'I_11) (g := path_graph 11) :
@@ -1532,4 +1553,15 @@ Example relu_two_paths_of_five (u v : 'I_10)
 Proof.
 move=> uv; apply: (@nonnegative_weights_fail [realDomainType of int] 4 u v uv N 1 C t) => //.
 by apply: appending_nonnegative => // l i j; rewrite mxE.
+Qed.
+
+(* Two layers of it on two paths of diameter 10, the same with every threshold on its four
+   blocks. *)
+Example relu_two_paths_of_eleven (u v : 'I_22) t
+    (N := appending 1 (fun l => const_mx 1 : 'M[int]_(stream_width 22 l))) : u != v ->
+  exists s : {perm 'I_22}, let e := relabel (two_paths 11) s in
+    (t < (state N (@relu _) e 2 *m stacked _ 22 2) u v) != connect e u v.
+Proof.
+move=> uv; apply: (@nonnegative_weights_checked [realDomainType of int] 2 10) => // l i j.
+by rewrite mxE.
 Qed.

@@ -346,6 +346,29 @@ Theorem post_ln_norm x :
 Proof. by rewrite (mean_branch n0 law) normed_square; move: n%:R => d; field. Qed.
 
 Variable m : nat.
+
+(* A post-LN net at initialisation: whatever attention writes, with any weights of that law, and then
+   a ReLU branch, a LayerNorm behind each. The sum that enters the last LayerNorm of a layer. *)
+Variable attends : 'M[R]_n -> ('I_m -> 'rV[R]_n) -> 'I_m -> 'rV[R]_n.
+Definition post_sum V W W' (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : 'rV[R]_n :=
+  let Y := normed (X i + attends V X i) in Y + relu (Y *m W) *m W'.
+
+(* Its mean squared norm at token i in layer l + 1. *)
+Fixpoint post_ln_square (l : nat) (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : R :=
+  mean (fun v => mean (fun a => mean (fun b =>
+    let S := post_sum (weight v) (weight a) (weight b) X in
+    if l is k.+1 then post_ln_square k (fun j => normed (S j)) i else square (S i)))).
+
+(* Claim: signal_propagation/post_ln_norm, for whole nets. *)
+Theorem post_ln_layers l X i : post_ln_square l X i = 3%:R / 2%:R * n%:R.
+Proof.
+elim: l X => [|l IH] X /=.
+  rewrite -[RHS](mean_const law); apply: eq_mean => v; exact: post_ln_norm.
+rewrite -[RHS](mean_const law); apply: eq_mean => v.
+rewrite -[RHS](mean_const law); apply: eq_mean => a.
+by rewrite -[RHS](mean_const law); apply: eq_mean => b; apply: IH.
+Qed.
+
 Hypothesis m0 : (0 < m)%N.
 
 (* A pre-LN layer at initialisation: attention is uniform, and then a ReLU branch. *)
@@ -1225,4 +1248,140 @@ have := bound 200%N; rewrite bin_pred -pre_ln_valueE sqr => /le_trans; apply.
 rewrite le_eqVlt; apply/orP; left; apply/eqP.
 have -> : 1 + 199%:R / 2%:R = 201%:R / 2%:R :> R by field.
 by rewrite expr_div_n; congr (_ / _); rewrite -natrX.
+Qed.
+
+(* --- means that hold --- *)
+
+(* The product over the layers 1 to L of 1 + (1 - l/L (1 - a/b)) (c - e)/d: its numerator over
+   layers up to l, with the denominator L b d of each. *)
+Fixpoint rescaled_numerator (L a b c e d : N) (l : nat) : N :=
+  if l is m.+1 then
+    let keep := (L * b - bin_of_nat l * (b - a))%num in
+    (rescaled_numerator L a b c e d m * (L * b * d + keep * c - keep * e))%num
+  else 1%num.
+Definition rescaled_value (L a b c e d : N) : N * N :=
+  (rescaled_numerator L a b c e d (nat_of_bin L), N.pow (L * b * d) L)%num.
+
+Lemma nat_of_sub_bin (x y : N) : nat_of_bin (x - y) = (nat_of_bin x - nat_of_bin y)%N.
+Proof. lia. Qed.
+
+Lemma rescaled_valueE (R : realFieldType) (L a b c e d : nat) :
+  (0 < L)%N -> (0 < b)%N -> (0 < d)%N -> (a <= b)%N -> (e <= d)%N ->
+  let v := rescaled_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b)
+             (bin_of_nat c) (bin_of_nat e) (bin_of_nat d) in
+  \prod_(l < L) (1 + survival (a%:R / b%:R) l * ((c%:R - e%:R) / d%:R)) = quotient v :> R.
+Proof.
+move=> L0 b0 d0 ab ed; rewrite /rescaled_value; lazy beta iota zeta delta [fst snd].
+rewrite pow_bin !nat_of_mul_bin !bin_of_natK /survival.
+have L0' : L%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+have b0' : b%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+have d0' : d%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+suff step M : (M <= L)%N ->
+    \prod_(l < M) (1 + (1 - l.+1%:R / L%:R * (1 - a%:R / b%:R)) * ((c%:R - e%:R) / d%:R)) =
+    (nat_of_bin (rescaled_numerator (bin_of_nat L) (bin_of_nat a) (bin_of_nat b)
+       (bin_of_nat c) (bin_of_nat e) (bin_of_nat d) M))%:R / (L * b * d)%:R ^+ M :> R.
+  by rewrite natrX; apply: step.
+elim: M => [|M IH] ML; first by rewrite big_ord0 divr1.
+rewrite big_ord_recr [LHS]/= IH ?(ltnW ML) //.
+have {IH}kL : (M.+1 * (b - a) <= L * b)%N by apply: leq_mul => //; apply: leq_subr.
+have ke : ((L * b - M.+1 * (b - a)) * e <= L * b * d + (L * b - M.+1 * (b - a)) * c)%N.
+  by apply: leq_trans (leq_addr _ _); apply: leq_mul => //; apply: leq_subr.
+cbn [rescaled_numerator]; cbv zeta.
+rewrite nat_of_mul_bin nat_of_sub_bin nat_of_add_bin !nat_of_mul_bin nat_of_sub_bin.
+rewrite !nat_of_mul_bin nat_of_sub_bin !bin_of_natK.
+rewrite [in RHS]natrM [in RHS]natrB // natrD !natrM natrB // !natrM natrB // exprSr.
+set P := (nat_of_bin _)%:R; set q := _ ^+ M; have q0 : q != 0.
+  by rewrite expf_neq0 // !mulf_neq0.
+clearbody P q; move: (M.+1%:R) (L%:R) (a%:R) (b%:R) (c%:R) (e%:R) (d%:R) L0' b0' d0'.
+move=> m x y z t u w x0 z0 w0.
+by field; rewrite q0 x0 z0 w0.
+Qed.
+
+(* Claim: signal_propagation/stochastic_depth_rescaled. With keep probabilities that fall linearly to
+   p, the mean output of the nets with layers dropped is that of the net whose branches are scaled
+   by them, whatever the slope; and its value for p = a/b <= 1 and a slope (c - e)/d >= -1. *)
+Corollary stochastic_depth_rescaled_checked (R : realFieldType) :
+  (forall L (p slope : R),
+    kept_mean (@survival R L p) (kept_output slope) = \prod_(l < L) (1 + survival p l * slope)) /\
+  (forall L a b c e d : nat,
+    (0 < L)%N -> (0 < b)%N -> (0 < d)%N -> (a <= b)%N -> (e <= d)%N ->
+    let v := rescaled_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b)
+               (bin_of_nat c) (bin_of_nat e) (bin_of_nat d) in
+    kept_mean (@survival R L (a%:R / b%:R)) (kept_output ((c%:R - e%:R) / d%:R)) = quotient v).
+Proof.
+split=> [L p slope|L a b c e d L0 b0 d0 ab ed v]; rewrite stochastic_depth_rescaled //.
+exact: rescaled_valueE.
+Qed.
+
+(* Two layers, the last of them kept in half of the nets, with branches of slope -1/3: 3/4 times
+   5/6. *)
+Example stochastic_depth_rescaled_met (R : realFieldType) :
+  kept_mean (@survival R 2 (1%:R / 2%:R)) (kept_output ((0%:R - 1%:R) / 3%:R)) = 5%:R / 8%:R.
+Proof.
+have [_ checked] := stochastic_depth_rescaled_checked R.
+by rewrite (checked 2 1 2 0 1 3)%N // -rescaled_valueE // /survival !big_ord_recr big_ord0 /=; field.
+Qed.
+
+(* 3/2, and the two ends 1 + l/2 and 1 + 3 l/2. *)
+Definition post_ln_value : N * N := (3, 2)%num.
+Definition pre_ln_norm_value (l : N) : (N * N) * (N * N) := ((2 + l, 2), (2 + 3 * l, 2))%num.
+
+Lemma post_ln_valueE (R : realFieldType) : 3%:R / 2%:R = quotient post_ln_value :> R.
+Proof. by []. Qed.
+
+Lemma pre_ln_norm_valueE (R : realFieldType) (l : nat) :
+  let v := pre_ln_norm_value (bin_of_nat l) in
+  1 + l%:R / 2%:R = quotient v.1 :> R /\ 1 + 3%:R * l%:R / 2%:R = quotient v.2 :> R.
+Proof.
+rewrite /pre_ln_norm_value; lazy beta iota zeta delta [fst snd].
+rewrite !nat_of_add_bin nat_of_mul_bin bin_of_natK.
+have [-> ->] : nat_of_bin 2 = 2%N /\ nat_of_bin 3 = 3%N by [].
+by rewrite (natrD R 2 l) (natrD R 2 (3 * l)) natrM; split; move: (l%:R : R) => x; field.
+Qed.
+
+(* Claim: signal_propagation/post_ln_norm. The sum that enters the last LayerNorm of a post-LN layer
+   has this mean square of a coordinate, in every layer, at every input and token; LayerNorm is any
+   map to rows of mean square 1, attention any map of weights and tokens. *)
+Corollary post_ln_norm_checked (R : realFieldType) n (Outcome : finType) (mass : Outcome -> R)
+    (weight : Outcome -> 'M[R]_n) (normed : 'rV[R]_n -> 'rV[R]_n) m attends l
+    (X : 'I_m -> 'rV[R]_n) i :
+  (0 < n)%N -> weight_law mass weight 1 -> (forall x, square (normed x) = n%:R) ->
+  post_ln_square mass weight normed attends l X i / n%:R = quotient post_ln_value.
+Proof.
+move=> n0 law normedE; rewrite (post_ln_layers n0 law normedE) mulfK //.
+by rewrite pnatr_eq0 -lt0n.
+Qed.
+
+(* Claim: signal_propagation/pre_ln_norm. A token of mean square 1 has after l layers of a pre-LN net
+   a mean square of a coordinate between these two; LayerNorm is any map to rows of mean square 1. *)
+Corollary pre_ln_norm_checked (R : realFieldType) n (Outcome : finType) (mass : Outcome -> R)
+    (weight : Outcome -> 'M[R]_n) (normed : 'rV[R]_n -> 'rV[R]_n) m l
+    (X : 'I_m -> 'rV[R]_n) i :
+  (0 < n)%N -> weight_law mass weight 1 -> (forall x, square (normed x) = n%:R) -> (0 < m)%N ->
+  square (X i) = n%:R ->
+  let v := pre_ln_norm_value (bin_of_nat l) in
+  quotient v.1 <= pre_ln_square mass weight normed l X i / n%:R <= quotient v.2.
+Proof.
+move=> n0 law normedE m0 X1; case: (pre_ln_norm_valueE R l) => e1 e2; lazy zeta; rewrite -e1 -e2.
+have [low high] := pre_ln_norm n0 law normedE m0 l X i; rewrite X1 in low high.
+have nR : 0 < n%:R :> R by rewrite ltr0n.
+rewrite ler_pdivl_mulr // ler_pdivr_mulr // (mulrDl 1 (l%:R / _)) (mulrDl 1 (_ * l%:R / _)) !mul1r.
+exact/andP.
+Qed.
+
+(* RMSNorm and signs over 2 at width 4, ones as tokens, and attention that writes nothing. *)
+Example norms_checked_met (R : rcfType) l (i : 'I_3) :
+  let weight := sign_weight (2%:R^-1 : R) in
+  let X := (fun=> const_mx 1) : 'I_3 -> 'rV[R]_4 in
+  post_ln_square (@sign_mass R 4) weight (@rms_norm R 4) (fun _ _ _ => 0) l X i / 4%:R
+    = 3%:R / 2%:R /\
+  1 + l%:R / 2%:R <= pre_ln_square (@sign_mass R 4) weight (@rms_norm R 4) l X i / 4%:R.
+Proof.
+move=> weight X; have law := sign_law (2%:R^-1 : R) (isT : (0 < 4)%N).
+have one : 4%:R * (2%:R^-1 : R) ^+ 2 = 1 by field.
+rewrite one in law; split.
+  exact: (post_ln_norm_checked _ l X i (isT : (0 < 4)%N) law (@rms_norm_square R 4)).
+have := pre_ln_norm_checked l (isT : (0 < 4)%N) law (@rms_norm_square R 4) (isT : (0 < 3)%N)
+  (square_ones R 4 : square (X i) = _).
+by case: (pre_ln_norm_valueE R l) => e1 _ /andP[]; rewrite -e1.
 Qed.

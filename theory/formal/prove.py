@@ -153,6 +153,15 @@ def comparisons(claim: Claim) -> Iterator[str]:
     for case in refuted or cases:
         term = claim.formal.value.format(**{k: _exact(v) for k, v in case.fields().items()})
         prediction, exponent = claim.predict(case), 0
+        if claim.statement.rel_op == "in":
+            if refuted or claim.formal.logarithm:
+                raise UsageError(f"{claim.key}: of two bounds both ends are compared, as they are")
+            ends = ", ".join(_quotient(Fraction(str(end))) for end in prediction)
+            sentence = f"same ({term}) ({ends})"
+            if sentence not in said:
+                said.add(sentence)
+                yield sentence
+            continue
         if claim.formal.logarithm:
             value, exponent = power(claim.statement.lhs, prediction)
         else:
@@ -244,12 +253,15 @@ def link_file(claims: Iterable[Claim]) -> str:
         *(f"From depthlaw Require {name}." for name in needs),
         "Class Same (A B : Type) := same : A -> B -> Prop.",
         "#[global] Instance same_z : Same N Z := fun a b => Z.of_N a = b.",
-        "Ltac compared := vm_compute; try split; first [reflexivity | discriminate].",
+        "Ltac compared := vm_compute; try split; try split; first [reflexivity | discriminate].",
         "(* A pair is a fraction. *)",
         "#[global] Instance same_pair : Same (N * N) Q := fun a b =>",
         "  snd a <> 0%N /\\ (Z.of_N (fst a) * Zpos (Qden b) = Qnum b * Z.of_N (snd a))%Z.",
         "#[global] Instance same_whole : Same (N * N) Z := fun a b =>",
         "  snd a <> 0%N /\\ (Z.of_N (fst a) = b * Z.of_N (snd a))%Z.",
+        "(* A pair of these is the two ends of an interval. *)",
+        "#[global] Instance same_ends : Same ((N * N) * (N * N)) (Q * Q) := fun a b =>",
+        "  same (fst a) (fst b) /\\ same (snd a) (snd b).",
         "Class Fraction (A : Type) := fraction : A -> N * N.",
         "#[global] Instance fraction_whole : Fraction N := fun a => (a, 1%N).",
         "#[global] Instance fraction_itself : Fraction (N * N) := fun a => a.",

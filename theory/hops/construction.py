@@ -350,6 +350,13 @@ def construction_printed_depth(case: Case, seed: int) -> Exact:
         Eq(computed_hops, hops),
     ),
     supports="hops/construction_printed_depth",
+    formal=Formal(
+        "Hops.construction_printed_hops_checked",
+        "Hops.printed_hops_value {hops}",
+        "That the sum over the digits is the rounded half; cosines and softmax of the source, in "
+        "whose place the theorem attends to the least circular distance; the claim's net ranks by "
+        "other scores.",
+    ),
 )
 def construction_printed_hops(case: Case, seed: int) -> Exact:
     r"""The printed induction step computes $\mathrm{hop}_h$ with $h = \lceil k/2 \rceil$.
@@ -437,6 +444,12 @@ def construction_printed_spacing(case: Case) -> Exact:
         Eq(computed_hops, hops_first * hops_then),
     ),
     supports="hops/depth_corrected",
+    formal=Formal(
+        "Hops.doubling_checked",
+        "Hops.added_value {hops_first} {hops_then}",
+        "Nothing: pointers are those of the claim, and no other number of hops is right for every "
+        "alphabet and sequence.",
+    ),
 )
 def doubling(case: Case, seed: int) -> Exact:
     r"""$\mathrm{find}^a$ after $\mathrm{find}^b$ is $\mathrm{find}^{a+b}$.

@@ -327,6 +327,13 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
         Eq(residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth)),
     ),
     supports="rank_collapse/convergence_as_reported",
+    formal=Formal(
+        "Collapse.collapse_condition_checked",
+        "Collapse.collapse_value {cubic_coefficient.numerator} {cubic_coefficient.denominator} "
+        "{residual.numerator} {residual.denominator} {depth}",
+        r"Nothing, over every Archimedean ordered field: $\sqrt{c} r_0 < 1$ is said as "
+        "$c r_0^2 < 1$, and the closed form with a root is collapse_root.",
+    ),
 )
 def collapse_condition(case: Case) -> Exact:
     r"""The cubic recurrence collapses exactly below $r_0 = c^{-1/2}$.

@@ -119,6 +119,14 @@ _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
         ),
     ),
     supports="signal_propagation/deepnorm_update_exponents",
+    formal=Formal(
+        "DepthScales.deepnorm_scales_checked",
+        "DepthScales.root_value ({scale_power.numerator}) {scale_factor} {depth} "
+        "{cross_term.numerator} {cross_term.denominator}",
+        "Nothing of the two equations and their solutions, which the theorem rounds down to nine "
+        "decimals; that DeepNorm's scales were chosen by them. What the printed digits give is "
+        "deepnorm_encoder_digits, without the number 1.0122.",
+    ),
 )
 def deepnorm_scales(case: Case) -> Exact:
     r"""DeepNorm's $\alpha$ and $\beta$ solve two equations.

@@ -323,6 +323,13 @@ def _streams(**fields: Any) -> tuple[Case, ...]:
         Eq(stream_variance, 1 + 2 * depth * branch_variance),
     ),
     supports="signal_propagation/norm_exponents",
+    formal=Formal(
+        "DepthScales.residual_stream_checked",
+        "DepthScales.stream_value {depth} {branch_factor.numerator} {branch_factor.denominator} "
+        "{branch_variance.numerator} {branch_variance.denominator}",
+        "That writes are uncorrelated with the stream at initialisation; the stream is one number "
+        "with a law of finitely many outcomes.",
+    ),
 )
 def residual_stream(case: Case) -> Exact:
     r"""Scaling by $1/\sqrt{2 L}$ bounds the stream's variance, which else grows linearly.
@@ -594,6 +601,13 @@ def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
         Eq(mean_output, (1 + branch_slope) ** depth),
     ),
     supports="signal_propagation/expected_depth",
+    formal=Formal(
+        "Signal.stochastic_depth_rescaled_checked",
+        "Signal.rescaled_value {depth} {survival.numerator} {survival.denominator} "
+        "(Z.to_N ({branch_slope.numerator})) (Z.to_N (- ({branch_slope.numerator}))) "
+        "{branch_slope.denominator}",
+        "Nothing: the mean over all patterns of kept layers, as in the claim, for every slope.",
+    ),
 )
 def stochastic_depth_rescaled(case: Case) -> Exact:
     """Scaling branch $l$ by $p_l$ gives the mean output.

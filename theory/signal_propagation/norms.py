@@ -21,7 +21,7 @@ from flint import arb, fmpq, fmpq_mat
 from sympy import Rational, exp, log, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Le, between
 from ..claims.symbols import layer, quantity, width
 from ..exact.enclosure import enclose, from_fraction
@@ -137,6 +137,12 @@ def _branches() -> Iterator[Step]:
     control=Control(Case(width=2, layer=1), "without feed-forward branch", Eq(sum_mean_square, 1)),
     supports="signal_propagation/pre_ln_norm",
     wording="printed",
+    formal=Formal(
+        "Signal.post_ln_norm_checked",
+        "Signal.post_ln_value",
+        "Weights of one finite symmetric law, so that Gaussian ones are not formal; LayerNorm is "
+        "any map to rows of mean square 1, defined on all rows.",
+    ),
 )
 def post_ln_norm(case: Case, seed: int) -> Exact:
     r"""Post-LN residual sums have squared norm $3 d/2$ at every layer.
@@ -209,6 +215,13 @@ _LEAST, _MOST = 1 + layer * HALF, 1 + 3 * layer * HALF
         between(_LEAST, mean_square, 1 + layer),
     ),
     cited="Decides whether 3/2 per layer bounds the growth of an untrained pre-norm stream.",
+    formal=Formal(
+        "Signal.pre_ln_norm_checked",
+        "Signal.pre_ln_norm_value {layer}",
+        "Weights of one finite symmetric law, so that Gaussian ones are not formal; attention is "
+        "uniform, the token starts with mean square 1, and LayerNorm is any map to rows of mean "
+        "square 1, defined on all rows. That both bounds are attained.",
+    ),
 )
 def pre_ln_norm(case: Case) -> Exact | Ball:
     """Pre-LN streams grow linearly, by 1/2 to 3/2 per layer.
