@@ -364,7 +364,7 @@ class Atlas:
 
         >>> near = atlas().nearest_tasks
         >>> near("maximun"), near("brackets"), near("S5")
-        (['maximum'], ['dyck', 'dyck-prediction'], ['s5-words'])
+        (['maximum'], ['dyck', 'dyck-prediction', 'dyck-one'], ['s5-words'])
         >>> near("knapsack"), near("a")
         ([], [])
         """

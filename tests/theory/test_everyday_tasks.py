@@ -172,7 +172,7 @@ def test_three_numbers_hold_disjoint_sets(elements: int) -> None:
         return [sign * 9 * 3**i + (0 if bit else 3) for i, bit in enumerate(bits)]
 
     for alice, bob in itertools.product(itertools.product((0, 1), repeat=elements), repeat=2):
-        numbers = [n + 1 for n in held(1, alice)] + [n for n in held(-1, bob)] + [-1]
+        numbers = [*(n + 1 for n in held(1, alice)), *held(-1, bob), -1]
         sums = {sum(three) % modulus for three in itertools.combinations(numbers, 3)}
         assert (0 in sums) == any(a and b for a, b in zip(alice, bob, strict=True))
 
@@ -220,7 +220,7 @@ def test_circuits_are_those_of_expressions() -> None:
         for letter in word:
             pair = [texts[int(place) - 1] for place in letter if letter[1:]]
             texts.append(f"(not ({pair[0]} and {pair[1]}))" if pair else str(letter == "1"))
-        assert task.answer(word) == eval(texts[-1])  # noqa: S307
+        assert task.answer(word) == eval(texts[-1])
 
 
 @pytest.mark.parametrize(

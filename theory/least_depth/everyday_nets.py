@@ -1,5 +1,5 @@
-"""Nets of attention for tasks that everybody asks for: majority, counting, sorting, recall of a key,
-copying, equality, brackets of one kind, addition and circuits.
+"""Nets of attention for tasks that everybody asks for: majority, counting, sorting, recall of a
+key, copying, equality, brackets of one kind, addition and circuits.
 
 What a net holds is exact, and no claim rests on it: `depthlaw tasks check` runs the nets that are
 stored, and tests run them at other sizes. docs/coverage/least_depth.md says why fewer layers fail.
@@ -78,9 +78,7 @@ def sorted_by_counts(m: int) -> AttentionNet:
     is_, share, over = ([f"{name} {a}" for a in numbers] for name in ("is", "share", "over"))
     own = [f"own {a}" for a in numbers]
     places: dict[str, Any] = {o: ("1/n", i) for o, i in zip(own, is_, strict=True)}
-    stream = Stream(
-        ["1", "k", *is_, *share, *over], {**places, "k/n": ("1/n", "k"), "1/n": "1/n"}
-    )
+    stream = Stream(["1", "k", *is_, *share, *over], {**places, "k/n": ("1/n", "k"), "1/n": "1/n"})
 
     def at_most(a: int, times: int = 1) -> dict[str, int]:
         return {**dict.fromkeys(share[:a], times), **dict.fromkeys(own[:a], -times)}
