@@ -70,7 +70,7 @@ RULES = {
     "residual": ("", "yes"),
     "read": ("", "mark", "every token", "vertices"),
     "by_place": ("query", "key"),
-    "weights": ("", "integer", "identity", "diagonal", "signs", "reflections"),
+    "weights": ("", "integer", "identity", "diagonal", "signs", "reflections", "shared"),
     "arithmetic": ("", "complex", "real", "integer", "floating", "fixed", "unsigned", "bits"),
     "bound": ("", "rightmost", "leftmost", "both ways", "flows", "signs", "powers", "rank"),
 }
@@ -97,7 +97,7 @@ class AtlasClass:
         by_place: which of query and key are functions of the place alone.
         least_heads, most_heads, layers: numbers, or formulas in the task's letters and in n, the
             letters of a word.
-        weights: what matrices are.
+        weights: what matrices are; "shared" by all layers, which are loops of one.
         bound: how two words show a lower bound for the class; "" where none do.
         arithmetic: in which a recurrent class counts, since its bounds turn on it: exact "complex",
             "real" or "integer" numbers; "floating" or "fixed" point; "unsigned" integers, which
@@ -364,7 +364,7 @@ class Atlas:
 
         >>> near = atlas().nearest_tasks
         >>> near("maximun"), near("brackets"), near("S5")
-        (['maximum'], ['dyck', 'dyck-prediction'], ['s5-words'])
+        (['maximum'], ['dyck', 'dyck-prediction', 'dyck-one'], ['s5-words'])
         >>> near("knapsack"), near("a")
         ([], [])
         """

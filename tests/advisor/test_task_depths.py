@@ -142,7 +142,7 @@ def test_layers_for_regular_are_those_of_the_claim(below: int, power: int, share
 @pytest.mark.parametrize(
     ("task", "options", "why"),
     [
-        ("sorting", {}, "unknown task 'sorting'"),
+        ("knapsack", {}, "unknown task 'knapsack'"),
         ("hops", {}, "needs --hops"),
         ("connectivity", {"diameter": "64", "hops": "3"}, "--hops belongs to the task hops"),
         ("hops", {"hops": "3", "vertices": "9"}, "--vertices belongs to the task connectivity"),

@@ -49,7 +49,7 @@ def test_the_page_runs_as_it_is_printed(
     assert "hard attention, rightmost: at most 3 layers; derived." in alone
     text = (mine / "tasks.csv").read_text().replace("alphabet\n", "alphabet,asks\n")
     (mine / "tasks.csv").write_text(text.replace(",ab\n", ",ab,k >= 1\n"))
-    assert "asks for k >= 1" in refused("tasks list majority --at k=0 --atlas mine")
+    assert "asks for k >= 1" in refused("tasks list lead --at k=0 --atlas mine")
     # Without the folder nobody knows the task, and without a task the folder does nothing.
     for wrong in ("--task alternating", "3B --atlas mine", "--task hops --hops 3 --atlas none"):
         refused(f"depth {wrong}")
@@ -76,7 +76,7 @@ def counting_net(bias: int) -> dict:
     }
     return {
         "family": "attention",
-        "task": "majority",
+        "task": "lead",
         "parameters": {"k": 0},
         "class": "linear-attention",
         "alphabet": ["a", "b"],
@@ -95,18 +95,18 @@ def test_words_of_a_function_are_asked(mine: Path, depthlaw: Command, refused: C
         assert answer.code == code == (said["wrong"] is not None)
         assert said["words"] > 1000 or code
     # Without the folder nobody knows the task.
-    assert "the task 'majority' cannot be checked" in refused("tasks check", file)
+    assert "the task 'lead' cannot be checked" in refused("tasks check", file)
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "cannot use majority of"),
-        ("def majority(word): return True", "the task majority takes no parameters; got k"),
-        ("def majority(word, k): return 1", "answers 1; return True or False, or a string"),
-        ("def majority(word, k): return word.index(k)", "ValueError('tuple.index(x): x not in"),
+        ("", "cannot use lead of"),
+        ("def lead(word): return True", "the task lead takes no parameters; got k"),
+        ("def lead(word, k): return 1", "answers 1; return True or False, or a string"),
+        ("def lead(word, k): return word.index(k)", "ValueError('tuple.index(x): x not in"),
         ("1/0", "ZeroDivisionError"),
-        (None, "the task majority has no words; fill in language or alphabet in tasks.csv"),
+        (None, "the task lead has no words; fill in language or alphabet in tasks.csv"),
     ],
 )
 def test_a_file_of_words_that_cannot_be_used_is_one_line(

@@ -210,7 +210,7 @@ def test_the_command_as_data(said) -> None:
     assert [classes[c]["any_depth"] for c in ("uhat-left", "uhat-right")] == [False, False]
     assert classes["uhat-right"]["witness"]["step"] == "a"
     assert set(classes) == {
-        *("uhat-left", "uhat-right", "softmax-fixed-precision", "ahat-looped", "softmax")
+        *("uhat-left", "uhat-right", "softmax-fixed-precision", "ahat-looped", "rwkv7", "softmax")
     }
 
 

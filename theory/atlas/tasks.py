@@ -366,6 +366,121 @@ def reachability(n: int, D: int) -> WordTask:
     )
 
 
+def majority() -> WordTask:
+    """Whether more than half of the bits are ones."""
+    return WordTask(("0", "1"), lambda word: 2 * word.count("1") > len(word), least=1)
+
+
+def counted(n: int) -> WordTask:
+    """How many of n bits are ones."""
+    return WordTask(("0", "1"), lambda word: str(word.count("1")), length=n)
+
+
+def sorting(n: int, m: int) -> WordTask:
+    """n numbers, each from 1 to m, and a place k up to n; the answer is the k-th smallest number.
+
+    All k together are the sorted numbers.
+    """
+    _demand(n <= m, "sorting", "n up to m, since the last letter names a place", n=n, m=m)
+    numbers = tuple(str(number) for number in range(1, m + 1))
+
+    def asked(size: int) -> Iterator[Word]:
+        for word in itertools.product(numbers, repeat=size - 1):
+            yield from ((*word, place) for place in numbers[:n])
+
+    def answer(word: Word) -> str:
+        return sorted(word[:-1], key=int)[int(word[-1]) - 1]
+
+    return WordTask(numbers, answer, length=n + 1, asked=asked)
+
+
+def recall(n: int, keys: int, values: int) -> WordTask:
+    """n pairs of a key and a value, each pair a letter, of different keys, and one of these keys;
+    the answer is its value."""
+    _demand(n <= keys <= 26, "recall", "n different keys of up to 26", n=n, keys=keys)
+    names = ascii_lowercase[:keys]
+    pairs = [f"{key}{value}" for key in names for value in range(1, values + 1)]
+
+    def asked(size: int) -> Iterator[Word]:
+        for word in itertools.permutations(pairs, size - 1):
+            held = {pair[0] for pair in word}
+            if len(held) == len(word):
+                yield from ((*word, f"{key}?") for key in sorted(held))
+
+    def answer(word: Word) -> str:
+        return next(pair[1:] for pair in word if pair[0] == word[-1][0])
+
+    return WordTask((*pairs, *(f"{key}?" for key in names)), answer, length=n + 1, asked=asked)
+
+
+def copying(n: int, symbols: int) -> WordTask:
+    """A word of n letters, a bar, and fewer than n letters of the word again: the next letter."""
+    letters = _symbols("copying", symbols, 2)
+
+    def listed() -> Iterator[Word]:
+        for word in itertools.product(letters, repeat=n):
+            yield from ((*word, "|", *word[:copied]) for copied in range(n))
+
+    return WordTask(
+        (*letters, "|"),
+        lambda word: word[len(word) - n - 1],
+        listed=(listed, f"words of {n} letters, each with all that is copied of it"),
+    )
+
+
+def equality(n: int, symbols: int) -> WordTask:
+    """Whether two words of n letters, one after the other, are equal."""
+    letters = _symbols("equality", symbols, 2)
+    return WordTask(letters, lambda word: word[:n] == word[n:], length=2 * n)
+
+
+def one_kind_of_bracket() -> WordTask:
+    """Whether brackets of one kind are matched, to any depth."""
+
+    def answer(word: Word) -> bool:
+        heights = list(itertools.accumulate(1 if letter == "(" else -1 for letter in word))
+        return min(heights, default=0) >= 0 and not sum(heights[-1:])
+
+    return WordTask(("(", ")"), answer)
+
+
+def addition() -> WordTask:
+    """A bit of each of two numbers is a letter, from the lowest on; the bit of their sum at the
+    last place."""
+
+    def step(state: tuple[int, int], letter: str) -> tuple[int, int]:
+        total = state[0] + letter.count("1")
+        return total // 2, total % 2
+
+    letters = ("00", "01", "10", "11")
+    return _read_by(Machine((0, 0), step, lambda state: state[1] == 1), letters, least=1)
+
+
+def circuit(n: int, D: int) -> WordTask:
+    """Circuits of n letters, each the constant 0 or 1 or the places, from 1, of two earlier ones,
+    of which it is true that not both hold; the value of the last one, whose depth is at most D."""
+    _demand(2 <= n <= 6, "circuit", "2 to 6 letters here", n=n)
+    gates = [f"{i}{j}" for j in range(1, n) for i in range(1, j + 1)]
+
+    def last(word: Word) -> tuple[bool, int]:
+        held: list[tuple[bool, int]] = []
+        for letter in word:
+            one, two = (held[int(letter[side]) - 1] for side in (0, -1)) if letter[1:] else (0, 0)
+            if one and two:
+                held.append((not (one[0] and two[0]), max(one[1], two[1]) + 1))
+            else:
+                held.append((letter == "1", 0))
+        return held[-1]
+
+    def listed() -> Iterator[Word]:
+        known = [("0", "1", *(g for g in gates if int(g[1]) <= place)) for place in range(n)]
+        yield from (word for word in itertools.product(*known) if last(word)[1] <= D)
+
+    return WordTask(
+        ("0", "1", *gates), lambda word: last(word)[0], listed=(listed, f"circuits of {n} letters")
+    )
+
+
 # No two of n vertices are n edges apart: a bound for a larger D says nothing of them.
 _FAR = "D up to n - 1, the largest distance of n vertices"
 
@@ -524,5 +639,14 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "kth-one": (_kth_one, ("k", "n")),
     "iteration": (_iteration, ("l", "n")),
     "group-product": (group_product, ("group", "N")),
+    "majority": (majority, ()),
+    "count": (counted, ("n",)),
+    "sorting": (sorting, ("n", "m")),
+    "recall": (recall, ("n", "keys", "values")),
+    "copying": (copying, ("n", "symbols")),
+    "equality": (equality, ("n", "symbols")),
+    "dyck-one": (one_kind_of_bracket, ()),
+    "addition": (addition, ()),
+    "circuit": (circuit, ("n", "D")),
     **dict.fromkeys(_ADMITTED, (group_words, ("group",))),
 }

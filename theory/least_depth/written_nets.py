@@ -24,6 +24,18 @@ from .brackets import brackets_net, looking_back, stair_net
 from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
 from .composition import lookups
 from .continuous_thoughts import vertex_net
+from .everyday_nets import (
+    added,
+    copied,
+    counting,
+    equal_words,
+    evaluated,
+    majority,
+    matched_brackets,
+    recalled,
+    sorted_by_counts,
+    sorted_by_slopes,
+)
 from .fixed_reads import doubling_net
 from .group_nets import by_signs, cube, octagon
 from .group_words import diagonal_net
@@ -99,6 +111,16 @@ FILES: dict[str, Callable[[], Body | ExactNet]] = {
     "maximum-of-five": lambda: blocks(Case(maximands=5)),
     "maximum-of-four-integer": maximum_of_pairs,
     "connectivity-linear": lambda: identity_weights(5, 2),
+    "majority": majority,
+    "count": lambda: counting(6),
+    "sorting-one-layer": lambda: sorted_by_counts(4),
+    "sorting-two-layers": lambda: sorted_by_slopes(3, range(1, 6)),
+    "recall": lambda: recalled(3, 2),
+    "copying": lambda: copied(4, 2),
+    "equality": lambda: equal_words(3, 2),
+    "dyck-one": matched_brackets,
+    "addition": added,
+    "circuit-loops": lambda: evaluated(5, 3),
 }
 
 

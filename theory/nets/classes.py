@@ -155,6 +155,8 @@ def _breaks_attention(net: AttentionNet, rules: AtlasClass, sizes: Mapping[str, 
         return "it has no MLP"
     if rules.mlp == "not last" and net.layers and net.layers[-1].mlp:
         return "it has no MLP after the last layer"
+    if rules.weights == "shared" and any(layer != net.layers[0] for layer in net.layers):
+        return "its layers are loops of one, with the same weights"
     if rules.by_place:
         return _not_by_place(net, rules.by_place)
     if rules.read == "vertices":
