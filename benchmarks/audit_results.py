@@ -112,7 +112,10 @@ def main() -> None:
     asked = parser.parse_args()
     folders = [file.parent for file in asked.models.glob("*/config.json")]
     folders.sort(
-        key=lambda one: (json.loads((one / "config.json").read_text())["num_hidden_layers"], one.name)
+        key=lambda one: (
+            json.loads((one / "config.json").read_text())["num_hidden_layers"],
+            one.name,
+        )
     )
     kept = Store(asked.models / "audits")
     audits: dict[str, Any] = {}

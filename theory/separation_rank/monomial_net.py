@@ -341,9 +341,9 @@ def excess_at_ordinary_shapes(case: Case) -> Exact:
     All positions attend, without softmax. Each certificate also shows that a layer more adds more
     to the rank than to the bound, so that the excess stays at every greater depth. Smaller depths
     are not excluded. Weights of 0 and 1 have this rank on tokens that live in blocks: the output is
-    one monomial. The shifts of its layers stand in certificates. That the rank is prod ($e + 1$) and
-    that almost all weights reach what one choice reaches are arguments in words here, and formal
-    in spread_lower_bound. Residual connections do not lower the rank (residual_gain).
+    one monomial. The shifts of its layers stand in certificates. That the rank is prod ($e + 1$)
+    and that almost all weights reach what one choice reaches are arguments in words here, and
+    formal in spread_lower_bound. Residual connections do not lower the rank (residual_gain).
     """
     return _measured(case)
 
@@ -447,9 +447,9 @@ def no_linear_bound_past_threshold(case: Case) -> Exact:
 
     For every $c > 0$, $3^m \leq H$, $2^k \leq d_x/H$, $m + k < L$, $2 (L - m - k) \leq 3^m + 1$,
     $3^m 2^k (L - m - k)(L - m - k - 1) \geq 2 c d_x L$, $N \geq 2 d_x$ and almost all weights,
-    with or without residual connections, $\log_3 \operatorname{sep} > c d_x L$. With $3^m$ heads of width
-    $2^k$ and $d_x = 3^m 2^k$ the last condition is $L \geq m + k + (c + 1/2) + \sqrt{(c + 1/2)^2 +
-    2 c (m + k)}$, where $m + k$ is $\log_3 d_x$ plus at most $0.37 k$.
+    with or without residual connections, $\log_3 \operatorname{sep} > c d_x L$. With $3^m$ heads of
+    width $2^k$ and $d_x = 3^m 2^k$ the last condition is $L \geq m + k + (c + 1/2) +
+    \sqrt{(c + 1/2)^2 + 2 c (m + k)}$, where $m + k$ is $\log_3 d_x$ plus at most $0.37 k$.
 
     For other shapes $3^m$ and $2^k$ are the largest powers that are not above $H$ and $d_x/H$, and
     $c d_x/(3^m 2^k)$ takes the place of $c$. All positions attend, without softmax. Says nothing
