@@ -202,6 +202,15 @@ def test_what_is_refuted_is_compared_on_the_wrong_side():
         list(prove.comparisons(dataclasses.replace(claim, formal=elsewhere)))
 
 
+def test_of_an_interval_both_ends_are_compared_and_none_is_refuted():
+    claim = find("signal_propagation/pre_ln_norm")
+    found = list(prove.comparisons(claim))
+    assert "same (Signal.pre_ln_norm_value 1) ((3 # 2), (5 # 2))" in found
+    refuted = dataclasses.replace(claim.formal, refutes=claim.every_case[:1])
+    with pytest.raises(UsageError, match="both ends"):
+        list(prove.comparisons(dataclasses.replace(claim, formal=refuted)))
+
+
 def test_comments_do_not_count_and_gaps_are_seen(monkeypatch, tmp_path):
     comment = "(* Theorem no : Admitted. (* nested *) *)\n"
     (tmp_path / "File.v").write_text(f"{comment}Theorem yes : True.\nProof. admit. Admitted.\n")

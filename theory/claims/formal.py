@@ -44,8 +44,9 @@ class Formal:
 
     Attributes:
         theorem: its file and name, such as "Degree.degree".
-        value: a term of binary numbers that computes the right side, with fields of a case in
-            braces: "Degree.degree_value {depth}". A lemma of the file connects it with the theorem.
+        value: a term of binary numbers that computes the right side, of an interval both ends, with
+            fields of a case in braces: "Degree.degree_value {depth}". A lemma of the file connects
+            it with the theorem.
         informal: what is not formal about it, in one line, which a reader checks: which object of
             the theorem is the claim's net, and what of the statement the theorem leaves out.
         refutes: the cases at which the theorem contradicts the claim: there the term computes the

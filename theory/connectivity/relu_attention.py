@@ -272,7 +272,7 @@ def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
 
     Reported: for every choice of non-negative weights there is a graph of that diameter on which
     the model errs. Two paths in all labellings are ours, as are weights of the scores alone; a
-    theorem of the kernel, nonnegative_weights_fail, allows other non-negative ones too. Measured
+    theorem of the kernel, Reach.nonnegative_weights_fail, allows other ones too. Measured
     are 12 and 60 different weights at depth 1 and 24 at depth 2, in the labellings that are drawn:
     a weight that none of these refutes might still be refuted by another. For one layer and two
     paths of 5 vertices every weight matrix is covered, with the threshold 0: supports only grow

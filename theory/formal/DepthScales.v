@@ -703,14 +703,16 @@ Definition only_scales (R : realFieldType) (sum : R -> R -> R -> R) (v w : N * N
 
 (* Claim: signal_propagation/deepnorm_scales. In a stack of N layers, in a decoder of M layers, and in
    an encoder of N layers before that decoder, the two equations have one positive solution each, and
-   these are its scales to nine decimals. *)
+   these are its scales to nine decimals; x/y is M/27. *)
 Theorem deepnorm_scales_checked (R : rcfType) (N M : nat) : (0 < N)%N -> (0 < M)%N ->
   let value sign k n x y := root_value sign k (bin_of_nat n) x y in
   [/\ only_scales (@update_sum R (2 * N)) (value (Zpos xH) 2 N 1 1)%num (value (Zneg xH) 8 N 1 1)%num,
       only_scales (@update_sum R (3 * M)) (value (Zpos xH) 3 M 1 1)%num (value (Zneg xH) 12 M 1 1)%num &
-      exists alpha_d v_d w_d : R, decoder_scales M alpha_d v_d w_d /\
-        only_scales (encoder_sum (2 * N) M alpha_d v_d w_d)
-          (value (Zpos xH) 1 N (bin_of_nat M) 27)%num (value (Zneg xH) 4 N (bin_of_nat M) 27)%num].
+      forall x y : nat, (0 < y)%N -> (27 * x = M * y)%N ->
+        exists alpha_d v_d w_d : R, decoder_scales M alpha_d v_d w_d /\
+          only_scales (encoder_sum (2 * N) M alpha_d v_d w_d)
+            (value (Zpos xH) 1 N (bin_of_nat x) (bin_of_nat y))%num
+            (value (Zneg xH) 4 N (bin_of_nat x) (bin_of_nat y))%num].
 Proof.
 move=> N0 M0 value.
 have NR : 0 < N%:R :> R by rewrite ltr0n.
@@ -740,14 +742,20 @@ split.
     by rewrite aE divr1 mulr1.
   move=> b b0 /pow16 bE; apply: (@root_valueE R (Zneg xH) 12 M 1 1) => //=.
   by rewrite bE divr1 mulr1 exprVn.
+move=> x y y0 xy; have x0 : (0 < x)%N by rewrite -(ltn_pmul2l (isT : (0 < 27)%N)) xy muln_gt0 M0.
 have [a_d [v_d [w_d [_ [_ [dec _ _ _ _]]]]]] := deepnorm_encoder_exists R N0 M0.
 exists a_d, v_d, w_d; split=> //; have [T0 T4] := encoder_terms N0 M0 dec.
 set T := _ * (_ / _) in T0 T4.
+have {}T4 : T ^+ 4 = N%:R ^+ 4 * (x%:R / y%:R).
+  have yR : y%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+  have tR : 27%:R != 0 :> R by rewrite pnatr_eq0.
+  rewrite T4 -mulrA; congr (_ * _); apply/eqP; rewrite eqr_div // -!natrM.
+  by rewrite -xy mulnC.
 apply: (only _ T (4%:R * T)^-1) => //; first by rewrite invr_gt0 mulr_gt0 ?ltr0n.
 - by move=> a b a0 b0; rewrite encoder_sumE; apply: scales_of_terms.
-- move=> a a0 /pow16 aE; apply: (@root_valueE R (Zpos xH) 1 N M 27) => //=.
-  by rewrite aE T4 mul1r mulrA.
-move=> b b0 /pow16 bE; apply: (@root_valueE R (Zneg xH) 4 N M 27) => //=.
+- move=> a a0 /pow16 aE; apply: (@root_valueE R (Zpos xH) 1 N x y) => //=.
+  by rewrite aE T4 mul1r.
+move=> b b0 /pow16 bE; apply: (@root_valueE R (Zneg xH) 4 N x y) => //=.
 by rewrite bE exprVn exprMn T4; congr _^-1; rewrite exprMn !mulrA.
 Qed.
 

@@ -320,7 +320,37 @@ split; split=> [|nH]; [exact: parity_heads_at_least | exact/decided_any/some | |
 by move/decided_any; apply: parity_heads_at_least.
 Qed.
 
+(* The other convention: a net says a parity where its output is not negative, so that 0 goes to the
+   other side. *)
+Definition decided_with_ties (F : realFieldType) n target H :=
+  exists (net : 'I_H -> head F n) (c : F), (forall h, positive (net h)) /\
+    forall x, (0 <= output net c x) = (parity x == target).
+
+(* Claim: least_depth/parity_heads, where ties are given to the side that is asked for: the same
+   number of heads. *)
+Corollary parity_heads_ties (F : realFieldType) n target H :
+  decided_with_ties F n target H
+  <-> (nat_of_bin (parity_heads_value (bin_of_nat n)) <= H)%N.
+Proof.
+have [<- _] := parity_heads F n (~~ target) H.
+pose negated (h : head F n) :=
+  Head (weight h) (fun i b => - value h i b) (query_weight h) (- query_value h).
+have outE (net : 'I_H -> head F n) c x :
+    output (fun h => negated (net h)) (- c) x = - output net c x.
+  rewrite /output opprD; congr (_ - _); rewrite -sumrN; apply: eq_bigr => h _.
+  rewrite /mean /total /negated /= -mulNr opprD mulrN; congr ((_ - _) / _).
+  by rewrite -sumrN; apply: eq_bigr => i _; rewrite mulrN.
+have side x : (parity x == ~~ target) = ~~ (parity x == target).
+  by case: (parity x) target {outE negated} => [] [].
+split=> -[net [c [pos right]]]; exists (fun h => negated (net h)), (- c);
+  split=> [h|x]; try exact: (pos h).
+  by rewrite outE oppr_gt0 ltNge right side.
+by rewrite outE oppr_ge0 leNgt right side negbK.
+Qed.
+
 Example three_bits target : decided_by_bits [realFieldType of rat] 3 target 3.
 Proof. by apply/(parity_heads _ 3 target 3).2. Qed.
 Example three_bits_not_2 target : ~ decided [realFieldType of rat] 3 target 2.
 Proof. by move/(parity_heads _ 3 target 2).1. Qed.
+Example three_bits_ties target : ~ decided_with_ties [realFieldType of rat] 3 target 2.
+Proof. by move/(parity_heads_ties _ 3 target 2). Qed.

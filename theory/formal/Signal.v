@@ -359,7 +359,8 @@ Fixpoint post_ln_square (l : nat) (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : R :=
     let S := post_sum (weight v) (weight a) (weight b) X in
     if l is k.+1 then post_ln_square k (fun j => normed (S j)) i else square (S i)))).
 
-(* Claim: signal_propagation/post_ln_norm, for whole nets. *)
+(* Claim: signal_propagation/post_ln_norm. In whole nets the mean over all weights of a layer and of
+   those before it is 3 n/2, in every layer. *)
 Theorem post_ln_layers l X i : post_ln_square l X i = 3%:R / 2%:R * n%:R.
 Proof.
 elim: l X => [|l IH] X /=.

@@ -199,7 +199,8 @@ def _heads(case: Case, net: AttentionNet) -> Exact:
         "Parity.parity_heads",
         "Parity.parity_heads_value {bits}",
         "That softmax gives positive weights and that a value is what the read-out makes of a "
-        "vector. Its net for the upper end has other weights, which absorb the query token's.",
+        "vector. Its net for the upper end has other weights, which absorb the query token's. Ties "
+        "given to the other side are parity_heads_ties.",
     ),
 )
 def parity_heads(case: Case) -> Exact:
