@@ -127,8 +127,10 @@ def test_loops_have_the_same_weights() -> None:
     assert "loops of one" in in_class(net_of(other), "looped-two-heads")
 
 
-def test_majority_takes_no_positions() -> None:
-    assert check(stored("majority") | {"class": "softmax-positions"}).result == Result.AS_MANY
+def test_no_positions_are_of_one_kind_too() -> None:
+    for name, class_ in (("majority", "softmax-positions"), ("dyck-one", "softmax")):
+        assert not stored(name).get("positions")
+        assert check(stored(name) | {"class": class_}).result == Result.AS_MANY
 
 
 def test_long_words_of_brackets_and_bits() -> None:
@@ -163,16 +165,17 @@ def test_brackets_hold_disjoint_sets(blocks: int) -> None:
 
 @pytest.mark.parametrize("elements", range(1, 5))
 def test_three_numbers_hold_disjoint_sets(elements: int) -> None:
-    """Each player holds a number for each element, which is one of two, as in brackets; both add up
-    to 0 with one more number, iff both have the element."""
-    modulus = 3**elements * 27
+    """One number of each player and one more have the sum 0 iff both have that element: a remainder
+    modulo 7 says whose a number is, and what is above it the element, or one that nobody shares.
+    """
+    modulus = 28 * elements
 
-    def held(sign: int, bits: tuple[int, ...]) -> list[int]:
-        """Of an element that a player lacks a number that is in no sum."""
-        return [sign * 9 * 3**i + (0 if bit else 3) for i, bit in enumerate(bits)]
+    def held(bits: tuple[int, ...], sign: int, whose: int, nobody: int) -> list[int]:
+        shown = (i if bit else nobody + i for i, bit in enumerate(bits))
+        return [(7 * sign * i + whose) % modulus for i in shown]
 
     for alice, bob in itertools.product(itertools.product((0, 1), repeat=elements), repeat=2):
-        numbers = [*(n + 1 for n in held(1, alice)), *held(-1, bob), -1]
+        numbers = held(alice, 1, 1, elements) + held(bob, -1, 2, 2 * elements) + [4 - 7]
         sums = {sum(three) % modulus for three in itertools.combinations(numbers, 3)}
         assert (0 in sums) == any(a and b for a, b in zip(alice, bob, strict=True))
 

@@ -89,6 +89,7 @@ FILES: dict[str, Callable[[], Body | ExactNet]] = {
     "s4-diagonal": lambda: diagonal_net("S4", 12),
     "d8-signs": lambda: diagonal_net("D8", 2),
     "hops-causal": lambda: causal_net(3, 2),
+    "hops-1": lambda: self_skipping_net(1, 3),
     "hops-3": lambda: self_skipping_net(3, 3),
     "hops-5": lambda: self_skipping_net(5, 2),
     "hops-7": lambda: self_skipping_net(7, 2),
