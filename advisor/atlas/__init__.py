@@ -280,7 +280,8 @@ class AtlasRow:
 
         >>> {(row.class_.key): row.gap for row in atlas_rows("parity") if row.upper is None}
         ... # doctest: +NORMALIZE_WHITESPACE
-        {'counting': 'closed', 'uhat-right': 'closed', 'softmax-fixed-precision': 'ends meet'}
+        {'counting': 'closed', 'uhat-right': 'closed', 'softmax-fixed-precision': 'ends meet',
+         'diagonal-ssm-positive': 'ends meet'}
         """
         ends = [end for end in (self.lower, self.upper) if end]
         none = self.lower is not None and _no_depth(self.lower.depth)
