@@ -24,7 +24,7 @@ from depthlaw.theory.nets.right import right_on
 
 EVERYDAY = {
     *("majority", "count", "sorting", "recall", "copying", "equality", "dyck-one", "match-three"),
-    *("addition", "multiplication", "circuit"),
+    *("copying-any", "addition", "multiplication", "circuit"),
 }
 
 
@@ -102,6 +102,8 @@ def test_a_slope_that_is_no_half_sorts_nothing() -> None:
         ("recall", {"n": 1, "keys": 4, "values": 3}, nets.recalled(4, 3)),
         ("copying", {"n": 1, "symbols": 3}, nets.copied(1, 3)),
         ("copying", {"n": 5, "symbols": 3}, nets.copied(5, 3)),
+        ("copying-any", {"n": 6, "symbols": 2}, nets.copied_after_the_bar(2)),
+        ("copying-any", {"n": 3, "symbols": 4}, nets.copied_after_the_bar(4)),
         ("equality", {"n": 1, "symbols": 4}, nets.equal_words(1, 4)),
         ("equality", {"n": 2, "symbols": 3}, nets.equal_words(2, 3)),
         ("equality", {"n": 5, "symbols": 2}, nets.equal_words(5, 2)),
@@ -232,6 +234,7 @@ def test_circuits_are_those_of_expressions() -> None:
         ("sorting", {"n": 3, "m": 4}, 4**3 * 3),
         ("recall", {"n": 2, "keys": 3, "values": 2}, 6 * 4 * 2),
         ("copying", {"n": 3, "symbols": 2}, 2**3 * 3),
+        ("copying-any", {"n": 3, "symbols": 2}, 2 + 2**2 * 2 + 2**3 * 3),
         ("equality", {"n": 2, "symbols": 3}, 3**4),
         # 2 constants, and j gates up to each place: a gate may name one letter twice.
         ("circuit", {"n": 4, "D": 3}, 2 * 3 * 5 * 8),

@@ -415,16 +415,25 @@ def recall(n: int, keys: int, values: int) -> WordTask:
 
 def copying(n: int, symbols: int) -> WordTask:
     """A word of n letters, a bar, and fewer than n letters of the word again: the next letter."""
+    return _copied(range(n, n + 1), symbols, f"words of {n} letters")
+
+
+def copying_any(n: int, symbols: int) -> WordTask:
+    """The same of words of 1 to n letters."""
+    return _copied(range(1, n + 1), symbols, f"words of 1 to {n} letters")
+
+
+def _copied(sizes: Iterable[int], symbols: int, words: str) -> WordTask:
     letters = _symbols("copying", symbols, 2)
 
     def listed() -> Iterator[Word]:
-        for word in itertools.product(letters, repeat=n):
-            yield from ((*word, "|", *word[:copied]) for copied in range(n))
+        for word in (word for size in sizes for word in itertools.product(letters, repeat=size)):
+            yield from ((*word, "|", *word[:copied]) for copied in range(len(word)))
 
     return WordTask(
         (*letters, "|"),
-        lambda word: word[len(word) - n - 1],
-        listed=(listed, f"words of {n} letters, each with all that is copied of it"),
+        lambda word: word[len(word) - word.index("|") - 1],
+        listed=(listed, f"{words}, each with all that is copied of it"),
     )
 
 
@@ -644,6 +653,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "sorting": (sorting, ("n", "m")),
     "recall": (recall, ("n", "keys", "values")),
     "copying": (copying, ("n", "symbols")),
+    "copying-any": (copying_any, ("n", "symbols")),
     "equality": (equality, ("n", "symbols")),
     "dyck-one": (one_kind_of_bracket, ()),
     "addition": (addition, ()),

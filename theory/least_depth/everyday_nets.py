@@ -208,6 +208,30 @@ def copied(n: int, symbols: int) -> AttentionNet:
     )
 
 
+def copied_after_the_bar(symbols: int) -> AttentionNet:
+    """The next letter of a copy in two layers, however long the word is: one finds the place of the
+    bar, the other one the letter as far back."""
+    letters = ascii_lowercase[:symbols]
+    stream = Stream(
+        ["1", "|", *letters, "bar at", *(f"found {x}" for x in letters)], {"i": "i", "i^2": "i^2"}
+    )
+    bar = stream.head("hard-right", "causal", [_ONE], [{"|": 1}], {"i": "bar at"})
+    letter = stream.head(
+        "hard-right",
+        "causal",
+        [{"i": 2, "bar at": -2}, {"1": 1}],
+        [{"i": 1}, {"i^2": -1}],
+        {x: f"found {x}" for x in letters},
+    )
+    return stream.net(
+        [*letters, "|"],
+        {x: {"1": 1, x: 1} for x in (*letters, "|")},
+        layers=[{"heads": [bar]}, {"heads": [letter]}],
+        labels=[*letters],
+        read=stream.matrix([{f"found {x}": 1} for x in letters]),
+    )
+
+
 def equal_words(n: int, symbols: int) -> AttentionNet:
     """Whether two words of n letters are equal, in one layer: a letter at place i counts b^i times
     in the first word and -b^i times in the second one, and the sum is 0 for equal words alone."""

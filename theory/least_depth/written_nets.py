@@ -27,6 +27,7 @@ from .continuous_thoughts import vertex_net
 from .everyday_nets import (
     added,
     copied,
+    copied_after_the_bar,
     counting,
     equal_words,
     evaluated,
@@ -118,6 +119,7 @@ FILES: dict[str, Callable[[], Body | ExactNet]] = {
     "sorting-two-layers": lambda: sorted_by_slopes(3, range(1, 6)),
     "recall": lambda: recalled(3, 2),
     "copying": lambda: copied(4, 2),
+    "copying-any": lambda: copied_after_the_bar(2),
     "equality": lambda: equal_words(3, 2),
     "dyck-one": matched_brackets,
     "addition": added,
