@@ -182,6 +182,20 @@ def test_three_numbers_hold_disjoint_sets(elements: int) -> None:
         assert (0 in sums) == any(a and b for a, b in zip(alice, bob, strict=True))
 
 
+def test_products_with_a_power_of_two_show_every_bit_of_the_first_half() -> None:
+    """So one place splits the powers in every way, and no finite number of states tells where the
+    one bit of a number stood."""
+    answer = word_task("multiplication", {}).answer
+    half = 6
+    for number, place in itertools.product(range(2**half), range(1, half)):
+        first = [f"{number >> i & 1}0" for i in range(half)]
+        second = [f"0{int(half - place == i)}" for i in range(half)]
+        # The power of two is at the place 2 half - place, and the answer at 2 half.
+        word = (*first, *second, "00")
+        assert len(word) == 2 * half + 1
+        assert answer(word) == bool(number >> place & 1)
+
+
 def test_letters_and_the_last_one_tell_no_brackets() -> None:
     answer = word_task("dyck-one", {}).answer
     one, two = "(())", ")(()"
@@ -202,11 +216,12 @@ def test_the_bit_of_a_sum_is_in_no_class_of_the_past_alone() -> None:
 # --- answers by other routes ---
 
 
-def test_sums_are_those_of_numbers() -> None:
-    task = word_task("addition", {})
-    for word in itertools.product(task.letters, repeat=5):
-        one, two = (sum(int(x[side]) << i for i, x in enumerate(word)) for side in (0, 1))
-        assert task.answer(word) == bool((one + two) >> 4 & 1)
+def test_sums_and_products_are_those_of_numbers() -> None:
+    sums, products = word_task("addition", {}), word_task("multiplication", {})
+    for word in itertools.product(sums.letters, repeat=5):
+        one, two = (int("".join(x[side] for x in reversed(word)), 2) for side in (0, 1))
+        assert sums.answer(word) == (f"{one + two:05b}"[-5] == "1")
+        assert products.answer(word) == (f"{one * two:05b}"[-5] == "1")
 
 
 def test_brackets_are_those_that_vanish_in_pairs() -> None:

@@ -465,6 +465,16 @@ def addition() -> WordTask:
     return _read_by(Machine((0, 0), step, lambda state: state[1] == 1), letters, least=1)
 
 
+def multiplication() -> WordTask:
+    """The same of their product."""
+
+    def answer(word: Word) -> bool:
+        one, two = (sum(int(x[side]) << i for i, x in enumerate(word)) for side in (0, 1))
+        return one * two >> (len(word) - 1) & 1 == 1
+
+    return WordTask(("00", "01", "10", "11"), answer, least=1)
+
+
 def circuit(n: int, D: int) -> WordTask:
     """Circuits of n letters, each the constant 0 or 1 or the places, from 1, of two earlier ones,
     of which it is true that not both hold; the value of the last one, whose depth is at most D."""
@@ -657,6 +667,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "equality": (equality, ("n", "symbols")),
     "dyck-one": (one_kind_of_bracket, ()),
     "addition": (addition, ()),
+    "multiplication": (multiplication, ()),
     "circuit": (circuit, ("n", "D")),
     **dict.fromkeys(_ADMITTED, (group_words, ("group",))),
 }
