@@ -484,11 +484,11 @@ def circuit(n: int, D: int) -> WordTask:
     def last(word: Word) -> tuple[bool, int]:
         held: list[tuple[bool, int]] = []
         for letter in word:
-            one, two = (held[int(letter[side]) - 1] for side in (0, -1)) if letter[1:] else (0, 0)
-            if one and two:
-                held.append((not (one[0] and two[0]), max(one[1], two[1]) + 1))
-            else:
+            if len(letter) == 1:
                 held.append((letter == "1", 0))
+            else:
+                one, two = (held[int(place) - 1] for place in letter)
+                held.append((not (one[0] and two[0]), max(one[1], two[1]) + 1))
         return held[-1]
 
     def listed() -> Iterator[Word]:
