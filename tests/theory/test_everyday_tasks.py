@@ -159,10 +159,11 @@ def block(alice: int, bob: int) -> str:
 def test_brackets_hold_disjoint_sets(blocks: int) -> None:
     """Each set of blocks of one player is split off from the other's single blocks: no bound on
     the VC dimension, which one layer of a fixed size has."""
-    answer = word_task("dyck-one", {}).answer
+    answer, bounded = word_task("dyck-one", {}).answer, word_task("dyck", {"k": 1, "D": 3}).answer
     for alice, bob in itertools.product(itertools.product((0, 1), repeat=blocks), repeat=2):
-        word = "(" + "".join(map(block, alice, bob)) + ")"
-        assert answer(tuple(word)) == (not any(a and b for a, b in zip(alice, bob, strict=True)))
+        word = tuple("(" + "".join(map(block, alice, bob)) + ")")
+        disjoint = not any(a and b for a, b in zip(alice, bob, strict=True))
+        assert answer(word) == bounded(word) == disjoint
 
 
 @pytest.mark.parametrize("elements", range(1, 5))
