@@ -280,7 +280,8 @@ class AtlasRow:
 
         >>> {(row.class_.key): row.gap for row in atlas_rows("parity") if row.upper is None}
         ... # doctest: +NORMALIZE_WHITESPACE
-        {'counting': 'closed', 'uhat-right': 'closed', 'softmax-fixed-precision': 'ends meet'}
+        {'counting': 'closed', 'uhat-right': 'closed', 'softmax-fixed-precision': 'ends meet',
+         'diagonal-ssm-positive': 'ends meet'}
         """
         ends = [end for end in (self.lower, self.upper) if end]
         none = self.lower is not None and _no_depth(self.lower.depth)
@@ -294,8 +295,8 @@ class AtlasRow:
 
         >>> [row.summary for row in atlas_rows("parity-bits")][1:3]
         ['1 layer', 'order n steps of thought or more']
-        >>> [row.summary for row in atlas_rows("dyck")]
-        ['at most D + 1 layers', 'D + 1 layers', 'D + 1 layers', 'no depth suffices']
+        >>> [row.summary for row in atlas_rows("dyck")][1:]
+        ['D + 1 layers', 'D + 1 layers', 'no depth suffices', 'at least 2 layers if D >= 3']
         """
         needed, suffices, unit = formula(self.needed), formula(self.suffices), self.class_.unit
         if suffices.startswith(NONE):

@@ -24,7 +24,7 @@ from depthlaw.theory.nets.right import right_on
 
 EVERYDAY = {
     *("majority", "count", "sorting", "recall", "copying", "equality", "dyck-one", "match-three"),
-    *("addition", "multiplication", "circuit"),
+    *("copying-any", "addition", "multiplication", "circuit"),
 }
 
 
@@ -102,6 +102,8 @@ def test_a_slope_that_is_no_half_sorts_nothing() -> None:
         ("recall", {"n": 1, "keys": 4, "values": 3}, nets.recalled(4, 3)),
         ("copying", {"n": 1, "symbols": 3}, nets.copied(1, 3)),
         ("copying", {"n": 5, "symbols": 3}, nets.copied(5, 3)),
+        ("copying-any", {"n": 6, "symbols": 2}, nets.copied_after_the_bar(2)),
+        ("copying-any", {"n": 3, "symbols": 4}, nets.copied_after_the_bar(4)),
         ("equality", {"n": 1, "symbols": 4}, nets.equal_words(1, 4)),
         ("equality", {"n": 2, "symbols": 3}, nets.equal_words(2, 3)),
         ("equality", {"n": 5, "symbols": 2}, nets.equal_words(5, 2)),
@@ -127,8 +129,10 @@ def test_loops_have_the_same_weights() -> None:
     assert "loops of one" in in_class(net_of(other), "looped-two-heads")
 
 
-def test_majority_takes_no_positions() -> None:
-    assert check(stored("majority") | {"class": "softmax-positions"}).result == Result.AS_MANY
+def test_no_positions_are_of_one_kind_too() -> None:
+    for name, class_ in (("majority", "softmax-positions"), ("dyck-one", "softmax")):
+        assert not stored(name).get("positions")
+        assert check(stored(name) | {"class": class_}).result == Result.AS_MANY
 
 
 def test_long_words_of_brackets_and_bits() -> None:
@@ -155,26 +159,42 @@ def block(alice: int, bob: int) -> str:
 def test_brackets_hold_disjoint_sets(blocks: int) -> None:
     """Each set of blocks of one player is split off from the other's single blocks: no bound on
     the VC dimension, which one layer of a fixed size has."""
-    answer = word_task("dyck-one", {}).answer
+    answer, bounded = word_task("dyck-one", {}).answer, word_task("dyck", {"k": 1, "D": 3}).answer
     for alice, bob in itertools.product(itertools.product((0, 1), repeat=blocks), repeat=2):
-        word = "(" + "".join(map(block, alice, bob)) + ")"
-        assert answer(tuple(word)) == (not any(a and b for a, b in zip(alice, bob, strict=True)))
+        word = tuple("(" + "".join(map(block, alice, bob)) + ")")
+        disjoint = not any(a and b for a, b in zip(alice, bob, strict=True))
+        assert answer(word) == bounded(word) == disjoint
 
 
 @pytest.mark.parametrize("elements", range(1, 5))
 def test_three_numbers_hold_disjoint_sets(elements: int) -> None:
-    """Each player holds a number for each element, which is one of two, as in brackets; both add up
-    to 0 with one more number, iff both have the element."""
-    modulus = 3**elements * 27
+    """One number of each player and one more have the sum 0 iff both have that element: a remainder
+    modulo 7 says whose a number is, and what is above it the element, or one that nobody shares.
+    """
+    modulus = 28 * elements
 
-    def held(sign: int, bits: tuple[int, ...]) -> list[int]:
-        """Of an element that a player lacks a number that is in no sum."""
-        return [sign * 9 * 3**i + (0 if bit else 3) for i, bit in enumerate(bits)]
+    def held(bits: tuple[int, ...], sign: int, whose: int, nobody: int) -> list[int]:
+        shown = (i if bit else nobody + i for i, bit in enumerate(bits))
+        return [(7 * sign * i + whose) % modulus for i in shown]
 
     for alice, bob in itertools.product(itertools.product((0, 1), repeat=elements), repeat=2):
-        numbers = [*(n + 1 for n in held(1, alice)), *held(-1, bob), -1]
+        numbers = held(alice, 1, 1, elements) + held(bob, -1, 2, 2 * elements) + [4 - 7]
         sums = {sum(three) % modulus for three in itertools.combinations(numbers, 3)}
         assert (0 in sums) == any(a and b for a, b in zip(alice, bob, strict=True))
+
+
+def test_products_with_a_power_of_two_show_every_bit_of_the_first_half() -> None:
+    """So one place splits the powers in every way, and no finite number of states tells where the
+    one bit of a number stood."""
+    answer = word_task("multiplication", {}).answer
+    half = 6
+    for number, place in itertools.product(range(2**half), range(1, half)):
+        first = [f"{number >> i & 1}0" for i in range(half)]
+        second = [f"0{int(half - place == i)}" for i in range(half)]
+        # The power of two is at the place 2 half - place, and the answer at 2 half.
+        word = (*first, *second, "00")
+        assert len(word) == 2 * half + 1
+        assert answer(word) == bool(number >> place & 1)
 
 
 def test_letters_and_the_last_one_tell_no_brackets() -> None:
@@ -197,11 +217,12 @@ def test_the_bit_of_a_sum_is_in_no_class_of_the_past_alone() -> None:
 # --- answers by other routes ---
 
 
-def test_sums_are_those_of_numbers() -> None:
-    task = word_task("addition", {})
-    for word in itertools.product(task.letters, repeat=5):
-        one, two = (sum(int(x[side]) << i for i, x in enumerate(word)) for side in (0, 1))
-        assert task.answer(word) == bool((one + two) >> 4 & 1)
+def test_sums_and_products_are_those_of_numbers() -> None:
+    sums, products = word_task("addition", {}), word_task("multiplication", {})
+    for word in itertools.product(sums.letters, repeat=5):
+        one, two = (int("".join(x[side] for x in reversed(word)), 2) for side in (0, 1))
+        assert sums.answer(word) == (f"{one + two:05b}"[-5] == "1")
+        assert products.answer(word) == (f"{one * two:05b}"[-5] == "1")
 
 
 def test_brackets_are_those_that_vanish_in_pairs() -> None:
@@ -229,6 +250,7 @@ def test_circuits_are_those_of_expressions() -> None:
         ("sorting", {"n": 3, "m": 4}, 4**3 * 3),
         ("recall", {"n": 2, "keys": 3, "values": 2}, 6 * 4 * 2),
         ("copying", {"n": 3, "symbols": 2}, 2**3 * 3),
+        ("copying-any", {"n": 3, "symbols": 2}, 2 + 2**2 * 2 + 2**3 * 3),
         ("equality", {"n": 2, "symbols": 3}, 3**4),
         # 2 constants, and j gates up to each place: a gate may name one letter twice.
         ("circuit", {"n": 4, "D": 3}, 2 * 3 * 5 * 8),

@@ -70,10 +70,11 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "sorting-one-layer": (["layers", 0, "mlp", "bias", 0], 1),
     "sorting-two-layers": (["layers", 1, "heads", 0, "query", 0, 0], 0),
     "recall": (["layers", 0, "heads", 0, "key", 1, 1], 0),
+    "copying-any": (["layers", 1, "heads", 0, "query", 0, 4], -1),
     "copying": (["layers", 0, "heads", 0, "query", 0, 0], -6),
     # A sum above 0 goes unseen, and so does a prefix that closes too much.
     "equality": (["layers", 0, "mlp", "in", 0, 2], 0),
-    "dyck-one": (["read", 4], 0),
+    "dyck-one": (["read", 8], 0),
     "addition": (["layers", 0, "heads", 0, "key", 0, 1], -1),
     "circuit-loops": (["layers", 2, "mlp", "bias", 1], -2),
 }

@@ -415,16 +415,25 @@ def recall(n: int, keys: int, values: int) -> WordTask:
 
 def copying(n: int, symbols: int) -> WordTask:
     """A word of n letters, a bar, and fewer than n letters of the word again: the next letter."""
+    return _copied(range(n, n + 1), symbols, f"words of {n} letters")
+
+
+def copying_any(n: int, symbols: int) -> WordTask:
+    """The same of words of 1 to n letters."""
+    return _copied(range(1, n + 1), symbols, f"words of 1 to {n} letters")
+
+
+def _copied(sizes: Iterable[int], symbols: int, words: str) -> WordTask:
     letters = _symbols("copying", symbols, 2)
 
     def listed() -> Iterator[Word]:
-        for word in itertools.product(letters, repeat=n):
-            yield from ((*word, "|", *word[:copied]) for copied in range(n))
+        for word in (word for size in sizes for word in itertools.product(letters, repeat=size)):
+            yield from ((*word, "|", *word[:copied]) for copied in range(len(word)))
 
     return WordTask(
         (*letters, "|"),
-        lambda word: word[len(word) - n - 1],
-        listed=(listed, f"words of {n} letters, each with all that is copied of it"),
+        lambda word: word[len(word) - word.index("|") - 1],
+        listed=(listed, f"{words}, each with all that is copied of it"),
     )
 
 
@@ -456,6 +465,16 @@ def addition() -> WordTask:
     return _read_by(Machine((0, 0), step, lambda state: state[1] == 1), letters, least=1)
 
 
+def multiplication() -> WordTask:
+    """The same of their product."""
+
+    def answer(word: Word) -> bool:
+        one, two = (sum(int(x[side]) << i for i, x in enumerate(word)) for side in (0, 1))
+        return one * two >> (len(word) - 1) & 1 == 1
+
+    return WordTask(("00", "01", "10", "11"), answer, least=1)
+
+
 def circuit(n: int, D: int) -> WordTask:
     """Circuits of n letters, each the constant 0 or 1 or the places, from 1, of two earlier ones,
     of which it is true that not both hold; the value of the last one, whose depth is at most D."""
@@ -465,11 +484,11 @@ def circuit(n: int, D: int) -> WordTask:
     def last(word: Word) -> tuple[bool, int]:
         held: list[tuple[bool, int]] = []
         for letter in word:
-            one, two = (held[int(letter[side]) - 1] for side in (0, -1)) if letter[1:] else (0, 0)
-            if one and two:
-                held.append((not (one[0] and two[0]), max(one[1], two[1]) + 1))
-            else:
+            if len(letter) == 1:
                 held.append((letter == "1", 0))
+            else:
+                one, two = (held[int(place) - 1] for place in letter)
+                held.append((not (one[0] and two[0]), max(one[1], two[1]) + 1))
         return held[-1]
 
     def listed() -> Iterator[Word]:
@@ -644,9 +663,11 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "sorting": (sorting, ("n", "m")),
     "recall": (recall, ("n", "keys", "values")),
     "copying": (copying, ("n", "symbols")),
+    "copying-any": (copying_any, ("n", "symbols")),
     "equality": (equality, ("n", "symbols")),
     "dyck-one": (one_kind_of_bracket, ()),
     "addition": (addition, ()),
+    "multiplication": (multiplication, ()),
     "circuit": (circuit, ("n", "D")),
     **dict.fromkeys(_ADMITTED, (group_words, ("group",))),
 }

@@ -208,6 +208,30 @@ def copied(n: int, symbols: int) -> AttentionNet:
     )
 
 
+def copied_after_the_bar(symbols: int) -> AttentionNet:
+    """The next letter of a copy in two layers, however long the word is: one finds the place of the
+    bar, the other one the letter as far back."""
+    letters = ascii_lowercase[:symbols]
+    stream = Stream(
+        ["1", "|", *letters, "bar at", *(f"found {x}" for x in letters)], {"i": "i", "i^2": "i^2"}
+    )
+    bar = stream.head("hard-right", "causal", [_ONE], [{"|": 1}], {"i": "bar at"})
+    letter = stream.head(
+        "hard-right",
+        "causal",
+        [{"i": 2, "bar at": -2}, {"1": 1}],
+        [{"i": 1}, {"i^2": -1}],
+        {x: f"found {x}" for x in letters},
+    )
+    return stream.net(
+        [*letters, "|"],
+        {x: {"1": 1, x: 1} for x in (*letters, "|")},
+        layers=[{"heads": [bar]}, {"heads": [letter]}],
+        labels=[*letters],
+        read=stream.matrix([{f"found {x}": 1} for x in letters]),
+    )
+
+
 def equal_words(n: int, symbols: int) -> AttentionNet:
     """Whether two words of n letters are equal, in one layer: a letter at place i counts b^i times
     in the first word and -b^i times in the second one, and the sum is 0 for equal words alone."""
@@ -234,25 +258,35 @@ def equal_words(n: int, symbols: int) -> AttentionNet:
 
 
 def matched_brackets() -> AttentionNet:
-    """Brackets of one kind to any depth in two layers, the same for every length n with the end.
+    """Brackets of one kind to any depth in two layers without positions, at every length.
 
-    Layer 1: the mean of 1 for ( and -1 for ) up to here, split into what is above 0 and below.
-    Layer 2: the mean of what is below 0 anywhere. It is 1/n^2 or more if some prefix closes too
-    much; and if the whole is not 0, its mean at the end is 1/n or more.
+    Layer 1: the mean of 1 for ( and -1 for ) up to here, split into what is above 0 and below; and
+    the share of the start token, 1/n at the end, for n tokens. Layer 2: the mean of what is below 0
+    anywhere, and of the share of the end, 1/n^2. If some prefix closes too much, the first is 1/n^2
+    or more; if the whole is not 0, its mean at the end is 1/n or more.
     """
-    stream = Stream(["sign", "mean", "above", "below", "ever"], {"1/n^2": "1/n^2"})
+    stream = Stream(
+        ["sign", "start", "end", "mean", "share", "above", "below", "own", "ever", "least"], {}
+    )
+    split = [
+        ({"mean": 1}, 0, "above"),
+        ({"mean": -1}, 0, "below"),
+        # Of the end token alone: no share is above 1.
+        ({"share": 1, "end": 1}, -1, "own"),
+    ]
     return stream.net(
         "()",
-        {"(": {"sign": 1}, ")": {"sign": -1}, "?": {}},
+        {">": {"start": 1}, "(": {"sign": 1}, ")": {"sign": -1}, "?": {"end": 1}},
+        start=">",
         end="?",
         layers=[
             {
-                "heads": [_averages(stream, "causal", {"sign": "mean"})],
-                "mlp": stream.mlp([({"mean": 1}, 0, "above"), ({"mean": -1}, 0, "below")]),
+                "heads": [_averages(stream, "causal", {"sign": "mean", "start": "share"})],
+                "mlp": stream.mlp(split),
             },
-            {"heads": [_averages(stream, "causal", {"below": "ever"})]},
+            {"heads": [_averages(stream, "causal", {"below": "ever", "own": "least"})]},
         ],
-        read=stream.matrix([{"1/n^2": 1, "above": -2, "below": -2, "ever": -2}])[0],
+        read=stream.matrix([{"least": 1, "above": -2, "below": -2, "ever": -2}])[0],
     )
 
 

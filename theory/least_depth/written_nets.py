@@ -27,6 +27,7 @@ from .continuous_thoughts import vertex_net
 from .everyday_nets import (
     added,
     copied,
+    copied_after_the_bar,
     counting,
     equal_words,
     evaluated,
@@ -89,6 +90,7 @@ FILES: dict[str, Callable[[], Body | ExactNet]] = {
     "s4-diagonal": lambda: diagonal_net("S4", 12),
     "d8-signs": lambda: diagonal_net("D8", 2),
     "hops-causal": lambda: causal_net(3, 2),
+    "hops-1": lambda: self_skipping_net(1, 3),
     "hops-3": lambda: self_skipping_net(3, 3),
     "hops-5": lambda: self_skipping_net(5, 2),
     "hops-7": lambda: self_skipping_net(7, 2),
@@ -117,6 +119,7 @@ FILES: dict[str, Callable[[], Body | ExactNet]] = {
     "sorting-two-layers": lambda: sorted_by_slopes(3, range(1, 6)),
     "recall": lambda: recalled(3, 2),
     "copying": lambda: copied(4, 2),
+    "copying-any": lambda: copied_after_the_bar(2),
     "equality": lambda: equal_words(3, 2),
     "dyck-one": matched_brackets,
     "addition": added,
