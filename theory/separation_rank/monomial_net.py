@@ -425,7 +425,7 @@ def spread_lower_bound(case: Case) -> Exact:
         "theory": (
             _case(width=81, heads=81, depth=17, spreading=4, doubling=0, slope="4"),
             _case(width=768, heads=768, depth=14, spreading=6, doubling=0, slope="1.8"),
-            _case(width=12288, heads=96, depth=51, spreading=4, doubling=7, slope="13"),
+            _case(width=12288, heads=96, depth=51, spreading=4, doubling=7, slope="12"),
         ),
     },
     control=Control(
