@@ -374,6 +374,9 @@ def _shifts_give_output(
 
 
 def _grows(d: int, exponents: list[int]) -> bool:
+    """Whether a last layer with shifts 0 adds to log_3 of the product what a layer adds to the
+    bound, 2 d + 1, or more: it triples every exponent, and (3 e + 1)/(e + 1) grows with e, so that
+    further layers add no less."""
     with flint.ctx.workprec(192):
         more = sum((arb(fmpz(3 * e + 1)).log() - arb(fmpz(e + 1)).log() for e in exponents), arb(0))
         return bool(more >= (2 * d + 1) * arb(3).log())

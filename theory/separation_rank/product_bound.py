@@ -249,7 +249,7 @@ def first_violation(case: Case) -> Exact:
 def first_of_product(width: int, heads: int) -> int:
     """The first depth at which the product of one form a layer exceeds the recalled bound, or 0.
 
-    >>> first_of_product(16, 8), first_of_product(768, 12)
+    >>> first_of_product(16, 8), first_of_product(12288, 96)
     (216, 0)
     """
     forms = heads * (heads + 1) // 2
@@ -258,7 +258,7 @@ def first_of_product(width: int, heads: int) -> int:
         factors = (3 ** (depth - m) + 1 for m in range(1, min(depth, forms) + 1))
         return arb(fmpz(math.prod(factors))).log() / arb(3).log()
 
-    return _first_violation(width, product, forms)
+    return first_excess_of(width, product, forms)
 
 
 def first_of_count(width: int) -> int:
@@ -272,18 +272,19 @@ def first_of_count(width: int) -> int:
         low, high = log3_dimension_count(width, depth)
         return ball(Fraction(float(low)), Fraction(float(high)))
 
-    return _first_violation(width, count)
+    return first_excess_of(width, count)
 
 
-def _first_violation(width: int, log3_rank: Callable[[int], arb], forms: int | None = None) -> int:
+def first_excess_of(width: int, log3_rank: Callable[[int], arb], forms: int | None = None) -> int:
     """The first L > log_3 d_x at which a rank exceeds the recalled upper bound; 0 if none does.
 
-    Depth by depth, until the bound is exceeded or, for a product of so many forms, until that can
-    happen no more: past D_H layers the logarithm to base 3 of the product grows by less than D_H
-    with each layer, since a factor grows by less than 3, and the bound is linear in the depth. An
-    ArithmeticError when neither has happened at depth `_DEEPEST`.
+    Depth by depth, until the bound is exceeded or, for a product of at most so many factors 3^i + 1
+    and powers of them, until that can happen no more: a layer more multiplies each factor by less
+    than 3 and adds one of 2, so that the logarithm to base 3 grows by less than `forms`, and the
+    bound grows by a constant. An ArithmeticError when neither has happened at depth `_DEEPEST`.
     """
     with flint.ctx.workprec(192):
+        slope = _recalled(width, 2) - _recalled(width, 1)
         for depth in range(1, _DEEPEST + 1):
             if 3**depth <= width:
                 continue
@@ -292,7 +293,7 @@ def _first_violation(width: int, log3_rank: Callable[[int], arb], forms: int | N
                 return depth
             if not value <= bound:
                 raise ArithmeticError("the enclosures of rank and bound overlap; use more bits")
-            if forms and depth >= forms and _recalled(width, depth + 1) - bound > forms:
+            if forms and slope > forms:
                 return 0
     raise ArithmeticError(
         f"width {width}: no violation up to depth {_DEEPEST}, and none excluded; "
