@@ -1037,8 +1037,8 @@ by rewrite !natrM !natrX !expr_div_n mulrACA -invfM.
 Qed.
 
 (* Claim: rank_collapse/collapse_condition. The recurrence r_(l+1) = c r_l^3 with c, r_0 > 0 has
-   this closed form, and tends to 0 exactly when sqrt(c) r_0 < 1, said without a root; and the closed
-   form for c = a/b and r_0 = p/q on binary numbers. *)
+   this closed form, and tends to 0 exactly when sqrt(c) r_0 < 1, said without a root; and the
+   closed form for c = a/b and r_0 = p/q on binary numbers. *)
 Corollary collapse_condition_checked (R : archiFieldType) (r : nat -> R) c :
   0 < c -> 0 < r 0%N -> (forall l, r l.+1 = c * r l ^+ 3) ->
   [/\ forall L, r L = c ^+ cubic_exponent L * r 0%N ^+ (3 ^ L),

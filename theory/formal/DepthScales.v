@@ -598,8 +598,8 @@ by rewrite (var_sum 1 fresh0) varZ unit // IH ?(ltnW ik) // natS; ring.
 Qed.
 End WrittenStream.
 
-(* Claim: signal_propagation/residual_stream. 2 L writes of variance c/d, times a factor whose square
-   is a/b, on a stream of variance 1; with a/b = 1/(2 L) that is 1 + c/d. *)
+(* Claim: signal_propagation/residual_stream. 2 L writes of variance c/d, times a factor whose
+   square is a/b, on a stream of variance 1; with a/b = 1/(2 L) that is 1 + c/d. *)
 Corollary residual_stream_checked (R : rcfType) (Omega : finType) (mass : Omega -> R)
     (x0 : Omega -> R) (f : nat -> Omega -> R) (factor : R) (L a b c d : nat) :
   (0 < b)%N -> (0 < d)%N -> var mass x0 = 1 -> factor ^+ 2 = a%:R / b%:R ->
@@ -701,13 +701,15 @@ Definition only_scales (R : realFieldType) (sum : R -> R -> R -> R) (v w : N * N
     rounds_to v alpha /\ rounds_to w beta &
     forall a b, 0 < a -> 0 < b -> sum a b b = 1 /\ balanced a b -> a = alpha /\ b = beta].
 
-(* Claim: signal_propagation/deepnorm_scales. In a stack of N layers, in a decoder of M layers, and in
-   an encoder of N layers before that decoder, the two equations have one positive solution each, and
-   these are its scales to nine decimals; x/y is M/27. *)
+(* Claim: signal_propagation/deepnorm_scales. In a stack of N layers, in a decoder of M layers, and
+   in an encoder of N layers before that decoder, the two equations have one positive solution each,
+   and these are its scales to nine decimals; x/y is M/27. *)
 Theorem deepnorm_scales_checked (R : rcfType) (N M : nat) : (0 < N)%N -> (0 < M)%N ->
   let value sign k n x y := root_value sign k (bin_of_nat n) x y in
-  [/\ only_scales (@update_sum R (2 * N)) (value (Zpos xH) 2 N 1 1)%num (value (Zneg xH) 8 N 1 1)%num,
-      only_scales (@update_sum R (3 * M)) (value (Zpos xH) 3 M 1 1)%num (value (Zneg xH) 12 M 1 1)%num &
+  [/\ only_scales (@update_sum R (2 * N))
+        (value (Zpos xH) 2 N 1 1)%num (value (Zneg xH) 8 N 1 1)%num,
+      only_scales (@update_sum R (3 * M))
+        (value (Zpos xH) 3 M 1 1)%num (value (Zneg xH) 12 M 1 1)%num &
       forall x y : nat, (0 < y)%N -> (27 * x = M * y)%N ->
         exists alpha_d v_d w_d : R, decoder_scales M alpha_d v_d w_d /\
           only_scales (encoder_sum (2 * N) M alpha_d v_d w_d)

@@ -347,8 +347,8 @@ Proof. by rewrite (mean_branch n0 law) normed_square; move: n%:R => d; field. Qe
 
 Variable m : nat.
 
-(* A post-LN net at initialisation: whatever attention writes, with any weights of that law, and then
-   a ReLU branch, a LayerNorm behind each. The sum that enters the last LayerNorm of a layer. *)
+(* A post-LN net at initialisation: whatever attention writes, with weights of that law, and then a
+   ReLU branch, a LayerNorm behind each. The sum that enters the last LayerNorm of a layer. *)
 Variable attends : 'M[R]_n -> ('I_m -> 'rV[R]_n) -> 'I_m -> 'rV[R]_n.
 Definition post_sum V W W' (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : 'rV[R]_n :=
   let Y := normed (X i + attends V X i) in Y + relu (Y *m W) *m W'.
@@ -1298,9 +1298,10 @@ move=> m x y z t u w x0 z0 w0.
 by field; rewrite q0 x0 z0 w0.
 Qed.
 
-(* Claim: signal_propagation/stochastic_depth_rescaled. With keep probabilities that fall linearly to
-   p, the mean output of the nets with layers dropped is that of the net whose branches are scaled
-   by them, whatever the slope; and its value for p = a/b <= 1 and a slope (c - e)/d >= -1. *)
+(* Claim: signal_propagation/stochastic_depth_rescaled. With keep probabilities that fall linearly
+   to p, the mean output of the nets with layers dropped is that of the net whose branches are
+   scaled by them, whatever the slope; and its value for p = a/b <= 1 and a slope (c - e)/d, -1 at
+   least. *)
 Corollary stochastic_depth_rescaled_checked (R : realFieldType) :
   (forall L (p slope : R),
     kept_mean (@survival R L p) (kept_output slope) = \prod_(l < L) (1 + survival p l * slope)) /\
@@ -1320,7 +1321,8 @@ Example stochastic_depth_rescaled_met (R : realFieldType) :
   kept_mean (@survival R 2 (1%:R / 2%:R)) (kept_output ((0%:R - 1%:R) / 3%:R)) = 5%:R / 8%:R.
 Proof.
 have [_ checked] := stochastic_depth_rescaled_checked R.
-by rewrite (checked 2 1 2 0 1 3)%N // -rescaled_valueE // /survival !big_ord_recr big_ord0 /=; field.
+rewrite (checked 2 1 2 0 1 3)%N // -rescaled_valueE // /survival.
+by rewrite !big_ord_recr big_ord0 /=; field.
 Qed.
 
 (* 3/2, and the two ends 1 + l/2 and 1 + 3 l/2. *)
@@ -1353,8 +1355,9 @@ move=> n0 law normedE; rewrite (post_ln_layers n0 law normedE) mulfK //.
 by rewrite pnatr_eq0 -lt0n.
 Qed.
 
-(* Claim: signal_propagation/pre_ln_norm. A token of mean square 1 has after l layers of a pre-LN net
-   a mean square of a coordinate between these two; LayerNorm is any map to rows of mean square 1. *)
+(* Claim: signal_propagation/pre_ln_norm. A token of mean square 1 has after l layers of a pre-LN
+   net a mean square of a coordinate between these two; LayerNorm is any map to rows of mean square
+   1. *)
 Corollary pre_ln_norm_checked (R : realFieldType) n (Outcome : finType) (mass : Outcome -> R)
     (weight : Outcome -> 'M[R]_n) (normed : 'rV[R]_n -> 'rV[R]_n) m l
     (X : 'I_m -> 'rV[R]_n) i :
