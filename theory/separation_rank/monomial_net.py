@@ -378,7 +378,7 @@ _SPREAD = Product(
         ),
         "theory": (
             _case(width=81, heads=81, depth=18, spreading=4, doubling=0),
-            _case(width=4096, heads=32, depth=32, spreading=3, doubling=7),
+            _case(width=216, heads=27, depth=15, spreading=3, doubling=3),
         ),
     },
     control=Control(
