@@ -166,12 +166,14 @@ def test_brackets_hold_disjoint_sets(blocks: int) -> None:
         assert answer(word) == bounded(word) == disjoint
 
 
+@pytest.mark.parametrize("more", range(8))
 @pytest.mark.parametrize("elements", range(1, 5))
-def test_three_numbers_hold_disjoint_sets(elements: int) -> None:
+def test_three_numbers_hold_disjoint_sets(elements: int, more: int) -> None:
     """One number of each player and one more have the sum 0 iff both have that element: a remainder
     modulo 7 says whose a number is, and what is above it the element, or one that nobody shares.
+    Three numbers have a sum of less than 63 elements in size, so that no modulus of the task wraps.
     """
-    modulus = 28 * elements
+    modulus = 32 * (2 * elements + 1) + more
 
     def held(bits: tuple[int, ...], sign: int, whose: int, nobody: int) -> list[int]:
         shown = (i if bit else nobody + i for i, bit in enumerate(bits))

@@ -258,13 +258,14 @@ def _surviving_supports(case: Case, seed: int) -> Exact:
     formal=Formal(
         "Reach.nonnegative_weights_checked",
         "0%N",
-        "The theorem holds no number: for all non-negative weights of the scores, thresholds and "
-        "pairs of vertices it gives a labelling on which the model errs. That the labellings drawn "
-        "hold one, and how each extremal support is refuted.",
+        "The theorem holds no number, 0 is the claim's; a factor of the outputs is allowed, too. "
+        "For all non-negative weights of the scores, thresholds and pairs of vertices it gives a "
+        "labelling on which the model errs. That the labellings drawn hold one, and how each "
+        "extremal support is refuted.",
     ),
 )
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
-    """No non-negative weights read off distance $3^L + 1$ in every labelling.
+    """No non-negative weights decide connectedness at diameter $3^L + 1$ in every labelling.
 
     For every $L$ and all non-negative weights of the scores of $L$ layers of ReLU attention, on a
     stream that starts as $A$ and to which outputs are appended, no threshold on the sum of blocks

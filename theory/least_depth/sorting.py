@@ -57,7 +57,7 @@ def _margin(case: Case, lowered: Fraction = Fraction(1, 2)) -> Exact:
 
 @claim(
     Eq(sorting_margin, Rational(1, 2)),
-    source=Source("depthlaw", "against a sentence of usesonicai.com/claims/d79d89a2"),
+    source=Source("depthlaw", "the scores of a net of two layers, against a public sentence"),
     kind="construction",
     cases={
         "quick": (*Case.grid(numbers=(2, 3), values=(3, 4)), Case(numbers=2, values=6)),
@@ -71,26 +71,31 @@ def _margin(case: Case, lowered: Fraction = Fraction(1, 2)) -> Exact:
     },
     control=Control(
         Case(numbers=3, values=4),
-        "the slope k - 1 in place of k - 1/2, at which two numbers have the same score",
+        "of the scores alone: the slope k - 1 in place of k - 1/2, at which two numbers tie",
         measured=lambda case: _margin(case, Fraction(1)),
     ),
     cited="that N layers cannot sort N + 1 elements is a public sentence",
 )
 def sorting_two_layers(case: Case) -> Exact:
-    r"""Two layers sort $n$ numbers, for every $n$.
+    r"""For every $n$ a net of two layers sorts $n$ numbers.
 
     For every $n \geq 2$ the k-th smallest $y$ of $n$ numbers has the largest of the scores $(k -
     1/2) x - F(x)$ with $F(x) = \sum_j \max(0, x - x_j)$, and exceeds that of another number $x$ by
     at least $|x - y|/2$, with equality for some words. So two layers of one head sort: the first
     reads all numbers by a uniform head, and $n$ ReLUs add up $F$; the second attends by the score.
+    Each run answers one place $k$; a token that asks never has a larger score, so that all $k$ may
+    ask in one pass.
 
-    A public page claims: "A transformer model with N layers cannot perform an algorithm that
-    requires more than N sequential steps, such as sorting a list of N+1 elements." Sorting is no
-    such algorithm for $N \geq 2$. With the average over maxima the net is exact for all real
-    numbers, equal ones among them; with softmax, to a base of $16 n^2$, for whole numbers, after
-    rounding. Width and ReLUs are in proportion to $n$, and do not depend on how many values there
-    are. Measured on all words, by both nets. That one layer is too few in this class is not shown:
-    where the width may grow with the number of values, one layer sorts (`sorted_by_counts`).
+    A public page (usesonicai.com/claims/d79d89a2-23c5-46b1-8924-1c0e8fb55ed4) claims: "A
+    transformer model with N layers cannot perform an algorithm that requires more than N sequential
+    steps, such as sorting a list of N+1 elements." Sorting is no such algorithm for $N \geq 2$. The
+    page names no size, and width and ReLUs of these nets are in proportion to $n$, not to how many
+    values there are. That some algorithms need more steps than there are layers is not disputed.
+    That two layers sort is not new (Weiss and others 2021, in RASP, as recalled); the score is
+    ours. With the average over maxima the net is exact for all real numbers, equal ones among them;
+    with softmax, to a base of at most $16 n^2$, for whole numbers, after rounding. Measured on all
+    words, by both nets. That one layer is too few in this class is not shown: where the width may grow with the
+    number of values, one layer sorts (`sorted_by_counts`).
     """
     return _margin(case)
 

@@ -606,7 +606,8 @@ def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
         "Signal.rescaled_value {depth} {survival.numerator} {survival.denominator} "
         "(Z.to_N ({branch_slope.numerator})) (Z.to_N (- ({branch_slope.numerator}))) "
         "{branch_slope.denominator}",
-        "Nothing: the mean over all patterns of kept layers, as in the claim, for every slope.",
+        "Nothing of the mean over all patterns of kept layers, for every slope; the number is for "
+        "slopes of -1 or more.",
     ),
 )
 def stochastic_depth_rescaled(case: Case) -> Exact:

@@ -140,8 +140,9 @@ def _branches() -> Iterator[Step]:
     formal=Formal(
         "Signal.post_ln_norm_checked",
         "Signal.post_ln_value",
-        "Weights of one finite symmetric law, so that Gaussian ones are not formal; LayerNorm is "
-        "any map to rows of mean square 1, defined on all rows.",
+        "Weights of one finite symmetric law, so that Gaussian ones are not formal; attention is "
+        "any map of one drawn matrix and the tokens; LayerNorm is any map to rows of mean square "
+        "1, defined on all rows.",
     ),
 )
 def post_ln_norm(case: Case, seed: int) -> Exact:
