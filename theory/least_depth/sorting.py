@@ -94,8 +94,8 @@ def sorting_two_layers(case: Case) -> Exact:
     That two layers sort is not new (Weiss and others 2021, in RASP, as recalled); the score is
     ours. With the average over maxima the net is exact for all real numbers, equal ones among them;
     with softmax, to a base of at most $16 n^2$, for whole numbers, after rounding. Measured on all
-    words, by both nets. That one layer is too few in this class is not shown: where the width may grow with the
-    number of values, one layer sorts (`sorted_by_counts`).
+    words, by both nets. That one layer is too few in this class is not shown: where the width may
+    grow with the number of values, one layer sorts (`sorted_by_counts`).
     """
     return _margin(case)
 
