@@ -294,6 +294,7 @@ def test_every_depth_but_words_is_a_number_at_numbers() -> None:
     in_words = {b for b in DEPTHS if isinstance(value(b, numbers), NoNumber)}
     assert in_words == {
         *("k for all large n", "log2(k) + 1", "no fixed number if TC0 is not NC1"),
+        "no fixed number for all D if TC0 is not NC1",
         *("none if TC0 is not NC1", "order log D", "order log D, if a conjecture holds", "order n"),
         *("order log k, if a conjecture holds", "order log n", "rank of f", "some depth"),
     }
