@@ -295,8 +295,8 @@ class AtlasRow:
 
         >>> [row.summary for row in atlas_rows("parity-bits")][1:3]
         ['1 layer', 'order n steps of thought or more']
-        >>> [row.summary for row in atlas_rows("dyck")][1:]
-        ['D + 1 layers', 'D + 1 layers', 'no depth suffices', 'at least 2 layers if D >= 3']
+        >>> [row.summary for row in atlas_rows("dyck")][2:]
+        ['D + 1 layers', 'no depth suffices', 'at least 2 layers if D >= 3, else 1 layer']
         """
         needed, suffices, unit = formula(self.needed), formula(self.suffices), self.class_.unit
         if suffices.startswith(NONE):

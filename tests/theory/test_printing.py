@@ -158,9 +158,9 @@ def _value_of(symbol: Symbol, random: Random) -> float:
         return random.choice([4, 6, 8])
     if symbol.name == "depth":
         return 3
-    if symbol.name in ("heads", "order", "cut", "shared_separators", "spreading"):
+    if symbol.name in ("heads", "order", "cut", "shared_separators", "spreading", "doubling"):
         return 2 if symbol.name == "heads" else 1
-    if symbol.name in ("shallow_depth", "feature_gain"):
+    if symbol.name in ("shallow_depth", "feature_gain", "first"):
         return 2
     return random.choice([3, 4, 5]) if "integer" in domain else round(random.uniform(0.3, 0.9), 3)
 

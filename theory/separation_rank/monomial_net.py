@@ -428,12 +428,12 @@ def spread_lower_bound(case: Case) -> Exact:
             _case(width=27, heads=27, depth=11, spreading=3, doubling=0, slope="5/2"),
             _case(width=64, heads=64, depth=15, spreading=3, doubling=0, slope="5/3"),
             _case(width=108, heads=27, depth=19, spreading=3, doubling=2, slope="4"),
-            _case(width=4096, heads=32, depth=20, spreading=3, doubling=7, slope="1.8"),
+            _case(width=216, heads=27, depth=16, spreading=3, doubling=3, slope="14/5"),
         ),
         "theory": (
             _case(width=81, heads=81, depth=17, spreading=4, doubling=0, slope="4"),
             _case(width=768, heads=768, depth=14, spreading=6, doubling=0, slope="1.8"),
-            _case(width=12288, heads=96, depth=51, spreading=4, doubling=7, slope="12"),
+            _case(width=432, heads=27, depth=19, spreading=3, doubling=4, slope="10/3"),
         ),
     },
     control=Control(
