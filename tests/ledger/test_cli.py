@@ -497,7 +497,7 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(depthlaw):
         "`depthlaw claims --all`\n"
     )
     alone = depthlaw("claims find^b")
-    assert alone.out.split()[5:8] == ["hops/doubling", "HOLDS", "derived"]
+    assert alone.out.split()[5:8] == ["hops/doubling", "PROVED", "derived"]
     assert alone.err == "no cited claim mentions 'find^b'; this one supports one\n"
     # Cited claims with what supports them; what supports others says whom.
     lines = depthlaw("claims --all").out.splitlines()[1:-1]
@@ -515,7 +515,7 @@ def test_show_says_what_a_claim_is_for(depthlaw):
     assert f"\nsupports    hops/depth_corrected: {title}\n" in supporting
     cited = depthlaw("show hops/depth_corrected").out
     assert re.search(r"^at stake +Decides whether ", cited, re.M)
-    assert " hops/doubling HOLDS: find^a after find^b is find^(a+b)\n" in cited
+    assert " hops/doubling PROVED: find^a after find^b is find^(a+b)\n" in cited
     data = depthlaw("show hops/depth_corrected --json").data
     assert "hops/doubling" in data["supported_by"]
 
