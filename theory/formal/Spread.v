@@ -732,6 +732,39 @@ have [G G0 GE] := @spread_lower_bound [fieldType of rat] 3 0 1 1 2 2 (char_num _
 exists G => // w nz i p r; exact: GE w nz true _ i p _ r HA HB.
 Qed.
 
+(* --- between two counts ----------------------------------------------------------------------- *)
+
+Definition between_value (m k L d : N) : (N * N) * (N * N) :=
+  ((spread_value m k L, 1%num), (Counts.S_value d L, 1%num)).
+
+Lemma between_valueE (m k L d : nat) : (0 < d)%N ->
+  between_value (bin_of_nat m) (bin_of_nat k) (bin_of_nat L) (bin_of_nat d) =
+  ((bin_of_nat (spread_product m k L), 1%num), (bin_of_nat (Counts.dimension_count d L), 1%num)).
+Proof. by move=> d0; rewrite /between_value spread_valueE Counts.S_valueE. Qed.
+
+(* As above: outside of the zeros of a polynomial in the weights, not zero, the separation rank, that
+   is the least number of products of functions of the sides, lies between the two counts, with or
+   without residual connections. The upper one holds for all weights and sides.
+   Informal: that the zeros of a polynomial are a null set. *)
+Theorem between_counts (K : fieldType) (L m k H a d : nat) : [char K] =i pred0 ->
+  (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k <= L)%N ->
+  exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
+    forall v : weight_name L H a d -> K, G.@[fun k => v (enum_val k)] != 0 ->
+      forall (residual : bool) n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
+        (3 ^ m * 2 ^ k <= #|A|)%N -> (3 ^ m * 2 ^ k <= #|~: A|)%N ->
+        sep_rank (output_sides residual (net_of v) i p A) r ->
+        let ends := between_value (bin_of_nat m) (bin_of_nat k) (bin_of_nat L) (bin_of_nat d) in
+        (nat_of_bin ends.1.1 <= r <= nat_of_bin ends.2.1)%N.
+Proof.
+move=> char0 wH ba wd mL.
+have [G G0 GE] := spread_lower_bound char0 wH ba wd mL.
+exists G => // v nz residual n i p A r HA HB [S least]; apply/andP; split.
+  exact: GE v nz residual n i p A r HA HB S.
+apply: least.
+have := @dimension_count_checked K d a n residual (net_of v) i p A.
+by rewrite size_net_of.
+Qed.
+
 (* --- no bound that is linear in d L, from just past the threshold on -------------------------- *)
 
 Lemma spread_gt m k L : (m + k < L)%N -> (2 * (L - m - k) <= 3 ^ m + 1)%N ->
