@@ -265,7 +265,7 @@ def _surviving_supports(case: Case, seed: int) -> Exact:
     ),
 )
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
-    """No non-negative weights decide connectedness at diameter $3^L + 1$ in every labelling.
+    """No non-negative weights decide every labelling at diameter $3^L + 1$.
 
     For every $L$ and all non-negative weights of the scores of $L$ layers of ReLU attention, on a
     stream that starts as $A$ and to which outputs are appended, no threshold on the sum of blocks

@@ -74,7 +74,7 @@ def _margin(case: Case, lowered: Fraction = Fraction(1, 2)) -> Exact:
         "of the scores alone: the slope k - 1 in place of k - 1/2, at which two numbers tie",
         measured=lambda case: _margin(case, Fraction(1)),
     ),
-    cited="that N layers cannot sort N + 1 elements is a public sentence",
+    cited="Decides whether a public sentence stands: that N layers cannot sort N + 1 elements.",
 )
 def sorting_two_layers(case: Case) -> Exact:
     r"""For every $n$ a net of two layers sorts $n$ numbers.

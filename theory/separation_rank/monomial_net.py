@@ -307,26 +307,18 @@ def _case(**fields: Any) -> Case:
     return Case(**fields | {"tokens": 2 * fields["width"]})
 
 
+def _stored(width: int, heads: int) -> Case:
+    return _case(width=width, heads=heads, depth=searched_depth(width, heads))
+
+
 @claim(
     Gt(log(sep, 3), RECALLED),
     source=_OWN,
     holds_for="almost every",
     assumes={**DEEP, **_SHAPE},
     cases={
-        "quick": (
-            _case(width=16, heads=16, depth=9),
-            _case(width=16, heads=8, depth=10),
-            _case(width=64, heads=8, depth=11),
-            _case(width=512, heads=8, depth=12),
-            _case(width=768, heads=12, depth=12),
-            _case(width=16, heads=4, depth=21),
-        ),
-        "theory": (
-            _case(width=768, heads=768, depth=12),
-            _case(width=1024, heads=16, depth=13),
-            _case(width=4096, heads=32, depth=14),
-            _case(width=12288, heads=96, depth=15),
-        ),
+        "quick": tuple(map(_stored, (16, 16, 64, 512, 768, 16), (16, 8, 8, 8, 12, 4))),
+        "theory": tuple(map(_stored, (768, 1024, 4096, 12288), (768, 16, 32, 96))),
     },
     control=Control(
         _case(width=768, heads=12, depth=12),

@@ -16,7 +16,13 @@ from depthlaw.theory.nets.batched import answers
 from depthlaw.theory.nets.json_format import net_of
 from depthlaw.theory.nets.recurrent import RecurrentNet
 
-FIXED = {"connectivity-linear": 5, "composition-lookups": 7, "product-of-four": 4}
+FIXED = {
+    "connectivity-linear": 5,
+    "composition-lookups": 7,
+    "product-of-four": 4,
+    "sorting-one-layer": 4,
+    "sorting-two-layers": 4,
+}
 RUN = sorted(path.stem for path in NETS.glob("*.json"))
 
 
