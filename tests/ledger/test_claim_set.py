@@ -33,7 +33,7 @@ RELEASED = {
     "claims-v14": "0ae85bb7e22cc881310d5efafaa46c2c38b15b484b31311975c3f9d139e83e8a",
     "claims-v15": "13c6fa8766d2316ed934fb5351e2b0b546f900bbe5a2f12afc1054843624f931",
     "claims-v16": "b177934a4c18fede3345793129a9021be358e4f7ab491c82d02926d8fe32aea6",
-    "claims-v17": "36f777a9a75b9fc0139f8e74450c09be36af5326a17c0b268f626a0de6c646b8",
+    "claims-v17": "d2761b2b62c506fa201928d19be94110bbef8f11b9c5003bc2680fcc7579a2aa",
 }
 
 _WORDS = ("x <= 1", "paper, Theorem 1", "printed", "upper", "all", "theorem")
