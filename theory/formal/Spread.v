@@ -765,6 +765,19 @@ have := @dimension_count_checked K d a n residual (net_of v) i p A.
 by rewrite size_net_of.
 Qed.
 
+(* Rational weights: three layers of one head of width 2, with residual connections. *)
+Example between_counts_2 : exists2 G : {mpoly rat[#|weight_name 3 1 2 2|]}, G != 0 &
+  forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(2 + 2)) (p : 'I_2) r,
+    sep_rank (output_sides true (net_of w) i p (first_half 2)) r -> (16 <= r <= 232)%N.
+Proof.
+have [HA HB] := first_half_sides 2.
+have [G G0 GE] := @between_counts [fieldType of rat] 3 0 1 1 2 2 (char_num _) isT isT isT isT.
+exists G => // w nz i p r rank; have := GE w nz true _ i p _ r HA HB rank.
+have -> : between_value (bin_of_nat 0) (bin_of_nat 1) (bin_of_nat 3) (bin_of_nat 2) =
+    ((16, 1), (232, 1))%num by vm_compute.
+exact.
+Qed.
+
 (* --- no bound that is linear in d L, from just past the threshold on -------------------------- *)
 
 Lemma spread_gt m k L : (m + k < L)%N -> (2 * (L - m - k) <= 3 ^ m + 1)%N ->
