@@ -108,9 +108,15 @@ def test_too_few_layers_for_the_spreading():
         mn.spreading_shifts(1, 1, 1)
 
 
-def test_certificates_are_what_the_search_finds():
-    found = mn.search(16, 1, 9, steps=4000, warmth=0.4)
-    assert [list(layer) for layer in found] == stored(16, 16, 9)["shifts"]
+@pytest.mark.parametrize("seed", range(3))
+def test_the_search_finds_what_certificates_hold(seed):
+    """Not the same shifts: the way of the search hangs on the last digits of logarithms."""
+    found = mn.search(16, 1, 9, seed=seed, steps=1500, warmth=0.4)
+    data = stored(16, 16, 9) | {"shifts": [list(layer) for layer in found]}
+    assert [step.says for step in recheck(data) if not step.holds] == []
+
+
+def test_a_shape_without_certificate_is_named():
     with pytest.raises(ValueError, match="no shifts are stored for width 5, 5 heads and 3 layers"):
         mn.stored_shifts(5, 5, 3)
 

@@ -170,6 +170,7 @@ def search(
     """The best shifts met by simulated annealing: one shift, or one layer, is drawn anew at a time.
 
     The temperature falls from `warmth`, in units of log_3 of the product, to 0 at the last step.
+    Where a processor rounds a logarithm otherwise, the search may go another way.
 
     >>> search(4, 2, 2, steps=50) == search(4, 2, 2, steps=50)
     True
@@ -341,9 +342,9 @@ def excess_at_ordinary_shapes(case: Case) -> Exact:
     every exponent, which multiplies the rank by prod (3 e + 1)/(e + 1) or more, a number that grows
     with e, and each certificate shows that this is at least $3^{2 d_x + 1}$. Smaller depths are not
     excluded. Weights of 0 and 1 have this rank on tokens that live in blocks: the output is one
-    monomial. The shifts of its layers stand in certificates. That the rank is prod ($e + 1$), that
-    almost all weights reach what one choice reaches, and that skips lower nothing, has been checked
-    by the kernel for all shifts (Spread.monomial_lower_bound); the exponents are Python's.
+    monomial. The shifts of its layers stand in certificates. The kernel
+    has checked for all shifts that the rank is at least prod ($e + 1$), for almost all weights and
+    with residual connections too (Spread.monomial_lower_bound); the exponents are Python's.
     """
     return _measured(case)
 
