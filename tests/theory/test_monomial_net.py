@@ -103,9 +103,11 @@ def test_spreading_shifts_reach_the_bound(spreading, doubling, depth):
         assert len({e for (k, low, high), e in found.items() if low == high and k == 0}) > 1
 
 
-def test_too_few_layers_for_the_spreading():
+def test_too_few_layers_and_shapes_without_a_certificate():
     with pytest.raises(ValueError, match="2 layers cannot spread in a net of depth 1"):
         mn.spreading_shifts(1, 1, 1)
+    with pytest.raises(ValueError, match="no shifts are stored for width 5, 5 heads and 3 layers"):
+        mn.stored_shifts(5, 5, 3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -114,11 +116,6 @@ def test_the_search_finds_what_certificates_hold(seed):
     found = mn.search(16, 1, 9, seed=seed, steps=1500, warmth=0.4)
     data = stored(16, 16, 9) | {"shifts": [list(layer) for layer in found]}
     assert [step.says for step in recheck(data) if not step.holds] == []
-
-
-def test_a_shape_without_certificate_is_named():
-    with pytest.raises(ValueError, match="no shifts are stored for width 5, 5 heads and 3 layers"):
-        mn.stored_shifts(5, 5, 3)
 
 
 @pytest.mark.parametrize("shape", sorted(mn.STORED))

@@ -17,15 +17,8 @@ from depthlaw.theory.nets.batched import answers
 from depthlaw.theory.nets.json_format import net_of
 from depthlaw.theory.nets.recurrent import RecurrentNet
 
-FIXED = {
-    "connectivity-linear": 5,
-    "composition-lookups": 7,
-    "product-of-four": 4,
-    "majority": 7,
-    "recall": 4,
-    "sorting-one-layer": 4,
-    "sorting-two-layers": 4,
-}
+FIXED = {"connectivity-linear": 5, "composition-lookups": 7, "product-of-four": 4, "majority": 7}
+FIXED |= dict.fromkeys(("recall", "sorting-one-layer", "sorting-two-layers"), 4)
 RECALL = {"n": 3, "keys": 3, "values": 2}
 RUN = sorted(path.stem for path in NETS.glob("*.json"))
 
