@@ -106,7 +106,7 @@ def judged(folder: Path, told: str) -> dict[str, str]:
     may be proved in spite of it, but none is refused for want of a try.
     """
     said = subprocess.run(
-        ["coqtop", "-q", "-w", "none", "-Q", ".", "depthlaw"],
+        [prove.tool("coqtop"), "-q", "-w", "none", "-Q", ".", prove.LIBRARY],
         cwd=folder,
         input=told,
         capture_output=True,

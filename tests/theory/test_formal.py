@@ -220,7 +220,7 @@ def test_comments_do_not_count_and_gaps_are_seen(monkeypatch, tmp_path):
 
 
 def test_without_the_prover_one_line_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     assert prove.main([]) == 2
     assert capsys.readouterr().err.startswith("error: the prover coqc is not installed; on Debian")
 
@@ -284,10 +284,10 @@ CONTEXT SUMMARY
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("Axioms:", "Axioms:\n    depthlaw.File.axiom", "Axioms: depthlaw.File.axiom"),
-        ("type-in-type: <none>", "type-in-type:\n    depthlaw.F.no", "type-in-type: depthlaw.F.no"),
-        ("fixpoints: <none>", "fixpoints:\n    depthlaw.F.l", r"fixpoints: depthlaw.F.l"),
-        ("assumed: <none>", "assumed:\n    depthlaw.F.l", "positivity is assumed: depthlaw.F.l"),
+        ("Axioms:", "Axioms:\n    Depthlaw.File.axiom", "Axioms: Depthlaw.File.axiom"),
+        ("type-in-type: <none>", "type-in-type:\n    Depthlaw.F.no", "type-in-type: Depthlaw.F.no"),
+        ("fixpoints: <none>", "fixpoints:\n    Depthlaw.F.l", r"fixpoints: Depthlaw.F.l"),
+        ("assumed: <none>", "assumed:\n    Depthlaw.F.l", "positivity is assumed: Depthlaw.F.l"),
         ("predicative", "impredicative", "Theory: Set is impredicative"),
         ("* Theory", "* Rules: <none>\n  \n* Theory", "does not report"),
         ("CONTEXT", "ERROR", "does not report"),

@@ -199,7 +199,7 @@ def needed(name: str) -> tuple[str, ...]:
         if (one := waiting.pop()) not in found:
             found.add(one)
             for line in re.findall(
-                r"^From depthlaw Require (?:Import |Export )?([^.]*)\.", source(one), re.M
+                r"^From Depthlaw Require (?:Import |Export )?([^.]*)\.", source(one), re.M
             ):
                 waiting += line.split()
     return tuple(sorted(found))

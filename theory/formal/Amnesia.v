@@ -132,18 +132,18 @@ Variable R : realFieldType.
 
 Lemma largest_ge (s : seq R) x : x \in s -> x <= largest s.
 Proof.
-elim: s => //= y s IH; rewrite inE le_maxr => /predU1P[->|/IH ->]; first by rewrite lexx.
+elim: s => //= y s IH; rewrite inE le_max => /predU1P[->|/IH ->]; first by rewrite lexx.
 by rewrite orbT.
 Qed.
 
 Lemma largest_le (s : seq R) b : 0 <= b -> {in s, forall x, x <= b} -> largest s <= b.
 Proof.
-move=> b0; elim: s => //= y s IH le_b; rewrite le_maxl le_b ?mem_head //=.
+move=> b0; elim: s => //= y s IH le_b; rewrite ge_max le_b ?mem_head //=.
 by apply: IH => x sx; apply: le_b; rewrite inE sx orbT.
 Qed.
 
 Lemma largest_ge0 (s : seq R) : 0 <= largest s.
-Proof. by case: s => //= y s; elim: s y => [|z s IH] y /=; rewrite le_maxr ?lexx ?IH orbT. Qed.
+Proof. by case: s => //= y s; elim: s y => [|z s IH] y /=; rewrite le_max ?lexx ?IH orbT. Qed.
 
 Lemma diameter_ge (T : eqType) (dist : T -> T -> R) (s : seq T) x y :
   x \in s -> y \in s -> dist x y <= diameter dist s.
@@ -162,8 +162,8 @@ split=> [x | x y | x y z].
   by rewrite subrr normr0.
 - by congr largest; apply: eq_map => k; rewrite distrC.
 apply: largest_le; first by rewrite addr_ge0 ?largest_ge0.
-move=> _ /mapP[k k_in ->]; rewrite -(subrKA (y 0 k)) (le_trans (ler_norm_add _ _)) //.
-by rewrite ler_add //; apply: largest_ge; apply: map_f.
+move=> _ /mapP[k k_in ->]; rewrite -(subrKA (y 0 k)) (le_trans (ler_normD _ _)) //.
+by rewrite lerD //; apply: largest_ge; apply: map_f.
 Qed.
 
 (* --- the theorem --- *)
@@ -208,7 +208,7 @@ Theorem causal_amnesia u v :
   diameter dist (states_from F shared u) + diameter dist (states_from F shared v).
 Proof.
 have [_ dist_sym triangle] := dist_pseudo.
-rewrite (le_trans (triangle _ (last x0 (F shared)) _)) // ler_add ?last_near //.
+rewrite (le_trans (triangle _ (last x0 (F shared)) _)) // lerD ?last_near //.
 by rewrite dist_sym last_near.
 Qed.
 
@@ -221,7 +221,7 @@ Theorem causal_amnesia_twice u v eps :
   dist (last x0 (F (shared ++ u))) (last x0 (F (shared ++ v))) <= eps *+ 2.
 Proof.
 move=> eps0 near_u near_v; rewrite (le_trans (causal_amnesia u v)) // mulr2n.
-by rewrite ler_add ?diameter_le.
+by rewrite lerD ?diameter_le.
 Qed.
 
 (* A read-out with Lipschitz constant K > 0 that tells two such inputs apart by a margin needs a
@@ -234,9 +234,9 @@ Theorem causal_amnesia_margin (read : T -> R) (K margin : R) u v :
 Proof.
 move=> K0 lipschitz apart; set D := Num.max _ _.
 have K2 : 0 < K *+ 2 by rewrite mulrn_wgt0.
-rewrite ler_pdivr_mulr // (le_trans apart) // (le_trans (lipschitz _ _)) //.
+rewrite ler_pdivrMr // (le_trans apart) // (le_trans (lipschitz _ _)) //.
 have -> : D * (K *+ 2) = K * (D + D) by ring.
-rewrite ler_pmul2l // (le_trans (causal_amnesia u v)) // ler_add // le_maxr lexx ?orbT //.
+rewrite ler_pM2l // (le_trans (causal_amnesia u v)) // lerD // le_max lexx ?orbT //.
 Qed.
 
 (* Attained where one input is the shared tokens alone and the other adds one token. *)
@@ -331,7 +331,7 @@ Definition rat_distance (x y : rat) : rat := `|x - y|.
 Lemma rat_distance_pseudometric : pseudometric rat_distance.
 Proof.
 split=> [x | x y | x y z]; rewrite /rat_distance ?subrr ?normr0 //; first exact: distrC.
-by rewrite -(subrKA y) (le_trans (ler_norm_add _ _)) //.
+by rewrite -(subrKA y) (le_trans (ler_normD _ _)) //.
 Qed.
 
 (* Two inputs 0 and 0, 1 of the net of no layer: distance 1, diameters 0 and 1. *)
@@ -361,12 +361,12 @@ Proof. by exists (fun s => nseq (size s) (size s)%:R), [:: 0], [:: 1], [::]. Qed
 (* Claim: rank_collapse/causal_amnesia, "without a mask the ratio has no bound": uniform attention
    makes all states equal in one layer, and the means of two inputs differ. *)
 Theorem unmasked_no_bound (bound : rat) :
-  exists (b : block rat_realFieldType 1) (shared u v : seq 'rV[rat]_1), (0 < size shared)%N /\
+  exists (b : block (rat : realFieldType) 1) (shared u v : seq 'rV[rat]_1), (0 < size shared)%N /\
     bound * (diameter (@max_distance _ 1) (states_from (unmasked b) shared u) +
              diameter (@max_distance _ 1) (states_from (unmasked b) shared v)) <
     max_distance (last 0 (unmasked b (shared ++ u))) (last 0 (unmasked b (shared ++ v))).
 Proof.
-pose b := Block (@uniform rat_realFieldType) 0 0 (1%:M : 'M[rat]_1) 0 0 false false.
+pose b := Block (@uniform (rat : realFieldType)) 0 0 (1%:M : 'M[rat]_1) 0 0 false false.
 exists b, [:: 0], [:: 1], [::]; split=> //.
 have mean s x : apply_block b s x = \sum_(p <- zip (nseq (size s) (size s)%:R^-1) s) p.1 *: p.2.
   rewrite /apply_block /= mulmx1 addr0; congr (\sum_(p <- zip _ s) _).
@@ -374,7 +374,7 @@ have mean s x : apply_block b s x = \sum_(p <- zip (nseq (size s) (size s)%:R^-1
 have diameter0 s : diameter (@max_distance _ 1) (unmasked b s) = 0.
   apply/eqP; rewrite eq_le largest_ge0 andbT; apply: diameter_le => // x y.
   move=> /mapP[x' _ ->] /mapP[y' _ ->]; rewrite !mean.
-  by have [-> _ _] := @max_distance_pseudometric rat_realFieldType 1.
+  by have [-> _ _] := @max_distance_pseudometric (rat : realFieldType) 1.
 rewrite /states_from !drop0 !diameter0 addr0 mulr0 /= !mean /= !big_cons big_nil /=.
 apply: (@lt_le_trans _ _ (2%:R^-1)) => //.
 apply/largest_ge/mapP; exists 0; first by rewrite mem_enum.
@@ -383,7 +383,7 @@ Qed.
 
 (* Two layers of hardmax attention with residual connections, on 1, 2, 3 and 1, 2. *)
 Example transformer_met :
-  let b := Block (@hardmax rat_realFieldType) 1%:M 1%:M (1%:M : 'M[rat]_2) 0 0 true false in
+  let b := Block (@hardmax (rat : realFieldType)) 1%:M 1%:M (1%:M : 'M[rat]_2) 0 0 true false in
   let F := transformer (fun a => const_mx a%:R) (fun p => const_mx p%:R) [:: b; b] in
   max_distance (last 0 (F [:: 1; 2; 3]%N)) (last 0 (F [:: 1; 2]%N)) <=
   diameter (@max_distance _ 2) (states_from F [:: 1; 2]%N [:: 3]%N) +
@@ -397,7 +397,7 @@ Corollary causal_amnesia_checked (R : realFieldType) (A : Type) (T : eqType) (x0
   let sum := diameter dist (states_from F shared u) + diameter dist (states_from F shared v) in
   pseudometric dist -> causal F -> (0 < size shared)%N -> 0 < sum ->
   dist (last x0 (F (shared ++ u))) (last x0 (F (shared ++ v))) / sum <= (nat_of_bin 1%num)%:R.
-Proof. by move=> sum D C S s0; rewrite ler_pdivr_mulr // mul1r; apply: causal_amnesia. Qed.
+Proof. by move=> sum D C S s0; rewrite ler_pdivrMr // mul1r; apply: causal_amnesia. Qed.
 
 (* Each state is the sum of all tokens so far. The shared token is 1; then comes 2 in one input, and
    -2 in the other. The states are 1, 3 and 1, -1: two diameters of 2, and last states 4 apart. *)

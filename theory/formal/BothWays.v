@@ -13,7 +13,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
-From depthlaw Require Import HardAttention.
+From Depthlaw Require Import HardAttention.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -30,7 +30,7 @@ Definition sees (m : view) (i j : nat) : bool :=
 
 Section Nets.
 
-Variables (disp : unit) (S : orderType disp).
+Variables (disp : Order.disp_t) (S : orderType disp).
 
 (* As in HardAttention.v, but each head of each layer has a view and a side for ties. The letter
    None stands at the end. *)
@@ -68,7 +68,7 @@ Definition finite_states disp (S : orderType disp) A (f : net S A) :=
    and scores 0 and 1 does it with L layers; no net of fewer layers does, whatever its states, its
    scores in an ordered set, its views, its sides for ties and its number of heads. *)
 Definition least_layers H A (language : pred (seq A)) (L : nat) :=
-  (exists f : net [orderType of bool] A,
+  (exists f : net (bool : orderType _) A,
      [/\ finite_states f, #|heads f| <= H & recognises f L language]) /\
   (forall disp (S : orderType disp) (f : net S A) l, recognises f l language -> L <= l).
 
@@ -266,7 +266,7 @@ Qed.
 
 Section Chosen.
 
-Variables (disp : unit) (S : orderType disp) (X : Type) (tie : side) (score : X -> S).
+Variables (disp : Order.disp_t) (S : orderType disp) (X : Type) (tie : side) (score : X -> S).
 Variables (g : nat -> X) (p : pred nat).
 
 Local Notation attended n := (attend tie score [seq g j | j <- iota 0 n & p j]).
@@ -329,7 +329,7 @@ End Chosen.
    and right of them is related. *)
 Section Answers.
 
-Variables (disp : unit) (S : orderType disp) (X T : Type) (m r : nat).
+Variables (disp : Order.disp_t) (S : orderType disp) (X T : Type) (m r : nat).
 Implicit Types (M N : seq T) (g : nat -> X) (p : pred nat).
 
 Definition answers M N g p g' p' := forall s x s' t t', M = s ++ x :: s' -> N = t ++ x :: t' ->
@@ -384,7 +384,7 @@ End Answers.
 
 Section Alike.
 
-Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A).
+Variables (disp : Order.disp_t) (S : orderType disp) (A : Type) (f : net S A).
 Implicit Types (u v : seq (option A)) (a : option A).
 
 (* A text with a mark at one letter. *)
@@ -645,7 +645,7 @@ Theorem dyck_both_ways (T : finType) (t0 : T) D : least_layers 1 (@dyck T D) D.+
 Proof.
 split.
   exists (one_way rightmost (stack_net T D)); split.
-  - by exists [finType of option (bool * T) * bool * bool].
+  - by exists ((option (bool * T) * bool * bool)%type : finType).
   - by rewrite card_unit.
   - exact: one_way_recognises (@stack_recognises T D).
 move=> disp S f l right; rewrite leqNgt; apply/negP => lD.
@@ -672,8 +672,8 @@ Qed.
 (* --- instances, and other constants --- *)
 
 (* A head that looks ahead holds the next letter. *)
-Definition next_net : net [orderType of bool] bool :=
-  @Net _ _ bool (option bool) [finType of unit] (fun _ _ => View false false true)
+Definition next_net : net (bool : orderType _) bool :=
+  @Net _ _ bool (option bool) (unit : finType) (fun _ _ => View false false true)
     (fun _ _ => leftmost) id (fun _ _ _ _ => true) (fun _ own u => odflt own (u tt)) isSome.
 Example next_letter : hold next_net [:: Some false; Some true; Some false; None] 1 0 = Some true.
 Proof. by rewrite /= ffunE. Qed.
@@ -687,7 +687,7 @@ Proof. by []. Qed.
 Example words_1_below : below 2 3 (allowed tt 7 1) (left_open tt 7 1).
 Proof. exact: allowed_below. Qed.
 
-Example dyck_both_ways_5 : least_layers 1 (@dyck [finType of bool] 5) 6.
+Example dyck_both_ways_5 : least_layers 1 (@dyck (bool : finType) 5) 6.
 Proof. by apply: (@dyck_both_ways_checked _ 5); rewrite card_bool. Qed.
 
 (* The least number is one number. *)

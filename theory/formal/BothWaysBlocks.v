@@ -9,7 +9,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
-From depthlaw Require Import HardAttention BothWays BothWaysCounts.
+From Depthlaw Require Import HardAttention BothWays BothWaysCounts.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -20,7 +20,7 @@ Import Order.TTheory.
 
 Section Blocks.
 
-Variables (disp : unit) (S : orderType disp) (f : net S bool).
+Variables (disp : Order.disp_t) (S : orderType disp) (f : net S bool).
 
 (* Letters aabbaabb..., n of them, and the end. *)
 Definition pairs n : seq bool := mkseq (fun i => i %% 4 < 2) n.
@@ -347,8 +347,8 @@ Definition sides_score (l : nat) (h : option (bool * bool))
 Definition differs (own : option bool) (u : option (option bool * (bool * bool * bool))) : bool :=
   if own is Some y then (if u is Some key then letter_of key == Some (~~ y) else false) else false.
 
-Definition sides_net : net [orderType of bool] bool :=
-  @Net _ _ bool [finType of option bool * (bool * bool * bool)] [finType of option (bool * bool)]
+Definition sides_net : net (bool : orderType _) bool :=
+  @Net _ _ bool ((option bool * (bool * bool * bool))%type : finType) ((option (bool * bool))%type : finType)
     (fun _ h => if h is Some (true, _) then View true false false else View false false true)
     (fun _ h => if h is Some (true, _) then rightmost else leftmost)
     (fun x => (x, (true, true, false)))
@@ -560,7 +560,7 @@ Theorem blocks_both_ways k : 1 < k -> least_layers 5 (blocks k) ((k + 3) %/ 4 + 
 Proof.
 move=> k1; split; last by move=> disp S f l; apply: blocks_both_ways_lower.
 exists (sides_net (k - ((k + 3) %/ 4).*2) ((k + 3) %/ 4)); split.
-- by exists [finType of option bool * (bool * bool * bool)].
+- by exists ((option bool * (bool * bool * bool))%type : finType).
 - by rewrite card_option card_prod card_bool.
 by rewrite addn1; apply: sides_recognises.
 Qed.

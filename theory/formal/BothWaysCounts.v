@@ -8,7 +8,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
-From depthlaw Require Import HardAttention BothWays.
+From Depthlaw Require Import HardAttention BothWays.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -19,7 +19,7 @@ Import Order.TTheory.
 
 Section Alike.
 
-Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A) (a : A).
+Variables (disp : Order.disp_t) (S : orderType disp) (A : Type) (f : net S A) (a : A).
 
 (* n equal letters and the end. *)
 Definition equal n : seq (option A) := rcons (map Some (nseq n a)) None.
@@ -113,8 +113,8 @@ Variables (A : finType) (c : pred A) (p q : nat).
 
 (* A counted letter knows whether p of them were before, and whether q come after; in layer p the
    end looks for one with both. *)
-Definition count_net : net [orderType of bool] A :=
-  @Net _ _ A [finType of bool * bool] [finType of bool]
+Definition count_net : net (bool : orderType _) A :=
+  @Net _ _ A ((bool * bool)%type : finType) (bool : finType)
     (fun _ back => if back then View true false false else View false false true)
     (fun _ _ => rightmost)
     (fun x => let counted := if x is Some y then c y else false in (counted, counted))
@@ -231,7 +231,7 @@ End Count.
 
 Section Wait.
 
-Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A).
+Variables (disp : Order.disp_t) (S : orderType disp) (A : Type) (f : net S A).
 
 (* Nothing happens in the first layer. *)
 Definition wait : net S A :=
@@ -275,7 +275,7 @@ move=> k0; rewrite addn1; split; last first.
   move=> disp S f l right; rewrite ltnNge; apply/negP => lk.
   have := @equal_letters_both_ways _ _ _ f a l k.-1 k.
   by rewrite !right /counts !count_letters leqnn; lia.
-exists (count_net c k./2 k.-1./2); split; first by exists [finType of bool * bool].
+exists (count_net c k./2 k.-1./2); split; first by exists ((bool * bool)%type : finType).
   by rewrite card_bool.
 have right := @count_recognises A c k./2 k.-1./2.
 by move=> w; rewrite right /counts; [congr (_ <= _); lia | lia].
@@ -348,7 +348,7 @@ Proof. by rewrite (value_of _ letters_both_ways_valueE) => ca; apply: letters_bo
 Example letters_both_ways_5 : least_layers 2 (counts (pred1 true) 5) 3.
 Proof. by have [] := @letters_both_ways_checked _ (pred1 true) true 5 isT isT. Qed.
 
-Example at_least_five : least_layers 2 (@at_least [finType of bool] 5) 3.
+Example at_least_five : least_layers 2 (@at_least (bool : finType) 5) 3.
 Proof. exact: (@at_least_both_ways _ true 5 isT). Qed.
 
 (* Two layers find a letter with one on either side, whatever is between. *)
@@ -376,7 +376,7 @@ Qed.
 Lemma no_letter_both_ways (A : finType) : ~ least_layers 2 (@at_least A 0) (0./2 + 1).
 Proof.
 move=> [_ low]; suff : 1 <= 0 by [].
-apply: (low _ _ (@Net _ [orderType of bool] A unit [finType of unit]
+apply: (low _ _ (@Net _ (bool : orderType _) A unit (unit : finType)
   (fun _ _ => View true true true) (fun _ _ => leftmost) (fun=> tt) (fun _ _ _ _ => true)
   (fun _ _ _ => tt) (fun=> true))).
 by move=> w.

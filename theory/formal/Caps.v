@@ -227,16 +227,16 @@ move=> xX yY.
 have side (e : R) d X' x' (x'X : (x' <= X')%N) : d = (if (0 <= e) == v then X' else 0%N) ->
     if v then e *+ X' <= e *+ (d + x') else e *+ (d + x') <= e *+ X'.
   move=> ->; case: (lerP 0 e) => [e0|/ltW e0]; case: (v) => /=.
-  - by apply: ler_wpmuln2l => //; apply: leq_addr.
-  - by apply: ler_wpmuln2l.
-  - by apply: ler_wnmuln2l.
-  - by apply: ler_wnmuln2l => //; apply: leq_addr.
+  - by apply: ler_wpMn2l => //; apply: leq_addr.
+  - by apply: ler_wpMn2l.
+  - by apply: ler_wnMn2l.
+  - by apply: ler_wnMn2l => //; apply: leq_addr.
 have A := side a dx X x xX erefl; have B := side b dy Y y yY erefl.
 have E : (0 <= a *+ X + b *+ Y + c) = v by [].
 rewrite /half /=; clear side; clearbody dx dy v; case: v A B E => A B E.
-- by apply: le_trans E _; rewrite ler_add2r ler_add.
+- by apply: le_trans E _; rewrite lerD2r lerD.
 - apply: negbTE; rewrite -ltNge; apply: le_lt_trans (_ : a *+ X + b *+ Y + c < 0).
-    by rewrite ler_add2r ler_add.
+    by rewrite lerD2r lerD.
   by rewrite ltNge E.
 Qed.
 
@@ -503,7 +503,7 @@ Theorem threshold_of_average (A : Type) (s : seq A) (e v : A -> R) theta :
   (theta <= (\sum_(x <- s) e x * v x) / (\sum_(x <- s) e x))
   = (0 <= \sum_(x <- s) e x * (v x - theta)).
 Proof.
-move=> pos; rewrite ler_pdivl_mulr // -subr_ge0 mulr_sumr -sumrB; congr (0 <= _).
+move=> pos; rewrite ler_pdivlMr // -subr_ge0 mulr_sumr -sumrB; congr (0 <= _).
 by apply: eq_bigr => x _; ring.
 Qed.
 
@@ -886,12 +886,12 @@ Proof. by move=> m0; rewrite collapse_cap_valueE bin_of_natK; apply: collapse_ca
 (* Words of five blocks take three layers; and a collapse after three layers leaves words of up to
    five blocks. *)
 Example five_blocks L : (3 <= L)%nat <->
-  exists (Q : Type) (ls : seq (layer [realDomainType of int] Q)) (embed : bool -> Q)
+  exists (Q : Type) (ls : seq (layer (int : realDomainType) Q)) (embed : bool -> Q)
     (read : Q -> bool) (q0 : Q),
     size ls = L /\ forall w, read (last q0 (states embed [::] [::] ls w)) = block_word 5%nat w.
 Proof. exact: (@block_layers_checked _ 5%nat). Qed.
 Example collapse_after_3 m : (0 < m)%nat -> (m <= 5)%nat <->
-  exists (Q : Type) (ls : seq (layer [realDomainType of int] Q)) (embed : bool -> Q)
+  exists (Q : Type) (ls : seq (layer (int : realDomainType) Q)) (embed : bool -> Q)
     (pre post : seq Q) (rest : seq Q -> bool), [/\ size ls = 3%nat,
       forall w, (0 < size w)%nat -> collapsed (states embed pre post ls w)
       & forall w, rest (states embed pre post ls w) = block_word m w].
@@ -900,7 +900,7 @@ Proof. exact: (@collapse_cap_checked _ 3%nat). Qed.
 (* The net of two layers that decides words of three blocks takes some words with four for words
    without, although it collapses; so does anything above it. *)
 Example two_layers_not_4 (rest : seq mark -> bool)
-    (ls := block_net [realDomainType of int] 1%nat 3%nat) :
+    (ls := block_net (int : realDomainType) 1%nat 3%nat) :
   exists w, rest (states (fun x => (x, 1%nat, 1%nat)) [::] [::] ls w) != block_word 4%nat w.
 Proof.
 apply: collapse_caps_depth => // w _; exists (block_word 3%nat w, 0%nat, 0%nat).
@@ -909,9 +909,9 @@ Qed.
 
 (* Two layers, of one and of two heads that average over all states: the first adds the mean to the
    state, the second replaces it. Then n states 3 become n states 6. *)
-Definition whole_mean : attention [realFieldType of rat] rat :=
+Definition whole_mean : attention (rat : realFieldType) rat :=
   Attention (fun s _ _ => (size s)%:R^-1) id.
-Definition two_means : seq (mixing [realFieldType of rat] rat) :=
+Definition two_means : seq (mixing (rat : realFieldType) rat) :=
   [:: Mixing [:: whole_mean] (fun q means => q + head 0 means);
       Mixing [:: whole_mean; whole_mean] (fun _ => head 0)].
 

@@ -7,8 +7,8 @@
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ssrZ.
-From SsrMultinomials Require Import mpoly.
-From depthlaw Require Import LinearAttention Degree Counts SeparationRank.
+From mathcomp Require Import mpoly.
+From Depthlaw Require Import LinearAttention Degree Counts SeparationRank.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -98,7 +98,7 @@ Section Correct.
 Variables (L H a d n h m : nat) (data : seq (seq (seq rows))) (R : comRingType).
 Local Notation rows_of := (weights data).
 
-Definition head_of (w : nat -> rows) : head [comRingType of Z] d a :=
+Definition head_of (w : nat -> rows) : head (Z : comRingType) d a :=
   Head (mx a d (w 0%N)) (mx a d (w 1%N)) (mx a d (w 2%N)) (mx d a (w 3%N)).
 
 Lemma layer_rowsE l M : mx d d (layer_rows H a d data l M) =
@@ -158,7 +158,7 @@ Proof.
 move=> p1 E; case: prime p1 E => [|k|k] // p1 E; pose q := Pos.to_nat k.
 have q1 : (1 < q)%N.
   by apply/ltP; rewrite /q; have := Pos2Nat.inj_lt xH k; case => + _; apply.
-pose f := [rmorphism of (intr : int -> 'Z_q) \o int_of_Z].
+pose f := ((intr : int -> 'Z_q) \o int_of_Z : {rmorphism _ -> _}).
 have fp : f (Zpos k) = 0 by rewrite /= -[Pos.to_nat k]/q -pmulrn char_Zp.
 have one : map_mx f V *m map_mx f B = 1%:M.
   rewrite -map_mxM; apply/matrixP => s t; rewrite !mxE -[RHS](rmorph_nat f) -E mxE.
@@ -175,7 +175,7 @@ Section Bridge.
 Variables (L H a d n h m : nat) (data : seq (seq (seq rows))) (prime : Z).
 Variables (i : 'I_n) (p : 'I_d) (xs zs : seq rows) (B : rows).
 Hypothesis checked : certified L H a d n h m data prime i p xs zs B.
-Local Notation f := [rmorphism of int_of_Z].
+Local Notation f := (int_of_Z : {rmorphism _ -> _}).
 
 Let w0 (t : weight_name L H a d) : int := f (named data t).
 Let X (s : 'I_m) (j : 'I_n) : 'cV[int]_d := map_mx f (tokens_of d (nth [::] xs s) j).
@@ -203,7 +203,7 @@ by apply/eqP/(can_inj int_of_ZK); rewrite z rmorph0.
 Qed.
 
 Let minor_int : \det (value_matrix (output_at false i p (side n h)
-  (fun t => (w0 t)%:~R : [comRingType of int]))
+  (fun t => (w0 t)%:~R : (int : comRingType)))
   (fun s j => map_mx intr (X s j)) (fun t j => map_mx intr (Y t j))) != 0.
 Proof. by rewrite minor_image intz; apply: certified_minor. Qed.
 

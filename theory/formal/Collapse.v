@@ -128,11 +128,11 @@ elim: L => [|L IH] r0 k0 step; first by rewrite big_ord0 mul1r expr1.
 have {}IH := IH (fun l ll => r0 l (leqW ll)) (fun l ll => k0 l (leqW ll))
                 (fun l ll => step l (leqW ll)).
 apply: le_trans (step L _) _ => //; rewrite big_ord_recr /= subnn expr1.
-rewrite [_ * k L]mulrC -mulrA ler_wpmul2l ?k0 //.
+rewrite [_ * k L]mulrC -mulrA ler_wpM2l ?k0 //.
 have -> : \prod_(l < L) k l ^+ (3 ^ (L.+1 - l.+1)) =
           (\prod_(l < L) k l ^+ (3 ^ (L - l.+1))) ^+ 3.
   by rewrite -prodrXl; apply: eq_bigr => l _; rewrite -exprM -expnSr subSS subnSK.
-rewrite expnSr exprM -exprMn ler_expn2r ?nnegrE //; first exact: r0.
+rewrite expnSr exprM -exprMn lerXn2r ?nnegrE //; first exact: r0.
 by rewrite mulr_ge0 ?exprn_ge0 ?r0 //; apply: prodr_ge0 => l _; rewrite exprn_ge0 ?k0 ?leqW.
 Qed.
 
@@ -204,7 +204,7 @@ have two0 := ltW (lt_trans ltr01 two).
 have [le2 le_half] := (at_ 2%:R 1 two0 ler01, at_ 2%:R^-1 1 (ltW half0) ler01).
 have [ri2 ri_half] := (at_ 1 2%:R ler01 two0, at_ 1 2%:R^-1 ler01 (ltW half0)).
 move: le2 le_half ri2 ri_half; rewrite !expr1n !mulr1 !mul1r.
-rewrite !(ler_eexpn2l two) !(ler_iexpn2l half0 half1) => *.
+rewrite !(ler_eXn2l two) !(ler_iXn2l half0 half1) => *.
 by split; apply/eqP; rewrite eqn_leq; apply/andP.
 Qed.
 
@@ -222,7 +222,7 @@ move=> c0 r0 step; split; last first.
 elim: L step => [|L IH] step; first by rewrite mul1r expr1.
 have {}IH := IH (fun l ll => step l (leqW ll)).
 apply: le_trans (step L _).1 => //; rewrite cubic_exponentS expnSr exprM exprS mulnC exprM -mulrA.
-by rewrite ler_wpmul2l // -exprMn ler_expn2r ?nnegrE ?r0 // mulr_ge0 ?exprn_ge0.
+by rewrite ler_wpM2l // -exprMn lerXn2r ?nnegrE ?r0 // mulr_ge0 ?exprn_ge0.
 Qed.
 
 End Recursion.
@@ -239,11 +239,11 @@ Qed.
 Lemma bernoulli (R : realFieldType) (h : R) n : 0 <= h -> 1 + h *+ n <= (1 + h) ^+ n.
 Proof.
 move=> h0; elim: n => [|n IH]; first by rewrite mulr0n addr0.
-rewrite exprSr (le_trans _ (ler_wpmul2r _ IH)) ?addr_ge0 ?ler01 //.
+rewrite exprSr (le_trans _ (ler_wpM2r _ IH)) ?addr_ge0 ?ler01 //.
 have a0 : 0 <= h *+ n by rewrite mulrn_wge0.
 rewrite mulrSr; move: (h *+ n) a0 => a a0.
 have -> : (1 + a) * (1 + h) = 1 + (a + h) + h * a by ring.
-by rewrite ler_addl mulr_ge0.
+by rewrite lerDl mulr_ge0.
 Qed.
 
 Definition tends_to_0 (R : realFieldType) (r : nat -> R) : Prop :=
@@ -263,10 +263,10 @@ split=> [/(_ (1 + c)^-1)[] | small eps eps0].
   have := exprn_ege1 (3 ^ l) big; rewrite -(collapse_square l step) leNgt => /negP[].
   have c1 : 0 < 1 + c by rewrite addr_gt0 ?ltr01.
   apply: (@lt_trans _ _ (c * (1 + c)^-1 ^+ 2)).
-    by rewrite ltr_pmul2l // ltr_expn2r ?nnegrE ?ltW // invr_gt0.
-  rewrite exprVn ltr_pdivr_mulr ?exprn_gt0 // mul1r.
+    by rewrite ltr_pM2l // ltrXn2r ?nnegrE ?ltW // invr_gt0.
+  rewrite exprVn ltr_pdivrMr ?exprn_gt0 // mul1r.
   have -> : (1 + c) ^+ 2 = c + (1 + c + c ^+ 2) by ring.
-  by rewrite ltr_addl !addr_gt0 ?ltr01 ?exprn_gt0.
+  by rewrite ltrDl !addr_gt0 ?ltr01 ?exprn_gt0.
 set x := c * _ in small; have x0 : 0 < x by rewrite mulr_gt0 ?exprn_gt0.
 have closed L : r L = x ^+ cubic_exponent L * r 0%N.
   rewrite (collapse_condition L step) /x -cubic_exponentP expr_odd !exprMn.
@@ -275,14 +275,14 @@ pose h := x^-1 - 1; have h0 : 0 < h by rewrite subr_gt0 invf_gt1.
 pose b := r 0%N / eps / h; have b0 : 0 <= b by rewrite !divr_ge0 ?ltW.
 exists (Num.bound b) => L le_L; rewrite closed.
 apply: (@le_lt_trans _ _ (x ^+ L * r 0%N)).
-  by rewrite ler_pmul2r // ler_wiexpn2l ?cubic_exponent_ge ?ltW.
+  by rewrite ler_pM2r // ler_wiXn2l ?cubic_exponent_ge ?ltW.
 have power : r 0%N / eps < x^-1 ^+ L.
   have -> : x^-1 = 1 + h by rewrite /h; ring.
   apply: lt_le_trans (bernoulli L (ltW h0)).
-  apply: (@lt_trans _ _ (h *+ L)); last by rewrite ltr_addr ltr01.
-  rewrite -mulr_natl -ltr_pdivr_mulr // (lt_le_trans (archi_boundP b0)) //.
+  apply: (@lt_trans _ _ (h *+ L)); last by rewrite ltrDr ltr01.
+  rewrite -mulr_natl -ltr_pdivrMr // (lt_le_trans (archi_boundP b0)) //.
   by rewrite ler_nat.
-move: power; rewrite exprVn ltr_pdivr_mulr // mulrC ltr_pdivl_mulr ?exprn_gt0 //.
+move: power; rewrite exprVn ltr_pdivrMr // mulrC ltr_pdivlMr ?exprn_gt0 //.
 by rewrite mulrC.
 Qed.
 
@@ -303,7 +303,7 @@ split=> [|L].
 have r0 l : 0 <= cubic_from (2%:R : R) 1 l by apply: cubic_from_ge0; rewrite ?ler01 ?ler0n.
 have := @layers_product R (cubic_from 2%:R 1) (fun l => l.+2%:R) L.
 rewrite expr1n mulr1; apply=> l _; rewrite ?ler0n ?r0 // cubic_from_met.
-by rewrite ler_wpmul2r ?exprn_ge0 // ler_nat.
+by rewrite ler_wpM2r ?exprn_ge0 // ler_nat.
 Qed.
 
 (* The recursion r_(l+1) = 2 r_l^3 from 1: 1, 2, 16, 8192; and below a coefficient 3. *)
@@ -316,8 +316,8 @@ have r0 l : 0 <= cubic_from (2%:R : R) 1 l by apply: cubic_from_ge0; rewrite ?le
 split; first by rewrite (collapse_condition (c := 2%:R)) // expr1n mulr1.
 split; first by rewrite (collapse_square (c := 2%:R)) // expr1n mulr1.
 have := @layers_uniform R (cubic_from 2%:R 1) 3%:R L; rewrite expr1n mulr1.
-apply=> // [|l _]; first exact: ler0n.
-by rewrite cubic_from_met ler_wpmul2r ?exprn_ge0 // ler_nat.
+apply=> [|//|l _]; first exact: ler0n.
+by rewrite cubic_from_met ler_wpM2r ?exprn_ge0 // ler_nat.
 Qed.
 
 (* Two layers: exponents 4 and 9 bound, 3 and 9 do not. *)
@@ -338,8 +338,8 @@ Proof.
 move=> r; have half0 : 0 <= 2%:R^-1 :> R by rewrite invr_ge0 ler0n.
 have r0 l : 0 <= r l by apply: cubic_from_ge0.
 apply: (doubly_exponential_between (r := r)) => [||l _] //; first by rewrite invr_ge0 ler0n.
-split; first by rewrite ler_wpmul2r ?exprn_ge0 // lef_pinv ?posrE ?ltr0n // ler_nat.
-by rewrite ler_pimull ?exprn_ge0 // invf_le1 ?ltr0n // ler1n.
+split; first by rewrite ler_wpM2r ?exprn_ge0 // lef_pV2 ?posrE ?ltr0n // ler_nat.
+by rewrite ler_piMl ?exprn_ge0 // invf_le1 ?ltr0n // ler1n.
 Qed.
 
 (* With coefficient 2, and so sqrt(2)/2 < 1 at the start, from 1/2. *)
@@ -365,7 +365,7 @@ Implicit Types (P Q : 'M[R]_n) (A : nat -> 'M[R]_n) (eps : R).
 
 Lemma stochastic_le1 P i k : stochastic P -> P i k <= 1.
 Proof.
-by case=> P0 P1; rewrite -(P1 i) (bigD1 k) //= ler_addl; apply: sumr_ge0 => *; apply: P0.
+by case=> P0 P1; rewrite -(P1 i) (bigD1 k) //= lerDl; apply: sumr_ge0 => *; apply: P0.
 Qed.
 
 Lemma stochastic1 : stochastic (1%:M : 'M[R]_n).
@@ -396,8 +396,8 @@ Lemma product_entry A eps (mask : rel 'I_n) centre s i :
 Proof.
 move=> eps0 sA pay; elim: s i => [|s IH] i /=; first by move/eqP->; rewrite mxE eqxx.
 case/existsP=> k /andP[ik kc]; rewrite mxE (bigD1 k) //= exprS.
-apply: le_trans (ler_pmul eps0 (exprn_ge0 _ eps0) (pay s i k ik) (IH k kc)) _.
-rewrite ler_addl; apply: sumr_ge0 => m _.
+apply: le_trans (ler_pM eps0 (exprn_ge0 _ eps0) (pay s i k ik) (IH k kc)) _.
+rewrite lerDl; apply: sumr_ge0 => m _.
 by apply: mulr_ge0; [apply: (sA s).1 | apply: (product_stochastic _ sA).1].
 Qed.
 
@@ -412,14 +412,14 @@ Qed.
 (* --- the spread --- *)
 
 Lemma spread_ge0 d (X : 'M[R]_(n, d)) : 0 <= spread X.
-Proof. by rewrite /spread; elim: [seq _ | _ <- _] => //= x s IH; rewrite le_maxr IH orbT. Qed.
+Proof. by rewrite /spread; elim: [seq _ | _ <- _] => //= x s IH; rewrite le_max IH orbT. Qed.
 
 Lemma spread_ge d (X : 'M[R]_(n, d)) i j k : X i k - X j k <= spread X.
 Proof.
 pose F (p : 'I_n * 'I_n * 'I_d) := X p.1.1 p.2 - X p.1.2 p.2.
 rewrite /spread -/F; have : F (i, j, k) \in map F (enum {: 'I_n * 'I_n * 'I_d}).
   by apply: map_f; rewrite mem_enum.
-elim: (map F _) => //= x s IH; rewrite inE le_maxr => /predU1P[<-|/IH ->]; last exact: orbT.
+elim: (map F _) => //= x s IH; rewrite inE le_max => /predU1P[<-|/IH ->]; last exact: orbT.
 by rewrite lexx.
 Qed.
 
@@ -427,7 +427,7 @@ Lemma spread_le d (X : 'M[R]_(n, d)) b :
   0 <= b -> (forall i j k, X i k - X j k <= b) -> spread X <= b.
 Proof.
 move=> b0 le_b; rewrite /spread; elim: (enum _) => //= p s IH.
-by rewrite le_maxl IH le_b.
+by rewrite ge_max IH le_b.
 Qed.
 
 (* Doeblin's contraction: if every row of a stochastic matrix has weight at least delta on one
@@ -446,15 +446,15 @@ have top : delta * (X hi k - X centre k) <= X hi k - (P *m X) i k.
   have -> : X hi k - (P *m X) i k = \sum_m P i m * (X hi k - X m k).
     under [RHS]eq_bigr do rewrite mulrBr.
     by rewrite sumrB -mulr_suml P1 mul1r mxE.
-  rewrite (bigD1 centre) //= (le_trans (ler_wpmul2r (above _) (common i))) // ler_addl.
+  rewrite (bigD1 centre) //= (le_trans (ler_wpM2r (above _) (common i))) // lerDl.
   by apply: sumr_ge0 => m _; rewrite mulr_ge0.
 have bottom : delta * (X centre k - X lo k) <= (P *m X) j k - X lo k.
   have -> : (P *m X) j k - X lo k = \sum_m P j m * (X m k - X lo k).
     under [RHS]eq_bigr do rewrite mulrBr.
     by rewrite sumrB -mulr_suml P1 mul1r mxE.
-  rewrite (bigD1 centre) //= (le_trans (ler_wpmul2r (below _) (common j))) // ler_addl.
+  rewrite (bigD1 centre) //= (le_trans (ler_wpM2r (below _) (common j))) // lerDl.
   by apply: sumr_ge0 => m _; rewrite mulr_ge0.
-apply: le_trans (ler_wpmul2l delta1 (spread_ge X hi lo k)).
+apply: le_trans (ler_wpM2l delta1 (spread_ge X hi lo k)).
 move: top bottom; move: ((P *m X) i k) ((P *m X) j k) (X hi k) (X lo k) (X centre k).
 move=> a b high low c top bottom; rewrite -subr_ge0.
 have -> : (1 - delta) * (high - low) - (a - b) =
@@ -490,7 +490,7 @@ have le1 : 0 <= 1 - eps ^+ r.
 have blocks q : spread (attention_product A (q * r) *m X) <= (1 - eps ^+ r) ^+ q * spread X.
   elim: q => [|q IH]; first by rewrite mul0n mul1r mul1mx.
   rewrite mulSn product_add -mulmxA exprS -mulrA.
-  apply: le_trans (ler_wpmul2l le1 IH); apply: (@doeblin_spread _ centre).
+  apply: le_trans (ler_wpM2l le1 IH); apply: (@doeblin_spread _ centre).
     exact: product_stochastic.
   exact: entry.
 rewrite {1}(divn_eq L r) addnC product_add -mulmxA.
@@ -515,7 +515,7 @@ Proof. by move=> [P0 _]; apply: sumr_ge0. Qed.
 
 Lemma tail_le1 P j i : stochastic P -> tail P j i <= 1.
 Proof.
-move=> [P0 P1]; rewrite -(P1 i) [leRHS](bigID (fun m : 'I_n => (j <= m)%N)) /= ler_addl.
+move=> [P0 P1]; rewrite -(P1 i) [leRHS](bigID (fun m : 'I_n => (j <= m)%N)) /= lerDl.
 exact: sumr_ge0.
 Qed.
 
@@ -545,7 +545,7 @@ Lemma tail_entries P j i delta : stochastic P -> (j <= n)%N ->
   (forall m : 'I_n, (m < j)%N -> delta <= P i m) -> tail P j i <= 1 - delta *+ j.
 Proof.
 move=> [P0 P1] jn entries; rewrite -(P1 i) [in leRHS](bigID (fun m : 'I_n => (j <= m)%N)) /=.
-rewrite -addrA ler_addl subr_ge0.
+rewrite -addrA lerDl subr_ge0.
 under eq_bigl do rewrite -ltnNge; rewrite (big_ord_narrow jn) /=.
 have -> : delta *+ j = \sum_(m < j) delta by rewrite big_const_ord iter_addr_0.
 by apply: ler_sum => m _; apply: entries (widen_ord jn m) (ltn_ord m).
@@ -574,15 +574,15 @@ have blocks q k : tail (attention_product A (q * r)) j k <= c ^+ q.
   set B := attention_product _ r.
   have sB : stochastic B by apply: product_stochastic.
   apply: (@le_trans _ _ (tail B j k * c ^+ q)).
-    rewrite mulr_suml; apply: ler_sum => m _; apply: ler_wpmul2l; [exact: sB.1 | exact: IH].
-  rewrite exprS ler_wpmul2r ?exprn_ge0 //; case: (leqP j k) => jk; first exact: block.
+    rewrite mulr_suml; apply: ler_sum => m _; apply: ler_wpM2l; [exact: sB.1 | exact: IH].
+  rewrite exprS ler_wpM2r ?exprn_ge0 //; case: (leqP j k) => jk; first exact: block.
   rewrite [tail _ _ _]big1 // => m jm; apply: closed_product jk jm => l; exact: closedA.
 rewrite {1}(divn_eq L r) addnC product_add tailM; last exact: closed_product.
 set B := attention_product _ (L %% r).
 have sB : stochastic B by apply: product_stochastic.
 apply: (@le_trans _ _ (tail B j i * c ^+ (L %/ r))).
-  rewrite mulr_suml; apply: ler_sum => m _; apply: ler_wpmul2l; [exact: sB.1 | exact: blocks].
-by rewrite ler_pimull ?exprn_ge0 ?tail_le1.
+  rewrite mulr_suml; apply: ler_sum => m _; apply: ler_wpM2l; [exact: sB.1 | exact: blocks].
+by rewrite ler_piMl ?exprn_ge0 ?tail_le1.
 Qed.
 
 (* ceil((n - 1)/(w - 1)), steps after which a token has reached all before through a window of w. *)
@@ -719,8 +719,8 @@ Theorem mask_exponential_attained L :
   (1 - eps ^+ 1) ^+ (L %/ 1) * spread pair_tokens.
 Proof.
 have at_most : spread pair_tokens <= 1.
-  apply: spread_le => // i j k; rewrite !mxE ler_subl_addr.
-  apply: (@le_trans _ _ 1); last by rewrite ler_addl ler0n.
+  apply: spread_le => // i j k; rewrite !mxE lerBlDr.
+  apply: (@le_trans _ _ 1); last by rewrite lerDl ler0n.
   by rewrite -[1]/(1%:R) ler_nat leq_b1.
 have at_least := spread_ge (attention_product (fun=> pair_attention) L *m pair_tokens)
                    (lift ord0 ord0) ord0 0.
@@ -731,7 +731,7 @@ apply/eqP; rewrite eq_le; apply/andP; split.
   - exact: pair_pays.
   - exact: pair_reaches.
 rewrite divn1 expr1; apply: le_trans at_least.
-by rewrite ler_pimulr // exprn_ge0 // subr_ge0.
+by rewrite ler_piMr // exprn_ge0 // subr_ge0.
 Qed.
 
 End Pair.
@@ -760,7 +760,7 @@ Lemma even_pays d : reflexive mask -> (forall i, seen i <= d)%N ->
   pays d%:R^-1 mask even_attention.
 Proof.
 move=> loops few i k ik; rewrite mxE ik mul1r; have s0 := seen_gt0 loops i.
-by rewrite lef_pinv ?posrE ?ltr0n // ?ler_nat // (leq_trans s0).
+by rewrite lef_pV2 ?posrE ?ltr0n // ?ler_nat // (leq_trans s0).
 Qed.
 
 Lemma even_hidden i k : mask i k = false -> even_attention i k = 0.
@@ -882,8 +882,8 @@ Let rest : 1 - half = half. Proof. by rewrite /half; field. Qed.
 Lemma pair_spread : spread (pair_tokens R) = 1.
 Proof.
 apply/eqP; rewrite eq_le; apply/andP; split.
-  apply: spread_le => [|i j k]; rewrite ?ler01 // !mxE ler_subl_addr.
-  by apply: (@le_trans _ _ 1); rewrite ?ler_addl ?ler0n // -[1]/(1%:R) ler_nat leq_b1.
+  apply: spread_le => [|i j k]; rewrite ?ler01 // !mxE lerBlDr.
+  by apply: (@le_trans _ _ 1); rewrite ?lerDl ?ler0n // -[1]/(1%:R) ler_nat leq_b1.
 have := spread_ge (pair_tokens R) (lift ord0 ord0) ord0 0.
 by rewrite !mxE /= subr0.
 Qed.
@@ -969,7 +969,7 @@ Proof.
 move=> b0 sA pay loops reach; lazy zeta; rewrite -mask_exponential_valueE //.
   by apply: mask_exponential_within reach => //; rewrite divr_ge0 ?ler0n.
 have := le_trans (pay 0%N centre centre (loops centre)) (stochastic_le1 centre centre (sA 0%N)).
-by rewrite ler_pdivr_mulr ?ltr0n // mul1r ler_nat.
+by rewrite ler_pdivrMr ?ltr0n // mul1r ler_nat.
 Qed.
 
 (* Claim: rank_collapse/position_bias. The weight of token i on the tokens from position p on, which
@@ -998,7 +998,7 @@ lazy zeta; rewrite -position_bias_valueE //.
 move: (bound (window_steps n w)) => {bound}; set r := window_steps n w.
 have := window_steps_enough n w1; rewrite -/r; have [-> n1|r0 _] := posnP r; first by lia.
 rewrite /= divnn r0 expr1 => le1; have := le_trans (tail_ge0 _ _ (product_stochastic _ sA)) le1.
-rewrite subr_ge0 -mulr_natl expr_div_n -!natrX mulrA -natrM ler_pdivr_mulr ?mul1r ?ler_nat //.
+rewrite subr_ge0 -mulr_natl expr_div_n -!natrX mulrA -natrM ler_pdivrMr ?mul1r ?ler_nat //.
 by rewrite ltr0n expn_gt0 b0.
 Qed.
 

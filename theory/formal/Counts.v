@@ -5,8 +5,8 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
-From depthlaw Require Import Degree.
-From depthlaw Require Reach.
+From Depthlaw Require Import Degree.
+From Depthlaw Require Reach.
 
 Set Implicit Arguments.
 Unset Strict Implicit.

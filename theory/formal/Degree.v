@@ -6,8 +6,8 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify.
-From SsrMultinomials Require Import mpoly freeg.
-From depthlaw Require Import LinearAttention.
+From mathcomp Require Import mpoly freeg.
+From Depthlaw Require Import LinearAttention.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -27,7 +27,7 @@ Definition generic_tokens (j : 'I_n) : 'cV[{mpoly R[n * d]}]_d := \col_p 'X_(mxv
 (* Coordinate p of the output at position i, a polynomial in the entries of the tokens. *)
 Definition output_poly residual (layers : seq (seq (head R d a))) (i : 'I_n) (p : 'I_d) :
     {mpoly R[n * d]} :=
-  net residual (net_map [rmorphism of @mpolyC _ R] layers) generic_tokens i p 0.
+  net residual (net_map (@mpolyC _ R : {rmorphism _ -> _}) layers) generic_tokens i p 0.
 
 (* The degree of a monomial in the entries of token j, and in the tokens of a side A. *)
 Definition token_degree (j : 'I_n) (m : 'X_{1..n * d}) : nat := (\sum_p m (mxvec_index j p))%N.
@@ -46,10 +46,10 @@ Lemma output_poly_mmap (R S : comRingType) (f : {rmorphism R -> S}) d a n residu
   net residual (net_map f layers) x i p 0.
 Proof.
 rewrite /output_poly; set v := mxvec _ 0.
-have := net_image [rmorphism of mmap f v] residual
-  (net_map [rmorphism of @mpolyC (n * d) R] layers) (@generic_tokens R d n) i.
+have := net_image (mmap f v : {rmorphism _ -> _}) residual
+  (net_map (@mpolyC (n * d) R : {rmorphism _ -> _}) layers) (@generic_tokens R d n) i.
 move=> /matrixP/(_ p 0); rewrite mxE => /= ->.
-have -> : net_map [rmorphism of mmap f v] (net_map [rmorphism of @mpolyC (n * d) R] layers) =
+have -> : net_map (mmap f v : {rmorphism _ -> _}) (net_map (@mpolyC (n * d) R : {rmorphism _ -> _}) layers) =
   net_map f layers.
   rewrite /net_map -map_comp; apply: eq_map => heads /=.
   rewrite -map_comp; apply: eq_map => -[q k w o] /=; rewrite /head_map /=.
@@ -65,8 +65,8 @@ Theorem output_poly_value (R : comRingType) d a n residual (layers : seq (seq (h
   (output_poly residual layers i p).@[mxvec (\matrix_(j, q) x j q 0) 0] =
   net residual layers x i p 0.
 Proof.
-rewrite /meval (output_poly_mmap [rmorphism of idfun]).
-suff -> : net_map [rmorphism of idfun] layers = layers by [].
+rewrite /meval (output_poly_mmap (idfun : {rmorphism _ -> _})).
+suff -> : net_map (idfun : {rmorphism _ -> _}) layers = layers by [].
 rewrite /net_map -[RHS]map_id; apply: eq_map => heads /=.
 rewrite -[RHS]map_id; apply: eq_map => -[q k w o] /=; rewrite /head_map /=.
 by congr Head; apply/matrixP => s t; rewrite !mxE.
@@ -124,7 +124,7 @@ Proof. by move=> ST /allP Sp; apply/allP => m /Sp /ST. Qed.
 Definition vwithin S d (v : 'cV[{mpoly R[N]}]_d) := forall k : 'I_d, within S (v k 0).
 
 Lemma vwithin_weights S d e (W : 'M[R]_(e, d)) v :
-  vwithin S v -> vwithin S (map_mx [rmorphism of @mpolyC _ R] W *m v).
+  vwithin S v -> vwithin S (map_mx (@mpolyC _ R : {rmorphism _ -> _}) W *m v).
 Proof.
 by move=> Sv k; rewrite !mxE; apply: within_sum => l _; rewrite !mxE; apply: withinC; apply: Sv.
 Qed.
@@ -135,7 +135,7 @@ Lemma layer_within (residual : bool) d a n (heads : seq (head R d a))
   (forall j, vwithin (S j) (y j)) ->
   (forall j u v w, S i u -> S j v -> S j w -> U (u + v + w)%MM) ->
   (residual -> subpred (S i) U) ->
-  vwithin U (layer residual (map (head_map [rmorphism of @mpolyC _ R]) heads) y i).
+  vwithin U (layer residual (map (head_map (@mpolyC _ R : {rmorphism _ -> _})) heads) y i).
 Proof.
 move=> Sy HU HR p; rewrite /layer mxE; apply: withinD.
   case: residual HR => [HR|_]; last by rewrite mxE within0.
@@ -143,11 +143,11 @@ move=> Sy HU HR p; rewrite /layer mxE; apply: withinD.
 rewrite big_map summxE; apply: within_sum => w _.
 apply: vwithin_weights => {p} p; rewrite summxE; apply: within_sum => j _.
 rewrite mxE.
-have Sij : forall k, within (S i) ((map_mx [rmorphism of @mpolyC _ R] (query w) *m y i) k 0).
+have Sij : forall k, within (S i) ((map_mx (@mpolyC _ R : {rmorphism _ -> _}) (query w) *m y i) k 0).
   exact: vwithin_weights.
-have Sk : forall k, within (S j) ((map_mx [rmorphism of @mpolyC _ R] (key w) *m y j) k 0).
+have Sk : forall k, within (S j) ((map_mx (@mpolyC _ R : {rmorphism _ -> _}) (key w) *m y j) k 0).
   exact: vwithin_weights.
-have Sv : within (S j) ((map_mx [rmorphism of @mpolyC _ R] (value w) *m y j) p 0).
+have Sv : within (S j) ((map_mx (@mpolyC _ R : {rmorphism _ -> _}) (value w) *m y j) p 0).
   exact: vwithin_weights.
 rewrite /dot mulr_suml; apply: within_sum => k _.
 move: (Sij k) (Sk k) Sv => /= /allP Hq /allP Hk /allP Hv; apply/allP => m.
@@ -174,7 +174,7 @@ Qed.
 Section Degree.
 Variables (R : comRingType) (d a n : nat).
 Implicit Types (layers : seq (seq (head R d a))) (A : {set 'I_n}) (m : 'X_{1..n * d}).
-Local Notation inR := [rmorphism of @mpolyC (n * d) R].
+Local Notation inR := (@mpolyC (n * d) R : {rmorphism _ -> _}).
 
 Lemma net_degree layers (y : 'I_n -> 'cV[{mpoly R[n * d]}]_d) (c : nat) i :
   (forall j, vwithin [pred m | mdeg m == c] (y j)) ->
@@ -274,7 +274,7 @@ End Degree.
    matrix 0, 1, 2, 3 is query, key, value, and the transpose of output. *)
 Section Names.
 Variables (L H a d : nat).
-Definition weight_name := [finType of 'I_L * 'I_H * 'I_4 * 'I_a * 'I_d].
+Definition weight_name := (('I_L * 'I_H * 'I_4 * 'I_a * 'I_d)%type : finType).
 
 Definition layer_of (R : comRingType) (w : weight_name -> R) (l : 'I_L) : seq (head R d a) :=
   [seq Head (\matrix_(k, q) w (l, h, inord 0, k, q)) (\matrix_(k, q) w (l, h, inord 1, k, q))
@@ -413,10 +413,10 @@ Lemma weight_condition :
 Proof.
 pose X (t : weight_name L H a d) : {mpoly R[#|weight_name L H a d|]} := 'X_(enum_rank t).
 pose x := const_tokens d one_token.
-pose G := net false (net_of X) (fun j => map_mx [rmorphism of @mpolyC _ R] (x j)) i p 0.
+pose G := net false (net_of X) (fun j => map_mx (@mpolyC _ R : {rmorphism _ -> _}) (x j)) i p 0.
 have GE w : G.@[fun k => w (enum_val k)] = net false (net_of w) x i p 0.
-  have /matrixP/(_ p 0) := net_image [rmorphism of meval (fun k => w (enum_val k))] false
-    (net_of X) (fun j => map_mx [rmorphism of @mpolyC _ R] (x j)) i.
+  have /matrixP/(_ p 0) := net_image (meval (fun k => w (enum_val k)) : {rmorphism _ -> _}) false
+    (net_of X) (fun j => map_mx (@mpolyC _ R : {rmorphism _ -> _}) (x j)) i.
   rewrite mxE => /= ->; rewrite net_of_map.
   rewrite (@eq_net_of _ _ _ _ _ _ w) => [|t]; last by rewrite /= mevalXU enum_rankK.
   rewrite (eq_net _ _ (z := x)) // => j; apply/matrixP => q s.
@@ -468,7 +468,7 @@ by rewrite exprZn -exprM -scalerAl -scalerAr scalerA -exprD.
 Qed.
 
 Lemma restriction_coef (p : {mpoly R[n * d]}) k :
-  (mmap [rmorphism of polyC] restriction p)`_k != 0 ->
+  (mmap (polyC : {rmorphism _ -> _}) restriction p)`_k != 0 ->
   exists2 m, m \in msupp p &
     \prod_j c j ^+ token_degree j m != 0 /\ (\sum_j e j * token_degree j m)%N = k.
 Proof.
@@ -488,8 +488,8 @@ Lemma coef_square_binomial (x y : R) C k : (k <= C)%N ->
   ((x%:P + y%:P * 'X^2) ^+ C)`_(k.*2) = x ^+ (C - k) * y ^+ k *+ 'C(C, k).
 Proof.
 rewrite -ltnS => kC; rewrite exprDn coef_sum (bigD1 (Ordinal kC)) //= big1 => [|j jk].
-  by rewrite addr0 coefMn exprMn -!rmorphX /= -exprM mulrA -polyCM coefCM coefXn mul2n eqxx mulr1.
-rewrite coefMn exprMn -!rmorphX /= -exprM mulrA -polyCM coefCM coefXn mul2n.
+  by rewrite addr0 coefMn exprMn -!rmorphXn /= -exprM mulrA -polyCM coefCM coefXn mul2n eqxx mulr1.
+rewrite coefMn exprMn -!rmorphXn /= -exprM mulrA -polyCM coefCM coefXn mul2n.
 have -> : (k.*2 == j.*2) = false.
   by apply: contraNF jk => /eqP kj; apply/eqP/val_inj => /=; lia.
 by rewrite mulr0 mul0rn.
@@ -509,8 +509,8 @@ by rewrite rmorph_nat.
 Qed.
 
 Lemma witness_restriction residual (c : 'I_n -> R) e :
-  mmap [rmorphism of polyC] (@restriction R d n c e) (output_poly residual (W R) i p) =
-  net residual (W [comRingType of {poly R}])
+  mmap (polyC : {rmorphism _ -> _}) (@restriction R d n c e) (output_poly residual (W R) i p) =
+  net residual (W ({poly R} : comRingType))
     (const_tokens d (fun j => c j *: 'X^(e j) : {poly R})) i p 0.
 Proof. by rewrite /restriction output_poly_mmap witness_image. Qed.
 
@@ -556,7 +556,7 @@ Theorem residual_attained :
 Proof.
 pose c := one_token R i; pose e (j : 'I_n) := 1%N.
 pose g := iter L (fun g : {poly R} => g + g ^+ 3) 'X.
-have E : mmap [rmorphism of polyC] (@restriction R d n c e) (output_poly true (W R) i p) = g.
+have E : mmap (polyC : {rmorphism _ -> _}) (@restriction R d n c e) (output_poly true (W R) i p) = g.
   rewrite witness_restriction.
   pose t (g : {poly R}) (j : 'I_n) := (j == i)%:R * g.
   rewrite (eq_net _ _ (z := const_tokens d (t 'X))) => [|j]; last first.
@@ -569,7 +569,7 @@ have E : mmap [rmorphism of polyC] (@restriction R d n c e) (output_poly true (W
   rewrite [size _]/= iterSr -IH /=; apply: (congr1 (fun v : 'cV_d => v p 0)).
   apply: eq_net => j; rewrite witness_layer; congr const_mx.
   rewrite (bigD1 i) //= big1 /t => [|k /negbTE->]; last by rewrite mul0r expr0n.
-  by rewrite eqxx mul1r addr0 [g ^+ 3]exprS mulrDr mulrA.
+  by rewrite eqxx mul1r addr0 [g ^+ 3]exprS mulrDr !mulrA.
 have degree_of m : (\sum_j e j * token_degree j m)%N = mdeg m.
   rewrite -(side_degreeC setT m) setCT /side_degree big_set0 addn0.
   by apply: eq_big => [j|j _]; rewrite ?inE ?mul1n.
@@ -629,7 +629,7 @@ Qed.
 Section Moments.
 Variables (R : comRingType) (d a : nat).
 Implicit Types (layers : seq (seq (head R d a))) (x : 'cV[R]_d).
-Local Notation inR := [rmorphism of @mpolyC (d * d) R].
+Local Notation inR := (@mpolyC (d * d) R : {rmorphism _ -> _}).
 
 (* A symmetric matrix of variables: entry (p, q) is the variable of {p, q}. Of the d * d variables
    only the d (d + 1) / 2 with p <= q are used. *)
@@ -651,7 +651,7 @@ Theorem moment_poly_value n layers (x : 'I_n -> 'cV[R]_d) i p :
   net false layers x i p 0 = (moment_poly layers (x i) p).@[mxvec (moments x) 0].
 Proof.
 rewrite normal_form /moment_poly; set v := mxvec _ 0.
-transitivity ((map_mx [rmorphism of meval v]
+transitivity ((map_mx (meval v : {rmorphism _ -> _})
   (net_matrix (net_map inR layers) generic_moments *m map_mx inR (x i))) p 0); last by rewrite mxE.
 rewrite map_mxM net_matrix_image; congr ((_ *m _) p 0).
   congr net_matrix.
@@ -779,11 +779,11 @@ Proof. by []. Qed.
 (* Three layers of two heads of width 3 on five tokens of width 4, over the integers. *)
 Example degree_example :
   msize (output_poly false (net_of (witness (L := 3) (0 : 'I_2) (0 : 'I_3) (0 : 'I_4)
-    [comRingType of int])) (1 : 'I_5) (2%:R : 'I_4)) = 28%N.
+    (int : comRingType))) (1 : 'I_5) (2%:R : 'I_4)) = 28%N.
 Proof. by rewrite degree_attained. Qed.
 
 Example bidegree_example : exists2 m, m \in msupp (output_poly false (net_of (witness (L := 2)
-    (0 : 'I_2) (0 : 'I_3) (0 : 'I_4) [comRingType of int])) (1 : 'I_5) (2%:R : 'I_4)) &
+    (0 : 'I_2) (0 : 'I_3) (0 : 'I_4) (int : comRingType))) (1 : 'I_5) (2%:R : 'I_4)) &
   side_degree [set 1; 2%:R : 'I_5] m = 3%N /\ side_degree (~: [set 1; 2%:R : 'I_5]) m = 6%N.
 Proof.
 apply: (@bidegree_attained _ _ _ _ _ _ _ _ _ _ _ _ 3) => //.
@@ -819,25 +819,25 @@ Definition example_net (R : comRingType) : seq (seq (head R 4 3)) :=
 
 (* Its output is a form of degree 9 and of no other; with residual connections it is no form. *)
 Example degree_only_example k :
-  (output_poly false (example_net [comRingType of int]) (1 : 'I_5) 2%:R \is k.-homog) = (k == 9)%N.
+  (output_poly false (example_net (int : comRingType)) (1 : 'I_5) 2%:R \is k.-homog) = (k == 9)%N.
 Proof. exact: degree_only. Qed.
 Example residual_no_form_example k :
-  output_poly true (example_net [comRingType of int]) (1 : 'I_5) 2%:R \isn't k.-homog.
+  output_poly true (example_net (int : comRingType)) (1 : 'I_5) 2%:R \isn't k.-homog.
 Proof. exact: residual_no_form. Qed.
 
 (* With residual connections it has a monomial of degree 9, which is odd in token 1, the one that is
    read, and even in token 0; without, one of bidegree (3, 6) in the tokens 1, 2 and the others. *)
 Example residual_example (one : 'I_5 := 1) (zero : 'I_5 := 0) :
-  exists2 m, m \in msupp (output_poly true (example_net [comRingType of int]) one 2%:R) &
+  exists2 m, m \in msupp (output_poly true (example_net (int : comRingType)) one 2%:R) &
   mdeg m = 9%N /\ [&& odd (mdeg m), mdeg m <= 9, odd (token_degree one m)
                      & ~~ odd (token_degree zero m)]%N.
 Proof.
-have [_ [m mp m9]] := @residual_attained [comRingType of int] 2 2 3 4 5 0 0 0 one 2%:R.
+have [_ [m mp m9]] := @residual_attained (int : comRingType) 2 2 3 4 5 0 0 0 one 2%:R.
 exists m => //; split=> //; rewrite !(token_parity mp) eqxx /=.
 by have [odd_m] := degree_residual mp; rewrite odd_m size_net_of => ->.
 Qed.
 Example bidegrees_example (A := [set 1; 2%:R : 'I_5]) m :
-  m \in msupp (output_poly false (example_net [comRingType of int]) 1 2%:R) ->
+  m \in msupp (output_poly false (example_net (int : comRingType)) 1 2%:R) ->
   side_degree (~: A) m \in [:: 0; 2; 4; 6; 8]%N.
 Proof.
 move=> mp; have iA : 1 \in A by rewrite !inE.

@@ -7,8 +7,8 @@
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring zify.
-From depthlaw Require Import Signal.
-From depthlaw Require Collapse.
+From Depthlaw Require Import Signal.
+From Depthlaw Require Collapse.
 
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -297,16 +297,16 @@ Lemma power_law_above f p q b : (0 < q)%N -> 0 < p -> power_law f p q ->
   exists n, forall L, (n <= L)%N -> b < f L.
 Proof.
 move=> q0 p0 [c c0 fE].
-pose B := Num.max b 1; have B0 : 0 < B by rewrite lt_maxr ltr01 orbT.
+pose B := Num.max b 1; have B0 : 0 < B by rewrite lt_max ltr01 orbT.
 exists (Num.bound (B ^+ q / c)).+1 => L nL; have L0 : (0 < L)%N by apply: leq_trans nL.
-have [f0 fL] := fE L L0; apply: (@le_lt_trans _ _ B); first by rewrite le_maxr lexx.
+have [f0 fL] := fE L L0; apply: (@le_lt_trans _ _ B); first by rewrite le_max lexx.
 have nnB : B \is Num.nneg by rewrite nnegrE ltW.
 have nnf : f L \is Num.nneg by rewrite nnegrE ltW.
-rewrite -(ltr_pexpn2r q0 nnB nnf) fL -ltr_pdivr_mull // mulrC.
+rewrite -(ltr_pXn2r q0 nnB nnf) fL -ltr_pdivrMl // mulrC.
 have Bc : 0 <= B ^+ q / c by rewrite divr_ge0 ?exprn_ge0 // ltW.
 apply: (lt_le_trans (archi_boundP Bc)); apply: (@le_trans _ _ L%:R).
   by rewrite ler_nat ltnW.
-case: p p0 {fE fL} => // -[//|n] _; rewrite -exprnP exprS ler_pemulr ?ler0n //.
+case: p p0 {fE fL} => // -[//|n] _; rewrite -exprnP exprS ler_peMr ?ler0n //.
 by rewrite exprn_ege1 // ler1n.
 Qed.
 
@@ -320,7 +320,7 @@ have [c c0 fE] := law; exists (f 1%N) => L L0.
 have [f0 fL] := fE L L0; have [f1 f1E] := fE 1%N isT.
 have nnf : f L \is Num.nneg by rewrite nnegrE ltW.
 have nn1 : f 1%N \is Num.nneg by rewrite nnegrE ltW.
-rewrite -(ler_pexpn2r q0 nnf nn1) fL f1E exp1rz ler_pmul2l //.
+rewrite -(ler_pXn2r q0 nnf nn1) fL f1E exp1rz ler_pM2l //.
 case: p p0 {law fE fL f1E} => // [[|n]|n] // _.
 rewrite NegzE -exprnN invf_le1 ?exprn_gt0 ?ltr0n //.
 by rewrite exprn_ege1 // ler1n.
@@ -334,12 +334,12 @@ move=> q0 law; have lawV := power_lawV law.
 rewrite -[0 <= p]oppr_le0 -(power_law_bounded q0 lawV).
 have [c c0 fE] := law; split=> [[b b0 fb]|[B fB]].
   exists b^-1 => L L0; have [f0 _] := fE L L0.
-  by rewrite lef_pinv ?posrE // fb.
+  by rewrite lef_pV2 ?posrE // fb.
 have B0 : 0 < B.
   by apply: lt_le_trans (fB 1%N isT); rewrite invr_gt0; have [] := fE 1%N isT.
 exists B^-1; first by rewrite invr_gt0.
 move=> L L0; have [f0 _] := fE L L0.
-by rewrite -[leRHS]invrK lef_pinv ?posrE ?invr_gt0 // fB.
+by rewrite -[leRHS]invrK lef_pV2 ?posrE ?invr_gt0 // fB.
 Qed.
 
 (* --- the exponents of DeepNorm --- *)
@@ -445,7 +445,7 @@ Lemma post_ln_var omega i : (i <= n)%N ->
 Proof.
 move=> + fresh; elim: i => [|i IH] ilt; first exact: start.
 apply: normalised_var; rewrite /summed (var_sum _ (fresh i ilt)) (IH (ltnW ilt)) mulr1.
-by apply: ltr_paddl; [apply: sqr_ge0|apply: branch].
+by apply: ltr_wpDl; [apply: sqr_ge0|apply: branch].
 Qed.
 
 (* ADMIN, where omega_i^2 is the variance of the start and of all branches before i, gives post-LN
@@ -662,14 +662,14 @@ have u0' : 0 < (nat_of_bin u)%:R :> R by rewrite ltr0n.
 have vE (m : nat) : (m <= nat_of_bin v)%N = ((m%:R / (nat_of_bin u)%:R) ^+ 16 <= alpha ^+ 16).
   rewrite /v leq_root16 Collapse.nat_of_div_bin leq_divRL // nat_of_mul_bin pow_bin aE.
   have -> : nat_of_bin 16 = 16%N by [].
-  rewrite expr_div_n ler_pdivl_mulr // mulrAC ler_pdivr_mulr ?exprn_gt0 //.
+  rewrite expr_div_n ler_pdivlMr // mulrAC ler_pdivrMr ?exprn_gt0 //.
   by rewrite -!natrX -!natrM ler_nat [X in (_ <= X)%N]mulnC.
 have nn (m : nat) : m%:R / (nat_of_bin u)%:R \is @Num.nneg R.
   by rewrite nnegrE divr_ge0 ?ler0n // ltW.
 have na : alpha \is Num.nneg by rewrite nnegrE ltW.
-split; first by rewrite -(ler_pexpn2r (isT : (0 < 16)%N) (nn _) na) -vE.
+split; first by rewrite -(ler_pXn2r (isT : (0 < 16)%N) (nn _) na) -vE.
 rewrite -{2}[(nat_of_bin u)%:R^-1]mul1r -mulrDl -natS.
-by rewrite -(ltr_pexpn2r (isT : (0 < 16)%N) na (nn _)) ltNge -vE ltnn.
+by rewrite -(ltr_pXn2r (isT : (0 < 16)%N) na (nn _)) ltNge -vE ltnn.
 Qed.
 
 Lemma billion_gt0 : (0 < nat_of_bin 1000000000)%N.

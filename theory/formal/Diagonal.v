@@ -183,7 +183,7 @@ have [|-> ->] := @read_same s1 s2 x i j; first exact/(below_le (ltnW il))/belowP
 by have /rowP /(_ j) := H i il; rewrite !mxE => ->.
 Qed.
 
-Notation T := [finType of seq_sub Q].
+Notation T := (seq_sub Q : finType).
 Implicit Type t : T.
 
 Definition next t x : T := SeqSub (stay x (ssvalP t)).
@@ -435,7 +435,7 @@ Hypothesis N_layered : layered N.
 Variable Q : seq 'M[F]_(k, d).
 Hypothesis startQ : start N \in Q.
 Hypothesis stay : forall x s, s \in Q -> read N s x \in Q.
-Notation T := [finType of seq_sub Q].
+Notation T := (seq_sub Q : finType).
 Notation act := (act stay).
 Let t0 : T := SeqSub startQ.
 
@@ -492,7 +492,7 @@ Hypothesis N_layered : layered N.
 Variable Q : seq 'M[F]_(k, d).
 Hypothesis startQ : start N \in Q.
 Hypothesis stay : forall x s, s \in Q -> read N s x \in Q.
-Notation T := [finType of seq_sub Q].
+Notation T := (seq_sub Q : finType).
 Notation act := (act stay).
 Let t0 : T := SeqSub startQ.
 
@@ -822,7 +822,7 @@ Proof. by move=> /negP s /tracking_layers k1; apply/s/derivedP; exists k. Qed.
 Lemma alternating5_unsolvable : ~~ solvable 'Alt_('I_5).
 Proof.
 apply/negP => s; have simple5 : simple 'Alt_('I_5) by apply: simple_Alt5; rewrite card_ord.
-have := simple_sol_prime s simple5; have := @card_Alt [finType of 'I_5].
+have := simple_sol_prime s simple5; have := @card_Alt ('I_5 : finType).
 rewrite card_ord => /(_ isT) /= e; have -> : #|'Alt_('I_5)| = 60.
   by apply/eqP; rewrite -(eqn_pmul2l (m := 2)) // e.
 by [].
@@ -837,12 +837,12 @@ Proof. by apply: contra alternating5_unsolvable; apply: solvableS; apply: Alt_su
 (* For A_5 the words are there for every number of layers, and no number is enough. *)
 Example alternating5_words m k : (0 < m)%N ->
   exists u v : seq (subg_of 'Alt_('I_5)), product u <> product v /\
-    forall (F : fieldType) d (N : stack F [finGroupType of subg_of 'Alt_('I_5)] k d),
+    forall (F : fieldType) d (N : stack F (subg_of 'Alt_('I_5) : finGroupType) k d),
       [char F]%R =i pred0 -> layered N -> finite_states N -> roots m N -> run N u = run N v.
 Proof. by move=> m0; apply: words_alike m0 alternating5. Qed.
 
 Example alternating5_untracked (F : numClosedFieldType) k :
-  ~ tracked F [finGroupType of subg_of 'Alt_('I_5)] k.
+  ~ tracked F (subg_of 'Alt_('I_5) : finGroupType) k.
 Proof. exact: no_depth_is_enough alternating5. Qed.
 
 (* S_3 takes two layers. *)
@@ -850,7 +850,7 @@ Lemma symmetric3_derived : [set: {perm 'I_3}]^`(2) = 1 /\ [set: {perm 'I_3}]^`(1
 Proof.
 have A3 : #|'Alt_('I_3)| = 3.
   apply/eqP; rewrite -(eqn_pmul2l (m := 2)) //.
-  by have := @card_Alt [finType of 'I_3]; rewrite card_ord => /(_ isT) ->.
+  by have := @card_Alt ('I_3 : finType); rewrite card_ord => /(_ isT) ->.
 have aA : abelian 'Alt_('I_3) by apply/cyclic_abelian/prime_cyclic; rewrite A3.
 have in_alt : [set: {perm 'I_3}]^`(1) \subset 'Alt_('I_3).
   apply: (der1_min (Alt_norm _)); apply/cyclic_abelian/prime_cyclic.
@@ -865,7 +865,7 @@ by rewrite !permM !(tpermL, tpermR) !tpermD //.
 Qed.
 
 Example symmetric3_layers (F : numClosedFieldType) :
-  tracked F [finGroupType of {perm 'I_3}] 2 /\ ~ tracked F [finGroupType of {perm 'I_3}] 1.
+  tracked F ({perm 'I_3} : finGroupType) 2 /\ ~ tracked F ({perm 'I_3} : finGroupType) 1.
 Proof.
 have [s2 s1] := symmetric3_derived; split; first exact/tracking_layers.
 by move/tracking_layers/eqP; apply/negP.
@@ -873,7 +873,7 @@ Qed.
 
 (* The same on binary numbers: the depths that are enough for S_3 are those from two on. *)
 Example symmetric3_depths (F : numClosedFieldType) k :
-  tracked F [finGroupType of {perm 'I_3}] k <->
+  tracked F ({perm 'I_3} : finGroupType) k <->
   (nat_of_bin (tracking_value (bin_of_nat 2)) <= k)%N.
 Proof.
 have [s2 s1] := symmetric3_derived; apply: tracking_layers_checked => // i i1.
@@ -892,7 +892,7 @@ Qed.
 
 (* Signs track the cyclic group of order 4 with two layers and not with one. *)
 Example cyclic4_signs (F : numFieldType) k :
-  tracked_by_roots F [finGroupType of 'I_4] 2 k <->
+  tracked_by_roots F ('I_4 : finGroupType) 2 k <->
   (nat_of_bin (tracking_value (bin_of_nat 2)) <= k)%N.
 Proof.
 have all4 : [set: 'I_4] = <[Zp1]> by rewrite -Zp_cycle.

@@ -21,7 +21,7 @@ Variant mask := strict | non_strict.
 
 Section Nets.
 
-Variables (disp : unit) (S : orderType disp).
+Variables (disp : Order.disp_t) (S : orderType disp).
 
 (* Whether a later key of score s' is preferred to an earlier one of score s. *)
 Definition later_wins (tie : side) (s s' : S) : bool :=
@@ -75,7 +75,7 @@ Definition finite_states disp (S : orderType disp) A (f : net S A) :=
    and scores 0 and 1 does it with L layers; no net of fewer layers does, whatever its states, its
    scores in an ordered set, and its number of heads. *)
 Definition least_layers tie H A (language : pred (seq A)) (L : nat) :=
-  (exists f : net [orderType of bool] A,
+  (exists f : net (bool : orderType _) A,
      [/\ finite_states f, #|heads f| <= H & recognises tie f L language]) /\
   (forall disp (S : orderType disp) (f : net S A) l, recognises tie f l language -> L <= l).
 
@@ -83,7 +83,7 @@ Definition least_layers tie H A (language : pred (seq A)) (L : nat) :=
 
 Section Attend.
 
-Variables (disp : unit) (S : orderType disp) (X : Type) (tie : side) (score : X -> S).
+Variables (disp : Order.disp_t) (S : orderType disp) (X : Type) (tie : side) (score : X -> S).
 Implicit Types (xs ys zs : seq X).
 
 Definition both (a b : option X) : option X := if b is Some x then better tie score a x else a.
@@ -177,7 +177,7 @@ Qed.
 
 Section Alike.
 
-Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A).
+Variables (disp : Order.disp_t) (S : orderType disp) (A : Type) (f : net S A).
 
 Lemma hold_prefix tie m w w' L i :
   (forall j, j <= i -> letter w j = letter w' j) -> hold tie m f w L i = hold tie m f w' L i.
@@ -287,8 +287,8 @@ Variables (A : finType).
 Definition at_least k (w : seq A) : bool := k <= size w.
 
 (* Whether something was before, asked again and again, but not more than k times. *)
-Definition once_net k : net [orderType of bool] A :=
-  @Net _ _ A [finType of bool] [finType of unit] (fun _ => true) (fun _ _ _ flag => flag)
+Definition once_net k : net (bool : orderType _) A :=
+  @Net _ _ A (bool : finType) (unit : finType) (fun _ => true) (fun _ _ _ flag => flag)
     (fun l own u => if l < k then isSome (keep id (u tt)) else own) id.
 
 Lemma once_held tie k w t i : hold tie strict (once_net k) w t i = (minn t k <= i).
@@ -337,7 +337,7 @@ Theorem strict_hierarchy tie k (a : A) :
 Proof.
 split.
 - split; last by move=> disp S f l; apply: (at_least_lower a).
-  exists (once_net k); split; [by exists [finType of bool] | by rewrite card_unit |].
+  exists (once_net k); split; [by exists (bool : finType) | by rewrite card_unit |].
   exact: once_recognises.
 - move=> n m; split=> [same|].
     have far : forall t, t <= k -> (t <= n) = (t <= m).
@@ -395,8 +395,8 @@ Qed.
 
 (* Layer 1 to k - 1: the last letter before, c's left out, ends a row of t letters a. Layer k: such
    a row of k letters ended somewhere. *)
-Definition stair_net k : net [orderType of bool] A :=
-  @Net _ _ A [finType of option A * bool] [finType of unit]
+Definition stair_net k : net (bool : orderType _) A :=
+  @Net _ _ A ((option A * bool)%type : finType) (unit : finType)
     (fun x => (x, x == Some a))
     (fun l _ _ key => if l < k then key.1 != Some c else key.2)
     (fun l own u => (own.1, if l < k
@@ -424,9 +424,9 @@ Theorem stair_layers k : least_layers rightmost 1 (stair k) k.
 Proof.
 split.
   case: k => [|k].
-    exists (once_net A 0); split; [by exists [finType of bool] | by rewrite card_unit |].
+    exists (once_net A 0); split; [by exists (bool : finType) | by rewrite card_unit |].
     by move=> w; rewrite /accepts once_held /stair infix0s.
-  exists (stair_net k); split; [by exists [finType of option A * bool] | by rewrite card_unit |].
+  exists (stair_net k); split; [by exists ((option A * bool)%type : finType) | by rewrite card_unit |].
   move=> w; rewrite /accepts /= ffunE ltnn (attend_any _ snd) has_map stair_row.
   by apply: eq_in_has => i; rewrite mem_iota => /andP [_ iw] /=; rewrite stair_held ?(ltnW iw).
 move=> disp S f l right; rewrite leqNgt; apply/negP => lk; have lk1 : l <= k.-1 by lia.
@@ -494,8 +494,8 @@ Definition mismatch (held : option T) (e : event) : bool :=
 
 (* A position holds the event of its level, whether a pop here did not match, and whether a cell
    below was full. D layers, one a cell; the last one asks whether anything ever went wrong. *)
-Definition stack_net D : net [orderType of bool] bracket :=
-  @Net _ _ bracket [finType of event * bool * bool] [finType of unit]
+Definition stack_net D : net (bool : orderType _) bracket :=
+  @Net _ _ bracket ((event * bool * bool)%type : finType) (unit : finType)
     (fun x => (x, false, false))
     (fun l _ _ key => if l < D then isSome key.1.1 else isSome key.1.1 || key.1.2)
     (fun l own u => if l < D then
@@ -637,7 +637,7 @@ Theorem dyck_layers D : least_layers rightmost 1 (dyck D) D.+1.
 Proof.
 split.
   exists (stack_net D); split; last exact: stack_recognises.
-    by exists [finType of event * bool * bool].
+    by exists ((event * bool * bool)%type : finType).
   by rewrite card_unit.
 move=> disp S f l right; rewrite leqNgt; apply/negP => lD.
 have := powers_alike f rightmost [::] [:: (true, t0)] (nseq D (false, t0)) (lD : l <= D).
@@ -655,7 +655,7 @@ Proof. by []. Qed.
 
 Section NonStrict.
 
-Variables (disp : unit) (S : orderType disp) (A : Type) (f : net S A).
+Variables (disp : Order.disp_t) (S : orderType disp) (A : Type) (f : net S A).
 
 Lemma doubled_held tie u x (v : seq A) t i : size u <= i ->
   hold tie non_strict f (u ++ x :: v) t i = hold tie non_strict f (u ++ x :: x :: v) t i.+1.
@@ -707,8 +707,8 @@ Qed.
 Definition bad_after (before own : option bool) : bool :=
   if own is Some x then if before is Some y then x == y else ~~ x
   else before == Some true.
-Definition alternating_net : net [orderType of bool] bool :=
-  @Net _ _ bool [finType of option bool * bool] [finType of unit]
+Definition alternating_net : net (bool : orderType _) bool :=
+  @Net _ _ bool ((option bool * bool)%type : finType) (unit : finType)
     (fun x => (x, false))
     (fun l _ _ key => if l is 0 then true else key.2)
     (fun l own u => if l is 0
@@ -807,8 +807,8 @@ Qed.
 
 (* Leftmost (or rightmost) heads, a letter of both alternations in each layer. *)
 Definition side_of (s : option bool * (bool * bool)) x : bool := if x then s.2.1 else s.2.2.
-Definition once_blocks : net [orderType of bool] bool :=
-  @Net _ _ bool [finType of option bool * (bool * bool)] [finType of bool]
+Definition once_blocks : net (bool : orderType _) bool :=
+  @Net _ _ bool ((option bool * (bool * bool))%type : finType) (bool : finType)
     (fun a => (a, (true, true)))
     (fun l x _ key => (key.1 == Some (x (+) odd l)) && side_of key x)
     (fun l own u => let found x :=
@@ -870,7 +870,7 @@ End ArchLetters.
 
 Section Arches.
 
-Variables (disp : unit) (S : orderType disp) (A : eqType) (f : net S A).
+Variables (disp : Order.disp_t) (S : orderType disp) (A : eqType) (f : net S A).
 
 Lemma seen_iota i : seen strict i = iota 0 i.
 Proof. by []. Qed.
@@ -1034,8 +1034,8 @@ Definition found (r : bool) l (x : bool) (key : option bool * option bool * (boo
   else [&& key.1.1 == Some (~~ (x (+) r)), key.1.2 == Some (x (+) r) & flag key x].
 
 (* Three heads: the letter before, and one for each alternation. *)
-Definition two_blocks r : net [orderType of bool] bool :=
-  @Net _ _ bool [finType of option bool * option bool * (bool * bool)] [finType of option bool]
+Definition two_blocks r : net (bool : orderType _) bool :=
+  @Net _ _ bool ((option bool * option bool * (bool * bool))%type : finType) (option bool : finType)
     (fun a => (a, None, (true, true)))
     (fun l h _ key => if h is Some x then found r l x key else true)
     (fun l own u =>
@@ -1194,7 +1194,7 @@ Theorem blocks_rightmost k : 0 < k -> least_layers rightmost 3 (blocks k) (k./2 
 Proof.
 move=> k0; split; last by move=> disp S f l; apply: blocks_rightmost_lower.
 exists (two_blocks (odd k)); split; last exact: two_blocks_recognises.
-  by exists [finType of option bool * option bool * (bool * bool)].
+  by exists ((option bool * option bool * (bool * bool))%type : finType).
 by rewrite card_option card_bool.
 Qed.
 
@@ -1209,7 +1209,7 @@ Proof.
 move=> k0; split; last exact: blocks_rightmost.
 - split; last by move=> disp S f l; apply: blocks_leftmost_lower.
   exists once_blocks; split; last exact: once_blocks_recognises.
-    by exists [finType of option bool * (bool * bool)].
+    by exists ((option bool * (bool * bool))%type : finType).
   by rewrite card_bool.
 - exists (blocks_formula k); first exact: blocks_formula_defines.
   by rewrite /= !nesting_in_order maxnn.
@@ -1227,12 +1227,12 @@ Theorem non_strict_mask tie :
         = hold tie non_strict f (u ++ x :: x :: v) L (size (u ++ x :: x :: v)).-1,
       forall disp (S : orderType disp) (f : net S bool) L,
         ~ (forall w, ~~ nilp w -> accept (hold tie non_strict f w L (size w).-1) = alternating w)
-    & exists f : net [orderType of bool] bool,
+    & exists f : net (bool : orderType _) bool,
         [/\ finite_states f, #|heads f| <= 1 & recognises rightmost f 2 alternating]].
 Proof.
 split; first by move=> disp S A f u x v L; apply: doubled_letter.
   by move=> disp S f L; apply: non_strict_alternating.
-exists alternating_net; split; [by exists [finType of option bool * bool] | by rewrite card_unit |].
+exists alternating_net; split; [by exists ((option bool * bool)%type : finType) | by rewrite card_unit |].
 exact: strict_alternating.
 Qed.
 
@@ -1326,10 +1326,10 @@ Proof. by rewrite (value_of _ blocks_valueE); apply: blocks_leftmost. Qed.
 (* --- instances, and other constants --- *)
 
 Example stair_word : let a := Some true in let b := Some false in let c := None in
-  @stair [finType of option bool] a c 3 [:: b; a; c; a; c; c; a; b]
-  && ~~ @stair [finType of option bool] a c 3 [:: a; a; b; a].
+  @stair (option bool : finType) a c 3 [:: b; a; c; a; c; c; a; b]
+  && ~~ @stair (option bool : finType) a c 3 [:: a; a; b; a].
 Proof. by vm_compute. Qed.
-Example dyck_word : @dyck [finType of bool] 2
+Example dyck_word : @dyck (bool : finType) 2
     [:: (true, true); (true, false); (false, false); (false, true)].
 Proof. by vm_compute. Qed.
 Example blocks_word : blocks 3 [:: true; true; false; true] && ~~ blocks 3 [:: true; false].
@@ -1337,10 +1337,10 @@ Proof. by []. Qed.
 Example alternating_word :
   alternating [:: true; false; true; false] && ~~ alternating [:: true; true].
 Proof. by []. Qed.
-Example three_types_of_brackets : least_layers rightmost 1 (@dyck [finType of 'I_3] 4) 5.
+Example three_types_of_brackets : least_layers rightmost 1 (@dyck ('I_3 : finType) 4) 5.
 Proof. exact: (dyck_layers ord0). Qed.
 Example stair_3 :
-  least_layers rightmost 1 (@stair [finType of option bool] (Some true) None 3) 3.
+  least_layers rightmost 1 (@stair (option bool : finType) (Some true) None 3) 3.
 Proof. by apply: stair_layers. Qed.
 
 (* Heights first and matching after would take one layer more. *)
@@ -1372,12 +1372,12 @@ Example values :
 Proof. by []. Qed.
 
 (* The least layers of five languages, by the numbers of the claims. *)
-Example at_least_5 : least_layers rightmost 1 (@at_least [finType of bool] 5) 5.
+Example at_least_5 : least_layers rightmost 1 (@at_least (bool : finType) 5) 5.
 Proof. by have [] := @strict_hierarchy_checked _ true 5. Qed.
 Example stair_5 :
-  least_layers rightmost 1 (@stair [finType of option bool] (Some true) None 5) 5.
+  least_layers rightmost 1 (@stair (option bool : finType) (Some true) None 5) 5.
 Proof. by apply: (@stair_layers_checked _ _ _ 5). Qed.
-Example dyck_5 : least_layers rightmost 1 (@dyck [finType of bool] 5) 6.
+Example dyck_5 : least_layers rightmost 1 (@dyck (bool : finType) 5) 6.
 Proof. by apply: (@dyck_layers_checked _ 5); rewrite card_bool. Qed.
 Example blocks_5 : least_layers rightmost 3 (blocks 5) 3 /\ least_layers leftmost 2 (blocks 5) 5.
 Proof.

@@ -9,7 +9,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
-From depthlaw Require Import Hops.
+From Depthlaw Require Import Hops.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -161,13 +161,13 @@ Lemma within q c (u : F) n : 0 <= u -> (n <= 8 * (A + N + 1) ^ 2)%N ->
   8%:R * exact q c - u <= 8%:R * dot q c <= 8%:R * exact q c + u.
 Proof.
 move=> u0 nAN sizes; rewrite -ler_distl -mulrBr normrM ger0_norm ?ler0n //.
-apply: le_trans (ler_wpmul2l _ (rounding q c)) _; first exact: ler0n.
+apply: le_trans (ler_wpM2l _ (rounding q c)) _; first exact: ler0n.
 set S := \sum_(_ < _) _ in sizes *; have S0 : 0 <= S by apply: sumr_ge0.
 have [eps0|/ltW eps0] := lerP 0 eps; last first.
   by apply: le_trans u0; rewrite mulr_ge0_le0 ?ler0n // mulr_le0_ge0.
-apply: (@le_trans _ _ (8%:R * (eps * (u * n%:R)))); first by rewrite !ler_wpmul2l ?ler0n.
+apply: (@le_trans _ _ (8%:R * (eps * (u * n%:R)))); first by rewrite !ler_wpM2l ?ler0n.
 have -> : 8%:R * (eps * (u * n%:R)) = u * (eps * (8 * n)%N%:R) by rewrite natrM; ring.
-rewrite -[leRHS]mulr1 ler_wpmul2l //; apply: le_trans precise; rewrite ler_wpmul2l // ler_nat.
+rewrite -[leRHS]mulr1 ler_wpM2l //; apply: le_trans precise; rewrite ler_wpM2l // ler_nat.
 by move: nAN; set m := (_ ^ 2)%N; lia.
 Qed.
 
@@ -189,14 +189,14 @@ Let u_step j j' : (j < j')%N -> 4%:R * u j <= u j'.
 Proof.
 move=> /subnKC <-; rewrite addSnnS; set m := (j' - _)%N.
 have -> : u (j + m.+1) = t ^+ m.+1 * u j by rewrite /u exprD mulrA mulrC.
-rewrite ler_pmul2r ?u0 // exprS; apply: le_trans base _; rewrite ler_pmulr ?t0 //.
+rewrite ler_pM2r ?u0 // exprS; apply: le_trans base _; rewrite ler_pMr ?t0 //.
 by apply: exprn_ege1; apply: le_trans base; rewrite ler1n.
 Qed.
 
 Let u_le1 j : (j <= i)%N -> u j <= 1.
 Proof.
 rewrite leq_eqVlt => /orP [/eqP ->|/u_step]; first by rewrite ui.
-by rewrite ui; apply: le_trans; apply: (ler_pemull (ltW (u0 j))); rewrite ler1n.
+by rewrite ui; apply: le_trans; apply: (ler_peMl (ltW (u0 j))); rewrite ler1n.
 Qed.
 
 Let scoreE j : exact (match_query t (token i)) (match_key t 2%:R (token j))
@@ -211,7 +211,7 @@ Let bounds j (s := exact (match_query t (token i)) (match_key t 2%:R (token j)))
   (j <= i)%N -> 8%:R * s - u j <= 8%:R * score j <= 8%:R * s + u j.
 Proof.
 move=> ji; have uj0 : 0 <= u j := ltW (u0 j); have sq : u j ^+ 2 <= u j.
-  by rewrite expr2 (ger_pmull _ (u0 j)) u_le1.
+  by rewrite expr2 (ger_pMl _ (u0 j)) u_le1.
 have x0 k : 0 <= (x k)%:R :> F by apply: ler0n.
 have ti0 : 0 <= t ^- i by rewrite invr_ge0 exprn_ge0 // ltW.
 have tj0 : 0 <= t ^+ j by rewrite exprn_ge0 // ltW.
@@ -231,14 +231,14 @@ apply: le_trans (_ : u j * (1 + 2%:R * ((x i)%:R + (x j)%:R) ^+ 2) + 2%:R * u j 
   case: (j) tj0 => [|j'] tj0 /=; rewrite sizesE.
     have n1 := @norm_pos (t ^- i) 1 ti0 ler01.
     have n4 := @norm_neg (t ^- i ^+ 2) 2%:R (exprn_ge0 _ ti0) (ler0n _ _).
-    rewrite !mulr0 normr0 !addr0; apply: le_trans (ler_add n1 n4) _.
+    rewrite !mulr0 normr0 !addr0; apply: le_trans (lerD n1 n4) _.
     rewrite /u expr0 -subr_ge0.
     rewrite [X in 0 <= X](_ : _ = 2%:R * t ^- i * ((x i)%:R + (x 0%N)%:R) ^+ 2); last by ring.
     by rewrite mulr_ge0 ?exprn_ge0 ?addr_ge0 // mulr_ge0 ?ler0n.
   set y := x j'.+1; set w := t ^+ j'.+1 in tj0 *.
   have n1 : `|t ^- i * (w * (1 - 2%:R * y%:R ^+ 2))| <= t ^- i * w * (1 + 2%:R * y%:R ^+ 2).
-    rewrite mulrA normrM (ger0_norm (mulr_ge0 ti0 tj0)) ler_wpmul2l ?mulr_ge0 //.
-    apply: le_trans (ler_norm_sub _ _) _; rewrite normr1 ger0_norm //.
+    rewrite mulrA normrM (ger0_norm (mulr_ge0 ti0 tj0)) ler_wpM2l ?mulr_ge0 //.
+    apply: le_trans (ler_normB _ _) _; rewrite normr1 ger0_norm //.
     by rewrite mulr_ge0 ?exprn_ge0 ?ler0n.
   have n2 := @norm_neg (t ^- i * (x i)%:R ^+ 2) (2%:R * w)
     (mulr_ge0 ti0 (exprn_ge0 _ (x0 i))) (mulr_ge0 (ler0n _ _) tj0).
@@ -246,9 +246,9 @@ apply: le_trans (_ : u j * (1 + 2%:R * ((x i)%:R + (x j)%:R) ^+ 2) + 2%:R * u j 
     (mulr_ge0 ti0 (x0 i)) (mulr_ge0 (mulr_ge0 (ler0n _ _) (x0 _)) tj0).
   have n4 := @norm_neg (t ^- i ^+ 2) (2%:R * w ^+ 2)
     (exprn_ge0 _ ti0) (mulr_ge0 (ler0n _ _) (exprn_ge0 _ tj0)).
-  rewrite mulNr; apply: le_trans (ler_add (ler_add (ler_add n1 n2) n3) n4) _.
+  rewrite mulNr; apply: le_trans (lerD (lerD (lerD n1 n2) n3) n4) _.
   rewrite le_eqVlt /u -/w -/y; apply/orP; left; apply/eqP; ring.
-by rewrite ler_add2l ler_wpmul2l // ler0n.
+by rewrite lerD2l ler_wpM2l // ler0n.
 Qed.
 
 Let ahead j : (j < i)%N -> matching j -> 3%:R * u j <= 8%:R * score j.
@@ -290,7 +290,7 @@ split.
   rewrite [X in 0 < X](_ : _ =
     4%:R * (8%:R * score j' - 3%:R * u j') + 4%:R * (9%:R * u j - 8%:R * score j)
       + 12%:R * (u j' - 4%:R * u j) + 4%:R * (3%:R * u j)); last by ring.
-  by apply: ltr_paddl d4; rewrite !addr_ge0 // posd.
+  by apply: ltr_wpDl d4; rewrite !addr_ge0 // posd.
 - move=> j ji mj; rewrite -(pos 8%N) //; apply: lt_le_trans (ahead ji mj).
   by rewrite pos.
 - move=> j /andP [j0 ji] other; rewrite -oppr_gt0 -(pos 8%N) //.
@@ -307,7 +307,7 @@ split.
   rewrite -sqrrN opprB -/d
     [X in 0 < X](_ : _ = 7%:R * u j + (16%:R * (u j * (d ^+ 2 - 1)) + 16%:R * u j ^+ 2));
     last by ring.
-  apply: ltr_paddr; last by rewrite pos.
+  apply: ltr_wpDr; last by rewrite pos.
   apply: addr_ge0; apply: mulr_ge0; rewrite ?ler0n //.
   by apply: mulr_ge0; first exact: ltW.
 Qed.
@@ -374,11 +374,11 @@ have pN := leq_trans ai iN; have jN := leq_trans ji iN.
 have /andP [_ hi] : _ := @lookup_within (s i) (s j) pN ltac:(by rewrite places).
 have /andP [lo _] : _ := @lookup_within (s i) (s p) pN ltac:(by rewrite places).
 have eight : 0 < 8%:R :> F by rewrite ltr0n.
-rewrite -(ltr_pmul2l eight); apply: le_lt_trans hi _; apply: lt_le_trans lo.
+rewrite -(ltr_pM2l eight); apply: le_lt_trans hi _; apply: lt_le_trans lo.
 rewrite !lookup_score !places // -/p subrr expr0n subr0.
 have ge1 := @far p j ltac:(by rewrite eq_sym).
 rewrite -subr_gt0 [X in 0 < X](_ : _ = 8%:R * ((p%:R - j%:R) ^+ 2 - 1) + 6%:R); last by ring.
-by apply: ltr_paddl; [apply: mulr_ge0; rewrite ?ler0n // subr_ge0 | rewrite ltr0n].
+by apply: ltr_wpDl; [apply: mulr_ge0; rewrite ?ler0n // subr_ge0 | rewrite ltr0n].
 Qed.
 
 End Rounded.

@@ -7,7 +7,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
-From depthlaw Require Import Hops.
+From Depthlaw Require Import Hops.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -321,7 +321,7 @@ Definition word_read (s : 3.-tuple bool) (Z : seq nat) : option nat :=
 Lemma word_right (w : 3.-tuple bool) : right_on word_summary word_read 2 w.
 Proof. by case: w => [[|[] [|[] [|[] []]]]] //= _; vm_compute. Qed.
 
-Example hops_index_met : 2 ^ 3 <= #|[finType of 3.-tuple bool]|.
+Example hops_index_met : 2 ^ 3 <= #|(3.-tuple bool : finType)|.
 Proof. exact: (hops_index (k := 2) isT word_right). Qed.
 
 (* One head of width 2 and one bit: three sums carry words of three bits, and none of four. *)

@@ -69,7 +69,7 @@ have same (i' : 'I_n) : L i' k * L k k = M i' k * M k k.
   by move/addrI.
 have diag : L k k = M k k.
   have := same k; rewrite -!expr2 => /eqP.
-  by rewrite eqr_expn2 ?ltW // => /eqP.
+  by rewrite eqrXn2 ?ltW // => /eqP.
 by have := same i; rewrite diag => /mulIf; apply; rewrite gt_eqF.
 Qed.
 
@@ -188,11 +188,11 @@ set x := a ^+ _; have x0 : 0 <= x by rewrite exprn_ge0.
 have -> : scale a j * (a * x) / scale b j - b * (scale a j.+1 * x / scale b j.+1) =
   x * (a * (scale a j / scale b j) - b * (scale a j.+1 / scale b j.+1)).
   by move: (scale b j)^-1 (scale b j.+1)^-1 => p q; ring.
-rewrite mulr_ge0 // subr_ge0 ler_pmul //.
+rewrite mulr_ge0 // subr_ge0 ler_pM //.
   by rewrite divr_ge0 ?sa0 ?sb0.
 rewrite /scale /=; case: eqP => _; last by [].
-rewrite divff ?oner_neq0 // ler_pdivr_mulr ?sqrtr_gt0 ?square_below1 // mul1r.
-by rewrite ler_wsqrtr // ler_sub // ler_expn2r.
+rewrite divff ?oner_neq0 // ler_pdivrMr ?sqrtr_gt0 ?square_below1 // mul1r.
+by rewrite ler_wsqrtr // lerB // lerXn2r.
 Qed.
 
 End Kernels.
@@ -213,7 +213,7 @@ Example cholesky_unique_met (R : rcfType) :
                          else (if j == ord0 then 3%:R else 4%:R) / 5%:R.
 Proof.
 have a0 : 0 <= 3%:R / 5%:R :> R by rewrite divr_ge0 ?ler0n.
-have a1 : 3%:R / 5%:R < 1 :> R by rewrite ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat.
+have a1 : 3%:R / 5%:R < 1 :> R by rewrite ltr_pdivrMr ?ltr0n // mul1r ltr_nat.
 apply: cholesky_unique (decay_cholesky 2 a0 a1) _; split=> [i j | i | ].
 - by rewrite mxE; case: i j => [[|[]] ?] // [[|[]] ?].
 - by rewrite mxE; case: i => [[|[]] ?] //=; rewrite ?ltr01 ?divr_gt0 ?ltr0n.
@@ -258,8 +258,8 @@ Example decay_kernel_carried (R : rcfType) n :
 Proof.
 move=> L A; have S0 m : 0 < m.+1%:R :> R by rewrite ltr0n.
 pose a l : R := l%:R / l.+1%:R.
-have below l : a l < 1 by rewrite ltr_pdivr_mulr // mul1r ltr_nat.
+have below l : a l < 1 by rewrite ltr_pdivrMr // mul1r ltr_nat.
 apply: (decay_kernel (a := a) (L := L)) => // [ | l | l]; first exact: mul0r.
-  rewrite ler_pdivr_mulr // mulrAC ler_pdivl_mulr // -!natrM ler_nat; lia.
+  rewrite ler_pdivrMr // mulrAC ler_pdivlMr // -!natrM ler_nat; lia.
 by apply: decay_cholesky; rewrite ?divr_ge0 ?ler0n.
 Qed.

@@ -7,7 +7,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
-From depthlaw Require Import Hops.
+From Depthlaw Require Import Hops.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -20,7 +20,7 @@ Section Composition.
 Variable D : finType.
 
 (* Cell (a, c) is the token that says s_a(c); None is the reader, which is given the start x. *)
-Definition cell (k : nat) : finType := [finType of 'I_k * D].
+Definition cell (k : nat) : finType := (('I_k * D)%type : finType).
 Definition token k := option (cell k).
 Definition maps k := 'I_k -> D -> D.
 
@@ -186,11 +186,11 @@ Qed.
 End Composition.
 
 (* Three maps of two elements: two layers compose them, one does not; four maps need a third. *)
-Example compose_three : exists f : lookups [finType of bool] 3, composes f 2.
+Example compose_three : exists f : lookups (bool : finType) 3, composes f 2.
 Proof. by apply/composition_layers; rewrite ?card_bool. Qed.
-Example compose_three_not_1 (f : lookups [finType of bool] 3) : ~ composes f 1.
+Example compose_three_not_1 (f : lookups (bool : finType) 3) : ~ composes f 1.
 Proof. by move/composition_at_most; rewrite card_bool => /(_ isT). Qed.
-Example compose_four_not_2 (f : lookups [finType of bool] 4) : ~ composes f 2.
+Example compose_four_not_2 (f : lookups (bool : finType) 4) : ~ composes f 2.
 Proof. by move/composition_at_most; rewrite card_bool => /(_ isT). Qed.
 
 Definition composition_value (L : N) : N := N.pred (N.pow 2 L).
@@ -340,8 +340,7 @@ Qed.
 End FixedReads.
 
 (* Ten bits are added up mod 2 by two heads in three layers, and in no fewer. *)
-Lemma addbM : Monoid.law false.
-Proof. exact: [law of addb]. Defined.
+Definition addbM : Monoid.law false := addb.
 Example ten_bits L :
   (exists f : reader bool 10 2, multiplies addbM f L) <-> 3 <= L.
 Proof. exact: (@fixed_reads_depth bool false addbM 9 2 L true). Qed.
@@ -512,7 +511,7 @@ Corollary one_lookup_per_layer_checked (strict : bool) k L : 0 < k ->
 Proof. by rewrite lookup_layers_valueE bin_of_natK; apply: one_lookup_per_layer. Qed.
 
 (* Five maps: three layers compose them, two do not. *)
-Example compose_five L : (exists f : lookups [finType of bool] 5, composes f L) <-> 3 <= L.
+Example compose_five L : (exists f : lookups (bool : finType) 5, composes f L) <-> 3 <= L.
 Proof. by apply: composition_depth; rewrite card_bool. Qed.
 
 (* Three hops with the strict mask: three layers. *)
@@ -521,13 +520,13 @@ Proof. exact: (@one_lookup_strict 3 L isT). Qed.
 
 (* Two layers: three maps of two elements, and no four. *)
 Example compose_in_two_layers k :
-  (exists f : lookups [finType of bool] k, composes f 2) <-> k <= 3.
+  (exists f : lookups (bool : finType) k, composes f 2) <-> k <= 3.
 Proof. by apply: (@composition_layers_checked _ k 2); rewrite card_bool. Qed.
 
 (* Ten words of one letter, strings under concatenation, which does not commute: three layers. *)
 Example ten_words L :
-  (exists f : reader (seq bool) 10 2, multiplies (cat_monoid bool) f L) <-> 3 <= L.
-Proof. exact: (@fixed_reads_checked _ _ (cat_monoid bool) 9 2 L [:: true]). Qed.
+  (exists f : reader (seq bool) 10 2, multiplies (@cat bool : Monoid.law _) f L) <-> 3 <= L.
+Proof. exact: (@fixed_reads_checked _ _ (@cat bool : Monoid.law _) 9 2 L [:: true]). Qed.
 
 (* Three hops: four layers with the causal mask, three with the strict one. *)
 Example three_hops_checked strict L :

@@ -8,7 +8,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
-From depthlaw Require Import Thoughts.
+From Depthlaw Require Import Thoughts.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -21,7 +21,7 @@ Section Parity.
 
 Variable F : realFieldType.
 Variable n : nat.
-Notation bits := (word [finType of 'I_n] [finType of bool]).
+Notation bits := (word ('I_n : finType) (bool : finType)).
 Implicit Type x : bits.
 
 (* --- the layer --- *)
@@ -68,7 +68,7 @@ rewrite /sign /parity !odd_sum flip_odd; case: (\big[addb/false]_l _) => /=.
 by rewrite expr1.
 Qed.
 
-Lemma flipK j : involutive (@flip [finType of 'I_n] j).
+Lemma flipK j : involutive (@flip ('I_n : finType) j).
 Proof.
 by move=> x; apply/ffunP => l; rewrite !ffunE; case: eqP => // _; rewrite negbK.
 Qed.
@@ -103,7 +103,7 @@ Qed.
 
 Lemma total_gt0 h x : positive h -> 0 < total h x.
 Proof.
-by case=> pos q0; rewrite ltr_paddl ?sumr_ge0 // => i _; apply: ltW.
+by case=> pos q0; rewrite ltr_wpDl ?sumr_ge0 // => i _; apply: ltW.
 Qed.
 
 (* What a head adds up, as a sum over the tokens: the query token is None. *)
@@ -212,12 +212,12 @@ have half : 0 < 2%:R^-1 :> F by rewrite invr_gt0 ltr0n.
 have half1 : 2%:R^-1 < 1 :> F by rewrite invf_lt1 ?ltr0n // ltr1n.
 rewrite big_ord_recr /=; case: (leqP t k) => tk.
   have num : 0 < k%:R + 2%:R^-1 - t%:R :> F.
-    by rewrite addrAC ltr_paddl // subr_ge0 ler_nat.
+    by rewrite addrAC ltr_wpDl // subr_ge0 ler_nat.
   have -> : minn t k.+1 = minn t k by lia.
   by move: IH; case: (odd _) => IH; [rewrite nmulr_rlt0 | rewrite mulr_gt0]; rewrite ?divr_gt0.
 have num : k%:R + 2%:R^-1 - t%:R < 0 :> F.
   rewrite subr_lt0; apply: lt_le_trans (_ : k.+1%:R <= _); last by rewrite ler_nat.
-  by rewrite -[k.+1]addn1 natrD ltr_add2l.
+  by rewrite -[k.+1]addn1 natrD ltrD2l.
 have neg : (k%:R + 2%:R^-1 - t%:R) / (t%:R + k.+1%:R) < 0 :> F by rewrite pmulr_llt0 ?invr_gt0.
 have e1 : minn t k = k by lia.
 have -> : minn t k.+1 = k.+1 by lia.
@@ -348,9 +348,9 @@ split=> -[net [c [pos right]]]; exists (fun h => negated (net h)), (- c);
 by rewrite outE oppr_ge0 leNgt right side negbK.
 Qed.
 
-Example three_bits target : decided_by_bits [realFieldType of rat] 3 target 3.
+Example three_bits target : decided_by_bits (rat : realFieldType) 3 target 3.
 Proof. by apply/(parity_heads _ 3 target 3).2. Qed.
-Example three_bits_not_2 target : ~ decided [realFieldType of rat] 3 target 2.
+Example three_bits_not_2 target : ~ decided (rat : realFieldType) 3 target 2.
 Proof. by move/(parity_heads _ 3 target 2).1. Qed.
-Example three_bits_ties target : ~ decided_with_ties [realFieldType of rat] 3 target 2.
+Example three_bits_ties target : ~ decided_with_ties (rat : realFieldType) 3 target 2.
 Proof. by move/(parity_heads_ties _ 3 target 2). Qed.

@@ -6,7 +6,7 @@
 
 From Coq Require Import NArith ZArith Reals Lra Lia.
 From mathcomp Require Import all_ssreflect.
-From depthlaw Require Import Softmax.
+From Depthlaw Require Import Softmax.
 
 Set Implicit Arguments.
 Unset Strict Implicit.

@@ -10,7 +10,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_fingroup all_algebra all_solvable.
 From mathcomp Require Import ring.
-From depthlaw Require Diagonal.
+From Depthlaw Require Diagonal.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -195,7 +195,7 @@ have startS : start N = S 1%g.
 have runS w : run N w = S (product w).
   elim/last_ind: w => [|w x IH]; first by rewrite Diagonal.product_nil.
   by rewrite /run foldl_rcons -/(run N w) IH readS -cats1 Diagonal.product_cat Diagonal.product1.
-exists [finType of gT], 1%N, 1%N, N; split=> //.
+exists (gT : finType), 1%N, 1%N, N; split=> //.
 - move=> x s i; split; last by rewrite trmx1 mulmx1.
   have [_ /(_ x) /eqP + _] := chiP i.2; rewrite sqrf_eq1 /= => /orP [] /eqP ->.
     by rewrite subrr ler0n Order.POrderTheory.lexx.
@@ -218,7 +218,7 @@ Theorem one_layer_signs (F : realFieldType) (gT : finGroupType) :
   tracked F gT 1 <-> forall x : gT, (x * x = 1)%g.
 Proof. by split=> [tr|]; [apply: one_layer tr | apply: signs_track]. Qed.
 
-Example parity_one (F : realFieldType) : tracked F [finGroupType of 'I_2] 1.
+Example parity_one (F : realFieldType) : tracked F ('I_2 : finGroupType) 1.
 Proof. by apply/one_layer_signs => x; apply/val_inj; case: x => [[|[]]]. Qed.
 
 (* --- quaternions --- *)
@@ -500,7 +500,7 @@ by rewrite times1l times1r signed_signed => ->; exists (b (+) b'); rewrite signe
 Qed.
 
 Variable L : nat.
-Notation state := (state F L.+2 [finType of option J] 4 4).
+Notation state := (state F L.+2 (option J : finType) 4 4).
 Notation place := ('I_L.+2 * option J)%type.
 
 (* Layer 1 keeps signs: one changes at every letter. *)
@@ -532,7 +532,7 @@ Definition turned (s : state) x :=
   let a := change [ffun j => shown s (Some j)] x in
   mirror (shown s None) (if a \in even sign then lift a else unit F 0).
 
-Definition two : stack F gT L.+2 [finType of option J] 4 4 := Stack
+Definition two : stack F gT L.+2 (option J : finType) 4 4 := Stack
   [ffun i : place => if i.1 == 1%N :> nat then rows false (lift (part 1)) (lift 1%g) else 1%:M]
   (fun x s i => match val i.1, i.2 with
     | 0%N, Some j => if sign j x then 2%:R else 0
@@ -619,7 +619,7 @@ Qed.
    quaternions q and - q. Then two layers track the group, and so does any larger number. *)
 Theorem signs_and_rotations : tracked F gT L.+2.
 Proof.
-exists [finType of option J], 4%N, 4%N, two.
+exists (option J : finType), 4%N, 4%N, two.
 have run_reached w : exists2 p,
     partner p \in even sign & run two w = reached p /\ total p = product w.
   elim/last_ind: w => [|w x [p pA [e t]]].
@@ -885,10 +885,10 @@ Qed.
 
 (* A subgroup is tracked as the group is. *)
 Lemma tracked_subgroup (gT : finGroupType) (G : {group gT}) L :
-  tracked F gT L -> tracked F [finGroupType of subg_of G] L.
+  tracked F gT L -> tracked F (subg_of G : finGroupType) L.
 Proof.
 case=> [H [m [d [N [lN dN [Q sQ stay] [readout dec]]]]]].
-pose N' := @Stack F [finGroupType of subg_of G] L H m d (start N) (fun x => beta N (sgval x))
+pose N' := @Stack F (subg_of G : finGroupType) L H m d (start N) (fun x => beta N (sgval x))
   (fun x => key N (sgval x)) (fun x => value N (sgval x)).
 have runE w : run N' w = run N [seq sgval x | x <- w].
   rewrite /run; elim: w (start N) (start N') (erefl : start N' = start N) => //= x w IH s s' ->.
@@ -914,7 +914,7 @@ Proof. by []. Qed.
    letters that has an element of order 3 or more, over real numbers, the numbers of layers that
    are enough are those from two on. *)
 Theorem deltanet_quaternions (F : rcfType) (G : {group {perm 'I_5}}) x :
-  x \in G -> (x * x != 1)%g -> forall L, tracked F [finGroupType of subg_of G] L <->
+  x \in G -> (x * x != 1)%g -> forall L, tracked F (subg_of G : finGroupType) L <->
   (nat_of_bin least_layers <= L)%N.
 Proof.
 move=> xG x2 L; rewrite least_layersE; split=> [tr|].
@@ -932,11 +932,11 @@ Lemma cycle5_square : (cycle5 * cycle5 != 1)%g.
 Proof. by apply/eqP => /permP /(_ ord0); rewrite !permE /= !permE. Qed.
 
 Example symmetric5_two (F : rcfType) L :
-  tracked F [finGroupType of subg_of [set: {perm 'I_5}]] L <-> (nat_of_bin least_layers <= L)%N.
+  tracked F (subg_of [set: {perm 'I_5}] : finGroupType) L <-> (nat_of_bin least_layers <= L)%N.
 Proof. exact: deltanet_quaternions (in_setT _) cycle5_square L. Qed.
 
 Example affine5_two (F : rcfType) (p : {perm 'I_5}) L :
-  tracked F [finGroupType of subg_of <<[set cycle5; p]>>] L <-> (nat_of_bin least_layers <= L)%N.
+  tracked F (subg_of <<[set cycle5; p]>> : finGroupType) L <-> (nat_of_bin least_layers <= L)%N.
 Proof. by apply: deltanet_quaternions cycle5_square L; rewrite mem_gen // inE set11. Qed.
 
 (* --- cyclic groups as rotations --- *)
@@ -1040,7 +1040,7 @@ have -> : even (fun (_ : 'I_1) (p : {perm 'I_3}) => odd_perm p) = ('Alt_('I_3))%
   by apply/setP => p; rewrite inE Alt_even; apply/forallP/idP => [/(_ ord0)|].
 have A3 : #|('Alt_('I_3))%g| = 3%N.
   apply/eqP; rewrite -(eqn_pmul2l (m := 2)) //.
-  by have := @card_Alt [finType of 'I_3]; rewrite card_ord => /(_ isT) ->.
+  by have := @card_Alt ('I_3 : finType); rewrite card_ord => /(_ isT) ->.
 apply/esym/eqP; rewrite eqEcard A3 -orderE order_cycle3 leqnn andbT cycle_subG Alt_even.
 have := congr1 (fun p : {perm 'I_3} => odd_perm p) (expg_order cycle3).
 rewrite order_cycle3 odd_perm1.
@@ -1074,7 +1074,7 @@ by rewrite p2 => /no; case; rewrite /times /third /=; field.
 Qed.
 
 Example triangle_two (F : realFieldType) L :
-  tracked F [finGroupType of {perm 'I_3}] L <-> (nat_of_bin least_layers <= L)%N.
+  tracked F ({perm 'I_3} : finGroupType) L <-> (nat_of_bin least_layers <= L)%N.
 Proof.
 apply: (dihedral_layers (x := cycle3) _ even_cycle3 (third_norm F)) => [j p q|i|].
 - exact: odd_permM.

@@ -2,7 +2,7 @@
    linearised attention (or non-negative ones of ReLU attention) decide connectivity farther. *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm zify.
-From depthlaw Require Import Graph.
+From Depthlaw Require Import Graph.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -216,7 +216,7 @@ move=> ab c0 d0 sX sY u v; rewrite !mxE; have [pX iX] := sX u v; have [pY iY] :=
 have dY : (0 < d * Y u v) = (0 < Y u v) by rewrite pmulr_rgt0.
 have dY0 : 0 <= d * Y u v by rewrite mulr_ge0 // ltW.
 split; first by rewrite addr_ge0 // mulr_ge0.
-rewrite -iY; apply/idP/idP => [|Y0]; last by rewrite ltr_paddl ?mulr_ge0 ?dY.
+rewrite -iY; apply/idP/idP => [|Y0]; last by rewrite ltr_wpDl ?mulr_ge0 ?dY.
 case: (boolP (near g b u v)) => [nuv _|far]; first by rewrite iY.
 have -> : X u v = 0.
   by apply: not_gt0_eq0 => //; apply: contra far; rewrite iX; exact: near_leq.
@@ -487,7 +487,7 @@ move=> dd0 lf dec; have lt := low_add lf (low_const d (- t)).
 have := parity_orthogonal dd0 lt => /eqP; apply/negP; rewrite gt_eqF //.
 pose s0 : cube_point := [ffun=> false].
 have par0 : parity s0 = false by rewrite /parity /parity_below big1 // => i _; rewrite ffunE.
-rewrite (bigD1 s0) //= ltr_spaddl //; first by rewrite par0 expr0 mul1r subr_gt0 dec par0.
+rewrite (bigD1 s0) //= ltr_pwDl //; first by rewrite par0 expr0 mul1r subr_gt0 dec par0.
 apply: sumr_ge0 => s _; have := dec s; case: (parity s) => /= ts.
   by rewrite expr1 mulN1r oppr_ge0 subr_le0 leNgt ts.
 by rewrite expr0 mul1r subr_ge0 ltW.
@@ -731,7 +731,8 @@ Proof.
 move=> uv d0; set a := vertex_at _ _; set b := vertex_at _ _.
 have ab : a != b by rewrite -val_eqE /=; lia.
 exists (tperm u a * tperm (tperm u a v) b)%g; rewrite permM ?tpermL //.
-rewrite tpermD // 1?eq_sym // -{1}(tpermL u a) (inj_eq perm_inj) //.
+rewrite (@tpermD _ _ b a) //; last by rewrite eq_sym.
+by rewrite -[X in _ != X](tpermL u a) (inj_eq perm_inj) eq_sym.
 Qed.
 
 (* Reading one entry is a linear functional. *)
@@ -1075,7 +1076,7 @@ split; first by rewrite big_seq sumr_ge0.
 apply/idP/idP => [|nuv].
   apply: contraLR => far; rewrite big_seq big1 ?ltxx // => Y Yh; apply: not_gt0_eq0 (f0 Y Yh) _.
   by apply: contra far; exact: ((ins Y Yh u v).2).
-rewrite (perm_big _ (perm_to_rem Xh)) big_cons ltr_spaddl ?(sX u v).2 //.
+rewrite (perm_big _ (perm_to_rem Xh)) big_cons ltr_pwDl ?(sX u v).2 //.
 by rewrite big_seq sumr_ge0 // => Y /mem_rem; exact: f0.
 Qed.
 
@@ -1222,7 +1223,7 @@ move=> h0; have f0 b : b \in h -> 0 <= (b * b)`_j.
 rewrite coef_sum; apply: (iffP idP) => [|[b bh bj]].
   move=> s0; apply/hasP; apply: contraLR s0 => /hasPn no.
   rewrite big_seq big1 ?ltxx // => b bh; apply: not_gt0_eq0 (f0 b bh) (no b bh).
-rewrite (perm_big _ (perm_to_rem bh)) big_cons ltr_spaddl //.
+rewrite (perm_big _ (perm_to_rem bh)) big_cons ltr_pwDl //.
 by rewrite big_seq sumr_ge0 // => c /mem_rem; exact: f0.
 Qed.
 
@@ -1510,10 +1511,10 @@ Qed.
 (* A path of 11 vertices. Two layers see nine edges far, also with weights 1/2 and 3 in place of 1,
    and the ends stay at zero, also with weights of both signs. *)
 Example path_of_11 (u v : 'I_11) (g := path_graph 11) :
-  (0 < scaled_cubing (R := [numDomainType of rat]) g (fun _ => (2%:R^-1, 3%:R)) 2 u v)
+  (0 < scaled_cubing (R := (rat : numDomainType)) g (fun _ => (2%:R^-1, 3%:R)) 2 u v)
     = (distance g u v <= 9)%N
-  /\ (exists x, exists2 y, connect g x y & cubing [numDomainType of rat] g 2 x y = 0)
-  /\ scaled_cubing (R := [ringType of int]) g (fun l => (1, - l%:R)) 2 ord0 ord_max = 0.
+  /\ (exists x, exists2 y, connect g x y & cubing (rat : numDomainType) g 2 x y = 0)
+  /\ scaled_cubing (R := (int : ringType)) g (fun l => (1, - l%:R)) 2 ord0 ord_max = 0.
 Proof.
 split; first by rewrite reach_scaled // /within connect_path.
 split; first by apply: too_few_layers; rewrite diameter_path.
@@ -1521,7 +1522,7 @@ by apply: no_scalar_weights_reach_further; rewrite /within distance_path andbF.
 Qed.
 
 (* Three layers decide all pairs of it, two do not. *)
-Example path_layers L : (forall u v, (0 < cubing [numDomainType of rat] (path_graph 11) L u v)
+Example path_layers L : (forall u v, (0 < cubing (rat : numDomainType) (path_graph 11) L u v)
   = connect (path_graph 11) u v) <-> (3 <= L)%N.
 Proof. by rewrite layers_for_diameter_checked diameter_path. Qed.
 
@@ -1534,15 +1535,15 @@ Proof. by rewrite doublings_needed diameter_path. Qed.
 (* Two paths of diameter 10, the ends of one: whatever the weights, three layers are needed with
    linear read-outs, and two with inner products of rows. *)
 Example two_paths_layers (u v : 'I_22) L : u != v ->
-  (exists (N : net [ringType of int] 22) (C : 'M_(width N L, 22)) t,
+  (exists (N : net (int : ringType) 22) (C : 'M_(width N L, 22)) t,
      forall s, let e := relabel (two_paths 11) s in
        (t < \tr (C *m state N id e L)) = connect e u v) <-> (3 <= L)%N.
-Proof. exact: (@least_layers_all_weights_checked [realDomainType of int] 10). Qed.
+Proof. exact: (@least_layers_all_weights_checked (int : realDomainType) 10). Qed.
 Example two_paths_row_layers (u v : 'I_22) L : u != v ->
-  (exists (N : net [ringType of int] 22) (C : 'M_22) (C' : 'M_(width N L)) t,
+  (exists (N : net (int : ringType) 22) (C : 'M_22) (C' : 'M_(width N L)) t,
      forall s, let e := relabel (two_paths 11) s in let X := state N id e L in
        (t < \tr (C *m X *m C' *m X^T)) = connect e u v) <-> (2 <= L)%N.
-Proof. exact: (@least_layers_row_readout_checked [realDomainType of int] 10). Qed.
+Proof. exact: (@least_layers_row_readout_checked (int : realDomainType) 10). Qed.
 
 (* One layer of ReLU attention that appends its output, with scores of weight 1: it errs on two
    paths of 5 vertices. *)
@@ -1551,7 +1552,7 @@ Example relu_two_paths_of_five (u v : 'I_10)
   exists s : {perm 'I_10}, let g := relabel (two_paths 5) s in
     (t < \tr (C *m state N (@relu _) g 1)) != connect g u v.
 Proof.
-move=> uv; apply: (@nonnegative_weights_fail [realDomainType of int] 4 u v uv N 1 C t) => //.
+move=> uv; apply: (@nonnegative_weights_fail (int : realDomainType) 4 u v uv N 1 C t) => //.
 by apply: appending_nonnegative => // l i j; rewrite mxE.
 Qed.
 
@@ -1562,6 +1563,6 @@ Example relu_two_paths_of_eleven (u v : 'I_22) t
   exists s : {perm 'I_22}, let e := relabel (two_paths 11) s in
     (t < (state N (@relu _) e 2 *m stacked _ 22 2) u v) != connect e u v.
 Proof.
-move=> uv; apply: (@nonnegative_weights_checked [realDomainType of int] 2 10) => // l i j.
+move=> uv; apply: (@nonnegative_weights_checked (int : realDomainType) 2 10) => // l i j.
 by rewrite mxE.
 Qed.

@@ -13,8 +13,8 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import perm zify ring.
-From SsrMultinomials Require Import mpoly.
-From depthlaw Require Import LinearAttention Degree SeparationRank.
+From mathcomp Require Import mpoly.
+From Depthlaw Require Import LinearAttention Degree SeparationRank.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -343,14 +343,16 @@ Lemma grid_inj t (j : point) (q q' : 'I_m.+1) : j \in box e -> (q <= e t)%N -> (
 Proof.
 case: t => b c jb qe qe'.
 have [cb|bc] := ltnP c b.
-  move: qe qe'; rewrite e_upper // !leqn0 => /eqP q0 /eqP q0' _.
+  move: qe qe'; rewrite (e_upper cb) !leqn0 => /eqP q0 /eqP q0' _.
   by apply/val_inj; rewrite /= q0 q0'.
-rewrite /grid_moment /= (bigD1 b) //= [in RHS](bigD1 b) //=.
+pose F r a := (entry (set_at j (b, c) r) a b * entry (set_at j (b, c) r) a c)%N.
+have D r : (\sum_a F r a = F r b + \sum_(a | a != b) F r a)%N by exact: (bigD1 b).
 have E (a : 'I_H) : a != b -> forall r, set_at j (b, c) q (a, r) = set_at j (b, c) q' (a, r).
   by move=> ab r; rewrite !ffunE xpair_eqE (negbTE ab).
-rewrite [X in (_ + X)%N = _ -> _](eq_bigr (fun a => entry (set_at j (b, c) q') a b *
-  entry (set_at j (b, c) q') a c)%N) => [|a ab]; last by rewrite /entry !E.
-move/addIn; rewrite /entry ltnn eqxx.
+have same : (\sum_(a | a != b) F q a = \sum_(a | a != b) F q' a)%N.
+  by apply: eq_bigr => a ab; rewrite /F /entry (E a ab b) (E a ab c).
+move=> S; have /addIn := etrans (esym (D q)) (etrans S (etrans (D q') (congr1 _ (esym same)))).
+rewrite /F /entry ltnn eqxx.
 have [lt|ge] := ltnP b c; rewrite !ffunE eqxx.
   have -> : ((b, b) == (b, c)) = false by rewrite xpair_eqE eqxx -val_eqE /= ltn_eqF.
   by move/eqP; rewrite eqn_mul2l /= => /eqP/val_inj.
@@ -544,7 +546,7 @@ Hypothesis pair_upper : forall l, ((pair l).1 <= (pair l).2)%N.
 
 Definition pairs := map pair (enum 'I_L).
 Definition bound := (\max_t exponent pairs t)%N.
-Local Notation box := (@box [finType of 'I_H * 'I_H] bound (exponent pairs)).
+Local Notation box := (@box (('I_H * 'I_H)%type : finType) bound (exponent pairs)).
 Local Notation point := {ffun 'I_H * 'I_H -> 'I_bound.+1}.
 Local Notation token j := (grid_token K f j).
 Local Notation form t j := ((grid_moment t j)%:R : K).
@@ -697,14 +699,14 @@ Lemma output_condition (K : fieldType) (L H a d T m : nat) (x : 'I_m -> 'I_T -> 
 Proof.
 move=> U; pose N := #|weight_name L H a d|.
 pose X (t : weight_name L H a d) : {mpoly K[N]} := 'X_(enum_rank t).
-pose C := [rmorphism of @mpolyC N K].
+pose C := (@mpolyC N K : {rmorphism _ -> _}).
 pose M : 'M[{mpoly K[N]}]_m := output_matrix (fun s h => map_mx C (x s h)) h0 p (net_of X).
 have ME w : (\det M).@[fun k => w (enum_val k)] = \det (output_matrix x h0 p (net_of w)).
-  rewrite -[LHS](det_map_mx [rmorphism of meval (fun k => w (enum_val k))]); congr (\det _).
+  rewrite -[LHS](det_map_mx (meval (fun k => w (enum_val k)) : {rmorphism _ -> _})); congr (\det _).
   apply/matrixP => s t; rewrite mxE [in LHS]mxE mxE.
-  rewrite -[LHS]/([rmorphism of meval (fun k => w (enum_val k))] _) grid_output_image net_of_map.
+  rewrite -[LHS]/((meval (fun k => w (enum_val k)) : {rmorphism _ -> _}) _) grid_output_image net_of_map.
   rewrite (@eq_net_of _ _ _ _ _ _ w) => [|u]; last by rewrite /= mevalXU enum_rankK.
-  have E j : (fun h => map_mx [rmorphism of meval (fun k => w (enum_val k))]
+  have E j : (fun h => map_mx (meval (fun k => w (enum_val k)) : {rmorphism _ -> _})
       (map_mx C (x j h))) =1 x j.
     by move=> h; apply/matrixP => q q'; rewrite !mxE /= mevalC.
   by rewrite (eq_grid_output _ _ _ (E _) (E _)).
@@ -734,7 +736,7 @@ Qed.
 
 (* The moments of H coordinates, row by row; the last one again and again. *)
 Definition upper_pairs (H : nat) : seq ('I_H * 'I_H) :=
-  filter (fun t : 'I_H * 'I_H => t.1 <= t.2)%N (enum [finType of 'I_H * 'I_H]).
+  filter (fun t : 'I_H * 'I_H => t.1 <= t.2)%N (enum (('I_H * 'I_H)%type : finType)).
 
 Lemma size_upper_pairs H : size (upper_pairs H) = moment_count H.
 Proof.
@@ -863,7 +865,7 @@ Example product_almost_every_2 : exists2 G : {mpoly rat[#|weight_name 3 2 1 2|]}
 Proof.
 have [HA HB] := first_half_sides 2.
 have [G G0 GE] :=
-  @product_almost_every [fieldType of rat] 3 2 1 2 0 0 (char_num _) (leqnn 2).
+  @product_almost_every (rat : fieldType) 3 2 1 2 0 0 (char_num _) (leqnn 2).
 exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
 
@@ -941,7 +943,7 @@ Example product_lower_bound_2 : exists2 G : {mpoly rat[#|weight_name 3 2 1 2|]},
 Proof.
 have [HA HB] := first_half_sides 2.
 have [G G0 GE] :=
-  @product_lower_bound [fieldType of rat] 3 2 1 2 (char_num _) isT isT.
+  @product_lower_bound (rat : fieldType) 3 2 1 2 (char_num _) isT isT.
 exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
 
@@ -986,11 +988,11 @@ have /andP[_ eu] := e_euler 49%N; apply: le_trans eu _.
 have c50 : 50%:R != 0 :> R by rewrite pnatr_eq0.
 rewrite (_ : 1 + 50%:R^-1 = 51%:R / 50%:R :> R); last first.
   by rewrite -[51%N]/(1 + 50)%N natrD mulrDl mul1r divff // addrC.
-rewrite expr_div_n ler_pdivr_mulr ?exprn_gt0 ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n //.
+rewrite expr_div_n ler_pdivrMr ?exprn_gt0 ?ltr0n // mulrAC ler_pdivlMr ?ltr0n //.
 rewrite -!natrX -!natrM ler_nat.
 have : (51 ^ 51 * 4 <=? 11 * 50 ^ 51)%num by vm_compute.
 move=> /N.leb_spec0; rewrite (pow_bin 51 51) (pow_bin 50 51).
-set x := (51 ^ 51)%N; set y := (50 ^ 51)%N; lia.
+move: (51 ^ 51)%N (50 ^ 51)%N => x y; lia.
 Qed.
 
 Hypotheses (e_le : 0 < e <= 11%:R / 4%:R) (s_root : s ^+ 2 = 2%:R).
@@ -1008,17 +1010,17 @@ have -> : recalled e s d L =
     by rewrite exprM; congr (_ ^+ d); rewrite !exprMn s_root -natrX -natrM.
   rewrite exprD; move: (3%:R ^+ (2 * d * L)) (3%:R ^+ L) (_ ^+ d) (d%:R ^- (2 * d)) => u v x y.
   by rewrite [u * v]mulrC -!mulrA; congr (_ * (_ * _)); rewrite mulrC -!mulrA mulrC -mulrA.
-rewrite ltr_pdivr_mulr ?exprn_gt0 //.
-rewrite -(ltr_pmul2r (_ : 0 < 2%:R ^+ d)) ?exprn_gt0 ?ltr0n //.
+rewrite ltr_pdivrMr ?exprn_gt0 //.
+rewrite -(ltr_pM2r (_ : 0 < 2%:R ^+ d)) ?exprn_gt0 ?ltr0n //.
 apply: (@le_lt_trans _ _ (3%:R ^+ (L + 2 * d * L) * d%:R * 121%:R ^+ d)).
-  rewrite -(mulrA _ _ (2%:R ^+ d)) -exprMn ler_wpmul2l ?mulr_ge0 ?exprn_ge0 ?ler0n //.
-  apply: ler_expn2r; rewrite ?nnegrE ?ler0n //.
+  rewrite -(mulrA _ _ (2%:R ^+ d)) -exprMn ler_wpM2l ?mulr_ge0 ?exprn_ge0 ?ler0n //.
+  apply: lerXn2r; rewrite ?nnegrE ?ler0n //.
     by rewrite !mulr_ge0 ?ler0n ?exprn_ge0 // ltW.
   have e2 : e ^+ 2 <= (11%:R / 4%:R) ^+ 2.
-    by apply: ler_expn2r; rewrite ?nnegrE ?divr_ge0 ?ler0n // ltW.
+    by apply: lerXn2r; rewrite ?nnegrE ?divr_ge0 ?ler0n // ltW.
   rewrite mulrAC -natrM.
-  apply: le_trans (ler_wpmul2l (ler0n _ _) e2) _.
-  by rewrite expr_div_n mulrA ler_pdivr_mulr ?exprn_gt0 ?ltr0n // -!natrX -!natrM ler_nat.
+  apply: le_trans (ler_wpM2l (ler0n _ _) e2) _.
+  by rewrite expr_div_n mulrA ler_pdivrMr ?exprn_gt0 ?ltr0n // -!natrX -!natrM ler_nat.
 rewrite -!natrX -!natrM ltr_nat.
 by move: lt; rewrite [X in (X < _)%N]mulnC mulnA -[X in _ -> (_ < X)%N]mulnAC.
 Qed.
@@ -1030,7 +1032,7 @@ End Against.
 Example euler_below_3 (R : realFieldType) (e : R) : euler e -> 0 < e < 3%:R.
 Proof.
 move=> /euler_le /andP[-> /le_lt_trans -> //].
-by rewrite ltr_pdivr_mulr ?ltr0n // -natrM ltr_nat.
+by rewrite ltr_pdivrMr ?ltr0n // -natrM ltr_nat.
 Qed.
 
 (* The other hypotheses on e and s hold for 11/4 and a root of 2, in every real closed field. *)
@@ -1062,7 +1064,7 @@ Example recalled_fails_6 (R : rcfType) (e : R := 11%:R / 4%:R) (s : R := Num.sqr
 Proof.
 have [HA HB] := first_half_sides 6; have [ee ss] := worst_case R.
 have [|G G0 GE] :=
-  @recalled_fails [fieldType of rat] R e s 30 6 1 6 (char_num _) ee ss isT isT.
+  @recalled_fails (rat : fieldType) R e s 30 6 1 6 (char_num _) ee ss isT isT.
   vm_cast_no_check (erefl true).
 exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
@@ -1092,7 +1094,7 @@ Example upper_bound_deep_fails_8 (R : rcfType) (e : R := 11%:R / 4%:R) (s : R :=
       sep_le (side_output false (net_of w) (first_half 8) i p) r -> recalled e s 16 216 < r%:R.
 Proof.
 have [HA HB] := first_half_sides 8; have [ee ss] := worst_case R.
-have [G G0 GE] := @upper_bound_deep_fails [fieldType of rat] R e s 2 (char_num _) ee ss isT.
+have [G G0 GE] := @upper_bound_deep_fails (rat : fieldType) R e s 2 (char_num _) ee ss isT.
 exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
 
@@ -1142,7 +1144,7 @@ Example upper_bound_deep_refuted_4 (R : rcfType) (e : R) (s : R := Num.sqrt 2%:R
       sep_le (side_output false (net_of w) (first_half 4) i p) r -> recalled e s 4 62 < r%:R.
 Proof.
 move=> e_euler; have [HA HB] := first_half_sides 4; have [_ ss] := worst_case R.
-have := @upper_bound_deep_refuted [fieldType of rat] R e s 62 4 1 4 (char_num _) e_euler ss isT
+have := @upper_bound_deep_refuted (rat : fieldType) R e s 62 4 1 4 (char_num _) e_euler ss isT
   isT.
 cbv zeta; move: (nat_of_bin _) => P [lt [G G0 GE]].
 exists G => // w nz i p r S; apply: lt_le_trans lt _; rewrite ler_nat.
@@ -1197,7 +1199,7 @@ Example upper_bound_deep_fails_730 (R : rcfType) (e : R := 11%:R / 4%:R)
 Proof.
 have [HA HB] := first_half_sides 8; have [ee ss] := worst_case R.
 have D : (moment_count 8 + 'C(moment_count 8, 2) + 4 * 16 <= 730)%N by rewrite bin2.
-have [G G0 GE] := @upper_bound_deep_fails_on [fieldType of rat] R e s 730 8 1 16
+have [G G0 GE] := @upper_bound_deep_fails_on (rat : fieldType) R e s 730 8 1 16
   (char_num _) ee ss isT isT isT D.
 exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
 Qed.
@@ -1244,11 +1246,11 @@ split=> [R c c0 cL|u v v0 uv].
     rewrite -(ltr_nat R); apply: le_lt_trans cL; rewrite addr_ge0 ?ler01 //.
     by rewrite !mulr_ge0 ?ler0n // ltW.
   exists 'C(L, 2); last exact: lt.
-  rewrite -(ltr_pmul2r (_ : 0 < 2%:R)) ?ltr0n // -natrM muln2 C2 natrM.
+  rewrite -(ltr_pM2r (_ : 0 < 2%:R)) ?ltr0n // -natrM muln2 C2 natrM.
   have -> : c * d%:R * L%:R * 2%:R = L%:R * (2%:R * c * d%:R) by ring.
-  rewrite ltr_pmul2l ?ltr0n //.
+  rewrite ltr_pM2l ?ltr0n //.
   have -> : L.-1%:R = L%:R - 1 :> R by rewrite -[in RHS](prednK L0) -addn1 natrD addrK.
-  by rewrite ltr_subr_addr.
+  by rewrite ltrBrDr.
 rewrite linear_valueE !bin_of_natK.
 have L0 : (0 < L)%N by move: uv; case: (L) => //; rewrite muln0.
 apply: (@leq_ltn_trans (3 ^ ('C(L, 2) * v))%N); last by rewrite expnM ltn_exp2r // lt.
@@ -1265,10 +1267,12 @@ Example no_linear_bound_3 : exists2 G : {mpoly rat[#|weight_name 6 3 1 3|]}, G !
     (exists2 m : nat, (12 < m)%N & (3 ^ m < r)%N) /\ (3 ^ 36 < r ^ 3)%N.
 Proof.
 have [HA HB] := first_half_sides 3.
-have [G G0 GE] := @no_linear_bound [fieldType of rat] 6 1 3 (char_num _) isT isT isT.
+have [G G0 GE] := @no_linear_bound (rat : fieldType) 6 1 3 (char_num _) isT isT isT.
 exists G => // w nz i p r S; have [real pair] := GE w nz _ i p _ r HA HB S; split.
-  have [//|//|m cm mr] := real _ (2%:R / 3%:R : rat).
-  exists m => //; rewrite -(ltr_nat [numDomainType of rat]); apply: le_lt_trans cm; by [].
+  have [||m cm mr] := real _ (2%:R / 3%:R : rat).
+  - by rewrite divr_gt0 ?ltr0n.
+  - by rewrite -mulrA divfK ?pnatr_eq0 // -natrM -(natrD _ _ 1) ltr_nat.
+  by exists m => //; move: cm; rewrite divfK ?pnatr_eq0 // -natrM ltr_nat.
 exact: pair 2%N 3%N isT isT.
 Qed.
 
@@ -1281,7 +1285,7 @@ Example product_example (A : {set 'I_4} := [set 0; 1]) :
   exists w : weight_name 3 2 1 2 -> rat, forall r,
     sep_le (side_output false (net_of w) A 0 0) r -> (80 <= r)%N.
 Proof.
-exists (@block_weights [fieldType of rat] 3 2 1 2 0 0 (leqnn 2) 0) => r S.
+exists (@block_weights (rat : fieldType) 3 2 1 2 0 0 (leqnn 2) 0) => r S.
 have A2 : #|A| = 2%N by rewrite cards2.
 have B2 : #|~: A| = 2%N by have := cardsC A; rewrite A2 card_ord => /eqP; rewrite eqn_add2l => /eqP.
 have P : product 2 3 = 80%N.

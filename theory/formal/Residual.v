@@ -9,8 +9,8 @@
 
    The net stands in LinearAttention.v, its polynomial in Degree.v, the rank in SeparationRank.v. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From SsrMultinomials Require Import mpoly.
-From depthlaw Require Import LinearAttention Degree SeparationRank.
+From mathcomp Require Import mpoly.
+From Depthlaw Require Import LinearAttention Degree SeparationRank.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -72,8 +72,8 @@ Lemma damped_image (R S : comRingType) (f : {rmorphism R -> S}) d a n (s : R)
     (layers : seq (seq (head R d a))) (y : 'I_n -> 'cV[R]_d) i :
   map_mx f (damped s layers y i) = damped (f s) (net_map f layers) (fun j => map_mx f (y j)) i.
 Proof.
-elim: layers s y => //= heads rest IH s y; rewrite IH rmorphX; apply: eq_damped => j.
-by rewrite map_mxD map_mxZ rmorphX layer_image.
+elim: layers s y => //= heads rest IH s y; rewrite IH rmorphXn; apply: eq_damped => j.
+by rewrite map_mxD map_mxZ rmorphXn layer_image.
 Qed.
 
 (* --- the rank of a matrix of polynomials ------------------------------------------------------ *)
@@ -117,7 +117,7 @@ pose D := \det (map_mx polyC G *m M *m map_mx polyC H).
 have DE s : D.[s] = \det (G *m map_mx (horner_eval s) M *m H).
   have C e f (N : 'M[K]_(e, f)) : map_mx (horner_eval s) (map_mx polyC N) = N.
     by apply/matrixP => u v; rewrite !mxE /horner_eval hornerC.
-  by rewrite -[LHS](det_map_mx [rmorphism of horner_eval s]) !map_mxM /= !C.
+  by rewrite -[LHS](det_map_mx (horner_eval s : {rmorphism _ -> _})) !map_mxM /= !C.
 have E : G *m M0 *m H = 1%:M.
   have : G *m (col_base M0 *m row_base M0) *m H = 1%:M; last by rewrite mulmx_base.
   by rewrite mulmxA mulVpmx ?col_base_full // mul1mx mulmxVp ?row_base_free.
@@ -274,15 +274,15 @@ Proof.
 move=> char0 S; have [k [x [c E]]] := output_interpolated false layers i p A char0.
 pose W : 'M[K]_k := \matrix_(s, t) output_sides false layers i p A (x s) (x t).
 have Wr : (\rank W <= r)%N.
-  pose M : 'M[{poly K}]_k := \matrix_(s, t) damped 'X (net_map [rmorphism of polyC] layers)
+  pose M : 'M[{poly K}]_k := \matrix_(s, t) damped 'X (net_map (polyC : {rmorphism _ -> _}) layers)
     (fun j => map_mx polyC (two_sides A (x s) (x t) j)) i p 0.
   have ME h : map_mx (horner_eval h) M =
       \matrix_(s, t) damped h layers (two_sides A (x s) (x t)) i p 0.
     apply/matrixP => s t; rewrite [LHS]mxE [M _ _]mxE [RHS]mxE.
-    have /matrixP/(_ p 0) := damped_image [rmorphism of horner_eval h] 'X
-      (net_map [rmorphism of polyC] layers) (fun j => map_mx polyC (two_sides A (x s) (x t) j)) i.
+    have /matrixP/(_ p 0) := damped_image (horner_eval h : {rmorphism _ -> _}) 'X
+      (net_map (polyC : {rmorphism _ -> _}) layers) (fun j => map_mx polyC (two_sides A (x s) (x t) j)) i.
     rewrite mxE /= => ->; rewrite /horner_eval hornerX.
-    have -> : net_map [rmorphism of horner_eval h] (net_map [rmorphism of polyC] layers) = layers.
+    have -> : net_map (horner_eval h : {rmorphism _ -> _}) (net_map (polyC : {rmorphism _ -> _}) layers) = layers.
       rewrite /net_map -map_comp -[RHS]map_id; apply: eq_map => heads /=.
       rewrite -map_comp -[RHS]map_id; apply: eq_map => -[q e w o] /=; rewrite /head_map /=.
       by congr Head; apply/matrixP => b b'; rewrite !mxE /= /horner_eval hornerC.
@@ -316,7 +316,7 @@ Qed.
 Example residual_rank_2 (w : weight_name 2 1 1 1 -> rat) (i : 'I_2) r :
   sep_le (output_sides true (net_of w) i 0 [set 0]) r ->
   sep_le (output_sides false (net_of w) i 0 [set 0]) r.
-Proof. exact: (@residual_rank [fieldType of rat] _ _ _ _ _ _ _ _ (char_num _)). Qed.
+Proof. exact: (@residual_rank (rat : fieldType) _ _ _ _ _ _ _ _ (char_num _)). Qed.
 
 (* The rank may be larger: of a layer without heads only the residual connection is left. *)
 Example residual_rank_larger (R : comRingType) (layers : seq (seq (head R 1 1)) := [:: [::]]) :

@@ -9,8 +9,8 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
-From SsrMultinomials Require Import mpoly freeg.
-From depthlaw Require Import LinearAttention Degree Counts.
+From mathcomp Require Import mpoly freeg.
+From Depthlaw Require Import LinearAttention Degree Counts.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -283,7 +283,7 @@ Qed.
 (* Matrices of polynomials of degree at most k. *)
 Section Bounded.
 Variables (R : comRingType) (N d a : nat).
-Local Notation inR := [rmorphism of @mpolyC N R].
+Local Notation inR := (@mpolyC N R : {rmorphism _ -> _}).
 
 Definition bounded e f (k : nat) (M : 'M[{mpoly R[N]}]_(e, f)) :=
   forall p q, within [pred m | mdeg m <= k]%N (M p q).
@@ -380,7 +380,7 @@ Section Halves.
 Variables (R : comRingType) (d a n r : nat) (residual : bool) (E : 'M[R]_(d, r)).
 Implicit Types (layers : seq (seq (head R d a))).
 Local Notation D := #|upper r|.
-Local Notation inR := [rmorphism of @mpolyC (D + D) R].
+Local Notation inR := (@mpolyC (D + D) R : {rmorphism _ -> _}).
 
 (* The sum of two symmetric matrices of variables. *)
 Definition two_moments : 'M[{mpoly R[D + D]}]_r :=
@@ -411,8 +411,8 @@ Lemma output_sidesE layers (i : 'I_n) p (A : {set 'I_n}) (x z : 'I_n -> 'cV[R]_r
 Proof.
 move=> iA; rewrite /output_sides normal_form_of /two_sides iA mulmxA mxE.
 apply: eq_bigr => e _; rewrite mulrC; congr (_ * _); set v := (X in _.@[X]).
-transitivity (map_mx [rmorphism of meval v] (sides_matrix layers) p e); last by rewrite mxE.
-have constE : map_mx [rmorphism of meval v] (map_mx inR E) = E.
+transitivity (map_mx (meval v : {rmorphism _ -> _}) (sides_matrix layers) p e); last by rewrite mxE.
+have constE : map_mx (meval v : {rmorphism _ -> _}) (map_mx inR E) = E.
   by apply/matrixP => s t; rewrite !mxE /= mevalC.
 rewrite map_mxM net_matrix_of_image constE; congr ((net_matrix_of residual _ _ *m _) p e).
   rewrite /net_map -map_comp -[LHS]map_id; apply: eq_map => heads /=.
@@ -476,7 +476,7 @@ apply: (eq_sep_le (fun x z => esym (output_sidesE layers p x z iA))).
 set C := moment_degree (size layers).
 pose first k := (r * monomials D k <= monomials D (C - k))%N.
 have := @sep_le_degrees R ('I_n -> 'cV[R]_r) ('I_n -> 'cV[R]_r) (D + D) C left_half
-  [finType of 'I_r] (fun e x => x i e 0) (fun e => sides_matrix layers p e)
+  ('I_r : finType) (fun e x => x i e 0) (fun e => sides_matrix layers p e)
   (fun k x => half_moments A x k) (fun k z => half_moments (~: A) z k)
   (fun k => (k <= C)%N && first k) (fun l => (l <= C)%N && ~~ first (C - l)%N).
 rewrite card_left_half card_right_half card_ord => /(_ _ _ _)/sep_le_mono; apply.
@@ -583,7 +583,7 @@ Theorem exponents_count : i \in A ->
 Proof.
 move=> iA; pose g k (x : 'I_n -> 'cV[R]_d) := mxvec (\matrix_(j, q) x j q 0) 0 k.
 have := @sep_le_degrees R ('I_n -> 'cV[R]_d) ('I_n -> 'cV[R]_d) (n * d) C (entries_of A)
-  unit_finType (fun _ _ => 1) (fun=> output_poly residual layers i p) g g
+  (unit : finType) (fun _ _ => 1) (fun=> output_poly residual layers i p) g g
   (fun k => (k <= C)%N && odd k) (fun l => (l <= C)%N && ~~ odd l).
 rewrite entries_ofC !card_entries_of card_unit mul1n => /(_ _ _ _).
 move=> H; apply: (eq_sep_le (F := fun x z => \sum_(e : unit) 1 *
@@ -739,10 +739,10 @@ Lemma weight_minor (R : comRingType) (X Z : 'I_m -> 'I_n -> 'cV[R]_d) :
     G.@[fun k => w (enum_val k)] = \det (value_matrix (output_at w) X Z).
 Proof.
 pose V (t : weight_name L H a d) : {mpoly R[#|weight_name L H a d|]} := 'X_(enum_rank t).
-pose c (y : 'I_m -> 'I_n -> 'cV[R]_d) s j := map_mx [rmorphism of @mpolyC _ R] (y s j).
+pose c (y : 'I_m -> 'I_n -> 'cV[R]_d) s j := map_mx (@mpolyC _ R : {rmorphism _ -> _}) (y s j).
 exists (\det (value_matrix (output_at V) (c #|weight_name L H a d| X) (c _ Z))) => w.
 rewrite -det_map_mx; congr (\det _); apply/matrixP => s t; rewrite !mxE /=.
-rewrite /output_at (output_sides_image [rmorphism of meval (fun k => w (enum_val k))]).
+rewrite /output_at (output_sides_image (meval (fun k => w (enum_val k)) : {rmorphism _ -> _})).
 rewrite net_of_map (@eq_net_of _ _ _ _ _ _ w) => [|k]; last by rewrite /= mevalXU enum_rankK.
 apply: (congr1 (fun v : 'cV_d => v p 0)); apply: eq_net => j; rewrite /two_sides.
 by case: ifP => _; apply/matrixP => q u; rewrite !mxE /= mevalC.
@@ -767,8 +767,8 @@ Lemma minor_image (T : comRingType) (X Z : 'I_m -> 'I_n -> 'cV[int]_d) (w0 : wei
     (fun s j => map_mx intr (X s j)) (fun t j => map_mx intr (Z t j))) =
   (\det (value_matrix (output_at w0) X Z))%:~R.
 Proof.
-rewrite -(det_map_mx [rmorphism of intr]); congr (\det _); apply/matrixP => s t.
-by rewrite !mxE /output_at (output_sides_image [rmorphism of intr]) net_of_map.
+rewrite -(det_map_mx (intr : {rmorphism _ -> _})); congr (\det _); apply/matrixP => s t.
+by rewrite !mxE /output_at (output_sides_image (intr : {rmorphism _ -> _})) net_of_map.
 Qed.
 
 (* Certificates modulo p: whole weights and tokens whose minor is not zero in any commutative ring,
@@ -1050,16 +1050,16 @@ Example certificate_example (R : comRingType) H a n residual (i j : 'I_n) (p : '
       sep_rank (output_at residual i p A w) (dimension_count (H * a) 1).
 Proof.
 move=> char0 iA jA; have d0 : (0 < H * a)%N := leq_trans (ltn0Sn _) (ltn_ord p).
-apply: (@certificate_exact 1 H a (H * a) n _ residual i p A [comRingType of 'F_5]
-  (fun s => only i (left_point [comRingType of int] p s))
-  (fun t => only j (right_point [comRingType of int] p t))
-  (blocks [comRingType of int] p a0)) char0.
+apply: (@certificate_exact 1 H a (H * a) n _ residual i p A ('F_5 : comRingType)
+  (fun s => only i (left_point (int : comRingType) p s))
+  (fun t => only j (right_point (int : comRingType) p t))
+  (blocks (int : comRingType) p a0)) char0.
   by rewrite minor_image depth_1_minor.
 by rewrite count_depth_1 // addn2 prednK.
 Qed.
 
 (* Equality of 19 values is no output coordinate of two layers of width 2. *)
-Example equality_19 n a residual (layers : seq (seq (head [comRingType of int] 2 a)))
+Example equality_19 n a residual (layers : seq (seq (head (int : comRingType) 2 a)))
     (i : 'I_n) p A (f g : 'I_19 -> 'I_n -> 'cV[int]_2) : size layers = 2%N ->
   ~ forall x y, (x == y)%:R = output_sides residual layers i p A (f x) (g y).
 Proof.
@@ -1096,7 +1096,7 @@ rewrite !det_mx00 !mxE /square_of_sum /three_points /= /bump /=; ring.
 Qed.
 
 (* Its borders vanish: over the rational numbers the separation rank is 3. *)
-Example square_rank : sep_rank (@square_of_sum [comRingType of rat]) 3.
+Example square_rank : sep_rank (@square_of_sum (rat : comRingType)) 3.
 Proof.
 apply: (@sep_rank_minors _ _ _ _ 3 (@three_points _) (@three_points _)) => [|x y].
   by rewrite square_minor oppr_eq0.
@@ -1119,9 +1119,9 @@ Example squares_rank n : (\rank (\matrix_(s < n, t < n) square_of_sum (s%:R : ra
 Proof. exact: (sep_le_rank _ _ square_rank.1). Qed.
 
 (* Over the integers no fewer than 3 products are enough: the minor is 2 modulo 5. *)
-Example square_modulo_5 r : sep_le (@square_of_sum [comRingType of int]) r -> (3 <= r)%N.
+Example square_modulo_5 r : sep_le (@square_of_sum (int : comRingType)) r -> (3 <= r)%N.
 Proof.
-apply: (@minor_bound_image _ _ _ _ [comRingType of 'F_5] [rmorphism of intr] 3
+apply: (@minor_bound_image _ _ _ _ ('F_5 : comRingType) (intr : {rmorphism _ -> _}) 3
   (@three_points _) (@three_points _)).
 by rewrite det_map_mx square_minor.
 Qed.
@@ -1140,7 +1140,7 @@ have minor : \det (value_matrix (fun x y : 'I_2 => (x == y)%:R : int) id id) != 
   by rewrite (_ : value_matrix _ _ _ = 1%:M) ?det1 //; apply/matrixP => s t; rewrite !mxE.
 have iA : 0 \in [set 0 : 'I_2] by rewrite inE.
 have jA : 1 \notin [set 0 : 'I_2] by rewrite inE.
-have out q t := @equality_attained [comRingType of int] 1 3 2 false 0 1 1 _ iA jA 1 q t erefl.
+have out q t := @equality_attained (int : comRingType) 1 3 2 false 0 1 1 _ iA jA 1 q t erefl.
 by have := minor_needs_count minor (fun q t => esym (out q t)); rewrite size_net_of.
 Qed.
 

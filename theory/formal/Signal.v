@@ -119,7 +119,7 @@ Proof.
 move=> /andP[p0 p1] a0 L0; rewrite stochastic_depth_unscaled.
 have nn1 : 1 + p * a \is Num.nneg by rewrite nnegrE addr_ge0 ?ler01 ?mulr_ge0 // ltW.
 have nn2 : 1 + a \is Num.nneg by rewrite nnegrE addr_ge0 ?ler01 // ltW.
-by rewrite (ltr_pexpn2r L0 nn1 nn2) ltr_add2l gtr_pmull.
+by rewrite (ltr_pXn2r L0 nn1 nn2) ltrD2l gtr_pMl.
 Qed.
 
 (* L - (L + 1)(1 - p)/2 at p = a/b on binary numbers: numerator and denominator. *)
@@ -209,7 +209,7 @@ Lemma mean_const c : mean (fun=> c) = c.
 Proof. by rewrite /mean -mulr_suml (mass_sum law) mul1r. Qed.
 
 Lemma mean_le f h : (forall w, f w <= h w) -> mean f <= mean h.
-Proof. by move=> le_fh; apply: ler_sum => w _; rewrite ler_wpmul2l ?(mass_ge0 law). Qed.
+Proof. by move=> le_fh; apply: ler_sum => w _; rewrite ler_wpM2l ?(mass_ge0 law). Qed.
 
 Lemma mean_flip (h : 'M[R]_n -> R) : mean (fun w => h (weight w)) = mean (fun w => h (- weight w)).
 Proof.
@@ -391,7 +391,7 @@ Lemma average_le (Y : 'I_m -> 'rV[R]_n) s : (forall j, square (Y j) = s) -> squa
 Proof.
 move=> Ys; have mR : 0 < m%:R :> R by rewrite ltr0n.
 have mR0 := lt0r_neq0 mR.
-rewrite -(ler_pmul2l mR).
+rewrite -(ler_pM2l mR).
 have -> : m%:R * s = \sum_j square (Y j).
   by rewrite (eq_bigr (fun=> s)) // sumr_const card_ord mulr_natl.
 rewrite /square exchange_big mulr_sumr; apply: ler_sum => i _ /=.
@@ -433,7 +433,7 @@ split.
   apply: (@le_trans _ _ (mean (fun v => mean (fun a => mean (fun b =>
       square (fed (weight a) (weight b) (attended (weight v) X) i) + l%:R / 2%:R * n%:R))))).
     rewrite (eq_mean (fun v => branch (attended (weight v) X) _)) attention.
-    rewrite ler_add2l nS -[leLHS]add0r ler_add //.
+    rewrite lerD2l nS -[leLHS]add0r lerD //.
     by rewrite le_eqVlt; apply/orP; left; apply/eqP; move: n%:R l%:R => d x; field.
   apply: (mean_le law) => v; apply: (mean_le law) => a; apply: (mean_le law) => b.
   by apply: (IH _ _).1 => c; rewrite meanD (mean_const law) (mean_write n0 law) mul1r addrA.
@@ -442,7 +442,7 @@ apply: (@le_trans _ _ (mean (fun v => mean (fun a => mean (fun b =>
   apply: (mean_le law) => v; apply: (mean_le law) => a; apply: (mean_le law) => b.
   by apply: (IH _ _).2 => c; rewrite meanD (mean_const law) (mean_write n0 law) mul1r addrA.
 rewrite (eq_mean (fun v => branch (attended (weight v) X) _)) attention.
-rewrite ler_add2l nS; apply: le_trans (ler_add avg1 (lexx _)) _.
+rewrite lerD2l nS; apply: le_trans (lerD avg1 (lexx _)) _.
 by rewrite le_eqVlt; apply/orP; left; apply/eqP; move: n%:R l%:R => d x; field.
 Qed.
 
@@ -490,11 +490,11 @@ End Signs.
 (* Example: the hypotheses on weights are met for g = 1 at width 4 by signs over 2, and then the
    mean square halves with every ReLU layer. *)
 Example kaiming_met (l : nat) (x : 'rV[rat]_4) :
-  relu_square (@sign_mass rat_realFieldType 4) (sign_weight (2%:R^-1 : rat)) l x =
+  relu_square (@sign_mass (rat : realFieldType) 4) (sign_weight (2%:R^-1 : rat)) l x =
   (1 / 2%:R) ^+ l *
-  relu_square (@sign_mass rat_realFieldType 4) (sign_weight (2%:R^-1 : rat)) 0 x.
+  relu_square (@sign_mass (rat : realFieldType) 4) (sign_weight (2%:R^-1 : rat)) 0 x.
 Proof.
-have law := sign_law (2%:R^-1 : rat_realFieldType) (isT : (0 < 4)%N).
+have law := sign_law (2%:R^-1 : (rat : realFieldType)) (isT : (0 < 4)%N).
 by rewrite (kaiming_variance _ law) //; congr (_ ^+ _ * _); apply/eqP.
 Qed.
 
@@ -574,12 +574,12 @@ move=> eps1; rewrite residual_gradient; elim: branches x => [|f later IH] x smal
 have [low high] := andP (IH (x + f.[x]) (fun h hl => small h (@mem_behead _ (f :: later) h hl))).
 have := small f (mem_head _ _) x; rewrite ler_norml => /andP[f_low f_high].
 have p0 : 0 <= (1 - eps) ^+ size later by rewrite exprn_ge0 // subr_ge0.
-have l1 : 1 - eps <= 1 + f^`().[x] by rewrite ler_add2l.
+have l1 : 1 - eps <= 1 + f^`().[x] by rewrite lerD2l.
 have l0 : 0 <= 1 - eps by rewrite subr_ge0.
-rewrite !exprSr; apply/andP; split; first exact: ler_pmul.
-apply: ler_pmul => //; first exact: le_trans low.
+rewrite !exprSr; apply/andP; split; first exact: ler_pM.
+apply: ler_pM => //; first exact: le_trans low.
   exact: le_trans l1.
-by rewrite ler_add2l.
+by rewrite lerD2l.
 Qed.
 
 (* Linear branches of slope a: (1 + a)^n, what the claim measures. *)
@@ -597,18 +597,18 @@ Proof.
 have h0 : 0 < 100%:R^-1 :> R by rewrite invr_gt0 ltr0n.
 have h1 : 100%:R^-1 <= 1 :> R by rewrite invf_le1 ?ltr0n // ler1n.
 move=> n0; rewrite residual_gradient_linear exprn_ilt1 -?lt0n ?subr_ge0 //.
-by rewrite ltr_subl_addr ltr_addl.
+by rewrite ltrBlDr ltrDl.
 Qed.
 
 Lemma bernoulli_below (h : R) n : 0 <= h <= 1 -> 1 - h *+ n <= (1 - h) ^+ n.
 Proof.
 move=> /andP[h0 h1]; elim: n => [|n IH]; first by rewrite mulr0n subr0.
 have h1' : 0 <= 1 - h by rewrite subr_ge0.
-rewrite exprSr (le_trans _ (ler_wpmul2r h1' IH)) //.
+rewrite exprSr (le_trans _ (ler_wpM2r h1' IH)) //.
 have a0 : 0 <= h *+ n by rewrite mulrn_wge0.
 rewrite mulrSr; move: (h *+ n) a0 => a a0.
 have -> : (1 - a) * (1 - h) = 1 - (a + h) + a * h by ring.
-by rewrite ler_addl mulr_ge0.
+by rewrite lerDl mulr_ge0.
 Qed.
 
 (* Branches of slope c/L, with c < 1: the derivative of L of them lies between 1 + c and 1/(1 - c)
@@ -621,23 +621,23 @@ have LR0 := lt0r_neq0 LR.
 set h := c / L%:R; have h0 : 0 <= h by rewrite divr_ge0 // ltW.
 have hL : h *+ L = c by rewrite -mulr_natr divfK.
 have h1 : h <= 1.
-  by rewrite ler_pdivr_mulr // mul1r (le_trans (ltW c1)) // ler1n.
+  by rewrite ler_pdivrMr // mul1r (le_trans (ltW c1)) // ler1n.
 have d0 : 0 < 1 - c by rewrite subr_gt0.
 apply/andP; split.
   rewrite -{1}hL; elim: (L) => [|n IH]; first by rewrite mulr0n addr0.
-  rewrite exprSr (le_trans _ (ler_wpmul2r _ IH)) ?addr_ge0 ?ler01 //.
+  rewrite exprSr (le_trans _ (ler_wpM2r _ IH)) ?addr_ge0 ?ler01 //.
   have a0 : 0 <= h *+ n by rewrite mulrn_wge0.
   rewrite mulrSr; move: (h *+ n) a0 => a a0.
   have -> : (1 + a) * (1 + h) = 1 + (a + h) + h * a by ring.
-  by rewrite ler_addl mulr_ge0.
-rewrite -[leRHS]mul1r ler_pdivl_mulr //.
+  by rewrite lerDl mulr_ge0.
+rewrite -[leRHS]mul1r ler_pdivlMr //.
 apply: (@le_trans _ _ ((1 + h) ^+ L * (1 - h) ^+ L)).
-  rewrite ler_wpmul2l ?exprn_ge0 ?addr_ge0 ?ler01 // -{1}hL bernoulli_below //.
+  rewrite ler_wpM2l ?exprn_ge0 ?addr_ge0 ?ler01 // -{1}hL bernoulli_below //.
   by rewrite h0.
 have p0 : 0 <= (1 + h) * (1 - h) by rewrite mulr_ge0 ?subr_ge0 // addr_ge0 ?ler01.
 have p1 : (1 + h) * (1 - h) <= 1.
   have -> : (1 + h) * (1 - h) = 1 - h ^+ 2 by ring.
-  by rewrite ler_subl_addr ler_addl sqr_ge0.
+  by rewrite lerBlDr lerDl sqr_ge0.
 by rewrite -exprMn exprn_ile1.
 Qed.
 
@@ -652,8 +652,8 @@ split.
   elim: n => [|n IH]; first by rewrite big_ord0 mulr1 divff.
   rewrite big_ord_recr /= IH; have := (S0 n, S0 n.+1).
   by rewrite !natS; move: n%:R => x [x1 x2]; field; rewrite x1 x2.
-rewrite invfM mulrCA -ltr_pdivr_mull ?invr_gt0 ?ltr0n // invrK divff //.
-by rewrite ltr_pdivl_mulr ?ltr0n // mul1r ltr_nat.
+rewrite invfM mulrCA -ltr_pdivrMl ?invr_gt0 ?ltr0n // invrK divff //.
+by rewrite ltr_pdivlMr ?ltr0n // mul1r ltr_nat.
 Qed.
 
 End Stream.
@@ -672,7 +672,7 @@ Definition theta_sequence (sigma : nat -> R) (s C : R) : Prop :=
   forall l, 0 < sigma l /\
     s ^+ 2 * sigma 0%N ^+ 2 * grown sigma l <= sigma l ^+ 2 <= C * sigma 0%N ^+ 2 * grown sigma l.
 
-Lemma grown_le (sigma : nat -> R) s C l :
+Lemma grown_le (sigma : nat -> R) (s C : R) l :
   0 < s -> theta_sequence sigma s C ->
   grown sigma l <= (1 + (s * sigma 0%N)^-1 / 2%:R *+ l) ^+ 2.
 Proof.
@@ -690,31 +690,31 @@ have q0 : 0 <= q by rewrite addr_ge0 ?ler01 ?mulrn_wge0 ?divr_ge0 ?ler0n ?ltW.
 have step : grown sigma l / sigma l <= b * q.
   have nn1 : grown sigma l / sigma l \is Num.nneg by rewrite nnegrE divr_ge0 // ltW.
   have nn2 : b * q \is Num.nneg by rewrite nnegrE mulr_ge0 // ltW.
-  rewrite -(ler_pexpn2r (isT : (0 < 2)%N) nn1 nn2).
-  rewrite expr_div_n ler_pdivr_mulr ?exprn_gt0 //.
+  rewrite -(ler_pXn2r (isT : (0 < 2)%N) nn1 nn2).
+  rewrite expr_div_n ler_pdivrMr ?exprn_gt0 //.
   apply: (@le_trans _ _ (b ^+ 2 * q ^+ 2 * (s ^+ 2 * sigma 0%N ^+ 2 * grown sigma l))); last first.
-    by rewrite exprMn ler_wpmul2l // -exprMn sqr_ge0.
+    by rewrite exprMn ler_wpM2l // -exprMn sqr_ge0.
   have -> : s ^+ 2 * sigma 0%N ^+ 2 = (b ^+ 2)^-1 by rewrite -b2E exprMn.
   have -> : b ^+ 2 * q ^+ 2 * ((b ^+ 2)^-1 * grown sigma l) = q ^+ 2 * grown sigma l.
     by rewrite mulrACA divff ?mul1r // expf_neq0 ?lt0r_neq0.
-  by rewrite expr2 ler_wpmul2r.
-apply: le_trans (ler_add IH step) _.
+  by rewrite expr2 ler_wpM2r.
+apply: le_trans (lerD IH step) _.
 have -> : (q + b / 2%:R) ^+ 2 = q ^+ 2 + b * q + (b / 2%:R) ^+ 2 by field.
-by rewrite ler_addl sqr_ge0.
+by rewrite lerDl sqr_ge0.
 Qed.
 
 (* Claim: signal_propagation/pre_ln_variance_quadratic. Its upper end: the variance of the
    recursion is at most C/c (sqrt(c) sigma_1 + (l - 1)/2)^2, here with s = sqrt(c) and layers
    counted from 0. The lower end has a logarithm and is not stated. That the recursion describes a
    net is the source's statement. *)
-Theorem pre_ln_variance_quadratic (sigma : nat -> R) s C l :
+Theorem pre_ln_variance_quadratic (sigma : nat -> R) (s C : R) l :
   0 < s -> 0 <= C -> theta_sequence sigma s C ->
   sigma l ^+ 2 <= C / s ^+ 2 * (s * sigma 0%N + l%:R / 2%:R) ^+ 2.
 Proof.
 move=> s0 C0 seq; have [_ /andP[_ high]] := seq l.
 apply: le_trans high _; have [first _] := seq 0%N.
 have C1 : 0 <= C * sigma 0%N ^+ 2 by rewrite mulr_ge0 ?sqr_ge0.
-apply: le_trans (ler_wpmul2l C1 (grown_le l s0 seq)) _.
+apply: le_trans (ler_wpM2l C1 (grown_le l s0 seq)) _.
 have s0' := lt0r_neq0 s0; have f0' := lt0r_neq0 first.
 rewrite -mulr_natr le_eqVlt; apply/orP; left; apply/eqP.
 by move: (sigma 0%N) l%:R f0' => f m f0'; field; rewrite s0' f0'.
@@ -724,7 +724,7 @@ End Curse.
 
 (* Claim: signal_propagation/pre_ln_variance_exponential. It fails: no rate q > 1 bounds such a
    recursion from below at every depth, whatever constants Theta stands for. *)
-Theorem pre_ln_variance_exponential_fails (R : archiFieldType) (sigma : nat -> R) s C q :
+Theorem pre_ln_variance_exponential_fails (R : archiFieldType) (sigma : nat -> R) (s C q : R) :
   0 < s -> 0 <= C -> theta_sequence sigma s C -> 1 < q -> exists l, sigma l ^+ 2 < q ^+ l.
 Proof.
 move=> s0 C0 seq q1; pose h := q - 1; have h0 : 0 < h by rewrite subr_gt0.
@@ -742,14 +742,13 @@ apply: (@le_lt_trans _ _ (K * m%:R ^+ 2)).
   have x0 : 0 <= a + (m * 3)%:R / 2%:R by rewrite addr_ge0 // divr_ge0 ?ler0n.
   have y0 : 0 <= (a + 3%:R / 2%:R) * m%:R.
     by rewrite mulr_ge0 ?ler0n // addr_ge0 // divr_ge0 ?ler0n.
-  rewrite /K -[leRHS]mulrA -exprMn ler_wpmul2l ?divr_ge0 ?sqr_ge0 //.
+  rewrite /K -[leRHS]mulrA -exprMn ler_wpM2l ?divr_ge0 ?sqr_ge0 //.
   have xy : a + (m * 3)%:R / 2%:R <= (a + 3%:R / 2%:R) * m%:R.
-    rewrite mulrDl ler_add // ?ler_pemulr //.
-    by rewrite natrM -mulrA mulrC.
-  by apply: ler_expn2r; rewrite ?nnegrE.
+    by rewrite [leRHS]mulrDl lerD // ?ler_peMr // natrM -mulrA mulrC.
+  by apply: lerXn2r; rewrite ?nnegrE.
 apply: (@lt_le_trans _ _ ((h * m%:R) ^+ 3)).
-  rewrite [ltRHS]exprMn [m%:R ^+ 3]exprS mulrA ltr_pmul2r ?exprn_gt0 //.
-  rewrite mulrC -ltr_pdivr_mulr ?exprn_gt0 //.
+  rewrite [ltRHS]exprMn [m%:R ^+ 3]exprS mulrA ltr_pM2r ?exprn_gt0 //.
+  rewrite mulrC -ltr_pdivrMr ?exprn_gt0 //.
   by apply: lt_trans (archi_boundP Kh0) _; rewrite ltr_nat.
 have big : h * m%:R <= q ^+ m.
   elim: {m1 m0}m => [|n IH]; first by rewrite mulr0 ler01.
@@ -757,10 +756,10 @@ have big : h * m%:R <= q ^+ m.
   have qn : 1 <= q ^+ n by rewrite exprn_ege1 // ltW.
   rewrite natS mulrDr mulr1 exprS.
   have -> : q * q ^+ n = q ^+ n + h * q ^+ n by rewrite /h; ring.
-  by rewrite ler_add // ler_pemulr // ltW.
+  by rewrite lerD // ler_peMr // ltW.
 have nn1 : h * m%:R \is Num.nneg by rewrite nnegrE ltW // mulr_gt0.
 have nn2 : q ^+ m \is Num.nneg by rewrite nnegrE exprn_ge0 // ltW // (lt_trans ltr01).
-by rewrite exprM ler_expn2r.
+by rewrite exprM lerXn2r.
 Qed.
 
 (* --- uniform attention with residual scaling --- *)
@@ -894,10 +893,10 @@ Qed.
 (* Sign weights at width 4 and rows of ones in the place of normalised rows. *)
 Example pre_ln_met l (X : 'I_3 -> 'rV[rat]_4) i :
   square (X i) + l%:R / 2%:R * 4%:R <=
-  pre_ln_square (@sign_mass rat_realFieldType 4) (sign_weight (2%:R^-1 : rat))
+  pre_ln_square (@sign_mass (rat : realFieldType) 4) (sign_weight (2%:R^-1 : rat))
     (fun=> const_mx 1) l X i.
 Proof.
-have law := sign_law (2%:R^-1 : rat_realFieldType) (isT : (0 < 4)%N).
+have law := sign_law (2%:R^-1 : (rat : realFieldType)) (isT : (0 < 4)%N).
 have one : 4%:R * (2%:R^-1 : rat) ^+ 2 = 1 by apply/eqP.
 rewrite one in law; have ones (x : 'rV[rat]_4) : square (const_mx 1 : 'rV[rat]_4) = 4%:R.
   by rewrite /square (eq_bigr (fun=> 1)) ?sumr_const ?card_ord // => k _; rewrite mxE expr1n.
@@ -953,8 +952,8 @@ have one : 4%:R * (2%:R^-1 : R) ^+ 2 = 1 by field.
 rewrite one in law; have normed := @rms_norm_square R 4.
 split; first by rewrite /E /y (post_ln_norm (isT : (0 < 4)%N) law normed); field.
 have [low high] := pre_ln_norm (isT : (0 < 4)%N) law normed (isT : (0 < 3)%N) 3 X i.
-split; first by apply: le_trans low; rewrite ler_add2l le_eqVlt; apply/orP; left; apply/eqP; field.
-by apply: le_trans high _; rewrite ler_add2l le_eqVlt; apply/orP; left; apply/eqP; field.
+split; first by apply: le_trans low; rewrite lerD2l le_eqVlt; apply/orP; left; apply/eqP; field.
+by apply: le_trans high _; rewrite lerD2l le_eqVlt; apply/orP; left; apply/eqP; field.
 Qed.
 
 (* Three tokens that are unit vectors, attention times 1 and branches times 1/2: the common part
@@ -998,7 +997,7 @@ Example stochastic_depth_unscaled_met (R : realFieldType) :
   kept_mean (fun _ : 'I_2 => 2%:R^-1) (kept_output (1 : R)) < 4%:R.
 Proof.
 have -> : 4%:R = (1 + 1) ^+ 2 :> R by ring.
-apply: stochastic_depth_unscaled_fails => //; last exact: ltr01.
+apply: stochastic_depth_unscaled_fails => //.
 by rewrite invr_ge0 ler0n invf_lt1 ?ltr0n ?ltr1n.
 Qed.
 
@@ -1031,7 +1030,7 @@ apply: (@residual_gradient_between R [:: 2%:R^-1 *: 'X; - 3%:R^-1 *: 'X]).
   by rewrite invf_le1 ?ltr0n // ler1n.
 move=> f; rewrite !inE => /orP[] /eqP-> y; rewrite derivZ derivX hornerZ hornerC mulr1.
   by rewrite ger0_norm // invr_ge0 ler0n.
-by rewrite normrN ger0_norm ?invr_ge0 ?ler0n // lef_pinv ?posrE ?ltr0n // ler_nat.
+by rewrite normrN ger0_norm ?invr_ge0 ?ler0n // lef_pV2 ?posrE ?ltr0n // ler_nat.
 Qed.
 
 (* A depth that the claim measures. *)
@@ -1223,7 +1222,7 @@ Fixpoint variance (R : rcfType) (k : nat) : R :=
   if k is j.+1 then variance R j + Num.sqrt (variance R j) else 1.
 
 Lemma variance_gt0 (R : rcfType) k : 0 < variance R k.
-Proof. by elim: k => [|k IH]; rewrite ?ltr01 // ltr_paddr ?sqrtr_ge0. Qed.
+Proof. by elim: k => [|k IH]; rewrite ?ltr01 // ltr_wpDr ?sqrtr_ge0. Qed.
 
 Lemma variance_grown (R : rcfType) k :
   grown (fun j => Num.sqrt (variance R j)) k = variance R k.
@@ -1369,7 +1368,7 @@ Proof.
 move=> n0 law normedE m0 X1; case: (pre_ln_norm_valueE R l) => e1 e2; lazy zeta; rewrite -e1 -e2.
 have [low high] := pre_ln_norm n0 law normedE m0 l X i; rewrite X1 in low high.
 have nR : 0 < n%:R :> R by rewrite ltr0n.
-rewrite ler_pdivl_mulr // ler_pdivr_mulr // (mulrDl 1 (l%:R / _)) (mulrDl 1 (_ * l%:R / _)) !mul1r.
+rewrite ler_pdivlMr // ler_pdivrMr // (mulrDl 1 (l%:R / _)) (mulrDl 1 (_ * l%:R / _)) !mul1r.
 exact/andP.
 Qed.
 

@@ -8,6 +8,7 @@
    on the three axioms of Coq's real numbers and on nothing else. *)
 
 From Coq Require Import NArith ZArith Reals Lra Lia.
+From HB Require Import structures.
 From mathcomp Require Import all_ssreflect.
 
 Set Implicit Arguments.
@@ -18,12 +19,11 @@ Local Open Scope R_scope.
 
 Lemma addRA : associative Rplus. Proof. by move=> x y z; ring. Qed.
 Lemma mulRA : associative Rmult. Proof. by move=> x y z; ring. Qed.
-Canonical addR_monoid := Monoid.Law addRA Rplus_0_l Rplus_0_r.
-Canonical addR_comoid := Monoid.ComLaw Rplus_comm.
-Canonical mulR_monoid := Monoid.Law mulRA Rmult_1_l Rmult_1_r.
-Canonical mulR_comoid := Monoid.ComLaw Rmult_comm.
-Canonical mulR_muloid := Monoid.MulLaw Rmult_0_l Rmult_0_r.
-Canonical addR_addoid := Monoid.AddLaw Rmult_plus_distr_r Rmult_plus_distr_l.
+HB.instance Definition _ := Monoid.isComLaw.Build R 0 Rplus addRA Rplus_comm Rplus_0_l.
+HB.instance Definition _ := Monoid.isComLaw.Build R 1 Rmult mulRA Rmult_comm Rmult_1_l.
+HB.instance Definition _ := Monoid.isMulLaw.Build R 0 Rmult Rmult_0_l Rmult_0_r.
+HB.instance Definition _ :=
+  Monoid.isAddLaw.Build R Rmult Rplus Rmult_plus_distr_r Rmult_plus_distr_l.
 
 Local Notation "\sum_ ( i < n ) F" := (\big[Rplus/0]_(i < n) F) : R_scope.
 Local Notation "\prod_ ( i < n ) F" := (\big[Rmult/1]_(i < n) F) : R_scope.
@@ -139,7 +139,7 @@ Proof. exact: exchange_big. Qed.
 
 Lemma max_ge n (f : 'I_n -> R) i : f i <= \max_(i < n) f i.
 Proof.
-have : i \in index_enum (ordinal_finType n) by rewrite mem_index_enum.
+have : i \in index_enum ((fintype_ordinal__canonical__fintype_Finite n)) by rewrite mem_index_enum.
 elim: (index_enum _) => //= j s IH; rewrite big_cons inE => /predU1P[->|/IH le].
   exact: Rmax_l.
 by apply: Rle_trans le _; apply: Rmax_r.
@@ -246,7 +246,7 @@ rewrite tech5 Rmult_plus_distr_l.
 have small : / INR (fact n.+1) * y ^ n.+1 <= y ^ n.+1.
   rewrite -[X in _ <= X]Rmult_1_l; apply: Rmult_le_compat_r; first exact: pow_le.
   rewrite -Rinv_1; apply: Rinv_le_contravar; first lra.
-  by apply: (le_INR 1); apply: lt_le_S; apply: lt_O_fact.
+  by apply: (le_INR 1); apply: lt_O_fact.
 have := Rmult_le_compat_l (1 - y) _ _ ltac:(lra) small.
 by rewrite -[y ^ n.+2]/(y * y ^ n.+1); lra.
 Qed.
@@ -872,7 +872,7 @@ Lemma number_mul a b : IZR (Z.of_N (a * b)) = IZR (Z.of_N a) * IZR (Z.of_N b).
 Proof. by rewrite N2Z.inj_mul mult_IZR. Qed.
 
 Lemma number_neq0 a : a <> 0%num -> IZR (Z.of_N a) <> 0.
-Proof. by move=> a0; apply: (IZR_neq _ 0); case: a a0. Qed.
+Proof. by move=> a0; apply: (IZR_neq _ 0%Z); case: a a0. Qed.
 
 Lemma number_nat a : INR (N.to_nat a) = IZR (Z.of_N a).
 Proof. by rewrite INR_IZR_INZ N_nat_Z. Qed.

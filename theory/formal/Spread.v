@@ -13,8 +13,8 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
-From SsrMultinomials Require Import mpoly.
-From depthlaw Require Import LinearAttention Degree SeparationRank Residual Refutation.
+From mathcomp Require Import mpoly.
+From Depthlaw Require Import LinearAttention Degree SeparationRank Residual Refutation.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -248,7 +248,7 @@ Definition in_block (j : point) (q : 'I_b) : {ffun 'I_w * 'I_w -> 'I_m.+1} := [f
 Definition block_grid (j : point) (q : 'I_b) : 'I_w -> 'cV[K]_d :=
   grid_token K (fun c => f (q, c)) (in_block j q).
 
-Definition blocks_token (j : point) (h : 'I_#|[finType of place b w]|) : 'cV[K]_d :=
+Definition blocks_token (j : point) (h : 'I_#|(place b w : finType)|) : 'cV[K]_d :=
   block_grid j (enum_val h).1 (enum_val h).2.
 
 Definition blocks_moment (t : moment_name b w) (j : point) : nat :=
@@ -343,7 +343,7 @@ Hypothesis pair_upper : forall l c, ((pair l c).1 <= (pair l c).2)%N.
 
 Definition powers_of := exponents perm pair p (enum 'I_L).
 Definition largest := (\max_t powers_of t)%N.
-Local Notation box := (@box [finType of moment_name b w] largest powers_of).
+Local Notation box := (@box (moment_name b w : finType) largest powers_of).
 Local Notation point := {ffun moment_name b w -> 'I_largest.+1}.
 Local Notation token j := (blocks_token K f j).
 Local Notation form t j := ((blocks_moment t j)%:R : K).
@@ -384,7 +384,7 @@ Lemma values_rank n (layers : seq (seq (head K d a))) (A : {set 'I_n}) i r :
   values layers \in unitmx -> (w * b <= #|A|)%N -> (w * b <= #|~: A|)%N ->
   sep_le (side_output false layers A i (f p)) r -> (\prod_t (powers_of t).+1 <= r)%N.
 Proof.
-have -> : (w * b)%N = #|[finType of place b w]| by rewrite card_prod !card_ord mulnC.
+have -> : (w * b)%N = #|(place b w : finType)| by rewrite card_prod !card_ord mulnC.
 by rewrite -card_values => U HA HB; apply: output_rank U HA HB.
 Qed.
 
@@ -406,7 +406,7 @@ Theorem monomial_lower_bound (K : fieldType) (L w b H a d P : nat)
 Proof.
 move=> char0 /andP[w0 wH] /andP[b0 ba] wbd perm_inj up HP; have c0 := char0_nat char0.
 pose x0 : place b w := (Ordinal b0, Ordinal w0); pose h0 := enum_rank x0.
-have xd : (#|[finType of place b w]| <= d)%N by rewrite card_prod !card_ord mulnC.
+have xd : (#|(place b w : finType)| <= d)%N by rewrite card_prod !card_ord mulnC.
 pose f q := s2val (block h0 xd q) \o enum_rank.
 have fi q : injective (f q).
   by rewrite /f; case: (block h0 xd q) => g gi _ /=; apply: inj_comp gi enum_rank_inj.
@@ -642,9 +642,9 @@ Lemma spread_exponents :
 Proof.
 set e := powers_of p spread_perm spread_pair; set K := layers_new m k L.
 apply: (@leq_trans (\prod_(x : 'I_K * place b w) (e (new_moment x)).+1)); last first.
-  have u : uniq [seq new_moment x | x <- enum [finType of 'I_K * place b w]].
+  have u : uniq [seq new_moment x | x <- enum (('I_K * place b w)%type : finType)].
     by rewrite map_inj_uniq ?enum_uniq //; exact: new_moment_inj.
-  apply: (@leq_trans (\prod_(t <- [seq new_moment x | x <- enum [finType of 'I_K * place b w]])
+  apply: (@leq_trans (\prod_(t <- [seq new_moment x | x <- enum (('I_K * place b w)%type : finType)])
       (e t).+1)%N).
     by rewrite big_map big_enum.
   rewrite (big_uniq _ u) big_mkcond; apply: leq_prod => t _; by case: ifP.
@@ -728,7 +728,7 @@ Example spread_lower_bound_2 : exists2 G : {mpoly rat[#|weight_name 3 1 2 2|]}, 
     sep_le (side_output true (net_of w) (first_half 2) i p) r -> (16 <= r)%N.
 Proof.
 have [HA HB] := first_half_sides 2.
-have [G G0 GE] := @spread_lower_bound [fieldType of rat] 3 0 1 1 2 2 (char_num _) isT isT isT isT.
+have [G G0 GE] := @spread_lower_bound (rat : fieldType) 3 0 1 1 2 2 (char_num _) isT isT isT isT.
 exists G => // w nz i p r; exact: GE w nz true _ i p _ r HA HB.
 Qed.
 
@@ -771,7 +771,7 @@ Example between_counts_2 : exists2 G : {mpoly rat[#|weight_name 3 1 2 2|]}, G !=
     sep_rank (output_sides true (net_of w) i p (first_half 2)) r -> (16 <= r <= 232)%N.
 Proof.
 have [HA HB] := first_half_sides 2.
-have [G G0 GE] := @between_counts [fieldType of rat] 3 0 1 1 2 2 (char_num _) isT isT isT isT.
+have [G G0 GE] := @between_counts (rat : fieldType) 3 0 1 1 2 2 (char_num _) isT isT isT isT.
 exists G => // w nz i p r rank; have := GE w nz true _ i p _ r HA HB rank.
 have -> : between_value (bin_of_nat 0) (bin_of_nat 1) (bin_of_nat 3) (bin_of_nat 2) =
     ((16, 1), (232, 1))%num by vm_compute.
@@ -825,7 +825,7 @@ have C2 : ('C(L - m - k, 2).*2 = (L - m - k) * (L - m - k).-1)%N.
   by rewrite bin2 -[RHS]odd_double_half oddM; case: (L - m - k)%N => //= l; rewrite andNb.
 move: lt; rewrite -C2; move: (3 ^ m * 2 ^ k)%N => e lt; split=> [R c cL|u v v0 uv].
   exists (e * 'C(L - m - k, 2))%N; last exact: lt.
-  rewrite -(ler_pmul2r (_ : 0 < 2%:R)) ?ltr0n // -natrM muln2 doubleMr.
+  rewrite -(ler_pM2r (_ : 0 < 2%:R)) ?ltr0n // -natrM muln2 doubleMr.
   by apply: le_trans cL; rewrite mulrC !mulrA lexx.
 rewrite linear_valueE !bin_of_natK.
 apply: (@leq_ltn_trans (3 ^ ((e * 'C(L - m - k, 2)) * v))%N); last by rewrite expnM ltn_exp2r.
@@ -840,7 +840,7 @@ Example no_linear_bound_9 : exists2 G : {mpoly rat[#|weight_name 6 9 1 9|]}, G !
 Proof.
 have [HA HB] := first_half_sides 9.
 have [G G0 GE] :=
-  @no_linear_bound [fieldType of rat] 6 2 0 9 1 9 (char_num _) isT isT isT isT isT.
+  @no_linear_bound (rat : fieldType) 6 2 0 9 1 9 (char_num _) isT isT isT isT isT.
 exists G => // w nz i p r S; have [_ pair] := GE w nz false _ i p _ r HA HB S.
 have : (3 ^ 54 < r ^ 1)%N by exact: pair 1%N 1%N isT isT.
 by rewrite expn1.
@@ -854,7 +854,7 @@ Example no_linear_bound_18 : exists2 G : {mpoly rat[#|weight_name 8 9 2 18|]}, G
 Proof.
 have [HA HB] := first_half_sides 18.
 have [G G0 GE] :=
-  @no_linear_bound [fieldType of rat] 8 2 1 9 2 18 (char_num _) isT isT isT isT isT.
+  @no_linear_bound (rat : fieldType) 8 2 1 9 2 18 (char_num _) isT isT isT isT isT.
 exists G => // w nz i p r S; have [_ pair] := GE w nz true _ i p _ r HA HB S.
 have : (3 ^ 144 < r ^ 1)%N by exact: pair 1%N 1%N isT isT.
 by rewrite expn1.

@@ -7,7 +7,7 @@
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 From mathcomp Require Import zify.
-From depthlaw Require Import Hops Lookups.
+From Depthlaw Require Import Hops Lookups.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -23,7 +23,7 @@ Definition word := {ffun I -> A}.
 
 Section Attention.
 
-Variables (disp : unit) (S : orderType disp) (score : I -> A -> S).
+Variables (disp : Order.disp_t) (S : orderType disp) (score : I -> A -> S).
 
 (* Hard attention: the first of the positions whose score is highest, and the letter there. *)
 Definition attended (w : word) : option I :=
@@ -37,7 +37,7 @@ Definition seen (H : nat) := {ffun 'I_H -> option (I * A)}.
 (* Each head scores every position by the thought, the position and the letter there, in some
    totally ordered set. The next thought is a function of the thought and of what all heads see. *)
 Record decoder (H : nat) (B T : Type) := Decoder
-  { scale_name : unit;
+  { scale_name : Order.disp_t;
     scale : orderType scale_name;
     score : T -> 'I_H -> I -> A -> scale;
     next : T -> seen H -> T;
@@ -58,7 +58,7 @@ Definition thinks (H : nat) (B : Type) (g : word -> B) (t : nat) :=
 
 Section Attention.
 
-Variables (disp : unit) (S : orderType disp) (score : I -> A -> S).
+Variables (disp : Order.disp_t) (S : orderType disp) (score : I -> A -> S).
 
 Lemma ohead_filter (P : pred I) (s : seq I) : uniq s ->
   if ohead [seq i <- s | P i] is Some i then P i /\ {in s, forall j, P j -> index i s <= index j s}
@@ -132,9 +132,9 @@ End Attention.
 Theorem finite_thoughts H B T (f : decoder H B T) g t : computes f g t -> thinks H g t.
 Proof.
 move=> right; pose mind (s : seq (seen H)) := foldl (next f) (start f) s.
-pose f' := @Decoder H B [finType of {bseq t of seen H}] _ _ (fun s => score f (mind s))
+pose f' := @Decoder H B ({bseq t of seen H} : finType) _ _ (fun s => score f (mind s))
   (fun s o => insub_bseq t (rcons s o)) [bseq] (fun s => answer f (mind s)).
-exists [finType of {bseq t of seen H}], f' => w; rewrite -[RHS]right.
+exists ({bseq t of seen H} : finType), f' => w; rewrite -[RHS]right.
 have mindE s : s <= t -> mind (iter s (step f' w) (start f')) = iter s (step f w) (start f)
     /\ size (iter s (step f' w) (start f')) = s.
   elim: s => [//|s IH] st; have [e1 e2] := IH (ltnW st).
@@ -216,7 +216,7 @@ Fixpoint some_leaf (T : tree) : B :=
   match T with Leaf b => b | Node _ _ yes _ => some_leaf yes end.
 
 Definition climb (T : tree) (r : nat) : decoder I A 1 B (tree * nat) :=
-  @Decoder I A 1 B (tree * nat) _ [orderType of nat]
+  @Decoder I A 1 B (tree * nat) _ (nat : orderType _)
   (fun x _ i a => let s := (path_of x.2.-1 x.1).1 in
      size s - find (fun l : pred (I * A) * tree => l.1 (i, a)) s)
   (fun x o => (exit (fun l => if o ord0 is Some y then l.1 y else false)
@@ -423,9 +423,9 @@ End Bits.
 
 Lemma attend_to (I A : finType) (score : I -> A -> nat) (w : word I A) i :
   (forall j, j != i -> score j (w j) < score i (w i)) ->
-  @attended I A _ [orderType of nat] score w = Some i.
+  @attended I A _ (nat : orderType _) score w = Some i.
 Proof.
-move=> most; have := @attendedP I A _ [orderType of nat] score w.
+move=> most; have := @attendedP I A _ (nat : orderType _) score w.
 case: (attended _ _) => [j [/(_ i) le _]|/(_ i) //]; congr Some; apply/eqP/negPn/negP => ji.
 by have := most j ji; rewrite ltnNge; move/negP; apply.
 Qed.
@@ -433,7 +433,7 @@ Qed.
 (* --- parity --- *)
 
 (* The number of ones is odd. *)
-Definition parity n (w : word [finType of 'I_n] [finType of bool]) : bool :=
+Definition parity n (w : word ('I_n : finType) (bool : finType)) : bool :=
   odd (\sum_(i < n) w i).
 
 Lemma odd_sum (J : finType) (b : J -> bool) : odd (\sum_j b j) = \big[addb/false]_j b j.
@@ -449,8 +449,8 @@ by apply: eq_bigr => l lj; rewrite ffunE (negbTE lj).
 Qed.
 
 (* Head h reads bit m H + h at step m; the thought is the step and the parity so far. *)
-Definition add_up n H : decoder [finType of 'I_n] [finType of bool] H bool (nat * bool) :=
-  @Decoder _ _ H bool (nat * bool) _ [orderType of nat]
+Definition add_up n H : decoder ('I_n : finType) (bool : finType) H bool (nat * bool) :=
+  @Decoder _ _ H bool (nat * bool) _ (nat : orderType _)
   (fun x h (i : 'I_n) _ => (i == x.1 * H + h :> nat) : nat)
   (fun x o => (x.1.+1, x.2 (+) \big[addb/false]_(h < H)
      (if o h is Some (i, b) then (i == x.1 * H + h :> nat) && b else false)))
@@ -524,12 +524,12 @@ Qed.
 (* --- composition --- *)
 
 (* s_k(...s_2(s_1(x))), read off the cells (a, c), which say s_a(c). *)
-Definition composed_cells (D : finType) k (x : D) (w : word [finType of 'I_k * D] D) : D :=
+Definition composed_cells (D : finType) k (x : D) (w : word (('I_k * D)%type : finType) D) : D :=
   composed (fun a c => w (a, c)) x.
 
 (* A step follows one map. *)
-Definition follower (D : finType) k (x : D) : decoder [finType of 'I_k * D] D 1 D (nat * D) :=
-  @Decoder _ _ 1 D (nat * D) _ [orderType of nat]
+Definition follower (D : finType) k (x : D) : decoder (('I_k * D)%type : finType) D 1 D (nat * D) :=
+  @Decoder _ _ 1 D (nat * D) _ (nat : orderType _)
   (fun p _ (i : 'I_k * D) _ => ((i.1 == p.1 :> nat) && (i.2 == p.2)) : nat)
   (fun p o => if p.1 < k then if o ord0 is Some (_, v) then (p.1.+1, v) else p else p)
   (0, x) snd.
@@ -548,7 +548,7 @@ Qed.
 (* Maps that swap x and y, or do nothing. *)
 Definition swap (D : eqType) (x y c : D) : D := if c == x then y else if c == y then x else c.
 Definition swaps (D : finType) k (x y : D) (b : {ffun 'I_k -> bool}) :
-    word [finType of 'I_k * D] D :=
+    word (('I_k * D)%type : finType) D :=
   [ffun p => if b p.1 then swap x y p.2 else p.2].
 
 Lemma swaps_composed (D : finType) k (x y : D) b : x != y ->
@@ -595,11 +595,11 @@ Qed.
 (* --- the k-th one --- *)
 
 (* The position of the k-th one, from 1, for k >= 1; 0 if there are fewer. *)
-Definition kth_one n k (w : word [finType of 'I_n] [finType of bool]) : nat :=
+Definition kth_one n k (w : word ('I_n : finType) (bool : finType)) : nat :=
   nth 0 [seq (nat_of_ord i).+1 | i <- enum 'I_n & w i] k.-1.
 
 (* Bits are read in their order, until the one is found or too few bits are left. *)
-Fixpoint ones_tree n (s : seq 'I_n) k : tree [finType of 'I_n] [finType of bool] nat :=
+Fixpoint ones_tree n (s : seq 'I_n) k : tree ('I_n : finType) (bool : finType) nat :=
   if s is i :: s' then
     if size s < k then Leaf _ _ 0
     else Node i true
@@ -649,13 +649,13 @@ by rewrite (nth_map i) //; move: ge => /=; lia.
 Qed.
 
 (* Outside F the bits are those of c; between r and #|F| + 1 - r of the free bits are asked for. *)
-Definition kth_hard n k r (Q : {set word [finType of 'I_n] [finType of bool]}) :=
+Definition kth_hard n k r (Q : {set word ('I_n : finType) (bool : finType)}) :=
   exists (F : {set 'I_n}) (c : {ffun 'I_n -> bool}),
     [/\ forall w : word _ _, {in ~: F, w =1 c} -> w \in Q,
         #|[set i | (i \notin F) && c i]| + r <= k &
         k + r <= #|[set i | (i \notin F) && c i]| + #|F| + 1].
 
-Lemma kth_fix n k r (Q Q' : {set word [finType of 'I_n] [finType of bool]}) (F : {set 'I_n})
+Lemma kth_fix n k r (Q Q' : {set word ('I_n : finType) (bool : finType)}) (F : {set 'I_n})
     (c : {ffun 'I_n -> bool}) i v : i \in F ->
   (forall w : word _ _, {in ~: F, w =1 c} -> w \in Q) ->
   #|[set i | (i \notin F) && c i]| + r.+1 <= k ->
@@ -731,7 +731,7 @@ Section Iteration.
 
 (* The map has n + 1 elements; its values are the letters. *)
 Variable n : nat.
-Let E := [finType of 'I_n.+1].
+Let E := ('I_n.+1 : finType).
 Notation map := (word E E).
 Implicit Types (Q : {set map}) (w c : map) (S : {set 'I_n.+1}).
 
@@ -896,12 +896,12 @@ End Iteration.
 Section Tracker.
 
 Variable n : nat.
-Notation E := [finType of 'I_n.+1].
+Notation E := ('I_n.+1 : finType).
 
 (* The thought is the path so far. When all elements but one are on it, its end is read if it leads
    back, else the element that is left. *)
 Definition tracker l : decoder E E 1 'I_n.+1 (seq 'I_n.+1) :=
-  @Decoder E E 1 'I_n.+1 (seq 'I_n.+1) _ [orderType of nat]
+  @Decoder E E 1 'I_n.+1 (seq 'I_n.+1) _ (nat : orderType _)
   (fun p _ i b => if size p < n then (i == last ord0 p) : nat
      else if (i == last ord0 p) && (b \in p) then 2 else (i \notin p) : nat)
   (fun p o => if o ord0 is Some (i, b) then
@@ -1028,7 +1028,7 @@ Example four_times_not_2 : ~ thinks 1 (@iterated 3 4) 2.
 Proof. by move/(@iteration_steps 3 4 2 isT). Qed.
 
 (* Three maps of two elements. *)
-Example three_maps : thinks 1 (@composed_cells [finType of bool] 3 false) 3.
+Example three_maps : thinks 1 (@composed_cells (bool : finType) 3 false) 3.
 Proof. by apply/composition_steps; rewrite ?card_bool. Qed.
-Example three_maps_not_2 : ~ thinks 1 (@composed_cells [finType of bool] 3 false) 2.
+Example three_maps_not_2 : ~ thinks 1 (@composed_cells (bool : finType) 3 false) 2.
 Proof. by move/composition_steps; rewrite card_bool => /(_ isT). Qed.

@@ -23,8 +23,8 @@ _REACH = 3
 _HEAD = """(* Made by depthlaw.theory.formal.exact_rank of the certificate exact-2-2.json. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From SsrMultinomials Require Import mpoly.
-From depthlaw Require Import LinearAttention Degree Counts SeparationRank Certificate.
+From mathcomp Require Import mpoly.
+From Depthlaw Require Import LinearAttention Degree Counts SeparationRank Certificate.
 
 Set Implicit Arguments.
 Import GRing.Theory.

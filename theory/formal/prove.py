@@ -36,10 +36,13 @@ from .exact_rank import exact_file
 
 HERE = Path(__file__).parent
 RECORD = HERE / "checked.json"
+LIBRARY = "Depthlaw"
 PACKAGES = (
     "coq libcoq-mathcomp-field libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify "
     "libcoq-mathcomp-multinomials"
 )
+# What the proofs are written for; mathcomp 2 and its names came with these.
+OLDEST = (8, 20)
 # Without the VM, coqchk needs more than ten minutes for what these compute: it does not read them.
 COMPUTED = ("Exact", "Refutation")
 CLOSED = "Closed under the global context"
@@ -99,17 +102,47 @@ def gaps(name: str) -> list[str]:
 def versions() -> dict[str, str]:
     """The versions of the prover and of the libraries that the proofs name, as Debian's or opam's
     package manager knows them, else "unknown"."""
-    here = shutil.which("coqc") or ""
-    ask = ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
-    if here.startswith("/usr/bin/"):
-        ask = ["dpkg-query", "-W", "-f=${Package} ${Version}\n", "libcoq-*"]
+    here, ask = tool("coqc"), ["dpkg-query", "-W", "-f=${Package} ${Version}\n", "libcoq-*"]
+    unpacked = Path(here).parent.parent / "versions"
+    if unpacked.is_file():
+        ask = ["cat", str(unpacked)]
+    elif not here.startswith("/usr/bin/"):
+        ask = ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
     known = {}
     for line in _printed(ask).splitlines():
         name, _, version = line.partition(" ")
         known[_short(name)] = re.split(r"[-+~]", version.strip())[0]
     libraries = [_short(name) for name in PACKAGES.split()[1:]]
-    prover = _printed(["coqc", "--print-version"]).split() or ["unknown"]
-    return {"Coq": prover[0]} | {name: known.get(name) or "unknown" for name in libraries}
+    return {"Coq": prover()} | {name: known.get(name) or "unknown" for name in libraries}
+
+
+def tool(name: str) -> str:
+    """The path of a program of the prover, from the folder COQBIN if that is set, else from PATH;
+    empty where there is none."""
+    return shutil.which(name, path=os.environ.get("COQBIN") or None) or ""
+
+
+def prover() -> str:
+    """The version of the prover here; "unknown" without one."""
+    return (_printed([tool("coqc"), "--print-version"]).split() or ["unknown"])[0]
+
+
+def usable_prover() -> None:
+    """Nothing, where the prover can read the proofs.
+
+    Raises:
+        UsageError: without a prover, and for one that is older than the proofs.
+    """
+    unpack = "or `make prover` unpacks Debian 13's here"
+    if not tool("coqc"):
+        raise UsageError(
+            f"the prover coqc is not installed; on Debian 13: apt-get install {PACKAGES}; {unpack}"
+        )
+    if (found := re.match(r"(\d+)\.(\d+)", prover())) and (int(found[1]), int(found[2])) < OLDEST:
+        raise UsageError(
+            f"the proofs need Coq 8.20 and mathcomp 2.3; {tool('coqc')} is Coq {prover()}: name "
+            f"the folder of another in COQBIN, {unpack}"
+        )
 
 
 def _short(package: str) -> str:
@@ -250,7 +283,7 @@ def link_file(claims: Iterable[Claim]) -> str:
     lines = [
         "(* Made of the claims by depthlaw.theory.formal.prove: right sides at every case. *)",
         "From Coq Require Import NArith ZArith QArith.",
-        *(f"From depthlaw Require {name}." for name in needs),
+        *(f"From Depthlaw Require {name}." for name in needs),
         "Class Same (A B : Type) := same : A -> B -> Prop.",
         "#[global] Instance same_z : Same N Z := fun a b => Z.of_N a = b.",
         "Ltac compared := vm_compute; try split; try split; first [reflexivity | discriminate].",
@@ -322,7 +355,7 @@ def compile_files(
 
 def coqc(folder: Path, name: str) -> float:
     """Compile a file of a folder, or raise NotAcceptedError: the seconds it took."""
-    command = ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"]
+    command = [tool("coqc"), "-q", "-w", "none", "-Q", ".", LIBRARY, f"{name}.v"]
     return _run(folder, command, f"{name}.v is not accepted")[1]
 
 
@@ -333,7 +366,7 @@ def coqchk(folder: Path, name: str) -> float:
         NotAcceptedError: for a file that it refuses.
         UsageError: for one that takes anything on trust.
     """
-    command = ["coqchk", "-o", "-silent", "-norec", f"depthlaw.{name}", "-Q", ".", "depthlaw"]
+    command = [tool("coqchk"), "-o", "-silent", "-norec", f"{LIBRARY}.{name}", "-Q", ".", LIBRARY]
     printed, seconds = _run(folder, command, f"coqchk does not accept {name}.v")
     report(name, printed)
     return seconds
@@ -363,7 +396,7 @@ def report(name: str, printed: str) -> None:
     for title, right in _REPORT.items():
         if right and said[title] != right:
             raise UsageError(f"coqchk on {name}.v: {title}: {said[title]}")
-    if own := [axiom for axiom in said["Axioms"].split() if axiom.startswith("depthlaw.")]:
+    if own := [axiom for axiom in said["Axioms"].split() if axiom.startswith(f"{LIBRARY}.")]:
         raise UsageError(f"coqchk on {name}.v: Axioms: {' '.join(own)}")
 
 
@@ -374,7 +407,7 @@ def asked_of(folder: Path, names: list[str]) -> dict[str, Any]:
         files.setdefault(name.partition(".")[0], []).append(name)
     # Asking costs a walk through all that a theorem rests on: so all theorems of a file at once,
     # and one by one where these assume something.
-    lines = [f"From depthlaw Require {' '.join(sorted(files))}."]
+    lines = [f"From Depthlaw Require {' '.join(sorted(files))}."]
     lines += [f'Redirect "says{i}" Check @{name}.' for i, name in enumerate(names)]
     for file, some in files.items():
         lines += [
@@ -384,7 +417,7 @@ def asked_of(folder: Path, names: list[str]) -> dict[str, Any]:
     _answers(folder, "Ask", lines)
     assumed = {file: assumptions(_read(folder, f"all{file}")) for file in files}
     alone = [name for name in names if assumed[name.partition(".")[0]]]
-    lines = [f"From depthlaw Require {' '.join(sorted(files))}."]
+    lines = [f"From Depthlaw Require {' '.join(sorted(files))}."]
     lines += [f'Redirect "assumes{i}" Print Assumptions {name}.' for i, name in enumerate(alone)]
     _answers(folder, "AskAlone", lines)
     each = {name: assumptions(_read(folder, f"assumes{i}")) for i, name in enumerate(alone)}
@@ -429,10 +462,8 @@ def prove() -> dict[str, Any]:
     """Compile everything, and say of each theorem its statement and what it assumes.
 
     Raises:
-        UsageError: without the prover, and for a file that it does not accept.
+        UsageError: for a file that the prover does not accept.
     """
-    if shutil.which("coqc") is None:
-        raise UsageError(f"the prover coqc is not installed; on Debian: apt-get install {PACKAGES}")
     found: dict[str, Any] = {"theorems": {}, "computed": {}, "claims": {}, "versions": versions()}
     names, claims = project(), linked()
     for name in names:
@@ -481,12 +512,17 @@ def main(arguments: list[str] | None = None) -> int:
         description="Check every proof with the kernel of the Rocq prover.",
     )
     parser.add_argument("--write", action="store_true", help="record what was checked")
+    parser.add_argument("--prover", action="store_true", help="say which prover this is, no more")
     options = parser.parse_args(arguments)
     recorded = checked()
     try:
+        usable_prover()
+        if options.prover:
+            sys.stdout.write(f"Coq {prover()}: {tool('coqc')}\n")
+            return 0
         found = prove()
     except UsageError as error:
-        refused = isinstance(error, NotAcceptedError)
+        refused = isinstance(error, NotAcceptedError) and not options.write
         other = refused and other_versions(recorded.get("versions", {}), versions())
         sys.stderr.write(f"error: {f'checked.json was {other}' if other else error}\n")
         return 2
