@@ -18,12 +18,12 @@ LIARS = {
     "Unset Guard Checking": (
         f"Unset Guard Checking.\n{_LOOP}\n",
         "Liar.liar is assumed to be guarded",
-        r"unsafe \(co\)fixpoints: depthlaw.Liar.liar",
+        r"unsafe \(co\)fixpoints: Depthlaw.Liar.liar",
     ),
     "bypass_check": (
         f"#[bypass_check(guard)] {_LOOP}\n",
         "Liar.liar is assumed to be guarded",
-        r"unsafe \(co\)fixpoints: depthlaw.Liar.liar",
+        r"unsafe \(co\)fixpoints: Depthlaw.Liar.liar",
     ),
     "Unset Positivity Checking": (
         "Unset Positivity Checking.\nInductive liar := Liar (_ : liar -> False).\n"
@@ -31,13 +31,13 @@ LIARS = {
         "assert (never : liar -> False) by (intro l; destruct l as [f]; exact (f (Liar f))).\n"
         "exact (never (Liar never)).\nQed.\n",
         "Liar.liar is assumed to be positive",
-        "positivity is assumed: depthlaw.Liar.liar",
+        "positivity is assumed: Depthlaw.Liar.liar",
     ),
     "Unset Universe Checking": (
         "Require Import Coq.Logic.Hurkens.\nUnset Universe Checking.\n"
         "Theorem no : False. Proof. exact (TypeNeqSmallType.paradox Type eq_refl). Qed.\n",
         "Liar.no relies on an unsafe hierarchy",
-        "type-in-type: depthlaw.Liar.no",
+        "type-in-type: Depthlaw.Liar.no",
     ),
 }
 
@@ -73,7 +73,7 @@ def test_an_axiom_is_named_and_what_is_proved_passes(liar):
     folder = liar("Axiom trusted : False.\nTheorem no : False. Proof. exact trusted. Qed.\n")
     assert prove.gaps("Liar") == ["Axiom"]
     assert prove.asked_of(folder, ["Liar.no"])["Liar.no"]["assumes"] == ["Liar.trusted"]
-    with pytest.raises(UsageError, match="Axioms: depthlaw.Liar.trusted"):
+    with pytest.raises(UsageError, match="Axioms: Depthlaw.Liar.trusted"):
         prove.coqchk(folder, "Liar")
     folder = liar("Theorem no : True. Proof. exact I. Qed.\n")
     assert prove.gaps("Liar") == []

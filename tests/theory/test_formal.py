@@ -225,6 +225,16 @@ def test_without_the_prover_one_line_says_what_to_install(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("error: the prover coqc is not installed; on Debian")
 
 
+@pytest.mark.parametrize(("version", "code"), [("8.16.1", 2), ("8.20.0", 0), ("9.0.1", 0)])
+def test_a_prover_that_is_older_than_the_proofs_is_refused(monkeypatch, capsys, version, code):
+    monkeypatch.setattr(prove, "tool", lambda name: f"/prover/{name}")
+    monkeypatch.setattr(prove, "prover", lambda: version)
+    assert prove.main(["--prover"]) == code
+    said = capsys.readouterr()
+    assert f"Coq {version}" in (said.err if code else said.out)
+    assert said.err.count("\n") == (1 if code else 0)
+
+
 def test_a_bound_of_the_left_side_contradicts_on_its_side_alone():
     assert prove._contrary("==", "at least") == "above"
     assert prove._contrary("==", "at most") == "below"
@@ -262,12 +272,14 @@ def test_what_the_prover_does_not_say_is_not_nothing(printed):
         prove.assumptions(printed)
 
 
-# What coqchk 8.16.1 prints of a file that assumes nothing, with one sealed name of a library.
+# What coqchk 8.20.1 prints of a file that assumes nothing, with one sealed name of a library.
 REPORT = """
 CONTEXT SUMMARY
 ===============
 
 * Theory: Set is predicative
+
+* Theory: Rewrite rules are not allowed
 
 * Axioms:
     mathcomp.ssreflect.bigop.BigOp.bigopE
@@ -288,8 +300,9 @@ CONTEXT SUMMARY
         ("type-in-type: <none>", "type-in-type:\n    Depthlaw.F.no", "type-in-type: Depthlaw.F.no"),
         ("fixpoints: <none>", "fixpoints:\n    Depthlaw.F.l", r"fixpoints: Depthlaw.F.l"),
         ("assumed: <none>", "assumed:\n    Depthlaw.F.l", "positivity is assumed: Depthlaw.F.l"),
-        ("predicative", "impredicative", "Theory: Set is impredicative"),
-        ("* Theory", "* Rules: <none>\n  \n* Theory", "does not report"),
+        ("Set is predicative", "Set is impredicative", "Theory: Set is impredicative"),
+        ("are not allowed", "are allowed", "Theory: Rewrite rules are allowed"),
+        ("* Axioms", "* Rules: <none>\n  \n* Axioms", "does not report"),
         ("CONTEXT", "ERROR", "does not report"),
     ],
 )
@@ -333,6 +346,7 @@ def another_prover(monkeypatch):
     then = made | {"versions": {"Coq": "8.16.1", "mathcomp-field": "1.15.0"}}
     monkeypatch.setattr(prove, "checked", lambda: then)
     monkeypatch.setattr(prove, "versions", lambda: here)
+    monkeypatch.setattr(prove, "usable_prover", lambda: None)
     monkeypatch.setattr(prove, "prove", lambda: made | {"versions": here})
     return "made with Coq 8.16.1, mathcomp-field 1.15.0; this is Coq 8.20.1, mathcomp-field 2.3.0"
 
@@ -382,3 +396,13 @@ def test_a_theorem_is_printed_with_the_hypotheses_of_its_section(monkeypatch):
     one = "Variable n : nat.\nCorollary without :\n  n = n."
     assert formal_proofs.stated("File.without") == one
     assert formal_proofs.stated("File.last") == "Theorem last : 0 = 0."
+
+
+def test_what_a_theorem_rests_on_is_listed_whole():
+    read = formal_proofs.to_read("Parity.parity_heads")
+    assert {"Parity.head", "Parity.mean", "Parity.decided", "Thoughts.word"} <= set(read)
+    # No lemma, nothing of a file that the statement does not reach.
+    assert {name.partition(".")[0] for name in read} == {"Parity", "Thoughts"}
+    assert formal_proofs.to_read("Amnesia.causal_amnesia")[0].startswith("Amnesia.")
+    for name in formal.checked()["theorems"]:
+        formal_proofs.to_read(name)

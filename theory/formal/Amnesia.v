@@ -2,7 +2,8 @@
 
    Claim: rank_collapse/causal_amnesia (theory/rank_collapse/amnesia.py). Any causal map of
    sequences is one function of the prefixes; layers of any kind under a causal mask compose to such
-   a map; for it the distance of two last states is at most the sum of two diameters.
+   a map, and so do transformers with causal masks (Bridges.causal_transformer); for it the distance
+   of two last states is at most the sum of two diameters.
 
    Depth and width are arbitrary, and states are those of any list of layers, so the statement holds
    after every layer of a net. *)

@@ -2,6 +2,7 @@
 
    The nets are those of HardAttention.v, except that each head of each layer has its own side for
    ties, and a view: it sees any of what is before the position, the position, and what is after it.
+   They are transformers (Bridges.both_ways_transformer).
 
    The lower bound is a game. Let Sigma_m be the formulas of first-order logic with order that begin
    with an existential quantifier and have at most m blocks of quantifiers. L layers give two words

@@ -10,8 +10,9 @@
    and may depend on the own state (queries); the set of states need not be finite. Such layers
    include formulas with counts to both sides, one layer for each level (the state is the vector of
    truths), and heads of softmax attention under either mask or none whose outputs are rounded to
-   finitely many values (threshold_of_average). No positions. Fixed states before and after a word
-   stand for start and end tokens.
+   finitely many values (Bridges.rounded_transformer). No positions. Such a net is a transformer
+   itself (Bridges.caps_transformer). Fixed states before and after a word stand for start and end
+   tokens.
 
    Informal: that a set of formulas of depth L is a net of L layers, and that a net of L layers with
    finitely many states and whole weights is a set of formulas of depth L. *)

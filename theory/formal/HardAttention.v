@@ -2,7 +2,8 @@
 
    The objects are those of theory/formal_languages/temporal_logic.py (`attend`, `kinds`): layers of
    unique hard attention under a future mask, without positions, over words of any length. Of the
-   earlier positions a head attends to the rightmost (or leftmost) one of greatest score. *)
+   earlier positions a head attends to the rightmost (or leftmost) one of greatest score. The nets are
+   transformers (Bridges.hard_transformer). *)
 
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.

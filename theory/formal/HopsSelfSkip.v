@@ -4,7 +4,8 @@
    The object is the executed net of theory/hops/self_skipping_lookup.py. Words and pointers are
    those of Hops.v: letters are numbers below A, positions are 1, ..., N, position 0 is the start
    token. A score is an inner product of four features of the query's token and four of the key's,
-   exact or rounded. That a softmax comes near hard attention stays informal. *)
+   exact or rounded. The nets are transformers (Bridges.self_skip_transformer). That a softmax comes
+   near hard attention stays informal. *)
 
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.

@@ -6,7 +6,7 @@
    All n positions attend. There is no softmax, feed-forward block or layer norm. With residual
    connections a layer adds its input to its output. A layer has any number of heads, and heads
    may differ in number from layer to layer. The read-out is one coordinate p of the output at one
-   position i. *)
+   position i. The nets are transformers (Bridges.linear_transformer). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 
 Set Implicit Arguments.

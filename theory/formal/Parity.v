@@ -2,8 +2,8 @@
 
    The layer of theory/least_depth/parity.py, read at a query token behind the bits. A softmax
    weight is any positive number, which may depend on position and bit; a value is what the linear
-   read-out makes of a value vector, so no width is named. That a softmax of scores gives such
-   weights stays informal. *)
+   read-out makes of a value vector, so no width is named. Heads of transformers are such heads,
+   whatever their scores: Bridges.parity_read and parity_transformer. *)
 
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.

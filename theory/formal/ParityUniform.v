@@ -2,7 +2,8 @@
 
    Claim: least_depth/parity_uniform (theory/least_depth/uniform_parity.py). Over Coq's real
    numbers and on their three axioms alone. Exact arithmetic; no layer norm, no feed-forward net.
-   The net below is the one whose matrices tests/theory/test_least_depth_parity.py runs. *)
+   The net below is the one whose matrices tests/theory/test_least_depth_parity.py runs. It is a
+   transformer (Bridges.uniform_transformer). *)
 
 From Coq Require Import NArith ZArith Reals Lra Lia.
 From mathcomp Require Import all_ssreflect.

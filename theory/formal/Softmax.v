@@ -4,7 +4,8 @@
    rank_collapse/layers_product (theory/rank_collapse/softmax_perturbation.py, cubic_law.py,
    deep_layers.py) and rank_collapse/dot_product_not_lipschitz (attention_lipschitz.py).
 
-   Tokens, weights and biases are any real matrices; a layer has any number of heads. Theorems rest
+   Tokens, weights and biases are any real matrices; a layer has any number of heads. The nets are
+   transformers (Bridges.softmax_transformer). Theorems rest
    on the three axioms of Coq's real numbers and on nothing else. *)
 
 From Coq Require Import NArith ZArith Reals Lra Lia.

@@ -128,7 +128,8 @@ def _with_an_exception(case: Case) -> Exact:
         "Caps.collapse_cap_checked",
         "Caps.collapse_cap_value {depth}",
         "Nothing: layers, common state and the function above are those of the theorem, with "
-        "weights of any ordered domain, and tokens for start and end or none.",
+        "weights of any ordered domain, and tokens for start and end or none. That transformers "
+        "whose attention is rounded are such nets is Bridges.rounded_transformer.",
     ),
 )
 def collapse_caps_depth(case: Case) -> Exact:

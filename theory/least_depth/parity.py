@@ -196,11 +196,11 @@ def _heads(case: Case, net: AttentionNet) -> Exact:
     ),
     supports="least_depth/parity_two_layers",
     formal=Formal(
-        "Parity.parity_heads",
+        "Bridges.parity_transformer_checked",
         "Parity.parity_heads_value {bits}",
-        "That softmax gives positive weights and that a value is what the read-out makes of a "
-        "vector. Its net for the upper end has other weights, which absorb the query token's. Ties "
-        "given to the other side are parity_heads_ties.",
+        "That the exponential is positive and the reals are an ordered field; the theorem is for "
+        "every positive function of the scores. Its net for the upper end has other weights, which "
+        "absorb the query token's. Ties given to the other side are Parity.parity_heads_ties.",
     ),
 )
 def parity_heads(case: Case) -> Exact:

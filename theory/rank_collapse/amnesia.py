@@ -158,8 +158,8 @@ def _nets(**axes: Any) -> tuple[Case, ...]:
     formal=Formal(
         "Amnesia.causal_amnesia_checked",
         "1%N",
-        "That a net with a causal mask, and embeddings that do not depend on the length, is a "
-        "causal map is causal_net_causal, for states of one type.",
+        "Nothing: that a transformer with causal masks is a causal map, whatever its heads and "
+        "token maps are, is Bridges.causal_transformer, for states of one type.",
     ),
 )
 def causal_amnesia(case: Case) -> Exact:
