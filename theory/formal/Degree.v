@@ -7,7 +7,7 @@ From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify.
 From mathcomp Require Import mpoly freeg.
-From Depthlaw Require Import LinearAttention.
+From Depthlaw Require Import AlmostAll LinearAttention.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -792,8 +792,8 @@ apply: (@bidegree_attained _ _ _ _ _ _ _ _ _ _ _ _ 3) => //.
 by apply/eqP => /setP/(_ 0); rewrite !inE.
 Qed.
 
-(* Claim: separation_rank/degree. Some polynomial G in the weights is not 0, and wherever it does
-   not vanish the output is homogeneous of just this degree. *)
+(* Some polynomial G in the weights is not 0, and wherever it does not vanish the output is
+   homogeneous of just this degree. *)
 Corollary degree_checked (R : comRingType) (L H a d n : nat) (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d)
     (i : 'I_n) (p : 'I_d) :
   let degree := nat_of_bin (degree_value (bin_of_nat L)) in
@@ -803,8 +803,18 @@ Corollary degree_checked (R : comRingType) (L H a d n : nat) (h0 : 'I_H) (a0 : '
       msize (output_poly false (net_of w) i p) = degree.+1.
 Proof. by rewrite /= degree_valueE bin_of_natK; apply: degree_almost_every. Qed.
 
-(* Claim: separation_rank/moments_degree. Some polynomial G in the weights is not 0, and wherever it
-   does not vanish this is the degree of the polynomial of the moments. *)
+(* Claim: separation_rank/degree. For almost all weights, that is, outside a null set, the output is
+   homogeneous of just this degree. *)
+Corollary degree_almost_all (R : archiFieldType) (L H a d n : nat) (h0 : 'I_H) (a0 : 'I_a)
+    (p0 : 'I_d) (i : 'I_n) (p : 'I_d) :
+  let degree := nat_of_bin (degree_value (bin_of_nat L)) in
+  almost_all (fun w : weight_name L H a d -> R =>
+    output_poly false (net_of w) i p \is degree.-homog /\
+    msize (output_poly false (net_of w) i p) = degree.+1).
+Proof. by have [] := almost_all_weights (degree_checked R L h0 a0 p0 i p). Qed.
+
+(* Some polynomial G in the weights is not 0, and wherever it does not vanish this is the degree of
+   the polynomial of the moments. *)
 Corollary moments_degree_checked (R : comRingType) (L H a d : nat) (h0 : 'I_H) (a0 : 'I_a)
     (p0 p : 'I_d) :
   exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
@@ -812,6 +822,15 @@ Corollary moments_degree_checked (R : comRingType) (L H a d : nat) (h0 : 'I_H) (
       msize (moment_poly (net_of w) (const_mx 1) p)
       = (nat_of_bin (moment_degree_value (bin_of_nat L))).+1.
 Proof. by rewrite moment_degree_valueE bin_of_natK; apply: moment_degree_almost_every. Qed.
+
+(* Claim: separation_rank/moments_degree. For almost all weights this is the degree of the
+   polynomial of the moments, at the token of ones. *)
+Corollary moments_degree_almost_all (R : archiFieldType) (L H a d : nat) (h0 : 'I_H) (a0 : 'I_a)
+    (p0 p : 'I_d) :
+  almost_all (fun w : weight_name L H a d -> R =>
+    msize (moment_poly (net_of w) (const_mx 1) p)
+    = (nat_of_bin (moment_degree_value (bin_of_nat L))).+1).
+Proof. by have [] := almost_all_weights (moments_degree_checked R L h0 a0 p0 p). Qed.
 
 (* The net of bidegree_example: two layers of two heads of width 3, five tokens of width 4. *)
 Definition example_net (R : comRingType) : seq (seq (head R 4 3)) :=
@@ -856,3 +875,12 @@ Example moments_degree_4 : exists2 G : {mpoly int[#|weight_name 2 2 3 4|]}, G !=
   forall w, G.@[fun k => w (enum_val k)] != 0 ->
     msize (moment_poly (net_of w) (const_mx 1) 2%:R) = 5%N.
 Proof. exact: (@moments_degree_checked _ 2 2 3 4 0 0 0 2%:R). Qed.
+Example degree_almost_all_9 (R : archiFieldType) :
+  almost_all (fun w : weight_name 2 2 3 4 -> R =>
+    output_poly false (net_of w) (1 : 'I_5) 2%:R \is 9.-homog /\
+    msize (output_poly false (net_of w) (1 : 'I_5) 2%:R) = 10%N).
+Proof. exact: (@degree_almost_all R 2 2 3 4 5 0 0 0 1 2%:R). Qed.
+Example moments_degree_almost_all_4 (R : archiFieldType) :
+  almost_all (fun w : weight_name 2 2 3 4 -> R =>
+    msize (moment_poly (net_of w) (const_mx 1) 2%:R) = 5%N).
+Proof. exact: (@moments_degree_almost_all R 2 2 3 4 0 0 0 2%:R). Qed.

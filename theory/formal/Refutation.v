@@ -14,7 +14,7 @@ From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import perm zify ring.
 From mathcomp Require Import mpoly.
-From Depthlaw Require Import LinearAttention Degree SeparationRank.
+From Depthlaw Require Import AlmostAll LinearAttention Degree SeparationRank.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -915,14 +915,12 @@ have -> : (N.of_nat L - N.of_nat k)%num = N.of_nat (L - k) by lia.
 by rewrite (pow_bin 3) Nnat.Nat2N.id factorsE.
 Qed.
 
-(* Claim: separation_rank/product_lower_bound.
-   Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside
+(* Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside
    of whose zeros the following holds. Whatever the number of tokens, the position and coordinate
    that are read and the two sides, as long as each side has H tokens: if the output is a sum of r
    products of functions of the sides, then r is at least the product over l = 1, ...,
    min (L, H (H + 1) / 2) of 3^(L - l) + 1. For every depth L, width d, number of heads H from 1 to
-   d and width a of heads. Each side of a balanced partition of N >= 2 (d + 1) tokens has H tokens.
-   Informal: that the zeros of G are a null set. *)
+   d and width a of heads. Each side of a balanced partition of N >= 2 (d + 1) tokens has H tokens. *)
 Theorem product_lower_bound (K : fieldType) (L H a d : nat) : [char K] =i pred0 ->
   (0 < H <= d)%N -> (0 < a)%N ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
@@ -936,6 +934,18 @@ have [G G0 GE] := product_almost_every L (Ordinal H0) (Ordinal a_gt0) char0 Hd.
 by exists G => // w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK; apply: GE S.
 Qed.
 
+(* Claim: separation_rank/product_lower_bound. So r is at least the product for almost all weights,
+   that is, outside a null set. *)
+Corollary product_almost_all (R : archiFieldType) (L H a d : nat) : (0 < H <= d)%N -> (0 < a)%N ->
+  almost_all (fun w : weight_name L H a d -> R =>
+    forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+      sep_le (side_output false (net_of w) A i p) r ->
+      (nat_of_bin (product_value (bin_of_nat H) (bin_of_nat L)) <= r)%N).
+Proof.
+move=> Hd a0.
+by have [] := almost_all_weights (@product_lower_bound R L H a d (char_num _) Hd a0).
+Qed.
+
 (* The same sizes; the product is (9 + 1)(3 + 1)(1 + 1). *)
 Example product_lower_bound_2 : exists2 G : {mpoly rat[#|weight_name 3 2 1 2|]}, G != 0 &
   forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(2 + 2)) (p : 'I_2) r,
@@ -945,6 +955,14 @@ have [HA HB] := first_half_sides 2.
 have [G G0 GE] :=
   @product_lower_bound (rat : fieldType) 3 2 1 2 (char_num _) isT isT.
 exists G => // w nz i p r; exact: GE w nz _ i p _ r HA HB.
+Qed.
+Example product_almost_all_2 (R : archiFieldType) :
+  almost_all (fun w : weight_name 3 2 1 2 -> R => forall (i : 'I_(2 + 2)) (p : 'I_2) r,
+    sep_le (side_output false (net_of w) (first_half 2) i p) r -> (80 <= r)%N).
+Proof.
+have [HA HB] := first_half_sides 2.
+apply: almost_all_sub (@product_almost_all R 3 2 1 2 isT isT) => w bound i p r.
+exact: bound HA HB.
 Qed.
 
 (* The product exceeds the product of the powers. *)
@@ -1074,8 +1092,7 @@ Qed.
    zero, outside of whose zeros the separation rank exceeds Theorem 2's upper bound as recalled,
    whatever the position, the coordinate and the two sides, if each side has 8 tokens; so with 34
    tokens and 17 on each side. Here e is Euler's number, or any number up to 11/4
-   (euler_le), and s a square root of 2 in any ordered field. Informal: that the zeros of a
-   polynomial are a null set. *)
+   (euler_le), and s a square root of 2 in any ordered field. *)
 Theorem upper_bound_deep_fails (K : fieldType) (R : realFieldType) (e s : R) (a : nat) :
   [char K] =i pred0 -> 0 < e <= 11%:R / 4%:R -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   exists2 G : {mpoly K[#|weight_name 216 8 a 16|]}, G != 0 &
@@ -1106,12 +1123,11 @@ Proof. vm_cast_no_check (erefl true). Qed.
 Example upper_bound_deep_4 : violates 4%num 4%num 62%num.
 Proof. vm_cast_no_check (erefl true). Qed.
 
-(* Claim: separation_rank/upper_bound_deep (it fails), at the three cases of the claim with weights
-   that multiply by moments: d = 16, L = 216, H = 8, and two with H = d. With N >= 2 (d + 1) tokens
+(* The recalled bound fails at the three cases of the claim with weights that multiply by moments: d = 16, L = 216, H = 8, and two with H = d. With N >= 2 (d + 1) tokens
    each side has H of them. Outside of the zeros of a polynomial in the weights, which is not zero,
    the separation rank is at least the product, and that exceeds the bound as recalled, where e is
    Euler's number. The bound is an irrational number, so that no term computes it; the term computes
-   the product. Informal: that the zeros of a polynomial are a null set. *)
+   the product. *)
 Theorem upper_bound_deep_refuted (K : fieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
   [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   (d, L, H) \in [:: (16, 216, 8); (6, 30, 6); (4, 62, 4)]%N ->
@@ -1136,6 +1152,23 @@ have d0 : (0 < d)%N by case/andP: Hd => H0; apply: leq_trans.
 by move: lt; rewrite violatesE product_valueE bin_of_natK; apply: recalled_lt.
 Qed.
 
+(* Claim: separation_rank/upper_bound_deep (it fails). At these cases the separation rank is at least
+   the product, which exceeds the bound as recalled, for almost all weights, that is, outside a null
+   set. *)
+Corollary refuted_almost_all (K : archiFieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
+  euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
+  (d, L, H) \in [:: (16, 216, 8); (6, 30, 6); (4, 62, 4)]%N ->
+  let product := nat_of_bin (product_value (bin_of_nat H) (bin_of_nat L)) in
+  recalled e s d L < product%:R /\
+  almost_all (fun w : weight_name L H a d -> K =>
+    forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
+      sep_le (side_output false (net_of w) A i p) r -> (product <= r)%N).
+Proof.
+move=> ee ss a0 dLH.
+have [lt G] := @upper_bound_deep_refuted K R e s L H a d (char_num _) ee ss a0 dLH.
+by split=> //; have [] := almost_all_weights G.
+Qed.
+
 (* At d = H = 4 and L = 62, with rational weights, four tokens on either side. Only e stays a
    variable, as only fields such as the reals have Euler's number. *)
 Example upper_bound_deep_refuted_4 (R : rcfType) (e : R) (s : R := Num.sqrt 2%:R) : euler e ->
@@ -1149,6 +1182,17 @@ have := @upper_bound_deep_refuted (rat : fieldType) R e s 62 4 1 4 (char_num _) 
 cbv zeta; move: (nat_of_bin _) => P [lt [G G0 GE]].
 exists G => // w nz i p r S; apply: lt_le_trans lt _; rewrite ler_nat.
 exact: GE w nz _ i p _ r HA HB S.
+Qed.
+Example refuted_almost_all_4 (K : archiFieldType) (R : rcfType) (e : R)
+    (s : R := Num.sqrt 2%:R) : euler e ->
+  almost_all (fun w : weight_name 62 4 1 4 -> K => forall (i : 'I_(4 + 4)) (p : 'I_4) r,
+    sep_le (side_output false (net_of w) (first_half 4) i p) r -> recalled e s 4 62 < r%:R).
+Proof.
+move=> e_euler; have [HA HB] := first_half_sides 4; have [_ ss] := worst_case R.
+have := @refuted_almost_all K R e s 62 4 1 4 e_euler ss isT isT.
+cbv zeta; move: (nat_of_bin _) => P [lt].
+apply: almost_all_sub => w bound i p r S; apply: lt_le_trans lt _; rewrite ler_nat.
+exact: bound HA HB S.
 Qed.
 
 (* Not only at these: if H heads have more than 2 d + 1 moments, then the recalled bound fails for
@@ -1214,13 +1258,11 @@ Lemma linear_valueE (u v d L : nat) :
   (bin_of_nat (u * d * L), bin_of_nat v).
 Proof. by rewrite /linear_value !bin_of_natE; congr pair; lia. Qed.
 
-(* Claim: separation_rank/no_linear_bound.
-   With as many heads as the width d and at most d (d + 1) / 2 layers there is a polynomial in the
+(* With as many heads as the width d and at most d (d + 1) / 2 layers there is a polynomial in the
    weights, not zero, outside of whose zeros the separation rank r has the following property,
    whatever the tokens, the sides, the position and the coordinate, if each side has d tokens. For
    every positive c of any ordered field with 2 c d + 1 < L, the logarithm of r to base 3 exceeds
-   c d L: there is a whole m above c d L with 3^m < r. And for c = u / v, r^v > 3^(u d L).
-   Informal: that the zeros of a polynomial are a null set. *)
+   c d L: there is a whole m above c d L with 3^m < r. And for c = u / v, r^v > 3^(u d L). *)
 Theorem no_linear_bound (K : fieldType) (L a d : nat) : [char K] =i pred0 ->
   (0 < d)%N -> (0 < a)%N -> (L <= moment_count d)%N ->
   exists2 G : {mpoly K[#|weight_name L d a d|]}, G != 0 &
@@ -1260,6 +1302,23 @@ rewrite [('C(L, 2) * 2)%N]muln2 C2.
 by have := leq_mul (leqnn L) h; move: L.-1 => l; lia.
 Qed.
 
+(* Claim: separation_rank/no_linear_bound. So the logarithm of r to base 3 exceeds c d L for almost
+   all weights, that is, outside a null set, which is the same for every c. *)
+Corollary no_linear_almost_all (K : archiFieldType) (L a d : nat) :
+  (0 < d)%N -> (0 < a)%N -> (L <= moment_count d)%N ->
+  almost_all (fun w : weight_name L d a d -> K =>
+    forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (d <= #|A|)%N -> (d <= #|~: A|)%N ->
+      sep_le (side_output false (net_of w) A i p) r ->
+      (forall (R : realFieldType) (c : R), 0 < c -> 2%:R * c * d%:R + 1 < L%:R ->
+        exists2 m : nat, c * d%:R * L%:R < m%:R & (3 ^ m < r)%N) /\
+      (forall u v : nat, (0 < v)%N -> (2 * u * d + v < v * L)%N ->
+        let: (x, y) := linear_value (bin_of_nat u) (bin_of_nat v) (bin_of_nat d) (bin_of_nat L) in
+        (3 ^ nat_of_bin x < r ^ nat_of_bin y)%N)).
+Proof.
+move=> d0 a0 LD.
+by have [] := almost_all_weights (@no_linear_bound K L a d (char_num _) d0 a0 LD).
+Qed.
+
 (* Six layers of width 3 and c = 2/3: c d L = 12, and 2 c d + 1 = 5 is less than 6. *)
 Example no_linear_bound_3 : exists2 G : {mpoly rat[#|weight_name 6 3 1 3|]}, G != 0 &
   forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(3 + 3)) (p : 'I_3) r,
@@ -1274,6 +1333,14 @@ exists G => // w nz i p r S; have [real pair] := GE w nz _ i p _ r HA HB S; spli
   - by rewrite -mulrA divfK ?pnatr_eq0 // -natrM -(natrD _ _ 1) ltr_nat.
   by exists m => //; move: cm; rewrite divfK ?pnatr_eq0 // -natrM ltr_nat.
 exact: pair 2%N 3%N isT isT.
+Qed.
+Example no_linear_almost_all_3 (K : archiFieldType) :
+  almost_all (fun w : weight_name 6 3 1 3 -> K => forall (i : 'I_(3 + 3)) (p : 'I_3) r,
+    sep_le (side_output false (net_of w) (first_half 3) i p) r -> (3 ^ 36 < r ^ 3)%N).
+Proof.
+have [HA HB] := first_half_sides 3.
+apply: almost_all_sub (@no_linear_almost_all K 6 1 3 isT isT isT) => w bound i p r S.
+by have [_ pair] := bound _ i p _ r HA HB S; apply: pair 2%N 3%N isT isT.
 Qed.
 
 (* The hypotheses can be met: rational weights, three layers of two heads on two coordinates, four

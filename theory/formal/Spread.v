@@ -14,7 +14,7 @@ From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From mathcomp Require Import mpoly.
-From Depthlaw Require Import LinearAttention Degree SeparationRank Residual Refutation.
+From Depthlaw Require Import AlmostAll LinearAttention Degree SeparationRank Residual Refutation.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -686,15 +686,13 @@ Qed.
 
 (* --- the lower bound -------------------------------------------------------------------------- *)
 
-(* Claim: separation_rank/spread_lower_bound.
-   Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside
+(* Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside
    of whose zeros the following holds, with or without residual connections, whatever the number of
    tokens, the position and coordinate that are read and the two sides, as long as each side has
    3^m 2^k tokens: if the output is a sum of r products of functions of the sides, then r is at
    least the product over l = 1, ..., min (L - m - k, (3^m + 1) / 2) of
    (3^(L - m - k - l) + 1)^(3^m 2^k). For every depth L >= m + k, number of heads H >= 3^m, width
-   a >= 2^k of heads and width d >= 3^m 2^k.
-   Informal: that the zeros of G are a null set. *)
+   a >= 2^k of heads and width d >= 3^m 2^k. *)
 Theorem spread_lower_bound (K : fieldType) (L m k H a d : nat) : [char K] =i pred0 ->
   (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k <= L)%N ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
@@ -715,6 +713,20 @@ have [G G0 GE] := @monomial_lower_bound K L (3 ^ m).-1.+1 (2 ^ k).-1.+1 H a d
 by exists G => // v nz res n i p A r HA HB; apply: (GE v nz res n i p A r); rewrite wE bE.
 Qed.
 
+(* Claim: separation_rank/spread_lower_bound. So r is at least the product for almost all weights,
+   that is, outside a null set. *)
+Corollary spread_almost_all (R : archiFieldType) (L m k H a d : nat) :
+  (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k <= L)%N ->
+  almost_all (fun v : weight_name L H a d -> R =>
+    forall (residual : bool) n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
+      (3 ^ m * 2 ^ k <= #|A|)%N -> (3 ^ m * 2 ^ k <= #|~: A|)%N ->
+      sep_le (side_output residual (net_of v) A i p) r ->
+      (nat_of_bin (spread_value (bin_of_nat m) (bin_of_nat k) (bin_of_nat L)) <= r)%N).
+Proof.
+move=> wH ba wbd mkL.
+by have [] := almost_all_weights (@spread_lower_bound R L m k H a d (char_num _) wH ba wbd mkL).
+Qed.
+
 (* Four layers of three heads, of width 1 and of width 2. *)
 Example spread_value_4 : spread_value 1 0 4 = ((10 * 4) ^ 3)%num.
 Proof. by []. Qed.
@@ -731,6 +743,14 @@ have [HA HB] := first_half_sides 2.
 have [G G0 GE] := @spread_lower_bound (rat : fieldType) 3 0 1 1 2 2 (char_num _) isT isT isT isT.
 exists G => // w nz i p r; exact: GE w nz true _ i p _ r HA HB.
 Qed.
+Example spread_almost_all_2 (R : archiFieldType) :
+  almost_all (fun w : weight_name 3 1 2 2 -> R => forall (i : 'I_(2 + 2)) (p : 'I_2) r,
+    sep_le (side_output true (net_of w) (first_half 2) i p) r -> (16 <= r)%N).
+Proof.
+have [HA HB] := first_half_sides 2.
+apply: almost_all_sub (@spread_almost_all R 3 0 1 1 2 2 isT isT isT isT) => w bound i p r.
+exact: bound true _ i p _ r HA HB.
+Qed.
 
 (* --- between two counts ----------------------------------------------------------------------- *)
 
@@ -744,8 +764,7 @@ Proof. by move=> d0; rewrite /between_value spread_valueE Counts.S_valueE. Qed.
 
 (* As above: outside of the zeros of a polynomial in the weights, not zero, the separation rank, that
    is the least number of products of functions of the sides, lies between the two counts, with or
-   without residual connections. The upper one holds for all weights and sides.
-   Informal: that the zeros of a polynomial are a null set. *)
+   without residual connections. The upper one holds for all weights and sides. *)
 Theorem between_counts (K : fieldType) (L m k H a d : nat) : [char K] =i pred0 ->
   (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k <= L)%N ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
@@ -794,12 +813,10 @@ have := @product_gt n n; rewrite /product (minn_idPl D) subnn muln0 addn0.
 exact.
 Qed.
 
-(* Claim: separation_rank/no_linear_bound_past_threshold.
-   As above, with or without residual connections, with m + k < L and 2 (L - m - k) <= 3^m + 1. For
+(* As above, with or without residual connections, with m + k < L and 2 (L - m - k) <= 3^m + 1. For
    every positive c of any ordered field with 2 c d L <= 3^m 2^k (L - m - k) (L - m - k - 1) the
    logarithm of the rank r to base 3 exceeds c d L: there is a whole M, at least c d L, with
-   3^M < r. And for c = u / v, r^v > 3^(u d L).
-   Informal: that the zeros of a polynomial are a null set. *)
+   3^M < r. And for c = u / v, r^v > 3^(u d L). *)
 Theorem no_linear_bound (K : fieldType) (L m k H a d : nat) : [char K] =i pred0 ->
   (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k < L)%N ->
   (2 * (L - m - k) <= 3 ^ m + 1)%N ->
@@ -833,6 +850,27 @@ rewrite leq_exp2l // -(leq_pmul2r (_ : 0 < 2)%N) //.
 by move: uv; rewrite -muln2; move: 'C(_, _) => y; lia.
 Qed.
 
+(* Claim: separation_rank/no_linear_bound_past_threshold. So the logarithm of r to base 3 exceeds
+   c d L for almost all weights, that is, outside a null set, which is the same for every c. *)
+Corollary no_linear_almost_all (K : archiFieldType) (L m k H a d : nat) :
+  (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k < L)%N ->
+  (2 * (L - m - k) <= 3 ^ m + 1)%N ->
+  almost_all (fun w : weight_name L H a d -> K =>
+    forall (residual : bool) n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r,
+      (3 ^ m * 2 ^ k <= #|A|)%N -> (3 ^ m * 2 ^ k <= #|~: A|)%N ->
+      sep_le (side_output residual (net_of w) A i p) r ->
+      (forall (R : realFieldType) (c : R),
+        2%:R * c * d%:R * L%:R <= (3 ^ m * 2 ^ k * ((L - m - k) * (L - m - k).-1))%:R ->
+        exists2 M : nat, c * d%:R * L%:R <= M%:R & (3 ^ M < r)%N) /\
+      (forall u v : nat, (0 < v)%N ->
+        (2 * u * d * L <= v * (3 ^ m * 2 ^ k * ((L - m - k) * (L - m - k).-1)))%N ->
+        let: (x, y) := linear_value (bin_of_nat u) (bin_of_nat v) (bin_of_nat d) (bin_of_nat L) in
+        (3 ^ nat_of_bin x < r ^ nat_of_bin y)%N)).
+Proof.
+move=> wH ba wbd mkL half.
+by have [] := almost_all_weights (@no_linear_bound K L m k H a d (char_num _) wH ba wbd mkL half).
+Qed.
+
 (* Width 9, nine heads of width 1, six layers and c = 1: 2 c d L = 108 is 9 * 4 * 3. *)
 Example no_linear_bound_9 : exists2 G : {mpoly rat[#|weight_name 6 9 1 9|]}, G != 0 &
   forall w, G.@[fun k => w (enum_val k)] != 0 -> forall (i : 'I_(9 + 9)) (p : 'I_9) r,
@@ -844,6 +882,14 @@ have [G G0 GE] :=
 exists G => // w nz i p r S; have [_ pair] := GE w nz false _ i p _ r HA HB S.
 have : (3 ^ 54 < r ^ 1)%N by exact: pair 1%N 1%N isT isT.
 by rewrite expn1.
+Qed.
+Example no_linear_almost_all_9 (K : archiFieldType) :
+  almost_all (fun w : weight_name 6 9 1 9 -> K => forall (i : 'I_(9 + 9)) (p : 'I_9) r,
+    sep_le (side_output false (net_of w) (first_half 9) i p) r -> (3 ^ 54 < r)%N).
+Proof.
+have [HA HB] := first_half_sides 9.
+apply: almost_all_sub (@no_linear_almost_all K 6 2 0 9 1 9 isT isT isT isT isT) => w bound i p r S.
+have [_ pair] := bound false _ i p _ r HA HB S; rewrite -[r]expn1; exact: pair 1%N 1%N isT isT.
 Qed.
 
 (* Width 18, nine heads of width 2, eight layers with residual connections, and c = 1: 2 c d L = 288

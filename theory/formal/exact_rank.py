@@ -39,8 +39,8 @@ Local Open Scope ring_scope.
    first coordinate of the first output is {m} exactly, which is S(d, L), for almost all weights:
    over every ring of characteristic 0 wherever a polynomial in the weights, which is not zero, does
    not vanish.
-   The kernel computes the net at the certificate's weights. Informal: that the zeros of the
-   polynomial are a null set; that more tokens change nothing. *)
+   The kernel computes the net at the certificate's weights. Informal: that more tokens change
+   nothing. *)
 Theorem exact_{d}_{L} (R : comRingType) : (forall k, (0 < k)%N -> k%:R != 0 :> R) ->
   exists2 G : {{mpoly R[#|weight_name {L} 1 {d} {d}|]}}, G != 0 &
     forall w : weight_name {L} 1 {d} {d} -> R, G.@[fun k => w (enum_val k)] != 0 ->

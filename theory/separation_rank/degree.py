@@ -70,9 +70,10 @@ _GRID = {
     ),
     cited="Decides whether a least depth that rests on degree takes the logarithm to base 3 or 2.",
     formal=Formal(
-        "Degree.degree_checked",
+        "Degree.degree_almost_all",
         "Degree.degree_value {depth}",
-        "That the real weights at which one non-zero polynomial vanishes are a null set.",
+        "That the reals are an archimedean field; nothing else: almost all is outside a null set, "
+        "as AlmostAll.v defines it.",
     ),
 )
 def degree(case: Case, seed: int) -> Exact | Ball:
@@ -126,11 +127,11 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(Case(width=2, depth=2), "$3^L/2$, without the -1", Eq(deg_M, 3**L / 2)),
     supports="separation_rank/degree",
     formal=Formal(
-        "Degree.moments_degree_checked",
+        "Degree.moments_degree_almost_all",
         "Degree.moment_degree_value {depth}",
         "The named theorem is at the token of ones; form and linearity are moment_homogeneous "
-        "and moment_poly_linear; that the zeros of a non-zero polynomial are a null set is not "
-        "formal.",
+        "and moment_poly_linear; that the reals are an archimedean field: almost all is outside a "
+        "null set, as AlmostAll.v defines it.",
     ),
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:

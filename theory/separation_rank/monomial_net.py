@@ -382,10 +382,10 @@ _SPREAD = Product(
     ),
     supports="separation_rank/no_linear_bound_past_threshold",
     formal=Formal(
-        "Spread.spread_lower_bound",
+        "Spread.spread_almost_all",
         "Spread.spread_value {spreading} {doubling} {depth}",
-        "That the real weights at which one non-zero polynomial vanishes are a null set; the "
-        "theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives.",
+        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
+        "defines it; the theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives.",
     ),
 )
 def spread_lower_bound(case: Case) -> Exact:
@@ -436,12 +436,12 @@ def spread_lower_bound(case: Case) -> Exact:
     ),
     cited="Decides at which depth no bound $c d_x L$ can hold, whatever its constant.",
     formal=Formal(
-        "Spread.no_linear_bound",
+        "Spread.no_linear_almost_all",
         "Refutation.linear_value {slope.numerator} {slope.denominator} {width} {depth}",
-        "That the real weights at which one non-zero polynomial vanishes are a null set; the "
-        "theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives; that log_3 sep "
-        "exceeds c d L is said without logarithm, as sep^v > 3^(u d L) for c = u/v and, for every "
-        "c, as sep > 3^M for a whole M >= c d L; the last condition solved for L.",
+        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
+        "defines it; the theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives; "
+        "that log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) for c = u/v "
+        "and, for every c, as sep > 3^M for a whole M >= c d L; the last condition solved for L.",
     ),
 )
 def no_linear_bound_past_threshold(case: Case) -> Exact:

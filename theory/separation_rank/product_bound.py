@@ -88,11 +88,11 @@ def _coordinate(**fields: Any) -> Case:
     ),
     supports="separation_rank/no_linear_bound",
     formal=Formal(
-        "Refutation.product_lower_bound",
+        "Refutation.product_almost_all",
         "Refutation.product_value {heads} {depth}",
-        "That the real weights at which one non-zero polynomial vanishes are a null set; the "
-        "theorem asks for H tokens on either side, which N >= 2 (d_x + 1) gives. That the explicit "
-        "weights have no larger rank is not formal.",
+        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
+        "defines it; the theorem asks for H tokens on either side, which N >= 2 (d_x + 1) gives. "
+        "That the explicit weights have no larger rank is not formal.",
     ),
 )
 def product_lower_bound(case: Case, seed: int) -> Exact:
@@ -133,11 +133,11 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
     ),
     cited="Decides whether a larger constant in $c d_x L$ could mend the recalled Theorem 2.",
     formal=Formal(
-        "Refutation.no_linear_bound",
+        "Refutation.no_linear_almost_all",
         "Refutation.linear_value {slope.numerator} {slope.denominator} {width} {depth}",
-        "That the real weights at which one non-zero polynomial vanishes are a null set; that "
-        "log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) for c = u/v and, "
-        "for every c, as sep > 3^m for a whole m > c d L.",
+        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
+        "defines it; that log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) "
+        "for c = u/v and, for every c, as sep > 3^m for a whole m > c d L.",
     ),
 )
 def no_linear_bound(case: Case, seed: int) -> Exact:

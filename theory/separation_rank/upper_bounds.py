@@ -106,11 +106,12 @@ _COORDINATE = (
     ),
     cited=r"Decides whether Theorem 2's recalled upper bound may be quoted past $\log_3(d_x)$.",
     formal=Formal(
-        "Refutation.upper_bound_deep_refuted",
+        "Refutation.refuted_almost_all",
         "Refutation.product_value {heads} {depth}",
-        "That the real weights at which one non-zero polynomial vanishes are a null set; that 3 to "
-        "the power of the prediction is what the theorem calls recalled, a rational number times "
-        "$e^{2 d_x}$; that the reals have a number e with (1 + 1/n)^n <= e <= (1 + 1/n)^(n + 1).",
+        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
+        "defines it; that 3 to the power of the prediction is what the theorem calls recalled, a "
+        "rational number times $e^{2 d_x}$; that the reals have a number e with (1 + 1/n)^n <= e "
+        "<= (1 + 1/n)^(n + 1).",
         refutes=_COORDINATE,
         bound="at least",
         logarithm=True,
