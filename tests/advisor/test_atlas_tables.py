@@ -290,7 +290,7 @@ def test_a_depth_is_a_number_or_says_why_not(
 
 
 def test_every_depth_but_words_is_a_number_at_numbers() -> None:
-    numbers = dict.fromkeys(["D", "H", "L", "N", "d", "e", "k", "l", "n", "n*", "s"], 9)
+    numbers = dict.fromkeys(["D", "H", "L", "M", "N", "d", "e", "k", "l", "n", "n*", "s"], 9)
     in_words = {b for b in DEPTHS if isinstance(value(b, numbers), NoNumber)}
     assert in_words == {
         *("k for all large n", "log2(k) + 1", "no fixed number if TC0 is not NC1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
 from math import factorial
 
@@ -50,10 +51,8 @@ def orders(n: int) -> list[tuple[str, ...]]:
 def test_one_layer_and_two_layers_sort_all_orders(n: int) -> None:
     task, words = sorting(n, 2 * n), orders(n)
     assert len(words) == n * factorial(n)
-    for net, depth in (
-        (nets.sorted_by_counts(2 * n), 1),
-        (nets.sorted_by_slopes(n, range(1, 2 * n + 1)), 2),
-    ):
+    both = nets.sorted_by_counts(2 * n), nets.sorted_by_slopes(n, range(1, 2 * n + 1))
+    for depth, net in enumerate(both, 1):
         right = right_on(net, task, words)
         assert (bool(right), right.words, right.depth) == (True, len(words), depth)
 
@@ -77,18 +76,9 @@ def test_equal_numbers_are_sorted_too(n: int, m: int) -> None:
 def test_any_fractions_are_sorted_exactly_by_the_average_over_maxima() -> None:
     numbers = [Fraction(-7, 3), Fraction(0), Fraction(1, 2), Fraction(501, 1000), Fraction(40)]
     net = nets.sorted_by_slopes(3, numbers, "average", places=(1, 2, 3))
-    words = list(itertools.product(map(str, numbers), repeat=3))
-    asked = [(*word, f">{k}") for word in words for k in (1, 2, 3)]
+    asked = [(*w, f">{k}") for w in itertools.product(map(str, numbers), repeat=3) for k in "123"]
     for word, said in answers(net, asked):
         assert said == str(sorted(map(Fraction, word[:-1]))[int(word[-1][1:]) - 1])
-
-
-def test_a_slope_that_is_no_half_sorts_nothing() -> None:
-    """At a whole slope two numbers and all between them are largest."""
-    body = stored("sorting-two-layers")
-    way = ["layers", 1, "heads", 0, "query", 0, 0]
-    assert check(changed(body, way, 0)).result == Result.WRONG
-    assert check(body).right
 
 
 # --- other sizes ---
@@ -98,21 +88,32 @@ def test_a_slope_that_is_no_half_sorts_nothing() -> None:
     ("task", "parameters", "net"),
     [
         ("count", {"n": 9}, nets.counting(9)),
-        ("recall", {"n": 2, "keys": 4, "values": 3}, nets.recalled(4, 3)),
-        ("recall", {"n": 1, "keys": 4, "values": 3}, nets.recalled(4, 3)),
-        ("copying", {"n": 1, "symbols": 3}, nets.copied(1, 3)),
-        ("copying", {"n": 5, "symbols": 3}, nets.copied(5, 3)),
+        *(("recall", {"n": n, "keys": 4, "values": 3}, nets.recalled(4, 3)) for n in (1, 2)),
+        *(("copying", {"n": n, "symbols": 3}, nets.copied(n, 3)) for n in (1, 5)),
         ("copying-any", {"n": 6, "symbols": 2}, nets.copied_after_the_bar(2)),
         ("copying-any", {"n": 3, "symbols": 4}, nets.copied_after_the_bar(4)),
-        ("equality", {"n": 1, "symbols": 4}, nets.equal_words(1, 4)),
-        ("equality", {"n": 2, "symbols": 3}, nets.equal_words(2, 3)),
-        ("equality", {"n": 5, "symbols": 2}, nets.equal_words(5, 2)),
-        ("circuit", {"n": 4, "D": 2}, nets.evaluated(4, 2)),
-        ("circuit", {"n": 5, "D": 4}, nets.evaluated(5, 4)),
+        *(
+            ("equality", {"n": n, "symbols": s}, nets.equal_words(n, s))
+            for n, s in ((1, 4), (2, 3), (5, 2))
+        ),
+        *(("match-three", {"M": M}, nets.three_found(M)) for M in (4, 6)),
+        *(("circuit", {"n": n, "D": D}, nets.evaluated(n, D)) for n, D in ((4, 2), (5, 4))),
     ],
 )
 def test_nets_are_right_at_other_sizes(task, parameters, net) -> None:
     assert right_on(net, word_task(task, parameters))
+
+
+@pytest.mark.parametrize(("M", "length"), [(4, 6), (5, 5), (7, 5), (9, 4)])
+def test_two_wide_layers_find_three_numbers(M: int, length: int) -> None:
+    """One layer says no to each word, and the answers are those of all threes."""
+    net, task = nets.three_counted(M), word_task("match-three", {"M": M})
+    words = list(task.words(length))[1:]
+    threes = ([sum(map(int, x)) % M for x in itertools.combinations(word, 3)] for word in words)
+    assert [0 in sums for sums in threes] == [task.answer(word) for word in words]
+    assert in_class(net, "softmax-heads", {"k": 1}) == ""
+    assert right_on(net, task, words)
+    assert not right_on(replace(net, layers=net.layers[:1]), task, words)
 
 
 def test_one_loop_less_does_not_evaluate_deeper_circuits() -> None:
@@ -135,15 +136,19 @@ def test_no_positions_are_of_one_kind_too() -> None:
         assert check(stored(name) | {"class": class_}).result == Result.AS_MANY
 
 
-def test_long_words_of_brackets_and_bits() -> None:
+def test_long_words_of_brackets_bits_and_products() -> None:
     rng = random.Random(0)
     deep = "(" * 30 + ")" * 30
     words = [deep, deep[1:], deep + ")(", deep[:-1], ")" + deep[1:], "()" * 30, "())(" * 15]
     words += ["".join(rng.choices("()", k=40)) for _ in range(20)]
-    task = word_task("dyck-one", {})
-    assert right_on(nets.matched_brackets(), task, map(tuple, words))
+    assert right_on(nets.matched_brackets(), word_task("dyck-one", {}), map(tuple, words))
     bits = [tuple("01" * 20 + one) for one in ("0", "1", "10", "110")]
     assert right_on(nets.majority(), word_task("majority", {}), bits)
+    task = word_task("multiplication", {})
+    pairs = [tuple(rng.choices(task.letters, k=n)) for n in (8, 16, 24, 40) for _ in range(9)]
+    # The whole part is the largest there is; the rest is 1/2; 1/2 less the least that there is.
+    pairs += [("11",) * 40, ("10", *["00"] * 38, "01"), ("11", *["10"] * 38, "00")]
+    assert right_on(nets.multiplied(), task, pairs)
 
 
 # --- why fewer layers fail ---
@@ -194,17 +199,14 @@ def test_products_with_a_power_of_two_show_every_bit_of_the_first_half() -> None
         first = [f"{number >> i & 1}0" for i in range(half)]
         second = [f"0{int(half - place == i)}" for i in range(half)]
         # The power of two is at the place 2 half - place, and the answer at 2 half.
-        word = (*first, *second, "00")
-        assert len(word) == 2 * half + 1
-        assert answer(word) == bool(number >> place & 1)
+        assert answer((*first, *second, "00")) == bool(number >> place & 1)
 
 
 def test_letters_and_the_last_one_tell_no_brackets() -> None:
     answer = word_task("dyck-one", {}).answer
-    one, two = "(())", ")(()"
-    assert sorted(one) == sorted(two)
-    assert one[-1] == two[-1]
-    assert answer(tuple(one)) != answer(tuple(two))
+    one, two = tuple("(())"), tuple(")(()")
+    assert (sorted(one), one[-1]) == (sorted(two), two[-1])
+    assert answer(one) != answer(two)
 
 
 def test_the_bit_of_a_sum_is_in_no_class_of_the_past_alone() -> None:

@@ -66,7 +66,7 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "reachability-thoughts": (["layers", 1, "mlp", "bias", 0], 1),
     "majority": (["embedding", "0", 0], -2),
     "count": (["read", 6, 1], 11),
-    # A ReLU is above 0 too early; the slope is a whole one.
+    # A ReLU is above 0 too early; at a whole slope two numbers and all between them are largest.
     "sorting-one-layer": (["layers", 0, "mlp", "bias", 0], 1),
     "sorting-two-layers": (["layers", 1, "heads", 0, "query", 0, 0], 0),
     "recall": (["layers", 0, "heads", 0, "key", 1, 1], 0),
@@ -76,6 +76,8 @@ WEIGHTS: dict[str, tuple[list, object]] = {
     "equality": (["layers", 0, "mlp", "in", 0, 2], 0),
     "dyck-one": (["read", 8], 0),
     "addition": (["layers", 0, "heads", 0, "key", 0, 1], -1),
+    "multiplication": (["layers", 0, "mlp", "bias", 0], 0),
+    "match-three": (["layers", 1, "mlp", "bias", 0], 0),
     "circuit-loops": (["layers", 2, "mlp", "bias", 1], -2),
 }
 

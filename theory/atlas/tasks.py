@@ -453,6 +453,20 @@ def one_kind_of_bracket() -> WordTask:
     return WordTask(("(", ")"), answer)
 
 
+def match_three(M: int) -> WordTask:
+    """Whether three numbers modulo M, at different places, have the sum 0."""
+    _demand(4 <= M <= 10, "match-three", "a modulus from 4 to 10 here", M=M)
+
+    def step(held: tuple[int, ...] | None, letter: str) -> tuple[int, ...] | None:
+        """At most two of a kind, or None once there are such three."""
+        two = itertools.combinations(held or (), 2)
+        if held is None or any((int(letter) + a + b) % M == 0 for a, b in two):
+            return None
+        return held if held.count(int(letter)) == 2 else tuple(sorted((*held, int(letter))))
+
+    return _read_by(Machine((), step, lambda held: held is None), list(map(str, range(M))))
+
+
 def addition() -> WordTask:
     """A bit of each of two numbers is a letter, from the lowest on; the bit of their sum at the
     last place."""
@@ -666,6 +680,7 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "copying-any": (copying_any, ("n", "symbols")),
     "equality": (equality, ("n", "symbols")),
     "dyck-one": (one_kind_of_bracket, ()),
+    "match-three": (match_three, ("M",)),
     "addition": (addition, ()),
     "multiplication": (multiplication, ()),
     "circuit": (circuit, ("n", "D")),

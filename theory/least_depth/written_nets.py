@@ -20,23 +20,11 @@ from ..hops.hop_nets import causal_net, self_skipping_net, strict_net
 from ..nets.builder import Body, rows
 from ..nets.classes import ExactNet
 from ..nets.json_format import text_of
+from . import everyday_nets as everyday
 from .brackets import brackets_net, looking_back, stair_net
 from .chain_of_thought import bit_by_bit, decoder, iterated, kth_one, task
 from .composition import lookups
 from .continuous_thoughts import vertex_net
-from .everyday_nets import (
-    added,
-    copied,
-    copied_after_the_bar,
-    counting,
-    equal_words,
-    evaluated,
-    majority,
-    matched_brackets,
-    recalled,
-    sorted_by_counts,
-    sorted_by_slopes,
-)
 from .fixed_reads import doubling_net
 from .group_nets import by_signs, cube, octagon
 from .group_words import diagonal_net
@@ -113,17 +101,19 @@ FILES: dict[str, Callable[[], Body | ExactNet]] = {
     "maximum-of-five": lambda: blocks(Case(maximands=5)),
     "maximum-of-four-integer": maximum_of_pairs,
     "connectivity-linear": lambda: identity_weights(5, 2),
-    "majority": majority,
-    "count": lambda: counting(6),
-    "sorting-one-layer": lambda: sorted_by_counts(4),
-    "sorting-two-layers": lambda: sorted_by_slopes(3, range(1, 6)),
-    "recall": lambda: recalled(3, 2),
-    "copying": lambda: copied(4, 2),
-    "copying-any": lambda: copied_after_the_bar(2),
-    "equality": lambda: equal_words(3, 2),
-    "dyck-one": matched_brackets,
-    "addition": added,
-    "circuit-loops": lambda: evaluated(5, 3),
+    "majority": everyday.majority,
+    "count": lambda: everyday.counting(6),
+    "sorting-one-layer": lambda: everyday.sorted_by_counts(4),
+    "sorting-two-layers": lambda: everyday.sorted_by_slopes(3, range(1, 6)),
+    "recall": lambda: everyday.recalled(3, 2),
+    "copying": lambda: everyday.copied(4, 2),
+    "copying-any": lambda: everyday.copied_after_the_bar(2),
+    "equality": lambda: everyday.equal_words(3, 2),
+    "dyck-one": everyday.matched_brackets,
+    "addition": everyday.added,
+    "match-three": lambda: everyday.three_found(5),
+    "multiplication": everyday.multiplied,
+    "circuit-loops": lambda: everyday.evaluated(5, 3),
 }
 
 
