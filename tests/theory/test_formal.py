@@ -209,6 +209,9 @@ def test_of_an_interval_both_ends_are_compared_and_none_is_refuted():
     refuted = dataclasses.replace(claim.formal, refutes=claim.every_case[:1])
     with pytest.raises(UsageError, match="both ends"):
         list(prove.comparisons(dataclasses.replace(claim, formal=refuted)))
+    # Under a logarithm, 3 to the power of each.
+    first = next(prove.comparisons(find("separation_rank/count_bounds")))
+    assert first == "same (Counts.count_bounds_value 1 1) ((1 # 1), (2 # 1))"
 
 
 def test_comments_do_not_count_and_gaps_are_seen(monkeypatch, tmp_path):

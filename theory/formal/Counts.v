@@ -248,13 +248,9 @@ apply: leq_trans (leq_add (leqnn _) le) _; rewrite -mulnDl doubleS -mul2n !expnS
 apply: leq_mul (stick g); have := moment_count_double d; nia.
 Qed.
 
-(* S <= 3^(D L): at most linear in depth on the scale of logarithms. *)
-Theorem count_upper_linear d L : 0 < d -> dimension_count d L <= 3 ^ (moment_count d * L).
+Lemma stick_linear d L (D := moment_count d) (h := (moment_degree L.+1)./2) :
+  d.+1 * 'C(D + h, D) <= 3 ^ (D * L.+1).
 Proof.
-move=> d0; have D0 := moment_count_gt0 d0.
-case: L => [|L]; first by rewrite muln0 expn0 /dimension_count sum_of_minima0.
-have /andP[_ le] := count_bounds L.+1 d0; apply: leq_trans le _.
-set D := moment_count d; set h := (moment_degree L.+1)./2.
 have le2 : d.+1 <= 2 ^ D.
   by apply: leq_trans (ltn_expl _ (ltnSn 1)) _; rewrite leq_exp2l // leq_moment_count.
 apply: leq_trans (leq_mul le2 (stick_power D h)) _; rewrite -expnMn [X in _ <= _ ^ X]mulnC expnM.
@@ -262,6 +258,13 @@ apply: leq_pow.
 have := double_moment_degree L.+1; rewrite expnS; have := odd_double_half (moment_degree L.+1).
 rewrite -/h; have : 0 < 3 ^ L by rewrite expn_gt0.
 by case: (odd _) => /=; move: (3 ^ L) (moment_degree _) h => *; lia.
+Qed.
+
+(* S <= 3^(D L): at most linear in depth on the scale of logarithms. *)
+Theorem count_upper_linear d L : 0 < d -> dimension_count d L <= 3 ^ (moment_count d * L).
+Proof.
+move=> d0; case: L => [|L]; first by rewrite muln0 expn0 /dimension_count sum_of_minima0.
+by have /andP[_ le] := count_bounds L.+1 d0; apply: leq_trans le (stick_linear d L).
 Qed.
 
 (* Doubly exponential in the depth up to the knee: S >= 2^h while h <= D. *)
@@ -551,6 +554,107 @@ rewrite knee_least (_ : (2 * w * w + 2 * w + 1)%num = bin_of_nat (2 * d * d + 2 
 by apply: (can_inj nat_of_binK); rewrite !(nat_of_add_bin, nat_of_mul_bin, bin_of_natK).
 Qed.
 
+(* 'C(a + b, a) as a fraction, without a division: its denominator is the factorial of the less. *)
+Definition rising_step (n : N) (s : N * (N * N)) : N * (N * N) :=
+  (N.succ s.1, (N.mul (N.add n (N.succ s.1)) s.2.1, N.mul (N.succ s.1) s.2.2)).
+Definition rising (n k : N) : N * N := (N.iter k (rising_step n) (0%num, (1%num, 1%num))).2.
+Definition stick_fraction (a b : N) : N * N := rising (N.max a b) (N.min a b).
+
+Lemma risingE n k : rising #n #k = (#((n + k) ^_ k), #(k`!)).
+Proof.
+rewrite /rising Nnat.N2Nat.inj_iter Nnat.Nat2N.id.
+suff -> : Nat.iter k (rising_step #n) (0%num, (1%num, 1%num)) = (#k, (#((n + k) ^_ k), #(k`!))).
+  by [].
+elim: k => [|k IH]; first by rewrite addn0.
+rewrite /= IH /rising_step /= -Nnat.Nat2N.inj_succ -Nnat.Nat2N.inj_add -!Nnat.Nat2N.inj_mul.
+by rewrite factS -[Nat.add n k.+1]/(n + k.+1) addnS ffactnS.
+Qed.
+
+Lemma stick_fractionE a b (f := (minn a b)`!) : stick_fraction #a #b = (#('C(a + b, a) * f), #f).
+Proof.
+rewrite /stick_fraction -Nnat.Nat2N.inj_max -Nnat.Nat2N.inj_min risingE; congr (#_, #_`!); last lia.
+have -> : Nat.max a b = maxn a b by lia.
+have -> : Nat.min a b = minn a b by lia.
+rewrite addnC -bin_ffact addn_min_max; congr (_ * _).
+by case: (leqP a b) => // _; rewrite -[LHS]bin_sub ?leq_addl // addnK.
+Qed.
+
+(* binom(D + h, D), and the least of (d + 1) binom(D + h, D), 3^(D L) and (d + 1)^C, as fractions:
+   3^(D L) is never less than both others, and (d + 1)^C is left out where its length shows it to be
+   no less. *)
+Definition count_bounds_value (d L : N) : (N * N) * (N * N) :=
+  let D := N.div (N.mul d (N.succ d)) 2 in
+  let C := moment_degree_value L in
+  let least := stick_fraction D (N.div2 C) in
+  let most := N.mul (N.succ d) least.1 in
+  let long := N.add (N.mul C (N.log2 (N.succ d))) (N.log2 least.2) in
+  (least,
+   if N.ltb (N.log2 most) long then (most, least.2)
+   else let power := N.pow (N.succ d) C in
+   if N.leb (N.mul least.2 power) most then (power, 1%num) else (most, least.2)).
+
+Lemma long_power a b n c : (0 < c)%num -> (0 < b)%num ->
+  N.ltb (N.log2 a) (n * N.log2 b + N.log2 c)%num -> (a <= c * b ^ n)%num.
+Proof.
+move=> c0 b0 /N.ltb_lt; case: (N.eq_0_gt_0_cases a) => [-> _|a0]; first exact: N.le_0_l.
+move/N.le_succ_l => short; have [_ /N.lt_le_incl le] := N.log2_spec _ a0.
+apply: N.le_trans le _; apply: N.le_trans (N.pow_le_mono_r 2 _ _ _ short) _ => //.
+rewrite N.pow_add_r N.mul_comm [(n * _)%num]N.mul_comm N.pow_mul_r; apply: N.mul_le_mono.
+  by have [] := N.log2_spec _ c0.
+by apply: N.pow_le_mono_l; have [] := N.log2_spec _ b0.
+Qed.
+
+Lemma count_bounds_valueE d L (D := moment_count d) (C := moment_degree L)
+    (least := 'C(D + C./2, D)) (v := count_bounds_value (bin_of_nat d) (bin_of_nat L)) : 0 < d ->
+  [/\ 0 < nat_of_bin v.1.2, nat_of_bin v.1.1 = least * nat_of_bin v.1.2, 0 < nat_of_bin v.2.2 &
+      nat_of_bin v.2.1 =
+      minn (minn (d.+1 * least) (3 ^ (D * L))) (d.+1 ^ C) * nat_of_bin v.2.2].
+Proof.
+move=> d0; rewrite {}/v /count_bounds_value moment_degree_valueE !bin_of_natE.
+rewrite -Nnat.Nat2N.inj_succ -Nnat.Nat2N.inj_mul -[Nat.mul _ _]/(d * d.+1) -moment_count_double.
+have -> : #(moment_count d).*2 = N.mul #(moment_count d) 2 by lia.
+rewrite N.div_mul // -/D -/C -Nnat.Nat2N.inj_div2.
+have -> : PeanoNat.Nat.div2 C = C./2.
+  by move: (C) => c; elim/ltn_ind: c => [[|[|c]]] //= IH; rewrite IH.
+rewrite stick_fractionE -/least; have := fact_gt0 (minn D C./2); move: (_`!) => f f0.
+have -> : minn (minn (d.+1 * least) (3 ^ (D * L))) (d.+1 ^ C) = minn (d.+1 * least) (d.+1 ^ C).
+  rewrite /least /C; case: (L) => [|l]; last by rewrite (minn_idPl (stick_linear d l)).
+  by rewrite muln0 (_ : moment_degree 0 = 0) // !expn0 -minnA minnn.
+have ofK n : nat_of_bin #n = n by rewrite -bin_of_natE bin_of_natK.
+clearbody least; clearbody C; lazy zeta beta iota delta [fst snd].
+rewrite -Reach.of_nat_exp -!Nnat.Nat2N.inj_mul leb_of_nat.
+rewrite -[Nat.mul d.+1 _]/(d.+1 * (least * f)) -[Nat.mul f _]/(f * d.+1 ^ C) mulnA [f * _]mulnC.
+have kept : d.+1 * least * f <= d.+1 ^ C * f ->
+    d.+1 * least * f = minn (d.+1 * least) (d.+1 ^ C) * f.
+  by rewrite leq_pmul2r // => /minn_idPl ->.
+case: ifP => [long|_]; last case: (leqP (d.+1 ^ C * f)) => le; lazy beta iota delta [fst snd].
+all: rewrite ?ofK; split.
+all: try exact: f0; try reflexivity.
+- apply: kept; have := long_power _ _ long.
+  rewrite -Reach.of_nat_exp -Nnat.Nat2N.inj_mul -[Nat.mul _ _]/(f * d.+1 ^ C) [f * _]mulnC.
+  by move: (d.+1 ^ C * f) (d.+1 * least * f) => x y le; lia.
+- by rewrite -[nat_of_bin 1]/1 muln1; apply/esym/minn_idPr; rewrite -(leq_pmul2r f0).
+by apply: kept; exact: ltnW.
+Qed.
+
+(* Claim: separation_rank/count_bounds, without logarithms: S lies between these two fractions, and
+   is at least 2^h while h <= D. *)
+Corollary count_bounds_checked d L (v := count_bounds_value (bin_of_nat d) (bin_of_nat L)) :
+  0 < d ->
+  [/\ 0 < nat_of_bin v.1.2 /\ 0 < nat_of_bin v.2.2,
+      nat_of_bin v.1.1 <= dimension_count d L * nat_of_bin v.1.2,
+      dimension_count d L * nat_of_bin v.2.2 <= nat_of_bin v.2.1 &
+      (moment_degree L)./2 <= moment_count d -> 2 ^ (moment_degree L)./2 <= dimension_count d L].
+Proof.
+move=> d0; have [pos1 e1 pos2 e2] := count_bounds_valueE L d0.
+rewrite {}/v e1 e2; have /andP[le most] := count_bounds L d0; split.
+- by split.
+- exact: leq_mul.
+- apply: leq_mul => //; rewrite !leq_min most count_upper_linear // andTb.
+  exact: count_upper_theorem_1.
+exact: count_lower_exponential.
+Qed.
+
 (* --- instances -------------------------------------------------------------------------------- *)
 
 Example hockey_stick_met : monomials 2 0 + monomials 2 1 + monomials 2 2 + monomials 2 3 = 10.
@@ -570,6 +674,12 @@ Proof. by apply: (can_inj bin_of_natK); rewrite -S_valueE //; vm_compute. Qed.
 
 Example count_bounds_met : 10 <= dimension_count 2 2 <= 30.
 Proof. exact: (@count_bounds 2 2 isT). Qed.
+Example count_bounds_checked_met :
+  20 <= dimension_count 2 2 * 2 <= 60 /\ 4 <= dimension_count 2 2.
+Proof.
+have [_ le most two] := @count_bounds_checked 2 2 isT.
+by split; [apply/andP; split; [exact: le | exact: most] | exact: two].
+Qed.
 Example count_upper_met : dimension_count 2 2 <= 81 /\ dimension_count 2 2 <= 729.
 Proof.
 by split; [exact: (@count_upper_theorem_1 2 2 isT) | exact: (@count_upper_linear 2 2 isT)].

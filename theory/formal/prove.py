@@ -188,9 +188,9 @@ def comparisons(claim: Claim) -> Iterator[str]:
         term = claim.formal.value.format(**{k: _exact(v) for k, v in case.fields().items()})
         prediction, exponent = claim.predict(case), 0
         if claim.statement.rel_op == "in":
-            if refuted or claim.formal.logarithm:
-                raise UsageError(f"{claim.key}: of two bounds both ends are compared, as they are")
-            ends = ", ".join(_quotient(Fraction(str(end))) for end in prediction)
+            if refuted:
+                raise UsageError(f"{claim.key}: an interval is compared at both ends, not refuted")
+            ends = ", ".join(_quotient(_end(claim, end)) for end in prediction)
             sentence = f"same ({term}) ({ends})"
             if sentence not in said:
                 said.add(sentence)
@@ -218,6 +218,16 @@ def comparisons(claim: Claim) -> Iterator[str]:
         if sentence not in said:
             said.add(sentence)
             yield sentence
+
+
+def _end(claim: Claim, end: Any) -> Fraction:
+    """An end of an interval, or the base to its power where the left side is a logarithm."""
+    if not (claim.formal and claim.formal.logarithm):
+        return Fraction(str(end))
+    value, exponent = power(claim.statement.lhs, end)
+    if exponent:
+        raise ValueError(f"{claim.key}: e^{exponent} is not a rational number")
+    return value
 
 
 def power(left: Expr, prediction: Expr) -> tuple[Fraction, int]:
@@ -283,29 +293,32 @@ def link_file(claims: Iterable[Claim]) -> str:
     left, right = "Z.of_N (fst (fraction a)) * Zpos (Qden b)", "Qnum b * Z.of_N (snd (fraction a))"
     lines = [
         "(* Made of the claims by depthlaw.theory.formal.prove: right sides at every case. *)",
-        "From Coq Require Import NArith ZArith QArith.",
+        "From Coq Require Import Bool NArith ZArith QArith.",
         *(f"From Depthlaw Require {name}." for name in needs),
-        "Class Same (A B : Type) := same : A -> B -> Prop.",
-        "#[global] Instance same_z : Same N Z := fun a b => Z.of_N a = b.",
-        "Ltac compared := vm_compute; try split; try split; first [reflexivity | discriminate].",
+        "(* Else an error takes minutes to write long numbers in base 10. *)",
+        "Unset Printing Notations. Set Printing Raw Literals.",
+        "#[global] Coercion is_true : bool >-> Sortclass.",
+        "Ltac compared := vm_cast_no_check (eq_refl true).  (* Computed once, at Qed. *)",
+        "Class Same (A B : Type) := same : A -> B -> bool.",
+        "#[global] Instance same_z : Same N Z := fun a b => (Z.of_N a =? b)%Z.",
         "(* A pair is a fraction. *)",
-        "#[global] Instance same_pair : Same (N * N) Q := fun a b =>",
-        "  snd a <> 0%N /\\ (Z.of_N (fst a) * Zpos (Qden b) = Qnum b * Z.of_N (snd a))%Z.",
-        "#[global] Instance same_whole : Same (N * N) Z := fun a b =>",
-        "  snd a <> 0%N /\\ (Z.of_N (fst a) = b * Z.of_N (snd a))%Z.",
+        "#[global] Instance same_pair : Same (N * N) Q := fun a b => negb (snd a =? 0)%N &&",
+        "  (Z.of_N (fst a) * Zpos (Qden b) =? Qnum b * Z.of_N (snd a))%Z.",
+        "#[global] Instance same_whole : Same (N * N) Z := fun a b => negb (snd a =? 0)%N &&",
+        "  (Z.of_N (fst a) =? b * Z.of_N (snd a))%Z.",
         "(* A pair of these is the two ends of an interval. *)",
         "#[global] Instance same_ends : Same ((N * N) * (N * N)) (Q * Q) := fun a b =>",
-        "  same (fst a) (fst b) /\\ same (snd a) (snd b).",
+        "  same (fst a) (fst b) && same (snd a) (snd b).",
         "Class Fraction (A : Type) := fraction : A -> N * N.",
         "#[global] Instance fraction_whole : Fraction N := fun a => (a, 1%N).",
         "#[global] Instance fraction_itself : Fraction (N * N) := fun a => a.",
         *(
             f"Definition {name} {{A}} {{_ : Fraction A}} (a : A) (b : Q) :=\n"
-            f"  snd (fraction a) <> 0%N /\\ ({sentence})%Z."
+            f"  negb (snd (fraction a) =? 0)%N && ({sentence})%Z."
             for name, sentence in (
-                ("above", f"{right} < {left}"),
-                ("below", f"{left} < {right}"),
-                ("differs", f"{left} <> {right}"),
+                ("above", f"{right} <? {left}"),
+                ("below", f"{left} <? {right}"),
+                ("differs", f"negb ({left} =? {right})"),
             )
         ),
     ]

@@ -61,6 +61,14 @@ _MOST = (log((d + 1) * MIDDLE, 3), D * L, C * log(d + 1, 3))
         Case(width=20, depth=1), "$d$, not $d + 1$", between(_LEAST, log(S, 3), log(d * MIDDLE, 3))
     ),
     supports="separation_rank/knee",
+    formal=Formal(
+        "Counts.count_bounds_checked",
+        "Counts.count_bounds_value {width} {depth}",
+        r"The logarithms; that $\log_3 S$ is at most the line in $L$ with $e$ once $h \geq D$; "
+        r"what a layer adds far beyond the knee. For $\operatorname{sep}$, "
+        "SeparationRank.separation_rank_theorem_1 has the upper bound.",
+        logarithm=True,
+    ),
 )
 def count_bounds(case: Case) -> Exact:
     r"""The dimension count is one binomial coefficient up to $d + 1$.
