@@ -934,8 +934,8 @@ have [G G0 GE] := product_almost_every L (Ordinal H0) (Ordinal a_gt0) char0 Hd.
 by exists G => // w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK; apply: GE S.
 Qed.
 
-(* Claim: separation_rank/product_lower_bound. So r is at least the product for almost all weights,
-   that is, outside a null set. *)
+(* Claim: separation_rank/product_lower_bound. For almost all weights, that is, outside a null set,
+   the separation rank is at least the product, if each side has H tokens. *)
 Corollary product_almost_all (R : archiFieldType) (L H a d : nat) : (0 < H <= d)%N -> (0 < a)%N ->
   almost_all (fun w : weight_name L H a d -> R =>
     forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
@@ -1152,9 +1152,9 @@ have d0 : (0 < d)%N by case/andP: Hd => H0; apply: leq_trans.
 by move: lt; rewrite violatesE product_valueE bin_of_natK; apply: recalled_lt.
 Qed.
 
-(* Claim: separation_rank/upper_bound_deep (it fails). At these cases the separation rank is at least
-   the product, which exceeds the bound as recalled, for almost all weights, that is, outside a null
-   set. *)
+(* Claim: separation_rank/upper_bound_deep. It fails: at its three cases with weights that multiply by
+   moments the separation rank is, for almost all weights, that is, outside a null set, at least the
+   product, which exceeds the bound as recalled. *)
 Corollary refuted_almost_all (K : archiFieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
   euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   (d, L, H) \in [:: (16, 216, 8); (6, 30, 6); (4, 62, 4)]%N ->
@@ -1302,8 +1302,8 @@ rewrite [('C(L, 2) * 2)%N]muln2 C2.
 by have := leq_mul (leqnn L) h; move: L.-1 => l; lia.
 Qed.
 
-(* Claim: separation_rank/no_linear_bound. So the logarithm of r to base 3 exceeds c d L for almost
-   all weights, that is, outside a null set, which is the same for every c. *)
+(* Claim: separation_rank/no_linear_bound. For almost all weights, that is, outside a null set, which
+   is the same for every c, the logarithm of the separation rank to base 3 exceeds c d L. *)
 Corollary no_linear_almost_all (K : archiFieldType) (L a d : nat) :
   (0 < d)%N -> (0 < a)%N -> (L <= moment_count d)%N ->
   almost_all (fun w : weight_name L d a d -> K =>
