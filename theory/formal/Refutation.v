@@ -915,12 +915,12 @@ have -> : (N.of_nat L - N.of_nat k)%num = N.of_nat (L - k) by lia.
 by rewrite (pow_bin 3) Nnat.Nat2N.id factorsE.
 Qed.
 
-(* Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside
-   of whose zeros the following holds. Whatever the number of tokens, the position and coordinate
-   that are read and the two sides, as long as each side has H tokens: if the output is a sum of r
-   products of functions of the sides, then r is at least the product over l = 1, ...,
-   min (L, H (H + 1) / 2) of 3^(L - l) + 1. For every depth L, width d, number of heads H from 1 to
-   d and width a of heads. Each side of a balanced partition of N >= 2 (d + 1) tokens has H tokens. *)
+(* Over every field of characteristic 0 there is a polynomial G in the weights, not zero, outside of
+   whose zeros the following holds. Whatever the number of tokens, the position and coordinate that
+   are read and the two sides, as long as each side has H tokens: if the output is a sum of r
+   products of functions of the sides, then r is at least the product over l = 1, ..., min (L, H (H
+   + 1) / 2) of 3^(L - l) + 1. For every depth L, width d, number of heads H from 1 to d and width a
+   of heads. Each side of a balanced partition of N >= 2 (d + 1) tokens has H tokens. *)
 Theorem product_lower_bound (K : fieldType) (L H a d : nat) : [char K] =i pred0 ->
   (0 < H <= d)%N -> (0 < a)%N ->
   exists2 G : {mpoly K[#|weight_name L H a d|]}, G != 0 &
@@ -934,8 +934,8 @@ have [G G0 GE] := product_almost_every L (Ordinal H0) (Ordinal a_gt0) char0 Hd.
 by exists G => // w nz n i p A r HA HB S; rewrite product_valueE bin_of_natK; apply: GE S.
 Qed.
 
-(* Claim: separation_rank/product_lower_bound. So r is at least the product for almost all weights,
-   that is, outside a null set. *)
+(* Claim: separation_rank/product_lower_bound. For almost all weights, that is, outside a null set,
+   the separation rank is at least the product, if each side has H tokens. *)
 Corollary product_almost_all (R : archiFieldType) (L H a d : nat) : (0 < H <= d)%N -> (0 < a)%N ->
   almost_all (fun w : weight_name L H a d -> R =>
     forall n (i : 'I_n) (p : 'I_d) (A : {set 'I_n}) r, (H <= #|A|)%N -> (H <= #|~: A|)%N ->
@@ -1123,11 +1123,11 @@ Proof. vm_cast_no_check (erefl true). Qed.
 Example upper_bound_deep_4 : violates 4%num 4%num 62%num.
 Proof. vm_cast_no_check (erefl true). Qed.
 
-(* The recalled bound fails at the three cases of the claim with weights that multiply by moments: d = 16, L = 216, H = 8, and two with H = d. With N >= 2 (d + 1) tokens
-   each side has H of them. Outside of the zeros of a polynomial in the weights, which is not zero,
-   the separation rank is at least the product, and that exceeds the bound as recalled, where e is
-   Euler's number. The bound is an irrational number, so that no term computes it; the term computes
-   the product. *)
+(* The recalled bound fails at the three cases of the claim with weights that multiply by moments: d
+   = 16, L = 216, H = 8, and two with H = d. With N >= 2 (d + 1) tokens each side has H of them.
+   Outside of the zeros of a polynomial in the weights, which is not zero, the separation rank is at
+   least the product, and that exceeds the bound as recalled, where e is Euler's number. The bound
+   is an irrational number, so that no term computes it; the term computes the product. *)
 Theorem upper_bound_deep_refuted (K : fieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
   [char K] =i pred0 -> euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   (d, L, H) \in [:: (16, 216, 8); (6, 30, 6); (4, 62, 4)]%N ->
@@ -1152,9 +1152,9 @@ have d0 : (0 < d)%N by case/andP: Hd => H0; apply: leq_trans.
 by move: lt; rewrite violatesE product_valueE bin_of_natK; apply: recalled_lt.
 Qed.
 
-(* Claim: separation_rank/upper_bound_deep (it fails). At these cases the separation rank is at least
-   the product, which exceeds the bound as recalled, for almost all weights, that is, outside a null
-   set. *)
+(* Claim: separation_rank/upper_bound_deep. It fails: at its three cases with weights that multiply
+   by moments the separation rank is, for almost all weights, that is, outside a null set, at least
+   the product, which exceeds the bound as recalled. *)
 Corollary refuted_almost_all (K : archiFieldType) (R : realFieldType) (e s : R) (L H a d : nat) :
   euler e -> s ^+ 2 = 2%:R -> (0 < a)%N ->
   (d, L, H) \in [:: (16, 216, 8); (6, 30, 6); (4, 62, 4)]%N ->
@@ -1302,8 +1302,8 @@ rewrite [('C(L, 2) * 2)%N]muln2 C2.
 by have := leq_mul (leqnn L) h; move: L.-1 => l; lia.
 Qed.
 
-(* Claim: separation_rank/no_linear_bound. So the logarithm of r to base 3 exceeds c d L for almost
-   all weights, that is, outside a null set, which is the same for every c. *)
+(* Claim: separation_rank/no_linear_bound. For almost all weights, that is, outside a null set,
+   which is the same for every c, the logarithm of the separation rank to base 3 exceeds c d L. *)
 Corollary no_linear_almost_all (K : archiFieldType) (L a d : nat) :
   (0 < d)%N -> (0 < a)%N -> (L <= moment_count d)%N ->
   almost_all (fun w : weight_name L d a d -> K =>

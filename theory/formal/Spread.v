@@ -713,8 +713,8 @@ have [G G0 GE] := @monomial_lower_bound K L (3 ^ m).-1.+1 (2 ^ k).-1.+1 H a d
 by exists G => // v nz res n i p A r HA HB; apply: (GE v nz res n i p A r); rewrite wE bE.
 Qed.
 
-(* Claim: separation_rank/spread_lower_bound. So r is at least the product for almost all weights,
-   that is, outside a null set. *)
+(* Claim: separation_rank/spread_lower_bound. For almost all weights, that is, outside a null set,
+   the separation rank is at least the product, with or without residual connections. *)
 Corollary spread_almost_all (R : archiFieldType) (L m k H a d : nat) :
   (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k <= L)%N ->
   almost_all (fun v : weight_name L H a d -> R =>
@@ -850,8 +850,9 @@ rewrite leq_exp2l // -(leq_pmul2r (_ : 0 < 2)%N) //.
 by move: uv; rewrite -muln2; move: 'C(_, _) => y; lia.
 Qed.
 
-(* Claim: separation_rank/no_linear_bound_past_threshold. So the logarithm of r to base 3 exceeds
-   c d L for almost all weights, that is, outside a null set, which is the same for every c. *)
+(* Claim: separation_rank/no_linear_bound_past_threshold. For almost all weights, that is, outside a
+   null set, which is the same for every c, the logarithm of the separation rank to base 3 exceeds
+   c d L. *)
 Corollary no_linear_almost_all (K : archiFieldType) (L m k H a d : nat) :
   (3 ^ m <= H)%N -> (2 ^ k <= a)%N -> (3 ^ m * 2 ^ k <= d)%N -> (m + k < L)%N ->
   (2 * (L - m - k) <= 3 ^ m + 1)%N ->
