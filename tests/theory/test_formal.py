@@ -24,6 +24,7 @@ from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.verdict import Verdict, worded
 from depthlaw.theory.formal import prove
+from depthlaw.theory.formal.rests_on import rests_on
 
 LINKED = prove.linked()
 REFUTED = [key for key, claim in LINKED.items() if claim.formal.refutes]
@@ -401,11 +402,24 @@ def test_a_theorem_is_printed_with_the_hypotheses_of_its_section(monkeypatch):
     assert formal_proofs.stated("File.last") == "Theorem last : 0 = 0."
 
 
-def test_what_a_theorem_rests_on_is_listed_whole():
-    read = formal_proofs.to_read("Parity.parity_heads")
-    assert {"Parity.head", "Parity.mean", "Parity.decided", "Thoughts.word"} <= set(read)
-    # No lemma, nothing of a file that the statement does not reach.
-    assert {name.partition(".")[0] for name in read} == {"Parity", "Thoughts"}
-    assert formal_proofs.to_read("Amnesia.causal_amnesia")[0].startswith("Amnesia.")
-    for name in formal.checked()["theorems"]:
-        formal_proofs.to_read(name)
+def test_what_a_theorem_rests_on_is_read_from_what_the_prover_resolved(tmp_path):
+    """A notation spelled like a definition hides nothing, and no lemma is listed."""
+    (tmp_path / "File.v").write_text(
+        "Definition net := 0. (* Definition no := 1. *)\nLocal Notation run := net.\n"
+        "Definition twice := run + run.\nLemma half : 0 = 0. Qed.\nTheorem all : twice = 0.\n"
+    )
+    text = (tmp_path / "File.v").read_text()
+    uses = [("net", "net.\n", "def"), ("run", "run + ", "abbrev"), ("twice", "twice = ", "def")]
+    lines = [f"def {text.index('net')}:1 <> net", f"abbrev {text.index('run')}:1 <> run"]
+    lines += [f"def {text.index('twice')}:1 <> twice", f"prf {text.index('all')}:1 <> all"]
+    lines += [f"R{text.index(at)}:1 Depthlaw.File <> {name} {kind}" for name, at, kind in uses]
+    (tmp_path / "File.glob").write_text("\n".join(lines) + "\n")
+    found = rests_on(tmp_path, ["File.all"])["File.all"]
+    assert found == {"reads": ["File.twice", "File.net"], "notations": []}
+
+
+def test_the_record_lists_the_one_model_under_what_is_said_of_it():
+    reads = formal.checked()["theorems"]["Bridges.parity_transformer_checked"]["reads"]
+    assert {"Transformer.net", "Transformer.read", "Transformer.embedded"} <= set(reads)
+    reads = formal.checked()["theorems"]["Parity.parity_heads"]["reads"]
+    assert {name.partition(".")[0] for name in reads} == {"Parity", "Thoughts"}

@@ -594,7 +594,8 @@ Definition null_set (Z : (T -> R) -> Prop) : Prop := forall eps : R, 0 < eps ->
     (forall w, Z w -> exists k, has (fun b => in_box b w) (boxes k)) /\
     forall N, \sum_(k < N) \sum_(b <- boxes k) volume b <= eps.
 
-(* P holds for almost all weights: it fails on a null set. *)
+(* P holds for almost all weights: it fails on a null set (so, by the excluded middle, it holds
+   outside one). *)
 Definition almost_all (P : (T -> R) -> Prop) : Prop := null_set (fun w => ~ P w).
 
 (* P holds for weights as near to any weights as one likes. *)

@@ -1,7 +1,7 @@
 (* The nets of other files are transformers, as Transformer.v defines them.
 
-   For all weights, inputs, lengths, widths and numbers of heads and layers, the states (or what is
-   read of them) are equal: linear attention (LinearAttention.v), softmax over Coq's real numbers
+   For all weights, inputs, lengths, widths and numbers of heads and layers that a file allows, the
+   states (or what is read of them) are equal: linear attention (LinearAttention.v), softmax over Coq's real numbers
    (Softmax.v and the net of ParityUniform.v), any weights under a causal mask (Amnesia.v),
    comparisons of counts (Caps.v), one layer at a query token (Parity.v), and hard attention
    (HardAttention.v, BothWays.v, HopsSelfSkip.v). What these files prove of their nets they prove
@@ -493,8 +493,8 @@ Hypothesis e_pos : forall x, 0 < e x.
 Local Notation net := (Transformer.net q0 0 +%R *%R).
 
 (* A head under either mask or none, whose score knows no positions: softmax if e is the
-   exponential. Of what it reads, the map of a token knows between which of finitely many steps it
-   lies. *)
+   exponential. Of what it reads, one number, the map of a token knows which of finitely many
+   steps it has reached. *)
 Inductive side := Past | Future | All.
 Record rounded_head := RoundedHead
   { view : side; logit : Q -> Q -> X; held : Q -> F; steps : seq F }.
@@ -617,8 +617,8 @@ case: xs some => // x xs _; rewrite big_cons ltr_pwDl // sumr_ge0 // => y _.
 exact: ltW.
 Qed.
 
-(* Blocks whose heads average, of any scores, masks, values and token maps, keep equal states
-   equal: n states q become n of one function of q, whatever n is. *)
+(* Blocks whose heads average, of any scores, values and token maps, and of masks under which each
+   position sees some position, keep equal states equal: n states q become n of one function of q, whatever n is. *)
 Theorem equal_states (R : ringType) (V : lmodType R) (T X : Type) (blank : T)
     (bs : seq (block T X R V)) n q :
   (forall b h, List.In b bs -> List.In h (heads b) -> averages (weigh h) /\
@@ -722,8 +722,8 @@ Qed.
 
 (* One block decides parity: at the query token, whose heads see all tokens with weights
    e(score)/sum for some positive e, a read-out that is linear in what the heads read, and of any
-   kind in the state of the query token, is positive on the words of one parity alone. States,
-   scores and values are of any types. *)
+   kind in the state of the query token, is positive on the words of one parity alone. States
+   and scores are of any types, values of any vector space. *)
 Definition block_decides (target : bool) (H : nat) : Prop :=
   exists (T X : Type) (V : lmodType F) (blank : T) (embed : nat -> option bool -> T)
     (heads : H.-tuple (Transformer.head T X F V)) (renew : T -> seq V -> T)

@@ -4,6 +4,7 @@
    the weighted sum of the values of the tokens that it sees. Nothing is said of numbers: states,
    scores, weights and values are of any types, and values can be added and scaled. So one
    definition holds over rings, over real numbers, and for hard attention, where a sum is a choice.
+   Masks, scores and embeddings know positions, but not how long the text is.
    Bridges.v shows of which nets in the other files it is the general form. *)
 
 From mathcomp Require Import ssreflect ssrfun ssrbool eqtype ssrnat seq.
@@ -39,7 +40,8 @@ Definition scores (h : head) (s : seq T) (i : nat) : seq X :=
   [seq score h i j (nth blank s i) (nth blank s j) | j <- seen h (size s) i].
 Definition weights (h : head) (s : seq T) (i : nat) : seq S := weigh h (scores h s i).
 
-(* What a head reads at position i. *)
+(* What a head reads at position i. A token without a weight is not read, and a weight without a
+   token counts for nothing. *)
 Definition read (h : head) (s : seq T) (i : nat) : V :=
   foldr add zero
     [seq scale p.1 (value h (nth blank s p.2)) | p <- zip (weights h s i) (seen h (size s) i)].

@@ -33,6 +33,7 @@ from depthlaw.advisor.base.quantities import UsageError
 from ..claims.definition import Claim, registry
 from ..claims.formal import asked, bare, checked, needed, sentences
 from .exact_rank import exact_file
+from .rests_on import rests_on
 
 HERE = Path(__file__).parent
 RECORD = HERE / "checked.json"
@@ -107,7 +108,7 @@ def versions() -> dict[str, str]:
     unpacked = Path(here).parent.parent / "versions"
     if unpacked.is_file():
         ask = ["cat", str(unpacked)]
-    elif not here.startswith("/usr/bin/"):
+    elif not here.startswith(("/usr/bin/", "/bin/")):
         ask = ["opam", "list", "--installed", "--short", "--columns=name,version", "coq-*"]
     known = {}
     for line in _printed(ask).splitlines():
@@ -120,7 +121,8 @@ def versions() -> dict[str, str]:
 def tool(name: str) -> str:
     """The path of a program of the prover, from the folder COQBIN if that is set, else from PATH;
     empty where there is none."""
-    return shutil.which(name, path=os.environ.get("COQBIN") or None) or ""
+    found = shutil.which(name, path=os.environ.get("COQBIN") or None)
+    return str(Path(found).absolute()) if found else ""
 
 
 def prover() -> str:
@@ -132,13 +134,17 @@ def usable_prover() -> None:
     """Nothing, where the prover can read the proofs.
 
     Raises:
-        UsageError: without a prover, and for one that is older than the proofs.
+        UsageError: without a prover, for one that does not run, and for one that is older than the
+            proofs.
     """
-    unpack = "or `make prover` unpacks Debian 13's here"
-    if not tool("coqc"):
+    unpack, there = "or `make prover` unpacks Debian 13's here", os.environ.get("COQBIN")
+    if not (tool("coqc") and tool("coqchk")):
+        missing = f"is not in COQBIN={there}" if there else "is not installed"
         raise UsageError(
-            f"the prover coqc is not installed; on Debian 13: apt-get install {PACKAGES}; {unpack}"
+            f"the prover coqc {missing}; on Debian 13: apt-get install {PACKAGES}; {unpack}"
         )
+    if prover() == "unknown":
+        raise UsageError(f"{tool('coqc')} does not run; name another in COQBIN, {unpack}")
     if (found := re.match(r"(\d+)\.(\d+)", prover())) and (int(found[1]), int(found[2])) < OLDEST:
         raise UsageError(
             f"the proofs need Coq 8.20 and mathcomp 2.3; {tool('coqc')} is Coq {prover()}: name "
@@ -501,6 +507,8 @@ def prove() -> dict[str, Any]:
         found["theorems"] = asked_of(
             folder, [f"{name}.{theorem}" for name in names for theorem in theorems(name)]
         )
+        for name, parts in rests_on(folder, found["theorems"]).items():
+            found["theorems"][name] |= parts
         heads = sorted(
             {c.formal.head for c in claims.values() if c.formal and "." in c.formal.head}
         )

@@ -198,9 +198,10 @@ def _heads(case: Case, net: AttentionNet) -> Exact:
     formal=Formal(
         "Bridges.parity_transformer_checked",
         "Parity.parity_heads_value {bits}",
-        "That the exponential is positive and the reals are an ordered field; the theorem is for "
-        "every positive function of the scores. Its net for the upper end has other weights, which "
-        "absorb the query token's. Ties given to the other side are Parity.parity_heads_ties.",
+        "That the reals are an ordered field, and that the exponential is positive and takes every "
+        "positive value: fewer heads fail for every positive function of the scores, and enough "
+        "heads succeed for some. Its net for the upper end has other weights, which absorb the "
+        "query token's. Ties given to the other side are Parity.parity_heads_ties.",
     ),
 )
 def parity_heads(case: Case) -> Exact:

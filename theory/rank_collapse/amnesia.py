@@ -158,8 +158,9 @@ def _nets(**axes: Any) -> tuple[Case, ...]:
     formal=Formal(
         "Amnesia.causal_amnesia_checked",
         "1%N",
-        "Nothing: that a transformer with causal masks is a causal map, whatever its heads and "
-        "token maps are, is Bridges.causal_transformer, for states of one type.",
+        "That the reals are an ordered field. That a transformer with causal masks, and embeddings "
+        "that do not know the length, is a causal map is Bridges.causal_transformer, for states of "
+        "one type.",
     ),
 )
 def causal_amnesia(case: Case) -> Exact:

@@ -72,8 +72,7 @@ _GRID = {
     formal=Formal(
         "Degree.degree_almost_all",
         "Degree.degree_value {depth}",
-        "That the reals are an archimedean field; nothing else: almost all is outside a null set, "
-        "as AlmostAll.v defines it.",
+        "That the reals are an archimedean field, over which AlmostAll.v defines almost all.",
     ),
 )
 def degree(case: Case, seed: int) -> Exact | Ball:
@@ -130,8 +129,8 @@ def _(statement: Relational) -> Iterator[Step]:
         "Degree.moments_degree_almost_all",
         "Degree.moment_degree_value {depth}",
         "The named theorem is at the token of ones; form and linearity are moment_homogeneous "
-        "and moment_poly_linear; that the reals are an archimedean field: almost all is outside a "
-        "null set, as AlmostAll.v defines it.",
+        "and moment_poly_linear; that the reals are an archimedean field, over which "
+        "AlmostAll.v defines almost all.",
     ),
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:

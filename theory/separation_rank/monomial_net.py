@@ -384,8 +384,8 @@ _SPREAD = Product(
     formal=Formal(
         "Spread.spread_almost_all",
         "Spread.spread_value {spreading} {doubling} {depth}",
-        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
-        "defines it; the theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives.",
+        "That the reals are an archimedean field, over which AlmostAll.v defines almost all; "
+        "the theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives.",
     ),
 )
 def spread_lower_bound(case: Case) -> Exact:
@@ -438,8 +438,8 @@ def spread_lower_bound(case: Case) -> Exact:
     formal=Formal(
         "Spread.no_linear_almost_all",
         "Refutation.linear_value {slope.numerator} {slope.denominator} {width} {depth}",
-        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
-        "defines it; the theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives; "
+        "That the reals are an archimedean field, over which AlmostAll.v defines almost all; "
+        "the theorem asks for 3^m 2^k tokens on either side, which N >= 2 d_x gives; "
         "that log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) for c = u/v "
         "and, for every c, as sep > 3^M for a whole M >= c d L; the last condition solved for L.",
     ),

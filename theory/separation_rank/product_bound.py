@@ -90,8 +90,8 @@ def _coordinate(**fields: Any) -> Case:
     formal=Formal(
         "Refutation.product_almost_all",
         "Refutation.product_value {heads} {depth}",
-        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
-        "defines it; the theorem asks for H tokens on either side, which N >= 2 (d_x + 1) gives. "
+        "That the reals are an archimedean field, over which AlmostAll.v defines almost all; "
+        "the theorem asks for H tokens on either side, which N >= 2 (d_x + 1) gives. "
         "That the explicit weights have no larger rank is not formal.",
     ),
 )
@@ -135,8 +135,8 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
     formal=Formal(
         "Refutation.no_linear_almost_all",
         "Refutation.linear_value {slope.numerator} {slope.denominator} {width} {depth}",
-        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
-        "defines it; that log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) "
+        "That the reals are an archimedean field, over which AlmostAll.v defines almost all; "
+        "that log_3 sep exceeds c d L is said without logarithm, as sep^v > 3^(u d L) "
         "for c = u/v and, for every c, as sep > 3^m for a whole m > c d L.",
     ),
 )

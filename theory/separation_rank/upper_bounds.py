@@ -108,9 +108,9 @@ _COORDINATE = (
     formal=Formal(
         "Refutation.refuted_almost_all",
         "Refutation.product_value {heads} {depth}",
-        "That the reals are an archimedean field: almost all is outside a null set, as AlmostAll.v "
-        "defines it; that 3 to the power of the prediction is what the theorem calls recalled, a "
-        "rational number times $e^{2 d_x}$; that the reals have a number e with (1 + 1/n)^n <= e "
+        "That the reals are an archimedean field, over which AlmostAll.v defines almost all; "
+        "that 3 to the power of the prediction is what the theorem calls recalled, a rational "
+        "number times $e^{2 d_x}$; that the reals have a number e with (1 + 1/n)^n <= e "
         "<= (1 + 1/n)^(n + 1).",
         refutes=_COORDINATE,
         bound="at least",

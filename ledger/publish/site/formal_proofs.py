@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
 
 from depthlaw.theory.claims.formal import NUMBERS, checked, number, sentences, source, stale
 
@@ -13,11 +12,7 @@ from ...verdicts.suite_verdicts import verdict_name
 from ..appendix.typesetting import code, md, pipe_table, prose
 
 # What of a section belongs to its theorems.
-_IN_SCOPE = ("Variable", "Variables", "Hypothesis", "Hypotheses", "Context")
-_DEFINES = re.compile(r"(?:Local )?(Definition|Fixpoint|Inductive|Record|Notation) (\w+)")
-_IMPORTS = re.compile(r"From Depthlaw Require (?:Import )?([^.]*)\.")
-# A field of a record or the record's constructor, in the sentence that declares it.
-_FIELD = re.compile(r"(?:[{;]|:=)\s*(\w+)(?=\s*[{:])")
+_IN_SCOPE = ("Variable", "Variables", "Hypothesis", "Hypotheses", "Context", "Let")
 _REFUTED = "; refuted, and a kernel has checked the refutation"
 
 
@@ -87,9 +82,10 @@ def _theorems(recorded: Recorded) -> list[str]:
             words = [md(in_words(name)), f"Assumes {assumes or 'nothing'}."]
             if name in backs:
                 words.append(f"Named by {', '.join(backs[name])}.")
-            words.append(f"Read first: {', '.join(map(code, to_read(name))) or 'nothing'}.")
-            text = " ".join(filter(None, words))
-            parts.append(f"**{code(name)}**: {text}\n\n```coq\n{stated(name)}\n```")
+            entry = checked()["theorems"][name]
+            words.append(f"Read first: {', '.join(map(code, entry['reads'])) or 'nothing'}.")
+            text, written = " ".join(filter(None, words)), "\n".join(entry["notations"])
+            parts.append(f"**{code(name)}**: {text}\n\n```coq\n{written}\n{stated(name)}\n```")
         parts.append("</details>")
     return parts
 
@@ -124,41 +120,3 @@ def stated(theorem: str) -> str:
         elif first in ("Theorem", "Corollary") and rest[0] == name:
             return "\n".join([*(line for _, lines in scopes for line in lines), sentence])
     raise ValueError(f"{theorem} is stated nowhere in {file}.v")
-
-
-def to_read(theorem: str) -> list[str]:
-    """The definitions of this project that a theorem's statement rests on, directly or through
-    other definitions: what a reader must read to believe it. Names are matched as words, so that
-    a bound variable with a definition's name adds that definition."""
-    found: dict[str, None] = {}
-    waiting = [(theorem.partition(".")[0], stated(theorem))]
-    while waiting:
-        file, text = waiting.pop()
-        for of, word in re.findall(r"(?:\b(\w+)\.)?(\b[^\W\d]\w*)", text):
-            places = [of] if of in _imports(file) else [file, *reversed(_imports(file))]
-            place = next((one for one in places if word in _defined(one)), None)
-            if place is None:
-                continue
-            _, name, sentence = _defined(place)[word]
-            if f"{place}.{name}" not in found:
-                found[f"{place}.{name}"] = None
-                waiting.append((place, sentence))
-    return [name for name in found if _defined(name.split(".")[0])[name.split(".")[1]][0] != "N"]
-
-
-@cache
-def _defined(file: str) -> dict[str, tuple[str, str, str]]:
-    """What a file defines, by every name that it gives: kind, name and sentence of it."""
-    found: dict[str, tuple[str, str, str]] = {}
-    for sentence in sentences(source(file)):
-        if declared := _DEFINES.match(sentence):
-            kind, name = declared.groups()
-            names = [name, *(_FIELD.findall(sentence) if kind == "Record" else ())]
-            found |= dict.fromkeys(names, (kind[0], name, sentence))
-    return found
-
-
-@cache
-def _imports(file: str) -> list[str]:
-    found = (_IMPORTS.match(sentence) for sentence in sentences(source(file)))
-    return [name for match in found if match for name in match[1].split()]
