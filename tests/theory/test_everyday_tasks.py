@@ -107,7 +107,7 @@ def test_nets_are_right_at_other_sizes(task, parameters, net) -> None:
 @pytest.mark.parametrize(("M", "length"), [(4, 6), (5, 5), (7, 5), (9, 4)])
 def test_two_wide_layers_find_three_numbers(M: int, length: int) -> None:
     """One layer says no to each word, and the answers are those of all threes."""
-    net, task = nets.three_counted(M), word_task("match-three", {"M": M})
+    net, task = nets._three_counted(M), word_task("match-three", {"M": M})
     words = list(task.words(length))[1:]
     threes = ([sum(map(int, x)) % M for x in itertools.combinations(word, 3)] for word in words)
     assert [0 in sums for sums in threes] == [task.answer(word) for word in words]

@@ -285,7 +285,7 @@ def three_found(M: int) -> AttentionNet:
     return _net(stream, letters | {"?": _ONE}, layers, {"found": 1}, end="?")
 
 
-def three_counted(M: int) -> AttentionNet:
+def _three_counted(M: int) -> AttentionNet:
     """The same in two softmax layers of one head and of a width in proportion to M: the first one
     reads how often each number occurs. The least number a of three, at its own token, adds up the
     smaller one of the counts of the other two, b and c, itself left out; another token is too small
