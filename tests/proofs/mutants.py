@@ -102,8 +102,8 @@ def judged(folder: Path, told: str) -> dict[str, str]:
     """What the kernel says of the attempts of a script: of each by its name "proved", "refused", or
     "no statement" where it means nothing.
 
-    An error ends no session: what follows it is tried on the goals that are left. So a statement
-    may be proved in spite of it, but none is refused for want of a try.
+    The prover goes on after an error: what follows it is tried on the goals that are left. So a
+    statement may be proved in spite of it, but none is refused for want of a try.
     """
     said = subprocess.run(
         [prove.tool("coqtop"), "-q", "-w", "none", "-Q", ".", prove.LIBRARY],

@@ -239,6 +239,19 @@ def test_a_prover_that_is_older_than_the_proofs_is_refused(monkeypatch, capsys, 
     assert said.err.count("\n") == (1 if code else 0)
 
 
+def test_a_prover_that_does_not_run_or_is_not_where_it_is_said_to_be_is_named(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setenv("COQBIN", str(tmp_path))
+    assert prove.main([]) == 2
+    assert f"the prover coqc is not in COQBIN={tmp_path}" in capsys.readouterr().err
+    for name in ("coqc", "coqchk"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    assert prove.main(["--prover"]) == 2
+    assert f"error: {tmp_path}/coqc does not run" in capsys.readouterr().err
+
+
 def test_a_bound_of_the_left_side_contradicts_on_its_side_alone():
     assert prove._contrary("==", "at least") == "above"
     assert prove._contrary("==", "at most") == "below"
