@@ -41,7 +41,6 @@ from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import ClaimResult, results
 from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
-from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
 from . import (
@@ -253,7 +252,7 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "numbers": lambda what: page_blocks.numbers(what, recorded),
         "measured": lambda what: page_blocks.question(what, recorded, figures_),
         "table": lambda key: table(recorded, key),
-        "figure": lambda what: _frontier(recorded, figures_ / f"{what}.png"),
+        "figure": lambda what: _frontier(recorded, figures_ / what),
     }
     return _MARK.sub(lambda mark: parts[mark["kind"]](mark["name"] or "") or NOTHING, text)
 
@@ -296,14 +295,10 @@ def table(recorded: Recorded, key: str) -> str:
 
 
 def _frontier(recorded: Recorded, file: Path) -> str:
-    """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
+    """The picture of exact separation ranks; empty where nothing is recorded."""
     panels = rank_panels(entries(recorded.rows(*on_frontier(recorded))))
-    if not panels:
-        return ""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(line_plot(panels, "png", columns=3))
-    shown = "with S, the bounds of Theorems 1 and 2 as recalled, the threshold and the knee"
-    return f"![Exact separation ranks against depth, {shown}](/figures/{file.name})"
+    title = "Exact separation ranks of one head, beside the count S and the bounds as recalled"
+    return page_blocks.picture(title, panels, file) if panels else ""
 
 
 def main(docs: Path, out: Path) -> int:
