@@ -53,7 +53,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     of_claims = f"former {same} hops/index index separation_rank/degree separation_rank/index"
     alone = "bibliography changes contributing findings glossary hand-written most-wanted"
     assert {path.relative_to(out).as_posix() for path in first} == {
-        *(f"{name}.md" for name in alone.split()),
+        *("edition.txt", *(f"{name}.md" for name in alone.split())),
         *(f"claims/{name}.md" for name in of_claims.split()),
         *(f"tasks/{task}.md" for task in ("index", *atlas.tasks())),
     }

@@ -52,6 +52,7 @@ from . import (
     depth_evidence,
     explorer,
     formal_proofs,
+    heads,
     inline,
     page_blocks,
 )
@@ -91,6 +92,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
+    pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
     pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
     for path in [path for path in out.rglob("*.*") if path.is_file()]:
         if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
