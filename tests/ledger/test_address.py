@@ -131,7 +131,7 @@ def test_the_script_writes_it_once_and_again_another(tmp_path):
         assert after == {key: was[key] for key in was if key not in ("url", "repository-code")}
     other = written("https://other.example/", REPOSITORY)
     assert [text.replace("https://other.example/", SITE) for text in other] == list(first)
-    for wrong in (("", ""), (SITE,), ("http://a", REPOSITORY), (SITE, 'https://x"y')):
+    for wrong in (("", ""), (SITE,), ("ftp://a", REPOSITORY), (SITE, 'https://x"y')):
         done = subprocess.run([script, *wrong], capture_output=True, text=True)
         assert done.returncode == 2
         assert "is no address" in done.stderr
