@@ -13,6 +13,9 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from depthlaw.ledger.address import address
+from depthlaw.ledger.publish.site import heads
+
 _HERE = Path(__file__).parent
 
 project, author = "depthlaw", "The depthlaw developers"
@@ -59,6 +62,9 @@ html_theme, html_title = "furo", "depthlaw"
 html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendor")]
 html_css_files = ["katex/katex.min.css", "site.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
+templates_path = [str(_HERE.parent / "ledger/publish/site/templates")]
+html_baseurl = address().site
+html_context = {"repository": address().repository}
 html_favicon = "_static/favicon.svg"
 html_use_index = html_domain_indices = False
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
@@ -69,7 +75,21 @@ html_math_renderer = "katex"
 def setup(app: Sphinx) -> dict[str, bool]:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
+    app.connect("html-page-context", _heads)
+    app.connect("build-finished", _sitemap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
+    """What `heads` says of each page, and at the foot which depthlaw it is of."""
+    meta = heads.head(context, context.get("body", ""), _HERE / "_static")
+    context["metatags"] = context.get("metatags", "") + meta
+    context["edition"] = (Path(app.srcdir) / heads.EDITION).read_text(encoding="utf-8")
+
+
+def _sitemap(app: Sphinx, failed: Exception | None) -> None:
+    if not failed and (text := heads.sitemap(app.env.found_docs)):
+        (Path(app.outdir) / "sitemap.xml").write_text(text, encoding="utf-8")
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

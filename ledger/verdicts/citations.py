@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from types import MappingProxyType
 
+from ..address import address
 from ..running.claims_index import claims_index, unknown
 
 
@@ -27,7 +29,8 @@ def entries() -> Mapping[str, str]:
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
     """The BibTeX entries behind claims or bibliography keys, each once, in the order asked for; of
-    a claim whose source is "depthlaw, after X" also that of X.
+    a claim whose source is "depthlaw, after X" also that of X. That of depthlaw has its version,
+    and its address where it is published.
 
     Raises:
         KeyError: for a key that is neither; its first argument is one line for people.
@@ -35,7 +38,15 @@ def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
     >>> list(bibtex_for(["levine2020", "dong2021", "levine2020"]))
     ['levine2020', 'dong2021']
     """
-    return {source: entries()[source] for key in keys for source in _sources_of(key)}
+    return {source: _of_this_version(source) for key in keys for source in _sources_of(key)}
+
+
+def _of_this_version(key: str) -> str:
+    if key != "depthlaw":
+        return entries()[key]
+    fields = {"version": version("depthlaw"), "url": address().first}
+    lines = (f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    return f"{entries()[key].removesuffix('}')}{''.join(lines)}}}"
 
 
 def sources(line: str) -> list[str]:

@@ -41,7 +41,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         (tmp_path / name).write_text("[guide](docs/depth.md)\n")
     (docs / "hand-written.md").write_text(
-        f"# before\n\n{pages.UNFILLED}<!-- table: separation_rank/degree -->\nafter\n"
+        "# before\n\n<!-- table: separation_rank/degree -->\n\n| old |\n\n<!--/-->\nafter\n"
     )
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
@@ -53,7 +53,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     of_claims = f"former {same} hops/index index separation_rank/degree separation_rank/index"
     alone = "bibliography contributing findings glossary hand-written most-wanted"
     assert {path.relative_to(out).as_posix() for path in first} == {
-        *(f"{name}.md" for name in alone.split()),
+        *("edition.txt", *(f"{name}.md" for name in alone.split())),
         *(f"claims/{name}.md" for name in of_claims.split()),
         *(f"tasks/{task}.md" for task in ("index", *atlas.tasks())),
     }
@@ -117,19 +117,6 @@ def test_keys_and_pages_in_prose_become_links(tmp_path):
     )
     command = "$ depthlaw show hops/doubling"
     assert pages._linked(command, claims, tmp_path) == command
-
-
-def test_pages_with_marks_say_so_below_their_titles():
-    """To whoever reads the file; docs/proofs.md is one table, which its text names."""
-    for page in DOCS.rglob("*.md"):
-        if page.relative_to(DOCS).parts[0].startswith("_"):
-            continue  # built
-        text = page.read_text(encoding="utf-8")
-        # Links to other pages are words without them.
-        apart = text.count("latency_limits -->") + text.count("<!-- page: ")
-        marked = text.count("<!-- ") - apart
-        said = text.split("\n", 2)[2].startswith(pages.UNFILLED)
-        assert said == bool(marked) or page.name == "proofs.md", page
 
 
 def test_links_in_files_lead_to_files():

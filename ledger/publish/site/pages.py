@@ -11,9 +11,9 @@ NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers 
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
 and `<!-- values: KEY,KEY -->` by claims and their cases,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
-to a CSV file of all cases of the claims that a page names so. The line below the title that says so
-is left out. `*words*<!-- page: /claims/index.md -->` becomes a link to a page that no hand wrote:
-where a file is read as it stands, there is none to link to.
+to a CSV file of all cases of the claims that a page names so. What `filling` has written behind a
+mark, for whoever reads the file, is left out. `*words*<!-- page: /claims/index.md -->` becomes a
+link to a page that no hand wrote: where a file is read as it stands, there is none to link to.
 """
 
 from __future__ import annotations
@@ -51,20 +51,17 @@ from . import (
     depth_evidence,
     explorer,
     formal_proofs,
+    heads,
     inline,
     page_blocks,
 )
 
-# What of docs/ is no source of pages: the files of Sphinx, what is built, and what only those read
-# who change the code, in a clone.
+# What of docs/ is no source of pages: the files of Sphinx, what is built, pictures for whoever reads
+# the files, of which the site draws its own, and what only those read who change the code, in a
+# clone.
 _FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
-_APART = {"conf.py", "_static", "_build", "_site", "explorer", *_FOR_MAINTAINERS}
+_APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_MAINTAINERS}
 _LEAST_DEPTH = "<!-- least-depth -->"
-# What hand-written pages with marks say below their titles, to whoever reads them where they stand.
-UNFILLED = (
-    "*In this file numbers, verdicts and figures are missing: `make docs` fills them in from the "
-    "records.*\n\n"
-)
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
@@ -90,14 +87,13 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
             continue
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".md":
-            text = words.spoken(_to_pages(text.replace(UNFILLED, "")))
-            if _LEAST_DEPTH in text:
-                text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
-            text = filled(audit_tables.filled(text, docs), recorded, out, path.stem)
+            text = words.spoken(_to_pages(inline.unfilled(text)))
+            text = with_blocks(text, recorded, docs, out, path.stem)
             text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
+    pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
     pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
     for path in [path for path in out.rglob("*.*") if path.is_file()]:
         if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
@@ -231,6 +227,20 @@ def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
     return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
+def with_blocks(text: str, recorded: Recorded, docs: Path, out: Path, name: str) -> str:
+    """A hand-written page with its tables, lists and pictures in place of their marks; pictures
+    and data go into folders of `out`.
+
+    Args:
+        docs: the folder of the pages, which holds the files of audits.
+        name: of the page.
+    """
+    if _LEAST_DEPTH in text:
+        judged = {key: recorded.judged(key) for key in recorded.claims}
+        text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(judged))
+    return filled(audit_tables.filled(text, docs), recorded, out, name)
+
+
 def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
     into `data`.
@@ -262,6 +272,8 @@ _KINDS = (
     "table|figure|data|settings|trained|proofs|bounds|measured|evidence|counting|verdicts|values"
     "|numbers"
 )
+# Marks that stand on lines of their own.
+BLOCKS = (*_KINDS.split("|"), "audit", "least-depth")
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
 
