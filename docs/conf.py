@@ -4,6 +4,7 @@ writes: no request leaves a page, and nothing is fetched while it is built."""
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from importlib.metadata import version as version_of
@@ -13,6 +14,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+
+from depthlaw.ledger.verdicts.suite_verdicts import VERDICT_NAMES
 
 _HERE = Path(__file__).parent
 
@@ -72,6 +75,7 @@ def setup(app: Sphinx) -> None:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
     app.connect("doctree-resolved", _anchors_once)
+    app.connect("doctree-resolved", _verdicts_in_colour)
     app.connect("env-updated", _write_in_parallel)
 
 
@@ -79,6 +83,34 @@ def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
     """sphinx-proof gives all theorems of a page the same second anchor."""
     for section in page.findall(nodes.section):
         section["ids"] = [each for each in section["ids"] if each != "proof-content"]
+
+
+# In capitals a verdict is never another word; the longest first.
+_VERDICT = re.compile(
+    "|".join(
+        rf"\b{re.escape(name.replace('_', ' '))}(?!\w)"
+        for name in sorted(VERDICT_NAMES, key=len, reverse=True)
+        if name[0].isupper()
+    )
+)
+_NO_PROSE = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
+
+
+def _verdicts_in_colour(app: Sphinx, page: nodes.document, name: str) -> None:
+    """Every verdict in running text, links and tables has the classes `verdict` and its own, such
+    as `reading-fails`, which site.css colours; the word stays."""
+    for text in list(page.findall(nodes.Text)):
+        words = list(_VERDICT.finditer(text.astext()))
+        if not words or isinstance(text.parent, _NO_PROSE):
+            continue
+        parts: list[nodes.Node] = []
+        done = 0
+        for word in words:
+            own = word[0].partition(" (")[0].lower().replace(" ", "-")
+            parts.append(nodes.Text(text[done : word.start()]))
+            parts.append(nodes.inline("", word[0], classes=["verdict", own]))
+            done = word.end()
+        text.parent.replace(text, [*parts, nodes.Text(text[done:])])
 
 
 def _write_in_parallel(app: Sphinx, env: BuildEnvironment) -> None:
