@@ -4,6 +4,7 @@ writes: no request leaves a page, and nothing is fetched while it is built."""
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from importlib.metadata import version as version_of
@@ -15,6 +16,7 @@ from sphinx.application import Sphinx
 
 from depthlaw.ledger.address import address
 from depthlaw.ledger.publish.site import heads
+from depthlaw.ledger.verdicts.suite_verdicts import VERDICT_NAMES
 
 _HERE = Path(__file__).parent
 
@@ -77,6 +79,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
     app.connect("html-page-context", _heads)
     app.connect("build-finished", _sitemap)
+    app.connect("doctree-resolved", _verdicts_in_colour)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -90,6 +93,34 @@ def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page:
 def _sitemap(app: Sphinx, failed: Exception | None) -> None:
     if not failed and (text := heads.sitemap(app.env.found_docs)):
         (Path(app.outdir) / "sitemap.xml").write_text(text, encoding="utf-8")
+
+
+# In capitals a verdict is never another word; the longest first.
+_VERDICT = re.compile(
+    "|".join(
+        rf"\b{re.escape(name.replace('_', ' '))}(?!\w)"
+        for name in sorted(VERDICT_NAMES, key=len, reverse=True)
+        if name[0].isupper()
+    )
+)
+_NO_PROSE = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
+
+
+def _verdicts_in_colour(app: Sphinx, page: nodes.document, name: str) -> None:
+    """Every verdict in running text, links and tables has the classes `verdict` and its own, such
+    as `reading-fails`, which site.css colours; the word stays."""
+    for text in list(page.findall(nodes.Text)):
+        words = list(_VERDICT.finditer(text.astext()))
+        if not words or isinstance(text.parent, _NO_PROSE):
+            continue
+        parts: list[nodes.Node] = []
+        done = 0
+        for word in words:
+            own = word[0].partition(" (")[0].lower().replace(" ", "-")
+            parts.append(nodes.Text(text[done : word.start()]))
+            parts.append(nodes.inline("", word[0], classes=["verdict", own]))
+            done = word.end()
+        text.parent.replace(text, [*parts, nodes.Text(text[done:])])
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

@@ -50,26 +50,65 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     stale.write_text("old")
     recorded = Recorded(claims, store)
     first = {path: path.read_bytes() for path in pages.write(docs, out, recorded)}
-    of_claims = f"former {same} hops/index index separation_rank/degree separation_rank/index"
+    of_claims = f"{same} hops/index index separation_rank/degree separation_rank/index"
     alone = "bibliography contributing findings glossary hand-written most-wanted"
     assert {path.relative_to(out).as_posix() for path in first} == {
         *("edition.txt", *(f"{name}.md" for name in alone.split())),
         *(f"claims/{name}.md" for name in of_claims.split()),
         *(f"tasks/{task}.md" for task in ("index", *atlas.tasks())),
     }
-    former = (out / "claims" / "former.md").read_text()
-    assert "`depth_width/deeper_updates_are_slower` | UNDECIDED | it timed updates" in former
+    former = (out / "data" / "former-claims.csv").read_text()
+    assert 'depth_width/deeper_updates_are_slower,UNDECIDED,,"it timed updates' in former
     assert same not in former, "its verdict is as it was"
     assert (out / "contributing.md").read_text() == "[guide](/depth.md)\n"
     assert not stale.exists()
     assert {path: path.read_bytes() for path in pages.write(docs, out, recorded)} == first
     page = (out / "claims" / "separation_rank" / "degree.md").read_text()
-    parts = ("levine2020", "recalled", "PROVED", "rests on", "confirmed", "Negative control")
-    assert [part for part in (*parts, "FAILS") if part not in page] == []
-    assert "not run" not in page
+    parts = ("levine2020", "as recalled", "**PROVED**: Degree.", "One of", "[All cases](/data/")
+    assert [part for part in parts if part not in page] == []
+    assert [part for part in ("not run", "quantifier:", "weight:") if part in page] == []
+    printed = (out / "claims" / f"{same}.md").read_text()
+    assert "**Smallest counterexample**, " in printed
+    assert "(/claims/hops/construction_printed_spacing.md)" in (out / "findings.md").read_text()
     assert (out / "hand-written.md").read_text() == (
         "# before\n\n*Nothing is recorded for this yet.*\nafter\n"
     )
+
+
+def test_a_section_without_records_is_left_out(tmp_path):
+    key = "separation_rank/degree"
+    recorded = Recorded({key: registry()[key]}, Store(tmp_path / "results"))
+    text = f"# a\n\n## b\n\nyes\n\n## c\n\n<!-- values: {key} -->\n\n### d\n\n<!-- bounds -->\n"
+    shown = pages.filled(text, recorded, tmp_path, "page")
+    assert re.findall("^#+ (.)", shown, re.M) == ["a", "b", "d"], "d has a table without records"
+    assert pages.NOTHING not in shown
+
+
+def _contrast(one: str, other: str) -> float:
+    """The ratio of two colours by WCAG 2."""
+
+    def light(colour: str) -> float:
+        parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_verdicts_are_coloured_and_can_be_read():
+    css = (DOCS / "_static" / "site.css").read_text(encoding="utf-8")
+    blocks = re.findall(r"\{((?:\s*--[\w-]+: #\w{6};)+)\s*\}", css)
+    light, dark, automatic = (dict(re.findall(r"--([\w-]+): (#\w+);", block)) for block in blocks)
+    assert dark == automatic
+    assert dark.keys() == light.keys()
+    # What pages and cards are drawn on.
+    for colours, grounds_ in ((light, ("#ffffff", "#f8f9fb")), (dark, ("#131416", "#1a1c1e"))):
+        assert [c for c in colours.values() for g in grounds_ if _contrast(c, g) < 4.5] == []
+    assert _contrast("#9aa0a6", "#ffffff") < 4.5, "grey that is too light"
+    for verdict in Verdict:
+        own = verdict.value.lower().replace("_", "-")
+        assert f".verdict.{own}" in css or own in ("undecided", "out-of-scope")
 
 
 def test_words_of_a_source_stand_once_with_its_bounds(capsys):

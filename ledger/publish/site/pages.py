@@ -56,7 +56,7 @@ from . import (
     page_blocks,
 )
 
-# What of docs/ is no source of pages: the files of Sphinx, what is built, pictures for whoever reads
+# What of docs/ is no source of pages: the files of Sphinx, what is built, pictures for who reads
 # the files, of which the site draws its own, and what only those read who change the code, in a
 # clone.
 _FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
@@ -133,18 +133,27 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
     ledger = _named(recorded)
     pages = {
         out / "claims/index.md": claim_pages.index(judged, ledger),
-        out / "claims/former.md": claim_pages.former(judged),
         out / "findings.md": claim_pages.findings(judged, ledger),
         out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
     }
+    files = {
+        "claims": claim_pages.every(judged),
+        "former-claims": claim_pages.former(judged),
+        "symbols": claim_pages.every_symbol([r.claim for r in judged]),
+    }
+    (out / "data").mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (out / "data" / f"{name}.csv").write_text(text, encoding="utf-8")
     by_key = {r.claim.key: r for r in judged}.get
     pages |= atlas_pages.pages(by_key, out / "tasks")
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
-        data = page_blocks.data([r.claim.key], recorded, file)
+        there = page_blocks.data([r.claim.key], recorded, file)
+        data = f"[All cases](/data/{file.name})." if there else ""
         below = [result for result in judged if result.claim.supports == r.claim.key]
-        page = claim_pages.page(r, grounds(r, by_key), data, below)
+        above = recorded.claims.get(r.claim.supports)
+        page = claim_pages.page(r, grounds(r, by_key), data, below, above)
         pages[out / "claims" / f"{r.claim.key}.md"] = page
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         own = [r for r in judged if r.claim.topic == topic]
@@ -209,8 +218,9 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
         there = (docs / named[1]).is_file()
         return f"[{named[0]}](/{named[1]})" if there else named[0]
 
-    topics = "|".join(dict.fromkeys(claim.topic for claim in claims.values()))
-    keys = rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+    # Prose escapes the underscores.
+    topics = "|".join({claim.topic: 0 for claim in claims.values()}).replace("_", r"\\?_")
+    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!why )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
 
     def line(text: str) -> str:
         if text.startswith("$ "):
@@ -243,7 +253,7 @@ def with_blocks(text: str, recorded: Recorded, docs: Path, out: Path, name: str)
 
 def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
-    into `data`.
+    into `data`. A section below the title of whose marks nothing is recorded is left out.
 
     Args:
         name: of the page, which is that of its file of data.
@@ -255,7 +265,7 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "settings": lambda _: page_blocks.settings(),
         "trained": lambda _: page_blocks.trained(recorded),
         "bounds": lambda _: page_blocks.bounds(recorded),
-        "proofs": lambda _: formal_proofs.proofs(recorded),
+        "proofs": lambda _: formal_proofs.proofs(recorded, out / "data" / "formal"),
         "data": lambda _: page_blocks.data(_keys(text), recorded, out / "data" / f"{name}.csv"),
         "verdicts": lambda keys: page_blocks.verdicts(keys.split(","), recorded),
         "values": lambda keys: page_blocks.values(keys.split(","), recorded),
@@ -264,7 +274,15 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "table": lambda key: table(recorded, key),
         "figure": lambda what: _frontier(recorded, figures_ / what),
     }
-    return _MARK.sub(lambda mark: parts[mark["kind"]](mark["name"] or "") or NOTHING, text)
+
+    def section(part: str) -> str:
+        found = [parts[mark["kind"]](mark["name"] or "") for mark in _MARK.finditer(part)]
+        if part.startswith("##") and found and not any(found):
+            return ""
+        blocks, instead = iter(found), "" if any(found) else NOTHING
+        return _MARK.sub(lambda _: next(blocks) or instead, part)
+
+    return "".join(map(section, re.split(r"^(?=##+ )", text, flags=re.M)))
 
 
 NOTHING = "*Nothing is recorded for this yet.*"
