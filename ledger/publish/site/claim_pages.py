@@ -21,13 +21,8 @@ from depthlaw.theory.claims.withdrawn import withdrawn
 
 from ...verdicts.citations import sources
 from ...verdicts.claim_set import claim_set, claim_sets
-from ...verdicts.display import (
-    expectation,
-    judged as judged_by,
-    measured_side,
-    stated,
-    statement_latex,
-)
+from ...verdicts.display import expectation, judged as judged_by, statement_latex
+from ...verdicts.failing_case import failing_instance
 from ...verdicts.findings import TIERS, groups, importance, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
@@ -49,7 +44,6 @@ from ..appendix.typesetting import (
     sentence,
     template,
     told,
-    value,
     verdict,
 )
 from ..tables import csv_rows
@@ -79,6 +73,7 @@ def page(
         result=result,
         statement=statement_latex(claim),
         how=judged_by(claim),
+        failing=failing_instance(result),
         domain=Statement(result).domain,
         definitions=definitions(claim.statement),
         symbols=[(latex(s), TERMS[s.name].meaning) for s in symbols(claim.statement)],
@@ -305,11 +300,8 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
                 f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
                 f"{_cited(r.claim.note)}".rstrip()
             )
-            if (worst := r.counterexample) and worst.measured is not None:
-                left = f"{maths(latex(r.claim.statement.lhs))} measured"
-                right = f"stated {prose(stated(r.claim, worst))}"
-                measured = f"{left} {value(measured_side(r.claim, worst))}, {right}"
-                lines.append(f"  Counterexample {code(str(worst.case))}: {measured}.")
+            if failing := failing_instance(r):
+                lines.append(f"  Counterexample: {prose(str(failing))}.")
     return "\n".join(lines) + "\n"
 
 
