@@ -59,7 +59,7 @@ default_role = "code"
 html_theme, html_title = "furo", "depthlaw"
 # The folder `vendor` holds KaTeX, for the appendix too.
 html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendor")]
-html_css_files = ["katex/katex.min.css", "site.css"]
+html_css_files = ["katex/katex.min.css", "site.css", "figures/still.css", "figures/figures.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 html_favicon = "_static/favicon.svg"
 html_use_index = html_domain_indices = False
@@ -71,8 +71,15 @@ html_math_renderer = "katex"
 def setup(app: Sphinx) -> None:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
+    app.connect("builder-inited", _scripts_of_figures)
     app.connect("doctree-resolved", _anchors_once)
     app.connect("env-updated", _write_in_parallel)
+
+
+def _scripts_of_figures(app: Sphinx) -> None:
+    """What figures read is written beside the pages, not here."""
+    if (written := Path(app.srcdir) / "_static").is_dir():
+        app.config.html_static_path.append(str(written))
 
 
 def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
