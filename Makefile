@@ -213,6 +213,7 @@ transcripts: $(VENV)/.dev
 		docs/how-to/loop-mix-or-grow.md
 	$(BIN)/python benchmarks/latency_limits.py docs/how-to/latency.md
 	$(BIN)/python -m depthlaw.ledger.publish.site.filling .
+	$(BIN)/python -m depthlaw.ledger.publish.site.interactive docs
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds
 # the records of this very code. Nets that take half an hour each stand in recordings/: what is

@@ -62,7 +62,7 @@ default_role = "code"
 html_theme, html_title = "furo", "depthlaw"
 # The folder `vendor` holds KaTeX, for the appendix too.
 html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendor")]
-html_css_files = ["katex/katex.min.css", "site.css"]
+html_css_files = ["katex/katex.min.css", "site.css", "figures/still.css", "figures/figures.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 templates_path = [str(_HERE.parent / "ledger/publish/site/templates")]
 html_baseurl = address().site
@@ -77,6 +77,7 @@ html_math_renderer = "katex"
 def setup(app: Sphinx) -> dict[str, bool]:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
+    app.connect("builder-inited", _scripts_of_figures)
     app.connect("html-page-context", _heads)
     app.connect("build-finished", _sitemap)
     app.connect("doctree-resolved", _verdicts_in_colour)
@@ -88,6 +89,12 @@ def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page:
     meta = heads.head(context, context.get("body", ""), _HERE / "_static")
     context["metatags"] = context.get("metatags", "") + meta
     context["edition"] = (Path(app.srcdir) / heads.EDITION).read_text(encoding="utf-8")
+
+
+def _scripts_of_figures(app: Sphinx) -> None:
+    """What figures read is written beside the pages, not here."""
+    if (written := Path(app.srcdir) / "_static").is_dir():
+        app.config.html_static_path.append(str(written))
 
 
 def _sitemap(app: Sphinx, failed: Exception | None) -> None:

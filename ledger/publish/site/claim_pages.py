@@ -32,6 +32,7 @@ from ...verdicts.display import (
     statement_latex,
 )
 from ...verdicts.estimates import CONFIDENCE, estimate, middle
+from ...verdicts.failing_case import failing_instance
 from ...verdicts.findings import TIERS, FindingKind, groups, importance, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
@@ -52,7 +53,6 @@ from ..appendix.typesetting import (
     sentence,
     template,
     told,
-    value,
     verdict,
 )
 from ..tables import csv_rows, csv_text
@@ -171,8 +171,8 @@ def source(claim: Claim) -> str:
 def _example(result: ClaimResult) -> str:
     """The smallest counterexample, or else the case whose two sides come nearest to each other."""
     said = Statement(result)
-    if (worst := result.counterexample) and worst.measured is not None:
-        return f"**Smallest counterexample**, {said.place(worst.case)}: {_sides(result, worst)}."
+    if failing := failing_instance(result):
+        return f"**Smallest counterexample**: {prose(str(failing))}."
     rows = [row for row in result.decided if row.measured is not None and row.records]
     if not rows or (
         verdict_name(result) in (Verdict.PROVED, Verdict.ARGUED)
@@ -409,8 +409,8 @@ def _finding(result: ClaimResult) -> str:
     line = (
         f"- **{verdict(marked(result))}** [{prose(claim.entitled)}](/claims/{claim.key}.md){who}."
     )
-    if (worst := result.counterexample) and worst.measured is not None:
-        return f"{line} At {Statement(result).place(worst.case)}: {_sides(result, worst)}."
+    if failing := failing_instance(result):
+        return f"{line} Smallest counterexample: {prose(str(failing))}."
     why = next(undecided(result), "") if result.undecided else reason(result)
     return f"{line} {_cited(why)}" if why else line
 

@@ -10,6 +10,7 @@ NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers 
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
 and `<!-- values: KEY,KEY -->` by claims and their cases,
+`<!-- interactive: NAME -->` and `<!-- still: NAME -->` by the figures of `interactive`,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so. What `filling` has written behind a
 mark, for whoever reads the file, is left out. `*words*<!-- page: /claims/index.md -->` becomes a
@@ -53,6 +54,7 @@ from . import (
     formal_proofs,
     heads,
     inline,
+    interactive,
     page_blocks,
 )
 
@@ -81,6 +83,8 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
     pages = _generated(judged, recorded, out)
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
     words = inline.MarkSource(results_by_key, len(recorded.store))
+    figures = interactive.FigureSource(recorded)
+    pages |= figures.scripts(out)
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
@@ -88,7 +92,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".md":
             text = words.spoken(_to_pages(inline.unfilled(text)))
-            text = with_blocks(text, recorded, docs, out, path.stem)
+            text = with_blocks(figures.filled(text, name), recorded, docs, out, path.stem)
             text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
