@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 _HERE = Path(__file__).parent
@@ -59,7 +60,7 @@ default_role = "code"
 html_theme, html_title = "furo", "depthlaw"
 # The folder `vendor` holds KaTeX, for the appendix too.
 html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendor")]
-html_css_files = ["katex/katex.min.css", "site.css"]
+html_css_files = ["katex/katex.min.css", "site.css", "figures/figures.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 html_favicon = "_static/favicon.svg"
 html_use_index = html_domain_indices = False
@@ -71,8 +72,14 @@ html_math_renderer = "katex"
 def setup(app: Sphinx) -> None:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
+    app.connect("config-inited", _written_scripts)
     app.connect("doctree-resolved", _anchors_once)
     app.connect("env-updated", _write_in_parallel)
+
+
+def _written_scripts(app: Sphinx, config: Config) -> None:
+    """Beside docs/_static goes what was written for the scripts of figures to read."""
+    config.html_static_path.append(str(Path(app.srcdir) / "_static"))
 
 
 def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:

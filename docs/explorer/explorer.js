@@ -9,7 +9,7 @@ const byId = (id) => document.getElementById(id);
 // What is chosen, by control: a place in a grid, but for depth (layers).
 const place = (list, value) => list.indexOf(value);
 const state = {
-  budget: place(grids.budgets, "3B"), width: place(grids.widths, 16), heads: 0, depth: 6,
+  budget: place(grids.budgets, "3B"), width: place(grids.widths, 3072), heads: 0, depth: 31,
   start: place(grids.starts, "1/10"), beta: place(grids.betas, "1"), task: 0, size: 0,
 };
 const tasks = Object.keys(grids.sizes);
@@ -298,9 +298,9 @@ function picture(view, label, room) {
     ...point, title: `${curve.label}\n${said(point, view, curve)}` })));
   const { at, level, marked = [] } = view;
   const narrow = room < 480;
-  return Plot.plot({
+  const svg = Plot.plot({
     width: room, height: Math.round(Math.min(440, Math.max(300, room * 0.55))),
-    marginLeft: 52, marginRight: narrow ? 12 : 24, marginBottom: 42, marginTop: 26,
+    marginLeft: 52, marginRight: 92, marginBottom: 42, marginTop: 26,
     style: { fontSize: "13px", background: "transparent", color: "var(--ink)" },
     ariaLabel: label,
     x: { grid: true, labelAnchor: "center", labelArrow: "none", nice: false,
@@ -316,6 +316,38 @@ function picture(view, label, room) {
       Plot.tip(tips, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--paper)",
         stroke: "var(--line)", maxRadius: 30 })),
     ],
+  });
+  svg.append(...names(svg, all));
+  return svg;
+}
+
+// The name of each curve beside its last visible point, pushed apart; of a vertical line on top.
+function names(svg, all) {
+  const [x, y] = [svg.scale("x"), svg.scale("y")];
+  const [low, high] = d3.extent(y.range);
+  const within = (value, [least, most]) => value >= least - 0.5 && value <= most + 0.5;
+  const ends = [];
+  for (const [curve, found] of all) {
+    if (!curve.short || !found.length) continue;
+    if (curve.mark === "rule") {
+      ends.push({ curve, x: x.apply(found[0].x) + 4, y: low + 9 });
+      continue;
+    }
+    const seen = found.map((point) => ({ x: x.apply(point.x), y: y.apply(point.y) }))
+      .filter((at) => within(at.x, d3.extent(x.range)) && within(at.y, [low, high]));
+    if (seen.length) ends.push({ curve, x: seen.at(-1).x + 6, y: seen.at(-1).y });
+  }
+  ends.sort((one, other) => one.y - other.y);
+  ends.forEach((end, place) => {
+    const near = ends.slice(0, place).filter((one) => Math.abs(one.x - end.x) < 80);
+    end.y = Math.max(end.y, ...near.map((one) => one.y + 13));
+  });
+  return ends.map(({ curve, x: across, y: down }) => {
+    const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    for (const [name, value] of Object.entries({ x: across, y: Math.min(down, high + 8), dy: "0.32em",
+      class: "name", fill: colour(curve), "text-anchor": "start" })) text.setAttribute(name, value);
+    text.textContent = curve.short;
+    return text;
   });
 }
 

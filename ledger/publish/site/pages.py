@@ -9,8 +9,8 @@ PART -->` by tables of audits, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
-and `<!-- values: KEY,KEY -->` by claims and their cases,
-`<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
+and `<!-- values: KEY,KEY -->` by claims and their cases, `<!-- front: PART -->` by a part of the
+front page, `<!-- interactive: NAME -->` by a figure with its script, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so. The line below the title that says so
 is left out. `*words*<!-- page: /claims/index.md -->` becomes a link to a page that no hand wrote:
 where a file is read as it stands, there is none to link to.
@@ -52,18 +52,24 @@ from . import (
     depth_evidence,
     explorer,
     formal_proofs,
+    front_page,
     inline,
+    model_figure,
     page_blocks,
 )
 
 # What of docs/ is no source of pages: the files of Sphinx, and what is built.
 _APART = {"conf.py", "_static", "_build", "_site", "explorer"}
-_LEAST_DEPTH = "<!-- least-depth -->"
 # What hand-written pages with marks say below their titles, to whoever reads them where they stand.
 UNFILLED = (
     "*In this file numbers, verdicts and figures are missing: `make docs` fills them in from the "
     "records.*\n\n"
 )
+# What scripts read, by the mark that needs it.
+_SCRIPTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "<!-- front: card -->": ("advice.data.js", front_page.advice),
+    "<!-- interactive: model -->": ("model.data.js", model_figure.data),
+}
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
@@ -90,9 +96,11 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".md":
             text = words.spoken(_to_pages(text.replace(UNFILLED, "")))
-            if _LEAST_DEPTH in text:
-                text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
-            text = filled(audit_tables.filled(text, docs), recorded, out, path.stem)
+            for mark, (file, script) in _SCRIPTS.items():
+                if mark in text:
+                    pages[out / "_static/figures" / file] = script()
+            root = "../" * (len(name.parts) - 1)
+            text = filled(audit_tables.filled(text, docs), recorded, out, path.stem, root)
             text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
@@ -219,12 +227,13 @@ def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
     return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
-def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
+def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
     into `data`.
 
     Args:
         name: of the page, which is that of its file of data.
+        root: from the page to the root of the site, such as "../".
     """
     figures_ = out / "figures"
     parts: dict[str, Callable[[str], str]] = {
@@ -240,6 +249,8 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "numbers": lambda what: page_blocks.numbers(what, recorded),
         "measured": lambda what: page_blocks.question(what, recorded, figures_),
         "table": lambda key: table(recorded, key),
+        "front": lambda what: front_page.part(what, recorded.judged),
+        "interactive": lambda what: {"model": model_figure.figure}[what](root),
         "figure": lambda what: _frontier(recorded, figures_ / f"{what}.png"),
     }
     return _MARK.sub(lambda mark: parts[mark["kind"]](mark["name"] or "") or NOTHING, text)
@@ -248,7 +259,7 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
 NOTHING = "*Nothing is recorded for this yet.*"
 _KINDS = (
     "table|figure|data|settings|trained|proofs|bounds|measured|evidence|counting|verdicts|values"
-    "|numbers"
+    "|numbers|front|interactive"
 )
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
