@@ -10,6 +10,7 @@ const byId = (id) => document.getElementById(id);
 const place = (list, value) => list.indexOf(value);
 const state = {
   budget: place(grids.budgets, "3B"), width: place(grids.widths, 3072), heads: 0, depth: 31,
+  dimension: place(grids.widths, 4), layers: 3,
   start: place(grids.starts, "1/10"), beta: place(grids.betas, "1"), task: 0, size: 0,
 };
 const tasks = Object.keys(grids.sizes);
@@ -34,7 +35,9 @@ const plural = (value, what) => `${value} ${what}${value === 1 ? "" : "s"}`;
 // Of each control: what there is to choose from, and how one of it reads.
 const controls = {
   budget: { list: grids.budgets }, width: { list: grids.widths, says: number },
-  depth: { list: d3.range(129), least: 1, says: layers }, heads: { list: grids.heads },
+  dimension: { list: grids.widths, says: number },
+  depth: { list: d3.range(129), least: 1, says: layers },
+  layers: { list: d3.range(129), least: 1, says: layers }, heads: { list: grids.heads },
   start: { list: grids.starts }, beta: { list: grids.betas },
   size: { list: sizes, says: number }, task: { list: tasks },
 };
@@ -123,8 +126,11 @@ function recall() {
 
 const budget = () => grids.budgets[state.budget];
 const width = () => grids.widths[state.width];
+// That of nets whose ranks are counted: real ones are wider than any rank is known for.
+const dimension = () => grids.widths[state.dimension];
 // No more heads than the width has.
-const heads = () => Math.max(...grids.heads.slice(0, state.heads + 1).filter((h) => h <= width()));
+const heads = () => Math.max(
+  ...grids.heads.slice(0, state.heads + 1).filter((h) => h <= dimension()));
 // The net that is recommended for the budget: layers, width, heads.
 const shape = () => data.rules.shapes[state.budget];
 
@@ -173,8 +179,8 @@ const panels = {
     };
   },
   ranks() {
-    const depth = Math.min(state.depth, grids.layers);
-    const frame = data.ranks.frames[`${width()},${heads()}`];
+    const depth = Math.min(state.layers, grids.layers);
+    const frame = data.ranks.frames[`${dimension()},${heads()}`];
     const top = d3.max(data.ranks.curves, ({ key }) => d3.max(values(frame[key])) ?? 0);
     const less = heads() < grids.heads[state.heads]
       ? ` No more heads than the width: ${heads()}.` : "";
@@ -187,12 +193,12 @@ const panels = {
       at: { x: depth, says: `at L = ${depth}` },
       value: (y) => y > 0 ? power(3, y) : "says nothing",
       silent: "does not apply",
-      says: `Width ${number(width())}, ${plural(heads(), "head")}, ${layers(depth)}: the `
+      says: `Width ${number(dimension())}, ${plural(heads(), "head")}, ${layers(depth)}: the `
         + `dimension count allows a rank up to ${power(3, frame.S[depth - 1])}.${less}`,
     };
   },
   collapse() {
-    const depth = Math.min(state.depth, grids.collapse);
+    const depth = Math.min(state.layers, grids.collapse);
     const chosen = grids.heads[state.heads];
     const [begin, beta] = [grids.starts[state.start], grids.betas[state.beta]];
     const frame = data.collapse.frames[`${begin},${beta},${chosen}`];
@@ -226,10 +232,10 @@ const panels = {
       y: { label: "layers", domain: [0, 4 + d3.max(Object.values(data.tasks.series[task]),
         (each) => d3.max(each.y))], tickFormat: String },
       at: { x: chosen, says: `at ${number(chosen)}` },
-      level: state.depth,
+      level: state.layers,
       value: layers,
       says: `${name[0].toUpperCase()}${name.slice(1)} = ${number(chosen)}. The horizontal line is `
-        + `your depth, ${layers(state.depth)}.`,
+        + `your depth, ${layers(state.layers)}.`,
     };
   },
 };
@@ -477,9 +483,9 @@ function commands() {
 
 // Which panels show what a control chooses.
 const shown = {
-  budget: ["rules", "thresholds"], width: ["thresholds", "ranks"], heads: ["ranks", "collapse"], start: ["collapse"],
-  beta: ["collapse"], depth: ["thresholds", "ranks", "collapse", "tasks"], task: ["tasks"],
-  size: ["tasks"],
+  budget: ["rules", "thresholds"], width: ["thresholds"], depth: ["thresholds"],
+  dimension: ["ranks"], heads: ["ranks", "collapse"], start: ["collapse"], beta: ["collapse"],
+  layers: ["ranks", "collapse", "tasks"], task: ["tasks"], size: ["tasks"],
 };
 
 function update(control) {

@@ -158,6 +158,7 @@ def social_card() -> bytes:
 
     mpl.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.patches import Circle
 
     figure = pyplot.figure(figsize=(12, 6.3), dpi=100, facecolor=_PAPER)
     axes: Any = figure.add_axes((0, 0, 1, 1), xlim=(0, 1200), ylim=(0, 630), frame_on=False)
@@ -172,7 +173,7 @@ def social_card() -> bytes:
             turn = pi / 2 + 2 * pi * vertex / _VERTICES
             place = across + 130 * cos(turn), 285 + 130 * sin(turn)
             colour = _FROM if away == 0 else _SEEN if away <= far else _QUIET
-            axes.add_patch(pyplot.Circle(place, 5 + 3 * (away == 0), color=colour))
+            axes.add_patch(Circle(place, 5 + 3 * (away == 0), color=colour))
         middle = {"ha": "center", "va": "center", "color": _INK}
         axes.text(across, 285, f"{far}", size=52, weight="bold", **middle)
         axes.text(across, 105, f"{word} {far} steps", size=22, **middle)
