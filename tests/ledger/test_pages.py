@@ -10,16 +10,13 @@ from depthlaw.advisor import atlas
 from depthlaw.advisor.counting import weights
 from depthlaw.advisor.models import architecture
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.site import atlas_pages, claim_pages, pages
+from depthlaw.ledger.publish.site import atlas_pages, pages
 from depthlaw.ledger.publish.site.count_comparison import part, recounts, reported_size
 from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult, results
-from depthlaw.theory.claims.definition import Case, registry, topics
-from depthlaw.theory.claims.values import Ball
-from depthlaw.theory.claims.verdict import Decision, Verdict
+from depthlaw.theory.claims.definition import registry, topics
 
 DOCS = Path(__file__).parents[2] / "docs"
 KEY = re.compile(rf"`({'|'.join(topics())})/(\w+)`")
@@ -116,34 +113,6 @@ def test_words_of_a_source_stand_once_with_its_bounds(capsys):
     assert main(["tasks", "list", "dihedral-words"]) == 0
     for text in (page, capsys.readouterr().out):
         assert text.count("“More generally, we show that k-layer DCD SSMs can express") == 1
-
-
-def test_least_depths_are_those_of_the_statements():
-    claim = registry()["hops/depth_corrected"]
-    judged = {row["claim"]: None for row in claim_pages.least_depths()}
-    assert set(judged) <= set(registry())
-    (judged[claim.key],) = results({claim.key: claim}, "quick", Store(Path("none"), read_only=True))
-    (row,) = [line for line in claim_pages.least_depth(judged).splitlines() if "not run" in line]
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[2:4] == ["\u2013", "$\\lceil \\log_2 k \\rceil + 2$"]
-    assert cells[5] == "[not run](/claims/hops/depth_corrected.md)"
-
-
-def test_depths_of_trainings_are_those_that_were_measured():
-    """Not the statement, which fails."""
-    claim = registry()["trained_depth/connectivity_least_depth"]
-    (one, *_), decision = claim.every_case, Decision(Verdict.FAILS)
-    cases = [
-        CaseResult(Case(**one.fields() | {"diameter": at}), Ball(low, high), decision)
-        for at, low, high in ((11, 2, 2), (23, 3, 4), (3, 1, 1), (23, 3, 3))
-    ]
-    judged = {row["claim"]: None for row in claim_pages.least_depths()}
-    judged[claim.key] = ClaimResult(claim, tuple(cases), None, None)
-    (row,) = [x for x in claim_pages.least_depth(judged).splitlines() if "our trainings" in x]
-    assert [cell.strip() for cell in row.strip("|").split("|")][2:4] == [
-        "1 at $D$ = 3, 2 at $D$ = 11, 3 at $D$ = 23",
-        "1 at $D$ = 3, 2 at $D$ = 11, 4 at $D$ = 23",
-    ]
 
 
 def test_keys_and_pages_in_prose_become_links(tmp_path):

@@ -1,6 +1,5 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary; and the table of least
-depths."""
+for each topic, the index, findings, what is most wanted, glossary."""
 
 from __future__ import annotations
 
@@ -12,14 +11,11 @@ from fractions import Fraction
 from functools import partial
 from itertools import islice
 
-from sympy import Symbol
-
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.symbols import TERMS
-from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.claims.withdrawn import withdrawn
 
@@ -53,10 +49,11 @@ from ..appendix.typesetting import (
     sentence,
     template,
     told,
+    value,
     verdict,
 )
-from ..tables import csv_rows, csv_text
-from .page_blocks import compact, undecided
+from ..tables import csv_text
+from .page_blocks import undecided
 
 # Words of the note that the page of a cited claim shows, and of one that does not hold; `depthlaw
 # why` and `show` have all of it.
@@ -450,68 +447,3 @@ def _settled_by(result: ClaimResult) -> str:
 def link(claim: Claim) -> str:
     """A claim by its key, linked to its page."""
     return f"[{code(claim.key)}](/claims/{claim.key}.md)"
-
-
-# --- least depths ---------------------------------------------------------------------------------
-
-
-def least_depths() -> list[dict[str, str]]:
-    """The rows of least_depth.csv, which says which claims speak of which task: task, nets, bound
-    (lower, upper or exact; printed: an upper one that no claim checks, whose printed count the
-    claim inverts; measured: what the claim measured, by the field of its cases that layers names),
-    claim, and in layers the bound where the claim's statement is about something else.
-
-    >>> least_depths()[0]["bound"]
-    'exact'
-    """
-    return csv_rows(__package__, "least_depth.csv")
-
-
-def least_depth(judged: Mapping[str, ClaimResult | None]) -> str:
-    """The least depth of a task: for each kind of net what is known from below and from above, who
-    says so, and what came of it. Two tables in Markdown, of statements about nets and of trainings;
-    what is not recorded is left out."""
-    pairs = [(row, r) for row in least_depths() if (r := judged[row["claim"]]) is not None]
-    theory = [row for row in pairs if row[1].claim.weight != "measurement"]
-    trained = [row for row in pairs if row not in theory]
-    after = (
-        "Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
-        "best or the worst of our seeds reached, no bound for others."
-    )
-    return "\n\n".join([_bounds(theory), after, _bounds(trained)])
-
-
-def _depths(result: ClaimResult, name: str) -> tuple[str, str]:
-    """The least and the largest number of layers that a claim measured, over seeds and kinds of
-    nets, for each value of a field of its cases."""
-    measured: dict[int, list[Ball]] = {}
-    for row in result.cases:
-        if isinstance(row.measured, Ball):
-            measured.setdefault(row.case.get(name), []).append(row.measured)
-    at_ = f"at {maths(latex(Symbol(name)))} ="
-    by_size = sorted(measured.items())
-    least = (f"{int(min(ball.low for ball in balls))} {at_} {size}" for size, balls in by_size)
-    most = (f"{int(max(ball.high for ball in balls))} {at_} {size}" for size, balls in by_size)
-    return ", ".join(least), ", ".join(most)
-
-
-def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
-    cells = []
-    for row, result in rows:
-        claim = result.claim
-        bound = prose(row["layers"]) or maths(latex(claim.statement.rhs))
-        lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
-        upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"
-        if row["bound"] == "measured":
-            lower, upper = _depths(result, row["layers"])
-        keys = [key for key in sources(str(claim.source)) if key != "depthlaw"]
-        who = ", ".join(map(cite, keys))
-        word = f"[{verdict(marked(result))}](/claims/{claim.key}.md)"
-        if row["bound"] == "printed":
-            who, word = f"{who}, printed", "not checked here"
-        elif claim.source.key == "depthlaw":
-            who = f"here, after {who}" if who else "here"
-        else:
-            who = f"{who}, {claim.wording}"
-        cells.append((prose(row["task"]), prose(row["nets"]), lower, upper, who, word))
-    return compact(pipe_table("task | nets | lower bound | upper bound | who | verdict", cells))

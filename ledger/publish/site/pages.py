@@ -11,7 +11,7 @@ NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers 
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
 and `<!-- values: KEY,KEY -->` by claims and their cases,
 `<!-- interactive: NAME -->` and `<!-- still: NAME -->` by the figures of `interactive`,
-`<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
+`<!-- front: PART -->` by a part of the front page, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so. What `filling` has written behind a
 mark, for whoever reads the file, is left out. `*words*<!-- page: /claims/index.md -->` becomes a
 link to a page that no hand wrote: where a file is read as it stands, there is none to link to.
@@ -52,9 +52,11 @@ from . import (
     depth_evidence,
     explorer,
     formal_proofs,
+    front_page,
     heads,
     inline,
     interactive,
+    model_figure,
     page_blocks,
 )
 
@@ -63,7 +65,11 @@ from . import (
 # clone.
 _FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
 _APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_MAINTAINERS}
-_LEAST_DEPTH = "<!-- least-depth -->"
+# What scripts read, by the mark that needs it.
+_SCRIPTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "<!-- front: card -->": ("advice.data.js", front_page.advice),
+    "<!-- interactive: model -->": ("model.data.js", model_figure.data),
+}
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
@@ -92,7 +98,11 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".md":
             text = words.spoken(_to_pages(inline.unfilled(text)))
-            text = with_blocks(figures.filled(text, name), recorded, docs, out, path.stem)
+            for mark, (file, script) in _SCRIPTS.items():
+                if mark in text:
+                    pages[out / "_static/figures" / file] = script()
+            root = "../" * (len(name.parts) - 1)
+            text = with_blocks(figures.filled(text, name), recorded, docs, out, path.stem, root)
             text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
@@ -241,26 +251,27 @@ def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
     return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
-def with_blocks(text: str, recorded: Recorded, docs: Path, out: Path, name: str) -> str:
+def with_blocks(
+    text: str, recorded: Recorded, docs: Path, out: Path, name: str, root: str = ""
+) -> str:
     """A hand-written page with its tables, lists and pictures in place of their marks; pictures
     and data go into folders of `out`.
 
     Args:
         docs: the folder of the pages, which holds the files of audits.
         name: of the page.
+        root: from the page to the root of the site, such as "../".
     """
-    if _LEAST_DEPTH in text:
-        judged = {key: recorded.judged(key) for key in recorded.claims}
-        text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(judged))
-    return filled(audit_tables.filled(text, docs), recorded, out, name)
+    return filled(audit_tables.filled(text, docs), recorded, out, name, root)
 
 
-def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
+def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
     into `data`. A section below the title of whose marks nothing is recorded is left out.
 
     Args:
         name: of the page, which is that of its file of data.
+        root: from the page to the root of the site, such as "../".
     """
     figures_ = out / "figures"
     parts: dict[str, Callable[[str], str]] = {
@@ -276,6 +287,8 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "numbers": lambda what: page_blocks.numbers(what, recorded),
         "measured": lambda what: page_blocks.question(what, recorded, figures_),
         "table": lambda key: table(recorded, key),
+        "front": lambda what: front_page.part(what, recorded.judged),
+        "interactive": lambda what: {"model": model_figure.figure}[what](root),
         "figure": lambda what: _frontier(recorded, figures_ / what),
     }
 
@@ -292,10 +305,10 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
 NOTHING = "*Nothing is recorded for this yet.*"
 _KINDS = (
     "table|figure|data|settings|trained|proofs|bounds|measured|evidence|counting|verdicts|values"
-    "|numbers"
+    "|numbers|front|interactive"
 )
 # Marks that stand on lines of their own.
-BLOCKS = (*_KINDS.split("|"), "audit", "least-depth")
+BLOCKS = (*_KINDS.split("|"), "audit")
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
 
