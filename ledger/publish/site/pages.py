@@ -5,7 +5,7 @@ Everything is written from the claims and from records; no number is typed by ha
 hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
 on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- audit:
-PART -->` by tables of audits, `<!-- measured:
+PART -->` by tables of audits, `<!-- paper: KEY -->` by the claims on a paper, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
@@ -54,6 +54,7 @@ from . import (
     formal_proofs,
     inline,
     page_blocks,
+    paper_pages,
 )
 
 # What of docs/ is no source of pages: the files of Sphinx, and what is built.
@@ -92,8 +93,8 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
             text = words.spoken(_to_pages(text.replace(UNFILLED, "")))
             if _LEAST_DEPTH in text:
                 text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
-            text = filled(audit_tables.filled(text, docs), recorded, out, path.stem)
-            text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
+            text = paper_pages.filled(audit_tables.filled(text, docs), docs, judged)
+            text = filled(text, recorded, out, path.stem)
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
@@ -210,13 +211,6 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
         return re.sub(r"(?<![\w/`\[])docs/([\w/-]+\.md)\b", page, re.sub(keys, claim, text))
 
     return "\n".join(map(line, text.split("\n")))
-
-
-def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
-    """The claims of a topic that its table of coverage does not name, as a list."""
-    missing = [c for c in claims.values() if c.topic == topic and f"`{c.key}`" not in text]
-    lines = [f"- {claim_pages.link(c)}: {prose(c.entitled)}" for c in missing]
-    return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
 def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
