@@ -1,4 +1,4 @@
-"""The pages that are generated, and the coverage tables, against the registry; docs/counting.md:
+"""The pages that are generated, and those of papers, against the registry; docs/counting.md:
 listed models recounted, with a reason for each that differs."""
 
 import re
@@ -10,24 +10,67 @@ from depthlaw.advisor import atlas
 from depthlaw.advisor.counting import weights
 from depthlaw.advisor.models import architecture
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.site import atlas_pages, pages
+from depthlaw.ledger.publish.site import atlas_pages, pages, paper_pages
 from depthlaw.ledger.publish.site.count_comparison import part, recounts, reported_size
 from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
-from depthlaw.theory.claims.definition import registry, topics
+from depthlaw.ledger.verdicts.citations import entries, named, sources
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.verdict import Verdict
 
 DOCS = Path(__file__).parents[2] / "docs"
-KEY = re.compile(rf"`({'|'.join(topics())})/(\w+)`")
+PAPERS = sorted((DOCS / "papers").glob("*.md"))
+LINKED = re.compile(r"\(/claims/(\w+/\w+)\.md\)")
 
 
-@pytest.mark.parametrize("topic", topics())
-def test_coverage_tables_and_registry_agree(topic):
-    text = (DOCS / "coverage" / f"{topic}.md").read_text(encoding="utf-8")
-    named = {f"{a}/{b}" for a, b in KEY.findall(text)}
-    assert sorted(named - set(registry())) == [], "docs/coverage names claims that do not exist"
-    assert f"\ncoverage/{topic}\n" in (DOCS / "coverage.md").read_text(encoding="utf-8")
+def _linked(docs: Path, judged: list[ClaimResult]) -> dict[str, list[str]]:
+    """The claims that the pages of docs/papers link, with those in their tables."""
+    linked = {}
+    for page in (docs / "papers").glob("*.md"):
+        text = pages._to_pages(page.read_text(encoding="utf-8"))
+        text = re.sub(r"<!-- verdict: (\S+) -->", r"[not run](/claims/\1.md)", text)
+        linked[page.stem] = LINKED.findall(paper_pages.filled(text, docs, judged))
+    return linked
+
+
+def test_every_claim_on_a_paper_is_on_the_pages_of_papers(tmp_path):
+    """Each claim with a sentence of a source, and each cited one derived after a source; on the
+    index where the paper has no page."""
+    on_papers = {
+        c.key
+        for c in registry().values()
+        if {*sources(str(c.source))} - {"depthlaw"}
+        and (c.tier == "cited" or c.wording != "derived")
+    }
+    judged = [ClaimResult(claim, (), None, None) for claim in registry().values()]
+    linked = set().union(*_linked(DOCS, judged).values())
+    assert sorted(on_papers - linked) == []
+    assert sorted(linked - set(registry())) == [], "docs/papers links claims that do not exist"
+
+    (tmp_path / "papers").mkdir()
+    for page in PAPERS:
+        text = page.read_text(encoding="utf-8")
+        (tmp_path / "papers" / page.name).write_text(text.replace("<!-- paper: dong2021 -->", ""))
+    moved = _linked(tmp_path, judged)
+    assert "rank_collapse/layers_uniform" in moved.pop("index")
+    assert "rank_collapse/bert_init_full_curve" in on_papers - set().union(*moved.values())
+
+
+def test_pages_of_papers_name_papers_and_no_keys():
+    """Title and first paragraph say whose paper it is, as people type it."""
+    for page in PAPERS:
+        text = page.read_text(encoding="utf-8")
+        words = re.sub(r"<!--.*?-->|\]\([^)]*\)|https?://\S+", "", text)
+        assert {*re.findall(r"\b[a-z]+\d{4}[a-z]*\b", words)} & {*entries()} == set(), page
+        if page.stem in entries():
+            title, answer = text.replace(pages.UNFILLED, "").split("\n\n", 2)[:2]
+            words = named(page.stem).split()
+            assert [word for word in words if word not in title + answer] == [], page
+    with pytest.raises(ValueError, match="no claim names abbe2024"):
+        paper_pages.filled("<!-- paper: abbe2024 -->", DOCS, [])
 
 
 def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(tmp_path):

@@ -5,7 +5,7 @@ Everything is written from the claims and from records; no number is typed by ha
 hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
 on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- audit:
-PART -->` by tables of audits, `<!-- measured:
+PART -->` by tables of audits, `<!-- paper: KEY -->` by the claims on a paper, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
@@ -58,6 +58,7 @@ from . import (
     interactive,
     model_figure,
     page_blocks,
+    paper_pages,
 )
 
 # What of docs/ is no source of pages: the files of Sphinx, what is built, pictures for who reads
@@ -102,8 +103,8 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
                 if mark in text:
                     pages[out / "_static/figures" / file] = script()
             root = "../" * (len(name.parts) - 1)
-            text = with_blocks(figures.filled(text, name), recorded, docs, out, path.stem, root)
-            text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
+            text = paper_pages.filled(figures.filled(text, name), docs, judged)
+            text = with_blocks(text, recorded, docs, out, path.stem, root)
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
@@ -244,13 +245,6 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
     return "\n".join(map(line, text.split("\n")))
 
 
-def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
-    """The claims of a topic that its table of coverage does not name, as a list."""
-    missing = [c for c in claims.values() if c.topic == topic and f"`{c.key}`" not in text]
-    lines = [f"- {claim_pages.link(c)}: {prose(c.entitled)}" for c in missing]
-    return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
-
-
 def with_blocks(
     text: str, recorded: Recorded, docs: Path, out: Path, name: str, root: str = ""
 ) -> str:
@@ -308,7 +302,7 @@ _KINDS = (
     "|numbers|front|interactive"
 )
 # Marks that stand on lines of their own.
-BLOCKS = (*_KINDS.split("|"), "audit")
+BLOCKS = (*_KINDS.split("|"), "audit", "paper", "papers")
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
 
