@@ -61,6 +61,7 @@ html_theme, html_title = "furo", "depthlaw"
 html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendor")]
 html_css_files = ["katex/katex.min.css", "site.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
+html_search_scorer = str(_HERE / "_static/search-scorer.js")
 html_favicon = "_static/favicon.svg"
 html_use_index = html_domain_indices = False
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
