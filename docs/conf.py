@@ -67,6 +67,7 @@ html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 templates_path = [str(_HERE.parent / "ledger/publish/site/templates")]
 html_baseurl = address().site
 html_context = {"repository": address().repository}
+html_search_scorer = str(_HERE / "_static/search-scorer.js")
 html_favicon = "_static/favicon.svg"
 html_use_index = html_domain_indices = False
 html_copy_source = html_show_sourcelink = html_show_sphinx = False

@@ -95,7 +95,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     assert {path.relative_to(out).as_posix() for path in first} == {
         *("edition.txt", *(f"{name}.md" for name in alone.split())),
         *(f"claims/{name}.md" for name in of_claims.split()),
-        *(f"tasks/{task}.md" for task in ("index", *atlas.tasks())),
+        *(f"tasks/{task}.md" for task in ("index", "classes", *atlas.tasks())),
     }
     former = (out / "data" / "former-claims.csv").read_text()
     assert 'depth_width/deeper_updates_are_slower,UNDECIDED,,"it timed updates' in former

@@ -122,7 +122,8 @@ class Filling:
 
 # Panels in a page of the site, and the link to the same picture as a file that follows them.
 _PANELS = re.compile(
-    r'<div class="panels" role="group" aria-label="([^"]*)">.*?</div>\n\n(?=.*?\[picture\]\(([^)]+)\))',
+    r'<div class="panels" role="group" aria-label="([^"]*)">.*?</div>\n\n'
+    r"(?=.*?\[picture\]\(([^)]+)\))",
     re.DOTALL,
 )
 
