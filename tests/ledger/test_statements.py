@@ -187,7 +187,7 @@ def test_the_case_of_a_judged_interval_is_written_as_the_statement_writes_it(
     recorded: Recorded,
 ) -> None:
     where = Statement(judged(recorded, "rank_collapse/doubly_exponential_slope")).where()
-    assert "Judged: within the interval" in where
+    assert "The verdict compares with an interval" in where
     assert "bias=" not in where
     assert "$H = 1$" in where
 
