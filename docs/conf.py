@@ -12,7 +12,6 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 
 _HERE = Path(__file__).parent
 
@@ -23,7 +22,6 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx_proof",
     "sphinxcontrib.bibtex",
 ]
 
@@ -68,22 +66,10 @@ html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 html_math_renderer = "katex"
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, bool]:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
-    app.connect("doctree-resolved", _anchors_once)
-    app.connect("env-updated", _write_in_parallel)
-
-
-def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
-    """sphinx-proof gives all theorems of a page the same second anchor."""
-    for section in page.findall(nodes.section):
-        section["ids"] = [each for each in section["ids"] if each != "proof-content"]
-
-
-def _write_in_parallel(app: Sphinx, env: BuildEnvironment) -> None:
-    """Pages are read one by one, since sphinx-proof cannot merge what processes read."""
-    app.parallel = os.cpu_count() or 1
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

@@ -41,7 +41,6 @@ from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import ClaimResult, results
 from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
-from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
 from . import (
@@ -56,8 +55,10 @@ from . import (
     page_blocks,
 )
 
-# What of docs/ is no source of pages: the files of Sphinx, and what is built.
-_APART = {"conf.py", "_static", "_build", "_site", "explorer"}
+# What of docs/ is no source of pages: the files of Sphinx, what is built, and what only those read
+# who change the code, in a clone.
+_FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
+_APART = {"conf.py", "_static", "_build", "_site", "explorer", *_FOR_MAINTAINERS}
 _LEAST_DEPTH = "<!-- least-depth -->"
 # What hand-written pages with marks say below their titles, to whoever reads them where they stand.
 UNFILLED = (
@@ -65,7 +66,7 @@ UNFILLED = (
     "records.*\n\n"
 )
 # Files of the project that are pages too.
-_OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+_OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
 
 def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
@@ -116,8 +117,8 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     """
     html = sources.parent / "html"
     shutil.rmtree(html, ignore_errors=True)
-    options = ["-q", "-W", "--keep-going", "-d", sources.parent / "doctrees", "-c", docs]
-    command = [sys.executable, "-m", "sphinx", *options, sources, html]
+    options = ["-q", "-W", "--keep-going", "-j", "auto", "-d", sources.parent / "doctrees"]
+    command = [sys.executable, "-m", "sphinx", *options, "-c", docs, sources, html]
     status = subprocess.run(list(map(str, command)), check=False).returncode
     if status == 0:
         shutil.rmtree(out, ignore_errors=True)
@@ -171,10 +172,21 @@ def _about(topic: str) -> str:
 
 def _moved(text: str) -> str:
     """A file of the project's root as a page: links go where the pages are."""
-    text = re.sub(r"\]\(docs/", "](/", text)
+    text = re.sub(r"\]\(docs/", "](/", _files_named(text))
     for name, page in _OF_THE_PROJECT.items():
         text = text.replace(f"]({name}", f"](/{page}")
     return text
+
+
+def _files_named(text: str) -> str:
+    """A page that names the files of the project that are no pages, where it links to them.
+
+    >>> _files_named("[why](../decisions/0007-the-ladder-of-verdicts.md#two), [how](../depth.md)")
+    'why (docs/decisions/0007-the-ladder-of-verdicts.md), [how](../depth.md)'
+    """
+    files = "|".join(map(re.escape, _FOR_MAINTAINERS))
+    link = rf"\[([^]]+)\]\((?:\.\./|docs/)*((?:{files})[^)#]*)(?:#[^)]*)?\)"
+    return re.sub(link, r"\1 (docs/\2)", text)
 
 
 def _to_pages(text: str) -> str:
@@ -183,7 +195,7 @@ def _to_pages(text: str) -> str:
     >>> _to_pages("the *atlas*<!-- page: /tasks/index.md -->, [how](../../CONTRIBUTING.md)")
     'the [atlas](/tasks/index.md), [how](/contributing.md)'
     """
-    text = re.sub(r"\*([^*]+)\*<!-- page: (\S+) -->", r"[\1](\2)", text)
+    text = re.sub(r"\*([^*]+)\*<!-- page: (\S+) -->", r"[\1](\2)", _files_named(text))
     for name, page in _OF_THE_PROJECT.items():
         text = re.sub(rf"\]\((?:\.\./)+{name}", f"](/{page}", text)
     return text
@@ -240,7 +252,7 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "numbers": lambda what: page_blocks.numbers(what, recorded),
         "measured": lambda what: page_blocks.question(what, recorded, figures_),
         "table": lambda key: table(recorded, key),
-        "figure": lambda what: _frontier(recorded, figures_ / f"{what}.png"),
+        "figure": lambda what: _frontier(recorded, figures_ / what),
     }
     return _MARK.sub(lambda mark: parts[mark["kind"]](mark["name"] or "") or NOTHING, text)
 
@@ -283,14 +295,10 @@ def table(recorded: Recorded, key: str) -> str:
 
 
 def _frontier(recorded: Recorded, file: Path) -> str:
-    """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
+    """The picture of exact separation ranks; empty where nothing is recorded."""
     panels = rank_panels(entries(recorded.rows(*on_frontier(recorded))))
-    if not panels:
-        return ""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(line_plot(panels, "png", columns=3))
-    shown = "with S, the bounds of Theorems 1 and 2 as recalled, the threshold and the knee"
-    return f"![Exact separation ranks against depth, {shown}](/figures/{file.name})"
+    title = "Exact separation ranks of one head, beside the count S and the bounds as recalled"
+    return page_blocks.picture(title, panels, file) if panels else ""
 
 
 def main(docs: Path, out: Path) -> int:
