@@ -94,13 +94,13 @@ def _lead(result: ClaimResult) -> Iterator[tuple[str, str]]:
     if result.measured and claim.post_hoc:
         yield "*", f"changed after data were seen: {claim.post_hoc}"
     yield "sentence", claim.text
-    if number := _number(result):
+    if number := deciding_number(result):
         yield "number", number
     check = "; check against the paper" if claim.wording == "recalled" else ""
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
 
 
-def _number(result: ClaimResult) -> str:
+def deciding_number(result: ClaimResult) -> str:
     """The case that decides, with what was measured and what is stated; empty where nothing was
     measured at any case."""
     rows = [r for r in telling_first(result) if r.measured is not None and r in result.in_scope]

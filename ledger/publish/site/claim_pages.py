@@ -1,6 +1,5 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary; and the table of least
-depths."""
+for each topic, the index, findings, glossary; and the table of least depths."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from ...verdicts.display import (
     stated,
     statement_latex,
 )
-from ...verdicts.findings import TIERS, groups, importance, reason
+from ...verdicts.findings import TIERS, groups, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
@@ -46,14 +45,13 @@ from ..appendix.typesetting import (
     maths,
     pipe_table,
     prose,
-    sentence,
     template,
     told,
     value,
     verdict,
 )
 from ..tables import csv_rows
-from .page_blocks import case_cells, compact, undecided
+from .page_blocks import case_cells, compact
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
 MOST_CASES = 12
@@ -311,38 +309,6 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
                 measured = f"{left} {value(measured_side(r.claim, worst))}, {right}"
                 lines.append(f"  Counterexample {code(str(worst.case))}: {measured}.")
     return "\n".join(lines) + "\n"
-
-
-def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
-    """What would settle the open claims: undecided ones, wordings from memory, arguments whose
-    joints are prose."""
-    ordered = sorted(judged, key=lambda r: importance(r.claim))
-
-    def of(word: str) -> list[ClaimResult]:
-        return [r for r in ordered if verdict_name(r) == word]
-
-    def wanted(result: ClaimResult, what: str) -> str:
-        title = prose(sentence(result.claim.entitled))
-        return f"- **{title}** {link(result.claim)}{f': {sentence(what)}' if what else '.'}"
-
-    return template("most_wanted.md", __package__).render(
-        ledger=ledger,
-        undecided=of(Verdict.UNDECIDED),
-        recalled=[r for r in ordered if r.claim.wording == "recalled"],
-        argued=of(Verdict.ARGUED),
-        conditional=of(Verdict.CONDITIONAL),
-        wanted=wanted,
-        settled_by=_settled_by,
-        source=source,
-        verdict_name=verdict_name,
-        reason=reason,
-    )
-
-
-def _settled_by(result: ClaimResult) -> str:
-    """What would decide an undecided claim; of theorems their notes say more."""
-    more = result.claim.note if result.claim.weight in ("theorem", "step") else ""
-    return _cited(f"{sentence('; '.join(undecided(result)))} {more}")
 
 
 def link(claim: Claim) -> str:
