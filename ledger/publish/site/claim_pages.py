@@ -1,5 +1,5 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary."""
+for each topic, the index, findings, glossary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ...verdicts.display import (
 )
 from ...verdicts.estimates import CONFIDENCE, estimate, middle
 from ...verdicts.failing_case import failing_instance
-from ...verdicts.findings import TIERS, FindingKind, groups, importance, reason
+from ...verdicts.findings import TIERS, FindingKind, groups, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
@@ -46,7 +46,6 @@ from ..appendix.typesetting import (
     maths,
     pipe_table,
     prose,
-    sentence,
     template,
     told,
     value,
@@ -410,38 +409,6 @@ def _finding(result: ClaimResult) -> str:
         return f"{line} Smallest counterexample: {prose(str(failing))}."
     why = next(undecided(result), "") if result.undecided else reason(result)
     return f"{line} {_cited(why)}" if why else line
-
-
-def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
-    """What would settle the open claims: undecided ones, wordings from memory, arguments whose
-    joints are prose."""
-    ordered = sorted(judged, key=lambda r: importance(r.claim))
-
-    def of(word: str) -> list[ClaimResult]:
-        return [r for r in ordered if verdict_name(r) == word]
-
-    def wanted(result: ClaimResult, what: str) -> str:
-        title = prose(sentence(result.claim.entitled))
-        return f"- **{title}** {link(result.claim)}{f': {sentence(what)}' if what else '.'}"
-
-    return template("most_wanted.md", __package__).render(
-        ledger=ledger,
-        undecided=of(Verdict.UNDECIDED),
-        recalled=[r for r in ordered if r.claim.wording == "recalled"],
-        argued=of(Verdict.ARGUED),
-        conditional=of(Verdict.CONDITIONAL),
-        wanted=wanted,
-        settled_by=_settled_by,
-        source=source,
-        verdict_name=verdict_name,
-        reason=reason,
-    )
-
-
-def _settled_by(result: ClaimResult) -> str:
-    """What would decide an undecided claim; of theorems their notes say more."""
-    more = result.claim.note if result.claim.weight in ("theorem", "step") else ""
-    return _cited(f"{sentence('; '.join(undecided(result)))} {more}")
 
 
 def link(claim: Claim) -> str:

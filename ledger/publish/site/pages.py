@@ -56,7 +56,9 @@ from . import (
     heads,
     inline,
     interactive,
+    linked_data,
     model_figure,
+    open_board,
     page_blocks,
     paper_pages,
 )
@@ -89,6 +91,8 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         shutil.rmtree(out / folder, ignore_errors=True)
     pages = _generated(judged, recorded, out)
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
+    for result in judged:
+        pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
     words = inline.MarkSource(results_by_key, len(recorded.store))
     figures = interactive.FigureSource(recorded)
     pages |= figures.scripts(out)
@@ -134,6 +138,12 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     if status == 0:
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(html, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
+        # What others name by its address: Sphinx puts a hash of the content into that of a
+        # download.
+        (out / "data").mkdir()
+        shutil.copy(sources / linked_data.FILE, out / linked_data.FILE)
+        for folder in (open_board.FILES, open_board.NOTICES):
+            shutil.copytree(sources / folder, out / folder)
     return status
 
 
@@ -149,7 +159,7 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
     pages = {
         out / "claims/index.md": claim_pages.index(judged, ledger),
         out / "findings.md": claim_pages.findings(judged, ledger),
-        out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
+        out / "open/index.md": open_board.write(judged, out),
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
     }
     files = {
@@ -160,6 +170,9 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
     (out / "data").mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (out / "data" / f"{name}.csv").write_text(text, encoding="utf-8")
+    verdicts = out / linked_data.FILE
+    verdicts.parent.mkdir(parents=True, exist_ok=True)
+    verdicts.write_text(linked_data.document(judged, ledger), encoding="utf-8")
     by_key = {r.claim.key: r for r in judged}.get
     pages |= atlas_pages.pages(by_key, out / "tasks")
     for r in judged:
