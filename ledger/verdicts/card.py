@@ -35,6 +35,7 @@ from . import display
 from .claim_set import claim_set
 from .display import slack
 from .evidence_tree import grounds
+from .failing_case import failing_instance
 from .known_verdicts import shared_fields
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
@@ -84,6 +85,8 @@ def _facts(
 ) -> Iterator[tuple[str, str]]:
     claim = result.claim
     yield "verdict", _verdict(result)
+    if failing := failing_instance(result):
+        yield "fails at", str(failing)
     if result.news:
         yield "news", result.news
     if result.measured and claim.post_hoc:

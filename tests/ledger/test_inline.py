@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import depthlaw
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.empirics.depth_width import by_updates, language_models
 from depthlaw.empirics.depth_width.fixed_budgets import times_smaller_in_all
 from depthlaw.empirics.nets.net import Net
@@ -70,6 +71,12 @@ def test_a_sentence_without_its_number_is_not_published(ledger, mark):
     said = "recorded|cases of|is not counted|no sides|no means|not PROVED|no trained"
     with pytest.raises(ValueError, match=said):
         ledger.spoken(f"<!-- {mark} -->")
+
+
+def test_a_depth_is_the_one_that_the_command_recommends(ledger):
+    assert ledger.spoken("<!-- depth: 3B -->") == str(depthlaw.recommend("3B").layers)
+    with pytest.raises(UsageError, match="budget"):
+        ledger.spoken("<!-- depth: 3 bananas -->")
 
 
 def test_other_comments_stay(ledger):

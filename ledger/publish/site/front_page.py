@@ -108,6 +108,12 @@ def card() -> str:
 <script src="_static/figures/advice.js" defer></script>"""
 
 
+def card_in_words() -> str:
+    """The answer for `FIRST` in Markdown, where no HTML is shown."""
+    answer = advised(FIRST)
+    return f"`depthlaw depth {FIRST}`: **{_headline(answer)}**. {md(_sure(answer))}"
+
+
 def rows(judged: Judged) -> str:
     """The rows of `_OURS` as a table, the verdict first; values are those of the atlas.
 
