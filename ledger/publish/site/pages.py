@@ -95,7 +95,6 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
     words = inline.MarkSource(results_by_key, len(recorded.store))
     figures = interactive.FigureSource(recorded)
-    pages |= figures.scripts(out)
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
@@ -110,6 +109,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
             text = paper_pages.filled(figures.filled(text, name), docs, judged)
             text = with_blocks(text, recorded, docs, out, path.stem, root)
         pages[out / name] = text
+    pages |= figures.scripts(out)
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
     pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
