@@ -80,7 +80,6 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", _anchors_once)
     app.connect("env-updated", _write_in_parallel)
     app.connect("html-page-context", _heads)
-    app.connect("build-finished", _sitemap)
 
 
 def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
@@ -88,11 +87,6 @@ def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page:
     meta = heads.head(context, context.get("body", ""), _HERE / "_static")
     context["metatags"] = context.get("metatags", "") + meta
     context["edition"] = (Path(app.srcdir) / heads.EDITION).read_text(encoding="utf-8")
-
-
-def _sitemap(app: Sphinx, failed: Exception | None) -> None:
-    if not failed and (text := heads.sitemap(app.env.found_docs)):
-        (Path(app.outdir) / "sitemap.xml").write_text(text, encoding="utf-8")
 
 
 def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
