@@ -211,8 +211,9 @@ transcripts: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.publish.site.transcripts \
 		README.md docs/depth.md docs/loss-surfaces.md docs/what-counts-as-a-layer.md \
 		docs/how-to/loop-mix-or-grow.md
-	$(BIN)/python benchmarks/latency_limits.py docs/depth.md
+	$(BIN)/python benchmarks/latency_limits.py docs/how-to/latency.md
 	$(BIN)/python -m depthlaw.ledger.publish.site.filling .
+	$(BIN)/python -m depthlaw.ledger.publish.site.interactive docs
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds
 # the records of this very code. Nets that take half an hour each stand in recordings/: what is

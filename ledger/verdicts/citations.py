@@ -74,15 +74,36 @@ def reference(key: str) -> str:
     >>> reference("levine2020")[:52]
     'Levine and others 2020: Limits to Depth Efficiencies'
     """
-    fields = dict(re.findall(r"^ *(\w+) = \{(.*)\},?$", entries()[key], re.M))
+    fields = _fields(key)
+    where = {"eprint": "arXiv:", "doi": "doi:", "url": "", "howpublished": "", "note": ""}
+    at = next((before + fields[name] for name, before in where.items() if name in fields), "")
+    head = " ".join(filter(None, (_who(fields, " and others"), fields.get("year"))))
+    line = ": ".join(filter(None, (head, _plain(fields["title"]))))
+    return line + (f" ({_plain(at)})" if at else "")
+
+
+def named(key: str) -> str:
+    """One entry of the bibliography as running text names it: who and when; without authors by its
+    title.
+
+    >>> named("levine2020"), named("cirrincione2026")
+    ('Levine et al. 2020', 'Cirrincione 2026')
+    """
+    fields = _fields(key)
+    who = _who(fields, " et al.") or _plain(fields["title"])
+    return " ".join(filter(None, (who, fields.get("year"))))
+
+
+def _fields(key: str) -> dict[str, str]:
+    return dict(re.findall(r"^ *(\w+) = \{(.*)\},?$", entries()[key], re.M))
+
+
+def _who(fields: Mapping[str, str], others: str) -> str:
+    """The last names of one or two authors, or the first one's and what stands for the others."""
     authors = filter(None, re.split(r"\s+and\s+", fields.get("author", "")))
     people = [_plain(person).partition(",")[0] for person in authors]
-    who = " and ".join(people) if len(people) < 3 else f"{people[0]} and others"
-    named = {"eprint": "arXiv:", "doi": "doi:", "url": "", "howpublished": "", "note": ""}
-    where = next((before + fields[name] for name, before in named.items() if name in fields), "")
-    head = " ".join(filter(None, (who, fields.get("year"))))
-    line = ": ".join(filter(None, (head, _plain(fields["title"]))))
-    return line + (f" ({_plain(where)})" if where else "")
+    few = len(people) < 3 and people[-1:] != ["others"]
+    return " and ".join(people) if few else people[0] + others
 
 
 # BibTeX's accents as characters that combine with the letter before them.

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
+from html import unescape
 from pathlib import Path
 
 from depthlaw.theory.claims.definition import registry
@@ -28,7 +29,7 @@ from ...running.engines import THREADS
 from ...verdicts.citations import reference
 from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
-from . import inline, pages
+from . import front_page, inline, pages
 
 # What is filled whole, as patterns below the root; everything else has its numbers and verdicts.
 WHOLE = (
@@ -41,8 +42,8 @@ _SENT = {
     "numbers": "Numbers and verdicts",
     "data": "Data",
 }
-# Data go with the site, and what it folds away is no part of reading a page whole.
-_NEVER = ("data", "numbers")
+# Data go with the site, as what moves does; what it folds away is no part of reading a page whole.
+_NEVER = ("data", "numbers", "interactive", "paper", "papers")
 _BLOCK = re.compile(r"^<!-- (?P<kind>[a-z-]+)(?:: \S+)? -->$", re.MULTILINE)
 # Marks of one kind on lines one below the other.
 _RUN = re.compile(
@@ -94,8 +95,8 @@ class Filling:
             return mark[0]
         with tempfile.TemporaryDirectory() as folder:
             out, docs = Path(folder), self.root / "docs"
-            said = pages.with_blocks(mark[0], self.recorded, docs, out, page.stem)
-            for name in re.findall(r"\(/figures/([^)]+)\)", said):
+            said = _seen(pages.with_blocks(mark[0], self.recorded, docs, out, page.stem))
+            for name in re.findall(r"\(/figures/([^)]+\.(?:svg|png))\)", said):
                 self.figures.mkdir(exist_ok=True)
                 (self.figures / name).write_bytes((out / "figures" / name).read_bytes())
         if said == mark[0]:
@@ -117,6 +118,21 @@ class Filling:
         said = re.sub(r"^:::.*\n?", "", said, flags=re.MULTILINE).strip()
         said = re.sub(r"\{cite:\w\}`([^`]+)`", lambda key: _author_year(key[1]), said)
         return re.sub(r"(!?)\[([^][]*)\]\(/([^)\s]+)\)", link, said)
+
+
+# Panels in a page of the site, and the link to the same picture as a file that follows them.
+_PANELS = re.compile(
+    r'<div class="panels" role="group" aria-label="([^"]*)">.*?</div>\n\n'
+    r"(?=.*?\[picture\]\(([^)]+)\))",
+    re.DOTALL,
+)
+
+
+def _seen(said: str) -> str:
+    """What the site shows, as whoever reads a file can see it: pictures from files, and the card of
+    the front page in words."""
+    said = _PANELS.sub(lambda of: f"![{unescape(of[1])}]({of[2]})\n\n", said)
+    return front_page.card_in_words() if said.startswith("<form") else said
 
 
 def _author_year(key: str) -> str:

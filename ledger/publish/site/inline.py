@@ -10,6 +10,7 @@ how many the 95 % interval contradicts, `<!-- shapes: KEY -->` how many shapes o
 claim is about, `<!-- sizes: KEY -->` how large the trained nets of a claim are,
 `<!-- number: WHAT -->` a count (claims, cited claims, topics, records, cited verdicts: how many
 cited claims have which),
+`<!-- depth: 3B -->` how many layers `depthlaw depth` recommends for a budget,
 `<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
 numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
 
@@ -29,6 +30,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from depthlaw.advisor.recommendation import recommend
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...running.claims_index import claims_index
@@ -45,7 +47,7 @@ from ...verdicts.suite_verdicts import (
 from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
 
-KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|law|bench)"
+KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|depth|law|bench)"
 _MARK = re.compile(rf"<!--\s+(?P<kind>{KINDS}):\s+(?P<what>[^>]+?)\s+-->")
 # What ends a filling; no filling holds a comment.
 END = "<!--/-->"
@@ -178,6 +180,9 @@ class MarkSource:
             raise ValueError(f"{what} is not counted; say cited verdicts, {', '.join(numbers)}")
         counts = Counter(verdict_name(result) if result else NOT_RUN for result in cited)
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
+
+    def _depth(self, budget: str) -> str:
+        return _printed(recommend(budget).layers)
 
     def _law(self, what: str) -> str:
         name, *arguments = what.split()
