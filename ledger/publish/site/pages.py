@@ -368,6 +368,7 @@ def main(docs: Path, out: Path) -> int:
     status = build(docs, workshop / "source", out)
     if status == 0:
         explorer.write(docs / "explorer", out / "explorer", recorded)
+        heads.write_sitemap(out)
     print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status
 
