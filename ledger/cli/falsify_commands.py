@@ -192,6 +192,6 @@ def _fates(counts: Mapping[str, Any]) -> str:
         f"{counts['by_proof']} by proof"
     )
     if counts["forms"]:
-        text += f"; of {counts['forms']} changes of form, {counts['forms_turned']}"
+        text += f"; {counts['forms_turned']} of {plural(counts['forms'], 'change')} of form"
     open_ = counts["turn_undecided"]
     return text + (f"; {open_} turn UNDECIDED, which verify would report" if open_ else "")

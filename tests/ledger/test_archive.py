@@ -237,4 +237,4 @@ def test_nothing_about_records_needs_torch(folder):
     _, shown, said = answers[-1]
     assert "verdict     FAILS*: 18 of 18 cases of suite full" in shown
     assert said.count("\n") == 1
-    assert "measures here (needs the extra" in said
+    assert "to measure it here (needs the extra" in said

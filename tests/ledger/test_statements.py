@@ -88,10 +88,12 @@ def test_every_interval_in_print_names_its_level_or_its_seeds(recorded: Recorded
     many, seeds = f"{len(worst.measured.values)} observations", "8 of 8 seeds, p = .008"
     parts = (many, "95 % interval", *ends[0], "decided by", *ends[1], f"if normal; {seeds}")
     assert [part for part in parts if part not in text] == []
-    whole = claim_pages.page(result, grounds(result, recorded.judged))
-    for page in (page_blocks.values([SPREAD], recorded), whole):
-        assert "95 %" in page
-        assert re.search(r"decided by.*?at level", page, re.DOTALL)
+    table = page_blocks.values([SPREAD], recorded)
+    assert "95 %" in table
+    assert re.search(r"decided by.*?at level", table, re.DOTALL)
+    # The page of a claim prints one interval, and links the rest.
+    page = claim_pages.page(result, grounds(result, recorded.judged))
+    assert f"95 % interval $\\left[{', '.join(ends[0])}\\right]$" in page
 
 
 def test_whatever_fails_says_input_expected_and_got(recorded: Recorded) -> None:
@@ -185,7 +187,7 @@ def test_the_case_of_a_judged_interval_is_written_as_the_statement_writes_it(
     recorded: Recorded,
 ) -> None:
     where = Statement(judged(recorded, "rank_collapse/doubly_exponential_slope")).where()
-    assert "Judged: within the interval" in where
+    assert "The verdict compares with an interval" in where
     assert "bias=" not in where
     assert "$H = 1$" in where
 

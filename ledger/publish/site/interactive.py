@@ -121,7 +121,9 @@ class FigureSource:
         return "\n".join(lines)
 
 
-_MARK = re.compile(r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>\w+) -->")
+_MARK = re.compile(
+    rf"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>{'|'.join(FIGURES)}) -->"
+)
 
 
 def file_of(source: FigureSource, name: str, docs: Path) -> str:
