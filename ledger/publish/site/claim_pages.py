@@ -46,6 +46,7 @@ from ..appendix.typesetting import (
     maths,
     pipe_table,
     prose,
+    sentence,
     template,
     told,
     value,
