@@ -54,10 +54,12 @@ def stdout() -> Console:
 
 
 def notes() -> Console:
-    """The console of what is said beside the answer."""
+    """The console of what is said beside the answer. It moves in a terminal alone: a notebook asks
+    for colours (FORCE_COLOR), which rich takes for a terminal, and prints every step of a bar."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    still = not sys.stderr.isatty() or "JPY_PARENT_PID" in os.environ
+    return Console(stderr=True, highlight=False, force_terminal=False if still else None)
 
 
 def say(message: str) -> None:

@@ -35,6 +35,7 @@ from . import display
 from .claim_set import claim_set
 from .display import slack
 from .evidence_tree import because, grounds, telling_first
+from .failing_case import failing_instance
 from .known_verdicts import shared_fields
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
@@ -94,23 +95,23 @@ def _lead(result: ClaimResult) -> Iterator[tuple[str, str]]:
     if result.measured and claim.post_hoc:
         yield "*", f"changed after data were seen: {claim.post_hoc}"
     yield "sentence", claim.text
-    if number := deciding_number(result):
+    if failing := failing_instance(result):
+        yield "fails at", str(failing)
+    elif number := _number(result):
         yield "number", number
     check = "; check against the paper" if claim.wording == "recalled" else ""
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
 
 
-def deciding_number(result: ClaimResult) -> str:
-    """The case that decides, with what was measured and what is stated; empty where nothing was
-    measured at any case."""
+def _number(result: ClaimResult) -> str:
+    """The case that decides where none fails, with what was measured and what is stated; empty
+    where nothing was measured at any case."""
     rows = [r for r in telling_first(result) if r.measured is not None and r in result.in_scope]
     if not rows:
         return ""
     row = rows[0]
     if row.decision.verdict is Verdict.HOLDS and row.decision.slack is None:
         row, name = max(rows, key=lambda row: size(row.case)), "largest case"
-    elif row.fails:
-        name = "smallest counterexample"
     else:
         name = "tightest case" if row.decision.verdict is Verdict.HOLDS else "undecided"
     constant = shared_fields(row.case for row in result.cases)

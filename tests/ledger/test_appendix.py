@@ -184,27 +184,32 @@ def test_latex_is_well_formed(out):
 
 def test_findings_name_counterexamples_and_surprises(out):
     text = (out / "appendix.md").read_text()
-    found = section(text, "Findings")
-    table = re.findall(r"^\| .*is \$.*$", found, re.M)
-    assert len(table) == 2
-    assert "is $18$, stated $\\le$ $17$" in " ".join(table)
-    attention = found.partition("**Needs attention.**")[2]
+    printed, besides = section(text, "Statements"), section(text, "What else fails")
+    failing = re.findall(r"Smallest counterexample: .*is \$.*", printed)
+    assert len(failing) == 2
+    assert "is $18$, stated $\\le$ $17$" in " ".join(failing)
+    attention = besides.partition("**Needs attention.**")[2]
     assert "FAILS at" in attention
-    assert "Rests on a conjecture." in found.partition("**Conditional.**")[2]
     assert "UNDECIDED at" in attention
-    assert "vacuous" in section(text, "Results")
-    assert "4 not recorded" in section(text, "Results") or "nothing is recorded" in text
+    # What has its counterexample or its premise beside it is not told again.
+    assert "tbl-failing" not in besides
+    assert "Rests on a conjecture." in printed
+    assert "Rests on a conjecture." not in besides
+    assert "vacuous" in printed
+    assert "4 not recorded" in printed or "nothing is recorded" in text
 
 
-def test_a_reading_that_fails_stands_in_a_table_of_its_own(store):
+def test_a_reading_that_fails_is_counted_and_no_row_of_the_table(store):
     known_false, surprise = (KEYED[f"separation_rank/{n}"] for n in ("known_false", "surprise2"))
     reading = replace(known_false, wording="universal")
     claims = {c.key: c for c in (reading, surprise)}
     judged = results(claims, "quick", store)
-    found = module._findings(judged, {r.claim.key: verdict_name(r) for r in judged}, claims)
-    listed = {name: [s.claim.key for s in found[name]] for name in ("failing", "readings")}
-    assert listed == {"failing": [surprise.key], "readings": [reading.key]}
-    assert found["says"] == "2 cited claims: 1 FAILS (as recalled) and 1 READING FAILS."
+    found = module._findings(judged, ())
+    assert [s.claim.key for s in found["failing"]] == [surprise.key]
+    assert found["readings"] == 1
+    assert module._findings(judged, claims)["failing"] == []
+    said = module._summary({r.claim.key: verdict_name(r) for r in judged}, claims)
+    assert said == "2 cited claims: 1 FAILS (as recalled) and 1 READING FAILS."
 
 
 def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):
@@ -217,12 +222,15 @@ def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):
     assert len(shown) == sum(bool(c.headline) for c in CLAIMS)
     assert "*It stands here.*" in text
     # What is no headline, and is undecided, is among the findings all the same.
-    assert "UNDECIDED at" in section(text, "Findings")
+    assert "UNDECIDED at" in section(text, "What else fails")
     shown, text = printed("two", keys=["separation_rank/degree", "depth_choice/open"])
     assert shown == ["separation-rank-degree", "depth-choice-open"]
     assert "It stands here" not in text
     assert "depthlaw verify quick --only separation_rank/degree --only depth_choice/open" in text
-    assert "of the 2 claims of this appendix" in text
+    assert "The paper uses the 2 claims below" in text
+    # Counts of so few say nothing new, and no method that they do not use is explained.
+    assert "cited claims:" not in text
+    assert "Student" not in text
 
 
 def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(recorded):
@@ -246,7 +254,7 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(recorded)
 
 def test_record_facts_reach_the_reader(store, out):
     facts = next(iter(store)).facts["environment"]
-    text = section((out / "appendix.md").read_text(), "Environment").replace("\\", "")
+    text = section((out / "appendix.md").read_text(), "Reproduction").replace("\\", "")
     assert facts["python"] in text
     assert facts["packages"]["sympy"] in text
     manifest = json.loads((out / "manifest.json").read_text())
@@ -343,7 +351,7 @@ def test_every_row_of_a_long_table_is_printed():
 def test_it_says_whose_records_these_are_and_what_was_repeated_here(store, quick, tmp_path):
     def said(name, **asked):
         write_appendix(tmp_path / name, KEYED, store, everything=True, **asked)
-        return section((tmp_path / name / "appendix.md").read_text(), "Environment")
+        return section((tmp_path / name / "appendix.md").read_text(), "Reproduction")
 
     own = said("own")
     assert "those of a results folder, not of the reference ledger" in own
@@ -372,10 +380,10 @@ def test_records_of_the_users_own_are_counted_beside_the_shipped_ones(tmp_path, 
 
 
 def test_headlines_are_not_those_that_a_referee_would_refute():
-    """Refuted by single runs, or by a bound from memory that does not say so at once."""
+    """Refuted by single runs, or failing as a bound that is known from memory."""
     headlines = {key: claim.headline for key, claim in registry().items() if claim.headline}
     assert "evidence/depth_wins" not in headlines
-    assert headlines["separation_rank/upper_bound_deep"].startswith("As recalled, not compared")
+    assert "separation_rank/upper_bound_deep" not in headlines
 
 
 def test_measuring_again_names_every_suite_that_is_printed(tmp_path, quick):
@@ -389,7 +397,7 @@ def test_measuring_again_names_every_suite_that_is_printed(tmp_path, quick):
     text = (tmp_path / "out/appendix.md").read_text()
     rows = csv.DictReader((tmp_path / "out/results.csv").read_text().splitlines())
     used = {row["suite"] for row in rows}
-    commands = re.findall(r"depthlaw verify (\w+)", text.partition("To measure again")[2])
+    commands = re.findall(r"depthlaw verify (\w+)", text.partition("to measure again")[2])
     assert used == {"quick", "full", "exercises", "training"}
     # Suite full includes suite quick.
     assert set(commands) == used - {"quick"}
@@ -426,4 +434,4 @@ def test_exact_ranks_are_counted_in_the_caption(recorded):
     assert f"in {len(shown)} of {len(shown)} entries" in plate.caption
     # By hand: the graded piece of order 6 at width 4 and depth 3 is short of 4.
     assert "31,456 in place of 31,460 at $d_x = 4$, $L = 3$" in plate.caption
-    assert "FAILS, at $d_x = 4$, $L = 34$" in plate.caption
+    assert "FAILS (as recalled) beyond the threshold, at $d_x = 4$, $L = 34$" in plate.caption

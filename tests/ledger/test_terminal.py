@@ -14,6 +14,7 @@ from depthlaw.advisor import atlas
 from depthlaw.advisor.atlas.formulas import counted, parse
 from depthlaw.ledger.cli import terminal
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.cli.plain import notes
 from depthlaw.ledger.cli.tables import claims_table, print_table, text_table
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.claims_index import claims_index
@@ -141,22 +142,18 @@ def test_show_leads_with_verdict_sentence_number_and_source(results, key):
     lines = printed(80, is_terminal=False, what=lambda c: terminal.show(c, of))
     whole = printed(80, is_terminal=False, what=lambda c: terminal.show(c, of, whole=True))
     assert whole.startswith(lines)
+    assert "LaTeX" in whole.replace(lines, "")
     assert [line[:12].strip() for line in lines.splitlines()[1:]] == [
-        "verdict",
-        "sentence",
-        "number",
+        *("verdict", "sentence"),
+        "fails at" if result.verdict == "FAILS" else "number",
         "source",
     ]
-    number = re.search("^number .*$", lines, re.M)[0]
     if result.verdict == "FAILS":
-        assert "smallest counterexample" in number
-        shown = result.counterexample
-        assert display.measured_side(result.claim, shown) in number
+        # No failing case is smaller than the one that is shown.
+        worst = result.counterexample
+        assert display.measured_side(result.claim, worst) in lines
         sizes = [suite_verdicts.size(row.case) for row in result.failing]
-        assert suite_verdicts.size(shown.case) == min(sizes)
-    else:
-        assert "counterexample" not in number
-    assert "LaTeX" in whole.replace(lines, "")
+        assert suite_verdicts.size(worst.case) == min(sizes)
 
 
 def test_show_says_once_what_all_cases_share(results):
@@ -215,3 +212,21 @@ def test_doctor_has_room_for_words_in_a_narrow_terminal(monkeypatch, capsys):
     assert len(rest) > 10
     # What goes on stands below the name, where there is room for words.
     assert not any(line.startswith(" " * 5) for line in rest)
+
+
+def test_nothing_moves_where_no_terminal_is_or_in_a_notebook(monkeypatch, capsys):
+    """A notebook sets FORCE_COLOR, and may give its commands a terminal of its own."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-color")
+
+    def said(console: Console) -> str:
+        with terminal.waiting(console, "judging", quiet=False):
+            pass
+        return capsys.readouterr().err
+
+    assert "\x1b[?25l" in said(Console(stderr=True)), "what rich takes for a terminal"
+    assert said(notes()) == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert "\x1b[?25l" in said(notes())
+    monkeypatch.setenv("JPY_PARENT_PID", "1")
+    assert said(notes()) == ""

@@ -40,11 +40,16 @@ _REFERENCES = ("#333333", "#8A8A8A")
 _DASHES = ((4, 2), (1, 1.5), (6, 2, 1, 2))
 
 
+# Inches of a panel's title, labels and room; of what is compact how high its axes are and how many
+# letters a line holds, as factors.
+_WORDS, _LOWER, _NARROW = 1.0, 0.6, 1.2
+
+
 @dataclass(frozen=True)
 class _Format:
     """One panel: inches, at a font that reads in a column of text; letters of a line of its title,
     of its vertical label and of its legend; where its legend stands, below the axes in shares of
-    their height."""
+    their height; inches of a place with a name."""
 
     wide: float
     high: float
@@ -52,6 +57,7 @@ class _Format:
     label: int
     legend: int
     below: float
+    named: float = 0.24
 
 
 # A panel alone, one of two in a row, one of three.
@@ -60,8 +66,6 @@ _FORMATS = {
     2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
     3: _Format(2.4, 2.35, 29, 30, 23, 0.3),
 }
-# Inches of a place with a name.
-_NAMED = 0.24
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
 # Names beside lines: letters at most, where lines must end at least, and what must lie between two,
@@ -73,7 +77,13 @@ _COVERED = 0.6
 _MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
 
 
-def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
+def line_plot(
+    panels: Sequence[Panel],
+    form: str,
+    *,
+    columns: int = 2,
+    compact: bool = False,
+) -> bytes:
     """Draw panels side by side.
 
     Lines have a band, points have bars where their ends are given; curves that another one sums up
@@ -85,6 +95,8 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
         panels: at least one.
         form: png, svg or pdf.
         columns: panels in a row, 2 or 3; a panel alone is wider.
+        compact: for a page of text in a serif: lower axes, in a font like that of the text, whose
+            letters an SVG keeps.
 
     Returns:
         The file; its bytes depend on the arguments and the version of matplotlib alone.
@@ -92,14 +104,20 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     Raises:
         ValueError: without a panel.
     """
-    return stacked([panels], form, columns=columns)
+    return stacked([panels], form, columns=columns, compact=compact)
 
 
-def stacked(parts: Sequence[Sequence[Panel]], form: str, *, columns: int = 2) -> bytes:
+def stacked(
+    parts: Sequence[Sequence[Panel]],
+    form: str,
+    *,
+    columns: int = 2,
+    compact: bool = False,
+) -> bytes:
     """Draw parts below each other, each as `line_plot` does alone: one does not narrow another."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    grids = [_grid(panels, columns) for panels in parts if panels]
+    grids = [_grid(panels, columns, compact) for panels in parts if panels]
     if not grids:
         raise ValueError("nothing to draw: a picture has at least one panel")
     heights = [high for (_, high), _ in grids]
@@ -112,7 +130,8 @@ def stacked(parts: Sequence[Sequence[Panel]], form: str, *, columns: int = 2) ->
         for part, (_, drawn) in zip(below, grids, strict=True):
             drawn(part)
 
-    return picture(draw, form, "line_plot", inches, ConstrainedLayoutEngine(h_pad=0.09))
+    look = "compact_plot" if compact else "line_plot"
+    return picture(draw, form, look, inches, ConstrainedLayoutEngine(h_pad=0.09))
 
 
 def alone(panel: Panel, settings: Mapping[str, Any]) -> str:
@@ -133,11 +152,17 @@ def alone(panel: Panel, settings: Mapping[str, Any]) -> str:
 
 
 def _grid(
-    panels: Sequence[Panel], columns: int
+    panels: Sequence[Panel], columns: int, compact: bool
 ) -> tuple[tuple[float, float], Callable[[FigureBase], None]]:
     """How large panels in rows are, in inches, and how they are drawn."""
     columns = min(columns, len(panels))
     size = _FORMATS[columns]
+    if compact:
+        high = _WORDS + _LOWER * (size.high - _WORDS)
+        letters = {"letters": int(_NARROW * size.letters), "label": int(0.55 * size.label)}
+        # The legend stands below the axes by the same inches.
+        below = size.below / _LOWER
+        size = replace(size, high=high, below=below, named=0.7 * size.named, **letters)
     shared = _shared(panels)
     legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
     heights = [
@@ -153,7 +178,9 @@ def _grid(
         places = list(grid.flat)
         handles: dict[str, Any] = {}
         for i, (place, panel) in enumerate(zip(places, panels, strict=False)):
-            _draw(place, panel, size, legend=not shared)
+            # A row as high as many names need is not that much higher above its legends.
+            room = (heights[i // columns] - legend - _WORDS) / (size.high - _WORDS)
+            _draw(place, panel, replace(size, below=size.below / room), legend=not shared)
             if i % columns and not panel.x_names and panel.y_label == panels[i - 1].y_label:
                 place.set_ylabel("")
             lines, labels = place.get_legend_handles_labels()
@@ -213,7 +240,7 @@ def _shared(panels: Sequence[Panel]) -> list[str]:
 
 def _height(panel: Panel, size: _Format) -> float:
     """Inches, more where many names stand below each other."""
-    return max(size.high, 1 + _NAMED * len(panel.x_names))
+    return max(size.high, _WORDS + size.named * len(panel.x_names))
 
 
 def _lines(panel: Panel, size: _Format) -> int:

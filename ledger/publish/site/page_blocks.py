@@ -343,8 +343,4 @@ def data(keys: Sequence[str], recorded: Recorded, file: Path) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(results_csv(cases))
     devices = sorted({device for row in cases for device in row["device"].split()})
-    return (
-        f"Every number above, with its {CONFIDENCE} interval, the wider interval that decided "
-        "its verdict and the level of that, the ids of the records that hold it and the device "
-        f"({', '.join(devices)}): [{file.name}](/data/{file.name})."
-    )
+    return f"[All cases, intervals, ids of records](/data/{file.name}) ({', '.join(devices)})."
