@@ -246,7 +246,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
 
     # Prose escapes the underscores.
     topics = "|".join({claim.topic: 0 for claim in claims.values()}).replace("_", r"\\?_")
-    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!why )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!show )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
 
     def line(text: str) -> str:
         if text.startswith("$ "):
