@@ -36,6 +36,7 @@ from ...verdicts.findings import TIERS, FindingKind, groups, importance, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
+    PREMISE_REFUTED,
     VERDICT_NAMES,
     CaseResult,
     ClaimResult,
@@ -90,7 +91,7 @@ def page(
     return template("claim.md", __package__).render(
         claim=claim,
         result=result,
-        evidence=Statement(result).evidence,
+        evidence=_evidence(result),
         why=_why(claim),
         above=above,
         statement=statement_latex(claim),
@@ -105,6 +106,17 @@ def page(
         marked=marked,
         link=link,
     )
+
+
+def _evidence(result: ClaimResult) -> str:
+    """What the verdict rests on, in a line: premises that weaken it first."""
+    said, word = Statement(result).evidence, verdict_name(result)
+    if word == PREMISE_REFUTED:
+        return f"rests on {prose(str(result.premise_refuted))}, which FAILS; {said}"
+    if word == Verdict.CONDITIONAL:
+        on = ", ".join(result.weak) or "a condition in its own statement"
+        return f"rests on {prose(on)}, not proved; {said}"
+    return said
 
 
 def _why(claim: Claim) -> str:
