@@ -1,6 +1,5 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary; and the table of least
-depths."""
+for each topic, the index, findings, glossary."""
 
 from __future__ import annotations
 
@@ -12,14 +11,11 @@ from fractions import Fraction
 from functools import partial
 from itertools import islice
 
-from sympy import Symbol
-
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.symbols import TERMS
-from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.claims.withdrawn import withdrawn
 
@@ -32,7 +28,8 @@ from ...verdicts.display import (
     statement_latex,
 )
 from ...verdicts.estimates import CONFIDENCE, estimate, middle
-from ...verdicts.findings import TIERS, FindingKind, groups, importance, reason
+from ...verdicts.failing_case import failing_instance
+from ...verdicts.findings import TIERS, FindingKind, groups, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
@@ -56,8 +53,8 @@ from ..appendix.typesetting import (
     value,
     verdict,
 )
-from ..tables import csv_rows, csv_text
-from .page_blocks import compact, undecided
+from ..tables import csv_text
+from .page_blocks import undecided
 
 # Words of a note that the page of a cited claim shows, and that of a step which does not hold;
 # `depthlaw show` has all of it.
@@ -185,8 +182,8 @@ def source(claim: Claim) -> str:
 def _example(result: ClaimResult) -> str:
     """The smallest counterexample, or else the case whose two sides come nearest to each other."""
     said = Statement(result)
-    if (worst := result.counterexample) and worst.measured is not None:
-        return f"**Smallest counterexample**, {said.place(worst.case)}: {_sides(result, worst)}."
+    if failing := failing_instance(result):
+        return f"**Smallest counterexample**: {prose(str(failing))}."
     rows = [row for row in result.decided if row.measured is not None and row.records]
     slacks = [row.decision.slack or 0.0 for row in rows]
     meet = all(row.decision.slack == 0 for row in rows)
@@ -420,109 +417,12 @@ def _finding(result: ClaimResult) -> str:
     line = (
         f"- **{verdict(marked(result))}** [{prose(claim.entitled)}](/claims/{claim.key}.md){who}."
     )
-    if (worst := result.counterexample) and worst.measured is not None:
-        return f"{line} At {Statement(result).place(worst.case)}: {_sides(result, worst)}."
+    if failing := failing_instance(result):
+        return f"{line} Smallest counterexample: {prose(str(failing))}."
     why = next(undecided(result), "") if result.undecided else reason(result)
     return f"{line} {_cited(why)}" if why else line
-
-
-def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
-    """What would settle the open claims: undecided ones, wordings from memory, arguments whose
-    joints are prose."""
-    ordered = sorted(judged, key=lambda r: importance(r.claim))
-
-    def of(word: str) -> list[ClaimResult]:
-        return [r for r in ordered if verdict_name(r) == word]
-
-    def wanted(result: ClaimResult, what: str) -> str:
-        title = prose(sentence(result.claim.entitled))
-        return f"- **{title}** {link(result.claim)}{f': {sentence(what)}' if what else '.'}"
-
-    return template("most_wanted.md", __package__).render(
-        ledger=ledger,
-        undecided=of(Verdict.UNDECIDED),
-        recalled=[r for r in ordered if r.claim.wording == "recalled"],
-        argued=of(Verdict.ARGUED),
-        conditional=of(Verdict.CONDITIONAL),
-        wanted=wanted,
-        settled_by=_settled_by,
-        source=source,
-        verdict_name=verdict_name,
-        reason=reason,
-    )
-
-
-def _settled_by(result: ClaimResult) -> str:
-    """What would decide an undecided claim; of theorems their notes say more."""
-    more = result.claim.note if result.claim.weight in ("theorem", "step") else ""
-    return _cited(f"{sentence('; '.join(undecided(result)))} {more}")
 
 
 def link(claim: Claim) -> str:
     """A claim by its key, linked to its page."""
     return f"[{code(claim.key)}](/claims/{claim.key}.md)"
-
-
-# --- least depths ---------------------------------------------------------------------------------
-
-
-def least_depths() -> list[dict[str, str]]:
-    """The rows of least_depth.csv, which says which claims speak of which task: task, nets, bound
-    (lower, upper or exact; printed: an upper one that no claim checks, whose printed count the
-    claim inverts; measured: what the claim measured, by the field of its cases that layers names),
-    claim, and in layers the bound where the claim's statement is about something else.
-
-    >>> least_depths()[0]["bound"]
-    'exact'
-    """
-    return csv_rows(__package__, "least_depth.csv")
-
-
-def least_depth(judged: Mapping[str, ClaimResult | None]) -> str:
-    """The least depth of a task: for each kind of net what is known from below and from above, who
-    says so, and what came of it. Two tables in Markdown, of statements about nets and of trainings;
-    what is not recorded is left out."""
-    pairs = [(row, r) for row in least_depths() if (r := judged[row["claim"]]) is not None]
-    theory = [row for row in pairs if row[1].claim.weight != "measurement"]
-    trained = [row for row in pairs if row not in theory]
-    after = (
-        "Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
-        "best or the worst of our seeds reached, no bound for others."
-    )
-    return "\n\n".join([_bounds(theory), after, _bounds(trained)])
-
-
-def _depths(result: ClaimResult, name: str) -> tuple[str, str]:
-    """The least and the largest number of layers that a claim measured, over seeds and kinds of
-    nets, for each value of a field of its cases."""
-    measured: dict[int, list[Ball]] = {}
-    for row in result.cases:
-        if isinstance(row.measured, Ball):
-            measured.setdefault(row.case.get(name), []).append(row.measured)
-    at_ = f"at {maths(latex(Symbol(name)))} ="
-    by_size = sorted(measured.items())
-    least = (f"{int(min(ball.low for ball in balls))} {at_} {size}" for size, balls in by_size)
-    most = (f"{int(max(ball.high for ball in balls))} {at_} {size}" for size, balls in by_size)
-    return ", ".join(least), ", ".join(most)
-
-
-def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
-    cells = []
-    for row, result in rows:
-        claim = result.claim
-        bound = prose(row["layers"]) or maths(latex(claim.statement.rhs))
-        lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
-        upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"
-        if row["bound"] == "measured":
-            lower, upper = _depths(result, row["layers"])
-        keys = [key for key in sources(str(claim.source)) if key != "depthlaw"]
-        who = ", ".join(map(cite, keys))
-        word = f"[{verdict(marked(result))}](/claims/{claim.key}.md)"
-        if row["bound"] == "printed":
-            who, word = f"{who}, printed", "not checked here"
-        elif claim.source.key == "depthlaw":
-            who = f"here, after {who}" if who else "here"
-        else:
-            who = f"{who}, {claim.wording}"
-        cells.append((prose(row["task"]), prose(row["nets"]), lower, upper, who, word))
-    return compact(pipe_table("task | nets | lower bound | upper bound | who | verdict", cells))
