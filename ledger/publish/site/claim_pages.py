@@ -33,7 +33,6 @@ from ...verdicts.findings import TIERS, FindingKind, groups, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
-    PREMISE_REFUTED,
     VERDICT_NAMES,
     CaseResult,
     ClaimResult,
@@ -106,11 +105,9 @@ def page(
 
 
 def _evidence(result: ClaimResult) -> str:
-    """What the verdict rests on, in a line: premises that weaken it first."""
-    said, word = Statement(result).evidence, verdict_name(result)
-    if word == PREMISE_REFUTED:
-        return f"rests on {prose(str(result.premise_refuted))}, which FAILS; {said}"
-    if word == Verdict.CONDITIONAL:
+    """What the verdict rests on, in a line: premises that are not proved first."""
+    said = Statement(result).evidence.removeprefix("proved ")
+    if verdict_name(result) == Verdict.CONDITIONAL:
         on = ", ".join(result.weak) or "a condition in its own statement"
         return f"rests on {prose(on)}, not proved; {said}"
     return said
@@ -228,8 +225,10 @@ def _grounds(result: ClaimResult, ground: Ground) -> Iterator[str]:
         yield f"Assumes {sentence('; '.join(map(prose, claim.assumes)))}"
     if domain := Statement(result).domain:
         yield f"About {domain}."
-    if claim.formal and not claim.formal.informal.startswith("Nothing"):
-        yield f"Not formal: {_cited(claim.formal.informal)}"
+    if claim.formal:
+        less = not claim.formal.informal.startswith("Nothing")
+        part = f" Not formal: {_cited(claim.formal.informal)}" if less else ""
+        yield f"Theorem {code(claim.formal.theorem)}.{part}"
     if claim.rests_on and claim.tier == "cited":
         yield f"Argument: {_cited(claim.rests_on.removeprefix('Argument: '))}"
     if certificates := kinds.get("certificate"):
