@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import pikepdf
 import pytest
 import sympy
 
@@ -17,8 +18,10 @@ from depthlaw.ledger.publish.appendix import appendix_figures, document as modul
 from depthlaw.ledger.publish.appendix.appendix_figures import plates
 from depthlaw.ledger.publish.appendix.document import write_appendix
 from depthlaw.ledger.publish.appendix.formats import Document
+from depthlaw.ledger.publish.appendix.printed_claims import Statement
 from depthlaw.ledger.publish.appendix.typesetting import code, prose
 from depthlaw.ledger.publish.questions import QUESTIONS
+from depthlaw.ledger.publish.tables import csv_rows
 from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
@@ -26,8 +29,9 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.claim_set import claim_set
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import Agreement, shipped
-from depthlaw.ledger.verdicts.suite_verdicts import results, verdict_name
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult, results, verdict_name
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step, registry
+from depthlaw.theory.claims.printing import latex, symbols
 from depthlaw.theory.claims.symbols import depth as L, width as d
 from depthlaw.theory.claims.values import Ball, Exact
 from depthlaw.theory.separation_rank.degree import deg
@@ -184,27 +188,32 @@ def test_latex_is_well_formed(out):
 
 def test_findings_name_counterexamples_and_surprises(out):
     text = (out / "appendix.md").read_text()
-    found = section(text, "Findings")
-    table = re.findall(r"^\| .*is \$.*$", found, re.M)
-    assert len(table) == 2
-    assert "is $18$, stated $\\le$ $17$" in " ".join(table)
-    attention = found.partition("**Needs attention.**")[2]
+    printed, besides = section(text, "Statements"), section(text, "What else fails")
+    failing = re.findall(r"Smallest counterexample: .*is \$.*", printed)
+    assert len(failing) == 2
+    assert "is $18$, stated $\\le$ $17$" in " ".join(failing)
+    attention = besides.partition("**Needs attention.**")[2]
     assert "FAILS at" in attention
-    assert "Rests on a conjecture." in found.partition("**Conditional.**")[2]
     assert "UNDECIDED at" in attention
-    assert "vacuous" in section(text, "Results")
-    assert "4 not recorded" in section(text, "Results") or "nothing is recorded" in text
+    # What has its counterexample or its premise beside it is not told again.
+    assert "tbl-failing" not in besides
+    assert "Rests on a conjecture." in printed
+    assert "Rests on a conjecture." not in besides
+    assert "vacuous" in printed
+    assert "4 not recorded" in printed or "nothing is recorded" in text
 
 
-def test_a_reading_that_fails_stands_in_a_table_of_its_own(store):
+def test_a_reading_that_fails_is_counted_and_no_row_of_the_table(store):
     known_false, surprise = (KEYED[f"separation_rank/{n}"] for n in ("known_false", "surprise2"))
     reading = replace(known_false, wording="universal")
     claims = {c.key: c for c in (reading, surprise)}
     judged = results(claims, "quick", store)
-    found = module._findings(judged, {r.claim.key: verdict_name(r) for r in judged}, claims)
-    listed = {name: [s.claim.key for s in found[name]] for name in ("failing", "readings")}
-    assert listed == {"failing": [surprise.key], "readings": [reading.key]}
-    assert found["says"] == "2 cited claims: 1 FAILS (as recalled) and 1 READING FAILS."
+    found = module._findings(judged, ())
+    assert [s.claim.key for s in found["failing"]] == [surprise.key]
+    assert found["readings"] == 1
+    assert module._findings(judged, claims)["failing"] == []
+    said = module._summary({r.claim.key: verdict_name(r) for r in judged}, claims)
+    assert said == "2 cited claims: 1 FAILS (as recalled) and 1 READING FAILS."
 
 
 def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):
@@ -217,12 +226,15 @@ def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):
     assert len(shown) == sum(bool(c.headline) for c in CLAIMS)
     assert "*It stands here.*" in text
     # What is no headline, and is undecided, is among the findings all the same.
-    assert "UNDECIDED at" in section(text, "Findings")
+    assert "UNDECIDED at" in section(text, "What else fails")
     shown, text = printed("two", keys=["separation_rank/degree", "depth_choice/open"])
     assert shown == ["separation-rank-degree", "depth-choice-open"]
     assert "It stands here" not in text
     assert "depthlaw verify quick --only separation_rank/degree --only depth_choice/open" in text
-    assert "of the 2 claims of this appendix" in text
+    assert "The paper uses the 2 claims below" in text
+    # Counts of so few say nothing new, and no method that they do not use is explained.
+    assert "cited claims:" not in text
+    assert "Student" not in text
 
 
 def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(recorded):
@@ -246,7 +258,7 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(recorded)
 
 def test_record_facts_reach_the_reader(store, out):
     facts = next(iter(store)).facts["environment"]
-    text = section((out / "appendix.md").read_text(), "Environment").replace("\\", "")
+    text = section((out / "appendix.md").read_text(), "Reproduction").replace("\\", "")
     assert facts["python"] in text
     assert facts["packages"]["sympy"] in text
     manifest = json.loads((out / "manifest.json").read_text())
@@ -343,7 +355,7 @@ def test_every_row_of_a_long_table_is_printed():
 def test_it_says_whose_records_these_are_and_what_was_repeated_here(store, quick, tmp_path):
     def said(name, **asked):
         write_appendix(tmp_path / name, KEYED, store, everything=True, **asked)
-        return section((tmp_path / name / "appendix.md").read_text(), "Environment")
+        return section((tmp_path / name / "appendix.md").read_text(), "Reproduction")
 
     own = said("own")
     assert "those of a results folder, not of the reference ledger" in own
@@ -372,10 +384,10 @@ def test_records_of_the_users_own_are_counted_beside_the_shipped_ones(tmp_path, 
 
 
 def test_headlines_are_not_those_that_a_referee_would_refute():
-    """Refuted by single runs, or by a bound from memory that does not say so at once."""
+    """Refuted by single runs, or failing as a bound that is known from memory."""
     headlines = {key: claim.headline for key, claim in registry().items() if claim.headline}
     assert "evidence/depth_wins" not in headlines
-    assert headlines["separation_rank/upper_bound_deep"].startswith("As recalled, not compared")
+    assert "separation_rank/upper_bound_deep" not in headlines
 
 
 def test_measuring_again_names_every_suite_that_is_printed(tmp_path, quick):
@@ -389,10 +401,108 @@ def test_measuring_again_names_every_suite_that_is_printed(tmp_path, quick):
     text = (tmp_path / "out/appendix.md").read_text()
     rows = csv.DictReader((tmp_path / "out/results.csv").read_text().splitlines())
     used = {row["suite"] for row in rows}
-    commands = re.findall(r"depthlaw verify (\w+)", text.partition("To measure again")[2])
+    commands = re.findall(r"depthlaw verify (\w+)", text.partition("to measure again")[2])
     assert used == {"quick", "full", "exercises", "training"}
     # Suite full includes suite quick.
     assert set(commands) == used - {"quick"}
+
+
+# --- what a reader of the default appendix gets ---------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def default(tmp_path_factory):
+    """The folder of the appendix that is written by default, without HTML and LaTeX."""
+    folder = tmp_path_factory.mktemp("default") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("html", "latex"):
+            patch.setattr(Document, name, lambda self: "")
+        write_appendix(folder, registry(), shipped())
+    return folder
+
+
+def test_the_default_appendix_has_at_most_ten_pages(default):
+    """Fonts and layout are Typst's own, so the number is the same on every machine."""
+    with pikepdf.open(default / "appendix.pdf") as document:
+        assert 5 <= len(document.pages) <= 10
+
+
+def test_findings_stand_first_in_five_lines_with_numbers(default):
+    found = section("\n" + (default / "appendix.md").read_text(), "Found")
+    lines = re.findall(r"^- (.*)$", found, re.M)
+    assert len(lines) == 5
+    assert all(re.search(r"\d", line) and "{.verdict}" in line for line in lines)
+    assert "<!--" not in found
+    rows = re.findall(r"^\| (\[.*)$", found, re.M)
+    assert len(rows) == sum(bool(c.headline) for c in registry().values())
+    assert all(row.split(" | ")[0].endswith("{.verdict}") for row in rows)
+
+
+def test_a_finding_is_told_only_with_the_verdicts_that_it_speaks_of(recorded):
+    keys = [key for key, claim in recorded.claims.items() if claim.headline]
+    judged = {key: recorded.judged(key) for key in keys}
+    assert len(module._found(judged, 1)) == 5
+    other = judged | {"hops/depth_corrected": judged["hops/construction_printed_depth"]}
+    assert len(module._found(other, 1)) == 4
+
+
+def test_cases_are_in_words_and_undecided_ones_in_one_line(default):
+    text = (default / "appendix.md").read_text()
+    for field in ("nets 2", "asked row", "first 10", "Open at", "updates 60000"):
+        assert field not in text
+    within = re.findall(r"14 of 384 cases are undecided: .*?\.", text)
+    assert within == ["14 of 384 cases are undecided: $L = 2$, distances 7 to 9, 240,000 updates."]
+
+
+def stray(row, claims):
+    """The numbers of a recipe that no note, text or case of its claims has."""
+    known = " ".join(f"{c.note} {c.text} {c.every_case}" for c in claims).replace(",", "")
+    said = " ".join((row["nets"], row["data"], row["training"], row["seeds"])).replace(",", "")
+    return [n for n in re.findall(r"\d+(?:\.\d+)?", said) if not re.search(rf"\b{n}\b", known)]
+
+
+def test_recipes_are_those_of_the_claims():
+    for row in csv_rows(module.__package__, "recipes.csv"):
+        claims = [registry()[key] for key in row["claims"].split()]
+        assert stray(row, claims) == [], row["claims"]
+        assert stray(row | {"seeds": "7531"}, claims) == ["7531"]
+
+
+def test_title_and_methods_go_by_the_claims_chosen(quick, tmp_path):
+    def printed(name, *keys):
+        write_appendix(tmp_path / name, {k: registry()[k] for k in keys}, shipped(), keys=keys)
+        text = (tmp_path / name / "appendix.md").read_text()
+        return text, section(text, "How claims are judged")
+
+    text, methods = printed("one", "hops/depth_corrected", "rank_collapse/one_layer_cubic")
+    assert "on rank collapse and least depth of tasks" in text
+    assert "Proofs in Rocq" in methods
+    assert [word for word in ("Student", "Exact ranks", "ARGUED", "HOLDS") if word in methods] == []
+    # Nothing fails, so no section says that.
+    assert "fails or is open" not in text
+    text, methods = printed("other", "depth_width/depth_gains_by_updates")
+    assert "Student" in methods
+    assert "Proofs in Rocq" not in methods
+
+
+def test_letters_with_several_meanings_are_explained_where_they_stand():
+    used = [Statement(ClaimResult(c, (), None, None), 1) for c in registry().values()]
+    shared = module._shared(used)
+    letters = [latex(symbol) for symbol in shared.values()]
+    assert len(letters) == len(set(letters)) > 0
+    meanings = {s for u in used for s in symbols(u.claim.statement) if latex(s) == "k"}
+    assert len(meanings) > 1
+    assert "k" not in letters
+
+
+def test_a_sentence_of_several_notes_is_printed_once():
+    keys = ("trained_depth/wall_within", "trained_depth/wall_beyond")
+    claims = [registry()[key] for key in keys]
+    statements = [Statement(ClaimResult(c, (), None, None), n) for n, c in enumerate(claims, 1)]
+    first, second = module._notes(statements).values()
+    assert "AdamW" in first
+    assert "AdamW" not in second
+    assert "The rest as in Statement 1." in second
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -426,4 +536,4 @@ def test_exact_ranks_are_counted_in_the_caption(recorded):
     assert f"in {len(shown)} of {len(shown)} entries" in plate.caption
     # By hand: the graded piece of order 6 at width 4 and depth 3 is short of 4.
     assert "31,456 in place of 31,460 at $d_x = 4$, $L = 3$" in plate.caption
-    assert "FAILS, at $d_x = 4$, $L = 34$" in plate.caption
+    assert "FAILS (as recalled) beyond the threshold, at $d_x = 4$, $L = 34$" in plate.caption

@@ -92,8 +92,6 @@ _COORDINATE = (
     holds_for="almost every",
     assumes=DEEP,
     known="FAILS",
-    headline="As recalled, not compared with the paper: a bound behind the rule "
-    r"$L \sim \log_3(d_x)$.",
     cases={
         "quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
         "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:]),

@@ -4,7 +4,7 @@ every number of a caption."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from depthlaw.advisor.layout import listed
@@ -21,6 +21,8 @@ from ..questions import QUESTIONS
 from ..tables import texts
 from .typesetting import verdict
 
+# The font of the text, in the figures of the PDF; matplotlib lays letters out by one like it.
+_DRAWN, _SET = "STIXGeneral", "Libertinus Serif"
 # Panels of the first figure: widths below, at and above those that a bound says something of.
 _WIDTHS = (2, 4, 10, 16)
 
@@ -34,7 +36,8 @@ class Plate:
         caption: what is drawn, in Markdown with maths between dollars.
         alt: what is seen, in plain text.
         claims: keys of what is drawn.
-        drawn: (png, svg or pdf) -> the file; its bytes depend on the records and the version of
+        drawn: (png, svg, pdf or letters) -> the file, in the last an SVG whose text is set in the
+            font of the document; its bytes depend on the records and the version of
             matplotlib alone.
     """
 
@@ -42,7 +45,7 @@ class Plate:
     caption: str
     alt: str
     claims: tuple[str, ...]
-    drawn: Callable[[Literal["png", "svg", "pdf"]], bytes] = field(repr=False)
+    drawn: Callable[[Literal["png", "svg", "pdf", "letters"]], bytes] = field(repr=False)
 
 
 def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plate]:
@@ -59,6 +62,14 @@ def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plat
     drawn = [_separation_rank(recorded)] if wanted(on_frontier(recorded)) else []
     drawn += [_measured(recorded, name) for name in _FIGURES if wanted(_claims_of(name))]
     return [plate for plate in drawn if plate is not None and wanted(plate.claims)]
+
+
+def _drawn(panels: Sequence[Panel], form: str, columns: int) -> bytes:
+    """A figure in the look of the text."""
+    # No legend names what is in no panel.
+    seen = [replace(p, series=tuple(s for s in p.series if s.x)) for p in panels]
+    drawn = line_plot(seen, form, columns=columns, compact=True)
+    return drawn.replace(_DRAWN.encode(), _SET.encode()) if form == "letters" else drawn
 
 
 # --- separation rank against depth ----------------------------------------------------------------
@@ -92,16 +103,15 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     ]
     words = ", ".join(sorted({claim.wording for claim in bounds}))
     caption = (
-        f"Sums of the graded ranks of one head for almost all weights, exact in {len(settled)} of "
-        f"{len(complete)} entries drawn (squares), on a scale of $\\log_3$. With "
+        f"**Exact ranks lie on the dimension count or just below it.** Squares: sums of the graded "
+        f"ranks of one head, exact in {len(settled)} of {len(complete)} entries; with "
         f"$N \\ge 2 (d_x + 1)$ tokens such a sum is the separation rank"
-        f"{_word(recorded, 'separation_rank/graded_rank')}. Of these {equal} equal the dimension "
+        f"{_word(recorded, 'separation_rank/graded_rank')}. {equal} of them equal the dimension "
         f"count $S(d_x, L)$ (solid), an upper bound for any number of heads"
         f"{_word(recorded, 'separation_rank/dimension_count')}"
         f"{'; the sum is ' + ' and '.join(below) if below else ''}. Dashed and dotted: upper and "
-        f"lower bounds of Theorems 1 and 2 of [@levine2020], {words}; a lower bound of height 0 "
-        "says nothing and is not drawn. Vertical lines: the threshold $\\log_3 d_x$, and the knee "
-        f"of $S$, where $C(L) = (3^L - 1)/2$ reaches $2D = d_x (d_x + 1)$.{_refuted(recorded)}"
+        f"lower bounds of Theorems 1 and 2 of [@levine2020], {words}. Vertical: the threshold "
+        f"$\\log_3 d_x$, and the knee of $S$.{_refuted(recorded)}"
     )
     return Plate(
         "separation-rank",
@@ -112,7 +122,7 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
         f"{outside or 'none'} "
         f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
         tuple(keys),
-        lambda form: line_plot(rank_panels(complete, _WIDTHS), form),
+        lambda form: _drawn(rank_panels(complete, _WIDTHS), form, 2),
     )
 
 
@@ -129,13 +139,15 @@ def _refuted(recorded: Recorded) -> str:
     if worst is None:
         return ""
     at_ = f"$d_x = {worst.case.width}$, $L = {worst.case.depth}$, $H = {worst.case.heads}$"
-    return f" Beyond the threshold the upper bound FAILS, at {at_}."
+    return f" The upper bound {verdict(marked(result))} beyond the threshold, at {at_}."
 
 
 # --- what is measured -----------------------------------------------------------------------------
 
 
 _FIGURES = texts(__package__, "figures.toml")
+# Panels side by side.
+_PLACES = {2: ("Left", "Right"), 3: ("Left", "Middle", "Right")}
 
 
 def _claims_of(name: str) -> Sequence[str]:
@@ -154,16 +166,18 @@ def _measured(recorded: Recorded, name: str) -> Plate | None:
             panels.setdefault(start, []).append(panel)
     if not panels:
         return None
-    # One text needs no name of its panel.
-    several = len(panels) > 1
-    caption = " ".join(f"{f'{start}: ' if several else ''}{says[start]}." for start in panels)
     drawn = [panel for part in panels.values() for panel in part]
+    # One text needs no name of its panel, and a panel alone is known by its place.
+    places = _PLACES.get(len(panels), ()) if len(drawn) == len(panels) else ()
+    names = [f"{place}: " for place in places] or [f"{start}: " for start in panels]
+    names = names if len(panels) > 1 else [""]
+    parts = (f"{place}{says[start]}." for place, start in zip(names, panels, strict=True))
     return Plate(
         name,
-        caption[0].upper() + caption[1:],
+        " ".join((f"**{figure['finds']}.**", *parts)),
         figure["alt"],
         tuple(results),
-        lambda form: line_plot(drawn, form, columns=3),
+        lambda form: _drawn(drawn, form, 3),
     )
 
 

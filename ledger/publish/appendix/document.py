@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.advisor.layout import listed
 from depthlaw.theory.claims.definition import SUITES, Claim
-from depthlaw.theory.claims.printing import symbols
-from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Sample
+from depthlaw.theory.claims.printing import latex, symbols
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...address import address
 from ...records.environment import environment
 from ...records.store import Record, Store, canonical, manifest as manifest_of
 from ...running.user_claims import OwnFile
@@ -39,13 +40,14 @@ from ...verdicts.suite_verdicts import (
     marked,
     verdict_name,
 )
+from ..site.inline import MarkSource
 from ..tables import csv_rows
 from . import data, provenance
 from .appendix_figures import Plate, plates
 from .formats import Document
 from .output_folder import DeliveryError, deliver
 from .printed_claims import Statement, explained
-from .typesetting import code, factor, macro, prose, template, tex, told, value
+from .typesetting import code, factor, macro, prose, template, tex, told, value, verdict
 
 if TYPE_CHECKING:
     from sympy import Symbol
@@ -55,12 +57,13 @@ Shown = Literal["headlines", "claims", "all"]
 _TOLD_ELSEWHERE = (FindingKind.VACUOUS, FindingKind.NOT_RUN, FindingKind.IN_PART)
 # Symbols of so many statements are explained once.
 _OFTEN = 3
-_TITLE = "How deep must a transformer be?"
-_SUBTITLES = {
-    "headlines": "Claims on depth, and the verdicts on them",
-    "claims": "Verdicts on the claims that this paper uses",
-    "all": "Supplement: every claim and its verdict",
-}
+# Chapters up to which a title names each, and claims up to which their counts say nothing new.
+_NAMED = 3
+# A sentence of a note, which several notes may share; shorter ones are printed wherever they are.
+_SENTENCE, _LONG = re.compile(r"(?<=[.:]) (?=[A-Z$])"), 40
+# Topics whose theorems are about attention without softmax.
+_LINEARISED = ("separation_rank", "connectivity", "trained_rank")
+_MARK = re.compile(r"<!-- (verdict|failing): (\S+) -->")
 _MEANINGS = {row["verdict"]: row["meaning"] for row in csv_rows(__package__, "verdicts.csv")}
 
 
@@ -167,28 +170,37 @@ def _files(
     """Every file by name."""
     printed = _in_order(judged)
     verdicts = {} if file else _verdicts(recorded, judged, suite)
-    drawn = plates(recorded, None if shown != "claims" else judged)
+    drawn = plates(recorded, None if shown == "all" else judged)
     behind = [*printed, *_cited_besides(recorded, verdicts, judged, shown, suite)]
     counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
     source = _source(recorded, verdicts, records, suite, command, repeated, file)
     statements = [Statement(result, number) for number, result in enumerate(printed, 1)]
     shared = _shared(statements)
+    chapters = _chapters(statements, drawn)
+    topics = _topics(chapters)
+    findings = _findings(
+        [r for r in behind if shown == "claims" or r.unexpected or r.claim.tier == "cited"], judged
+    )
     context = {
         "shown": shown,
         "statements": statements,
+        "topics": topics,
+        "found": _found(judged, len(recorded.store)) if shown == "headlines" else [],
+        "summary": _summary(counted, recorded.claims) if len(counted) > _NAMED else "",
+        "notes": _notes(statements) if shown != "headlines" else {},
+        "recipes": _recipes(statements) if shown == "headlines" else [],
+        "carried": any(s.carried for s in statements),
+        "uses": _uses(printed),
         "shared": shared,
         "explained": [explained(symbol) for symbol in shared.values()],
-        "chapters": _chapters(statements, drawn),
+        "chapters": chapters,
         "verdicts": _counts(counted, recorded.claims),
         "total": len(counted),
         "cited": sum(recorded.claims[key].tier == "cited" for key in counted),
         "of_what": f"the claim set {source.claim_set}" if shown != "claims" else "this appendix",
-        "wordings": Counter(recorded.claims[key].wording for key in counted).most_common(),
-        "findings": _findings(
-            [r for r in behind if shown == "claims" or r.unexpected or r.claim.tier == "cited"],
-            counted,
-            recorded.claims,
-        ),
+        "wordings": dict(Counter(recorded.claims[key].wording for key in counted).most_common()),
+        "findings": findings,
+        "methods": 4 if findings["failing"] or findings["others"] else 3,
         "trained": any(r.claim.needs for r in printed),
         "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(printed),
@@ -203,8 +215,7 @@ def _files(
         ],
         "failing": [r for r in behind if r.failing],
         "source": source,
-        "compute": f"{duration(sum(provenance.seconds(records)))} of wall-clock time, added up "
-        "over runs",
+        "compute": duration(sum(provenance.seconds(records))),
         "devices": _devices(records),
         "environments": _environments(records),
         "commands": _commands(behind, shown),
@@ -216,15 +227,19 @@ def _files(
     pictures = {
         f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
     }
+    lettered = {f"{plate.name}.svg": plate.drawn("letters") for plate in drawn}
     document = Document(
         text,
-        file.title if file else _TITLE,
-        f"Verdicts on the claims of {file.name} ({file.by})" if file else _SUBTITLES[shown],
+        file.title if file else _title(topics, statements, shown),
+        f"Claims of {file.name} ({file.by}), judged by depthlaw {source.version}"
+        if file
+        else f"Evidence from depthlaw {source.version}, claim set {source.claim_set}",
         f"depthlaw {source.version}, {source.claims}, manifest {source.manifest[:12]}",
         # No clock is asked: of a user's file only the year is known.
         f"{file.year}-01-01" if file and file.year else source.date,
         references,
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
+        lettered,
         author=file.by if file else "depthlaw",
     )
     rows = data.rows(behind)
@@ -244,6 +259,83 @@ def _files(
         **({file.name: file.content} if file else {}),
         **{f"figures/{name}": content for name, content in pictures.items()},
     }
+
+
+# --- what was found -------------------------------------------------------------------------------
+
+
+def _topics(chapters: Sequence[Mapping[str, Any]]) -> str:
+    """The chapters in running text."""
+    return listed([chapter["title"][0].lower() + chapter["title"][1:] for chapter in chapters])
+
+
+def _title(topics: str, statements: Sequence[Statement], shown: Shown) -> str:
+    """By the claims in print: their topics, where these are few, and how many they are."""
+    few = shown == "claims" and len({s.claim.topic for s in statements}) <= _NAMED
+    about = topics[0].upper() + topics[1:] if few else "Depth of transformers"
+    return f"{about}: {plural(len(statements), 'claim')}, judged"
+
+
+def _found(judged: Mapping[str, ClaimResult], records: int) -> list[str]:
+    """The lines of found.csv whose claims have the verdicts that their sentences speak of."""
+    source = MarkSource(judged, records)
+
+    def filled(mark: re.Match[str]) -> str:
+        result = judged[mark[2]]
+        if mark[1] == "verdict":
+            return f"[{verdict(marked(result))}]{{.verdict}}"
+        return f"{len(result.failing)} of {len(result.in_scope)}"
+
+    lines = []
+    for row in csv_rows(__package__, "found.csv"):
+        spoken = dict(claim.split("=") for claim in row["claims"].split())
+        if all(key in judged and verdict_name(judged[key]) == spoken[key] for key in spoken):
+            lines.append(source.spoken(_MARK.sub(filled, row["says"])))
+    return lines
+
+
+def _notes(statements: Sequence[Statement]) -> dict[str, str]:
+    """The notes by key, in Markdown; a long sentence that several share is printed once."""
+    notes: dict[str, str] = {}
+    first: dict[str, int] = {}
+    for statement in statements:
+        own = _SENTENCE.split(statement.claim.note)
+        again = [said for said in own if len(said) > _LONG and said in first]
+        kept = " ".join(said for said in own if said not in again)
+        numbers = sorted({first[said] for said in again})
+        shared = [f"The rest as in Statement {listed([*map(str, numbers)])}."] if again else []
+        notes[statement.claim.key] = " ".join(filter(None, (told(kept) if kept else "", *shared)))
+        first = dict.fromkeys(own, statement.number) | first
+    return notes
+
+
+def _recipes(statements: Sequence[Statement]) -> list[dict[str, str]]:
+    """How the nets of statements were trained: the rows of recipes.csv, with their numbers."""
+    recipes = []
+    for row in csv_rows(__package__, "recipes.csv"):
+        keys = row["claims"].split()
+        if numbers := [str(s.number) for s in statements if s.claim.key in keys]:
+            recipes.append(row | {"numbers": ", ".join(numbers)})
+    return recipes
+
+
+def _uses(printed: Sequence[ClaimResult]) -> frozenset[str]:
+    """Which methods the claims in print rest on."""
+    measured = [(r, row.measured) for r in printed for row in r.cases if row.measured is not None]
+    of = {
+        "ranks": any(r.claim.topic == "separation_rank" for r in printed),
+        "enclosures": any(isinstance(m, Ball) and data.rigorous(r.claim) for r, m in measured),
+        "means": any(isinstance(m, Sample) for _, m in measured),
+        "shares": any(isinstance(m, Proportion) for _, m in measured),
+        "nets": any(isinstance(m, Ball) and not data.rigorous(r.claim) for r, m in measured),
+        "chance": any(r.by_chance for r in printed),
+        "kernel": any(r.kernel_checked or r.kernel_refuted for r in printed),
+        "certificates": any(r.verdict is Verdict.PROVED and not r.kernel_checked for r in printed),
+        "linearised": any(r.claim.topic in _LINEARISED for r in printed),
+        "slack": any(r.tightest for r in printed),
+    }
+    verdicts = {str(r.verdict.value) for r in printed}
+    return frozenset(name for name, used in of.items() if used) | verdicts
 
 
 # --- what is told, in which order -----------------------------------------------------------------
@@ -284,9 +376,11 @@ def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[d
 
 
 def _shared(statements: Sequence[Statement]) -> dict[str, Symbol]:
-    """The symbols that several statements use, by name: they are explained once."""
+    """The symbols that several statements use, by name: they are explained once, but for those
+    whose letter means something else in another statement."""
     used = Counter(s for statement in statements for s in symbols(statement.claim.statement))
-    return {s.name: s for s, count in used.items() if count >= _OFTEN}
+    letters = Counter(map(latex, used))
+    return {s.name: s for s, n in used.items() if n >= _OFTEN and letters[latex(s)] == 1}
 
 
 # --- verdicts and findings ------------------------------------------------------------------------
@@ -339,23 +433,26 @@ def _counts(
     ]
 
 
-def _findings(
-    behind: Sequence[ClaimResult], verdicts: Mapping[str, str], claims: Mapping[str, Claim]
-) -> dict[str, Any]:
-    """What a reader must know of theorems and steps of proofs, and in short of the rest."""
+def _findings(behind: Sequence[ClaimResult], printed: Collection[str]) -> dict[str, Any]:
+    """What a reader must know besides the statements in print, which have their counterexamples
+    beside them: the claims that fail, how many strict readings do, and in short the rest."""
     ordered = groups(behind)
     failing = {r.claim.key: r for group in ordered for r in group.results if r.failing}
+    besides = [r for key, r in failing.items() if key not in printed]
+    strict = [r for r in besides if r.claim.wording == "universal"]
     others = []
     for group in (group for group in ordered if group.heading not in _TOLD_ELSEWHERE):
         attention = group.heading is FindingKind.ATTENTION
-        rest = [r for r in group.results if attention or not (r.failing or r.unexpected)]
+        rest = [
+            r
+            for r in group.results
+            if attention or not (r.failing or r.unexpected or r.claim.key in printed)
+        ]
         if rest:
             others.append((group.heading, group.meaning, [*map(_line, rest)]))
-    readings = [r for r in failing.values() if r.claim.wording == "universal"]
     return {
-        "says": _summary(verdicts, claims),
-        "failing": [Statement(r) for r in failing.values() if r not in readings],
-        "readings": [*map(Statement, readings)],
+        "failing": [Statement(r) for r in besides if r not in strict],
+        "readings": len(strict),
         "others": others,
     }
 
@@ -457,6 +554,7 @@ def _source(
         changed=tuple(changed),
         commit=environment()["commit"] if changed else "",
         file=file,
+        address=address(),
     )
 
 

@@ -4,28 +4,32 @@ for pandoc."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from math import log10
 
 from sympy import Symbol
 
 from depthlaw.advisor.base.quantities import plural
+from depthlaw.empirics.depth_width.fixed_budgets import weights_in_all, width_of
 from depthlaw.theory.claims.definition import UNNAMED, Case, Claim, Source
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.proof_steps import counted
 from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.symbols import TERMS, term_of
+from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
-from ...verdicts.display import interval, judged, measured_side, prediction, relation
+from ...verdicts.display import interval, measured_side, number, prediction, relation
 from ...verdicts.estimates import CONFIDENCE, estimate, leaning, middle
+from ...verdicts.failing_case import failing_instance
 from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.sign_test import normality, sign_test
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
-from ...verdicts.undecided_advice import remedies
+from ..tables import csv_rows
 from .typesetting import code, factor, maths, prose, span, value, verdict
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}
@@ -33,17 +37,24 @@ _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\
 _SEEDS = ("replicas", "seeds", "repeats", "trials")
 # Fields that say how large nets are and how long they were trained, in print.
 _SIZES = {
-    "parameters": "{} weights in layers",
+    "parameters": "{} weights in the layers",
     "width": "width {}",
     "cycles": "{} cycles",
     "around": "of {} vertices",
     "updates": "{} updates",
     "steps": "{} updates",
 }
-# Undecided cases that are printed one by one.
+# Fields by which undecided cases are told from the others, at most.
 _FEW = 3
+# Fields of cases in words, where no symbol of the statement names them: by field or field=value, by
+# another field that the case must have, empty for fields that a reader does not need.
+_IN_WORDS = {
+    (row["field"], row["with"]): row["words"] for row in csv_rows(__package__, "cases.csv")
+}
 # Orders of magnitude in one per cent.
 _PERCENT = log10(1.01)
+# Denominators up to which a fraction is read as one.
+_PLAIN = 1000
 # What factors are printed with in values.tex.
 _TIMES = r"\times "
 _WORD = re.compile(r"\b[a-z]\w+\b")
@@ -84,6 +95,8 @@ class Statement:
         for name, phrase in _SIZES.items():
             if sizes := [n for case in cases if isinstance(n := case.get(name), int)]:
                 parts.append(phrase.format(span(sizes)))
+            if name == "parameters" and (totals := [n for case in cases for n in _in_all(case)]):
+                parts[-1] += f", {span(totals)} in all"
         return ", ".join(parts).replace(", of ", " of ")
 
     @property
@@ -116,10 +129,12 @@ class Statement:
         """What is judged where it is no equality, and what stands behind names and symbols of the
         statement, but for symbols, by name, that were explained before."""
         sentences = []
-        if first := interval(self.claim):
+        if first := self._interval:
             # A case as the statement writes it, not as a command line does.
-            how = prose(judged(self.claim)).removesuffix(prose(str(first[0])))
-            sentences.append(f"{how[:1].upper()}{how[1:]}{self.place(first[0])}.")
+            sentences.append(
+                f"The verdict compares with an interval, such as {value(number(first[1]))} "
+                f"({self.place(first[0])})."
+            )
         stated = [
             maths(definition.latex)
             + (f" ({prose(definition.meaning)})" if definition.meaning else "")
@@ -129,6 +144,30 @@ class Statement:
         for before, parts in (("Here", stated), ("Symbols:", named)):
             sentences += [f"{before} {'; '.join(parts)}."] if parts else []
         return " ".join(sentences)
+
+    @property
+    def _interval(self) -> tuple[Case, Ball] | None:
+        """A case and the interval that decides it, where no equality does: of those that were
+        judged, where there is one."""
+        first = interval(self.claim)
+        for case in (row.case for row in self.result.in_scope) if first else ():
+            predicted = self.claim.predict(case)
+            if isinstance(predicted, Ball) and predicted.low < predicted.high:
+                return case, predicted
+        return first
+
+    @property
+    def theorem(self) -> str:
+        """The theorem that the kernel checked for or against it; empty where there is none."""
+        formal = self.result.claim.formal
+        checked = self.result.kernel_checked or self.result.kernel_refuted
+        return f"theorem {code(formal.theorem)} in Rocq" if checked and formal else ""
+
+    @property
+    def origin(self) -> str:
+        """Who states it and how the wording is known, without the place."""
+        derived = self.claim.wording == "derived"
+        return f"derived {self.brief}" if derived else f"{self.brief}; {self.reading}"
 
     @property
     def brief(self) -> str:
@@ -172,33 +211,38 @@ class Statement:
     @cached_property
     def evidence(self) -> str:
         """What the verdict rests on, in a line."""
+        return "; ".join(filter(None, (self.outcome, self.carried, self.against, self.slack)))
+
+    @cached_property
+    def outcome(self) -> str:
+        """What the verdict rests on, in words for a table."""
         result, name = self.result, verdict_name(self.result)
         if name in (NOT_RUN, Verdict.OUT_OF_SCOPE):
             return "nothing is recorded" if name == NOT_RUN else "no case is in scope"
-        asked, failing = len(result.in_scope), len(result.failing)
-        parts = []
-        kernel = result.kernel_checked and result.claim.formal
-        if name == Verdict.PROVED and kernel:
-            parts.append(f"{kernel.theorem}, checked by the kernel of the Rocq prover")
+        asked, failing, parts = len(result.in_scope), len(result.failing), []
+        by_certificates = name == Verdict.PROVED and not result.kernel_checked
+        if by_certificates:
+            parts.append(f"proved by certificates of {'all ' * (asked > 1)}{plural(asked, 'case')}")
         elif name == Verdict.PROVED:
-            parts.append(f"certificates of all {plural(asked, 'case')}, rechecked")
+            parts.append("proved in Rocq")
         elif result.proof and result.claim.evidence == "argument":
             counting = counted(result.proof)
             steps, sure = plural(len(counting), "step"), sum(bool(s.holds) for s in counting)
-            whole = f"proof with {steps} confirmed by machine"
-            part = f"proof of which {sure} of {steps} are confirmed"
+            whole = f"written proof, {steps} checked by machine"
+            part = f"written proof, {sure} of {steps} checked by machine"
             parts.append(whole if sure == len(counting) else part)
+        if result.premise_refuted and not failing:
+            parts.append(f"its premise {code(result.premise_refuted)} fails")
         if failing:
+            parts += ["refuted in Rocq"] if result.kernel_refuted else []
             parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' if failing == 1 else ''}")
-            if result.kernel_refuted and result.claim.formal:
-                theorem = result.claim.formal.theorem
-                parts.append(f"refuted by {theorem}, which the kernel of the Rocq prover checked")
-        elif asked and (name != Verdict.PROVED or kernel):
+        elif asked and not by_certificates:
             agree = len(result.decided)
-            parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' if agree == 1 else ''}")
+            of = "" if agree == asked else f"{agree} of "
+            parts.append(f"{of}{plural(asked, 'case')} agree{'s' if agree == 1 else ''}")
         parts += [f"{len(result.undecided)} undecided"] if result.undecided else []
         parts += [f"{len(result.missing)} not recorded"] if result.missing else []
-        return "; ".join(filter(None, (*parts, self.carried, self.against, self.slack)))
+        return "; ".join(parts)
 
     @property
     def carried(self) -> str:
@@ -254,40 +298,64 @@ class Statement:
 
     @property
     def counterexample(self) -> str:
-        """The smallest case that fails: where, what was measured, what is stated; empty where none
-        does."""
+        """The instance that the claim brings along, then the smallest case that fails: where, what
+        was measured, what is stated; empty where none does."""
         worst = self.result.counterexample
-        return "" if worst is None else f"{self.place(worst.case)}: {self.compared(worst)}"
+        if worst is None:
+            return ""
+        brought = self.claim.instance and failing_instance(self.result)
+        before = f"{prose(str(brought))}; " if brought else ""
+        return f"{before}{self.place(worst.case)}: {self.compared(worst)}"
 
     def place(self, case: Case) -> str:
-        """A case by the symbols of the statement, and by what else differs between cases; not by
-        how many seeds it has."""
-        same = shared_fields(row.case for row in self.result.cases).items()
-        names = {s.name: s for s in symbols(self.claim.statement)}
-        parts = []
-        for name, given in case.fields().items():
-            known = name in names or (name in TERMS and not self.claim.own)
-            symbol = known and re.fullmatch(r"-?[\d./]+", str(given))
-            if name in _SEEDS or ((name, given) in same and not (symbol and name in names)):
-                continue
-            if symbol:
-                parts.append(maths(f"{latex(names.get(name, Symbol(name)))} = {given}"))
-            else:
-                word = "other depth" if name == "other" and "depth" in case else name
-                # Not by a table: 1 would be found under True.
-                printed = ("no", "yes")[given] if isinstance(given, bool) else str(given)
-                parts.append(f"{prose(word.replace('_', ' '))} {prose(printed)}")
+        """A case by the symbols of the statement, and in words by what else differs between cases;
+        not by how many seeds it has."""
+        same = shared_fields(row.case for row in self.result.cases)
+        names = {s.name for s in symbols(self.claim.statement)}
+        parts = [
+            part
+            for name, given in case.fields().items()
+            if name in names or same.get(name, case) != given
+            if (part := self._part(name, _shown(given), case))
+        ]
         return ", ".join(parts) or code(str(case))
 
-    def compared(self, row: CaseResult) -> str:
-        """Measured against stated, of one case."""
+    def _part(self, name: str, shown: str, case: Case) -> str:
+        """One field of a case: a symbol and its value, or words; empty where readers need none."""
+        names = {s.name: s for s in symbols(self.claim.statement)}
+        known = name in names or (name in TERMS and not self.claim.own)
+        numeric = re.fullmatch(r"-?[\d./]+( to -?\d+)?", shown)
+        if name in names and numeric:
+            return maths(_equals(names[name], shown))
+        own = [] if self.claim.own else [f"{name}={shown}", name]
+        for field in own:
+            # What holds beside another field before what holds anywhere.
+            others = [other for of, other in _IN_WORDS if of == field and other and other in case]
+            for other in (*others, ""):
+                if (words := _IN_WORDS.get((field, other))) is not None:
+                    several = words.replace("distance", "distances") if " to " in shown else words
+                    return several.format(prose(_grouped(shown)))
+        if name in _SEEDS:
+            return ""
+        if known and numeric:
+            return maths(_equals(names.get(name, Symbol(name)), shown))
+        return f"{prose(name.replace('_', ' '))} {prose(shown)}"
+
+    @property
+    def counterexample_in_short(self) -> str:
+        """`counterexample` without the intervals around a mean, for tables."""
+        worst = self.result.counterexample
+        return "" if worst is None else f"{self.place(worst.case)}: {self.compared(worst, False)}"
+
+    def compared(self, row: CaseResult, intervals: bool = True) -> str:
+        """Measured against stated, of one case; of a mean with its intervals or without."""
         left = maths(latex(self.claim.statement.lhs))
         side = prediction(self.claim, row)
         within = side.startswith("[") and interval(self.claim)
-        stated = f"stated {'within' if within else sign(self.claim)} {value(side)}"
+        stated = f"stated {'within' if within else sign(self.claim)} {value(_decimal(side))}"
         printed = estimate(self.result, row)
         if printed is None:
-            return f"{left} is {value(measured_side(self.claim, row))}, {stated}"
+            return f"{left} is {value(_decimal(measured_side(self.claim, row)))}, {stated}"
         parts = []
         if printed.ends:
             parts.append(f"{CONFIDENCE} interval {value(in_print(*printed.ends))}")
@@ -297,20 +365,27 @@ class Statement:
             parts.append(f"decided by {value(in_print(*printed.deciding))} {how}")
         if printed.test and not printed.normality:
             parts.append(f"sign test p = {value(f'{printed.test.p:.2g}')}")
-        ends = f" ({'; '.join(parts)})" if parts else ""
+        ends = f" ({'; '.join(parts)})" if parts and intervals else ""
         return (
             f"{left} is {value(middle(printed.value))} on average over "
             f"{plural(printed.count, printed.what)}{ends}, {stated}"
         )
 
     @property
-    def open(self) -> Sequence[str]:
-        """What would decide its undecided cases: the first few."""
-        every = list(remedies(self.result))
-        few = [f"Open at {self.place(of.case)}: {prose(str(of))}." for of in every[:_FEW]]
-        rest = len(every) - _FEW
-        more = f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
-        return [*few, *([more] if rest > 0 else [])]
+    def open(self) -> str:
+        """How many cases are undecided, and where they lie; empty where there is none."""
+        rows, every = self.result.undecided, self.result.in_scope
+        if not rows:
+            return ""
+        counted = f"{len(rows)} of {plural(len(every), 'case')} {'is' if len(rows) == 1 else 'are'}"
+        fields, parts = rows[0].case.fields(), []
+        for name in fields if len(rows) < len(every) else ():
+            here, everywhere = (_ends(row.case.get(name) for row in part) for part in (rows, every))
+            if here and here != everywhere:
+                shown = " to ".join(dict.fromkeys(map(_shown, here)))
+                parts.append(self._part(name, shown, rows[0].case))
+        where = ", ".join(list(filter(None, parts))[:_FEW])
+        return f"{counted} undecided{f': {where}' if where else ''}."
 
     @property
     def steps(self) -> Sequence[str]:
@@ -323,6 +398,61 @@ class Statement:
         """The claims that it rests on, with their verdicts."""
         premises = self.result.premises.items()
         return ", ".join(f"{code(key)} ({verdict(word)})" for key, word in premises)
+
+
+def _equals(symbol: Symbol, shown: str) -> str:
+    """A value, or a range of them, in maths."""
+    digits = _grouped(shown).replace(",", "{,}") if len(shown) > len("10000") else shown
+    return f"{latex(symbol)} = {digits}".replace(" to ", r" \ldots ")
+
+
+def _in_all(case: Case) -> Iterator[int]:
+    """Of language models that are compared at equal weights in their layers all weights, rounded to
+    three digits."""
+    for depth in (case.get("depth"), case.get("other")):
+        if (
+            isinstance(depth, int)
+            and {"parameters", "heads", "vocabulary", "length"} <= case.fields().keys()
+        ):
+            width = width_of(case.parameters, depth, case.heads)
+            yield int(float(f"{weights_in_all(depth, width, case.vocabulary, case.length):.3g}"))
+
+
+def _shown(given: object) -> str:
+    """The value of a field: no and yes for what is false and true."""
+    # Not by a table: 1 would be found under True.
+    return ("no", "yes")[given] if isinstance(given, bool) else str(given)
+
+
+def _decimal(text: str) -> str:
+    """A fraction as a decimal, where that is exact and short, or where it has many digits.
+
+    >>> _decimal("19/20"), _decimal("1/17"), _decimal("67763507/200000000"), _decimal("[1, 2]")
+    ('0.95', '1/17', '0.3388', '[1, 2]')
+    """
+    if not re.fullmatch(r"-?\d+/\d+", text):
+        return text
+    number = Fraction(text)
+    exact = Fraction(short := f"{float(number):.4g}") == number
+    return short if exact or number.denominator > _PLAIN else text
+
+
+def _grouped(shown: str) -> str:
+    """Whole numbers with thousands apart.
+
+    >>> _grouped("240000"), _grouped("7 to 9"), _grouped("1/3")
+    ('240,000', '7 to 9', '1/3')
+    """
+    return re.sub(r"(?<![\d./])\d{4,}(?![\d./])", lambda m: f"{int(m[0]):,}", shown)
+
+
+def _ends(values: Iterable[object]) -> tuple[object, ...]:
+    """The least and the largest of whole numbers, or what is the same in all; else nothing."""
+    every = set(values)
+    numbers = [value for value in every if isinstance(value, int)]
+    if len(numbers) == len(every):
+        return min(numbers), max(numbers)
+    return tuple(every) if len(every) == 1 else ()
 
 
 def _in_order(shape: tuple[tuple[object, ...], object]) -> list[str]:

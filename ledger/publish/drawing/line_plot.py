@@ -8,11 +8,12 @@ import itertools
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import fill as filled
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .panels import Number, Panel, Series
@@ -39,11 +40,16 @@ _REFERENCES = ("#333333", "#8A8A8A")
 _DASHES = ((4, 2), (1, 1.5), (6, 2, 1, 2))
 
 
+# Inches of a panel's title, labels and room; of what is compact how high its axes are and how many
+# letters a line holds, as factors.
+_WORDS, _LOWER, _NARROW = 1.0, 0.6, 1.2
+
+
 @dataclass(frozen=True)
 class _Format:
     """One panel: inches, at a font that reads in a column of text; letters of a line of its title,
     of its vertical label and of its legend; where its legend stands, below the axes in shares of
-    their height."""
+    their height; inches of a place with a name."""
 
     wide: float
     high: float
@@ -51,6 +57,7 @@ class _Format:
     label: int
     legend: int
     below: float
+    named: float = 0.24
 
 
 # A panel alone, one of two in a row, one of three.
@@ -59,17 +66,24 @@ _FORMATS = {
     2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
     3: _Format(2.4, 2.35, 29, 30, 23, 0.3),
 }
-# Inches of a place with a name.
-_NAMED = 0.24
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
+# Names beside lines: letters at most, where lines must end at least, and what must lie between two,
+# in shares of the axes.
+_NAME, _AT_END, _BETWEEN = 18, 0.9, 0.075
 # The share of a logarithmic axis that marked places cover at least; else round numbers are ticks.
 _COVERED = 0.6
 # Ticks of an axis over many powers of ten, and how many powers may lie between two.
 _MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
 
 
-def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
+def line_plot(
+    panels: Sequence[Panel],
+    form: str,
+    *,
+    columns: int = 2,
+    compact: bool = False,
+) -> bytes:
     """Draw panels side by side.
 
     Lines have a band, points have bars where their ends are given; curves that another one sums up
@@ -79,8 +93,9 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
 
     Args:
         panels: at least one.
-        form: png, svg or pdf.
+        form: png, svg or pdf; letters: an SVG whose text stays text.
         columns: panels in a row, 2 or 3; a panel alone is wider.
+        compact: for a page of text in a serif: lower axes, in a font like that of the text.
 
     Returns:
         The file; its bytes depend on the arguments and the version of matplotlib alone.
@@ -88,14 +103,20 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     Raises:
         ValueError: without a panel.
     """
-    return stacked([panels], form, columns=columns)
+    return stacked([panels], form, columns=columns, compact=compact)
 
 
-def stacked(parts: Sequence[Sequence[Panel]], form: str, *, columns: int = 2) -> bytes:
+def stacked(
+    parts: Sequence[Sequence[Panel]],
+    form: str,
+    *,
+    columns: int = 2,
+    compact: bool = False,
+) -> bytes:
     """Draw parts below each other, each as `line_plot` does alone: one does not narrow another."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    grids = [_grid(panels, columns) for panels in parts if panels]
+    grids = [_grid(panels, columns, compact) for panels in parts if panels]
     if not grids:
         raise ValueError("nothing to draw: a picture has at least one panel")
     heights = [high for (_, high), _ in grids]
@@ -108,15 +129,39 @@ def stacked(parts: Sequence[Sequence[Panel]], form: str, *, columns: int = 2) ->
         for part, (_, drawn) in zip(below, grids, strict=True):
             drawn(part)
 
-    return picture(draw, form, "line_plot", inches, ConstrainedLayoutEngine(h_pad=0.09))
+    look = "compact_plot" if compact else "line_plot"
+    return picture(draw, form, look, inches, ConstrainedLayoutEngine(h_pad=0.09))
+
+
+def alone(panel: Panel, settings: Mapping[str, Any]) -> str:
+    """One panel as SVG, as wide as one of two in a row, with settings of matplotlib."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    size = _FORMATS[2]
+    legend = _lines(panel, size) * 0.17
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        _draw(axes, panel, size, legend=False)
+        if not _labelled(axes, panel):
+            _legend(axes, panel, size)
+
+    inches, layout = (size.wide, legend + _height(panel, size)), ConstrainedLayoutEngine()
+    return picture(draw, "svg", "line_plot", inches, layout, settings).decode()
 
 
 def _grid(
-    panels: Sequence[Panel], columns: int
+    panels: Sequence[Panel], columns: int, compact: bool
 ) -> tuple[tuple[float, float], Callable[[FigureBase], None]]:
     """How large panels in rows are, in inches, and how they are drawn."""
     columns = min(columns, len(panels))
     size = _FORMATS[columns]
+    if compact:
+        high = _WORDS + _LOWER * (size.high - _WORDS)
+        letters = {"letters": int(_NARROW * size.letters), "label": int(0.55 * size.label)}
+        # The legend stands below the axes by the same inches.
+        below = size.below / _LOWER
+        size = replace(size, high=high, below=below, named=0.7 * size.named, **letters)
     shared = _shared(panels)
     legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
     heights = [
@@ -132,7 +177,9 @@ def _grid(
         places = list(grid.flat)
         handles: dict[str, Any] = {}
         for i, (place, panel) in enumerate(zip(places, panels, strict=False)):
-            _draw(place, panel, size, legend=not shared)
+            # A row as high as many names need is not that much higher above its legends.
+            room = (heights[i // columns] - legend - _WORDS) / (size.high - _WORDS)
+            _draw(place, panel, replace(size, below=size.below / room), legend=not shared)
             if i % columns and not panel.x_names and panel.y_label == panels[i - 1].y_label:
                 place.set_ylabel("")
             lines, labels = place.get_legend_handles_labels()
@@ -154,15 +201,18 @@ def picture(
     look: str,
     inches: tuple[float, float],
     layout: Any = "constrained",
+    settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
     """The file of a figure, whose bytes depend on what is drawn and on matplotlib's version; its
-    `look` is a style sheet beside this module."""
+    `look` is a style sheet beside this module, and `settings` go before that."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    sheets = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("always", look))
-    with style.context(["default", *sheets]):
+    names = ("always", look, *(["letters"] if form == "letters" else []))
+    form = "svg" if form == "letters" else form
+    sheets = (Path(__file__).with_name(f"{name}.mplstyle") for name in names)
+    with style.context(["default", *sheets, dict(settings)]):
         figure = Figure(figsize=inches, layout=layout)
         FigureCanvasAgg(figure)
         draw(figure)
@@ -191,7 +241,7 @@ def _shared(panels: Sequence[Panel]) -> list[str]:
 
 def _height(panel: Panel, size: _Format) -> float:
     """Inches, more where many names stand below each other."""
-    return max(size.high, 1 + _NAMED * len(panel.x_names))
+    return max(size.high, _WORDS + size.named * len(panel.x_names))
 
 
 def _lines(panel: Panel, size: _Format) -> int:
@@ -229,13 +279,42 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     axes.set_title(_set(fill(panel.title, letters)), loc="left")
     axes.set_xlabel(_set(fill(across, size.letters)))
     axes.set_ylabel(_set(fill(up, size.label)))
-    if legend and (entries := _in_legend(panel)):
-        labels = [fill(series.label, size.legend) for series in entries]
-        handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-        look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -size.below)}
-        look |= {"borderaxespad": 0, "handlelength": 2.2, "columnspacing": 1.2}
-        drawn, columns = [handles[_label(s)] for s in entries], _legend_columns(labels, size)
-        axes.legend(drawn, [*map(_set, labels)], ncols=columns, **look)
+    if legend:
+        _legend(axes, panel, size)
+
+
+def _legend(axes: Axes, panel: Panel, size: _Format) -> None:
+    """Names of the curves below the axes, where there are several."""
+    if not (entries := _in_legend(panel)):
+        return
+    labels = [fill(series.label, size.legend) for series in entries]
+    handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -size.below)}
+    look |= {"borderaxespad": 0, "handlelength": 2.2, "columnspacing": 1.2}
+    drawn, columns = [handles[_label(s)] for s in entries], _legend_columns(labels, size)
+    axes.legend(drawn, [*map(_set, labels)], ncols=columns, **look)
+
+
+def _labelled(axes: Axes, panel: Panel) -> bool:
+    """Write the names of all curves beside their right ends, if they are short and the ends stand
+    apart there; else write none."""
+    ends: list[tuple[float, str]] = []
+    for series in _in_legend(panel):
+        seen = _seen(panel, series)
+        if series.kind == "points" or panel.x_names or len(seen) < 2 or len(series.label) > _NAME:
+            return False
+        last = max(seen, key=lambda i: series.x[i])
+        place = axes.transData.transform((series.x[last], series.y[last]))
+        across, up = axes.transAxes.inverted().transform(place)
+        if min(series.x) == max(series.x) or across < _AT_END:
+            return False
+        ends.append((float(up), series.label))
+    ends.sort()
+    if any(b - a < _BETWEEN for (a, _), (b, _) in itertools.pairwise(ends)):
+        return False
+    for up, label in ends:
+        axes.text(1.02, up, _set(label), transform=axes.transAxes, va="center", fontsize=8.5)
+    return True
 
 
 def _beside(panel: Panel, series: Series, place: int, count: int) -> Series:

@@ -67,6 +67,7 @@ end
 function Figure(f)
   if FORMAT == 'html5' then
     f.caption = numbered('figure', f.caption)
+    f.content = { pandoc.Div(f.content, pandoc.Attr('', { 'wide' })) }
     return f
   end
   if FORMAT ~= 'latex' then return f end
@@ -167,6 +168,13 @@ function Link(l)
   return l.content
 end
 
+-- Colours go by what a verdict means for the statement.
+local function verdict_kind(name)
+  if name:find('FAILS') or name:find('REFUTED') then return 'fails' end
+  if name:find('PROVED') or name:find('ARGUED') then return 'proved' end
+  return name:find('HOLDS') and 'holds' or 'open'
+end
+
 function Span(s)
   if s.classes:includes('number') then
     if FORMAT == 'latex' then
@@ -175,19 +183,26 @@ function Span(s)
     return pandoc.Strong(s.content)
   end
   if s.classes:includes('verdict') then
+    local kind = verdict_kind(stringify(s.content))
     -- Word by word: in a narrow column one that is too wide is made to fit.
     if FORMAT == 'latex' then
       return s:walk({ Str = function(word) return raw('\\dlverdict{' .. latex({ word }) .. '}') end })
         .content
     end
     if FORMAT == 'typst' then
-      return pandoc.Inlines({ raw('#verdict[') }) .. s.content .. pandoc.Inlines({ raw(']') })
+      return pandoc.Inlines({ raw('#verdict("' .. kind .. '")[') }) .. s.content
+        .. pandoc.Inlines({ raw(']') })
     end
+    s.classes:insert(kind)
+    return s
   end
 end
 
 function Div(d)
-  if d.classes:includes('statement') then
+  if d.classes:includes('flush') then
+    -- What floats stays in its section.
+    return FORMAT == 'typst' and block('#place.flush()') or {}
+  elseif d.classes:includes('statement') then
     if FORMAT == 'latex' then
       return pandoc.Blocks({ block('\\begin{dlclaim}') }) .. d.content
         .. pandoc.Blocks({ block('\\end{dlclaim}') })
