@@ -10,6 +10,7 @@ from pathlib import Path
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...address import address
 from ...verdicts.citations import reference
 from ...verdicts.failing_case import failing_instance
 from ...verdicts.findings import importance
@@ -105,6 +106,7 @@ def _notice(result: ClaimResult) -> str:
         "These commands measure it again and print everything that we know of it:",
         f"    depthlaw verify {result.suite} --only {claim.key}\n"
         f"    depthlaw show {claim.key} --all",
+        *([f"Its page: {site}claims/{claim.key}.html"] if (site := address().site) else []),
         *([readable(plain.note)] if plain.note else []),
         "If we misread the sentence, please tell us where. We will then correct the claim, and "
         "list the correction with its verdict.",
