@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable
 
 import pytest
-from browsing import SCREENS, SITE, new_context, overflow
+from browsing import SCREENS, SITE, Watch, new_context, overflow
 from playwright.sync_api import Browser, Page
 
 from depthlaw.theory.hops.hop_nets import causal_net
 from depthlaw.theory.hops.pointers import find
 
 # Where each stands.
-PAGES = {"ring": "base-3.html", "khop": "base-3.html"}
+PAGES = {"ring": "base-3.html", "khop": "papers/sanford2024.html"}
 
 
 def said(page: Page, name: str) -> str:
@@ -34,11 +34,12 @@ def test_without_scripts_the_picture_stays(browser: Browser, site: str, name: st
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_as_a_file_and_on_a_narrow_phone_it_is_read_and_moved(
-    opened: Callable[..., Page], name: str
-) -> None:
-    page = opened((SITE / PAGES[name]).as_uri(), "phone", "dark")
-    page.set_viewport_size({"width": 360, "height": 780})
+def test_as_a_file_and_on_a_narrow_phone_it_is_read_and_moved(browser: Browser, name: str) -> None:
+    phone = SCREENS["phone"] | {"viewport": {"width": 360, "height": 780}}
+    context, watch = new_context(browser, color_scheme="dark", **phone), Watch((SITE.as_uri(),))
+    watch.put_on(context)
+    page = context.new_page()
+    page.goto((SITE / PAGES[name]).as_uri())
     assert overflow(page) == 0
     assert page.locator(f"#{name} .still").count() == 0
     # Every letter as high as it is seen.
@@ -51,6 +52,8 @@ def test_as_a_file_and_on_a_narrow_phone_it_is_read_and_moved(
         "all => all.filter(each => !each.labels.length).length"
     )
     assert unnamed == 0
+    context.close()
+    assert watch.complaints == []
 
 
 def test_the_slider_of_the_ring_is_moved_by_keyboard(opened: Callable[..., Page]) -> None:

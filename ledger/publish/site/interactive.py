@@ -84,11 +84,12 @@ class FigureSource:
         return _MARK.sub(lambda mark: self._figure(mark["name"], mark["kind"], up), text)
 
     def scripts(self, out: Path) -> dict[Path, str]:
-        """What the scripts of all figures read, by path below the folder of the sources."""
+        """What the scripts of the figures in pages filled so far read, by path among the sources
+        in a folder."""
         return {
             out / _FOLDER / f"{name}.data.js": f"(globalThis.FIGURES ??= {{}}).{name} = "
-            f"{json.dumps(self._of(name), separators=(',', ':'), ensure_ascii=True)};\n"
-            for name in FIGURES
+            f"{json.dumps(data, separators=(',', ':'), ensure_ascii=True)};\n"
+            for name, data in self._data.items()
         }
 
     def picture(self, name: str) -> str:
@@ -120,8 +121,9 @@ class FigureSource:
         return "\n".join(lines)
 
 
+# The figure `model` is `model_figure`'s, in pages and in the explorer.
 _MARK = re.compile(
-    rf"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>{'|'.join(FIGURES)}) -->"
+    r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>(?!model )\w+) -->"
 )
 
 

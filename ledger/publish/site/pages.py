@@ -95,7 +95,6 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
     words = inline.MarkSource(results_by_key, len(recorded.store))
     figures = interactive.FigureSource(recorded)
-    pages |= figures.scripts(out)
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
@@ -110,6 +109,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
             text = paper_pages.filled(figures.filled(text, name), docs, judged)
             text = with_blocks(text, recorded, docs, out, path.stem, root)
         pages[out / name] = text
+    pages |= figures.scripts(out)
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
     pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
@@ -246,7 +246,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
 
     # Prose escapes the underscores.
     topics = "|".join({claim.topic: 0 for claim in claims.values()}).replace("_", r"\\?_")
-    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!why )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!show )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
 
     def line(text: str) -> str:
         if text.startswith("$ "):
@@ -366,6 +366,7 @@ def main(docs: Path, out: Path) -> int:
     status = build(docs, workshop / "source", out)
     if status == 0:
         explorer.write(docs / "explorer", out / "explorer", recorded)
+        heads.write_sitemap(out)
     print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status
 
