@@ -56,7 +56,8 @@ help:
 	@echo "make prove-mutants  let it refuse wrong versions of the theorems that claims name"
 	@echo "make paper-test  put the appendix into two papers, and compile them with this machine's"
 	@echo "                 TeX Live"
-	@echo "make transcripts run the commands shown in README.md, docs/depth.md and others again"
+	@echo "make transcripts run the commands shown in README.md, docs/depth.md and others again, and"
+	@echo "                 fill in the numbers and verdicts of all pages from the records"
 	@echo "make reference   write the ledger that comes with depthlaw from all suites (two hours)"
 	@echo "make lock        write requirements/ again: newest versions that fit, with hashes"
 	@echo "make release     build sdist, wheel and SBOM into dist/, and check them"
@@ -205,12 +206,14 @@ else
 	$(BIN)/pytest tests/papers -p no:xdist
 endif
 
-# A test compares them with what the commands print.
+# What commands print, and the numbers, verdicts, tables and pictures of pages: a test compares each.
 transcripts: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.publish.site.transcripts \
 		README.md docs/depth.md docs/loss-surfaces.md docs/what-counts-as-a-layer.md \
 		docs/how-to/loop-mix-or-grow.md
-	$(BIN)/python benchmarks/latency_limits.py docs/depth.md
+	$(BIN)/python benchmarks/latency_limits.py docs/how-to/latency.md
+	$(BIN)/python -m depthlaw.ledger.publish.site.filling .
+	$(BIN)/python -m depthlaw.ledger.publish.site.interactive docs
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds
 # the records of this very code. Nets that take half an hour each stand in recordings/: what is

@@ -4,6 +4,7 @@ writes: no request leaves a page, and nothing is fetched while it is built."""
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from importlib.metadata import version as version_of
@@ -12,7 +13,10 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
+
+from depthlaw.ledger.address import address
+from depthlaw.ledger.publish.site import heads
+from depthlaw.ledger.verdicts.suite_verdicts import VERDICT_NAMES
 
 _HERE = Path(__file__).parent
 
@@ -23,7 +27,6 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx_proof",
     "sphinxcontrib.bibtex",
 ]
 
@@ -59,8 +62,12 @@ default_role = "code"
 html_theme, html_title = "furo", "depthlaw"
 # The folder `vendor` holds KaTeX, for the appendix too.
 html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendor")]
-html_css_files = ["katex/katex.min.css", "site.css"]
+html_css_files = ["katex/katex.min.css", "site.css", "figures/still.css", "figures/figures.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
+templates_path = [str(_HERE.parent / "ledger/publish/site/templates")]
+html_baseurl = address().site
+html_context = {"repository": address().repository}
+html_search_scorer = str(_HERE / "_static/search-scorer.js")
 html_favicon = "_static/favicon.svg"
 html_use_index = html_domain_indices = False
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
@@ -68,22 +75,54 @@ html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 html_math_renderer = "katex"
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, bool]:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
-    app.connect("doctree-resolved", _anchors_once)
-    app.connect("env-updated", _write_in_parallel)
+    app.connect("builder-inited", _scripts_of_figures)
+    app.connect("html-page-context", _heads)
+    app.connect("doctree-resolved", _verdicts_in_colour)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
-    """sphinx-proof gives all theorems of a page the same second anchor."""
-    for section in page.findall(nodes.section):
-        section["ids"] = [each for each in section["ids"] if each != "proof-content"]
+def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
+    """What `heads` says of each page, and at the foot which depthlaw it is of."""
+    meta = heads.head(context, context.get("body", ""), _HERE / "_static")
+    context["metatags"] = context.get("metatags", "") + meta
+    context["edition"] = (Path(app.srcdir) / heads.EDITION).read_text(encoding="utf-8")
 
 
-def _write_in_parallel(app: Sphinx, env: BuildEnvironment) -> None:
-    """Pages are read one by one, since sphinx-proof cannot merge what processes read."""
-    app.parallel = os.cpu_count() or 1
+def _scripts_of_figures(app: Sphinx) -> None:
+    """What figures read is written beside the pages, not here."""
+    if (written := Path(app.srcdir) / "_static").is_dir():
+        app.config.html_static_path.append(str(written))
+
+
+# In capitals a verdict is never another word; the longest first.
+_VERDICT = re.compile(
+    "|".join(
+        rf"\b{re.escape(name.replace('_', ' '))}(?!\w)"
+        for name in sorted(VERDICT_NAMES, key=len, reverse=True)
+        if name[0].isupper()
+    )
+)
+_NO_PROSE = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
+
+
+def _verdicts_in_colour(app: Sphinx, page: nodes.document, name: str) -> None:
+    """Every verdict in running text, links and tables has the classes `verdict` and its own, such
+    as `reading-fails`, which site.css colours; the word stays."""
+    for text in list(page.findall(nodes.Text)):
+        words = list(_VERDICT.finditer(text.astext()))
+        if not words or isinstance(text.parent, _NO_PROSE):
+            continue
+        parts: list[nodes.Node] = []
+        done = 0
+        for word in words:
+            own = word[0].partition(" (")[0].lower().replace(" ", "-")
+            parts.append(nodes.Text(text[done : word.start()]))
+            parts.append(nodes.inline("", word[0], classes=["verdict", own]))
+            done = word.end()
+        text.parent.replace(text, [*parts, nodes.Text(text[done:])])
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

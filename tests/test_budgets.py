@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -41,7 +42,9 @@ def lines(folder: Path) -> int:
 
 
 def words(page: Path) -> int:
-    return len(page.read_text("utf-8").split())
+    """Those that somebody wrote, and numbers: no comments, no tables that records fill in."""
+    text = re.sub(r"(?<=-->)\n\n(?:(?!<!--).)*<!--/-->", "", page.read_text("utf-8"), flags=re.S)
+    return len(re.sub(r"<!--.*?-->", "", text, flags=re.S).split())
 
 
 def pages() -> dict[str, Path]:

@@ -57,7 +57,10 @@ RUNS = {
     "prove": ["theory/formal/*.py"],
     "prove-mutants": ["tests/proofs/*.py"],
     "prove-test": ["theory/formal/*.py", "tests/proofs/*.py"],
-    "transcripts": ["ledger/publish/site/transcripts.py", "benchmarks/latency_limits.py"],
+    "transcripts": [
+        *("ledger/publish/site/transcripts.py", "ledger/publish/site/filling.py"),
+        "benchmarks/latency_limits.py",
+    ],
     "reference": ["ledger/cli/*.py", "ledger/verdicts/*.py"],
     "release": [".ci/*.py", "tests/release/*.py"],
 }

@@ -16,6 +16,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   for (const place of document.querySelectorAll("article pre, .table-wrapper, div.math")) {
     if (place.scrollWidth > place.clientWidth) {
+      place.classList.add("scrolls");
       place.tabIndex = 0;
       place.setAttribute("role", "region");
       place.setAttribute("aria-label", "scrolls sideways");

@@ -9,7 +9,8 @@ const byId = (id) => document.getElementById(id);
 // What is chosen, by control: a place in a grid, but for depth (layers).
 const place = (list, value) => list.indexOf(value);
 const state = {
-  budget: place(grids.budgets, "3B"), width: place(grids.widths, 16), heads: 0, depth: 6,
+  budget: place(grids.budgets, "3B"), width: place(grids.widths, 3072), heads: 0, depth: 31,
+  dimension: place(grids.widths, 4), layers: 3,
   start: place(grids.starts, "1/10"), beta: place(grids.betas, "1"), task: 0, size: 0,
 };
 const tasks = Object.keys(grids.sizes);
@@ -34,7 +35,9 @@ const plural = (value, what) => `${value} ${what}${value === 1 ? "" : "s"}`;
 // Of each control: what there is to choose from, and how one of it reads.
 const controls = {
   budget: { list: grids.budgets }, width: { list: grids.widths, says: number },
-  depth: { list: d3.range(129), least: 1, says: layers }, heads: { list: grids.heads },
+  dimension: { list: grids.widths, says: number },
+  depth: { list: d3.range(129), least: 1, says: layers },
+  layers: { list: d3.range(129), least: 1, says: layers }, heads: { list: grids.heads },
   start: { list: grids.starts }, beta: { list: grids.betas },
   size: { list: sizes, says: number }, task: { list: tasks },
 };
@@ -123,8 +126,11 @@ function recall() {
 
 const budget = () => grids.budgets[state.budget];
 const width = () => grids.widths[state.width];
+// That of nets whose ranks are counted: real ones are wider than any rank is known for.
+const dimension = () => grids.widths[state.dimension];
 // No more heads than the width has.
-const heads = () => Math.max(...grids.heads.slice(0, state.heads + 1).filter((h) => h <= width()));
+const heads = () => Math.max(
+  ...grids.heads.slice(0, state.heads + 1).filter((h) => h <= dimension()));
 // The net that is recommended for the budget: layers, width, heads.
 const shape = () => data.rules.shapes[state.budget];
 
@@ -173,8 +179,8 @@ const panels = {
     };
   },
   ranks() {
-    const depth = Math.min(state.depth, grids.layers);
-    const frame = data.ranks.frames[`${width()},${heads()}`];
+    const depth = Math.min(state.layers, grids.layers);
+    const frame = data.ranks.frames[`${dimension()},${heads()}`];
     const top = d3.max(data.ranks.curves, ({ key }) => d3.max(values(frame[key])) ?? 0);
     const less = heads() < grids.heads[state.heads]
       ? ` No more heads than the width: ${heads()}.` : "";
@@ -187,12 +193,12 @@ const panels = {
       at: { x: depth, says: `at L = ${depth}` },
       value: (y) => y > 0 ? power(3, y) : "says nothing",
       silent: "does not apply",
-      says: `Width ${number(width())}, ${plural(heads(), "head")}, ${layers(depth)}: the `
+      says: `Width ${number(dimension())}, ${plural(heads(), "head")}, ${layers(depth)}: the `
         + `dimension count allows a rank up to ${power(3, frame.S[depth - 1])}.${less}`,
     };
   },
   collapse() {
-    const depth = Math.min(state.depth, grids.collapse);
+    const depth = Math.min(state.layers, grids.collapse);
     const chosen = grids.heads[state.heads];
     const [begin, beta] = [grids.starts[state.start], grids.betas[state.beta]];
     const frame = data.collapse.frames[`${begin},${beta},${chosen}`];
@@ -226,10 +232,10 @@ const panels = {
       y: { label: "layers", domain: [0, 4 + d3.max(Object.values(data.tasks.series[task]),
         (each) => d3.max(each.y))], tickFormat: String },
       at: { x: chosen, says: `at ${number(chosen)}` },
-      level: state.depth,
+      level: state.layers,
       value: layers,
       says: `${name[0].toUpperCase()}${name.slice(1)} = ${number(chosen)}. The horizontal line is `
-        + `your depth, ${layers(state.depth)}.`,
+        + `your depth, ${layers(state.layers)}.`,
     };
   },
 };
@@ -298,9 +304,9 @@ function picture(view, label, room) {
     ...point, title: `${curve.label}\n${said(point, view, curve)}` })));
   const { at, level, marked = [] } = view;
   const narrow = room < 480;
-  return Plot.plot({
+  const svg = Plot.plot({
     width: room, height: Math.round(Math.min(440, Math.max(300, room * 0.55))),
-    marginLeft: 52, marginRight: narrow ? 12 : 24, marginBottom: 42, marginTop: 26,
+    marginLeft: 52, marginRight: 92, marginBottom: 42, marginTop: 26,
     style: { fontSize: "13px", background: "transparent", color: "var(--ink)" },
     ariaLabel: label,
     x: { grid: true, labelAnchor: "center", labelArrow: "none", nice: false,
@@ -316,6 +322,38 @@ function picture(view, label, room) {
       Plot.tip(tips, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--paper)",
         stroke: "var(--line)", maxRadius: 30 })),
     ],
+  });
+  svg.append(...names(svg, all));
+  return svg;
+}
+
+// The name of each curve beside its last visible point, pushed apart; of a vertical line on top.
+function names(svg, all) {
+  const [x, y] = [svg.scale("x"), svg.scale("y")];
+  const [low, high] = d3.extent(y.range);
+  const within = (value, [least, most]) => value >= least - 0.5 && value <= most + 0.5;
+  const ends = [];
+  for (const [curve, found] of all) {
+    if (!curve.short || !found.length) continue;
+    if (curve.mark === "rule") {
+      ends.push({ curve, x: x.apply(found[0].x) + 4, y: low + 9 });
+      continue;
+    }
+    const seen = found.map((point) => ({ x: x.apply(point.x), y: y.apply(point.y) }))
+      .filter((at) => within(at.x, d3.extent(x.range)) && within(at.y, [low, high]));
+    if (seen.length) ends.push({ curve, x: seen.at(-1).x + 6, y: seen.at(-1).y });
+  }
+  ends.sort((one, other) => one.y - other.y);
+  ends.forEach((end, place) => {
+    const near = ends.slice(0, place).filter((one) => Math.abs(one.x - end.x) < 80);
+    end.y = Math.max(end.y, ...near.map((one) => one.y + 13));
+  });
+  return ends.map(({ curve, x: across, y: down }) => {
+    const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    for (const [name, value] of Object.entries({ x: across, y: Math.min(down, high + 8), dy: "0.32em",
+      class: "name", fill: colour(curve), "text-anchor": "start" })) text.setAttribute(name, value);
+    text.textContent = curve.short;
+    return text;
   });
 }
 
@@ -445,9 +483,9 @@ function commands() {
 
 // Which panels show what a control chooses.
 const shown = {
-  budget: ["rules", "thresholds"], width: ["thresholds", "ranks"], heads: ["ranks", "collapse"], start: ["collapse"],
-  beta: ["collapse"], depth: ["thresholds", "ranks", "collapse", "tasks"], task: ["tasks"],
-  size: ["tasks"],
+  budget: ["rules", "thresholds"], width: ["thresholds"], depth: ["thresholds"],
+  dimension: ["ranks"], heads: ["ranks", "collapse"], start: ["collapse"], beta: ["collapse"],
+  layers: ["ranks", "collapse", "tasks"], task: ["tasks"], size: ["tasks"],
 };
 
 function update(control) {

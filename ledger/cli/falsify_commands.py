@@ -11,6 +11,7 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 from depthlaw.theory.claims.printing import text as written
+from depthlaw.theory.claims.readable import readable
 
 from ..functions.falsify import attacked, falsify as counterexample
 from ..functions.mutate import mutate as mutations
@@ -66,8 +67,13 @@ def falsify(
     if json_output:
         dump(found.to_json())
     else:
-        tell(f"statement  {written(nearest.claim.statement)}")
         far = slack(nearest.decision.slack)
+        distance = f"; the sides are apart by {far} there" if far else ""
+        # A refutation is said first, before what the search looked at.
+        if path:
+            tell(f"FAILS: a counterexample, judged rigorously{distance}")
+            tell(f"fails at   {readable(str(nearest.instance))}")
+        tell(f"statement  {written(nearest.claim.statement)}")
         # Where one side is not positive, or equality is stated, none is closer than another.
         which = "the last one" if path else "the closest to a counterexample" if far else ""
         tell(
@@ -78,10 +84,9 @@ def falsify(
                 else ""
             )
         )
-        outcome = "a counterexample, judged rigorously" if path else "no counterexample"
-        distance = f"; the sides are apart by {far} there" if far else ""
-        tell(f"{nearest.decision.verdict.value}: {outcome}{distance}")
-        if path:
+        if path is None:
+            tell(f"{nearest.decision.verdict.value}: no counterexample{distance}")
+        else:
             say(f"certificate {path}")
             if own:
                 file = quote(str(own))
@@ -187,6 +192,6 @@ def _fates(counts: Mapping[str, Any]) -> str:
         f"{counts['by_proof']} by proof"
     )
     if counts["forms"]:
-        text += f"; of {counts['forms']} changes of form, {counts['forms_turned']}"
+        text += f"; {counts['forms_turned']} of {plural(counts['forms'], 'change')} of form"
     open_ = counts["turn_undecided"]
     return text + (f"; {open_} turn UNDECIDED, which verify would report" if open_ else "")

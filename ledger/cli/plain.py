@@ -54,10 +54,12 @@ def stdout() -> Console:
 
 
 def notes() -> Console:
-    """The console of what is said beside the answer."""
+    """The console of what is said beside the answer. It moves in a terminal alone: a notebook asks
+    for colours (FORCE_COLOR), which rich takes for a terminal, and prints every step of a bar."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    still = not sys.stderr.isatty() or "JPY_PARENT_PID" in os.environ
+    return Console(stderr=True, highlight=False, force_terminal=False if still else None)
 
 
 def say(message: str) -> None:
@@ -111,7 +113,7 @@ def report_unnamed(claims: Iterable[Claim]) -> None:
     if keys := [claim.key for claim in claims if claim.source.key == UNNAMED]:
         others = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
         note(
-            f"no author is named of {keys[0]}{others}: the source depthlaw stands for what comes "
+            f"{keys[0]}{others} names no author: the source depthlaw is for claims that come "
             'with it; write source=Source.own("Jane Doe", 2026)'
         )
 
@@ -129,7 +131,7 @@ def picture_format(plot: Path | None, force: bool) -> str:
     if plot is None:
         if force:
             raise UsageError(
-                "--force replaces a file, and none is written; say which by --plot FILE"
+                "--force replaces a file, and no file is written; name it by --plot FILE"
             )
         return ""
     from ..publish.drawing.sweep_plot import plot_format

@@ -13,6 +13,7 @@ from typing import Any
 from rich.text import Text
 
 from depthlaw.advisor.base.quantities import plural, quoted
+from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.environment import installing
@@ -25,7 +26,8 @@ from ..running.scheduling import memory_check
 from ..suite import Work, prepare
 from ..text import clean
 from ..verdicts.card import own_tables
-from ..verdicts.display import duration, measured_side, stated
+from ..verdicts.display import duration
+from ..verdicts.failing_case import failing_instance
 from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
 from ..verdicts.suite_answers import SuiteAnswer, copied, keep_answer
 from ..verdicts.suite_verdicts import (
@@ -163,11 +165,8 @@ def _print(judged: list[ClaimResult], failures: list[Failure], file: str) -> Non
         also = f" and {plural(len(others), 'more run')}" if others else ""
         say(f"failed: {first.run}{also}: {first.why}")
     for result in judged:
-        if row := result.counterexample:
-            sides = (
-                f"measured {measured_side(result.claim, row)}, stated {stated(result.claim, row)}"
-            )
-            tell(f"{result.claim.key} fails at [{row.case}]: {sides}")
+        if failing := failing_instance(result):
+            tell(f"{result.claim.key} fails at {readable(str(failing))}")
     for result in judged:
         if result.unexpected:
             wrong = clean(f"! {result.claim.key}: {result.unexpected}")

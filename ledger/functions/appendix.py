@@ -154,7 +154,7 @@ def _keys(
     if topic in topics:
         return of_topic(topic, claims)
     if topic in claims:
-        raise UsageError(f"--topic {quoted(topic)} is no topic; say --claims {topic}")
+        raise UsageError(f"--topic {quoted(topic)} is not a topic; give --claims {topic}")
     close = get_close_matches(topic, topics, n=1)
     hint = f"did you mean {close[0]}?" if close else f"topics are {', '.join(topics)}"
     raise UsageError(f"unknown topic {quoted(topic)}; {hint}")

@@ -1,9 +1,11 @@
-"""Tables that lie beside the modules that read them."""
+"""Tables that lie beside the modules that read them, and those that are written."""
 
 from __future__ import annotations
 
 import csv
+import io
 import tomllib
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
@@ -14,6 +16,14 @@ def csv_rows(package: str, name: str) -> list[dict[str, str]]:
     """The rows of a CSV file of a package, by the names of its columns."""
     text = (files(package) / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table as the text of a CSV file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows((columns, *rows))
+    return text.getvalue()
 
 
 def texts(package: str, name: str) -> dict[str, dict[str, Any]]:

@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from types import MappingProxyType
 
+from ..address import address
 from ..running.claims_index import claims_index, unknown
 
 
@@ -27,7 +29,8 @@ def entries() -> Mapping[str, str]:
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
     """The BibTeX entries behind claims or bibliography keys, each once, in the order asked for; of
-    a claim whose source is "depthlaw, after X" also that of X.
+    a claim whose source is "depthlaw, after X" also that of X. That of depthlaw has its version,
+    and its address where it is published.
 
     Raises:
         KeyError: for a key that is neither; its first argument is one line for people.
@@ -35,7 +38,15 @@ def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
     >>> list(bibtex_for(["levine2020", "dong2021", "levine2020"]))
     ['levine2020', 'dong2021']
     """
-    return {source: entries()[source] for key in keys for source in _sources_of(key)}
+    return {source: _of_this_version(source) for key in keys for source in _sources_of(key)}
+
+
+def _of_this_version(key: str) -> str:
+    if key != "depthlaw":
+        return entries()[key]
+    fields = {"version": version("depthlaw"), "url": address().first}
+    lines = (f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    return f"{entries()[key].removesuffix('}')}{''.join(lines)}}}"
 
 
 def sources(line: str) -> list[str]:
@@ -63,15 +74,36 @@ def reference(key: str) -> str:
     >>> reference("levine2020")[:52]
     'Levine and others 2020: Limits to Depth Efficiencies'
     """
-    fields = dict(re.findall(r"^ *(\w+) = \{(.*)\},?$", entries()[key], re.M))
+    fields = _fields(key)
+    where = {"eprint": "arXiv:", "doi": "doi:", "url": "", "howpublished": "", "note": ""}
+    at = next((before + fields[name] for name, before in where.items() if name in fields), "")
+    head = " ".join(filter(None, (_who(fields, " and others"), fields.get("year"))))
+    line = ": ".join(filter(None, (head, _plain(fields["title"]))))
+    return line + (f" ({_plain(at)})" if at else "")
+
+
+def named(key: str) -> str:
+    """One entry of the bibliography as running text names it: who and when; without authors by its
+    title.
+
+    >>> named("levine2020"), named("cirrincione2026")
+    ('Levine et al. 2020', 'Cirrincione 2026')
+    """
+    fields = _fields(key)
+    who = _who(fields, " et al.") or _plain(fields["title"])
+    return " ".join(filter(None, (who, fields.get("year"))))
+
+
+def _fields(key: str) -> dict[str, str]:
+    return dict(re.findall(r"^ *(\w+) = \{(.*)\},?$", entries()[key], re.M))
+
+
+def _who(fields: Mapping[str, str], others: str) -> str:
+    """The last names of one or two authors, or the first one's and what stands for the others."""
     authors = filter(None, re.split(r"\s+and\s+", fields.get("author", "")))
     people = [_plain(person).partition(",")[0] for person in authors]
-    who = " and ".join(people) if len(people) < 3 else f"{people[0]} and others"
-    named = {"eprint": "arXiv:", "doi": "doi:", "url": "", "howpublished": "", "note": ""}
-    where = next((before + fields[name] for name, before in named.items() if name in fields), "")
-    head = " ".join(filter(None, (who, fields.get("year"))))
-    line = ": ".join(filter(None, (head, _plain(fields["title"]))))
-    return line + (f" ({_plain(where)})" if where else "")
+    few = len(people) < 3 and people[-1:] != ["others"]
+    return " and ".join(people) if few else people[0] + others
 
 
 # BibTeX's accents as characters that combine with the letter before them.

@@ -29,14 +29,15 @@ from depthlaw.theory.certificates.recheck import Finding
 from depthlaw.theory.claims.counterexample_search import Search
 from depthlaw.theory.claims.definition import SUITES, Case, Claim, at, registry
 from depthlaw.theory.claims.symbols import plain
-from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Measured, Step
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Instance, Measured, Step
 from depthlaw.theory.claims.verdict import Decision, Verdict, bounds, judge
 from depthlaw.theory.exact.enclosure import enclose
 
 from ..records.environment import installing
 from ..records.store import Store, canonical, decode, digest, encode
 from .display import number, slack
-from .suite_verdicts import NO_VALUE
+from .failing_case import instance_at
+from .suite_verdicts import NO_VALUE, CaseResult
 
 # What a statement with a changed constant may not exceed: it must still be evaluated exactly, in
 # seconds.
@@ -65,6 +66,13 @@ class NearestCase:
     place: int
     tried: int
     weakened: tuple[tuple[str, str], ...]
+
+    @property
+    def instance(self) -> Instance:
+        """The counterexample in words: of the claim's own statement the one that it brings."""
+        if self.claim.instance and not self.weakened:
+            return self.claim.instance()
+        return instance_at(self.claim, CaseResult(self.case, self.value, self.decision))
 
     def certificate(self) -> dict[str, Any]:
         """Everything that is needed to evaluate this instance again."""
@@ -95,7 +103,7 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
             raise UsageError(f"cannot read the change {quoted(change)}; {how}")
         number = sympy.Rational(a)
         if not right.has(number):
-            what = f"the constant {quoted(old)} does not stand in the right side {plain(right)}"
+            what = f"the constant {quoted(old)} is not in the right side {plain(right)}"
             raise UsageError(f"{what}; choose one that does")
         swap = {number: sympy.Rational(b)}
         if not _bits(right, None, swap) <= _MOST_BITS:
@@ -211,7 +219,7 @@ def falsify(
                 best, closest = nearest, near
                 # Where equality is stated no instance is closer than another.
                 if decision.slack is not None:
-                    seen(f"[{case}] {decision.verdict.value}, slack {slack(decision.slack)}")
+                    seen(f"closest so far: slack {slack(decision.slack)} at [{case}]")
         if time.monotonic() > deadline or (best is None and skipped >= hopeless):
             break
     if best is None and skipped:

@@ -12,7 +12,7 @@ from depthlaw.empirics.audit.known_answers import answer, known_net, table
 from depthlaw.ledger.publish.site import audit_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("audit-known-answers.md", "audit-results.md")
+PAGES = ("audit-known-answers.md", "audit-results.md", "questions/can-i-prune-layers.md")
 
 
 @pytest.mark.parametrize("page", PAGES)

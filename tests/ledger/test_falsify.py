@@ -182,6 +182,17 @@ def test_command_line(tmp_path, capsys):
     assert main(["falsify", "nothing", *results]) == 2
 
 
+def test_a_refutation_is_said_first_and_its_instance_next(tmp_path, capsys):
+    results = ["--results", str(tmp_path)]
+    assert main(["falsify", "hops/construction_printed_depth", *results]) == 0
+    first, second = capsys.readouterr().out.splitlines()[:2]
+    assert first.startswith("FAILS: a counterexample")
+    assert second.endswith("input `ababa`, hop_2 at the last letter; expected `a`; got `b`")
+    # Of a changed statement the case that was found, not what the claim brings along.
+    assert main(["falsify", CUBIC, "--weaken", "4=0.4", *results]) == 1
+    assert re.search(r"^fails at +input .*; expected .*; got \d", capsys.readouterr().out, re.M)
+
+
 def test_what_was_established_is_printed(weakened, tmp_path, capsys):
     lead = shipped()["separation_rank-upper_bound_deep.json"]
     assert main(["recheck", str(lead)]) == 0

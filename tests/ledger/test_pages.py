@@ -1,4 +1,4 @@
-"""The pages that are generated, and the coverage tables, against the registry; docs/counting.md:
+"""The pages that are generated, and those of papers, against the registry; docs/counting.md:
 listed models recounted, with a reason for each that differs."""
 
 import re
@@ -10,27 +10,67 @@ from depthlaw.advisor import atlas
 from depthlaw.advisor.counting import weights
 from depthlaw.advisor.models import architecture
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.site import atlas_pages, claim_pages, pages
+from depthlaw.ledger.publish.site import atlas_pages, pages, paper_pages
 from depthlaw.ledger.publish.site.count_comparison import part, recounts, reported_size
 from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult, results
-from depthlaw.theory.claims.definition import Case, registry, topics
-from depthlaw.theory.claims.values import Ball
-from depthlaw.theory.claims.verdict import Decision, Verdict
+from depthlaw.ledger.verdicts.citations import entries, named, sources
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.verdict import Verdict
 
 DOCS = Path(__file__).parents[2] / "docs"
-KEY = re.compile(rf"`({'|'.join(topics())})/(\w+)`")
+PAPERS = sorted((DOCS / "papers").glob("*.md"))
+LINKED = re.compile(r"\(/claims/(\w+/\w+)\.md\)")
 
 
-@pytest.mark.parametrize("topic", topics())
-def test_coverage_tables_and_registry_agree(topic):
-    text = (DOCS / "coverage" / f"{topic}.md").read_text(encoding="utf-8")
-    named = {f"{a}/{b}" for a, b in KEY.findall(text)}
-    assert sorted(named - set(registry())) == [], "docs/coverage names claims that do not exist"
-    assert f"\ncoverage/{topic}\n" in (DOCS / "coverage.md").read_text(encoding="utf-8")
+def _linked(docs: Path, judged: list[ClaimResult]) -> dict[str, list[str]]:
+    """The claims that the pages of docs/papers link, with those in their tables."""
+    linked = {}
+    for page in (docs / "papers").glob("*.md"):
+        text = pages._to_pages(page.read_text(encoding="utf-8"))
+        text = re.sub(r"<!-- verdict: (\S+) -->", r"[not run](/claims/\1.md)", text)
+        linked[page.stem] = LINKED.findall(paper_pages.filled(text, docs, judged))
+    return linked
+
+
+def test_every_claim_on_a_paper_is_on_the_pages_of_papers(tmp_path):
+    """Each claim with a sentence of a source, and each cited one derived after a source; on the
+    index where the paper has no page."""
+    on_papers = {
+        c.key
+        for c in registry().values()
+        if {*sources(str(c.source))} - {"depthlaw"}
+        and (c.tier == "cited" or c.wording != "derived")
+    }
+    judged = [ClaimResult(claim, (), None, None) for claim in registry().values()]
+    linked = set().union(*_linked(DOCS, judged).values())
+    assert sorted(on_papers - linked) == []
+    assert sorted(linked - set(registry())) == [], "docs/papers links claims that do not exist"
+
+    (tmp_path / "papers").mkdir()
+    for page in PAPERS:
+        text = page.read_text(encoding="utf-8")
+        (tmp_path / "papers" / page.name).write_text(text.replace("<!-- paper: dong2021 -->", ""))
+    moved = _linked(tmp_path, judged)
+    assert "rank_collapse/layers_uniform" in moved.pop("index")
+    assert "rank_collapse/bert_init_full_curve" in on_papers - set().union(*moved.values())
+
+
+def test_pages_of_papers_name_papers_and_no_keys():
+    """Title and first paragraph say whose paper it is, as people type it."""
+    for page in PAPERS:
+        text = page.read_text(encoding="utf-8")
+        words = re.sub(r"<!--.*?-->|\]\([^)]*\)|https?://\S+", "", text)
+        assert {*re.findall(r"\b[a-z]+\d{4}[a-z]*\b", words)} & {*entries()} == set(), page
+        if page.stem in entries():
+            title, answer = text.split("\n\n", 2)[:2]
+            words = named(page.stem).split()
+            assert [word for word in words if word not in title + answer] == [], page
+    with pytest.raises(ValueError, match="no claim names abbe2024"):
+        paper_pages.filled("<!-- paper: abbe2024 -->", DOCS, [])
 
 
 def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(tmp_path):
@@ -41,7 +81,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         (tmp_path / name).write_text("[guide](docs/depth.md)\n")
     (docs / "hand-written.md").write_text(
-        f"# before\n\n{pages.UNFILLED}<!-- table: separation_rank/degree -->\nafter\n"
+        "# before\n\n<!-- table: separation_rank/degree -->\n\n| old |\n\n<!--/-->\nafter\n"
     )
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
@@ -50,26 +90,65 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     stale.write_text("old")
     recorded = Recorded(claims, store)
     first = {path: path.read_bytes() for path in pages.write(docs, out, recorded)}
-    of_claims = f"former {same} hops/index index separation_rank/degree separation_rank/index"
-    alone = "bibliography changes contributing findings glossary hand-written most-wanted"
+    of_claims = f"{same} hops/index index separation_rank/degree separation_rank/index"
+    alone = "bibliography contributing findings glossary hand-written open/index"
     assert {path.relative_to(out).as_posix() for path in first} == {
-        *(f"{name}.md" for name in alone.split()),
+        *("edition.txt", *(f"{name}.md" for name in alone.split())),
         *(f"claims/{name}.md" for name in of_claims.split()),
-        *(f"tasks/{task}.md" for task in ("index", *atlas.tasks())),
+        *(f"tasks/{task}.md" for task in ("index", "classes", *atlas.tasks())),
     }
-    former = (out / "claims" / "former.md").read_text()
-    assert "`depth_width/deeper_updates_are_slower` | UNDECIDED | it timed updates" in former
+    former = (out / "data" / "former-claims.csv").read_text()
+    assert 'depth_width/deeper_updates_are_slower,UNDECIDED,,"it timed updates' in former
     assert same not in former, "its verdict is as it was"
-    assert (out / "changes.md").read_text() == "[guide](/depth.md)\n"
+    assert (out / "contributing.md").read_text() == "[guide](/depth.md)\n"
     assert not stale.exists()
     assert {path: path.read_bytes() for path in pages.write(docs, out, recorded)} == first
     page = (out / "claims" / "separation_rank" / "degree.md").read_text()
-    parts = ("levine2020", "recalled", "PROVED", "rests on", "confirmed", "Negative control")
-    assert [part for part in (*parts, "FAILS") if part not in page] == []
-    assert "not run" not in page
+    parts = ("levine2020", "as recalled", "**PROVED**: Degree.", "One of", "[All cases](/data/")
+    assert [part for part in parts if part not in page] == []
+    assert [part for part in ("not run", "quantifier:", "weight:") if part in page] == []
+    printed = (out / "claims" / f"{same}.md").read_text()
+    assert "**Smallest counterexample**, " in printed
+    assert "(/claims/hops/construction_printed_spacing.md)" in (out / "findings.md").read_text()
     assert (out / "hand-written.md").read_text() == (
         "# before\n\n*Nothing is recorded for this yet.*\nafter\n"
     )
+
+
+def test_a_section_without_records_is_left_out(tmp_path):
+    key = "separation_rank/degree"
+    recorded = Recorded({key: registry()[key]}, Store(tmp_path / "results"))
+    text = f"# a\n\n## b\n\nyes\n\n## c\n\n<!-- values: {key} -->\n\n### d\n\n<!-- bounds -->\n"
+    shown = pages.filled(text, recorded, tmp_path, "page")
+    assert re.findall("^#+ (.)", shown, re.M) == ["a", "b", "d"], "d has a table without records"
+    assert pages.NOTHING not in shown
+
+
+def _contrast(one: str, other: str) -> float:
+    """The ratio of two colours by WCAG 2."""
+
+    def light(colour: str) -> float:
+        parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_verdicts_are_coloured_and_can_be_read():
+    css = (DOCS / "_static" / "site.css").read_text(encoding="utf-8")
+    blocks = re.findall(r"\{((?:\s*--[\w-]+: #\w{6};)+)\s*\}", css)
+    light, dark, automatic = (dict(re.findall(r"--([\w-]+): (#\w+);", block)) for block in blocks)
+    assert dark == automatic
+    assert dark.keys() == light.keys()
+    # What pages and cards are drawn on.
+    for colours, grounds_ in ((light, ("#ffffff", "#f8f9fb")), (dark, ("#131416", "#1a1c1e"))):
+        assert [c for c in colours.values() for g in grounds_ if _contrast(c, g) < 4.5] == []
+    assert _contrast("#9aa0a6", "#ffffff") < 4.5, "grey that is too light"
+    for verdict in Verdict:
+        own = verdict.value.lower().replace("_", "-")
+        assert f".verdict.{own}" in css or own in ("undecided", "out-of-scope")
 
 
 def test_words_of_a_source_stand_once_with_its_bounds(capsys):
@@ -77,34 +156,6 @@ def test_words_of_a_source_stand_once_with_its_bounds(capsys):
     assert main(["tasks", "list", "dihedral-words"]) == 0
     for text in (page, capsys.readouterr().out):
         assert text.count("“More generally, we show that k-layer DCD SSMs can express") == 1
-
-
-def test_least_depths_are_those_of_the_statements():
-    claim = registry()["hops/depth_corrected"]
-    judged = {row["claim"]: None for row in claim_pages.least_depths()}
-    assert set(judged) <= set(registry())
-    (judged[claim.key],) = results({claim.key: claim}, "quick", Store(Path("none"), read_only=True))
-    (row,) = [line for line in claim_pages.least_depth(judged).splitlines() if "not run" in line]
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[2:4] == ["\u2013", "$\\lceil \\log_2 k \\rceil + 2$"]
-    assert cells[5] == "[not run](/claims/hops/depth_corrected.md)"
-
-
-def test_depths_of_trainings_are_those_that_were_measured():
-    """Not the statement, which fails."""
-    claim = registry()["trained_depth/connectivity_least_depth"]
-    (one, *_), decision = claim.every_case, Decision(Verdict.FAILS)
-    cases = [
-        CaseResult(Case(**one.fields() | {"diameter": at}), Ball(low, high), decision)
-        for at, low, high in ((11, 2, 2), (23, 3, 4), (3, 1, 1), (23, 3, 3))
-    ]
-    judged = {row["claim"]: None for row in claim_pages.least_depths()}
-    judged[claim.key] = ClaimResult(claim, tuple(cases), None, None)
-    (row,) = [x for x in claim_pages.least_depth(judged).splitlines() if "our trainings" in x]
-    assert [cell.strip() for cell in row.strip("|").split("|")][2:4] == [
-        "1 at $D$ = 3, 2 at $D$ = 11, 3 at $D$ = 23",
-        "1 at $D$ = 3, 2 at $D$ = 11, 4 at $D$ = 23",
-    ]
 
 
 def test_keys_and_pages_in_prose_become_links(tmp_path):
@@ -117,19 +168,6 @@ def test_keys_and_pages_in_prose_become_links(tmp_path):
     )
     command = "$ depthlaw show hops/doubling"
     assert pages._linked(command, claims, tmp_path) == command
-
-
-def test_pages_with_marks_say_so_below_their_titles():
-    """To whoever reads the file; docs/proofs.md is one table, which its text names."""
-    for page in DOCS.rglob("*.md"):
-        if page.relative_to(DOCS).parts[0].startswith("_"):
-            continue  # built
-        text = page.read_text(encoding="utf-8")
-        # Links to other pages are words without them.
-        apart = text.count("latency_limits -->") + text.count("<!-- page: ")
-        marked = text.count("<!-- ") - apart
-        said = text.split("\n", 2)[2].startswith(pages.UNFILLED)
-        assert said == bool(marked) or page.name == "proofs.md", page
 
 
 def test_links_in_files_lead_to_files():

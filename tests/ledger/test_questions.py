@@ -25,6 +25,7 @@ from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, Store, encode
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.record_source import Recorded
+from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult, results
 from depthlaw.ledger.verdicts.undecided_advice import remedies
 from depthlaw.theory.claims.definition import Claim, find, registry
@@ -149,7 +150,7 @@ def test_the_wall_says_how_many_nets_see_how_far() -> None:
         "At distances 10 to 10 all 2 are right on at most 55 %, and a coin on 50 %; in training, "
         "on cycles of 20, nothing lay farther than 10."
     )
-    *_, last = QUESTIONS["walls"].panels(found)
+    (last,) = QUESTIONS["third-layer"].panels(found)
     assert [series.label for series in last.series] == [
         "linearised, against unconnected",
         "linearised, against distance 14",
@@ -331,23 +332,35 @@ def put(store: Store, key: str, case: Case, value: Measured) -> str:
     return made.id
 
 
-def test_a_question_is_a_picture_folded_tables_and_verdicts(tmp_path: Path) -> None:
+def test_a_question_is_a_picture_its_numbers_as_a_file_and_verdicts(tmp_path: Path) -> None:
     store, name = Store(tmp_path / "r"), "short-paths"
     assert page_blocks.question(name, of(name, store), tmp_path) == ""
     for distance, right in (*((d, 3900) for d in range(1, 7)), (7, 3700), (9, 3600), (10, 3400)):
         case = Case(**GRAPH, net="softmax", depth=2, distance=distance)
         put(store, WITHIN if distance <= 9 else FAR, case, Proportion(right, 4000))
-    picture, level = page_blocks.question(name, of(name, store), tmp_path).split("\n\n")
+    title, drawn, files, level = page_blocks.question(name, of(name, store), tmp_path).split("\n\n")
+    assert title == f"**{QUESTIONS[name].title}**", "a question without a sentence of its own"
     assert level.startswith("*Bars and bands of means and shares: 95 % intervals.")
+    assert drawn.count("<svg ") == drawn.count("</svg>") == 1
+    assert "(/figures/short-paths.svg)" in files
+    assert "(/figures/short-paths.csv)" in files
+    assert (tmp_path / "short-paths.svg").read_bytes().startswith(b"<?xml")
+    with (tmp_path / "short-paths.csv").open(encoding="utf-8") as file:
+        points = list(csv.DictReader(file))
+    (last,) = (row for row in points if row["kind"] == "line" and row["x"] == "10")
+    assert float(last["y"]) == 0.85
+    assert 0.838 < float(last["low"]) < 0.839 < 0.86 < float(last["high"]) < 0.861
     text = page_blocks.numbers(name, of(name, store))
-    assert picture.endswith("(/figures/short-paths.png)")
-    assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
-    assert text.startswith("<details><summary>Numbers</summary>")
-    assert "| 10 | 0.85 \\[0.838, 0.861\\] |" in text
     row = next(line for line in text.splitlines() if f"claims/{WITHIN}.md" in line)
-    assert row.split(" | ")[2:5] == ["HOLDS", "FAILS", "FAILS\\*"]
-    assert "`connectivity_within`: Distances beyond $n - 4$ were taken out" in text
+    assert row.split(" | ")[0] == "| FAILS\\*", "the verdict is in the first column"
+    assert row.split(" | ")[2] == "HOLDS", "as expected before"
     assert all(key not in text for key in (record.id[:12] for record in store))
+
+
+def test_the_first_sentence_of_a_finding_is_the_title_of_its_picture(tmp_path: Path) -> None:
+    recorded = Recorded({key: find(key) for key in QUESTIONS["walls"].claims}, shipped())
+    title, *_ = page_blocks.question("walls", recorded, tmp_path).split("\n\n")
+    assert title.startswith("**After 60,000 updates 16 of 16 nets of one layer see distance 3: ")
 
 
 def test_nets_stand_beside_rules_of_the_nearest_radius_and_of_their_own(tmp_path: Path) -> None:
@@ -359,10 +372,11 @@ def test_nets_stand_beside_rules_of_the_nearest_radius_and_of_their_own(tmp_path
     put(store, FAR, Case(**net.fields(), distance=12), Proportion(3200, 4000))
     put(store, "trained_depth/local_baseline", net, Ball(Fraction(6), Fraction(6)))
     text = whole(name, of(name, store), tmp_path)
-    heads = "trained, linearised | local baseline, radius 6"
-    assert f"| distance of the connected pair | {heads} | " in text
-    assert "radius 9" in text
-    assert "radius 5" not in text
+    drawn = (tmp_path / "local-baseline.csv").read_text()
+    assert "trained, linearised" in drawn
+    assert "local baseline, radius 6" in drawn
+    assert "radius 9" in drawn
+    assert "radius 5" not in drawn
     assert f"claims/{FAR}.md" not in text, "its verdict is elsewhere"
 
 
@@ -373,8 +387,8 @@ def test_cases_of_another_device_stand_below_in_a_block_of_their_own(tmp_path: P
     put(store, key, case, Proportion(1580, 2000))
     text = whole(name, of(name, store), tmp_path)
     assert text.startswith("**Larger, on cuda (suite gpu).**")
-    assert "| 8 | 0.21 \\[0.192, 0.229\\] | 0.2163 |" in text
-    assert (tmp_path / "published-errors-gpu.png").is_file()
+    assert ",8,,0.2163," in (tmp_path / "published-errors-gpu.csv").read_text()
+    assert (tmp_path / "published-errors-gpu.svg").is_file()
 
 
 def alone(key: str, case: Case, value: Measured, folder: Path) -> ClaimResult:
@@ -387,9 +401,9 @@ def alone(key: str, case: Case, value: Measured, folder: Path) -> ClaimResult:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (Sample((0.10, -0.08, 0.09, -0.07)), "4 seeds do not decide; about "),
-        (Sample((0.5, -0.5)), "2 seeds do not decide; no number of them would"),
-        (Sample((0.5,)), "one seed has no interval; two have one"),
+        (Sample((0.10, -0.08, 0.09, -0.07)), "4 seeds leave it open; about "),
+        (Sample((0.5, -0.5)), "2 seeds leave it open; no number of them would"),
+        (Sample((0.5,)), "one seed gives no interval; two would give one"),
     ],
 )
 def test_an_undecided_case_says_how_many_seeds_would_decide(

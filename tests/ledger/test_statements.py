@@ -18,14 +18,18 @@ from sympy import Eq, Le, log
 
 from depthlaw.ledger.publish.appendix import data
 from depthlaw.ledger.publish.appendix.printed_claims import Statement
+from depthlaw.ledger.publish.appendix.typesetting import prose
 from depthlaw.ledger.publish.site import claim_pages, page_blocks
 from depthlaw.ledger.verdicts import display, estimates
+from depthlaw.ledger.verdicts.card import card
 from depthlaw.ledger.verdicts.evidence_tree import grounds
+from depthlaw.ledger.verdicts.failing_case import failing_instance
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.sign_test import SignTest
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
 from depthlaw.theory.claims.definition import Case, find, registry
 from depthlaw.theory.claims.printing import latex, text
+from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.symbols import depth, width
 from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample
@@ -84,10 +88,29 @@ def test_every_interval_in_print_names_its_level_or_its_seeds(recorded: Recorded
     many, seeds = f"{len(worst.measured.values)} observations", "8 of 8 seeds, p = .008"
     parts = (many, "95 % interval", *ends[0], "decided by", *ends[1], f"if normal; {seeds}")
     assert [part for part in parts if part not in text] == []
-    whole = claim_pages.page(result, grounds(result, recorded.judged))
-    for page in (page_blocks.values([SPREAD], recorded), whole):
-        assert "95 %" in page
-        assert re.search(r"decided by.*?at level", page, re.DOTALL)
+    table = page_blocks.values([SPREAD], recorded)
+    assert "95 %" in table
+    assert re.search(r"decided by.*?at level", table, re.DOTALL)
+    # The page of a claim prints one interval, and links the rest.
+    page = claim_pages.page(result, grounds(result, recorded.judged))
+    assert f"95 % interval $\\left[{', '.join(ends[0])}\\right]$" in page
+
+
+def test_whatever_fails_says_input_expected_and_got(recorded: Recorded) -> None:
+    word, number = "hops/construction_printed_depth", "connectivity/relu_powers_reported"
+    for key, line in (
+        (word, r"input `ababa`, $\mathrm{hop}_2$ at the last letter; expected `a`; got `b`"),
+        (number, r"input depth 1, start A; expected $J_{\mathrm{pow}}$ >= 3; got 1"),
+    ):
+        result = judged(recorded, key)
+        assert str(failing_instance(result)) == line
+        assert ("fails at", readable(line)) in card(result).lead
+        assert prose(line) in claim_pages.page(result, grounds(result, recorded.judged))
+        assert prose(line) in claim_pages.findings([result], "")
+    assert prose(r"$\mathrm{hop}_2$") in Statement(judged(recorded, word)).counterexample
+    holds = judged(recorded, "separation_rank/degree")
+    assert failing_instance(holds) is None
+    assert "expected" not in claim_pages.page(holds, grounds(holds, recorded.judged))
 
 
 def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded) -> None:

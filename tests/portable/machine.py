@@ -181,7 +181,7 @@ def timed() -> str:
 
 
 def latency_limits() -> str:
-    """The table of docs/depth.md on limits of latency."""
+    """The table of docs/how-to/latency.md."""
     table = runpy.run_path(str(ROOT / "benchmarks" / "latency_limits.py"))["table"]
     return str(table())
 

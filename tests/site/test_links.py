@@ -119,7 +119,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere() -> No
 
 def test_every_page_is_reached_from_the_front_page() -> None:
     # Indices, which the search box replaces.
-    unlinked = {"search.html", "genindex.html", "py-modindex.html", "prf-prf.html", "404.html"}
+    unlinked = {"search.html", "genindex.html", "py-modindex.html", "404.html"}
     alone = set(pages(SITE)) - reached(SITE)
     assert {page.relative_to(SITE).as_posix() for page in alone} - unlinked == set()
 
@@ -128,8 +128,7 @@ def test_every_page_has_language_title_and_one_heading_and_no_anchor_twice() -> 
     wrong = {}
     for page in set(pages(SITE)) - {SITE / "search.html"}:  # whose heading a script writes
         it = seen(page)
-        # sphinx-proof gives every proof the same name, to which nothing links.
-        twice = [name for name, n in it.anchors.items() if n > 1 and name != "proof-content"]
+        twice = [name for name, n in it.anchors.items() if n > 1]
         found = it.language, it.tags["title"] > 0, it.tags["h1"], it.tags["main"], twice
         if found != ("en", True, 1, 1, []):
             wrong[page.relative_to(SITE).as_posix()] = found

@@ -1,8 +1,10 @@
 """Proofs that a kernel checks: what is recorded of them belongs to the claims and files as they
 are, and is void after any change."""
 
+import csv
 import dataclasses
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -129,10 +131,11 @@ def test_a_number_that_is_compared_with_itself_is_not_called_compared(monkeypatc
 
 
 @pytest.fixture(scope="module")
-def linked():
-    """The claims that name a theorem, as recorded, and the page about them."""
-    recorded = Recorded(dict(LINKED), shipped())
-    return recorded, proofs(recorded)
+def linked(tmp_path_factory):
+    """The claims that name a theorem, as recorded, the page about them, and the folder of its
+    files."""
+    recorded, folder = Recorded(dict(LINKED), shipped()), tmp_path_factory.mktemp("formal")
+    return recorded, proofs(recorded, folder), folder
 
 
 def test_the_page_counts_what_is_compared(linked):
@@ -142,7 +145,22 @@ def test_the_page_counts_what_is_compared(linked):
         assert f"{words} | {kinds[kind]}" in linked[1]
     assert f"FAILS, and the kernel checked a refutation | {len(REFUTED)}" in linked[1]
     assert f"PROVED, by the kernel | {len(LINKED) - len(REFUTED)}" in linked[1]
-    assert r"\$" not in linked[1], "formulas of what is not formal are set"
+    assert r"\$" not in linked[1], "formulas of titles are set"
+
+
+def test_files_hold_every_theorem_as_it_is_stated(linked):
+    _, page, folder = linked
+    text = (folder / "theorems.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["theorem"] for row in rows] == list(formal.checked()["theorems"])
+    for row in rows:
+        file, _, name = row["theorem"].partition(".")
+        text = (folder / f"{file}.v").read_text(encoding="utf-8")
+        assert re.search(rf"^(Theorem|Corollary) {name}\b", text, re.M)
+        assert f" {name}" in row["stated"]
+        assert len(row["in words"]) >= 20
+    linked_files = set(re.findall(r"/data/formal/([\w.]+)\)", page))
+    assert linked_files <= {path.name for path in folder.iterdir()}
 
 
 def test_the_verdict_follows_the_kernel(monkeypatch, judged):
@@ -158,7 +176,7 @@ def test_the_verdict_follows_the_kernel(monkeypatch, judged):
 
 @pytest.mark.parametrize("key", REFUTED)
 def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key, linked):
-    (recorded, page), claim = linked, find(key)
+    (recorded, page, _), claim = linked, find(key)
     assert claim.awaited == "FAILS"
     result = recorded.judged(key)
     assert result.verdict is Verdict.FAILS
@@ -174,8 +192,10 @@ def test_a_refutation_leaves_the_verdict_and_is_said_everywhere(key, linked):
     assert (told["verdict"], told["outcome"]) == ("FAILS", worded(claim, Verdict.FAILS))
     assert (told["formal"]["refutes"], told["formal"]["proves"]) == (True, False)
     assert told["formal"]["says"].startswith(words)
-    (row,) = [line for line in page.splitlines() if f"`{key}`](/claims/{key}.md) by" in line]
-    assert f"{worded(claim, Verdict.FAILS)}; {words}" in row
+    name = claim.formal.theorem.partition(".")[2]
+    (row,) = [line for line in page.splitlines() if f"](/claims/{key}.md), " in line]
+    assert row.startswith(f"- **{worded(claim, Verdict.FAILS)}** [")
+    assert row.endswith(f", refuted by `{name}`.")
 
 
 def test_a_refutation_is_void_after_a_change_and_proves_nothing(monkeypatch, judged):

@@ -157,3 +157,17 @@ def test_what_is_ours_is_credited_to_us(topic: str) -> None:
         assert ours == (claim.wording == "derived"), claim.key
         after = claim.source.place.startswith("after ")
         assert after or not ours or topic == "formal_languages", claim.key
+
+
+# --- instances to check by eye --------------------------------------------------------------------
+
+
+def test_what_fails_shows_it_on_a_word_and_the_repaired_net_does_not() -> None:
+    printed = construction.construction_printed_depth.instance
+    spaced = construction.construction_printed_spacing.instance
+    assert printed is not None
+    assert spaced is not None
+    assert (printed().asked[:7], printed().expected, printed().got) == ("`ababa`", "`a`", "`b`")
+    assert (hop_k("ababa", 2)[-1], causal_net(2, 2).answer("ababa")) == ("a", "a")
+    assert (spaced().expected, spaced().got) == ("none", "`a`")
+    assert (hop_k("aab", 1)[-1], by_angles([0, 0, 1], 2, spacing=2)[-1]) == (None, 0)

@@ -194,7 +194,7 @@ def test_layer_2_needs_both_signs() -> None:
 
 
 def test_what_two_deltanet_layers_cannot_do_of_order_39() -> None:
-    """The two facts that the prose of docs/coverage/least_depth.md computes with."""
+    """The two facts that the prose of docs/fewer-layers.md computes with."""
     x, y = GROUPS["C13:C3"]
     assert len(closure([x, y])) == 39
     eighth = power(y, 8)

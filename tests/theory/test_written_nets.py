@@ -396,6 +396,8 @@ def test_fewer_hops_on_short_words_are_no_record(checked) -> None:
 
 
 def test_the_page_names_every_stored_net() -> None:
-    page = (NETS.parents[1] / "how-to/check-a-net.md").read_text()
+    page = (NETS.parents[1] / "how-to/net-format.md").read_text()
     stored_names = {file.name for file in NETS.glob("*.json")}
     assert {name for name in stored_names if f"`{name}`" not in page} == set()
+    guide = (NETS.parents[1] / "how-to/check-a-net.md").read_text()
+    assert (NETS / "majority.json").read_text().rstrip() in guide, "the net that it shows"

@@ -28,7 +28,18 @@ from depthlaw.advisor.base.quantities import UsageError, plural
 from .evaluation import OutOfDomain, at, summed, value_at
 from .formal import Formal
 from .readable import readable
-from .values import Ball, Case, Exact, Measured, Outside, PowerOfTen, Proportion, Sample, Step
+from .values import (
+    Ball,
+    Case,
+    Exact,
+    Instance,
+    Measured,
+    Outside,
+    PowerOfTen,
+    Proportion,
+    Sample,
+    Step,
+)
 
 if TYPE_CHECKING:
     from .counterexample_search import Search
@@ -44,6 +55,7 @@ __all__ = [
     "Control",
     "Exact",
     "Formal",
+    "Instance",
     "Measured",
     "OutOfDomain",
     "Outside",
@@ -216,6 +228,8 @@ class Claim:
         plan: what the runs of an expensive claim take in memory and time.
         closed: (case) -> what the right side says, for sums of too many terms at sizes that people
             use; `at` asks it, `predict` does not.
+        instance: () -> the smallest instance at which it fails that a reader can check by eye,
+            computed; by default the smallest recorded case is printed.
         table: (rows of results) -> a table that reports print besides the verdict; claims with the
             same function share one.
     """
@@ -256,6 +270,7 @@ class Claim:
     search: Callable[[], tuple[Search, ...]] | None = None
     plan: Any = None
     closed: Callable[[Case], Any] | None = None
+    instance: Callable[[], Instance] | None = None
     table: Callable[..., Any] | None = None
     note: str = ""
 

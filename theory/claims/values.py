@@ -226,6 +226,25 @@ class Outside:
     broken: str
 
 
+@dataclass(frozen=True)
+class Instance:
+    """One instance at which a statement fails, in words that a reader can check by eye: texts with
+    LaTeX between dollars.
+
+    Attributes:
+        asked: the input.
+        expected, got: what the statement has of it, and what is found.
+    """
+
+    asked: str
+    expected: str
+    got: str
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"input {self.asked}; expected {self.expected}; got {self.got}"
+
+
 @total_ordering
 @dataclass(frozen=True)
 class PowerOfTen:

@@ -13,7 +13,7 @@ from sympy import ceiling, floor, log
 from depthlaw.advisor.laws import LARGEST_EXECUTED
 
 from ..atlas.tasks import hops as hops_task
-from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, claim
+from ..claims.definition import Ball, Case, Control, Exact, Formal, Instance, Source, claim
 from ..claims.relations import Eq, Le
 from ..claims.symbols import hops, quantity
 from ..nets.attention import AttentionNet
@@ -304,11 +304,20 @@ def _wrong(case: Case, seed: int, net: AttentionNet) -> Exact:
     return Exact(sum(answer != task.answer(word) for word, answer in said))
 
 
+def _two_hops_in_ababa() -> Instance:
+    """What the printed step says of the last letter, by the net itself."""
+    asked = Case(hops=2, alphabet=2)
+    right = hops_task(asked.hops, asked.alphabet).answer("ababa")
+    asked_in_words = rf"`ababa`, $\mathrm{{hop}}_{asked.hops}$ at the last letter"
+    return Instance(asked_in_words, f"`{right}`", f"`{printed_net(asked).answer('ababa')}`")
+
+
 @claim(
     Eq(wrong_tokens, 0),
     **PRINTED_CONSTRUCTION,
     cases=FEW,
     headline="A printed construction, executed exactly: does it compute what it says?",
+    instance=_two_hops_in_ababa,
     control=Control(
         FIRST,
         "a network for 2 hops, asked for 1 hop",
@@ -390,10 +399,20 @@ def _mistaken(case: Case, point: Callable[[Sequence[int]], Sequence[int]]) -> Ex
     return Exact(wrong)
 
 
+def _one_hop_in_aab() -> Instance:
+    """Where the last letter leads with symbols $N$ apart: a letter follows, and none should."""
+    word, symbols = "aab", (0, 0, 1)
+    place = by_angles(symbols, alphabet=2, spacing=1)[-1]
+    right = hop_k(word, 1, missing="none")[-1]
+    said = f"`{word[place - 1]}`" if place > 0 else "none"
+    return Instance(rf"`{word}`, $\mathrm{{hop}}_1$ at the last letter", right, said)
+
+
 @claim(
     Eq(wrong_tokens, 0),
     **PRINTED_CONSTRUCTION,
     cases=SHORT,
+    instance=_one_hop_in_aab,
     control=Control(
         Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
         "where spacing $N$ is right, both symbols at one angle",

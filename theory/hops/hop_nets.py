@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..claims.definition import Case, Exact
 from ..nets.attention import AttentionNet
 from ..nets.builder import Body, Stream
 from ..nets.classes import in_class
+from ..nets.fields import times
 from ..nets.json_format import attention_net
 from ..nets.right import right_on
 from .pointers import hop_k
@@ -145,6 +146,56 @@ def self_skipping_net(k: int, symbols: int) -> AttentionNet:
     )
     layers = [{"heads": [first]}, *_lookups(stream, k)]
     return _net(stream, symbols, layers, lambda x: {"own": 1 - 2 * x * x, "across": -2 * (x > 0)})
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """What the last letter of a word does in one layer of `causal_net`, or holds before the first.
+
+    Attributes:
+        looked: the place where its head looks, from 1; 0 for the start token; before the first
+            layer its own.
+        aim, says: the place that it points to afterwards, and the letter that it says; 0 and
+            nothing for none.
+    """
+
+    looked: int
+    aim: int
+    says: str
+
+
+def lookups(net: AttentionNet, words: Iterable[str]) -> dict[str, tuple[Lookup, ...]]:
+    """By word what its last letter holds at first, and does in each layer of a `causal_net`; and so
+    every other letter, which is the last one of a prefix.
+
+    Cost: for each prefix of a word a run of the net for each of its layers.
+    """
+    held = _stream("before", "before^2").matrix([{name: 1} for name in _HELD])
+    width = len(held[0])
+    whole: Any = [[int(i == j) for j in range(width)] for i in range(width)]
+    asked = dict.fromkeys(words)
+    prefixes = dict.fromkeys(word[:n] for word in asked for n in range(len(word) + 1))
+    early = (
+        replace(net, layers=net.layers[:layers], read=whole, labels=None)
+        for layers in range(net.depth + 1)
+    )
+    states = [{prefix: first.read_out(prefix) for prefix in prefixes} for first in early]
+
+    def held_by(word: str, layers: int, looked: int) -> Lookup:
+        aim, says = map(int, times(held, states[layers][word]))
+        return Lookup(looked, aim, LETTERS[says - 1] if says else "")
+
+    done: dict[str, tuple[Lookup, ...]] = {}
+    done |= {word: (held_by(word, 0, len(word)),) for word in asked}
+    for number, layer in enumerate(net.layers):
+        (head,), before = layer.heads, states[number]
+        for word in asked:
+            keys = [times(head.key, before[word[:n]]) for n in range(len(word) + 1)]
+            scores = times(keys, times(head.query, before[word]))
+            # Hard attention to the right of what scores best.
+            looked = max(range(len(scores)), key=lambda at: (scores[at], at))
+            done[word] += (held_by(word, number + 1, looked),)
+    return done
 
 
 def with_softmax(net: AttentionNet, factor: int) -> AttentionNet:

@@ -2,7 +2,7 @@
 key, copying, equality, brackets of one kind, Match3, addition, multiplication and circuits.
 
 What a net holds is exact, and no claim rests on it: `depthlaw tasks check` runs the nets that are
-stored, and tests run them at other sizes. docs/coverage/least_depth.md says why fewer layers fail.
+stored, and tests run them at other sizes. docs/fewer-layers.md says why fewer layers fail.
 """
 
 from __future__ import annotations

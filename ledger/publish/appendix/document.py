@@ -22,6 +22,7 @@ from depthlaw.theory.claims.printing import latex, symbols
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...address import address
 from ...records.environment import environment
 from ...records.store import Record, Store, canonical, manifest as manifest_of
 from ...running.user_claims import OwnFile
@@ -553,6 +554,7 @@ def _source(
         changed=tuple(changed),
         commit=environment()["commit"] if changed else "",
         file=file,
+        address=address(),
     )
 
 

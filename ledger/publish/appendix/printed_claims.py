@@ -25,6 +25,7 @@ from depthlaw.theory.claims.verdict import Verdict
 from ...verdicts.citations import entries, sources
 from ...verdicts.display import interval, measured_side, number, prediction, relation
 from ...verdicts.estimates import CONFIDENCE, estimate, leaning, middle
+from ...verdicts.failing_case import failing_instance
 from ...verdicts.known_verdicts import shared_fields
 from ...verdicts.sign_test import normality, sign_test
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
@@ -297,10 +298,14 @@ class Statement:
 
     @property
     def counterexample(self) -> str:
-        """The smallest case that fails: where, what was measured, what is stated; empty where none
-        does."""
+        """The instance that the claim brings along, then the smallest case that fails: where, what
+        was measured, what is stated; empty where none does."""
         worst = self.result.counterexample
-        return "" if worst is None else f"{self.place(worst.case)}: {self.compared(worst)}"
+        if worst is None:
+            return ""
+        brought = self.claim.instance and failing_instance(self.result)
+        before = f"{prose(str(brought))}; " if brought else ""
+        return f"{before}{self.place(worst.case)}: {self.compared(worst)}"
 
     def place(self, case: Case) -> str:
         """A case by the symbols of the statement, and in words by what else differs between cases;

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from depthlaw.theory.claims.proof_steps import counted
@@ -14,6 +14,7 @@ from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Exact, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...address import Address
 from ...records.store import Record, canonical
 from ...running.user_claims import OwnFile
 from ...verdicts.reference_ledger import Agreement
@@ -48,6 +49,7 @@ class Provenance:
         changed: the keys of the claims that say something else than in the claim set.
         commit: of the checkout, with + for uncommitted changes, where the claims are of no set.
         file: the user's file whose claims these are; None for claims of depthlaw.
+        address: where depthlaw is published.
     """
 
     version: str
@@ -63,6 +65,7 @@ class Provenance:
     changed: tuple[str, ...] = ()
     commit: str = ""
     file: OwnFile | None = None
+    address: Address = field(default_factory=Address)
 
     @property
     def claims(self) -> str:
@@ -78,6 +81,12 @@ class Provenance:
             f"depthlaw {self.version}, {'' if self.file else 'claim set '}{self.claims}, "
             f"{self.records:,} records of {self.origin}"
         )
+
+    @property
+    def software(self) -> str:
+        """What is cloned, with its address where it has one, as a phrase in Markdown."""
+        where = f" (<{self.address.repository}>)" if self.address.repository else ""
+        return f"depthlaw {self.version}{where}"
 
     @property
     def at(self) -> str:

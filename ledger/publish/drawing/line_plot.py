@@ -8,11 +8,12 @@ import itertools
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import fill as filled
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .panels import Number, Panel, Series
@@ -67,6 +68,9 @@ _FORMATS = {
 }
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
+# Names beside lines: letters at most, where lines must end at least, and what must lie between two,
+# in shares of the axes.
+_NAME, _AT_END, _BETWEEN = 18, 0.9, 0.075
 # The share of a logarithmic axis that marked places cover at least; else round numbers are ticks.
 _COVERED = 0.6
 # Ticks of an axis over many powers of ten, and how many powers may lie between two.
@@ -129,6 +133,23 @@ def stacked(
     return picture(draw, form, look, inches, ConstrainedLayoutEngine(h_pad=0.09))
 
 
+def alone(panel: Panel, settings: Mapping[str, Any]) -> str:
+    """One panel as SVG, as wide as one of two in a row, with settings of matplotlib."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    size = _FORMATS[2]
+    legend = _lines(panel, size) * 0.17
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        _draw(axes, panel, size, legend=False)
+        if not _labelled(axes, panel):
+            _legend(axes, panel, size)
+
+    inches, layout = (size.wide, legend + _height(panel, size)), ConstrainedLayoutEngine()
+    return picture(draw, "svg", "line_plot", inches, layout, settings).decode()
+
+
 def _grid(
     panels: Sequence[Panel], columns: int, compact: bool
 ) -> tuple[tuple[float, float], Callable[[FigureBase], None]]:
@@ -180,9 +201,10 @@ def picture(
     look: str,
     inches: tuple[float, float],
     layout: Any = "constrained",
+    settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
     """The file of a figure, whose bytes depend on what is drawn and on matplotlib's version; its
-    `look` is a style sheet beside this module."""
+    `look` is a style sheet beside this module, and `settings` go before that."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -190,7 +212,7 @@ def picture(
     names = ("always", look, *(["letters"] if form == "letters" else []))
     form = "svg" if form == "letters" else form
     sheets = (Path(__file__).with_name(f"{name}.mplstyle") for name in names)
-    with style.context(["default", *sheets]):
+    with style.context(["default", *sheets, dict(settings)]):
         figure = Figure(figsize=inches, layout=layout)
         FigureCanvasAgg(figure)
         draw(figure)
@@ -257,13 +279,42 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     axes.set_title(_set(fill(panel.title, letters)), loc="left")
     axes.set_xlabel(_set(fill(across, size.letters)))
     axes.set_ylabel(_set(fill(up, size.label)))
-    if legend and (entries := _in_legend(panel)):
-        labels = [fill(series.label, size.legend) for series in entries]
-        handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-        look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -size.below)}
-        look |= {"borderaxespad": 0, "handlelength": 2.2, "columnspacing": 1.2}
-        drawn, columns = [handles[_label(s)] for s in entries], _legend_columns(labels, size)
-        axes.legend(drawn, [*map(_set, labels)], ncols=columns, **look)
+    if legend:
+        _legend(axes, panel, size)
+
+
+def _legend(axes: Axes, panel: Panel, size: _Format) -> None:
+    """Names of the curves below the axes, where there are several."""
+    if not (entries := _in_legend(panel)):
+        return
+    labels = [fill(series.label, size.legend) for series in entries]
+    handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -size.below)}
+    look |= {"borderaxespad": 0, "handlelength": 2.2, "columnspacing": 1.2}
+    drawn, columns = [handles[_label(s)] for s in entries], _legend_columns(labels, size)
+    axes.legend(drawn, [*map(_set, labels)], ncols=columns, **look)
+
+
+def _labelled(axes: Axes, panel: Panel) -> bool:
+    """Write the names of all curves beside their right ends, if they are short and the ends stand
+    apart there; else write none."""
+    ends: list[tuple[float, str]] = []
+    for series in _in_legend(panel):
+        seen = _seen(panel, series)
+        if series.kind == "points" or panel.x_names or len(seen) < 2 or len(series.label) > _NAME:
+            return False
+        last = max(seen, key=lambda i: series.x[i])
+        place = axes.transData.transform((series.x[last], series.y[last]))
+        across, up = axes.transAxes.inverted().transform(place)
+        if min(series.x) == max(series.x) or across < _AT_END:
+            return False
+        ends.append((float(up), series.label))
+    ends.sort()
+    if any(b - a < _BETWEEN for (a, _), (b, _) in itertools.pairwise(ends)):
+        return False
+    for up, label in ends:
+        axes.text(1.02, up, _set(label), transform=axes.transAxes, va="center", fontsize=8.5)
+    return True
 
 
 def _beside(panel: Panel, series: Series, place: int, count: int) -> Series:

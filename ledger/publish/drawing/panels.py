@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from statistics import median
 from typing import Any, Literal
 
@@ -246,6 +249,31 @@ def cell(series: Series, place: int) -> str:
     if ends[0] == ends[1]:
         return f"{y:.4g}"
     return f"{centre(y, ends)} {interval(*ends)}"
+
+
+def points_csv(panels: Iterable[Panel]) -> str:
+    """Every point of every curve as CSV: panel, curve, how it is drawn, place, name of the place,
+    value, ends of its interval."""
+    listed = [
+        (panel.title, series.label, series.kind, x, names.get(x, ""), *point)
+        for panel in panels
+        for names in [dict[Number, str](enumerate(panel.x_names, 1))]
+        for series in panel.series
+        for x, *point in zip(
+            series.x, series.y, series.low or _NO_ENDS, series.high or _NO_ENDS, strict=False
+        )
+    ]
+    return table_csv(Table(("panel", "curve", "kind", "x", "name", "y", "low", "high"), (*listed,)))
+
+
+_NO_ENDS = repeat("")
+
+
+def table_csv(table: Table) -> str:
+    """A table as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([table.columns, *table.rows])
+    return text.getvalue()
 
 
 def written(panels: Iterable[Panel]) -> list[tuple[str, Table]]:

@@ -93,6 +93,10 @@ def _walls(results: Found) -> Iterator[Panel]:
                 upright("3^L", reach(layers), 0.45, 1.0),
             ),
         )
+
+
+@question("third-layer")
+def _third_layer(results: Found) -> Iterator[Panel]:
     third = rows(results, "trained_depth/third_layer_passes")
     if third:
         places = sorted({case.distance for case, _ in third})
@@ -102,7 +106,7 @@ def _walls(results: Found) -> Iterator[Panel]:
             for line in curves(part, "distance", "depth", str)
         ]
         yield Panel(
-            f"L = 3, {third[0][0].updates:,} updates, from 10 on",
+            f"L = 3, {third[0][0].updates:,} updates",
             "distance in a cycle of 28 to 40",
             "share of right answers",
             (*lines, stated("95 %", {places[0]: 0.95, places[-1]: 0.95})),

@@ -1,9 +1,9 @@
-"""The pages of the atlas of least depth: the table with its open gaps, and one page for each task
-with every bound in order of time and the words of its source."""
+"""The pages of the atlas of least depth: a picture and a table of all rows, one page for each task,
+which opens with the answer, and what each class of models is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,12 +18,17 @@ from depthlaw.advisor.atlas import (
     formula,
     tasks,
 )
+from depthlaw.advisor.base.quantities import plural
 
 from ...verdicts.suite_verdicts import ClaimResult, marked
-from ..appendix.typesetting import cite, md, pipe_table, prose, template, verdict
-from .page_blocks import compact
+from ..appendix.typesetting import cite, md, pipe_table, prose, template, told, verdict
+from .atlas_picture import legend, picture
+from .atlas_sentences import answer, capital, class_name, ranked
 
 Judged = Callable[[str], ClaimResult | None]
+_AGREE = ("PROVED", "ARGUED", "HOLDS")
+# Sentences above a task's table, which has the rest.
+_SENTENCES = 2
 
 
 def pages(judged: Judged, folder: Path) -> dict[Path, str]:
@@ -33,90 +38,149 @@ def pages(judged: Judged, folder: Path) -> dict[Path, str]:
         judged: the verdict on a claim by its key; None where nothing is recorded.
         folder: where they go.
     """
+    known = template("atlas_classes.md", __package__).render(classes=classes().values())
     return {
         folder / "index.md": _index(judged),
+        folder / "classes.md": known,
         **{folder / f"{key}.md": _task(key, judged) for key in tasks()},
     }
 
 
 def _index(judged: Judged) -> str:
     rows = list(atlas_rows())
+    checked = partial(_checked_here, judged=judged)
+    by_task = [row for key in tasks() for row in rows if row.task.key == key]
     return template("atlas.md", __package__).render(
         rows=rows,
         tasks=tasks(),
-        classes=classes().values(),
+        classes=classes(),
         checked=sum(any(end and end.claim for end in (row.lower, row.upper)) for row in rows),
-        open=[row for row in rows if row.gap == "open"],
         gaps=GAPS,
-        table=partial(_table, judged=judged),
+        picture=picture(by_task, checked),
+        legend=legend(),
+        table=_table(
+            "checked | task | class | needed | suffices",
+            (
+                (
+                    _evidence(row, judged),
+                    f"[{md(row.task.name)}]({row.task.key}.md)",
+                    md(row.class_.name),
+                    *_ends(row),
+                )
+                for row in by_task
+            ),
+        ),
     )
 
 
-def _table(rows: list[AtlasRow], judged: Judged) -> str:
-    cells = (
-        (
-            f"[{md(row.task.name)}]({row.task.key}.md)",
-            md(row.class_.name),
-            *(_depth(row.needed), _depth(row.suffices), row.gap),
-            *(_check(end, judged) for end in (row.lower, row.upper)),
-        )
-        for row in rows
-    )
-    heading = "task | class | needed | suffices | gap | checked below | checked above"
-    return compact(pipe_table(heading, cells))
+def _checked_here(end: AtlasBound, judged: Judged) -> bool:
+    """Whether a claim is about the whole end, and agrees with it."""
+    return bool(end.claim) and not end.covers and _claimed(end, judged).startswith(_AGREE)
 
 
 def _task(key: str, judged: Judged) -> str:
-    task = tasks()[key]
-    parts = [f"# {md(task.name)}", prose(task.definition)]
-    for row in atlas_rows(key):
-        own = [b for b in bounds() if (b.task, b.class_) == (key, row.class_.key)]
-        parts += [
-            f"## {md(row.class_.name)}",
-            f"{prose(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
-            pipe_table(
-                "year | bound | depth | who, and where | checked here",
-                ((str(b.year), *_bound(b, judged)) for b in sorted(own, key=lambda b: b.year)),
-            ),
-            *dict.fromkeys(
-                f"> “{md(b.quote)}” ({cite(b.source)}, {md(b.place)})" for b in own if b.quote
-            ),
-        ]
-        known = f"needed: {_depth(row.needed)}; suffices: {_depth(row.suffices)}"
-        parts.append(
-            f"*Open* ({known}; a dash: no bound is known to us)."
-            if row.gap == "open"
-            else f"*{row.gap.capitalize()}*: {GAPS[row.gap]}."
-        )
-    if any(b.task == key and not b.ours for b in bounds()):
-        parts.append(
-            "Quotations are the words of the source, formulas in plain text. Of a published bound "
-            "without one no sentence is quoted here."
-        )
-    return "\n\n".join(parts) + "\n"
-
-
-def _bound(bound: AtlasBound, judged: Judged) -> tuple[str, str, str, str]:
-    gone = f" (until {bound.superseded})" if bound.superseded else ""
-    who = "ours" if bound.ours else cite(bound.source)
-    what = "; ".join(filter(None, [bound.reasons, bound.note]))
-    return (
-        bound.end + gone,
-        "no depth suffices" if bound.depth == NONE else _depth(bound.depth),
-        f"{who}, {md(bound.place)} ({bound.mark})",
-        _check(bound, judged) + (f": {prose(what)}" if what else ""),
+    task, rows = tasks()[key], ranked(atlas_rows(key))
+    own = [b for b in bounds() if b.task == key]
+    table = _table(
+        "checked | class | who | needed | suffices",
+        (
+            (
+                _evidence(row, judged),
+                f"[{md(row.class_.name)}](#class-{row.class_.key})",
+                "; ".join(dict.fromkeys(_who(end) for end in (row.lower, row.upper) if end)),
+                *_ends(row),
+            )
+            for row in rows
+        ),
     )
+    open_ = sum(row.gap == "open" for row in rows)
+    parts = [
+        f"# {md(capital(task.name))}: how deep?",
+        " ".join(answer(rows, partial(_word, judged=judged))[:_SENTENCES]),
+        f"*{md(task.name)}*: {prose(task.definition)}",
+        table,
+        f"Open in {open_} of {plural(len(rows), 'row')}: {GAPS['open']}." if open_ else "",
+        _history(own, judged),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _history(own: Sequence[AtlasBound], judged: Judged) -> str:
+    """Every bound in order of time, and the words of its source, folded; both ends of a class in
+    one line where they differ in nothing else."""
+    ends: dict[tuple[str, ...], list[str]] = {}
+    for b in sorted(own, key=lambda b: b.year):
+        gone = f" (until {b.superseded})" if b.superseded else ""
+        depth = "no depth suffices" if b.depth == NONE else _depth(b.depth)
+        who = told(f"{b.place}{'' if b.ours else f' ({b.mark})'}", cite)
+        bound = f"{b.year}, {class_name(classes()[b.class_].name)}: {depth}"
+        behind = f"{capital(_who(b))}, {who} {_conditions(b, judged)}".rstrip()
+        end = {"lower": "needed", "upper": "enough"}[b.end] + gone
+        ends.setdefault((bound, behind), []).append(end)
+    lines = (
+        f"- {bound}, {' and '.join(which)}. {behind}" for (bound, behind), which in ends.items()
+    )
+    quoted = {
+        f"> “{md(b.quote)}” ({cite(b.source)}, {told(b.place, cite)[:-1]})": b
+        for b in own
+        if b.quote
+    }
+    once = {b.quote: text for text, b in quoted.items()}.values()
+    inside = "\n\n".join(["\n".join(lines), *once])
+    return f"<details><summary>All bounds, in order of time</summary>\n\n{inside}\n\n</details>"
+
+
+def _conditions(b: AtlasBound, judged: Judged) -> str:
+    """What the table above and the page of a claim do not say: the verdict where another bound took
+    its place, or where it is on a part; why an end is argued; conditions."""
+    whole = b.claim and not b.covers
+    reasons = b.argument if whole else b.reasons
+    known = "; ".join(filter(None, [reasons if reasons != b.place else "", b.note]))
+    check = _check(b, judged) if b.covers or (whole and b.superseded) else ""
+    said = told(known, cite) if known else ""
+    return capital(": ".join(filter(None, [check, said])))
+
+
+def _table(heading: str, rows: Iterable[tuple[str, ...]]) -> str:
+    """A table whose rows are stacked on a phone: what is needed and what suffices stand last."""
+    return f":::{{container}} stacked\n\n{pipe_table(heading, rows)}\n:::"
+
+
+def _ends(row: AtlasRow) -> tuple[str, str]:
+    return _depth(row.needed), _depth(row.suffices)
+
+
+def _evidence(row: AtlasRow, judged: Judged) -> str:
+    """What both ends stand on, once where it is the same."""
+    found = {end.end: _check(end, judged) for end in (row.lower, row.upper) if end}
+    if len(set(found.values())) == 1:
+        return found.popitem()[1]
+    return "; ".join(
+        f"{'needed' if end == 'lower' else 'enough'}: {what}" for end, what in found.items()
+    )
+
+
+def _who(end: AtlasBound) -> str:
+    return "ours" if end.ours else cite(end.source)
 
 
 def _depth(depth: str) -> str:
     return depth if depth == "-" else prose(formula(depth, latex=True))
 
 
-def _check(bound: AtlasBound | None, judged: Judged) -> str:
-    if bound is None:
-        return "-"
-    if not bound.claim:
-        return bound.verdict
-    result = judged(bound.claim)
-    word = verdict(marked(result)) if result else "not recorded"
-    return bound.judged(f"[{word}](/claims/{bound.claim}.md)")
+def _check(end: AtlasBound, judged: Judged) -> str:
+    if not end.claim:
+        return end.verdict
+    return end.judged(f"[{_claimed(end, judged)}](/claims/{end.claim}.md)")
+
+
+def _word(end: AtlasBound, judged: Judged) -> str:
+    """What an end stands on, without a link: of a claim about a part of it, not its verdict."""
+    if end.covers:
+        return end.judged("")
+    return end.judged(_claimed(end, judged) if end.claim else "")
+
+
+def _claimed(end: AtlasBound, judged: Judged) -> str:
+    result = judged(end.claim)
+    return verdict(marked(result)) if result else "not recorded"

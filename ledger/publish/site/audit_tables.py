@@ -249,11 +249,32 @@ def _statements(found: dict[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
+def _prune(found: dict[str, Any]) -> str:
+    """What the cheapest layer costs, and the cheapest half of all layers."""
+
+    def cost(search: dict[str, Any]) -> str:
+        return _written(percent, search["chosen"]["estimate"])
+
+    return pipe_table(
+        "one layer is | model | without one | without half",
+        (
+            (
+                audit["searches"][0]["call"] or "not called",
+                md(name),
+                cost(audit["searches"][0]),
+                cost(audit["searches"][-1]) if len(audit["searches"]) > 1 else "the same",
+            )
+            for name, audit in found["models"].items()
+        ),
+    )
+
+
 _PARTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "calls": (_KNOWN, _calls),
     "failures": (_KNOWN, _failures),
     "open": (_KNOWN, _open),
     "models": (_RESULTS, _models),
+    "prune": (_RESULTS, _prune),
     "answers": (_RESULTS, lambda found: _answers(found["models"])),
     "ladder": (_RESULTS, _ladder),
     "nulls": (_RESULTS, lambda found: _nulls(found["models"])),

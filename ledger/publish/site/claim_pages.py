@@ -1,34 +1,35 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary; and the table of least
-depths."""
+for each topic, the index, findings, glossary."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
-
-from sympy import Symbol
+from itertools import islice
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import definitions, latex, symbols
+from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.symbols import TERMS
-from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.claims.withdrawn import withdrawn
 
 from ...verdicts.citations import sources
 from ...verdicts.claim_set import claim_set, claim_sets
 from ...verdicts.display import (
-    expectation,
     judged as judged_by,
     measured_side,
     stated,
     statement_latex,
 )
-from ...verdicts.findings import TIERS, groups, importance, reason
+from ...verdicts.estimates import CONFIDENCE, estimate, middle
+from ...verdicts.failing_case import failing_instance
+from ...verdicts.findings import TIERS, FindingKind, groups, reason
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
@@ -38,11 +39,10 @@ from ...verdicts.suite_verdicts import (
     marked,
     verdict_name,
 )
-from ..appendix.printed_claims import Statement, sign
+from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import (
     cite,
     code,
-    factor,
     maths,
     pipe_table,
     prose,
@@ -52,71 +52,190 @@ from ..appendix.typesetting import (
     value,
     verdict,
 )
-from ..tables import csv_rows
-from .page_blocks import case_cells, compact, undecided
+from ..tables import csv_text
+from .page_blocks import undecided
 
-# Longer tables hide what matters; the file of data beside a claim holds every case.
-MOST_CASES = 12
+# Words of a note that the page of a cited claim shows, and that of a step which does not hold;
+# `depthlaw show` has all of it.
+_NOTE, _SHORT_NOTE = 30, 20
+# How the wording of a statement is known.
+_WORDINGS = {
+    "printed": "as printed",
+    "reported": "as another text reports it",
+    "recalled": "as recalled, not compared with the paper",
+    "universal": "hardened here into a sentence about all instances",
+}
 
 
 def page(
-    result: ClaimResult, ground: Ground, data: str = "", below: Sequence[ClaimResult] = ()
+    result: ClaimResult,
+    ground: Ground,
+    data: str = "",
+    below: Sequence[ClaimResult] = (),
+    above: Claim | None = None,
 ) -> str:
-    """One claim: statement, source, conditions, verdict, what the verdict rests on, cases.
+    """One claim: verdict and reason, why it matters, statement, source, the case that tells most;
+    folded: notes, what the verdict rests on, cases.
 
     Args:
         ground: what the verdict rests on.
-        data: a sentence with a link to every case.
+        data: a link to every case.
         below: the claims that support it.
+        above: the claim that it supports.
     """
-    claim, cases, table = result.claim, _telling(result), ""
-    if any(row.records for row in result.cases):
-        left = maths(latex(claim.statement.lhs))
-        rows = ((code(str(row.case)), *case_cells(result, row)) for row in cases)
-        table = pipe_table(f"case | {left} measured | {sign(claim)} stated | verdict", rows)
+    claim = result.claim
     return template("claim.md", __package__).render(
         claim=claim,
         result=result,
+        evidence=Statement(result).evidence,
+        why=_why(claim),
+        above=above,
         statement=statement_latex(claim),
         how=judged_by(claim),
-        domain=Statement(result).domain,
-        definitions=definitions(claim.statement),
-        symbols=[(latex(s), TERMS[s.name].meaning) for s in symbols(claim.statement)],
-        facts=_facts(result, ground),
-        tree=_tree(ground),
+        here=_here(claim),
+        source=source(claim),
+        example=_example(result),
         below=below,
-        table=table,
-        further=len(result.cases) - len(cases),
+        note=_note(result),
+        grounds=list(_grounds(result, ground)),
         data=data,
         marked=marked,
-        as_known=_as_known,
         link=link,
     )
 
 
-def _facts(result: ClaimResult, ground: Ground) -> dict[str, str]:
+def _why(claim: Claim) -> str:
+    """What hangs on the verdict of a cited claim, as a sentence."""
+    if not re.match("Decides|Bears|Sets", claim.cited):
+        return claim.cited
+    return f"The verdict {claim.cited[0].lower()}{claim.cited[1:]}"
+
+
+def _note(result: ClaimResult) -> str:
+    """What is said of a claim beyond its statement, briefly; of a step that holds nothing."""
     claim = result.claim
-    check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
-    records = next((below for below in ground.below if below.kind == "records"), None)
-    here = " (vacuous here)" if result.vacuous else ""
-    return {
-        "Source": f"{source(claim)}; wording: {claim.wording}{check}",
-        "Kind": f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}",
-        "Assumes": "; ".join(map(prose, claim.assumes)),
-        "Expected": expectation(claim) if claim.known else "",
-        "Cases": f"{len(result.decided)} of {len(result.in_scope)} decided, suite {result.suite}",
-        "Records": f"{records.says}, manifest {code(records.name[:16])}" if records else "",
-        "Tightest slack": maths(tight) + here if (tight := factor(result.tightest)) else "",
-    }
+    short = claim.tier == "supporting"
+    if short and result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
+        return ""
+    return first_sentences(claim.note, _SHORT_NOTE if short else _NOTE)
+
+
+def first_sentences(text: str, words: int) -> str:
+    """The first sentences of a text, at most so many words of them, but one at least.
+
+    >>> first_sentences("It holds. For $n = 2$. It is not about 3.", 5)
+    'It holds. For $n = 2$.'
+    """
+    kept = ""
+    for part in re.split(r"(?<=[^.]{3}[.?!]) (?=[A-Z$])", text):
+        if kept and len(f"{kept} {part}".split()) > words:
+            break
+        kept = f"{kept} {part}".strip()
+    return kept
+
+
+def _here(claim: Claim) -> list[str]:
+    """What stands behind the letters of a statement, briefly; the glossary says more."""
+    made = [
+        maths(it.latex) + (f" ({prose(_brief(it.meaning))})" if it.meaning else "")
+        for it in definitions(claim.statement)
+    ]
+    # The words of a step say what it is about; what is measured, they may not.
+    of = claim.statement if claim.tier == "cited" else claim.statement.lhs
+    named = ((latex(s), TERMS[s.name].meaning) for s in symbols(of))
+    return [*made, *(f"{maths(letter)}: {_cited(_brief(it))[:-1]}" for letter, it in named)]
+
+
+def _brief(meaning: str) -> str:
+    """The first part of the meaning of a symbol."""
+    return re.split(r"[;:] ", meaning)[0]
 
 
 def source(claim: Claim) -> str:
-    """Where a claim's statement stands, with its citation."""
-    text = prose(str(claim.source))
+    """Where a claim's statement is from, with its citation, and how its wording is known."""
+    # A step is of the same version as the claim that it supports.
+    of = claim.source if claim.tier == "cited" else replace(claim.source, version="")
+    text = prose(str(of))
     for key in sources(str(claim.source)):
         if key != "depthlaw":
             text = text.replace(key, cite(key), 1)
-    return text
+    if claim.wording != "derived":
+        return f"Source: {text}; {_WORDINGS[claim.wording]}"
+    own = re.sub(r"^depthlaw(, |$)", "", text).removesuffix("; derived here")
+    if own == text.removesuffix("; derived here"):
+        own = f"after {own}"
+    return f"Derived here{', ' if own else ''}{own}"
+
+
+def _example(result: ClaimResult) -> str:
+    """The smallest counterexample, or else the case whose two sides come nearest to each other."""
+    said = Statement(result)
+    if failing := failing_instance(result):
+        return f"**Smallest counterexample**: {prose(str(failing))}."
+    rows = [row for row in result.decided if row.measured is not None and row.records]
+    slacks = [row.decision.slack or 0.0 for row in rows]
+    meet = all(row.decision.slack == 0 for row in rows)
+    settled = verdict_name(result) in (Verdict.PROVED, Verdict.ARGUED)
+    # A step that is proved, or whose sides meet everywhere, says so above.
+    if not rows or (result.claim.tier == "supporting" and (settled or meet)):
+        return ""
+    # Where no case is nearer than another, the largest says most.
+    row = rows[slacks.index(min(slacks))] if any(slacks) else rows[-1]
+    of = f"{'Tightest' if any(slacks) else 'One'} of {plural(len(rows), 'case')}"
+    called = of if len(rows) > 1 else "The one case"
+    return f"**{called}**, {said.place(row.case)}: {_sides(result, row)}."
+
+
+def _sides(result: ClaimResult, row: CaseResult) -> str:
+    """Measured, with the interval of an estimate, and stated, of one case."""
+    left = maths(latex(result.claim.statement.lhs))
+    measured, found = measured_side(result.claim, row), estimate(result, row)
+    ends = ""
+    if re.fullmatch(r"-?\d+/\d{5,}", measured):
+        measured = f"{float(Fraction(measured)):.6g}"
+    if found and found.ends:
+        measured = middle(found.value)
+        ends = f" ({CONFIDENCE} interval {value(in_print(*found.ends))})"
+    return f"{left} is {value(measured)}{ends}, stated {prose(stated(result.claim, row))}"
+
+
+_cited = partial(told, citation=cite)
+
+
+def _grounds(result: ClaimResult, ground: Ground) -> Iterator[str]:
+    """What the verdict rests on, a line each."""
+    claim = result.claim
+    kinds: dict[str, list[Ground]] = {}
+    for it in ground.below:
+        kinds.setdefault(it.kind, []).append(it)
+    if claim.post_hoc and result.measured:
+        changed = first_sentences(claim.post_hoc, _SHORT_NOTE)
+        yield f"\\* Changed after data were seen: {_cited(changed)}"
+    yield from (f"Needs attention: {_cited(it.says)}" for it in kinds.get("attention", ()))
+    if claim.assumes:
+        yield f"Assumes {sentence('; '.join(map(prose, claim.assumes)))}"
+    if domain := Statement(result).domain:
+        yield f"About {domain}."
+    if claim.formal and not claim.formal.informal.startswith("Nothing"):
+        yield f"Not formal: {_cited(claim.formal.informal)}"
+    if claim.rests_on and claim.tier == "cited":
+        yield f"Argument: {_cited(claim.rests_on.removeprefix('Argument: '))}"
+    if certificates := kinds.get("certificate"):
+        first, rest = certificates[0], len(certificates) - 1
+        more = f" {plural(rest, 'further certificate')} of this form." if rest else ""
+        yield f"Certificate {code(first.name)}: {_cited(first.says)}{more}"
+    if premises := kinds.get("premise", []):
+        named = (
+            f"{verdict(it.verdict)} [{prose(it.says)}](/claims/{it.name}.md)" for it in premises
+        )
+        yield f"Rests on {'; '.join(named)}."
+    yield from islice(map(_cited, undecided(result)), 1)
+    if claim.known and claim.weight == "measurement" and claim.wording == "derived":
+        yield f"Expected before it was measured: {claim.expected}."
+    # One that fails, as it must, is no news.
+    for it in kinds.get("control", ()):
+        if it.verdict != Verdict.FAILS:
+            yield f"Negative control, {prose(it.says)}: {verdict(it.verdict)}."
 
 
 def _key(claim: Claim) -> str:
@@ -125,96 +244,57 @@ def _key(claim: Claim) -> str:
     return key if key == "depthlaw" else cite(key)
 
 
-_cited = partial(told, citation=cite)
-# Of a tree: what the page says elsewhere, or `depthlaw why` prints.
-_ELSEWHERE = ("statement", "cases", "changed", "record", "records", "assumption", "source")
-_CALLED = {
-    "reason": "Why this verdict",
-    "attention": "Needs attention",
-    "proof": "Argument",
-    "formal proof": "Kernel",
-    "reading": "To be read",
-    "certificate": "Certificate",
-    "premise": "Premise",
-    "named": "Named by the source",
-    "control": "Negative control",
-}
-
-
-def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
-    """What a verdict rests on, as a list of lists."""
-    for below in ground.below:
-        if below.kind in _ELSEWHERE:
-            continue
-        name = f" {code(below.name)}" if below.name else ""
-        if below.kind in ("premise", "named"):
-            name = f" [{code(below.name)}](/claims/{below.name}.md)"
-        suffix = f" **{below.verdict}**" if below.verdict else ""
-        called = f"{_CALLED[below.kind]}{name}: " if below.kind in _CALLED else ""
-        yield f"{'  ' * level}- {called}{prose(below.says)}{suffix}"
-        yield from _tree(below, level + 1)
-
-
-def _telling(result: ClaimResult) -> list[CaseResult]:
-    """Failures first, then the tightest and the undecided ones, in grid order."""
-    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
-
-    def rank(place: int) -> tuple[int, float]:
-        decision = result.cases[place].decision
-        return order.index(decision.verdict), decision.slack or 0.0
-
-    ranked = sorted(range(len(result.cases)), key=rank)
-    return [result.cases[place] for place in sorted(ranked[:MOST_CASES])]
-
-
 def index(judged: Sequence[ClaimResult], ledger: str) -> str:
     """The topics, with how many of their cited claims have which verdict, and how many others they
     hold."""
-    cited = [r for r in judged if r.claim.tier == "cited"]
-    words = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in cited)]
     topics, rows = list(dict.fromkeys(r.claim.topic for r in judged)), []
     for topic in topics:
-        counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
-        others = sum(r.claim.tier == "supporting" for r in judged if r.claim.topic == topic)
-        cells = (f"{n or ''}" for n in (*(counts[name] for name in words), others))
-        rows.append((f"[{topic}]({topic}/index.md)", *cells))
-    heading = " | ".join(["topic", *(f"{word}:" for word in (*words, "supporting"))])
+        own = [r for r in judged if r.claim.topic == topic]
+        cited, others = ([r for r in own if r.claim.tier == tier] for tier in TIERS)
+        rows.append(
+            (f"[{topic.replace('_', ' ')}]({topic}/index.md)", _counted(cited), f"{len(others)}")
+        )
     return template("claims.md", __package__).render(
         ledger=ledger,
-        cited=cited,
+        cited=[r for r in judged if r.claim.tier == "cited"],
         supporting=[r for r in judged if r.claim.tier == "supporting"],
         counted=_counted,
-        table=compact(pipe_table(heading, rows)),
+        table=pipe_table("topic | cited claims | supporting:", rows),
         topics=topics,
     )
 
 
+def every(judged: Iterable[ClaimResult]) -> str:
+    """All claims with their verdicts, as CSV."""
+    heading = "claim,title,tier,source,wording,verdict,cases,decided"
+    rows = (
+        (
+            r.claim.key,
+            r.claim.plain.entitled,
+            r.claim.tier,
+            str(r.claim.source),
+            r.claim.wording,
+            marked(r),
+            len(r.in_scope),
+            len(r.decided),
+        )
+        for r in judged
+    )
+    return csv_text(heading.split(","), rows)
+
+
 def former(judged: Sequence[ClaimResult]) -> str:
-    """What became of every claim that a released set lists: where it went, or which verdict it had
-    and has."""
+    """What became of every claim that a released set lists, where its verdict is another one today
+    or it is gone, as CSV: where it went, or which verdict it had and has."""
     today = {r.claim.key: r for r in judged}
-    lines = [
-        "# What became of released claims\n",
-        "A [claim set](/how-to/cite.md) that was released never changes. A key that it lists is "
-        "never used for another claim: it names the same claim today, or says what that became.",
-    ]
+    rows = []
     for name in claim_sets():
-        listed = claim_set(name).claims
-        gone = [key for key in listed if key in withdrawn()]
-        turned = [key for key in listed if key in today and _now(today[key]) != listed[key].verdict]
-        lines += [
-            f"\n## {name}\n",
-            f"Of {len(listed)} claims {len(listed) - len(gone)} are here under the same key, "
-            f"{len(listed) - len(gone) - len(turned)} of them with the same verdict.",
-        ]
-        then = {key: verdict(listed[key].verdict) for key in listed}
-        if turned:
-            now = ((link(today[key].claim), then[key], verdict(_now(today[key]))) for key in turned)
-            lines += ["", pipe_table("claim | verdict then | now", now)]
-        if gone:
-            became = ((code(key), then[key], _went(key, today)) for key in gone)
-            lines += ["", pipe_table("claim then | verdict then | what became of it", became)]
-    return "\n".join(lines) + "\n"
+        for key, listed in claim_set(name).claims.items():
+            if key in withdrawn():
+                rows.append((name, key, listed.verdict, "", _went(key, today)))
+            elif key in today and _now(today[key]) != listed.verdict:
+                rows.append((name, key, listed.verdict, _now(today[key]), ""))
+    return csv_text(("claim set", "claim", "verdict then", "verdict now", "became"), rows)
 
 
 def _now(result: ClaimResult) -> str:
@@ -225,45 +305,36 @@ def _now(result: ClaimResult) -> str:
 def _went(key: str, today: Mapping[str, ClaimResult]) -> str:
     """Where a withdrawn claim's content is, with the verdicts of the claims that hold it."""
 
-    def part(text: str) -> str:
-        if text in today:
-            return f"{link(today[text].claim)} ({verdict(_now(today[text]))})"
-        return prose(text) if text.strip(" ,;:.") else text
+    def part(named: re.Match[str]) -> str:
+        there = today.get(named[0])
+        return f"{named[0]} ({_now(there)})" if there else named[0]
 
-    return "".join(map(part, re.split(r"\b([a-z_]+/[a-z0-9_]+)\b", withdrawn()[key])))
+    return re.sub(r"\b[a-z_]+/[a-z0-9_]+\b", part, withdrawn()[key])
 
 
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
-    """The claims of one topic: each cited one with what supports it here; then what supports claims
+    """The cited claims of one topic, whose pages list what supports them; then what supports claims
     of other topics."""
-    lines = [f"# {topic}\n", f"{about}\n"]
+    lines = [f"# {topic.replace('_', ' ')}\n", f"{about}\n"]
     here = {r.claim.key for r in judged}
-    for tier in TIERS:
-        own = [r for r in judged if r.claim.tier == tier and r.claim.supports not in here]
-        if not own:
-            continue
-        heading, counts = "In support of claims of other topics", ""
-        if tier == "cited":
-            heading = "Cited"
-            counts = f"{plural(len(own), 'cited claim')}: {_counted(own)}.\n"
-        listed = []
-        for r in own:
-            under = (_row(s, "↳ ") for s in judged if s.claim.supports == r.claim.key)
-            listed += [_row(r), *under]
-        lines += [f"\n## {heading}\n", counts, pipe_table("claim | source | verdict", listed)]
+    if cited := [r for r in judged if r.claim.tier == "cited"]:
+        below = sum(r.claim.supports in here for r in judged)
+        steps = f" Their pages list {plural(below, 'step')}." if below else ""
+        lines += [f"{plural(len(cited), 'cited claim')}: {_counted(cited)}.{steps}\n", _rows(cited)]
+    supporting = (r for r in judged if r.claim.tier == "supporting")
+    if elsewhere := [r for r in supporting if r.claim.supports not in here]:
+        lines += ["\n## In support of claims of other topics\n", _rows(elsewhere)]
     return "\n".join(lines) + "\n"
 
 
-def _row(result: ClaimResult, before: str = "") -> tuple[str, str, str]:
-    claim = result.claim
-    why = f"<br>{prose(claim.cited)}" if claim.cited else ""
-    if claim.supports and not before:
-        why = f"<br>supports [{code(claim.supports)}](/claims/{claim.supports}.md)"
-    return (
-        f"{before}[{prose(claim.entitled)}]({claim.name}.md){why}",
-        f"{_key(claim)}, {claim.wording}",
-        f"{verdict(marked(result))}{_as_known(result)}",
-    )
+def _rows(judged: Sequence[ClaimResult]) -> str:
+    cells = []
+    for result in judged:
+        claim = result.claim
+        who = "" if claim.source.key == "depthlaw" else f", {_key(claim)}"
+        title = f"[{prose(claim.entitled)}](/claims/{claim.key}.md)"
+        cells.append((verdict(marked(result)), f"{title}{who}"))
+    return pipe_table("verdict | claim", cells)
 
 
 def _counted(judged: Iterable[ClaimResult]) -> str:
@@ -271,145 +342,75 @@ def _counted(judged: Iterable[ClaimResult]) -> str:
     return ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
 
 
-def _as_known(result: ClaimResult) -> str:
-    return " as known" if result.claim.awaited == result.verdict == "FAILS" else ""
-
-
 def glossary(claims: Iterable[Claim]) -> str:
-    """The symbols that the claims use, with how papers print them."""
-    used = Counter(s.name for c in claims for s in c.statement.free_symbols)
+    """The symbols of cited claims that another claim uses too, by the topic that uses them most."""
+    by_topic: dict[str, list[tuple[str, str]]] = {}
+    for name, of in sorted(_users(claims).items()):
+        if len(of) > 1 and any(claim.tier == "cited" for claim in of):
+            (topic, _), *_ = Counter(claim.topic for claim in of).most_common(1)
+            it = TERMS[name]
+            by_topic.setdefault(topic, []).append((maths(it.latex), _cited(it.meaning)[:-1]))
+    parts = [
+        f"## {topic.replace('_', ' ')}\n\n{pipe_table('symbol | meaning', rows)}\n"
+        for topic, rows in sorted(by_topic.items())
+    ]
+    title = "# Glossary\n\nLetters that two claims or more share, one of them cited"
+    return "\n".join([f"{title}; [every letter](/data/symbols.csv).\n", *parts])
+
+
+def every_symbol(claims: Iterable[Claim]) -> str:
+    """The symbols that the claims use, with how papers print them, as CSV."""
     rows = (
-        (maths(it.latex), f"{prose(it.meaning)} ({it.domain})", code(name), f"{used[name]}")
-        for name, it in sorted(TERMS.items())
-        if used[name]
+        (TERMS[name].latex, TERMS[name].meaning, TERMS[name].domain, name, len(of))
+        for name, of in sorted(_users(claims).items())
     )
-    title = "# Glossary\n\nEvery symbol of every statement, generated from the claims."
-    return f"{title}\n\n{pipe_table('symbol | meaning | name in code | claims:', rows)}\n"
+    return csv_text(("symbol", "meaning", "domain", "name in code", "claims"), rows)
+
+
+def _users(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
+    """The claims that use each symbol, by its name."""
+    used: dict[str, list[Claim]] = {}
+    for claim in claims:
+        for symbol in claim.statement.free_symbols:
+            if symbol.name in TERMS:
+                used.setdefault(symbol.name, []).append(claim)
+    return used
+
+
+# Groups of which the page of findings gives only the number.
+_COUNTED = {
+    FindingKind.FAILS_AS_OURS: "statements of our own fail",
+    FindingKind.IN_PART: "claims are decided in part of their cases",
+}
 
 
 def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
-    """What fails, rests on what fails, is undecided, vacuous or conditional: cited claims first,
-    and of these theorems before measurements."""
-    lines = [
-        f"# Findings\n\n{ledger}. Each entry links to its page; a counterexample is checked "
-        "by running the claim again, or by `depthlaw recheck` where a certificate is named."
-    ]
-    for group in groups(judged):
-        lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
-        for r in group.results:
-            why = reason(r)
-            why = f" {_cited(why[:1].upper() + why[1:])}" if why else ""
-            called = ("" if r.claim.tier == "cited" else "supporting ") + r.claim.weight
-            lines.append(
-                f"- {link(r.claim)} ({called}; {_key(r.claim)}, "
-                f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
-                f"{_cited(r.claim.note)}".rstrip()
-            )
-            if (worst := r.counterexample) and worst.measured is not None:
-                left = f"{maths(latex(r.claim.statement.lhs))} measured"
-                right = f"stated {prose(stated(r.claim, worst))}"
-                measured = f"{left} {value(measured_side(r.claim, worst))}, {right}"
-                lines.append(f"  Counterexample {code(str(worst.case))}: {measured}.")
+    """What fails, rests on what fails, is undecided, vacuous or conditional, a line each: cited
+    claims first, and of these theorems before measurements."""
+    lines = [f"# Findings\n\n{ledger}. Each line links to its claim."]
+    found = {group.heading: group for group in groups(judged)}
+    counts = [f"{len(found[kind].results)} {words}" for kind, words in _COUNTED.items()]
+    lines += [f"Not listed: {' and '.join(counts)} ([all claims](/data/claims.csv))."]
+    for kind, group in found.items():
+        if kind not in _COUNTED and group.results:
+            lines += [f"\n## {group.heading}\n", group.meaning, ""]
+            lines += map(_finding, group.results)
     return "\n".join(lines) + "\n"
 
 
-def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
-    """What would settle the open claims: undecided ones, wordings from memory, arguments whose
-    joints are prose."""
-    ordered = sorted(judged, key=lambda r: importance(r.claim))
-
-    def of(word: str) -> list[ClaimResult]:
-        return [r for r in ordered if verdict_name(r) == word]
-
-    def wanted(result: ClaimResult, what: str) -> str:
-        title = prose(sentence(result.claim.entitled))
-        return f"- **{title}** {link(result.claim)}{f': {sentence(what)}' if what else '.'}"
-
-    return template("most_wanted.md", __package__).render(
-        ledger=ledger,
-        undecided=of(Verdict.UNDECIDED),
-        recalled=[r for r in ordered if r.claim.wording == "recalled"],
-        argued=of(Verdict.ARGUED),
-        conditional=of(Verdict.CONDITIONAL),
-        wanted=wanted,
-        settled_by=_settled_by,
-        source=source,
-        verdict_name=verdict_name,
-        reason=reason,
+def _finding(result: ClaimResult) -> str:
+    """A claim in a line: verdict, sentence, source, and the instance or reason that tells why."""
+    claim = result.claim
+    who = "" if claim.source.key == "depthlaw" else f", {_key(claim)}"
+    line = (
+        f"- **{verdict(marked(result))}** [{prose(claim.entitled)}](/claims/{claim.key}.md){who}."
     )
-
-
-def _settled_by(result: ClaimResult) -> str:
-    """What would decide an undecided claim; of theorems their notes say more."""
-    more = result.claim.note if result.claim.weight in ("theorem", "step") else ""
-    return _cited(f"{sentence('; '.join(undecided(result)))} {more}")
+    if failing := failing_instance(result):
+        return f"{line} Smallest counterexample: {prose(str(failing))}."
+    why = next(undecided(result), "") if result.undecided else reason(result)
+    return f"{line} {_cited(why)}" if why else line
 
 
 def link(claim: Claim) -> str:
     """A claim by its key, linked to its page."""
     return f"[{code(claim.key)}](/claims/{claim.key}.md)"
-
-
-# --- least depths ---------------------------------------------------------------------------------
-
-
-def least_depths() -> list[dict[str, str]]:
-    """The rows of least_depth.csv, which says which claims speak of which task: task, nets, bound
-    (lower, upper or exact; printed: an upper one that no claim checks, whose printed count the
-    claim inverts; measured: what the claim measured, by the field of its cases that layers names),
-    claim, and in layers the bound where the claim's statement is about something else.
-
-    >>> least_depths()[0]["bound"]
-    'exact'
-    """
-    return csv_rows(__package__, "least_depth.csv")
-
-
-def least_depth(judged: Mapping[str, ClaimResult | None]) -> str:
-    """The least depth of a task: for each kind of net what is known from below and from above, who
-    says so, and what came of it. Two tables in Markdown, of statements about nets and of trainings;
-    what is not recorded is left out."""
-    pairs = [(row, r) for row in least_depths() if (r := judged[row["claim"]]) is not None]
-    theory = [row for row in pairs if row[1].claim.weight != "measurement"]
-    trained = [row for row in pairs if row not in theory]
-    after = (
-        "Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
-        "best or the worst of our seeds reached, no bound for others."
-    )
-    return "\n\n".join([_bounds(theory), after, _bounds(trained)])
-
-
-def _depths(result: ClaimResult, name: str) -> tuple[str, str]:
-    """The least and the largest number of layers that a claim measured, over seeds and kinds of
-    nets, for each value of a field of its cases."""
-    measured: dict[int, list[Ball]] = {}
-    for row in result.cases:
-        if isinstance(row.measured, Ball):
-            measured.setdefault(row.case.get(name), []).append(row.measured)
-    at_ = f"at {maths(latex(Symbol(name)))} ="
-    by_size = sorted(measured.items())
-    least = (f"{int(min(ball.low for ball in balls))} {at_} {size}" for size, balls in by_size)
-    most = (f"{int(max(ball.high for ball in balls))} {at_} {size}" for size, balls in by_size)
-    return ", ".join(least), ", ".join(most)
-
-
-def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
-    cells = []
-    for row, result in rows:
-        claim = result.claim
-        bound = prose(row["layers"]) or maths(latex(claim.statement.rhs))
-        lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
-        upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"
-        if row["bound"] == "measured":
-            lower, upper = _depths(result, row["layers"])
-        keys = [key for key in sources(str(claim.source)) if key != "depthlaw"]
-        who = ", ".join(map(cite, keys))
-        word = f"[{verdict(marked(result))}](/claims/{claim.key}.md)"
-        if row["bound"] == "printed":
-            who, word = f"{who}, printed", "not checked here"
-        elif claim.source.key == "depthlaw":
-            who = f"here, after {who}" if who else "here"
-        else:
-            who = f"{who}, {claim.wording}"
-        cells.append((prose(row["task"]), prose(row["nets"]), lower, upper, who, word))
-    return compact(pipe_table("task | nets | lower bound | upper bound | who | verdict", cells))

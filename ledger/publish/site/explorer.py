@@ -46,18 +46,11 @@ from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 from ..drawing.rank_panels import log3_bound
 from ..tables import csv_rows
+from . import model_figure
+from .front_page import BUDGETS, advised
 
 # --- the grids of the controls --------------------------------------------------------------------
 
-BUDGETS = tuple(
-    f"{m}{unit}"
-    for unit, ms in (
-        ("M", "10 15 20 30 40 50 70 100 150 200 300 350 500 700"),
-        ("B", "1 1.5 2 3 4 5 7 10 15 20 30 40 50 70 100 150 200 300 400 500 700"),
-        ("T", "1"),
-    )
-    for m in ms.split()
-)
 WIDTHS = (*range(2, 17), *(m * 2**k for k in range(4, 14) for m in ((2, 3) if k < 13 else (2,))))
 HEADS = (1, 2, 4, 8, 16)
 LAYERS = 20
@@ -76,15 +69,20 @@ STARTS, BETAS, COLLAPSE = ("1/1000", "1/100", "1/10", "1/2", "1"), ("1/4", "1", 
 # Of the nets that collapse: those that rank_collapse/doubly_exponential_slope draws.
 _TOKENS, _WIDTH = 6, 4
 
+# Where the page holds the figure of a reader's own model.
+_MODEL = "<!-- interactive: model -->"
+
 Curve = dict[str, Any]
 
 
 def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
-    """Write the explorer into a folder of its own: the page as it is, and data.js.
+    """Write the explorer into a folder of its own: the page with the figure of a reader's own
+    model, and data.js.
 
     Args:
         source: docs/explorer.
-        out: replaced; claim pages are linked as ../claims/TOPIC/NAME.html.
+        out: replaced; claim pages are linked as ../claims/TOPIC/NAME.html, and the figure's script
+            as ../_static/figures/model.js.
         recorded: whose verdicts and measured values are shown.
 
     Cost: about half a minute.
@@ -92,9 +90,12 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
     data = _data(recorded)
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(source, out)
-    file = out / "data.js"
+    page = out / "index.html"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace(_MODEL, model_figure.figure("../", data=False)), encoding="utf-8")
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    file.write_text(f"window.depthlaw = {text};\n", encoding="ascii")
+    scripts = f"window.depthlaw = {text};\n{model_figure.data()}"
+    (out / "data.js").write_text(scripts, encoding="ascii")
     return sorted(path for path in out.rglob("*") if path.is_file())
 
 
@@ -157,7 +158,7 @@ def _curves(panel: str) -> list[Curve]:
             *row["claims"].split(),
             colour=int(row["colour"]),
             related=row["related"].split(),
-            **{name: row[name] for name in ("mark", "dash", "basis")},
+            **{name: row[name] for name in ("short", "mark", "dash", "basis")},
         )
         for row in csv_rows(__package__, "curves.csv")
         if row["panel"] == panel
@@ -175,8 +176,9 @@ def _curve(key: str, label: str, *claims: str, **drawn: Any) -> Curve:
         mark: line, step, dots, rings, crosses, band or rule (a vertical line).
         dash: of lines, as SVG writes it.
         basis: where it is from, if there is no claim.
+        short: what is written at the end of the curve; nothing beside single points.
     """
-    default: Curve = {"related": (), "mark": "line", "dash": "", "basis": ""}
+    default: Curve = {"related": (), "mark": "line", "dash": "", "basis": "", "short": ""}
     return default | {"key": key, "label": label, "claims": claims} | drawn
 
 
@@ -197,7 +199,7 @@ def _shorts(values: Iterable[float | None]) -> list[float | int | None]:
 
 def by_rule() -> dict[str, Any]:
     """Depth against size for standard nets: as recommended, and by every rule."""
-    plain = [recommend(b) for b in BUDGETS]
+    plain = [advised(b) for b in BUDGETS]
     plain_rules = [rule for rule in rules() if rule.key in _RULES]
     curves = _curves("rules")
     within = [a.interval for a in plain]
@@ -216,6 +218,7 @@ def by_rule() -> dict[str, Any]:
                 rule.key,
                 f"{rule.name} ({rule.meaning}; {rule.wording})",
                 related=[rule.claim] if rule.claim else [],
+                short=_RULES[rule.key],
                 colour=1 + place % 4,
                 dash=("", "6 3", "2 3")[place // 4],
                 basis=rule.source,
@@ -238,9 +241,18 @@ def _outside(number: Interval | LawNumber | TaskNumber) -> str:
     return ", extrapolated" if number.extrapolated else ""
 
 
-# Rules for standard nets whose depth the plot shows. The others are special cases of these, or
-# restate the nets of one grid.
-_RULES = ("threshold", "levine", "kaplan", "nanochat", "marin", "delusion", "prenorm", "knee")
+# Rules for standard nets whose depth the plot shows, as its curves are labelled. The others are
+# special cases of these, or restate the nets of one grid.
+_RULES = {
+    "threshold": "threshold",
+    "levine": "Levine",
+    "kaplan": "Kaplan",
+    "nanochat": "nanochat",
+    "marin": "Marin",
+    "delusion": "Delusion",
+    "prenorm": "d / L = 60",
+    "knee": "knee",
+}
 
 
 # --- thresholds -----------------------------------------------------------------------------------
@@ -492,6 +504,7 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
                         mark="line" if number.meaning == "measured" else "step",
                         dash=("", "6 3", "2 3")[len(names)],
                         basis=number.source,
+                        short=name.split()[0],
                     )
                 if number.meaning == "measured":
                     # A fit is no whole number of layers.

@@ -1,40 +1,38 @@
-"""What the kernel of the Rocq prover has checked, as the tables of docs/proofs.md."""
+"""What the kernel of the Rocq prover has checked, for docs/proofs.md: the theorems that claims name
+as a list, and files that hold all of them."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from depthlaw.theory.claims.formal import NUMBERS, checked, number, sentences, source, stale
 
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import verdict_name
-from ..appendix.typesetting import code, md, pipe_table, prose
+from ..appendix.typesetting import code, pipe_table, prose, verdict
+from ..tables import csv_text
 
 # What of a section belongs to its theorems.
 _IN_SCOPE = ("Variable", "Variables", "Hypothesis", "Hypotheses", "Context", "Let")
-_REFUTED = "; refuted, and a kernel has checked the refutation"
 
 
-def proofs(recorded: Recorded) -> str:
-    """Three tables: how many claims rest on which kind of proof, how many are compared with the
-    number of their theorem, and claims with their theorems; then every theorem."""
+def proofs(recorded: Recorded, folder: Path) -> str:
+    """The theorems that claims name, by files; then two tables: how many claims rest on which kind
+    of proof, and how many are compared with the number of their theorem.
+
+    Args:
+        folder: where the files go that the page links: those of the prover, and a table of every
+            theorem with its statement and what it assumes and rests on.
+    """
     formal = {key: c for key, c in recorded.claims.items() if c.formal is not None}
-    void = {key: why for key, claim in formal.items() if (why := stale(claim))}
-    claims = pipe_table(
-        "claim, by theorem | not formal | verdict",
-        [
-            (
-                f"[{code(key)}](/claims/{key}.md) by {code(claim.formal.theorem)}",
-                prose(claim.formal.informal),
-                f"void: {md(void[key])}"
-                if key in void
-                else _verdict(recorded, key) + (_REFUTED if claim.formal.refutes else ""),
-            )
-            for key, claim in formal.items()
-            if claim.formal is not None
-        ],
-    )
+    void = {key for key, claim in formal.items() if stale(claim)}
+    by_theorem: dict[str, list[str]] = {}
+    for key, claim in formal.items():
+        if claim.formal is not None:
+            by_theorem.setdefault(claim.formal.theorem, []).append(key)
     words = Counter(_verdict(recorded, key) for key in recorded.claims if key not in formal)
     refuted = sum(bool(c.formal and c.formal.refutes) for k, c in formal.items() if k not in void)
     kinds = pipe_table(
@@ -51,7 +49,13 @@ def proofs(recorded: Recorded) -> str:
         "the number of the theorem | claims:",
         [(words, str(numbers[kind])) for kind, words in NUMBERS.items()],
     )
-    return "\n\n".join((kinds, held, _made_with(), claims, *_theorems(recorded)))
+    listed = _by_file(recorded, by_theorem, void)
+    _write(by_theorem, folder)
+    table = (
+        "Every theorem, with its statement, what it assumes and which definitions to read first: "
+        "[theorems.csv](/data/formal/theorems.csv)."
+    )
+    return "\n\n".join((table, *listed, "## What was checked", _made_with(), kinds, held))
 
 
 def _made_with() -> str:
@@ -65,29 +69,44 @@ def _made_with() -> str:
     )
 
 
-def _theorems(recorded: Recorded) -> list[str]:
-    """Every theorem, folded by files: in words, as it is stated, and what it assumes."""
-    backs: dict[str, list[str]] = {}
-    for key, claim in recorded.claims.items():
-        if claim.formal is not None:
-            backs.setdefault(claim.formal.theorem, []).append(f"[{code(key)}](/claims/{key}.md)")
-    by_file: dict[str, list[str]] = {}
-    for name in checked()["theorems"]:
-        by_file.setdefault(name.partition(".")[0], []).append(name)
-    parts = [f"## The {sum(map(len, by_file.values()))} theorems"]
-    for file, names in by_file.items():
-        parts.append(f"<details><summary>{file}.v: {len(names)} theorems</summary>")
-        for name in names:
-            assumes = ", ".join(map(code, checked()["theorems"][name]["assumes"]))
-            words = [md(in_words(name)), f"Assumes {assumes or 'nothing'}."]
-            if name in backs:
-                words.append(f"Named by {', '.join(backs[name])}.")
-            entry = checked()["theorems"][name]
-            words.append(f"Read first: {', '.join(map(code, entry['reads'])) or 'nothing'}.")
-            text, written = " ".join(filter(None, words)), "\n".join(entry["notations"])
-            parts.append(f"**{code(name)}**: {text}\n\n```coq\n{written}\n{stated(name)}\n```")
-        parts.append("</details>")
-    return parts
+def _by_file(
+    recorded: Recorded, by_theorem: Mapping[str, Sequence[str]], void: set[str]
+) -> list[str]:
+    """The theorems that claims name, a line each, below the file that holds them."""
+    sizes = Counter(name.partition(".")[0] for name in checked()["theorems"])
+    files: dict[str, list[str]] = {}
+    for theorem, keys in by_theorem.items():
+        file, _, name = theorem.partition(".")
+        for key in keys:
+            claim = recorded.claims[key]
+            word = "void" if key in void else verdict(_verdict(recorded, key))
+            how = "refuted by" if claim.formal and claim.formal.refutes else "by"
+            title = f"[{prose(claim.entitled)}](/claims/{key}.md)"
+            files.setdefault(file, []).append(f"- **{word}** {title}, {how} {code(name)}.")
+    return [
+        f"**[{file}.v](/data/formal/{file}.v)**, {sizes[file]} theorems\n\n" + "\n".join(lines)
+        for file, lines in sorted(files.items())
+    ]
+
+
+def _write(by_theorem: Mapping[str, Sequence[str]], folder: Path) -> None:
+    """The files of the prover and the table of all theorems."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in {name.partition(".")[0] for name in checked()["theorems"]}:
+        (folder / f"{file}.v").write_text(source(file), encoding="utf-8")
+    rows = (
+        (
+            name,
+            in_words(name),
+            " ".join(by_theorem.get(name, ())),
+            " ".join(entry["assumes"]) or "nothing",
+            " ".join(entry["reads"]),
+            "\n".join([*entry["notations"], stated(name)]),
+        )
+        for name, entry in checked()["theorems"].items()
+    )
+    columns = ("theorem", "in words", "claims", "assumes", "read first", "stated")
+    (folder / "theorems.csv").write_text(csv_text(columns, rows), encoding="utf-8")
 
 
 def _verdict(recorded: Recorded, key: str) -> str:

@@ -10,8 +10,12 @@ how many the 95 % interval contradicts, `<!-- shapes: KEY -->` how many shapes o
 claim is about, `<!-- sizes: KEY -->` how large the trained nets of a claim are,
 `<!-- number: WHAT -->` a count (claims, cited claims, topics, records, cited verdicts: how many
 cited claims have which),
+`<!-- depth: 3B -->` how many layers `depthlaw depth` recommends for a budget,
 `<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
 numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
+
+In committed pages what fills a mark follows it: `<!-- law: advisor.laws.reach 2 -->9<!--/-->`.
+`filling` writes it there, and the site writes its own.
 """
 
 from __future__ import annotations
@@ -19,13 +23,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from depthlaw.advisor.recommendation import recommend
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...running.claims_index import claims_index
@@ -42,10 +47,20 @@ from ...verdicts.suite_verdicts import (
 from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
 
-_MARK = re.compile(
-    r"<!--\s+(?P<kind>verdict|of|is|near|fails|agree|against|shapes|sizes|number|law|bench):"
-    r"\s+(?P<what>[^>]+?)\s+-->"
-)
+KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|depth|law|bench)"
+_MARK = re.compile(rf"<!--\s+(?P<kind>{KINDS}):\s+(?P<what>[^>]+?)\s+-->")
+# What keeps a mark from being first in a paragraph, and what ends a filling, which is no comment.
+NO_WIDTH, END = "&#8203;", "<!--/-->"
+FILLING = re.compile(rf"(?<=-->)(?:(?!<!--).)*{END}", re.DOTALL)
+
+
+def unfilled(text: str) -> str:
+    """A page whose marks stand alone, without what fills them.
+
+    >>> unfilled("sees <!-- law: advisor.laws.reach 2 -->9<!--/--> steps, <!-- data -->")
+    'sees <!-- law: advisor.laws.reach 2 --> steps, <!-- data -->'
+    """
+    return FILLING.sub("", text.replace(f"{NO_WIDTH}<!--", "<!--"))
 
 
 @dataclass(frozen=True)
@@ -67,10 +82,22 @@ class MarkSource:
             ValueError: where nothing is recorded for a mark, or it names no claim, case or
                 function: a sentence without its number must not be published.
         """
-        return _MARK.sub(
-            lambda mark: str(getattr(self, f"_{mark['kind']}")(" ".join(mark["what"].split()))),
-            text,
-        )
+        return _MARK.sub(self._said, text)
+
+    def filled(self, text: str, as_read: Callable[[str], str]) -> str:
+        """A page with what replaces each mark behind it.
+
+        Args:
+            text: of the page, whose marks stand alone.
+            as_read: makes of what the site says what a reader of the file sees.
+
+        Raises:
+            ValueError: as `spoken`.
+        """
+        return _MARK.sub(lambda mark: f"{mark[0]}{as_read(self._said(mark))}{END}", text)
+
+    def _said(self, mark: re.Match[str]) -> str:
+        return str(getattr(self, f"_{mark['kind']}")(" ".join(mark["what"].split())))
 
     def _result(self, key: str) -> ClaimResult:
         if (result := self.judged.get(key)) is None:
@@ -153,6 +180,9 @@ class MarkSource:
             raise ValueError(f"{what} is not counted; say cited verdicts, {', '.join(numbers)}")
         counts = Counter(verdict_name(result) if result else NOT_RUN for result in cited)
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
+
+    def _depth(self, budget: str) -> str:
+        return _printed(recommend(budget).layers)
 
     def _law(self, what: str) -> str:
         name, *arguments = what.split()

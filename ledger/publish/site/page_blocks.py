@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
 from ..appendix.typesetting import cite, code, maths, md, pipe_table, prose, span, value, verdict
+from ..drawing.inline_svg import inline_svg
 from ..drawing.line_plot import line_plot
-from ..drawing.panels import Found, Number, Table, written as numbers_of
+from ..drawing.panels import Found, Number, Panel, Table, points_csv, table_csv
 from ..questions import QUESTIONS, PageQuestion
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
@@ -37,11 +39,12 @@ _FEW, _LINES, _LETTERS = 2, 4, 120
 
 
 def question(name: str, recorded: Recorded, folder: Path) -> str:
-    """What was found, in a sentence, and the picture of a question; and those of larger cases on
-    another device. Empty where nothing is recorded.
+    """What was found, in sentences of which the first is the picture's title, and the picture of a
+    question, a panel beside the other; and those of larger cases on another device. Empty where
+    nothing is recorded.
 
     Args:
-        folder: where pictures go.
+        folder: where the picture and its numbers go as files.
     """
     asked = QUESTIONS[name]
 
@@ -50,11 +53,7 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
         panels = asked.panels(match)
         if not panels:
             return ""
-        said = " ".join(md(sentence) for sentence in asked.says(match))
-        file = folder / f"{'-'.join(filter(None, (name, suite)))}.png"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(line_plot(panels, "png"))
-        picture = f"![{md(asked.title)}](/figures/{file.name})"
+        first, *others = [md(sentence) for sentence in asked.says(match)] or [md(asked.title)]
         measured = [value for of_claim in match.values() for value in of_claim.values()]
         below = prose(asked.below)
         if not below and any(isinstance(value, Statistical) for value in measured):
@@ -62,24 +61,46 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
             below = f"Bars and bands of means and shares: {CONFIDENCE} intervals. {wider}"
         elif not below and any(isinstance(v, Ball) and v.low < v.high for v in measured):
             below = "Bands: what is left open at the level of the verdicts; lines: its middle."
-        return "\n\n".join(filter(None, (said, picture, below and f"*{below}*")))
+        file = folder / "-".join(filter(None, (name, suite)))
+        shown = picture(asked.title, panels, file, asked.table(match) if asked.table else None)
+        said = " ".join([f"**{first}**", *others])
+        return "\n\n".join(filter(None, (said, shown, below and f"*{below}*")))
 
     return _blocks(asked, recorded, seen)
 
 
+def picture(title: str, panels: Sequence[Panel], file: Path, table: Table | None = None) -> str:
+    """Panels beside each other, as SVG in the page, with links to one picture of all and to its
+    numbers.
+
+    Args:
+        title: for screen readers.
+        file: without suffix, where the files go.
+        table: further numbers, which no curve shows.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.with_suffix(".svg").write_bytes(line_plot(panels, "svg"))
+    file.with_suffix(".csv").write_text(points_csv(panels), encoding="utf-8", newline="")
+    links = [f"[picture](/figures/{file.name}.svg)", f"[numbers](/figures/{file.name}.csv)"]
+    if table and table.rows:
+        more = file.with_name(f"{file.name}-table.csv")
+        more.write_text(table_csv(table), encoding="utf-8", newline="")
+        links.append(f"[table](/figures/{more.name})")
+    drawn = "".join(inline_svg(panel, f"{file.name}-{n}") for n, panel in enumerate(panels))
+    group = f'<div class="panels" role="group" aria-label="{escape(title)}">{drawn}</div>'
+    return f"{group}\n\n{md(title)}. Download: {', '.join(links)}."
+
+
 def numbers(name: str, recorded: Recorded) -> str:
-    """The numbers of a question, folded, and its verdicts; empty where nothing is recorded."""
+    """The verdicts of a question, and the table of one that has no picture; empty where nothing is
+    recorded."""
     asked = QUESTIONS[name]
 
     def told(there: Sequence[ClaimResult], suite: str) -> str:
         match = _found(there)
-        listed = numbers_of(asked.panels(match))
-        if asked.table and (own := asked.table(match)).rows:
-            listed.insert(0, (asked.title, own))
-        tables = [f"**{md(title)}**\n\n{_table(table)}" for title, table in listed]
-        folded = [_folded("Numbers", "\n\n".join(tables))] if tables else []
+        own = asked.table(match) if asked.table and not asked.panels(match) else None
         measuring = [r for r in there if r.claim.key in asked.claims]
-        return "\n\n".join([*folded, _verdicts(measuring)])
+        return "\n\n".join([*([_table(own)] if own and own.rows else []), _verdicts(measuring)])
 
     return _blocks(asked, recorded, told)
 
@@ -130,14 +151,14 @@ def trained(recorded: Recorded) -> str:
     answer = {"HOLDS": "yes", "FAILS": "no"}.get(str(asked.verdict) if asked else "", "open")
     listed = [
         (
-            f"[{prose(claim.entitled)}](/claims/{key}.md)",
             _word(recorded, key),
+            f"[{prose(claim.entitled)}](/claims/{key}.md)",
             f"one layer: {answer}; two: not asked" if key in _ASKED else "not asked",
         )
         for key, claim in recorded.claims.items()
         if claim.needs and re.search("updates|iterations", claim.entitled)
     ]
-    heading = "claim | verdict | trained out (two nets of one layer asked)"
+    heading = "verdict | claim | trained out (two nets of one layer asked)"
     return _folded(f"{len(listed)} claims", pipe_table(heading, listed))
 
 
@@ -174,8 +195,8 @@ def _cell(cell: str | Number | None) -> str:
 
 
 def verdicts(keys: Sequence[str], recorded: Recorded) -> str:
-    """Of each claim the statement, what was expected and is known, and the verdict; empty where
-    nothing is recorded."""
+    """Of each claim the verdict, the statement and what was expected before; empty where nothing is
+    recorded."""
     judged = [r for key in keys if (r := recorded.judged(key)) is not None]
     return _verdicts(judged) if judged else ""
 
@@ -184,7 +205,7 @@ def values(keys: Sequence[str], recorded: Recorded) -> str:
     """Every recorded case of the claims: measured, with its 95 % interval where there is one, and
     stated; empty where nothing is recorded."""
     judged = [r for key in keys if (r := recorded.judged(key)) is not None]
-    heading = "claim | case | measured | stated | verdict"
+    heading = "verdict | claim | case | measured | stated"
     return pipe_table(heading, _values(judged)) if judged else ""
 
 
@@ -203,15 +224,14 @@ def bounds(recorded: Recorded) -> str:
         who = "ours" if bound.source == "depthlaw" else cite(bound.source)
         rows.append(
             (
-                who,
-                f"[{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
+                _word(recorded, bound.claim),
+                f"{who}, [{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
                 f"{code(claim.key)} {code(given)}",
                 f"{prose(relation(claim))} {value(shown)}",
-                _word(recorded, bound.claim),
                 f"counts {md(bound.unit)}; {_range(claim)}",
             )
         )
-    heading = "source | states | function, at | example | verdict | range"
+    heading = "verdict | bound | function, at | example | range"
     return compact(pipe_table(heading, rows)) if rows else ""
 
 
@@ -230,30 +250,21 @@ def _rows(result: ClaimResult) -> list[CaseResult]:
 
 
 def _verdicts(judged: Sequence[ClaimResult]) -> str:
-    """A row for each claim; below, what was changed after data, and what would decide the
-    undecided."""
+    """A row for each claim, the verdict first; below, what would decide the undecided."""
     listed = pipe_table(
-        "claim | states | expected before | known since | verdict | cases:",
+        "verdict | claim | expected | cases:",
         (
             (
-                f"[{prose(r.claim.entitled)}](/claims/{r.claim.key}.md)",
-                _states(r.claim),
-                r.claim.expected,
-                r.claim.known or "-",
                 verdict(marked(r)),
+                f"[{prose(r.claim.entitled)}](/claims/{r.claim.key}.md)",
+                r.claim.expected,
                 f"{len(r.decided)} of {len(r.in_scope)}",
             )
             for r in judged
         ),
     )
-    names: dict[str, list[str]] = {}
-    for claim in (r.claim for r in judged if r.claim.post_hoc):
-        names.setdefault(claim.post_hoc, []).append(f"`{claim.name}`")
-    after = "\n".join(f"* {', '.join(of)}: {prose(text)}" for text, of in names.items())
-    seen = "&#42; Written, restated or measured otherwise after data had been seen"
     open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in undecided(r)]
-    decide = _list("UNDECIDED, and what would decide it", open_)
-    return "\n\n".join(filter(None, [listed, decide, _folded(seen, after) if after else ""]))
+    return "\n\n".join(filter(None, [listed, _list("What would decide it", open_)]))
 
 
 def _states(claim: Claim) -> str:
@@ -298,10 +309,11 @@ def _values(judged: Sequence[ClaimResult]) -> Iterator[tuple[str, ...]]:
         for row in rows:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k not in same)
             name = code(result.claim.name)
-            yield name, code(own or str(row.case)), *case_cells(result, row)
+            measured, stated, word = _cells(result, row)
+            yield word, name, code(own or str(row.case)), measured, stated
 
 
-def case_cells(result: ClaimResult, row: CaseResult) -> tuple[str, str, str]:
+def _cells(result: ClaimResult, row: CaseResult) -> tuple[str, str, str]:
     """Of a case what was measured, with both intervals of an estimate, what is stated, and the
     verdict."""
     if (found := estimate(result, row)) is None:
@@ -331,8 +343,4 @@ def data(keys: Sequence[str], recorded: Recorded, file: Path) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(results_csv(cases))
     devices = sorted({device for row in cases for device in row["device"].split()})
-    return (
-        f"Every number above, with its {CONFIDENCE} interval, the wider interval that decided "
-        "its verdict and the level of that, the ids of the records that hold it and the device "
-        f"({', '.join(devices)}): [{file.name}](/data/{file.name})."
-    )
+    return f"[All cases, intervals, ids of records](/data/{file.name}) ({', '.join(devices)})."

@@ -5,15 +5,16 @@ Everything is written from the claims and from records; no number is typed by ha
 hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
 on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- audit:
-PART -->` by tables of audits, `<!-- measured:
+PART -->` by tables of audits, `<!-- paper: KEY -->` by the claims on a paper, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
 checked, `<!-- bounds -->` by the bounds that sources are known for, `<!-- verdicts: KEY,KEY -->`
 and `<!-- values: KEY,KEY -->` by claims and their cases,
-`<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
-to a CSV file of all cases of the claims that a page names so. The line below the title that says so
-is left out. `*words*<!-- page: /claims/index.md -->` becomes a link to a page that no hand wrote:
-where a file is read as it stands, there is none to link to.
+`<!-- interactive: NAME -->` and `<!-- still: NAME -->` by the figures of `interactive`,
+`<!-- front: PART -->` by a part of the front page, and `<!-- data -->` by a link
+to a CSV file of all cases of the claims that a page names so. What `filling` has written behind a
+mark, for whoever reads the file, is left out. `*words*<!-- page: /claims/index.md -->` becomes a
+link to a page that no hand wrote: where a file is read as it stands, there is none to link to.
 """
 
 from __future__ import annotations
@@ -41,7 +42,6 @@ from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import ClaimResult, results
 from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
-from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
 from . import (
@@ -52,20 +52,29 @@ from . import (
     depth_evidence,
     explorer,
     formal_proofs,
+    front_page,
+    heads,
     inline,
+    interactive,
+    linked_data,
+    model_figure,
+    open_board,
     page_blocks,
+    paper_pages,
 )
 
-# What of docs/ is no source of pages: the files of Sphinx, and what is built.
-_APART = {"conf.py", "_static", "_build", "_site", "explorer"}
-_LEAST_DEPTH = "<!-- least-depth -->"
-# What hand-written pages with marks say below their titles, to whoever reads them where they stand.
-UNFILLED = (
-    "*In this file numbers, verdicts and figures are missing: `make docs` fills them in from the "
-    "records.*\n\n"
-)
+# What of docs/ is no source of pages: the files of Sphinx, what is built, pictures for who reads
+# the files, of which the site draws its own, and what only those read who change the code, in a
+# clone.
+_FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
+_APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_MAINTAINERS}
+# What scripts read, by the mark that needs it.
+_SCRIPTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "<!-- front: card -->": ("advice.data.js", front_page.advice),
+    "<!-- interactive: model -->": ("model.data.js", model_figure.data),
+}
 # Files of the project that are pages too.
-_OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+_OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
 
 def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
@@ -82,21 +91,28 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         shutil.rmtree(out / folder, ignore_errors=True)
     pages = _generated(judged, recorded, out)
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
+    for result in judged:
+        pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
     words = inline.MarkSource(results_by_key, len(recorded.store))
+    figures = interactive.FigureSource(recorded)
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
             continue
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".md":
-            text = words.spoken(_to_pages(text.replace(UNFILLED, "")))
-            if _LEAST_DEPTH in text:
-                text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
-            text = filled(audit_tables.filled(text, docs), recorded, out, path.stem)
-            text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
+            text = words.spoken(_to_pages(inline.unfilled(text)))
+            for mark, (file, script) in _SCRIPTS.items():
+                if mark in text:
+                    pages[out / "_static/figures" / file] = script()
+            root = "../" * (len(name.parts) - 1)
+            text = paper_pages.filled(figures.filled(text, name), docs, judged)
+            text = with_blocks(text, recorded, docs, out, path.stem, root)
         pages[out / name] = text
+    pages |= figures.scripts(out)
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
+    pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
     pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
     for path in [path for path in out.rglob("*.*") if path.is_file()]:
         if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
@@ -116,12 +132,18 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     """
     html = sources.parent / "html"
     shutil.rmtree(html, ignore_errors=True)
-    options = ["-q", "-W", "--keep-going", "-d", sources.parent / "doctrees", "-c", docs]
-    command = [sys.executable, "-m", "sphinx", *options, sources, html]
+    options = ["-q", "-W", "--keep-going", "-j", "auto", "-d", sources.parent / "doctrees"]
+    command = [sys.executable, "-m", "sphinx", *options, "-c", docs, sources, html]
     status = subprocess.run(list(map(str, command)), check=False).returncode
     if status == 0:
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(html, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
+        # What others name by its address: Sphinx puts a hash of the content into that of a
+        # download.
+        (out / "data").mkdir()
+        shutil.copy(sources / linked_data.FILE, out / linked_data.FILE)
+        for folder in (open_board.FILES, open_board.NOTICES):
+            shutil.copytree(sources / folder, out / folder)
     return status
 
 
@@ -136,18 +158,28 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
     ledger = _named(recorded)
     pages = {
         out / "claims/index.md": claim_pages.index(judged, ledger),
-        out / "claims/former.md": claim_pages.former(judged),
         out / "findings.md": claim_pages.findings(judged, ledger),
-        out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
+        out / "open/index.md": open_board.write(judged, out),
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
     }
+    files = {
+        "claims.csv": claim_pages.every(judged),
+        "former-claims.csv": claim_pages.former(judged),
+        "symbols.csv": claim_pages.every_symbol([r.claim for r in judged]),
+        Path(linked_data.FILE).name: linked_data.document(judged, ledger),
+    }
+    (out / "data").mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (out / "data" / name).write_text(text, encoding="utf-8")
     by_key = {r.claim.key: r for r in judged}.get
     pages |= atlas_pages.pages(by_key, out / "tasks")
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
-        data = page_blocks.data([r.claim.key], recorded, file)
+        there = page_blocks.data([r.claim.key], recorded, file)
+        data = f"[All cases](/data/{file.name})." if there else ""
         below = [result for result in judged if result.claim.supports == r.claim.key]
-        page = claim_pages.page(r, grounds(r, by_key), data, below)
+        above = recorded.claims.get(r.claim.supports)
+        page = claim_pages.page(r, grounds(r, by_key), data, below, above)
         pages[out / "claims" / f"{r.claim.key}.md"] = page
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         own = [r for r in judged if r.claim.topic == topic]
@@ -171,10 +203,21 @@ def _about(topic: str) -> str:
 
 def _moved(text: str) -> str:
     """A file of the project's root as a page: links go where the pages are."""
-    text = re.sub(r"\]\(docs/", "](/", text)
+    text = re.sub(r"\]\(docs/", "](/", _files_named(text))
     for name, page in _OF_THE_PROJECT.items():
         text = text.replace(f"]({name}", f"](/{page}")
     return text
+
+
+def _files_named(text: str) -> str:
+    """A page that names the files of the project that are no pages, where it links to them.
+
+    >>> _files_named("[why](../decisions/0007-the-ladder-of-verdicts.md#two), [how](../depth.md)")
+    'why (docs/decisions/0007-the-ladder-of-verdicts.md), [how](../depth.md)'
+    """
+    files = "|".join(map(re.escape, _FOR_MAINTAINERS))
+    link = rf"\[([^]]+)\]\((?:\.\./|docs/)*((?:{files})[^)#]*)(?:#[^)]*)?\)"
+    return re.sub(link, r"\1 (docs/\2)", text)
 
 
 def _to_pages(text: str) -> str:
@@ -183,7 +226,7 @@ def _to_pages(text: str) -> str:
     >>> _to_pages("the *atlas*<!-- page: /tasks/index.md -->, [how](../../CONTRIBUTING.md)")
     'the [atlas](/tasks/index.md), [how](/contributing.md)'
     """
-    text = re.sub(r"\*([^*]+)\*<!-- page: (\S+) -->", r"[\1](\2)", text)
+    text = re.sub(r"\*([^*]+)\*<!-- page: (\S+) -->", r"[\1](\2)", _files_named(text))
     for name, page in _OF_THE_PROJECT.items():
         text = re.sub(rf"\]\((?:\.\./)+{name}", f"](/{page}", text)
     return text
@@ -201,8 +244,9 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
         there = (docs / named[1]).is_file()
         return f"[{named[0]}](/{named[1]})" if there else named[0]
 
-    topics = "|".join(dict.fromkeys(claim.topic for claim in claims.values()))
-    keys = rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+    # Prose escapes the underscores.
+    topics = "|".join({claim.topic: 0 for claim in claims.values()}).replace("_", r"\\?_")
+    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!show )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
 
     def line(text: str) -> str:
         if text.startswith("$ "):
@@ -212,19 +256,27 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
     return "\n".join(map(line, text.split("\n")))
 
 
-def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
-    """The claims of a topic that its table of coverage does not name, as a list."""
-    missing = [c for c in claims.values() if c.topic == topic and f"`{c.key}`" not in text]
-    lines = [f"- {claim_pages.link(c)}: {prose(c.entitled)}" for c in missing]
-    return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
+def with_blocks(
+    text: str, recorded: Recorded, docs: Path, out: Path, name: str, root: str = ""
+) -> str:
+    """A hand-written page with its tables, lists and pictures in place of their marks; pictures
+    and data go into folders of `out`.
+
+    Args:
+        docs: the folder of the pages, which holds the files of audits.
+        name: of the page.
+        root: from the page to the root of the site, such as "../".
+    """
+    return filled(audit_tables.filled(text, docs), recorded, out, name, root)
 
 
-def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
+def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
-    into `data`.
+    into `data`. A section below the title of whose marks nothing is recorded is left out.
 
     Args:
         name: of the page, which is that of its file of data.
+        root: from the page to the root of the site, such as "../".
     """
     figures_ = out / "figures"
     parts: dict[str, Callable[[str], str]] = {
@@ -233,23 +285,35 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "settings": lambda _: page_blocks.settings(),
         "trained": lambda _: page_blocks.trained(recorded),
         "bounds": lambda _: page_blocks.bounds(recorded),
-        "proofs": lambda _: formal_proofs.proofs(recorded),
+        "proofs": lambda _: formal_proofs.proofs(recorded, out / "data" / "formal"),
         "data": lambda _: page_blocks.data(_keys(text), recorded, out / "data" / f"{name}.csv"),
         "verdicts": lambda keys: page_blocks.verdicts(keys.split(","), recorded),
         "values": lambda keys: page_blocks.values(keys.split(","), recorded),
         "numbers": lambda what: page_blocks.numbers(what, recorded),
         "measured": lambda what: page_blocks.question(what, recorded, figures_),
         "table": lambda key: table(recorded, key),
-        "figure": lambda what: _frontier(recorded, figures_ / f"{what}.png"),
+        "front": lambda what: front_page.part(what, recorded.judged),
+        "interactive": lambda what: {"model": model_figure.figure}[what](root),
+        "figure": lambda what: _frontier(recorded, figures_ / what),
     }
-    return _MARK.sub(lambda mark: parts[mark["kind"]](mark["name"] or "") or NOTHING, text)
+
+    def section(part: str) -> str:
+        found = [parts[mark["kind"]](mark["name"] or "") for mark in _MARK.finditer(part)]
+        if part.startswith("##") and found and not any(found):
+            return ""
+        blocks, instead = iter(found), "" if any(found) else NOTHING
+        return _MARK.sub(lambda _: next(blocks) or instead, part)
+
+    return "".join(map(section, re.split(r"^(?=##+ )", text, flags=re.M)))
 
 
 NOTHING = "*Nothing is recorded for this yet.*"
 _KINDS = (
     "table|figure|data|settings|trained|proofs|bounds|measured|evidence|counting|verdicts|values"
-    "|numbers"
+    "|numbers|front|interactive"
 )
+# Marks that stand on lines of their own.
+BLOCKS = (*_KINDS.split("|"), "audit", "paper", "papers")
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
 
@@ -283,14 +347,10 @@ def table(recorded: Recorded, key: str) -> str:
 
 
 def _frontier(recorded: Recorded, file: Path) -> str:
-    """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
+    """The picture of exact separation ranks; empty where nothing is recorded."""
     panels = rank_panels(entries(recorded.rows(*on_frontier(recorded))))
-    if not panels:
-        return ""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(line_plot(panels, "png", columns=3))
-    shown = "with S, the bounds of Theorems 1 and 2 as recalled, the threshold and the knee"
-    return f"![Exact separation ranks against depth, {shown}](/figures/{file.name})"
+    title = "Exact separation ranks of one head, beside the count S and the bounds as recalled"
+    return page_blocks.picture(title, panels, file) if panels else ""
 
 
 def main(docs: Path, out: Path) -> int:
@@ -306,6 +366,7 @@ def main(docs: Path, out: Path) -> int:
     status = build(docs, workshop / "source", out)
     if status == 0:
         explorer.write(docs / "explorer", out / "explorer", recorded)
+        heads.write_sitemap(out)
     print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status
 

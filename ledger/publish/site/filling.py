@@ -1,0 +1,247 @@
+"""Hand-written pages as they are committed: behind each mark stands what fills it, so that they
+read whole where no site was built. A test holds every filling to the records.
+
+`<!-- law: advisor.laws.reach 2 -->9<!--/-->` is a number in running text. Tables and pictures stand
+on lines of their own between their mark and the same end. Pages that most people open have them
+whole (`WHOLE`), with the pictures in docs/figures; in the others a line says where they are. A
+verdict is a word without its link, since the page of its claim is on the site alone.
+
+    python -m depthlaw.ledger.publish.site.filling .     # fill in every page of a clone again
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cached_property
+from html import unescape
+from pathlib import Path
+
+from depthlaw.theory.claims.definition import registry
+
+from ...running.engines import THREADS
+from ...verdicts.citations import reference
+from ...verdicts.record_source import Recorded
+from ...verdicts.reference_ledger import shipped
+from . import front_page, inline, pages
+
+# What is filled whole, as patterns below the root; everything else has its numbers and verdicts.
+WHOLE = (
+    *("README.md", "docs/index.md", "docs/base-3.md", "docs/depth.md", "docs/tutorial.md"),
+    *("docs/how-to/*.md", "docs/questions/*.md", "docs/papers/*.md"),
+)
+# What the other pages say in place of each kind of block; tables where none is named.
+_SENT = {
+    **dict.fromkeys(("figure", "measured", "interactive"), "Picture"),
+    "numbers": "Numbers and verdicts",
+    "data": "Data",
+}
+# Data go with the site, as what moves does; what it folds away is no part of reading a page whole.
+_NEVER = ("data", "numbers", "interactive", "paper", "papers")
+_BLOCK = re.compile(r"^<!-- (?P<kind>[a-z-]+)(?:: \S+)? -->$", re.MULTILINE)
+# Marks of one kind on lines one below the other.
+_RUN = re.compile(
+    r"^<!-- (?P<kind>[a-z-]+)(?:: \S+)? -->(?:\n<!-- (?P=kind)(?:: \S+)? -->)*$", re.MULTILINE
+)
+_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Fills pages of a clone.
+
+    Attributes:
+        root: the clone.
+        recorded: what the numbers and verdicts are of.
+        figures: the folder for pictures.
+    """
+
+    root: Path
+    recorded: Recorded
+    figures: Path
+
+    @cached_property
+    def _words(self) -> inline.MarkSource:
+        judged = {key: self.recorded.judged(key) for key in self.recorded.claims}
+        return inline.MarkSource(judged, len(self.recorded.store))
+
+    def filled(self, page: Path, text: str) -> str:
+        """A page with every mark filled; what was filled already is filled again.
+
+        Args:
+            page: its file below the root, by which links are relative.
+            text: of the page.
+
+        Raises:
+            ValueError: where nothing is recorded for a mark.
+        """
+        text = _not_first(inline.unfilled(text))
+        name = page.relative_to(self.root).as_posix()
+        whole = any(fnmatch(name, pattern) for pattern in WHOLE)
+        text = _BLOCK.sub(lambda mark: self._block(mark, page), text) if whole else text
+        text = _RUN.sub(_sent, text)
+        text = self._words.filled(text, lambda said: self._as_read(said, page))
+        return _fitted(text)
+
+    def _block(self, mark: re.Match[str], page: Path) -> str:
+        """A table or picture behind its mark; pictures are written where they belong."""
+        if mark["kind"] in _NEVER:
+            return mark[0]
+        with tempfile.TemporaryDirectory() as folder:
+            out, docs = Path(folder), self.root / "docs"
+            said = _seen(pages.with_blocks(mark[0], self.recorded, docs, out, page.stem))
+            for name in re.findall(r"\(/figures/([^)]+\.(?:svg|png))\)", said):
+                self.figures.mkdir(exist_ok=True)
+                (self.figures / name).write_bytes((out / "figures" / name).read_bytes())
+        if said == mark[0]:
+            return said
+        blocks = self._as_read(said, page).split("\n\n")
+        return "\n\n".join([mark[0], *map(_wrapped, blocks), inline.END])
+
+    def _as_read(self, said: str, page: Path) -> str:
+        """What the site says, for a reader of the file: links to files that are there, sources by
+        their authors, nothing that only Sphinx understands."""
+
+        def link(found: re.Match[str]) -> str:
+            there = self.root / "docs" / found[3]
+            if found[1] or there.is_file():
+                return f"{found[1]}[{found[2]}]({os.path.relpath(there, page.parent)})"
+            return found[2]
+
+        said = re.sub(r"</?span[^>]*>", "", said)
+        said = re.sub(r"^:::.*\n?", "", said, flags=re.MULTILINE).strip()
+        said = re.sub(r"\{cite:\w\}`([^`]+)`", lambda key: _author_year(key[1]), said)
+        return re.sub(r"(!?)\[([^][]*)\]\(/([^)\s]+)\)", link, said)
+
+
+# Panels in a page of the site, and the link to the same picture as a file that follows them.
+_PANELS = re.compile(
+    r'<div class="panels" role="group" aria-label="([^"]*)">.*?</div>\n\n'
+    r"(?=.*?\[picture\]\(([^)]+)\))",
+    re.DOTALL,
+)
+
+
+def _seen(said: str) -> str:
+    """What the site shows, as whoever reads a file can see it: pictures from files, and the card of
+    the front page in words."""
+    said = _PANELS.sub(lambda of: f"![{unescape(of[1])}]({of[2]})\n\n", said)
+    return front_page.card_in_words() if said.startswith("<form") else said
+
+
+def _author_year(key: str) -> str:
+    """A source as running text names it.
+
+    >>> _author_year("sanford2024")
+    'Sanford and others (2024)'
+    """
+    who, _, year = reference(key).partition(":")[0].rpartition(" ")
+    return f"{who} ({year})" if who else year
+
+
+def _not_first(text: str) -> str:
+    r"""A page none of whose lines begins with a mark of running text: there a comment would begin a
+    block of HTML, in which nothing else is Markdown. Before one that begins a paragraph or a point
+    of a list comes a space without width.
+
+    >>> _not_first("is\n  <!-- law: a.b -->\n- <!-- law: a.b -->")
+    'is <!-- law: a.b -->\n- &#8203;<!-- law: a.b -->'
+    """
+    mark = rf"(?=<!--\s+{inline.KINDS}:)"
+    text = re.sub(rf"(?<=\S)\n[ \t]*{mark}", " ", text)
+    begins = rf"^([ \t]*(?:(?:[-*>]|\d+\.)[ \t]+)?){mark}"
+    return re.sub(begins, rf"\1{inline.NO_WIDTH}", text, flags=re.MULTILINE)
+
+
+def _sent(marks: re.Match[str]) -> str:
+    """Marks of blocks with where to see what they stand for, unless it follows them already."""
+    follows = inline.FILLING.match(marks.string, marks.end())
+    if marks["kind"] not in pages.BLOCKS or follows:
+        return marks[0]
+    what = _SENT.get(marks["kind"], "Table")
+    return f"{marks[0]}\n\n*{what}: on the site that `make docs` builds.*\n\n{inline.END}"
+
+
+def _wrapped(block: str) -> str:
+    """A paragraph in lines; tables, lists and pictures as they are."""
+    if re.match(r"[|!<#>-]|\d+\.", block):
+        return block
+    return textwrap.fill(block, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+# Before the words of a line.
+_MARGIN = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?")
+# Comments in which no line ends: those that make links.
+_LINK = re.compile(r"<!-- page: \S+ -->")
+# What would begin something else than a line of a paragraph.
+_BEGINS = re.compile(r"[-+*]\s|[#>=|:]|---|\$\$|`{3}|~{3}|\d+[.)]\s|<")
+
+
+def _fitted(text: str) -> str:
+    """A page without lines that their fillings make too long: they are broken at spaces, and what
+    is left goes before the next line of the paragraph."""
+    lines, fitted, moved = text.split("\n"), list[str](), False
+    while lines:
+        line = lines.pop(0)
+        at = _break(line) if moved or inline.END in line else 0
+        moved = bool(at)
+        fitted.append(line[:at] if at else line)
+        if at:
+            rest, below = line[at + 1 :], lines[0].lstrip() if lines else ""
+            if below and not _BEGINS.match(below):
+                lines[0] = f"{lines[0][: -len(below)]}{rest} {below}"
+            else:
+                lines.insert(0, " " * _margin(line) + rest)
+    return "\n".join(fitted)
+
+
+def _margin(line: str) -> int:
+    """How many characters stand before the words of a line."""
+    found = _MARGIN.match(line)
+    return found.end() if found else 0
+
+
+def _break(line: str) -> int:
+    """Where to end a line of text that is too long; 0 where it is not, or cannot be broken."""
+    if len(line) <= _WIDTH or re.match(r"\s*\||#", line):
+        return 0
+    margin = _margin(line)
+    spaces = [
+        space.start()
+        for space in re.finditer(r"(?<=\S) (?=\S)", _LINK.sub(lambda x: "x" * len(x[0]), line))
+        if not _BEGINS.match(line, space.end()) and space.start() >= margin
+    ]
+    return max((i for i in spaces if i <= _WIDTH), default=min(spaces, default=0))
+
+
+def of_clone(root: Path) -> Iterator[Path]:
+    """The hand-written pages of a clone."""
+    yield root / "README.md"
+    for page in sorted((root / "docs").rglob("*.md")):
+        if not page.relative_to(root / "docs").parts[0].startswith("_"):
+            yield page
+
+
+def main(folder: str) -> None:
+    """Fill the pages of a clone."""
+    root = Path(folder).resolve()
+    # One thread, as where the site is built.
+    os.environ.update(THREADS)
+    store = shipped()
+    assert store is not None
+    filling = Filling(root, Recorded(registry(), store), root / "docs" / "figures")
+    for page in of_clone(root):
+        text = page.read_text(encoding="utf-8")
+        if (new := filling.filled(page, text)) != text:
+            page.write_text(new, encoding="utf-8", newline="\n")
+            print(page.relative_to(root))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

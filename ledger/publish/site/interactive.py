@@ -1,0 +1,146 @@
+"""Figures that a reader moves: `<!-- interactive: NAME -->` becomes a still picture, which the
+script docs/_static/figures/NAME.js replaces where there are scripts; `<!-- still: NAME -->` the
+picture alone. An image before the mark goes away: it is the same picture as a file, for whoever
+reads the page in the repository.
+
+A figure is one entry in `FIGURES`. What its script reads is computed here and written beside it, as
+a script too: pages are also opened as files.
+
+    python -m depthlaw.ledger.publish.site.interactive docs   # renew docs/figures/*.svg
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from depthlaw.theory.claims.definition import registry
+
+from ...records.store import write_file
+from ...verdicts.record_source import Recorded
+from ...verdicts.reference_ledger import shipped
+from .khop_figure import khop_data, khop_still
+from .ring_figure import ring_data, ring_still
+
+_FOLDER = "_static/figures"
+
+
+@dataclass(frozen=True)
+class InteractiveFigure:
+    """One figure.
+
+    Attributes:
+        data: what its script reads, of JSON; the same records give the same.
+        still: the picture that stands there without scripts, as SVG in one line, of the same data.
+        caption: what is shown, as HTML in one line.
+    """
+
+    data: Callable[[Recorded], Any]
+    still: Callable[[Any], str]
+    caption: str
+
+
+FIGURES = {
+    "ring": InteractiveFigure(
+        ring_data,
+        ring_still,
+        "The ring: what a vertex (square) sees of 40 through layers written by hand. The curves: "
+        "nets trained on two cycles of 20, where no connected pair is farther apart than 10, then "
+        "asked on cycles of 28 to 40 which of two vertices is nearer, the one at this distance or "
+        "the one at 14. A coin is right on 50 %.",
+    ),
+    "khop": InteractiveFigure(
+        khop_data,
+        khop_still,
+        "A box holds what a letter says, and an arrow shows where the last letter looks. For two "
+        "hops the printed net starts from the letters themselves, the repaired one from their "
+        "first hops. Both run in exact arithmetic.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class FigureSource:
+    """What figures are filled from, each computed once."""
+
+    recorded: Recorded
+    _data: dict[str, Any] = field(default_factory=dict)
+
+    def filled(self, text: str, page: Path) -> str:
+        """A page with its marks replaced.
+
+        Args:
+            page: its path among the sources, from where its scripts are found.
+
+        Raises:
+            ValueError: for a figure that there is not.
+        """
+        up = "../" * (len(page.parts) - 1) + _FOLDER
+        return _MARK.sub(lambda mark: self._figure(mark["name"], mark["kind"], up), text)
+
+    def scripts(self, out: Path) -> dict[Path, str]:
+        """What the scripts of the figures in pages filled so far read, by path among the sources
+        in a folder."""
+        return {
+            out / _FOLDER / f"{name}.data.js": f"(globalThis.FIGURES ??= {{}}).{name} = "
+            f"{json.dumps(data, separators=(',', ':'), ensure_ascii=True)};\n"
+            for name, data in self._data.items()
+        }
+
+    def picture(self, name: str) -> str:
+        """The still picture."""
+        data = self._of(name)
+        return FIGURES[name].still(data)
+
+    def _of(self, name: str) -> Any:
+        if name not in FIGURES:
+            raise ValueError(f"there is no figure {name}; known are {', '.join(FIGURES)}")
+        if name not in self._data:
+            self._data[name] = FIGURES[name].data(self.recorded)
+        return self._data[name]
+
+    def _figure(self, name: str, kind: str, up: str) -> str:
+        still, figure = self.picture(name), kind == "interactive"
+        sources = (f"{up}/{file}.js" for file in ("figures", f"{name}.data", name))
+        scripts = "".join(f'<script defer src="{source}"></script>' for source in sources)
+        lines = [
+            f'<figure class="interactive" id="{name}">'
+            if figure
+            else '<figure class="interactive">',
+            f'<div class="still">{still}</div>',
+            f"<figcaption>{FIGURES[name].caption}</figcaption>",
+            *([scripts] if figure else []),
+            "</figure>",
+        ]
+        # No empty line: it would end the HTML.
+        return "\n".join(lines)
+
+
+# The figure `model` is `model_figure`'s, in pages and in the explorer.
+_MARK = re.compile(
+    r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>(?!model )\w+) -->"
+)
+
+
+def file_of(source: FigureSource, name: str, docs: Path) -> str:
+    """The picture as a file, which brings its colours along."""
+    style = " ".join((docs / _FOLDER / "still.css").read_text(encoding="utf-8").split())
+    return source.picture(name).replace(">", f"><style>{style}</style>", 1) + "\n"
+
+
+def main(docs: Path) -> None:
+    """Write the pictures that are files of the repository as well."""
+    store = shipped()
+    assert store is not None
+    source = FigureSource(Recorded(registry(), store))
+    for name in FIGURES:
+        write_file(docs / "figures" / f"{name}.svg", file_of(source, name, docs).encode())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
