@@ -305,8 +305,8 @@ def _check(b: Budget) -> None:
         raise UsageError(f"{b.tokens:.3g} training tokens; accepted are 1 to 1e+18, such as 300e9")
     if b.epochs > 1 and b.tokens is None:
         raise UsageError(
-            "--epochs says how often tokens are seen, and none are given; try --tokens 100M "
-            "--epochs 16"
+            "--epochs says how often training sees the tokens, and there are no tokens; "
+            "try --tokens 100M --epochs 16"
         )
     if b.gpus != int(b.gpus):
         raise UsageError(f"{b.gpus:g} GPUs; accepted are whole numbers, such as 64")

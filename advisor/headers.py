@@ -111,11 +111,11 @@ def _index(path: str) -> dict[str, str]:
         raise UsageError(f"{name} is larger than 100 MB, which no index is; {_ACCEPTED}")
     by_name = json_object(data, name, "an index", _ACCEPTED).get("weight_map")
     if not isinstance(by_name, dict) or not by_name:
-        raise UsageError(f"{name} has no weight_map, so it is no index; {_ACCEPTED}")
+        raise UsageError(f"{name} has no weight_map, so it is not an index; {_ACCEPTED}")
     for file in by_name.values():
         # A link is followed, as the cache of the Hub has them; a path is not.
         if not isinstance(file, str) or not re.fullmatch(r"[^/\\:\0]+\.safetensors", file):
-            named = quoted(file) if isinstance(file, str) else "what is no text"
+            named = quoted(file) if isinstance(file, str) else "something that is not text"
             raise UsageError(
                 f"{name} names {named} as a file; accepted are names that end in .safetensors, of "
                 "files in its own folder"
@@ -178,7 +178,7 @@ def _tensor(file: str, name: str, told: Any, number: int) -> Tensor:
     if len(name) > 1000 or not name.isprintable():
         raise refuse("its name is no printable text of at most 1,000 characters")
     if not wholes(shape) or len(shape) > _MOST_DIMENSIONS or any(n >= 2**63 for n in shape):
-        raise refuse("the shape is no list of at most 16 whole numbers from 0 to 2^63")
+        raise refuse("the shape is not a list of at most 16 whole numbers from 0 to 2^63")
     if not wholes(offsets) or len(offsets) != 2 or not offsets[0] <= offsets[1] < 2**63:
         raise refuse("data_offsets are not two whole numbers, the first byte and the end")
     tensor = Tensor(name, dtype, tuple(shape), (number, *offsets))

@@ -389,7 +389,7 @@ def read_latency(path: str | Path) -> Fit:
     name = f"the table of latencies {quoted(Path(path).name)}"
     # A pipe that nobody writes to would be waited for.
     if os.path.exists(path) and not os.path.isfile(path):
-        raise UsageError(f"cannot read {name}: it is no regular file; give {_EXAMPLE}")
+        raise UsageError(f"cannot read {name}: it is not a regular file; give {_EXAMPLE}")
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)

@@ -168,7 +168,7 @@ def _number(c: Config, key: str, formula: str, letters: dict[str, int]) -> int:
 
     found = value(formula, letters)
     if not isinstance(found, int):
-        c.refuse(key or "sizes", f"{formula} is no whole number: the sizes do not divide")
+        c.refuse(key or "sizes", f"{formula} is not a whole number: the sizes do not divide")
     return found
 
 

@@ -151,7 +151,7 @@ class Question:
     flops: float | None = _have("Training FLOPs, such as 1e21.", "FLOPS", parse_flops)
     tokens: float | None = _have("Training tokens, such as 300B.", "TOKENS", parse_tokens)
     epochs: int | None = _have(
-        "How often each of these tokens is seen (1).",
+        "How often training sees each token (1).",
         "TIMES",
         example=4,
         what="number of epochs",
@@ -160,15 +160,15 @@ class Question:
     gpus: int | None = _have(
         "How many GPUs (1).", "COUNT", example=64, what="number of GPUs", needs=("gpu",)
     )
-    hours: float | None = _have("For how many hours.", "HOURS", parse_hours, needs=("gpu",))
+    hours: float | None = _have("Hours of training.", "HOURS", parse_hours, needs=("gpu",))
     time: float | None = _have(
-        'The same in words, such as "2 weeks".', "TIME", parse_hours, of="hours", needs=("gpu",)
+        'Time of training, such as "2 weeks".', "TIME", parse_hours, of="hours", needs=("gpu",)
     )
     utilisation: float | None = _have(
         "Share of the GPUs' peak that training reaches (0.4).", "SHARE", parse_share, needs=("gpu",)
     )
     memory: float | None = _have(
-        "Memory of the device that serves it, such as 8GB.", "BYTES", parse_bytes
+        "Memory of the device that runs the net, such as 8GB.", "BYTES", parse_bytes
     )
     bits: float | None = _have(
         "Bits of a weight on that device (16).",
@@ -181,10 +181,10 @@ class Question:
         "Latency limit for one token of one sequence.", "MS", parse_milliseconds, of="milliseconds"
     )
     tokens_per_second: float | None = _have(
-        "The same as a speed.", "TOKENS", _of_rate, of="milliseconds"
+        "Least speed, in tokens per second.", "TOKENS", _of_rate, of="milliseconds"
     )
     latency: Fit | None = _have(  # noqa: RUF009
-        "Measured points: a CSV file with columns L, d, ms, and perhaps d_ff and more.",
+        "Measured latencies: a CSV file with columns L, d, ms, and optionally d_ff and more.",
         "FILE",
         _latencies,
     )
@@ -192,7 +192,7 @@ class Question:
         "Memory bandwidth of that device, such as 50GB/s.", "RATE", parse_bandwidth, needs=_TIMED
     )
     ms_per_layer: float | None = _have(
-        "Time of a layer besides reading its weights.",
+        "Time of a layer in addition to reading its weights.",
         "MS",
         parse_milliseconds,
         of="layer_milliseconds",
@@ -205,30 +205,30 @@ class Question:
         of="kv_bytes",
     )
     hf: GivenNet | Architecture | None = _have(  # noqa: RUF009
-        "A Hugging Face config.json, or its folder: count and judge it.",
+        "A Hugging Face config.json or its folder, to count and judge.",
         "PATH",
         _configuration,
         of="config",
     )
     safetensors: GivenNet | None = _have(  # noqa: RUF009
-        "A .safetensors file, or an index of several: count what its header says.",
+        "A .safetensors file, or an index of several, to count from the header.",
         "FILE",
         _tensors,
     )
 
     zero: int | None = _on_gpus("Stage of ZeRO, 0 to 3.", "STAGE", example=1, least=0)
     recompute: str | None = _on_gpus(
-        "What of a layer is computed again: none, selective or full.",
+        "What of a layer to compute again: none, selective or full.",
         "WHICH",
         choices=("none", "selective", "full"),
     )
-    microbatch: int | None = _on_gpus("Sequences at a time.", "COUNT", example=1)
-    batch: int | None = _on_gpus("Sequences of a step.", "COUNT", example=512)
+    microbatch: int | None = _on_gpus("Sequences in a microbatch.", "COUNT", example=1)
+    batch: int | None = _on_gpus("Sequences in a training step.", "COUNT", example=512)
     expert_parallel: int | None = _on_gpus(
-        "GPUs among which the experts of a layer are divided.", "GPUS", example=8
+        "GPUs that share the experts of a layer.", "GPUS", example=8
     )
     measured: Fit | None = _on_gpus(  # noqa: RUF009
-        "Measured training steps: a CSV file as for --latency, ms of a step of --batch.",
+        "Measured training steps: a CSV file as for --latency, with ms of a step of --batch.",
         "FILE",
         _latencies,
     )
@@ -240,34 +240,34 @@ class Question:
     gqa: int | None = _shape(
         "Query heads per key-value head, such as 4 (or 4:1).", "RATIO", parse_ratio, of="kv_ratio"
     )
-    gated: bool | None = _shape("Three matrices in the MLP, or two.", flags="--gated/--plain")
+    gated: bool | None = _shape("Use three matrices in the MLP, or two.", flags="--gated/--plain")
     ff: float | None = _shape(
-        "Width of the MLP over that of the net.", "FACTOR", parse_factor, of="ff_factor"
+        "Width of the MLP divided by the width of the net.", "FACTOR", parse_factor, of="ff_factor"
     )
     tied: bool | None = _shape(
-        "Input and output embeddings share weights, or not.", flags="--tied/--untied"
+        "Share weights of input and output embeddings, or not.", flags="--tied/--untied"
     )
     vocabulary: int | None = _shape("Size of the vocabulary.", "SIZE", example=32000)
     context: int | None = _shape(
-        "Context length; training is counted at up to 4096 of it.", "TOKENS", example=4096
+        "Context length; training FLOPs count at most 4096 of it.", "TOKENS", example=4096
     )
     layers: int | None = _shape("Fix the depth.", "LAYERS", example=32)
-    least_layers: int | None = _shape("The fewest layers it may have.", "LAYERS", example=16)
-    most_layers: int | None = _shape("The most layers it may have.", "LAYERS", example=32)
+    least_layers: int | None = _shape("Fewest layers allowed.", "LAYERS", example=16)
+    most_layers: int | None = _shape("Most layers allowed.", "LAYERS", example=32)
     width: int | None = _shape("Fix the width.", "WIDTH", example=4096)
     loops: int | None = _shape(
         "Passes through the same layers; BUDGET counts them once.", "TIMES", example=2
     )
     mixer: str | None = _shape(
-        "What the layers that are not attention are: how many are, and which.",
+        "The other layers of a hybrid: how many are attention, and which the others are.",
         "WHICH",
         choices=MIXERS,
         alone=True,
     )
     encoder_decoder: bool | None = _shape("Two stacks, as in T5.", of="kind")
 
-    experts: int | None = _experts("Experts of a layer.", "COUNT", example=64)
-    active_experts: int | None = _experts("How many a token uses.", "COUNT", example=6)
+    experts: int | None = _experts("Experts in a layer.", "COUNT", example=64)
+    active_experts: int | None = _experts("Experts that each token uses.", "COUNT", example=6)
     shared_experts: int | None = _experts("Experts that every token uses.", "COUNT", example=2)
     expert_width: int | None = _experts("Inner width of one expert.", "WIDTH", example=1408)
     dense_layers: int | None = _experts(
@@ -285,10 +285,10 @@ class Question:
     residual: str | None = _trained(
         "plain, or attnres (attention over earlier layers).", "WHICH", choices=("plain", "attnres")
     )
-    latency_matters: bool | None = _trained("Among depths of similar loss, prefer the shallow one.")
+    latency_matters: bool | None = _trained("Prefer the shallowest of depths with similar loss.")
 
     task: str | None = _task(
-        "connectivity, hops or regular, or another that `depthlaw tasks` lists.", "TASK"
+        "connectivity, hops, regular, or a task that `depthlaw tasks` lists.", "TASK"
     )
     atlas: Path | None = _task(  # noqa: RUF009
         "A folder with tables of your own (docs/how-to/add-a-task.md), for --task.", "DIR", Path
@@ -331,7 +331,7 @@ class Question:
             values[option.name] = _value(option, name, value)
         if "count" in values and "budget" not in values:
             raise UsageError(
-                "--count says what the budget counts, and there is none; try depthlaw "
+                "--count says what the budget counts, and there is no budget; try depthlaw "
                 "depth 3B --count non-embedding"
             )
         return cls(**values)

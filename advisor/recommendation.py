@@ -79,7 +79,7 @@ def answer_to(
     else:
         refuse_options(typed)
         if question.atlas is not None:
-            raise UsageError("--atlas extends the tasks, and none is asked for; give --task TASK")
+            raise UsageError("--atlas adds tasks, and there is no task; give --task TASK")
     mixer = question.mixer
     if mixer is not None and config is None and have is None:
         raise UsageError(

@@ -341,7 +341,7 @@ def _check_kind_and_experts(c: Constraints) -> None:
             f"{c.active_experts} active of {c.experts} experts; accepted are 1 to {c.experts}"
         )
     if c.kind != "decoder":
-        raise UsageError(f"experts in an {c.kind}; experts are known of decoders alone")
+        raise UsageError(f"experts in an {c.kind}; give experts for decoders only")
     if c.loops > 1 and c.dense_layers:
         raise UsageError("looped layers and first dense layers together; give one of them")
     if c.experts % c.tensor and c.tensor % c.experts:

@@ -115,7 +115,7 @@ def _from_atlas(
 ) -> TaskAnswer:
     rows = list(known.rows(key, known_by))
     if not rows:
-        raise UsageError(f"nothing was known of {key} by {known_by}; try a later year")
+        raise UsageError(f"no bound of {key} was known by {known_by}; try a later year")
     task, more = known.tasks[key], f" --atlas {tables}" if tables else ""
     many = f"{len(rows)} classes, defines them" if len(rows) > 1 else "one class, defines it"
     return TaskAnswer(

@@ -63,7 +63,7 @@ class ParallelPlan:
             )
         if self.gpus % (self.tensor * self.pipeline):
             raise UsageError(
-                f"{self.gpus:,} GPUs are no multiple of {self.tensor} x {self.pipeline} (tensor "
+                f"{self.gpus:,} GPUs are not a multiple of {self.tensor} x {self.pipeline} (tensor "
                 "x pipeline); give divisors of the GPUs"
             )
         if self.data % self.expert:

@@ -286,7 +286,7 @@ def test_losses_of_ones_own_are_said_of_the_net_as_the_command_says_them(tmp_pat
     assert round(own.rule) == asked.layers
     assert own.within == asked.interval.ends
     for wrong, why in (
-        ({"task": "hops", "hops": 5, "losses": file}, "none is asked for"),
+        ({"task": "hops", "hops": 5, "losses": file}, "there is no net"),
         ({"budget": "1B", "losses": "no.csv"}, "cannot read 'no.csv'"),
         ({"budget": "1B", "losses": [{"width": 8, "depth": 2, "tokens": 9}]}, "no column loss"),
         ({"budget": "1B", "losses": [5]}, "is no table of losses; accepted are"),

@@ -35,7 +35,7 @@ def regular_file(
         try:
             facts = os.fstat(number)
             if not stat.S_ISREG(facts.st_mode):
-                raise UsageError(f"{name} is no regular file; {accepted}")
+                raise UsageError(f"{name} is not a regular file; {accepted}")
             with open(number, "rb", closefd=False) as opened:
                 yield opened, facts.st_size
         finally:
@@ -79,7 +79,7 @@ def json_object(
         value = float(text)
         if not math.isfinite(value) and not (infinite and text == "Infinity"):
             raise UsageError(
-                f"{name} holds {quoted(text)}, which is no finite number; {what} has none"
+                f"{name} holds {quoted(text)}, which is not a finite number; {what} has none"
             )
         return value
 
@@ -104,5 +104,5 @@ def json_object(
     except ValueError:  # Python limits the digits of an integer.
         raise UsageError(f"{name} holds a number of thousands of digits; {accepted}") from None
     if not isinstance(values, dict):
-        raise UsageError(f"{name} is JSON, but no object with keys and values; {accepted}")
+        raise UsageError(f"{name} is JSON, but not an object with keys and values; {accepted}")
     return values

@@ -145,12 +145,23 @@ class _Group(_WithExamples, TyperGroup):
     """Commands under one name, whose help ends with examples. Interrupted, they abort: newer
     parsers turn Ctrl-C into an exit without a word."""
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Options stand below the commands."""
+        self.format_commands(ctx, formatter)
+        TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Each with its first sentence, whole."""
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, self.commands[name].get_short_help_str(10**3)) for name in self.commands]
-            )
+        """Each with its first sentence, whole, below the heading of its group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        order, path = list(_RUNS), ctx.command_path.split()[1:]
+        # The parser would list groups of commands last.
+        for name in sorted(self.commands, key=lambda name: order.index(" ".join([*path, name]))):
+            command = self.commands[name]
+            row = (name, command.get_short_help_str(10**3))
+            groups.setdefault(command.rich_help_panel or "Commands", []).append(row)  # type: ignore[attr-defined]
+        for heading, rows in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -166,29 +177,29 @@ class _Group(_WithExamples, TyperGroup):
 # them, with what it does alone.
 _RUNS = {
     "depth": "depth_command.depth",
-    "sweep": "depth_command.sweep",
     "compare": "compare_command.compare",
     "fit": "fit_command.fit",
     "audit": "audit_command.audit",
-    "exercise": "exercise_command.exercise",
-    "verify": "suite_command.verify",
-    "claims": "claim_commands.claims",
-    "show": "claim_commands.show",
-    "why": "claim_commands.why",
-    "appendix": "appendix_command.appendix",
-    "falsify": "falsify_commands.falsify",
-    "recheck": "falsify_commands.recheck",
-    "certify": "falsify_commands.certify",
-    "mutate": "falsify_commands.mutate",
-    "cite": "claim_commands.cite",
-    "doctor": "doctor_command.doctor",
-    "measure": "measure_commands.measure",
-    "measure residual": "measure_commands.residual",
-    "measure hops": "measure_commands.hops",
     "tasks": "tasks_command.list_tasks",
     "tasks list": "tasks_command.list_tasks",
     "tasks check": "check_command.check",
     "tasks language": "tasks_command.language",
+    "claims": "claim_commands.claims",
+    "show": "claim_commands.show",
+    "verify": "suite_command.verify",
+    "appendix": "appendix_command.appendix",
+    "cite": "claim_commands.cite",
+    "doctor": "doctor_command.doctor",
+    "why": "claim_commands.why",
+    "sweep": "depth_command.sweep",
+    "exercise": "exercise_command.exercise",
+    "measure": "measure_commands.measure",
+    "measure residual": "measure_commands.residual",
+    "measure hops": "measure_commands.hops",
+    "falsify": "falsify_commands.falsify",
+    "recheck": "falsify_commands.recheck",
+    "certify": "falsify_commands.certify",
+    "mutate": "falsify_commands.mutate",
     "records": "",
     "records list": "records_commands.list_records",
     "records show": "records_commands.show_record",
@@ -316,15 +327,15 @@ def _depthlaw(
         False, "--version", help="Print the version.", is_eager=True, callback=_print_version
     ),
 ) -> None:
-    """Executable theorems on transformer depth: predict, measure, judge, cite."""
+    """Recommend the depth of a transformer, audit trained ones, and check theorems on depth."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 _EXAMPLES = """
 depth 3B --gpu H100 --gpus 64 --time "2 weeks"
-verify quick
-why separation_rank/upper_bound_deep
+audit FOLDER --text held-out.txt
+show separation_rank/upper_bound_deep
 """
 
 
@@ -349,12 +360,14 @@ def parser(word: str = "") -> Any:
     groups = {"": app}
     for name in [name for name in _RUNS if name.split()[0] == word] or _RUNS:
         before, _, last = name.rpartition(" ")
-        examples = _declared()[name]["examples"]
+        examples, group = _declared()[name]["examples"], _declared()[name].get("group")
         if _is_group(name):
             groups[name] = _commands(examples, _callback(name))
-            app.add_typer(groups[name], name=name)
+            app.add_typer(groups[name], name=name, rich_help_panel=group)
         else:
-            declared = groups[before].command(last, cls=_Command, epilog=examples.strip())
+            declared = groups[before].command(
+                last, cls=_Command, epilog=examples.strip(), rich_help_panel=group
+            )
             declared(_callback(name))
     return typer.main.get_command(app)
 
@@ -373,7 +386,7 @@ def _place(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError:
         raise _NoPlaceError(
-            f"{quoted(text)} names the home folder of nobody known here; give the whole path"
+            f"{quoted(text)} names the home folder of an unknown user; give the whole path"
         ) from None
 
 
@@ -384,10 +397,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 (something unexpected), 2 (usage, one line on
     stderr), 130 (interrupted)."""
     if sys.stdout is None:
-        return _complain(
-            "the output is closed, so that nothing can be printed; send it to a file, "
-            "or to /dev/null"
-        )
+        return _complain("the output is closed; send it to a file, or to /dev/null")
     never_refuse(sys.stdout, sys.stderr)
     # Almost everything that a command makes lives until it ends: looking through it for garbage
     # again and again, and once more at the end, would take a quarter of its time.
@@ -442,8 +452,8 @@ _ENDS = {"min": "least", "max": "most"}
 # What the parser says, by the commands that it says it of, and what is said instead.
 _OF_DEPTHS = "depthlaw (depth|sweep)"
 _REWORDED: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
-    (".*", "Input should be a valid integer.*", "it is no whole number"),
-    (".*", "Input should be a valid number.*", "it is no number"),
+    (".*", "Input should be a valid integer.*", "it is not a whole number"),
+    (".*", "Input should be a valid number.*", "it is not a number"),
     # As help names it.
     (".*", r"^Missing argument '\w+", lambda it: it[0][:18] + it[0][18:].upper()),
     (

@@ -69,7 +69,9 @@ def _note_unchecked(words: Sequence[str]) -> None:
     for task in dict.fromkeys(bound.task for bound in found):
         of_task = [bound for bound in found if bound.task == task]
         depths = ", ".join(dict.fromkeys(f"{b.end} {b.depth} ({b.source})" for b in of_task))
-        note(f"published, checked by no claim: {task}: {depths}; `depthlaw tasks list {task}`")
+        note(
+            f"published bounds that no claim checks: {task}: {depths}; `depthlaw tasks list {task}`"
+        )
 
 
 def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, at: bool = True) -> None:
@@ -140,10 +142,16 @@ def show(
     own: Path | None = None,
     at: list[str] | None = None,
     values: list[str] | None = None,
+    *,
+    whole: bool = False,
 ) -> None:
     """Show one claim, or list those of a topic or of a source: from the user's records, else from
-    the ledger that comes with depthlaw; `at` and `values`: what its statement says at values of
-    one's own."""
+    the ledger that comes with depthlaw.
+
+    Args:
+        at, values: print the statement at these values instead.
+        whole: with all evidence.
+    """
     if at:
         everything = _everything(own)
         claim = claim_of(key, everything)
@@ -152,7 +160,8 @@ def show(
     if values:
         raise UsageError(f"one claim at a time, {quoted(values[0])} too many; values follow --at")
     if not json_output and (answer := _shipped(key, folder, own)):
-        return terminal.show(stdout(), answer.card)
+        terminal.show(stdout(), answer.card, whole=whole)
+        return _show_more(key, "", whole=whole)
     everything = _everything(own)
     known = known_claims(everything)
     if keys := of_topic(key, known) or _of_source(key, known):
@@ -166,7 +175,8 @@ def show(
     if json_output:
         return dump(ClaimCard(place, known).to_json())
     result = place.result
-    terminal.show(stdout(), card(result, known))
+    terminal.show(stdout(), card(result, known), whole=whole)
+    _show_more(key, _of_file(own) + _of_folder(folder), whole=whole)
     if not result.records:
         _hint(place)
 
@@ -254,11 +264,9 @@ def why(
     tree = grounds(place.result, place.judged, root if root.is_dir() else None)
     terminal.grounds(stdout(), tree, whole=whole)
     named = " --results reference" if root.is_file() else ""
-    named = named or (f" --results {shlex.quote(str(folder))}" if folder else "")
+    named = named or _of_folder(folder)
     if place.result.records:
-        mine = _of_file(own)
-        mine += f" --results {shlex.quote(str(folder))}" if folder else ""
-        _go_on(place.result.claim.key, named, mine, whole=whole)
+        _go_on(key, named, _of_file(own) + _of_folder(folder), whole=whole)
     else:
         _hint(place)
 
@@ -271,7 +279,7 @@ def _shipped(key: str, folder: Path | None, own: Path | None) -> ShippedAnswer |
     store = open_store(folder, lazy=True)
     answer = shipped_answer(key, store.root)
     if answer is not None:
-        said = f"{answer.said}; {answer.verify} measures here"
+        said = f"{answer.said}; run {answer.verify} to measure it here"
         _nothing_recorded(key, store, said, answer.needs)
     return answer
 
@@ -285,7 +293,7 @@ def _evidence(
 
     place = evidence(claim, folder, everything)
     if place.said:
-        said = f"{place.said}; {place.verify} measures here"
+        said = f"{place.said}; run {place.verify} to measure it here"
         _nothing_recorded(key, open_store(folder, lazy=True), said, place.result.claim.needs)
     report_set_aside(place.store)
     return place
@@ -299,7 +307,7 @@ def _hint(place: RecordSource) -> None:
 def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
     """Say so, and what is done about it; and how to install the extra that it needs, where that is
     not installed."""
-    text = f"nothing is recorded for {key} in {store.root} yet; {what}"
+    text = f"no record of {key} in {store.root} yet; {what}"
     if extra and not find_spec("transformers" if extra == "hf" else "torch"):
         from ..records.environment import installing
 
@@ -307,14 +315,25 @@ def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
     note(text)
 
 
+def _show_more(key: str, more: str, *, whole: bool) -> None:
+    """Name the commands that say more than `show` did."""
+    rest = "" if whole else f"`depthlaw show {key} --all{more}`: every case, steps, notes\n"
+    terminal.hint(stdout(), f"{rest}`depthlaw why {key}{more}`: what the verdict rests on")
+
+
 def _go_on(key: str, place: str, more: str, *, whole: bool) -> None:
     rest = "" if whole else f"\n`depthlaw why {key} --all{more}`: every case and step"
-    terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
+    terminal.hint(stdout(), f"`depthlaw records show ID{place}`: one record in full{rest}")
 
 
 def _of_file(own: Path | None) -> str:
     """The option that names a file of claims again."""
     return f" --claims {shlex.quote(str(own))}" if own else ""
+
+
+def _of_folder(folder: Path | None) -> str:
+    """The option that names a results folder again."""
+    return f" --results {shlex.quote(str(folder))}" if folder else ""
 
 
 def _everything(own: Path | None) -> Mapping[str, Claim] | None:

@@ -59,11 +59,11 @@ def depth(**given: Any) -> int:
     answer = answer_to(question) if asked or not given["evidence"] else None
     if given["why"] and answer is None:
         raise UsageError(
-            "--why explains an answer, and nothing was asked; try depthlaw depth 3B --why"
+            "--why explains an answer, and there is no question; try depthlaw depth 3B --why"
         )
     if given["recipe"] and (answer is None or not answer.recipe):
         raise UsageError(
-            "--recipe says what a net of some depth asks for, and none was asked for; try "
+            "--recipe says how to train a net of some depth, and there is no net; try "
             "depthlaw depth 3B --recipe"
         )
     if given["losses"] is not None:
@@ -112,7 +112,7 @@ def _refuse_idle_output(given: Given) -> None:
 def _refuse_idle_force(given: Given, *places: str) -> None:
     if given["force"] and all(given[name] in (None, _STDOUT) for name in places):
         raise UsageError(
-            "--force replaces a file, and none is written; say which by "
+            "--force replaces a file, and no file is written; name it by "
             + " or ".join(f"{flag(name)} FILE" for name in places)
         )
 

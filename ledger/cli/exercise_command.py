@@ -129,7 +129,7 @@ def exercise(
             say(f"failed: {failure.run}: {failure.why}")
         say(
             f"records: {work.store.root}; intervals of measured numbers: 95 % over "
-            "seeds; those of verdicts are wider (depthlaw show KEY)"
+            "seeds; those of verdicts are wider (depthlaw show KEY --all)"
         )
     return 1 if any(result.unexpected for result in judged.values()) else 0
 

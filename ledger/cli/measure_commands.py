@@ -350,8 +350,8 @@ def _hops(text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and int(word) <= _MOST_HOPS for word in words):
         raise UsageError(
-            f"--k {quoted(text)} is no list of hops; accepted are numbers from 0 to {_MOST_HOPS} "
-            "with commas between, such as 1,2,4"
+            f"--k {quoted(text)} is not a list of hops; accepted are numbers from 0 to "
+            f"{_MOST_HOPS} with commas between, such as 1,2,4"
         )
     return list(dict.fromkeys(map(int, words)))
 

@@ -113,7 +113,7 @@ def report_unnamed(claims: Iterable[Claim]) -> None:
     if keys := [claim.key for claim in claims if claim.source.key == UNNAMED]:
         others = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
         note(
-            f"no author is named of {keys[0]}{others}: the source depthlaw stands for what comes "
+            f"{keys[0]}{others} names no author: the source depthlaw is for claims that come "
             'with it; write source=Source.own("Jane Doe", 2026)'
         )
 
@@ -131,7 +131,7 @@ def picture_format(plot: Path | None, force: bool) -> str:
     if plot is None:
         if force:
             raise UsageError(
-                "--force replaces a file, and none is written; say which by --plot FILE"
+                "--force replaces a file, and no file is written; name it by --plot FILE"
             )
         return ""
     from ..publish.drawing.sweep_plot import plot_format

@@ -134,27 +134,27 @@ def verdict_table(results: list[ClaimResult]) -> Table:
 
 _LEGEND = f"""cases: decided / in scope, or how many of these fail.
 slack: tightest ratio of both sides (x1: tight; below x1: violated by that factor)
-PROVED: a theorem that a proof kernel checked, or certificates of all cases.
-ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
+PROVED: a proof kernel checked the theorem, or certificates settle all cases.
+ARGUED: a written proof; a machine checked its algebra, its joints are prose.
 HOLDS: every case agrees.
 FAILS: a case refutes it.
-FAILS (as reported): the same, of what another text says of the source.
-FAILS (as recalled): the same, of what is remembered of the source.
-READING FAILS: our hardening of a vague sentence is refuted, not its source.
+FAILS (as reported): a case refutes the sentence as another text reports it.
+FAILS (as recalled): a case refutes the sentence as we recall it.
+READING FAILS: a case refutes our reading of a vague sentence; the source may mean less.
 (settled): one observation decides the case, without chance.
-UNDECIDED: what was measured does not tell.
+UNDECIDED: the measurement leaves both answers possible.
 CONDITIONAL: rests on claims that are neither PROVED nor ARGUED.
 PREMISE REFUTED: rests on a claim that FAILS.
-, known: was known to fail.
+, known: we knew that it fails.
 not complete: a run failed.
 !: unexpected.
-~: vacuous (both sides a million apart).
+~: vacuous (both sides differ by a factor of a million).
 {CHANGED}
 printed: read in the source.
 reported: read in a restatement.
 recalled: from memory (check against the paper).
 derived: our own.
-universal: a vague sentence read as one about all instances."""
+universal: our reading of a vague sentence as one about all instances."""
 
 
 def legend(table: Table, *, own: bool = False) -> str:
@@ -166,18 +166,22 @@ def legend(table: Table, *, own: bool = False) -> str:
     return "\n".join([said, lines[0], *(x for x in lines[1:] if x.partition(":")[0] in cells)])
 
 
-def show(console: Console, card: Card) -> None:
-    """One claim with its evidence. Piped, each fact is one line, however long."""
+def show(console: Console, card: Card, *, whole: bool = False) -> None:
+    """One claim: verdict, sentence, number and source; `whole`: with all its evidence. Piped, each
+    fact is one line, however long."""
     console.print(Text(clean(card.heading), style="bold"), soft_wrap=not console.is_terminal)
-    for name, text in card.facts:
+    for name, text in card.lead + card.facts * whole:
         if not console.is_terminal:
             console.file.write(f"{name:12}{clean(text)}\n")
             continue
         table = Table.grid(padding=(0, 1))
         table.add_column(width=11, style="dim")
         table.add_column(overflow="fold")
-        table.add_row(name, Text(clean(text)))
+        style = next((STYLES[w] for w in STYLES if text.startswith(w)), "") * (name == "verdict")
+        table.add_row(name, Text(clean(text), style=style))
         console.print(table)
+    if not whole:
+        return
     if card.constant:
         console.print(Text(f"\nin every case: {card.constant}"), soft_wrap=not console.is_terminal)
     if card.sides:

@@ -202,7 +202,7 @@ def audit(
         asked = None
         if task is not None:
             if not isinstance(task, str | Path):
-                raise UsageError(f"a {type(task).__name__} is no task; give a path or a name")
+                raise UsageError(f"a {type(task).__name__} is not a task; give a path or a name")
             asked = task_documents(opened, words, task, documents, seed)
         if sizes and opened.head:
             minutes = forecast(opened, sample, sizes, groups) / 60
@@ -289,7 +289,7 @@ def _model(model: Any, tokenizer: Any, layers: str | None, seed: int) -> tuple[L
         return model, tokenizer
     if not hasattr(model, "named_parameters"):
         raise UsageError(
-            f"a {type(model).__name__} is no model; accepted are a folder, a name of `depthlaw "
+            f"a {type(model).__name__} is not a model; accepted are a folder, a name of `depthlaw "
             "measure`, and a module of torch"
         )
     return layered(model, layers=layers), tokenizer
@@ -324,7 +324,7 @@ def _documents(
             "tokens, or put the tokenizer's files beside the weights"
         )
     if not isinstance(text, str | Path):
-        raise UsageError(f"a {type(text).__name__} is no text; give a string or a path")
+        raise UsageError(f"a {type(text).__name__} is not a text; give a string or a path")
     if isinstance(text, str) and "\n" not in text and os.path.isfile(text):
         text = Path(text)
     return from_text(text, tokenizer, longest, documents, seed)
@@ -345,13 +345,15 @@ def _climbed(
     from depthlaw.empirics.audit.ladder import climb, encoding
 
     if not model.causal:
-        raise UsageError(f"{model.name} is not causal, and the ladder asks what comes next")
+        raise UsageError(f"{model.name} is not causal, and the ladder asks for the next token")
     other = None
     if against is not None:
         in_memory = not isinstance(against, str | Path)
         other = _model(against, tokenizer if in_memory else None, None, seed)
         if not other[0].causal:
-            raise UsageError(f"{other[0].name} is not causal, and the ladder asks what comes next")
+            raise UsageError(
+                f"{other[0].name} is not causal, and the ladder asks for the next token"
+            )
     route = _route(model, without, repeat)
     try:
         return climb(

@@ -111,7 +111,7 @@ def compare(*models: str | Path | Iterable[str | Path]) -> Comparison:
     for name in names:
         if not isinstance(name, str | Path):
             raise UsageError(
-                f"{quoted(str(name))} is no net; accepted are names of models and paths; try "
+                f"{quoted(str(name))} is not a net; accepted are names of models and paths; try "
                 "compare('llama-3-8b', 'qwen3-8b')"
             )
     if not 1 <= len(names) <= _MOST:

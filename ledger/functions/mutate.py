@@ -111,7 +111,7 @@ def mutate(
         of = f" --claims {quote(str(own))}" if own else ""
         only = "".join(f" --only {key}" for key in named)
         raise UsageError(
-            f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw verify "
+            f"no record of suite {suite} in {store.root}; run `depthlaw verify "
             f"{suite}{of}{only}` first, or name your folder with --results"
         )
     return Mutations(tuple((result, tuple(mutants_of(result))) for result in judged), store)

@@ -36,8 +36,8 @@ def _built(values: dict[str, Any]) -> tuple[Sequence[Tensor], dict[str, Any]] | 
     for key, value in values.items():
         if key.endswith("_config") and not isinstance(value, dict | None):
             raise UsageError(
-                f"the configuration's {quoted(key)} is no object with keys and values; mend it, or "
-                "give its folder with the .safetensors files, whose headers are counted"
+                f"the configuration's {quoted(key)} is not an object with keys and values; correct "
+                "it, or give its folder with the .safetensors files, whose headers are counted"
             )
     # Loads torch and transformers, where they are installed.
     from depthlaw.empirics.architectures.meta_device import parameters_of

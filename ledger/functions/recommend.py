@@ -68,7 +68,7 @@ def with_own_losses(found: Answer | None, losses: Losses | LossFit) -> Answer:
     """
     if found is None or found.shape is None:
         raise UsageError(
-            "--losses says what losses of your own say of a net, and none is asked for; try "
+            "--losses compares your losses with a net, and there is no net; try "
             "depthlaw depth 1B --losses FILE"
         )
     # NumPy and SciPy, which no other answer needs.

@@ -86,7 +86,7 @@ class ClaimCard(Report):
         from ..verdicts.card import card
 
         shown = card(self.result, self.known)
-        return "\n".join([shown.heading, *(f"{name}: {text}" for name, text in shown.facts)])
+        return "\n".join([shown.heading, *(f"{name}: {text}" for name, text in shown.lead)])
 
     def _repr_html_(self) -> str:
         from ..notebook import result_html

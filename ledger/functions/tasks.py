@@ -79,5 +79,5 @@ def tasks(
     """
     rows = tuple(known_atlas(as_path(atlas or tables)).rows(task, known_by))
     if not rows:
-        raise UsageError(f"nothing was known of that by {known_by}; try a later year")
+        raise UsageError(f"no bound of these tasks was known by {known_by}; try a later year")
     return TaskTable(rows)

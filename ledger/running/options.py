@@ -61,7 +61,7 @@ class Options:
         if self.engine == "ray":
             if not 0 <= self.gpus_per_run < math.inf:
                 raise UsageError(
-                    f"--gpus-per-run {self.gpus_per_run} is no share of a GPU; try 0.25 or 1"
+                    f"--gpus-per-run {self.gpus_per_run} is not a share of a GPU; try 0.25 or 1"
                 )
             return Ray(self.address, self.timeout, gpus_per_run=self.gpus_per_run, loader=loader)
         raise UsageError(f"unknown engine {quoted(self.engine)}; accepted: inline, pool, ray")
@@ -87,8 +87,8 @@ class Options:
         ids = tuple(g.strip() for g in self.gpus.split(","))
         for name in (name for name in ids if not _GPU.fullmatch(name)):
             raise UsageError(
-                f"--gpus {quoted(self.gpus)}: {quoted(name)} is no device id; accepted are numbers "
-                "and the ids that nvidia-smi -L prints, separated by commas; try --gpus 0,1"
+                f"--gpus {quoted(self.gpus)}: {quoted(name)} is not a device id; accepted are "
+                "numbers and the ids that nvidia-smi -L prints, separated by commas; try --gpus 0,1"
             )
         if self.engine != "pool":
             what = f"--gpus belongs to --engine pool, not to {quoted(self.engine)}"

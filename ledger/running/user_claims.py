@@ -190,7 +190,7 @@ def _content(file: Path) -> str:
     name = quoted(str(file))
     try:
         if file.exists() and not file.is_file():
-            raise UsageError(f"--claims {name} is no regular file; give a Python file, {_TRY}")
+            raise UsageError(f"--claims {name} is not a regular file; give a Python file, {_TRY}")
         with file.open("rb") as stream:
             content = stream.read(_LARGEST + 1)
     except OSError as error:

@@ -34,12 +34,12 @@ from ..running.claims_index import claims_index
 from . import display
 from .claim_set import claim_set
 from .display import slack
-from .evidence_tree import grounds
+from .evidence_tree import because, grounds, telling_first
 from .failing_case import failing_instance
 from .known_verdicts import shared_fields
 from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
-from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, in_full, results
+from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, in_full, results, size
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
@@ -47,15 +47,19 @@ def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = No
     stands, by default of those that come with depthlaw."""
     claim = result.claim
     known = claims_index() if known is None else known
-    facts = tuple((name, readable(text)) for name, text in _facts(result, known))
+    lead, facts = (
+        tuple((name, readable(text)) for name, text in part)
+        for part in (_lead(result), _facts(result, known))
+    )
     heading = f"{claim.key}: {claim.plain.entitled}"
     if not result.measured:
-        return Card(heading, facts)
+        return Card(heading, lead, facts)
     if claim.table is not None:
-        return Card(heading, facts, own=next(own_tables([result])))
+        return Card(heading, lead, facts, own=next(own_tables([result])))
     constant = shared_fields(row.case for row in result.cases)
     return Card(
         heading,
+        lead,
         facts,
         str(Case(**constant)) if constant else "",
         (written(claim.statement.lhs), display.relation(claim)),
@@ -80,17 +84,56 @@ def own_tables(results: Iterable[ClaimResult]) -> Iterator[OwnTable]:
         yield OwnTable(columns, words, cells, table.legend)
 
 
-def _facts(
-    result: ClaimResult, known: Mapping[str, Mapping[str, str]]
-) -> Iterator[tuple[str, str]]:
+def _lead(result: ClaimResult) -> Iterator[tuple[str, str]]:
+    """What a reader wants first: verdict, sentence, number, source."""
     claim = result.claim
     yield "verdict", _verdict(result)
-    if failing := failing_instance(result):
-        yield "fails at", str(failing)
+    if result.unexpected:
+        yield "ATTENTION", result.unexpected
     if result.news:
         yield "news", result.news
     if result.measured and claim.post_hoc:
         yield "*", f"changed after data were seen: {claim.post_hoc}"
+    yield "sentence", claim.text
+    if failing := failing_instance(result):
+        yield "fails at", str(failing)
+    elif number := _number(result):
+        yield "number", number
+    check = "; check against the paper" if claim.wording == "recalled" else ""
+    yield "source", f"{claim.source} (wording {claim.wording}{check})"
+
+
+def _number(result: ClaimResult) -> str:
+    """The case that decides where none fails, with what was measured and what is stated; empty
+    where nothing was measured at any case."""
+    rows = [r for r in telling_first(result) if r.measured is not None and r in result.in_scope]
+    if not rows:
+        return ""
+    row = rows[0]
+    if failing := failing_instance(result):
+        return f"smallest counterexample: {failing}"
+    if row.decision.verdict is Verdict.HOLDS and row.decision.slack is None:
+        row, name = max(rows, key=lambda row: size(row.case)), "largest case"
+    else:
+        name = "tightest case" if row.decision.verdict is Verdict.HOLDS else "undecided"
+    constant = shared_fields(row.case for row in result.cases)
+    at = Case(**{k: v for k, v in row.case.fields().items() if k not in constant})
+    said = f"{name}{f' at {at}' if str(at) else ''}: {written(result.claim.statement.lhs)} "
+    said += f"measured {display.measured_side(result.claim, row)}"
+    if not row.decision.no_value:
+        said += f", stated {display.stated(result.claim, row)}"
+    if name == "tightest case":
+        said += f" (slack {slack(row.decision.slack)})"
+    return said
+
+
+def _facts(
+    result: ClaimResult, known: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """The rest, in the order in which a sceptical reader asks."""
+    claim = result.claim
+    if result.measured:
+        yield "cases", _counts(result)
     if result.measured and claim.known:
         yield "expected", display.expectation(claim)
     if claim.cited:
@@ -100,7 +143,6 @@ def _facts(
     yield "statement", display.statement_text(claim)
     if how := display.judged(claim):
         yield "", how
-    yield "in words", claim.text
     for place, definition in enumerate(definitions(claim.statement)):
         meaning = f": {definition.meaning}" if definition.meaning else ""
         yield "" if place else "with", definition.text + meaning
@@ -110,8 +152,6 @@ def _facts(
     yield "LaTeX", display.statement_latex(claim)
     draws = f"; {claim.draws}" if claim.own and claim.draws else ""
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}{draws}"
-    check = "; check against the paper" if claim.wording == "recalled" else ""
-    yield "source", f"{claim.source} (wording {claim.wording}{check})"
     if claim.assumes:
         yield "assumes", "; ".join(claim.assumes)
     for place, row in enumerate(supporting(claim.key, known)):
@@ -145,14 +185,17 @@ def supporting(key: str, known: Mapping[str, Mapping[str, str]]) -> list[Mapping
 def _verdict(result: ClaimResult) -> str:
     if not result.measured:
         return f"{NOT_RUN} (suite {result.suite})"
+    return f"{in_full(result)}: {because(result)}"
+
+
+def _counts(result: ClaimResult) -> str:
     failing = len(result.failing)
-    of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
-    verdict = f"{in_full(result)}: {of}"
-    verdict += f", {plural(failing, 'counterexample')}" if failing else ""
+    said = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
+    said += f", {plural(failing, 'counterexample')}" if failing else ""
     # Where a case fails, the tightest is by how much it does: no slack.
     if result.tightest is not None and not failing:
-        verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
-    return verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
+        said += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
+    return said
 
 
 def _row(result: ClaimResult, row: CaseResult, constant: Mapping[str, Any]) -> tuple[str, ...]:

@@ -93,7 +93,9 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
     known = claim_sets(folder)
     name = name or next(reversed(known), "claims-v1")
     if name not in known:
-        raise UsageError(f"there is no claim set {name!r}; known are {', '.join(known) or 'none'}")
+        raise UsageError(
+            f"unknown claim set {name!r}; the known ones are {', '.join(known) or 'none'}"
+        )
     try:
         head, _, lines = known[name].read_bytes().partition(b"\n")
         header = json.loads(head)

@@ -67,7 +67,7 @@ def _claim(
     counts = f"{plural(len(held), 'record')} in all"
     below = (
         Ground("statement", says="; ".join(filter(None, says))),
-        Ground("reason", says=_reason(result)),
+        Ground("reason", says=because(result)),
         *([Ground("attention", says=result.unexpected)] if result.unexpected else []),
         *([Ground("changed", says=claim.post_hoc)] if claim.post_hoc else []),
         *_cases(result),
@@ -90,14 +90,14 @@ def _claim(
 _WHOSE = {
     "printed": "",
     "derived": "",
-    "reported": "; the source was not read, another text reports it so",
-    "recalled": "; the source was not read, it is recalled so",
-    "universal": "; refuted is our hardening, the source's sentence stands",
+    "reported": "; another text reports the sentence so, and we did not read its source",
+    "recalled": "; we recall the sentence so, and did not read its source",
+    "universal": "; they refute our reading of the sentence as one about all instances",
 }
 
 
-def _reason(result: ClaimResult) -> str:
-    """Why this word, and no stronger one."""
+def because(result: ClaimResult) -> str:
+    """Why a claim has this verdict and no stronger one, as a clause."""
     claim, word = result.claim, outcome(result)
     scope, decided = len(result.in_scope), len(result.decided)
     several = f"all {scope} cases" if decided == scope else f"{decided} of {scope} cases"
@@ -109,35 +109,34 @@ def _reason(result: ClaimResult) -> str:
             checked = f"the kernel of the Rocq prover checked {claim.formal.theorem}"
             return f"{checked} for the whole domain{also}"
         case Verdict.PROVED:
-            what = "and the statement is about these cases alone"
-            return f"a certificate that was checked settles {of}, {what}"
+            return f"checked certificates settle {of}, and the statement is about these alone"
         case Verdict.ARGUED:
             steps = plural(len(counted(result.proof or ())), "step")
-            joints = f"a machine confirmed its {steps}, a reader must check what joins them"
+            joints = f"a machine confirmed its {steps}, a reader must check their joints"
             return f"a written proof covers the whole domain: {joints}{also}"
         case Verdict.HOLDS:
-            less = "; the steps of its proof cover less than the statement"
+            less = "; the steps of its proof cover a part of the statement"
             part = less if claim.proof and claim.evidence == "checks" else ""
             return f"{agree}{part}: evidence, not a proof"
         case Verdict.FAILS:
             failing = len(result.failing)
-            fail = f"fail{'s' if failing == 1 else ''}, and one is enough{_WHOSE[claim.wording]}"
+            fail = f"fail{'s' if failing == 1 else ''} (one is enough){_WHOSE[claim.wording]}"
             return f"{failing} of {plural(decided, 'decided case')} {fail}"
         case Verdict.OUT_OF_SCOPE:
             return "every case breaks an assumption of the statement"
         case Verdict.CONDITIONAL:
-            what = ", ".join(result.weak) or "a condition in its own statement"
-            return f"it rests on what is neither PROVED nor ARGUED: {what}"
+            what = f"on claims that are not proved: {', '.join(result.weak)}" if result.weak else ""
+            return f"it rests {what or 'on a condition in its own statement'}"
     if word == suite_verdicts.NOT_COMPLETE:
         return suite_verdicts.incomplete(result)
     if word == suite_verdicts.PREMISE_REFUTED:
         return f"it rests on {result.premise_refuted}, which FAILS"
     if word == NOT_RUN:
-        return "nothing is recorded of it"
+        return "none of its cases is recorded"
     if result.undecided:
         one = len(result.undecided) == 1
         are = f"{len(result.undecided)} of {plural(scope, 'case')} {'is' if one else 'are'}"
-        return f"{are} undecided, and one is enough: {result.undecided[0].decision.reason}"
+        return f"{are} undecided (one is enough): {result.undecided[0].decision.reason}"
     if result.proof is not None and not result.confirmed:
         return "a step of the proof is not confirmed"
     return "no case is decided" if result.cases else f"it has no case in suite {result.suite}"
@@ -149,10 +148,15 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
     counts = Counter(row.verdict_name for row in result.cases)
     printed = ", ".join(f"{counts[name]} {name}" for name in counts)
     cure = {remedy.case: str(remedy) for remedy in remedies(result)} if result.undecided else {}
-    rows = sorted(result.cases, key=lambda row: (row is not result.counterexample, *_telling(row)))
     of = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
-    below = tuple(_case(result, row, cure.get(row.case, "")) for row in rows)
+    below = tuple(_case(result, row, cure.get(row.case, "")) for row in telling_first(result))
     yield Ground("cases", result.suite, f"{of}: {printed}", below=below)
+
+
+def telling_first(result: ClaimResult) -> list[CaseResult]:
+    """The cases in the order of what they say on the verdict: the smallest counterexample, then by
+    verdict and slack."""
+    return sorted(result.cases, key=lambda row: (row is not result.counterexample, *_telling(row)))
 
 
 def _telling(row: CaseResult) -> tuple[int, float]:
@@ -246,7 +250,7 @@ def _premise(
     if key in above:
         return Ground("premise", key, "above: the premises go in a circle", verdict)
     if (result := judged(key)) is None:
-        return Ground("premise", key, "nothing is recorded of it here", verdict)
+        return Ground("premise", key, "none of its cases is recorded here", verdict)
     return replace(_claim(result, "premise", judged, folder, above), verdict=verdict)
 
 

@@ -103,7 +103,7 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
             raise UsageError(f"cannot read the change {quoted(change)}; {how}")
         number = sympy.Rational(a)
         if not right.has(number):
-            what = f"the constant {quoted(old)} does not stand in the right side {plain(right)}"
+            what = f"the constant {quoted(old)} is not in the right side {plain(right)}"
             raise UsageError(f"{what}; choose one that does")
         swap = {number: sympy.Rational(b)}
         if not _bits(right, None, swap) <= _MOST_BITS:

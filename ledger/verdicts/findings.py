@@ -37,24 +37,23 @@ class FindingKind(StrEnum):
 
 
 _MEANINGS = {
-    FindingKind.FAILS_AS_SOURCE: "A statement of a source, as printed, as reported in another "
-    "text, or as recalled from memory: a recalled wording may differ from the source's. A "
-    "counterexample is recorded for each.",
-    FindingKind.FAILS_AS_OURS: "A statement derived or expected here; no source is at fault.",
-    FindingKind.READING_FAILS: "A vague sentence of a source, hardened here into one about all "
-    "instances so that it can be tested, is refuted in that form (READING FAILS). The source's own "
-    "sentence stands, and may have meant less.",
-    FindingKind.PREMISE_REFUTED: "The statement rests on another claim that fails.",
-    FindingKind.ATTENTION: "A run failed, a proof or a negative control broke, or a verdict is "
-    "another one than expected.",
-    FindingKind.UNDECIDED: "Measured, and neither side is certain.",
-    FindingKind.IN_PART: "Some cases are measured and undecided, or have no record; the verdict "
-    "rests on the others.",
-    FindingKind.VACUOUS: "The bound holds, but on every decided case by so large a factor that it "
-    "says nothing about them.",
+    FindingKind.FAILS_AS_SOURCE: "A source's statement, as printed, as another text reports it, or "
+    "as we recall it: a recalled wording may differ from the source's. Each has a recorded "
+    "counterexample.",
+    FindingKind.FAILS_AS_OURS: "We derived or expected this statement here; no source is at fault.",
+    FindingKind.READING_FAILS: "We read a source's vague sentence as one about all instances, to "
+    "test it, and refute that reading (READING FAILS). The source may have meant less.",
+    FindingKind.PREMISE_REFUTED: "The statement rests on a claim that fails.",
+    FindingKind.ATTENTION: "A run failed, a proof or a negative control broke, or a verdict "
+    "differs from the expected one.",
+    FindingKind.UNDECIDED: "What was measured leaves both answers possible.",
+    FindingKind.IN_PART: "Some cases are undecided or have no record; the verdict rests on the "
+    "others.",
+    FindingKind.VACUOUS: "The bound holds on every decided case by so large a factor that it "
+    "says nothing about the case.",
     FindingKind.CONDITIONAL: "Rests on a conjecture, or on a claim that is neither PROVED nor "
     "ARGUED.",
-    FindingKind.NOT_RUN: "Nothing is recorded.",
+    FindingKind.NOT_RUN: "There is no record.",
 }
 
 

@@ -67,11 +67,13 @@ class OwnTable:
 
 @dataclass(frozen=True)
 class Card:
-    """One claim with its evidence, in the order in which a sceptical reader asks.
+    """One claim with its evidence.
 
     Attributes:
         heading: key and title.
-        facts: names and texts; a text without a name goes on with the fact before it.
+        lead: names and texts: verdict, sentence, number, source.
+        facts: the other ones, in the order in which a sceptical reader asks; a text without a name
+            goes on with the fact before it.
         constant: what all cases have in common, or "".
         sides: of the statement, what is measured, and the relation; None where the cases are no
             table.
@@ -81,6 +83,7 @@ class Card:
     """
 
     heading: str
+    lead: tuple[tuple[str, str], ...]
     facts: tuple[tuple[str, str], ...]
     constant: str = ""
     sides: tuple[str, str] | None = None

@@ -42,6 +42,15 @@ NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 VACUOUS = 6.0
 
 
+def size(case: Case) -> int:
+    """The sum of the numbers of a case, by which the smallest counterexample is chosen.
+
+    >>> size(Case(tokens=5, hops=2, weights="graded"))
+    7
+    """
+    return sum(value for value in case.fields().values() if isinstance(value, int))
+
+
 @dataclass(frozen=True)
 class CaseResult:
     """One case of a claim: what was measured (None: nothing yet), what was decided, and the records
@@ -209,7 +218,7 @@ class ClaimResult:
             return f"{len(self.failures)} runs failed: {self.failures[0].why}"
         if self.control and not self.control.fails:
             word, why = self.control.decision.verdict.value, self.claim.plain.control.why
-            return f"the negative control does not fail but {word}: {why}"
+            return f"the negative control {word}, where it must fail: {why}"
         if broken := [step.says for step in self.proof or () if not step.holds]:
             return f"the proof breaks at: {broken[0]}"
         if self.cases and not self.in_scope:
@@ -277,10 +286,11 @@ class ClaimResult:
         """The cases that fail, in grid order."""
         return [c for c in self.cases if c.fails]
 
-    @property
+    @cached_property
     def counterexample(self) -> CaseResult | None:
-        """The smallest case that fails, in grid order."""
-        return next(iter(self.failing), None)
+        """The smallest case that fails: of the least sum of its numbers, in grid order where
+        several have it."""
+        return min(self.failing, key=lambda row: size(row.case), default=None)
 
     @cached_property
     def tightest(self) -> float | None:

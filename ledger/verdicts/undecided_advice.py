@@ -41,8 +41,8 @@ class Remedy:
         """In words, without the case."""
         if self.reason:
             return self.reason
-        would = f"about {self.enough} would" if self.enough else "no number of them would"
-        return f"{self.there} {self.what} do not decide; {would}"
+        would = f"about {self.enough} would decide it" if self.enough else "no number of them would"
+        return f"{self.there} {self.what} leave it open; {would}"
 
 
 def remedies(result: ClaimResult) -> Iterator[Remedy]:
@@ -73,7 +73,7 @@ def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
     else:
         there, what, most = len(value.values), "seeds", _MOST_SEEDS
         if there < 2:
-            return Remedy(row.case, where, reason="one seed has no interval; two have one")
+            return Remedy(row.case, where, reason="one seed gives no interval; two would give one")
 
     def decides(count: int) -> bool:
         low, high = _interval(value, count, alpha)

@@ -286,7 +286,7 @@ def test_the_recipe_stands_behind_its_option(capsys: pytest.CaptureFixture[str])
         assert not each.claim or f"claim {each.claim}" in text
     assert "ALPHA, BETA = 2.63215, 0.268642" in printed
     assert main(["depth", "--task", "hops", "--hops", "5", "--recipe"]) == 2
-    assert "none was asked for; try depthlaw depth 3B --recipe" in capsys.readouterr().err
+    assert "there is no net; try depthlaw depth 3B --recipe" in capsys.readouterr().err
 
 
 def test_the_scale_of_loops_is_a_number_of_the_answer() -> None:

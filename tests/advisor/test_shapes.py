@@ -213,7 +213,7 @@ def test_demands_that_exclude_each_other_are_named_in_one_line(demands: dict, na
         ({"experts": 8}, "8 experts, none of them active; give --active-experts, such as 8"),
         ({"active_experts": 2}, "--active-experts without --experts"),
         ({"dense_layers": 2}, "--dense-layers without --experts"),
-        ({**MIXTURE, "kind": "encoder-decoder"}, "known of decoders alone"),
+        ({**MIXTURE, "kind": "encoder-decoder"}, "give experts for decoders only"),
         ({**MIXTURE, "loops": 2}, "looped layers and first dense layers"),
         ({**MIXTURE, "layers": 1}, "leave none with experts"),
         ({**MIXTURE, "tensor": 3}, "one of the two must divide"),

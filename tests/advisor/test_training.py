@@ -321,7 +321,7 @@ def test_plans_that_ask_for_more_hold_less(
 @pytest.mark.parametrize(
     ("plan", "says"),
     [
-        ({"gpus": 6, "tensor": 4}, "no multiple of 4 x 1"),
+        ({"gpus": 6, "tensor": 4}, "not a multiple of 4 x 1"),
         ({"gpus": 8, "zero": 4}, "accepted are 0 to 3"),
         ({"gpus": 8, "batch": 12}, "give a multiple of 8"),
         ({"gpus": 8, "tensor": 2, "expert": 3}, "give a divisor"),

@@ -133,7 +133,7 @@ def test_a_context_that_is_not_given_is_what_transformers_takes() -> None:
 def test_a_part_that_is_no_object_is_named_in_words_of_ours(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text('{"model_type": "qwen2_vl", "text_config": 5, "vision_config": null}')
-    with pytest.raises(UsageError, match="^the configuration's 'text_config' is no object"):
+    with pytest.raises(UsageError, match="^the configuration's 'text_config' is not an object"):
         net(file)
 
 

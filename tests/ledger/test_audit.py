@@ -183,8 +183,8 @@ plain --draws 0 | draws=0: accepted are whole numbers from 1
 plain --repeat 2 | add --ladder
 plain --ladder --without 1 --repeat 2 | give one of without, repeat and against
 plain --ladder --without 1 --against plain | give one of without, repeat and against
-plain --ladder --against bert | bert is not causal, and the ladder asks what comes next
-bert --ladder | bert is not causal, and the ladder asks what comes next
+plain --ladder --against bert | bert is not causal, and the ladder asks for the next token
+bert --ladder | bert is not causal, and the ladder asks for the next token
 plain --law x | law 'x' is not known; accepted are uniform, zipf
 plain --measures x | measures 'x': accepted are usual, all, states
 plain --tolerance 200% | the tolerance '200%' is more than 1; give a positive number
@@ -310,10 +310,10 @@ def test_documents_that_the_model_makes_shorter_are_announced(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"model": 5}, "a int is no model; accepted are a folder"),
+        ({"model": 5}, "a int is not a model; accepted are a folder"),
         ({"text": TEXT}, "has no tokenizer"),
-        ({"text": 5, "tokenizer": letters}, "a int is no text; give a string or a path"),
-        ({"task": 5}, "a int is no task; give a path or a name"),
+        ({"text": 5, "tokenizer": letters}, "a int is not a text; give a string or a path"),
+        ({"task": 5}, "a int is not a task; give a path or a name"),
         ({"blocks": [1.5]}, "blocks='1.5': accepted are whole numbers"),
         ({"blocks": "x"}, "blocks='x': accepted are whole numbers"),
         ({"tokens": "8"}, "tokens='8': accepted are whole numbers"),

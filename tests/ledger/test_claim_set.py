@@ -103,9 +103,11 @@ def test_an_edited_set_is_refused(tmp_path: Path) -> None:
 
 
 def test_unknown_set_and_none(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no claim set 'claims-v99'; known are claims-v1"):
+    with pytest.raises(
+        UsageError, match=r"unknown claim set 'claims-v99'; the known ones are claims-v1"
+    ):
         claim_set("claims-v99")
-    with pytest.raises(UsageError, match="known are none"):
+    with pytest.raises(UsageError, match="the known ones are none"):
         claim_set(folder=tmp_path)
 
 

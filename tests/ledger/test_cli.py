@@ -67,8 +67,8 @@ REFUSED = {
     "verify --minutes 0": "--minutes 0 is not a number of minutes above 0",
     "verify --minutes inf": "leave it out for no limit",
     "verify --timeout inf": "--timeout inf is not a number of seconds above 0",
-    "verify --gpus x": "'x' is no device id; accepted are numbers",
-    "verify --gpus 0,,1": "'' is no device id",
+    "verify --gpus x": "'x' is not a device id; accepted are numbers",
+    "verify --gpus 0,,1": "'' is not a device id",
     "verify --gpus ''": "names no device",
     "verify --gpus 0 --engine inline": "--gpus belongs to --engine pool",
     "verify --processes 1000000": f"are 1 to {PROCESSES_PER_CORE * cores()} on this machine",
@@ -94,7 +94,7 @@ REFUSED = {
     "certify 0 2 {tmp}/f": "width 0 is not positive",
     "certify 3 2 {tmp}/f --heads 2": "2 heads do not divide width 3",
     "certify 12 3 {tmp}/f": "try a smaller shape",
-    "certify a 2 {tmp}/f": "it is no whole number",
+    "certify a 2 {tmp}/f": "it is not a whole number",
     "certify 3 -30 {tmp}/f": "the width is 1 or more and the depth 1 to 6",
     "certify 3 3 {tmp}/f --no": "no such option: --no",
     "tasks list maximun": "unknown task 'maximun'; did you mean maximum?",
@@ -278,11 +278,11 @@ def test_claims_say_what_at_takes_and_verdicts_as_scripts_know_them(depthlaw):
 def test_claims_names_published_bounds_that_no_claim_checks(depthlaw):
     code, _, err = depthlaw("claims sanford")
     assert code == 0
-    (line,) = (line for line in err.splitlines() if "no claim: connectivity:" in line)
+    (line,) = (line for line in err.splitlines() if "no claim checks: connectivity:" in line)
     assert "lower order log D, if a conjecture holds (sanford2024)" in line
     assert line.endswith("`depthlaw tasks list connectivity`")
-    assert "checked by no claim" not in depthlaw("claims dong")[2]
-    assert "checked by no claim" not in depthlaw("claims")[2]
+    assert "no claim checks" not in depthlaw("claims dong")[2]
+    assert "no claim checks" not in depthlaw("claims")[2]
 
 
 @pytest.mark.parametrize("command", ["fit_command.fit", "falsify_commands.falsify"])
@@ -510,10 +510,10 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(depthlaw):
 
 
 def test_show_says_what_a_claim_is_for(depthlaw):
-    supporting = depthlaw("show hops/doubling").out
+    supporting = depthlaw("show hops/doubling --all").out
     title = depthlaw("claims hops/depth_corrected --json").data[0]["title"]
     assert f"\nsupports    hops/depth_corrected: {title}\n" in supporting
-    cited = depthlaw("show hops/depth_corrected").out
+    cited = depthlaw("show hops/depth_corrected --all").out
     assert re.search(r"^at stake +Decides whether ", cited, re.M)
     assert " hops/doubling PROVED: find^a after find^b is find^(a+b)\n" in cited
     data = depthlaw("show hops/depth_corrected --json").data

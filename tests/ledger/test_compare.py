@@ -115,7 +115,7 @@ def test_a_conclusion_names_ties_and_what_is_of_another_kind_or_unknown(
 
 @pytest.mark.parametrize("given", [(5,), ("gpt2", None), (["gpt2", 5],), (None,)])
 def test_what_is_no_name_is_refused_in_python(given: tuple[Any, ...]) -> None:
-    with pytest.raises(UsageError, match=r"is no net; .*; try compare\("):
+    with pytest.raises(UsageError, match=r"is not a net; .*; try compare\("):
         compare_nets(*given)
 
 

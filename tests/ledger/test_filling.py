@@ -54,13 +54,14 @@ def test_marks_are_filled_in_text_tables_and_pictures_and_again_the_same(fill, t
     assert "figures/" not in elsewhere
 
 
-def test_a_mark_that_begins_a_paragraph_is_refused(fill):
+def test_no_mark_begins_a_paragraph(fill):
     """There a code host reads the rest of the line as HTML."""
     for before in ("", "- ", "1. "):
-        with pytest.raises(ValueError, match="put a word before the mark"):
-            fill(
-                PAGES["README.md"], f"Words.\n\n{before}<!-- law: advisor.laws.reach 2 --> steps\n"
-            )
+        text = f"Words.\n\n{before}<!-- law: advisor.laws.reach 2 --> **steps**\n"
+        new = fill(PAGES["README.md"], text)
+        assert f"\n{before}&#8203;<!-- law: advisor.laws.reach 2 -->9<!--/--> **" in new
+        assert inline.unfilled(new) == text
+        assert fill(PAGES["README.md"], new) == new
 
 
 def test_long_lines_end_where_nothing_changes(fill):

@@ -160,7 +160,7 @@ def test_at_equal_hours_the_best_depth_is_another_and_the_next_net_is_named(
     own = depthlaw("depth 1B --json --losses", path).data["answer"]["losses"]
     (law,) = (law for law in own["laws"] if law["form"] == "power")
     assert law["layers"][1] == pytest.approx((own["parameters"] / 12 / 400) ** (1 / 3), rel=0.1)
-    assert "none is asked for" in refused("depth --task hops --hops 3 --losses", path)
+    assert "there is no net" in refused("depth --task hops --hops 3 --losses", path)
     # How sure opens with it, and what would change the answer no longer asks for losses.
     (without, _), (screen, own) = (
         (found["answer"]["screen"], found["answer"]["losses"])

@@ -79,6 +79,15 @@ def test_help_keeps_within_the_terminal_but_for_examples(columns, capsys, monkey
                 assert " ".join(command.help.partition(".")[0].split()) in said, below
 
 
+def test_help_lists_the_jobs_before_what_maintainers_need(capsys):
+    assert main(["--help"]) == 0
+    jobs, *groups = capsys.readouterr().out.partition("Commands:\n")[2].split("\n\n")
+    named = " ".join(line.split()[0] for line in jobs.splitlines() if line[2] != " ")
+    assert named == "depth compare fit audit tasks claims show verify appendix cite doctor"
+    kept = next(group for group in groups if group.startswith("For maintainers"))
+    assert {"certify", "recheck", "mutate", "falsify", "records"} <= set(kept.split())
+
+
 def test_offers_are_keys_topics_suites_and_names():
     assert completion.keys("") == completion.topics("")
     assert {name for name, _ in completion.topics("")} == set(topics())

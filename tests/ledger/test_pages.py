@@ -66,7 +66,7 @@ def test_pages_of_papers_name_papers_and_no_keys():
         words = re.sub(r"<!--.*?-->|\]\([^)]*\)|https?://\S+", "", text)
         assert {*re.findall(r"\b[a-z]+\d{4}[a-z]*\b", words)} & {*entries()} == set(), page
         if page.stem in entries():
-            title, answer = text.replace(pages.UNFILLED, "").split("\n\n", 2)[:2]
+            title, answer = text.split("\n\n", 2)[:2]
             words = named(page.stem).split()
             assert [word for word in words if word not in title + answer] == [], page
     with pytest.raises(ValueError, match="no claim names abbe2024"):
@@ -91,7 +91,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     recorded = Recorded(claims, store)
     first = {path: path.read_bytes() for path in pages.write(docs, out, recorded)}
     of_claims = f"{same} hops/index index separation_rank/degree separation_rank/index"
-    alone = "bibliography contributing findings glossary hand-written most-wanted"
+    alone = "bibliography contributing findings glossary hand-written open/index"
     assert {path.relative_to(out).as_posix() for path in first} == {
         *("edition.txt", *(f"{name}.md" for name in alone.split())),
         *(f"claims/{name}.md" for name in of_claims.split()),

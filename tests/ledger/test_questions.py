@@ -401,9 +401,9 @@ def alone(key: str, case: Case, value: Measured, folder: Path) -> ClaimResult:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (Sample((0.10, -0.08, 0.09, -0.07)), "4 seeds do not decide; about "),
-        (Sample((0.5, -0.5)), "2 seeds do not decide; no number of them would"),
-        (Sample((0.5,)), "one seed has no interval; two have one"),
+        (Sample((0.10, -0.08, 0.09, -0.07)), "4 seeds leave it open; about "),
+        (Sample((0.5, -0.5)), "2 seeds leave it open; no number of them would"),
+        (Sample((0.5,)), "one seed gives no interval; two would give one"),
     ],
 )
 def test_an_undecided_case_says_how_many_seeds_would_decide(

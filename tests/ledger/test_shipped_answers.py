@@ -36,7 +36,7 @@ def file(tmp_path_factory):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_answers_are_what_is_judged_without_them(file, key, monkeypatch, capsys):
-    commands = (["show", key], ["why", key], ["why", key, "--all"])
+    commands = [[name, key, *more] for name in ("show", "why") for more in ([], ["--all"])]
     answered = [(main(command), capsys.readouterr()) for command in commands]
     monkeypatch.setattr(shipped_answers, "FILE", file.with_name("absent"))
     assert [(main(command), capsys.readouterr()) for command in commands] == answered

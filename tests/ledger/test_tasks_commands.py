@@ -150,7 +150,7 @@ def test_a_year_after_tasks_is_that_of_the_list(depthlaw, refused) -> None:
     rows = depthlaw("tasks --known-by 2023 --json").data
     assert rows == depthlaw("tasks list --known-by 2023 --json").data
     for words, why in {
-        "--known-by 1066": "nothing was known of that by 1066",
+        "--known-by 1066": "no bound of these tasks was known by 1066",
         "--known-by 2023 list": "`depthlaw tasks list --known-by 2023`",
         "--known-by 2023 check net.json": "--known-by belongs to the list",
         "--atlas mine list": "`depthlaw tasks list --atlas mine`",

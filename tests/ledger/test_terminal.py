@@ -19,7 +19,7 @@ from depthlaw.ledger.cli.tables import claims_table, print_table, text_table
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import suite_verdicts
+from depthlaw.ledger.verdicts import display, suite_verdicts
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.theory.claims.definition import registry
 
@@ -87,7 +87,8 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
 def test_show_and_claims_keep_within_the_terminal(results, width):
     rows = [claims_index()[result.claim.key] for result in results]
     table = claims_table(rows, {result.claim.key: str(result.verdict) for result in results})
-    shown = printed(width, is_terminal=True, what=lambda c: terminal.show(c, card(results[1])))
+    of = card(results[1])
+    shown = printed(width, is_terminal=True, what=lambda c: terminal.show(c, of, whole=True))
     listed = printed(width, is_terminal=True, what=lambda c: print_table(c, table))
     assert max(map(len, (shown + listed).splitlines())) <= width
     assert "…" not in shown + listed
@@ -134,16 +135,37 @@ def test_piped_each_row_of_the_atlas_is_a_line_that_names_its_task(capsys):
         assert sum(line.startswith(f"{row.task.key}, {row.class_.key}: ") for line in lines) == 1
 
 
-def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results):
+@pytest.mark.parametrize("key", [LONG, "hops/depth_corrected"])
+def test_show_leads_with_verdict_sentence_number_and_source(results, key):
+    result = next(r for r in results if r.claim.key == key)
+    of = card(result)
+    lines = printed(80, is_terminal=False, what=lambda c: terminal.show(c, of))
+    whole = printed(80, is_terminal=False, what=lambda c: terminal.show(c, of, whole=True))
+    assert whole.startswith(lines)
+    assert "LaTeX" in whole.replace(lines, "")
+    assert [line[:12].strip() for line in lines.splitlines()[1:]] == [
+        *("verdict", "sentence"),
+        "fails at" if result.verdict == "FAILS" else "number",
+        "source",
+    ]
+    if result.verdict == "FAILS":
+        # No failing case is smaller than the one that is shown.
+        worst = result.counterexample
+        assert display.measured_side(result.claim, worst) in lines
+        sizes = [suite_verdicts.size(row.case) for row in result.failing]
+        assert suite_verdicts.size(worst.case) == min(sizes)
+
+
+def test_show_says_once_what_all_cases_share(results):
     degree = next(r for r in results if r.claim.key == "separation_rank/degree")
     of_one_depth = [row for row in degree.cases if row.case.depth == degree.cases[0].case.depth]
     assert len(of_one_depth) > 1
     shown = card(replace(degree, cases=tuple(of_one_depth)))
-    text = printed(200, is_terminal=False, what=lambda c: terminal.show(c, shown))
+    text = printed(200, is_terminal=False, what=lambda c: terminal.show(c, shown, whole=True))
     assert text.splitlines()[1].startswith("verdict     PROVED: ")
     shared = f"depth={of_one_depth[0].case.depth}"
-    before, table = text.split(f"in every case: {shared}\n")
-    assert "depth=" not in before + table
+    assert text.count(shared) == 1
+    table = text.partition(f"in every case: {shared}\n")[2]
     assert all(f"width={row.case.width}" in table for row in of_one_depth)
 
 

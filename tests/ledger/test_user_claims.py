@@ -146,9 +146,10 @@ def test_show_and_gc_know_the_file(file, tmp_path, depthlaw):
     # What is not random is measured once.
     assert own_claims(file)[KEY].seeds == 1
     assert "draw" not in out.replace("drawn", "")
-    code, out, _ = depthlaw("show", KEY, "--claims", file, "--results", results)
+    code, out, _ = depthlaw("show", KEY, "--all", "--claims", file, "--results", results)
     assert code == 0
-    assert "HOLDS: 9 of 9 cases" in out
+    assert "HOLDS: all 9 cases agree" in out
+    assert "9 of 9 cases of suite" in out
     assert "0 of 9 records" in depthlaw("records gc --claims", file, "--results", results)[1]
     assert "9 of 9 records" in depthlaw("records gc --results", results)[1]
     code, _, err = depthlaw("show", KEY, "--results", results)
@@ -194,7 +195,7 @@ def resting(case: Case) -> Exact:
     }
     why = ("why walks/resting --claims", file, "--results", tmp_path / "r")
     said = depthlaw(*why).out
-    assert f"because it rests on what is neither PROVED nor ARGUED: {KEY} (HOLDS)\n" in said
+    assert f"because it rests on claims that are not proved: {KEY} (HOLDS)\n" in said
     assert f"premise {KEY}: HOLDS, " in said
     data = depthlaw(*why, "--json").data
     assert (data["suite"], data["verdict"], data["kind"]) == ("quick", "CONDITIONAL", "claim")
@@ -278,8 +279,8 @@ def test_a_key_that_is_used_already_is_refused(example, tmp_path, refused):
     ("name", "why"),
     [
         ("absent.py", "No such file"),
-        (".", "is no regular file"),
-        ("/dev/zero", "is no regular file"),
+        (".", "is not a regular file"),
+        ("/dev/zero", "is not a regular file"),
         ("My-claims.py", "the name of the file is the topic"),
         ("empty.py", "has no function with the decorator @claim"),
     ],
@@ -307,9 +308,9 @@ def test_a_claim_of_a_file_may_support_one_that_comes_with_depthlaw(file, exampl
     file.write_text(
         example.replace("    control=", '    supports="connectivity/layers_for_diameter", control=')
     )
-    _, shown, _ = depthlaw("show", KEY, "--claims", file)
+    _, shown, _ = depthlaw("show", KEY, "--all", "--claims", file)
     assert "supports    connectivity/layers_for_diameter: " in shown
-    _, above, _ = depthlaw("show connectivity/layers_for_diameter --claims", file)
+    _, above, _ = depthlaw("show connectivity/layers_for_diameter --all --claims", file)
     assert f" {KEY}: " in above
 
 
@@ -321,7 +322,9 @@ def test_a_statement_that_is_false_for_many_draws_fails_by_default(words, tmp_pa
     assert code == 1
     assert "1 claim judged: 1 FAILS" in out
     assert "random instances: 20 draws a case (words/half)" in out
-    assert "quantifier: almost every; 20 draws a case" in depthlaw("show words/half", *given).out
+    assert (
+        "quantifier: almost every; 20 draws a case" in depthlaw("show words/half --all", *given).out
+    )
     words.write_text(WORDS.replace("    source=", "    seeds=1,\n    source="))
     assert own_claims(words)["words/half"].seeds == 1
     assert "1 draw a case" in depthlaw("verify", *given).out
@@ -332,7 +335,7 @@ def test_names_of_a_file_are_its_own_in_every_print(words, tmp_path, depthlaw):
     """Depthlaw calls other quantities by these names, and goes on to do so."""
     library.claims()
     taken = {name: TERMS[name].meaning for name in ("bits", "distance")}
-    shown = depthlaw("show words/half --claims", words).out
+    shown = depthlaw("show words/half --all --claims", words).out
     assert "where       h: places in which the words differ; n: length of two words\n" in shown
     assert "statement   h <= n/2\n" in shown
     assert {name: TERMS[name].meaning for name in taken} == taken
@@ -414,7 +417,7 @@ def test_a_theorem_of_ones_own_is_not_published_as_ours(words, tmp_path, depthla
     verified = depthlaw("verify", *given).out
     assert "Jane Doe 2026 derived" in verified
     assert "our own" not in verified
-    shown = depthlaw("show words/half", *given).out
+    shown = depthlaw("show words/half --all", *given).out
     assert "source      Jane Doe 2026 (wording derived)\n" in shown
     assert "source Jane Doe 2026 (wording derived): " in depthlaw("why words/half", *given).out
     assert "(Jane Doe 2026)" in depthlaw("show words", *given).out
@@ -469,7 +472,7 @@ def test_depthlaw_is_not_the_author_of_a_users_claim(words, tmp_path, depthlaw):
     )
     given = ("--claims", words, "--results", tmp_path / "r")
     _, out, err = depthlaw("verify", *given)
-    assert "no author is named of words/half" in err
+    assert "words/half names no author" in err
     assert "no author named derived" in out
     assert "depthlaw derived" not in out
     why = depthlaw("why words/half", *given).out
@@ -528,6 +531,6 @@ def doubles_{right}(case):
         meanings = {term_of(s).meaning for s in result.claim.statement.free_symbols}
         assert meanings == {f"my {left}", f"my {right}"}
     assert ours == TERMS
-    shown = depthlaw("show", key, "--claims", file, "--results", tmp_path / "r").out
+    shown = depthlaw("show", key, "--all", "--claims", file, "--results", tmp_path / "r").out
     assert f"my {right}" in shown
     assert ours[right].meaning not in shown

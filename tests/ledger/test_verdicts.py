@@ -189,7 +189,7 @@ def test_a_refuted_claim_says_whose_sentence_fails(wording, word, heading, tmp_p
     assert word in suite_verdicts.VERDICT_NAMES
     printed = as_json(result)
     assert [printed[name] for name in ("verdict", "outcome", "wording")] == ["FAILS", word, wording]
-    assert dict(card(result).facts)["verdict"].startswith(f"{word}:")
+    assert dict(card(result).lead)["verdict"].startswith(f"{word}:")
     assert grounds(result, lambda key: None).verdict == word
     assert Statement(result).verdict == word
     listed = [g.heading for g in groups([result]) if g.results and "ails" in g.heading]
@@ -206,7 +206,7 @@ def test_a_claim_with_a_failed_run_does_not_say_that_it_holds(tmp_path):
     broken = results({claim.key: claim}, "quick", store, [failure])[0]
     assert verdict_name(broken) == "not complete"
     # Sixteen of the cases, one of the control, and the failed one.
-    assert dict(card(broken).facts)["verdict"].startswith("not complete: 1 of 18 runs failed:")
+    assert dict(card(broken).lead)["verdict"].startswith("not complete: 1 of 18 runs failed:")
     # A counterexample is one whatever else failed.
     fails = replace(claim, statement=sympy.Gt(mean, 2))
     assert verdict_name(results({"x": fails}, "quick", store, [failure])[0]) == "FAILS"

@@ -76,8 +76,8 @@ def test_what_fails_comes_first_and_has_its_certificates(judged, trees):
     assert failing >= 3
     assert verdicts == ["FAILS"] * failing + ["HOLDS"] * (len(verdicts) - failing)
     assert reason(tree) == (
-        f"{failing} of {len(verdicts)} decided cases fail, and one is enough; the source was not "
-        "read, it is recalled so"
+        f"{failing} of {len(verdicts)} decided cases fail (one is enough); we recall the sentence "
+        "so, and did not read its source"
     )
     certificates = below(tree, "certificate")
     assert len(certificates) == 3
@@ -124,7 +124,7 @@ def test_a_source_behind_a_derived_claim_and_a_claim_that_it_names(trees):
 def test_nothing_recorded_circles_and_broken_controls_are_said(judged, tmp_path):
     empty = results({REFUTED: find(REFUTED)}, "quick", Store(tmp_path / "r"))[0]
     tree = grounds(empty, lambda key: None)
-    assert (tree.verdict, reason(tree)) == ("not run", "nothing is recorded of it")
+    assert (tree.verdict, reason(tree)) == ("not run", "none of its cases is recorded")
     assert [each.verdict for each in below(tree, "control")] == ["not run"]
 
     found = judged(REFUTED)
@@ -135,7 +135,9 @@ def test_nothing_recorded_circles_and_broken_controls_are_said(judged, tmp_path)
     decision = replace(found.control.decision, verdict=Verdict.HOLDS)
     broken = replace(found, control=replace(found.control, decision=decision))
     tree = grounds(broken, judged)
-    assert below(tree, "attention")[0].says.startswith("the negative control does not fail")
+    assert below(tree, "attention")[0].says.startswith(
+        "the negative control HOLDS, where it must fail"
+    )
     assert "negative control HOLDS: " in shown(tree, 80, is_terminal=False)
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 MAIN = [
     f"{name}.html"
     for name in (
-        *("index", "tutorial", "depth", "base-3", "most-wanted", "depth-evidence", "api"),
+        *("index", "tutorial", "depth", "base-3", "open/index", "depth-evidence", "api"),
         *("claims/index", "claims/hops/index", "claims/hops/doubling"),
         *("claims/separation_rank/corollary_2", "what-training-finds", "explorer/index"),
     )

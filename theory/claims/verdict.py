@@ -139,7 +139,7 @@ def judge(
         misses == 0 or _survives_larger(relation, holds, a, d)
     )
     if misses > alpha and not safe:
-        why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
+        why = f"the measurement misses with probability up to {misses:.1e}, more than {alpha:.1e}"
         return Decision(Verdict.UNDECIDED, slack, reason=why)
     if misses == 1 and holds:
         # How far the truth lies above a value that only bounds it from below is not known.

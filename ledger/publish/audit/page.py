@@ -113,7 +113,7 @@ def written(audit: Audit, suffix: str) -> bytes:
     """
     if suffix not in (".md", ".html", ".pdf"):
         raise UsageError(
-            f"no page is written as {quoted(suffix or 'a file without an ending')}; accepted are "
+            f"cannot write a page as {quoted(suffix or 'a file without an ending')}; accepted are "
             ".md, .html and .pdf; try --html audit.html"
         )
     if suffix == ".md":

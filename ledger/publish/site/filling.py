@@ -79,7 +79,7 @@ class Filling:
             text: of the page.
 
         Raises:
-            ValueError: where nothing is recorded for a mark, or one begins a paragraph.
+            ValueError: where nothing is recorded for a mark.
         """
         text = _not_first(inline.unfilled(text))
         name = page.relative_to(self.root).as_posix()
@@ -147,19 +147,16 @@ def _author_year(key: str) -> str:
 
 def _not_first(text: str) -> str:
     r"""A page none of whose lines begins with a mark of running text: there a comment would begin a
-    block of HTML, in which nothing else is Markdown.
+    block of HTML, in which nothing else is Markdown. Before one that begins a paragraph or a point
+    of a list comes a space without width.
 
-    >>> _not_first("is\n  <!-- law: a.b -->\n")
-    'is <!-- law: a.b -->\n'
-
-    Raises:
-        ValueError: for a paragraph that begins so.
+    >>> _not_first("is\n  <!-- law: a.b -->\n- <!-- law: a.b -->")
+    'is <!-- law: a.b -->\n- &#8203;<!-- law: a.b -->'
     """
-    text = re.sub(rf"(?<=\S)\n[ \t]*(?=<!--\s+{inline.KINDS}:)", " ", text)
-    begins = rf"^[ \t]*(?:[-*>]|\d+\.)?[ \t]*<!--\s+{inline.KINDS}:.*"
-    if first := re.search(begins, text, re.MULTILINE):
-        raise ValueError(f"put a word before the mark that begins a paragraph: {first[0]}")
-    return text
+    mark = rf"(?=<!--\s+{inline.KINDS}:)"
+    text = re.sub(rf"(?<=\S)\n[ \t]*{mark}", " ", text)
+    begins = rf"^([ \t]*(?:(?:[-*>]|\d+\.)[ \t]+)?){mark}"
+    return re.sub(begins, rf"\1{inline.NO_WIDTH}", text, flags=re.MULTILINE)
 
 
 def _sent(marks: re.Match[str]) -> str:

@@ -49,8 +49,8 @@ from ..appendix.typesetting import verdict
 
 KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|depth|law|bench)"
 _MARK = re.compile(rf"<!--\s+(?P<kind>{KINDS}):\s+(?P<what>[^>]+?)\s+-->")
-# What ends a filling; no filling holds a comment.
-END = "<!--/-->"
+# What keeps a mark from being first in a paragraph, and what ends a filling, which is no comment.
+NO_WIDTH, END = "&#8203;", "<!--/-->"
 FILLING = re.compile(rf"(?<=-->)(?:(?!<!--).)*{END}", re.DOTALL)
 
 
@@ -60,7 +60,7 @@ def unfilled(text: str) -> str:
     >>> unfilled("sees <!-- law: advisor.laws.reach 2 -->9<!--/--> steps, <!-- data -->")
     'sees <!-- law: advisor.laws.reach 2 --> steps, <!-- data -->'
     """
-    return FILLING.sub("", text)
+    return FILLING.sub("", text.replace(f"{NO_WIDTH}<!--", "<!--"))
 
 
 @dataclass(frozen=True)

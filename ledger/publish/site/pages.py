@@ -56,6 +56,8 @@ from . import (
     heads,
     inline,
     interactive,
+    linked_data,
+    open_board,
     page_blocks,
     paper_pages,
 )
@@ -83,6 +85,8 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         shutil.rmtree(out / folder, ignore_errors=True)
     pages = _generated(judged, recorded, out)
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
+    for result in judged:
+        pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
     words = inline.MarkSource(results_by_key, len(recorded.store))
     figures = interactive.FigureSource(recorded)
     for path in sorted(docs.rglob("*")):
@@ -126,6 +130,12 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     if status == 0:
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(html, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
+        # What others name by its address: Sphinx puts a hash of the content into that of a
+        # download.
+        (out / "data").mkdir()
+        shutil.copy(sources / linked_data.FILE, out / linked_data.FILE)
+        for folder in (open_board.FILES, open_board.NOTICES):
+            shutil.copytree(sources / folder, out / folder)
     return status
 
 
@@ -141,17 +151,18 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
     pages = {
         out / "claims/index.md": claim_pages.index(judged, ledger),
         out / "findings.md": claim_pages.findings(judged, ledger),
-        out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
+        out / "open/index.md": open_board.write(judged, out),
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
     }
     files = {
-        "claims": claim_pages.every(judged),
-        "former-claims": claim_pages.former(judged),
-        "symbols": claim_pages.every_symbol([r.claim for r in judged]),
+        "claims.csv": claim_pages.every(judged),
+        "former-claims.csv": claim_pages.former(judged),
+        "symbols.csv": claim_pages.every_symbol([r.claim for r in judged]),
+        Path(linked_data.FILE).name: linked_data.document(judged, ledger),
     }
     (out / "data").mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (out / "data" / f"{name}.csv").write_text(text, encoding="utf-8")
+        (out / "data" / name).write_text(text, encoding="utf-8")
     by_key = {r.claim.key: r for r in judged}.get
     pages |= atlas_pages.pages(by_key, out / "tasks")
     for r in judged:
@@ -227,7 +238,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
 
     # Prose escapes the underscores.
     topics = "|".join({claim.topic: 0 for claim in claims.values()}).replace("_", r"\\?_")
-    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!why )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!show )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
 
     def line(text: str) -> str:
         if text.startswith("$ "):
@@ -342,6 +353,7 @@ def main(docs: Path, out: Path) -> int:
     status = build(docs, workshop / "source", out)
     if status == 0:
         explorer.write(docs / "explorer", out / "explorer", recorded)
+        heads.write_sitemap(out)
     print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status
 
