@@ -25,6 +25,7 @@ from ...records.store import write_file
 from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
 from .khop_figure import khop_data, khop_still
+from .model_figure import model_data, model_still
 from .ring_figure import ring_data, ring_still
 
 _FOLDER = "_static/figures"
@@ -60,6 +61,14 @@ FIGURES = {
         "A box holds what a letter says, and an arrow shows where the last letter looks. For two "
         "hops the printed net starts from the letters themselves, the repaired one from their "
         "first hops. Both run in exact arithmetic.",
+    ),
+    "model": InteractiveFigure(
+        model_data,
+        model_still,
+        "Each dot is a published shape: point at it, or walk the dots with the arrow keys, for its "
+        "names. Nets on the dashed line have equal size 12 L d<sup>2</sup>. The band holds the "
+        "depths that should lose at most 1 % of the best loss; + and -: deeper and shallower nets "
+        "were not trained.",
     ),
 }
 

@@ -57,7 +57,6 @@ from . import (
     inline,
     interactive,
     linked_data,
-    model_figure,
     open_board,
     page_blocks,
     paper_pages,
@@ -68,11 +67,6 @@ from . import (
 # clone.
 _FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
 _APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_MAINTAINERS}
-# What scripts read, by the mark that needs it.
-_SCRIPTS: dict[str, tuple[str, Callable[[], str]]] = {
-    "<!-- front: card -->": ("advice.data.js", front_page.advice),
-    "<!-- interactive: model -->": ("model.data.js", model_figure.data),
-}
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
@@ -102,12 +96,10 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".md":
             text = words.spoken(_to_pages(inline.unfilled(text)))
-            for mark, (file, script) in _SCRIPTS.items():
-                if mark in text:
-                    pages[out / "_static/figures" / file] = script()
-            root = "../" * (len(name.parts) - 1)
+            if front_page.CARD in text:
+                pages[out / "_static/figures/advice.data.js"] = front_page.advice()
             text = paper_pages.filled(figures.filled(text, name), docs, judged)
-            text = with_blocks(text, recorded, docs, out, path.stem, root)
+            text = with_blocks(text, recorded, docs, out, path.stem)
         pages[out / name] = text
     pages |= figures.scripts(out)
     for written, page in _OF_THE_PROJECT.items():
@@ -256,27 +248,23 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
     return "\n".join(map(line, text.split("\n")))
 
 
-def with_blocks(
-    text: str, recorded: Recorded, docs: Path, out: Path, name: str, root: str = ""
-) -> str:
+def with_blocks(text: str, recorded: Recorded, docs: Path, out: Path, name: str) -> str:
     """A hand-written page with its tables, lists and pictures in place of their marks; pictures
     and data go into folders of `out`.
 
     Args:
         docs: the folder of the pages, which holds the files of audits.
         name: of the page.
-        root: from the page to the root of the site, such as "../".
     """
-    return filled(audit_tables.filled(text, docs), recorded, out, name, root)
+    return filled(audit_tables.filled(text, docs), recorded, out, name)
 
 
-def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") -> str:
+def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
     into `data`. A section below the title of whose marks nothing is recorded is left out.
 
     Args:
         name: of the page, which is that of its file of data.
-        root: from the page to the root of the site, such as "../".
     """
     figures_ = out / "figures"
     parts: dict[str, Callable[[str], str]] = {
@@ -293,7 +281,6 @@ def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") 
         "measured": lambda what: page_blocks.question(what, recorded, figures_),
         "table": lambda key: table(recorded, key),
         "front": lambda what: front_page.part(what, recorded.judged),
-        "interactive": lambda what: {"model": model_figure.figure}[what](root),
         "figure": lambda what: _frontier(recorded, figures_ / what),
     }
 
@@ -310,7 +297,7 @@ def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") 
 NOTHING = "*Nothing is recorded for this yet.*"
 _KINDS = (
     "table|figure|data|settings|trained|proofs|bounds|measured|evidence|counting|verdicts|values"
-    "|numbers|front|interactive"
+    "|numbers|front"
 )
 # Marks that stand on lines of their own.
 BLOCKS = (*_KINDS.split("|"), "audit", "paper", "papers")
