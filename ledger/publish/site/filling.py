@@ -29,7 +29,7 @@ from ...running.engines import THREADS
 from ...verdicts.citations import reference
 from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
-from . import front_page, inline, pages
+from . import front_page, heads, inline, interactive, pages, paper_pages
 
 # What is filled whole, as patterns below the root; everything else has its numbers and verdicts.
 WHOLE = (
@@ -38,13 +38,14 @@ WHOLE = (
 )
 # What the other pages say in place of each kind of block; tables where none is named.
 _SENT = {
-    **dict.fromkeys(("figure", "measured", "interactive"), "Picture"),
+    **dict.fromkeys(("figure", "measured"), "Picture"),
+    "interactive": "Interactive figure",
     "numbers": "Numbers and verdicts",
     "data": "Data",
 }
 # Data go with the site, as what moves does; what it folds away is no part of reading a page whole.
-_NEVER = ("data", "numbers", "interactive", "paper", "papers")
-_BLOCK = re.compile(r"^<!-- (?P<kind>[a-z-]+)(?:: \S+)? -->$", re.MULTILINE)
+_NEVER = ("data", "numbers")
+_BLOCK = re.compile(r"^<!-- (?P<kind>[a-z-]+)(?:: (?P<name>\S+))? -->$", re.MULTILINE)
 # Marks of one kind on lines one below the other.
 _RUN = re.compile(
     r"^<!-- (?P<kind>[a-z-]+)(?:: \S+)? -->(?:\n<!-- (?P=kind)(?:: \S+)? -->)*$", re.MULTILINE
@@ -93,16 +94,35 @@ class Filling:
         """A table or picture behind its mark; pictures are written where they belong."""
         if mark["kind"] in _NEVER:
             return mark[0]
+        if mark["kind"] == "interactive":
+            return self._still(mark, page)
         with tempfile.TemporaryDirectory() as folder:
             out, docs = Path(folder), self.root / "docs"
-            said = _seen(pages.with_blocks(mark[0], self.recorded, docs, out, page.stem))
+            said = pages.with_blocks(mark[0], self.recorded, docs, out, page.stem)
+            if mark["kind"] in ("paper", "papers"):
+                said = self._table_of_paper(mark, docs)
+            said = _seen(said)
             for name in re.findall(r"\(/figures/([^)]+\.(?:svg|png))\)", said):
                 self.figures.mkdir(exist_ok=True)
                 (self.figures / name).write_bytes((out / "figures" / name).read_bytes())
         if said == mark[0]:
             return said
-        blocks = self._as_read(said, page).split("\n\n")
+        blocks = re.split(r"\n\s*\n", self._as_read(said, page))
         return "\n\n".join([mark[0], *map(_wrapped, blocks), inline.END])
+
+    def _still(self, mark: re.Match[str], page: Path) -> str:
+        """The still picture of an interactive figure, where it is a file, and its caption."""
+        file = self.root / "docs" / "figures" / f"{mark['name']}.svg"
+        if not file.is_file():
+            return mark[0]
+        caption = heads.plain(interactive.FIGURES[mark["name"]].caption)
+        picture = f"![{caption.partition('. ')[0]}]({os.path.relpath(file, page.parent)})"
+        return "\n\n".join([mark[0], picture, _wrapped(f"*{caption}*"), inline.END])
+
+    def _table_of_paper(self, mark: re.Match[str], docs: Path) -> str:
+        page = self._words.spoken(mark.string)
+        judged = [result for result in self._words.judged.values() if result]
+        return paper_pages.with_tables(mark[0], page, docs, judged)
 
     def _as_read(self, said: str, page: Path) -> str:
         """What the site says, for a reader of the file: links to files that are there, sources by
@@ -114,6 +134,7 @@ class Filling:
                 return f"{found[1]}[{found[2]}]({os.path.relpath(there, page.parent)})"
             return found[2]
 
+        said = re.sub(r" Download: [^.]*(?:\.\w+[^.]*)*\.$", "", said, flags=re.MULTILINE)
         said = re.sub(r"</?span[^>]*>", "", said)
         said = re.sub(r"^:::.*\n?", "", said, flags=re.MULTILINE).strip()
         said = re.sub(r"\{cite:\w\}`([^`]+)`", lambda key: _author_year(key[1]), said)
@@ -155,6 +176,7 @@ def _not_first(text: str) -> str:
     """
     mark = rf"(?=<!--\s+{inline.KINDS}:)"
     text = re.sub(rf"(?<=\S)\n[ \t]*{mark}", " ", text)
+    text = re.sub(rf"^(>.*\S)\n> ?{mark}", r"\1 ", text, flags=re.MULTILINE)
     begins = rf"^([ \t]*(?:(?:[-*>]|\d+\.)[ \t]+)?){mark}"
     return re.sub(begins, rf"\1{inline.NO_WIDTH}", text, flags=re.MULTILINE)
 
@@ -176,9 +198,10 @@ def _wrapped(block: str) -> str:
 
 
 # Before the words of a line.
-_MARGIN = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?")
-# Comments in which no line ends: those that make links.
-_LINK = re.compile(r"<!-- page: \S+ -->")
+_MARGIN = re.compile(r"(?:> )?\s*(?:[-*+]\s+|\d+[.)]\s+)?")
+# Comments in which no line ends: those that make links; in a quotation, whose lines have a sign
+# before them, all.
+_LINK, _COMMENT = re.compile(r"<!-- page: \S+ -->"), re.compile(r"<!--.*?-->")
 # What would begin something else than a line of a paragraph.
 _BEGINS = re.compile(r"[-+*]\s|[#>=|:]|---|\$\$|`{3}|~{3}|\d+[.)]\s|<")
 
@@ -193,11 +216,15 @@ def _fitted(text: str) -> str:
         moved = bool(at)
         fitted.append(line[:at] if at else line)
         if at:
-            rest, below = line[at + 1 :], lines[0].lstrip() if lines else ""
-            if below and not _BEGINS.match(below):
-                lines[0] = f"{lines[0][: -len(below)]}{rest} {below}"
+            margin = _margin(line)
+            quoted = line.startswith(">")
+            rest, below = line[at + 1 :], lines[0] if lines else ""
+            words = below.lstrip("> " if quoted else " ")
+            same = below.startswith(">") == quoted
+            if words and same and not _BEGINS.match(words):
+                lines[0] = f"{below[: -len(words)]}{rest} {words}"
             else:
-                lines.insert(0, " " * _margin(line) + rest)
+                lines.insert(0, ("> " if quoted else "").ljust(margin) + rest)
     return "\n".join(fitted)
 
 
@@ -212,9 +239,10 @@ def _break(line: str) -> int:
     if len(line) <= _WIDTH or re.match(r"\s*\||#", line):
         return 0
     margin = _margin(line)
+    whole = _COMMENT if line.startswith(">") else _LINK
     spaces = [
         space.start()
-        for space in re.finditer(r"(?<=\S) (?=\S)", _LINK.sub(lambda x: "x" * len(x[0]), line))
+        for space in re.finditer(r"(?<=\S) (?=\S)", whole.sub(lambda x: "x" * len(x[0]), line))
         if not _BEGINS.match(line, space.end()) and space.start() >= margin
     ]
     return max((i for i in spaces if i <= _WIDTH), default=min(spaces, default=0))
