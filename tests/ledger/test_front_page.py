@@ -127,7 +127,9 @@ def test_words_of_the_front_pages(recorded: Recorded) -> None:
     text = front(recorded)
     assert len(rendered(text)) <= 450
     assert len(README.read_text("utf-8").split()) <= 600
-    cards = re.findall(r"^- (?:<!--|\[[A-Z]+\\?\*?\]).*?(?=^- |^:::)", text, re.M | re.DOTALL)
+    cards = re.findall(
+        r"^- (?:&#8203;)?(?:<!--|\[[A-Z]+\\?\*?\]).*?(?=^- |^</div>)", text, re.M | re.DOTALL
+    )
     assert len(cards) == 6
     assert [card for card in cards if len(rendered(card)) > 30] == []
 

@@ -104,7 +104,13 @@ def test_a_notice_is_of_a_printed_sentence_that_fails_and_names_no_address(judge
     assert only.claim.key == FAILS
     ((path, text),) = open_board.notice_files([only]).items()
     assert path == "data/notices/hops-construction_printed_depth.txt"
-    for part in ("sanford2024", "Appendix F.4", "counterexample", f"depthlaw show {FAILS} --all"):
+    for part in (
+        "sanford2024",
+        "Appendix F.4",
+        "`ababa`",
+        "expected: ",
+        f"depthlaw show {FAILS} --all",
+    ):
         assert part in text
     assert "@" not in text
     assert max(map(len, text.splitlines())) <= 80

@@ -104,7 +104,7 @@ def test_whatever_fails_says_input_expected_and_got(recorded: Recorded) -> None:
     ):
         result = judged(recorded, key)
         assert str(failing_instance(result)) == line
-        assert ("fails at", readable(line)) in card(result).facts
+        assert ("fails at", readable(line)) in card(result).lead
         assert prose(line) in claim_pages.page(result, grounds(result, recorded.judged))
         assert prose(line) in claim_pages.findings([result], "")
     assert prose(r"$\mathrm{hop}_2$") in Statement(judged(recorded, word)).counterexample

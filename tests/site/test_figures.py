@@ -14,7 +14,7 @@ from depthlaw.theory.hops.hop_nets import causal_net
 from depthlaw.theory.hops.pointers import find
 
 # Where each stands.
-PAGES = {"ring": "base-3.html", "khop": "base-3.html"}
+PAGES = {"ring": "base-3.html", "khop": "papers/sanford2024.html"}
 
 
 def said(page: Page, name: str) -> str:

@@ -227,6 +227,7 @@ def _files(
     pictures = {
         f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
     }
+    lettered = {f"{plate.name}.svg": plate.drawn("letters") for plate in drawn}
     document = Document(
         text,
         file.title if file else _title(topics, statements, shown),
@@ -238,6 +239,7 @@ def _files(
         f"{file.year}-01-01" if file and file.year else source.date,
         references,
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
+        lettered,
         author=file.by if file else "depthlaw",
     )
     rows = data.rows(behind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -58,6 +58,7 @@ class Document:
         date: a day, as 2026-11-22: that of what it reports on, not of its writing.
         references: BibTeX entries of everything that it cites.
         figures: SVG by name.
+        lettered: the same with text that is set in the font of the PDF.
         author: whose work it is.
     """
 
@@ -68,6 +69,7 @@ class Document:
     date: str
     references: str
     figures: Mapping[str, bytes]
+    lettered: Mapping[str, bytes] = field(default_factory=dict)
     author: str = "depthlaw"
 
     def pdf(self) -> bytes:
@@ -83,7 +85,7 @@ class Document:
         with TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "figures").mkdir()
-            for figure, drawn in self.figures.items():
+            for figure, drawn in {**self.figures, **self.lettered}.items():
                 (folder / "figures" / figure).write_bytes(drawn)
             (folder / "appendix.typ").write_text(written, encoding="utf-8")
             file = str(folder / "appendix.typ")

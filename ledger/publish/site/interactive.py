@@ -121,8 +121,9 @@ class FigureSource:
         return "\n".join(lines)
 
 
+# The figure `model` is `model_figure`'s, in pages and in the explorer.
 _MARK = re.compile(
-    rf"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>{'|'.join(FIGURES)}) -->"
+    r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>(?!model )\w+) -->"
 )
 
 

@@ -4,14 +4,14 @@ verdict, texts to send to authors whose printed sentence fails, and what a reade
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.verdict import Verdict
 
-from ...verdicts.card import deciding_number
 from ...verdicts.citations import reference
+from ...verdicts.failing_case import failing_instance
 from ...verdicts.findings import importance
 from ...verdicts.suite_verdicts import ClaimResult, marked, verdict_name
 from ..appendix.typesetting import md, prose, template
@@ -100,8 +100,8 @@ def _notice(result: ClaimResult) -> str:
         f"To the authors of {reference(claim.source.key)}",
         f"We read the following sentence in your work ({place}). In our words:",
         _indented(readable(plain.text)),
-        "The sentence fails as we read it. This is the case that we recorded:",
-        _indented(readable(deciding_number(result)) + "."),
+        "The sentence fails as we read it. This is the smallest instance that we know:",
+        "\n".join(_indented(f"{name}: {readable(text)}") for name, text in _parts(result)),
         "These commands measure it again and print everything that we know of it:",
         f"    depthlaw verify {result.suite} --only {claim.key}\n"
         f"    depthlaw show {claim.key} --all",
@@ -110,6 +110,11 @@ def _notice(result: ClaimResult) -> str:
         "list the correction with its verdict.",
     ]
     return "\n\n".join(part if "    " in part else textwrap.fill(part, 72) for part in parts) + "\n"
+
+
+def _parts(result: ClaimResult) -> Iterator[tuple[str, str]]:
+    if found := failing_instance(result):
+        yield from (("input", found.asked), ("expected", found.expected), ("got", found.got))
 
 
 def _indented(text: str) -> str:

@@ -163,16 +163,14 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
     }
     files = {
-        "claims": claim_pages.every(judged),
-        "former-claims": claim_pages.former(judged),
-        "symbols": claim_pages.every_symbol([r.claim for r in judged]),
+        "claims.csv": claim_pages.every(judged),
+        "former-claims.csv": claim_pages.former(judged),
+        "symbols.csv": claim_pages.every_symbol([r.claim for r in judged]),
+        Path(linked_data.FILE).name: linked_data.document(judged, ledger),
     }
     (out / "data").mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (out / "data" / f"{name}.csv").write_text(text, encoding="utf-8")
-    verdicts = out / linked_data.FILE
-    verdicts.parent.mkdir(parents=True, exist_ok=True)
-    verdicts.write_text(linked_data.document(judged, ledger), encoding="utf-8")
+        (out / "data" / name).write_text(text, encoding="utf-8")
     by_key = {r.claim.key: r for r in judged}.get
     pages |= atlas_pages.pages(by_key, out / "tasks")
     for r in judged:
@@ -248,7 +246,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
 
     # Prose escapes the underscores.
     topics = "|".join({claim.topic: 0 for claim in claims.values()}).replace("_", r"\\?_")
-    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!why )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!show )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
 
     def line(text: str) -> str:
         if text.startswith("$ "):

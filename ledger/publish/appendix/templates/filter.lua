@@ -67,6 +67,7 @@ end
 function Figure(f)
   if FORMAT == 'html5' then
     f.caption = numbered('figure', f.caption)
+    f.content = { pandoc.Div(f.content, pandoc.Attr('', { 'wide' })) }
     return f
   end
   if FORMAT ~= 'latex' then return f end
