@@ -12,8 +12,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = {page.relative_to(ROOT).as_posix(): page for page in filling.of_clone(ROOT)}
 MARKED = [name for name, page in PAGES.items() if "<!-- " in page.read_text(encoding="utf-8")]
 KINDS = "|".join(pages.BLOCKS)
+# A figure has its still picture before it.
 EMPTY = re.compile(
-    rf"<!--\s+(?:{inline.KINDS}:\s(?:(?!-->).)*?|(?:{KINDS})(?:: \S+)?)\s+-->"
+    rf"<!--\s+(?:{inline.KINDS}:\s(?:(?!-->).)*?|(?<!\)<!--\s)(?:{KINDS})(?:: \S+)?)\s+-->"
     rf"(?!(?:(?!<!--).)*{inline.END}|\n<!-- )",
     re.DOTALL,
 )
@@ -85,6 +86,7 @@ def test_no_mark_is_empty():
     assert len(MARKED) >= 10
     assert EMPTY.search("is <!-- law: a.b 1 -->, <!-- law: a.b 1 -->1<!--/-->")
     assert EMPTY.search("\n<!-- table: a/b -->\n\nmore <!-- law: a.b 1 -->1<!--/-->")
+    assert not EMPTY.search("![a](b.svg)<!-- interactive: ring -->")
     assert not EMPTY.search("<!-- law:\na.b 1 -->1<!--/-->\n\n<!-- table: a/b -->\n\n|\n\n<!--/-->")
     empty = {name: EMPTY.findall(PAGES[name].read_text(encoding="utf-8")) for name in MARKED}
     assert {name: marks for name, marks in empty.items() if marks} == {}

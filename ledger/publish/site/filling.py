@@ -168,12 +168,13 @@ def _author_year(key: str) -> str:
 
 def _not_first(text: str) -> str:
     r"""A page none of whose lines begins with a mark of running text: there a comment would begin a
-    block of HTML, in which nothing else is Markdown. Before one that begins a paragraph or a point
+    block of HTML, in which nothing else is Markdown. Each is in one line. Before one that begins a paragraph or a point
     of a list comes a space without width.
 
     >>> _not_first("is\n  <!-- law: a.b -->\n- <!-- law: a.b -->")
     'is <!-- law: a.b -->\n- &#8203;<!-- law: a.b -->'
     """
+    text = inline.MARK.sub(lambda mark: " ".join(mark[0].split()), text)
     mark = rf"(?=<!--\s+{inline.KINDS}:)"
     text = re.sub(rf"(?<=\S)\n[ \t]*{mark}", " ", text)
     text = re.sub(rf"^(>.*\S)\n> ?{mark}", r"\1 ", text, flags=re.MULTILINE)
@@ -199,9 +200,8 @@ def _wrapped(block: str) -> str:
 
 # Before the words of a line.
 _MARGIN = re.compile(r"(?:> )?\s*(?:[-*+]\s+|\d+[.)]\s+)?")
-# Comments in which no line ends: those that make links; in a quotation, whose lines have a sign
-# before them, all.
-_LINK, _COMMENT = re.compile(r"<!-- page: \S+ -->"), re.compile(r"<!--.*?-->")
+# Comments in which no line ends if it can end elsewhere, and those in which none ever does.
+_COMMENT, _LINK = re.compile(r"<!--.*?-->"), re.compile(r"<!-- page: \S+ -->")
 # What would begin something else than a line of a paragraph.
 _BEGINS = re.compile(r"[-+*]\s|[#>=|:]|---|\$\$|`{3}|~{3}|\d+[.)]\s|<")
 
@@ -238,14 +238,17 @@ def _break(line: str) -> int:
     """Where to end a line of text that is too long; 0 where it is not, or cannot be broken."""
     if len(line) <= _WIDTH or re.match(r"\s*\||#", line):
         return 0
-    margin = _margin(line)
-    whole = _COMMENT if line.startswith(">") else _LINK
-    spaces = [
-        space.start()
-        for space in re.finditer(r"(?<=\S) (?=\S)", whole.sub(lambda x: "x" * len(x[0]), line))
-        if not _BEGINS.match(line, space.end()) and space.start() >= margin
-    ]
-    return max((i for i in spaces if i <= _WIDTH), default=min(spaces, default=0))
+    for whole in (_COMMENT, _LINK):
+        text = whole.sub(lambda comment: "x" * len(comment[0]), line)
+        spaces = [
+            space.start()
+            for space in re.finditer(r"(?<=\S) (?=\S)", text)
+            if not _BEGINS.match(line, space.end()) and _margin(line) <= space.start() <= _WIDTH
+        ]
+        # In a quotation each line has a sign before it, which a comment would hold.
+        if spaces or line.startswith(">"):
+            break
+    return max(spaces, default=0)
 
 
 def of_clone(root: Path) -> Iterator[Path]:
