@@ -168,8 +168,8 @@ def _author_year(key: str) -> str:
 
 def _not_first(text: str) -> str:
     r"""A page none of whose lines begins with a mark of running text: there a comment would begin a
-    block of HTML, in which nothing else is Markdown. Each is in one line. Before one that begins a paragraph or a point
-    of a list comes a space without width.
+    block of HTML, in which nothing else is Markdown. Before one that begins a paragraph or a point
+    of a list comes a space without width. What an author broke over lines is one line again.
 
     >>> _not_first("is\n  <!-- law: a.b -->\n- <!-- law: a.b -->")
     'is <!-- law: a.b -->\n- &#8203;<!-- law: a.b -->'
