@@ -130,9 +130,8 @@ class FigureSource:
         return "\n".join(lines)
 
 
-# The figure `model` is `model_figure`'s, in pages and in the explorer.
 _MARK = re.compile(
-    r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>(?!model )\w+) -->"
+    r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>\w+) -->"
 )
 
 
