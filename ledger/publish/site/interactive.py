@@ -130,9 +130,7 @@ class FigureSource:
         return "\n".join(lines)
 
 
-_MARK = re.compile(
-    r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>\w+) -->"
-)
+_MARK = re.compile(r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>\w+) -->")
 
 
 def file_of(source: FigureSource, name: str, docs: Path) -> str:
