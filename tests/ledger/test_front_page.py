@@ -108,7 +108,7 @@ def test_the_printed_net_stops_after_one_hop_of_two() -> None:
 
 def rendered(text: str) -> list[str]:
     """The words of a page as a reader sees them: without marks, addresses and tags."""
-    text = re.sub(r"```\{toctree\}.*?```|<button.*?</button>", "", text, flags=re.DOTALL)
+    text = re.sub(r"```\{toctree\}.*?```|<button.*?</button>|&#8203;", "", text, flags=re.DOTALL)
     text = re.sub(r"<[^>]*>|^:::.*$|^[-|: ]+$|\]\([^)]*\)", " ", text, flags=re.MULTILINE)
     return [word for word in re.sub(r"[\[\]*#|`]", " ", text).split() if re.search(r"\w", word)]
 
@@ -116,7 +116,7 @@ def rendered(text: str) -> list[str]:
 def front(recorded: Recorded) -> str:
     """The front page with its marks filled."""
     text = FRONT.read_text("utf-8").split("<!-- navigation -->")[0].split("records.*\n")[-1]
-    keys = re.findall(r"<!-- (?:verdict|agree): (\S+) -->", text)
+    keys = re.findall(r"<!-- (?:verdict|agree):\s+(\S+)\s+-->", text)
     text = MarkSource({key: recorded.judged(key) for key in keys}, 1).spoken(text)
     return re.sub(
         r"<!-- front: (\w+) -->", lambda mark: front_page.part(mark[1], recorded.judged), text
