@@ -17,7 +17,7 @@ from depthlaw.advisor.words import as_text
 from depthlaw.empirics.depth_width import by_updates
 from depthlaw.empirics.depth_width.fixed_budgets import times_smaller_in_all
 from depthlaw.ledger.publish.site import front_page, model_figure
-from depthlaw.ledger.publish.site.inline import MarkSource
+from depthlaw.ledger.publish.site.inline import MarkSource, unfilled
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.suite_verdicts import marked
 from depthlaw.theory.atlas.tasks import hops
@@ -115,8 +115,8 @@ def rendered(text: str) -> list[str]:
 
 def front(recorded: Recorded) -> str:
     """The front page with its marks filled."""
-    text = FRONT.read_text("utf-8").split("<!-- navigation -->")[0].split("records.*\n")[-1]
-    keys = re.findall(r"<!-- (?:verdict|agree):\s+(\S+)\s+-->", text)
+    text = unfilled(FRONT.read_text("utf-8")).split("<!-- navigation -->")[0]
+    keys = re.findall(r"<!--\s+(?:verdict|agree):\s+(\S+)\s+-->", text)
     text = MarkSource({key: recorded.judged(key) for key in keys}, 1).spoken(text)
     return re.sub(
         r"<!-- front: (\w+) -->", lambda mark: front_page.part(mark[1], recorded.judged), text

@@ -15,7 +15,7 @@ from depthlaw.empirics.nets.net import Net
 from depthlaw.empirics.tasks.long_cycles import LongCycles
 from depthlaw.empirics.trained_rank import floors, ranks_in_training
 from depthlaw.ledger.publish.questions import QUESTIONS
-from depthlaw.ledger.publish.site.inline import MarkSource
+from depthlaw.ledger.publish.site.inline import MarkSource, unfilled
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.verdict import Verdict
 
@@ -24,7 +24,7 @@ DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 
 
 def _joined(name: str) -> str:
-    return " ".join((DOCS / name).read_text().split())
+    return " ".join(unfilled((DOCS / name).read_text()).split())
 
 
 @pytest.fixture(scope="module")

@@ -136,7 +136,7 @@ def _refuted(recorded: Recorded) -> str:
     """Where the recalled upper bound fails, which is beyond the depths that are drawn."""
     result = recorded.judged("separation_rank/upper_bound_deep")
     worst = result.counterexample if result else None
-    if worst is None:
+    if result is None or worst is None:
         return ""
     at_ = f"$d_x = {worst.case.width}$, $L = {worst.case.depth}$, $H = {worst.case.heads}$"
     return f" The upper bound {verdict(marked(result))} beyond the threshold, at {at_}."

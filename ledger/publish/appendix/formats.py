@@ -99,7 +99,7 @@ class Document:
                 raise UsageError(_refused("PDF", error)) from None
 
     def html(self) -> str:
-        """As one file that asks for nothing: style, script, fonts and figures stand in it."""
+        """As one file that loads no other: it holds style, script, fonts and figures."""
         options = "--katex --toc --toc-depth=2 --section-divs --shift-heading-level-by=1"
         page = self._converted("html5", *options.split())
         for figure, drawn in self.figures.items():
@@ -128,7 +128,7 @@ class Document:
             for file in (name, "filter.lua"):
                 (folder / file).write_text(own_text(file), encoding="utf-8")
             (folder / "references.bib").write_text(self.references, encoding="utf-8")
-            # What stands between quotes in Typst is text, and no markup.
+            # Typst reads text between quotes as text, not as markup.
             plain = {
                 f"plain-{key}": re.sub(r'(["\\])', r"\\\1", facts[key])
                 for key in ("title", "subtitle", "author")

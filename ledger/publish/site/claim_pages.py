@@ -87,7 +87,7 @@ def page(
     return template("claim.md", __package__).render(
         claim=claim,
         result=result,
-        evidence=Statement(result).evidence,
+        evidence=_evidence(result),
         why=_why(claim),
         above=above,
         statement=statement_latex(claim),
@@ -102,6 +102,15 @@ def page(
         marked=marked,
         link=link,
     )
+
+
+def _evidence(result: ClaimResult) -> str:
+    """What the verdict rests on, in a line: premises that are not proved first."""
+    said = Statement(result).evidence.removeprefix("proved ")
+    if verdict_name(result) == Verdict.CONDITIONAL:
+        on = ", ".join(result.weak) or "a condition in its own statement"
+        return f"rests on {prose(on)}, not proved; {said}"
+    return said
 
 
 def _why(claim: Claim) -> str:
@@ -216,8 +225,10 @@ def _grounds(result: ClaimResult, ground: Ground) -> Iterator[str]:
         yield f"Assumes {sentence('; '.join(map(prose, claim.assumes)))}"
     if domain := Statement(result).domain:
         yield f"About {domain}."
-    if claim.formal and not claim.formal.informal.startswith("Nothing"):
-        yield f"Not formal: {_cited(claim.formal.informal)}"
+    if claim.formal:
+        less = not claim.formal.informal.startswith("Nothing")
+        part = f" Not formal: {_cited(claim.formal.informal)}" if less else ""
+        yield f"Theorem {code(claim.formal.theorem)}.{part}"
     if claim.rests_on and claim.tier == "cited":
         yield f"Argument: {_cited(claim.rests_on.removeprefix('Argument: '))}"
     if certificates := kinds.get("certificate"):
