@@ -212,7 +212,7 @@ def _fitted(text: str) -> str:
     lines, fitted, moved = text.split("\n"), list[str](), False
     while lines:
         line = lines.pop(0)
-        at = _break(line) if moved or inline.END in line else 0
+        at = _break(line) if moved or inline.FILLING.search(line) else 0
         moved = bool(at)
         fitted.append(line[:at] if at else line)
         if at:

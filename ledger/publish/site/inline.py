@@ -51,7 +51,7 @@ KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|depth|law
 MARK = re.compile(rf"<!--\s+(?P<kind>{KINDS}):\s+(?P<what>[^>]+?)\s+-->")
 # What keeps a mark from being first in a paragraph, and what ends a filling, which is no comment.
 NO_WIDTH, END = "&#8203;", "<!--/-->"
-FILLING = re.compile(rf"(?<=-->)(?:(?!<!--).)*{END}", re.DOTALL)
+FILLING = re.compile(rf"(?<=-->)(?:(?!<!--).)*{END}(?!`)", re.DOTALL)
 
 
 def unfilled(text: str) -> str:
