@@ -81,6 +81,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", _scripts_of_figures)
     app.connect("html-page-context", _heads)
     app.connect("doctree-resolved", _verdicts_in_colour)
+    app.connect("doctree-resolved", _commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -123,6 +124,15 @@ def _verdicts_in_colour(app: Sphinx, page: nodes.document, name: str) -> None:
             parts.append(nodes.inline("", word[0], classes=["verdict", own]))
             done = word.end()
         text.parent.replace(text, [*parts, nodes.Text(text[done:])])
+
+
+def _commands(app: Sphinx, page: nodes.document, name: str) -> None:
+    """A command of a notebook is shown as one types it, without the notebook's `!`."""
+    for block in page.findall(nodes.literal_block):
+        if (text := block.astext()).startswith("!"):
+            block.rawsource = text[1:]
+            block.children = [nodes.Text(text[1:])]
+            block["language"] = "bash"
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

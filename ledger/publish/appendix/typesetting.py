@@ -41,6 +41,13 @@ _NUMBER = (
     r"(?<![\w\]])\[-?[\d.e+^-]+, -?[\d.e+^-]+\](?!\()"
     r"|(?<![\w.+-])-?(?:\d+(?:\.\d+)?e[+-]?\d+|10\^-?\d+(?:\.\d+)?)(?!\w)"
 )
+# Letters, numbers and names of functions with an index or a power, such as `log_3`, `d_x^2` and
+# `N^(-c)`; a name in code has a longer part after its underscore.
+_SCRIPT = r"[_^](?:-?[A-Za-z0-9]|\((?![^)]*[a-z]{2})[^()$]{1,8}\))(?![A-Za-z0-9])"
+_SCRIPTED = re.compile(
+    r"(?<![\w.])((?:log|hop|sep|MAX|STAIR|AC|NC|TC|GL|[A-Za-z]|\d+)(?=[_^])|\([^()$]{1,8}\)(?=\^))"
+    rf"((?:{_SCRIPT})+)(?!\w|\.\w)"
+)
 # What looks like a key of the bibliography in running text.
 _DATED = re.compile(r"(?<![\w@/`])[a-z]+\d{4}[a-z]*\b")
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
@@ -142,16 +149,33 @@ def _escaped(text: str) -> str:
     maths and Greek letters are set, accented Latin stays, and what a format may have no letter for
     becomes its code point in brackets.
 
-    >>> print(_escaped("é: λ -> 日"))
-    é: $\lambda$ $\to$ \[U+65E5\]
+    >>> print(_escaped("é: λ -> 日, 12 L d_x^2, seq_len, log_3(d)"))
+    é: $\lambda$ $\to$ \[U+65E5\], 12 L $d_{x}^{2}$, seq\_len, $\log_{3}$(d)
     """
     typeset, done, text = "", 0, unicodedata.normalize("NFC", text)
-    for match in _SIGN.finditer(text):
-        name = unicodedata.name(match[0][0]).split()[-1].replace("LAMDA", "LAMBDA")
-        letter = "\\" + (name.lower() if match[0].islower() else name.capitalize())
-        typeset += _marked(text[done : match.start()]) + f"${_SIGNS.get(match[0], letter)}$"
+    for match in re.finditer(f"{_SCRIPTED.pattern}|{_SIGN.pattern}", text):
+        typeset += _marked(text[done : match.start()])
+        typeset += _scripted(*match.groups()) if match[1] else f"${_sign(match[0])}$"
         done = match.end()
     return typeset + _marked(text[done:])
+
+
+def _sign(text: str) -> str:
+    """A sign of maths or a Greek letter as LaTeX."""
+    name = unicodedata.name(text[0]).split()[-1].replace("LAMDA", "LAMBDA")
+    return _SIGNS.get(text) or "\\" + (name.lower() if text.islower() else name.capitalize())
+
+
+def _scripted(base: str, scripts: str) -> str:
+    r"""What has an index or a power in plain text, as maths.
+
+    >>> print(_scripted("d", "_x^2"), _scripted("log", "_3"), _scripted("N", "^(-c)"))
+    $d_{x}^{2}$ $\log_{3}$ $N^{-c}$
+    """
+    scripts = re.sub(r"([_^])(?:\((.*?)\)|(-?\w))", lambda m: f"{m[1]}{{{m[2] or m[3]}}}", scripts)
+    if len(base) > 1 and base.isalpha():
+        base = r"\log" if base == "log" else rf"\mathrm{{{base}}}"
+    return f"${base}{scripts}$"
 
 
 def _marked(text: str) -> str:

@@ -63,8 +63,8 @@ def _index(judged: Judged) -> str:
             (
                 (
                     _evidence(row, judged),
-                    f"[{md(row.task.name)}]({row.task.key}.md)",
-                    md(row.class_.name),
+                    f"[{prose(row.task.name)}]({row.task.key}.md)",
+                    prose(row.class_.name),
                     *_ends(row),
                 )
                 for row in by_task
@@ -86,7 +86,7 @@ def _task(key: str, judged: Judged) -> str:
         (
             (
                 _evidence(row, judged),
-                f"[{md(row.class_.name)}](#class-{row.class_.key})",
+                f"[{prose(row.class_.name)}](#class-{row.class_.key})",
                 "; ".join(dict.fromkeys(_who(end) for end in (row.lower, row.upper) if end)),
                 *_ends(row),
             )
@@ -95,9 +95,9 @@ def _task(key: str, judged: Judged) -> str:
     )
     open_ = sum(row.gap == "open" for row in rows)
     parts = [
-        f"# {md(capital(task.name))}: how deep?",
+        f"# {prose(capital(task.name))}: how deep?",
         " ".join(answer(rows, partial(_word, judged=judged))[:_SENTENCES]),
-        f"*{md(task.name)}*: {prose(task.definition)}",
+        f"*{prose(task.name)}*: {prose(task.definition)}",
         table,
         f"Open in {open_} of {plural(len(rows), 'row')}: {GAPS['open']}." if open_ else "",
         _history(own, judged),

@@ -3,6 +3,7 @@ that suffices, in columns of how depth grows with the task."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from html import escape
@@ -129,7 +130,13 @@ def _task(task: AtlasTask, rows: list[AtlasRow], checked: Callable[[AtlasBound],
     )
     label = escape(f"{task.name}: depth by class of models", quote=True)
     bars = _svg(len(rows) * _LANE + 4, f'role="img" aria-label="{label}"', lanes)
-    return f'<div class="atlas-task"><a href="{task.key}.html">{escape(task.name)}</a>{bars}</div>'
+    return f'<div class="atlas-task"><a href="{task.key}.html">{_name(task.name)}</a>{bars}</div>'
+
+
+def _name(name: str) -> str:
+    """The name of a task as HTML, with its indices and signs set."""
+    name = re.sub(r"_(\w)\b", r"<sub>\1</sub>", escape(name))
+    return name.replace("&lt;=", "≤").replace("&gt;=", "≥")
 
 
 def _lane(row: AtlasRow, checked: Callable[[AtlasBound], bool]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from depthlaw.advisor.atlas import NONE, AtlasBound, AtlasRow, formula
 from depthlaw.advisor.atlas.formulas import Conditional, Maths, Number, Words, parse, singular
 
-from ..appendix.typesetting import md, prose
+from ..appendix.typesetting import prose
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 # Families whose nets answer at once; classes that weights cannot show come last.
@@ -39,7 +39,7 @@ def class_name(name: str) -> str:
     ('hard attention (both ways)', 'one causal head')
     """
     head, _, rest = name.partition(", ")
-    return md(f"{head} ({rest})" if rest else head)
+    return prose(f"{head} ({rest})" if rest else head)
 
 
 def ranked(rows: Iterable[AtlasRow]) -> list[AtlasRow]:

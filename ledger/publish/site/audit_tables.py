@@ -237,8 +237,10 @@ def _statements(found: dict[str, Any]) -> str:
     def numbers(of: dict[str, Any]) -> str:
         if isinstance(next(iter(of.values()), 0), dict):
             return "; ".join(f"{key}: {numbers(value)}" for key, value in of.items())
-        said = (f"{value:.3g}" if isinstance(value, float) else value for value in of.values())
-        return ", ".join(f"{key} {value}" for key, value in zip(of, said, strict=True))
+        # A mean over no removal is none.
+        known = {key: value for key, value in of.items() if value is not None}
+        said = (f"{value:.3g}" if isinstance(value, float) else value for value in known.values())
+        return ", ".join(f"{key} {value}" for key, value in zip(known, said, strict=True))
 
     blocks = []
     for one in found["statements"]:

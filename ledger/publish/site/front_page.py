@@ -125,8 +125,8 @@ def rows(judged: Judged) -> str:
     cells = (
         (
             _checked(row, judged),
-            f"[{md(row.task.name)}](/tasks/{row.task.key}.md)",
-            md(row.class_.name),
+            f"[{prose(row.task.name)}](/tasks/{row.task.key}.md)",
+            prose(row.class_.name),
             *(prose(formula(depth, latex=True)) for depth in (row.needed, row.suffices)),
         )
         for row in map(known.__getitem__, _OURS)

@@ -16,7 +16,7 @@ from ...verdicts.citations import reference
 from ...verdicts.failing_case import failing_instance
 from ...verdicts.findings import importance
 from ...verdicts.suite_verdicts import ClaimResult, marked, verdict_name
-from ..appendix.typesetting import cite, md, prose, template
+from ..appendix.typesetting import cite, prose, template
 from .claim_pages import link
 from .open_questions import OpenQuestion, questions
 
@@ -69,7 +69,7 @@ def files(asked: Iterable[OpenQuestion]) -> dict[str, str]:
 def words_of(question: OpenQuestion) -> str:
     """A question in one or two sentences of Markdown, with formulas."""
     task, class_ = question.row.task, question.row.class_
-    what = f"[{md(task.name)}](/tasks/{task.key}.md), {md(class_.name)}"
+    what = f"[{prose(task.name)}](/tasks/{task.key}.md), {prose(class_.name)}"
     return f"**{what}.** {prose(question.fewer)}, or {prose(question.more)}."
 
 
