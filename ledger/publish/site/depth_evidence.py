@@ -25,7 +25,7 @@ from depthlaw.advisor.rule_scores import (
 )
 from depthlaw.advisor.words import say
 
-from ..appendix.typesetting import md, pipe_table
+from ..appendix.typesetting import md, pipe_table, prose
 
 _two, _three = "{:.2f}".format, "{:.3f}".format
 
@@ -292,6 +292,6 @@ def _table(heading: str, lines: Iterable[Sequence[str]], raw: int = -1) -> str:
     """A table; one column is Markdown already, and cells with a star are."""
 
     def cell(place: int, text: str) -> str:
-        return text if place == raw or "\\*" in text else md(text)
+        return text if place == raw or "\\*" in text else prose(text)
 
     return pipe_table(heading, ([cell(*each) for each in enumerate(line)] for line in lines))

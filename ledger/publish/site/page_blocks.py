@@ -88,7 +88,7 @@ def picture(title: str, panels: Sequence[Panel], file: Path, table: Table | None
         links.append(f"[table](/figures/{more.name})")
     drawn = "".join(inline_svg(panel, f"{file.name}-{n}") for n, panel in enumerate(panels))
     group = f'<div class="panels" role="group" aria-label="{escape(title)}">{drawn}</div>'
-    return f"{group}\n\n{md(title)}. Download: {', '.join(links)}."
+    return f"{group}\n\n{prose(title)}. Download: {', '.join(links)}."
 
 
 def numbers(name: str, recorded: Recorded) -> str:
@@ -187,7 +187,7 @@ def _table(table: Table) -> str:
 
 def _cell(cell: str | Number | None) -> str:
     if isinstance(cell, str):
-        return md(cell)
+        return prose(cell)
     return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
 
 
@@ -225,10 +225,10 @@ def bounds(recorded: Recorded) -> str:
         rows.append(
             (
                 _word(recorded, bound.claim),
-                f"{who}, [{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
+                f"{who}, [{prose(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
                 f"{code(claim.key)} {code(given)}",
                 f"{prose(relation(claim))} {value(shown)}",
-                f"counts {md(bound.unit)}; {_range(claim)}",
+                f"counts {prose(bound.unit)}; {_range(claim)}",
             )
         )
     heading = "verdict | bound | function, at | example | range"
@@ -241,7 +241,7 @@ def _range(claim: Claim) -> str:
     for name, symbol in sorted(claim.symbols.items()):
         term = term_of(symbol)
         domains.setdefault(term.domain if term else "number", []).append(name)
-    parts = [f"{md(', '.join(names))}: {domain}" for domain, names in domains.items()]
+    parts = [f"{prose(', '.join(names))}: {domain}" for domain, names in domains.items()]
     return "; ".join([*parts, *map(prose, claim.assumes)])
 
 
