@@ -258,15 +258,15 @@ def _legend_columns(labels: Sequence[str], size: _Format) -> int:
     return max(1, min(3, len(labels), size.legend // (longest + 6)))
 
 
-# A power, or an index that is a number, in the plain text of a label.
-_SCRIPT = re.compile(r"(?<=[\w)])([_^])(\d+|(?<=\^)[A-Za-z])(?!\w)")
+# A power, an index that is a number, or a letter's index, in the plain text of a label.
+_SCRIPT = re.compile(r"(?<=[\w)])([_^])(\d+|(?<=\^)[A-Za-z]|(?<=\b[A-Za-z]_)[a-z])(?!\w)")
 
 
 def _set(text: str) -> str:
     """Plain text with its powers raised and its indices lowered, as matplotlib sets them.
 
-    >>> _set("12 L d^2"), _set("3^L"), _set("log_3 d")
-    ('12 L d$^{2}$', '3$^{L}$', 'log$_{3}$ d')
+    >>> _set("12 L d^2"), _set("3^L"), _set("log_3 d_x")
+    ('12 L d$^{2}$', '3$^{L}$', 'log$_{3}$ d$_{x}$')
     """
     return _SCRIPT.sub(r"$\1{\2}$", text)
 
