@@ -2,8 +2,8 @@
 
     python benchmarks/latency_limits.py [PAGE]
 
-prints a table, or writes it into a page (docs/how-to/latency.md) between two marks. Each device has a
-formula for the time of a token. A table of "measured" points follows from it; the advisor sees
+prints a table, or writes it into a page (docs/how-to/latency.md) between two marks. Each device has
+a formula for the time of a token. A table of "measured" points follows from it; the advisor sees
 these points alone. The true time of what it recommends is computed from the shape by the formula,
 with a count of weights of its own.
 """

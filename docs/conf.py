@@ -80,7 +80,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
     app.connect("builder-inited", _scripts_of_figures)
     app.connect("html-page-context", _heads)
-    app.connect("build-finished", _sitemap)
     app.connect("doctree-resolved", _verdicts_in_colour)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -96,11 +95,6 @@ def _scripts_of_figures(app: Sphinx) -> None:
     """What figures read is written beside the pages, not here."""
     if (written := Path(app.srcdir) / "_static").is_dir():
         app.config.html_static_path.append(str(written))
-
-
-def _sitemap(app: Sphinx, failed: Exception | None) -> None:
-    if not failed and (text := heads.sitemap(app.env.found_docs)):
-        (Path(app.outdir) / "sitemap.xml").write_text(text, encoding="utf-8")
 
 
 # In capitals a verdict is never another word; the longest first.

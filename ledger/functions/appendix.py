@@ -58,8 +58,8 @@ def appendix(
     results: str | Path | None = None,
     doing: Callable[[str], None] = lambda what: None,
 ) -> Appendix:
-    """Write an appendix to attach to a paper: `depthlaw appendix`. It has the headlines, or the
-    claims or the topic named, or everything.
+    """Write an appendix to attach to a paper: `depthlaw appendix`. It prints the headlines on at
+    most ten pages, or the claims or the topic named, or everything.
 
     Args:
         directory: new, empty, or with an unedited earlier appendix and nothing else.
@@ -68,14 +68,14 @@ def appendix(
         everything: the supplement, every claim.
         suite: from your own records of this suite; by default of each claim the longest recorded.
         file: a Python file with claims of one's own, exactly those.
-        results: the folder of the records; by default the reference ledger, unless a suite or own
-            claims are asked for.
+        results: the folder of the records; by default the reference ledger, unless you ask for a
+            suite or for claims of your own.
         doing: called with what is being done.
 
     Raises:
         UsageError: for what cannot be used, before anything is written.
 
-    Cost: half a minute; needs pandoc and Typst, which come with the extra appendix.
+    Cost: half a minute; it needs pandoc and Typst, which come with the extra appendix.
 
     >>> appendix("out", topic="hop")
     Traceback (most recent call last):
@@ -140,7 +140,7 @@ def _repeated(store: Store, claims: Mapping[str, Claim]) -> Agreement | None:
 def _keys(
     asked: list[str] | None, topic: str | None, own: Path | None, claims: Mapping[str, Claim]
 ) -> list[str]:
-    """Those that stand in it; none for the headlines."""
+    """The keys in print; none for the headlines."""
     if own is not None:
         return of_topic(own.stem, claims)
     if topic is None:

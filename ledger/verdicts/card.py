@@ -95,15 +95,17 @@ def _lead(result: ClaimResult) -> Iterator[tuple[str, str]]:
     if result.measured and claim.post_hoc:
         yield "*", f"changed after data were seen: {claim.post_hoc}"
     yield "sentence", claim.text
-    if number := deciding_number(result):
+    if failing := failing_instance(result):
+        yield "fails at", str(failing)
+    elif number := _number(result):
         yield "number", number
     check = "; check against the paper" if claim.wording == "recalled" else ""
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
 
 
-def deciding_number(result: ClaimResult) -> str:
-    """The case that decides, with what was measured and what is stated; empty where nothing was
-    measured at any case."""
+def _number(result: ClaimResult) -> str:
+    """The case that decides where none fails, with what was measured and what is stated; empty
+    where nothing was measured at any case."""
     rows = [r for r in telling_first(result) if r.measured is not None and r in result.in_scope]
     if not rows:
         return ""

@@ -56,7 +56,7 @@ def test_a_verdict_on_a_part_is_not_the_verdict_on_an_end(
         assert covered.covers == "part"
     page = atlas_pages.pages(lambda key: None, Path())[Path("blocks.md")]
     link = "[not recorded](/claims/least_depth/blocks_beyond_depth_two.md)"
-    assert f"published, in part checked ({link}): k = 3;" in page
+    assert f"Published, in part checked ({link}): k = 3;" in page
     assert main(["tasks", "list", "blocks"]) == 0
     said = capsys.readouterr().out
     assert "published, in part checked (ARGUED): k = 3; k = 2 by" in " ".join(said.split())

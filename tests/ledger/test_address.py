@@ -93,8 +93,16 @@ def test_every_page_has_a_description_and_the_card_where_there_is_one(urls, tmp_
     assert metas()["description"] == metas()["og:description"] == "What it is."
     long = heads.description(f"<p>{'One sentence of many letters. ' * 3}{'word ' * 50}</p>")
     assert long == ("One sentence of many letters. " * 3).strip()
-    pages = re.findall("<loc>(.*?)</loc>", heads.sitemap(["claims/b", "a"]))
-    assert pages == ([f"{SITE}a.html", f"{SITE}claims/b.html"] if urls else [])
+
+
+def test_a_site_with_an_address_lists_its_pages(urls, tmp_path):
+    for name in ("claims/b.html", "a.html", "a.js"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    heads.write_sitemap(tmp_path)
+    written = [path.read_text() for path in tmp_path.glob("sitemap.xml")]
+    pages = [f"{SITE}a.html", f"{SITE}claims/b.html"]
+    assert [re.findall("<loc>(.*?)</loc>", text) for text in written] == ([pages] if urls else [])
 
 
 def test_the_foot_of_pages_names_version_claim_set_and_tag(tmp_path):

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import pikepdf
 import pytest
 import sympy
 
@@ -17,8 +18,10 @@ from depthlaw.ledger.publish.appendix import appendix_figures, document as modul
 from depthlaw.ledger.publish.appendix.appendix_figures import plates
 from depthlaw.ledger.publish.appendix.document import write_appendix
 from depthlaw.ledger.publish.appendix.formats import Document
+from depthlaw.ledger.publish.appendix.printed_claims import Statement
 from depthlaw.ledger.publish.appendix.typesetting import code, prose
 from depthlaw.ledger.publish.questions import QUESTIONS
+from depthlaw.ledger.publish.tables import csv_rows
 from depthlaw.ledger.records.environment import installing
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
@@ -26,8 +29,9 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.claim_set import claim_set
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import Agreement, shipped
-from depthlaw.ledger.verdicts.suite_verdicts import results, verdict_name
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult, results, verdict_name
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step, registry
+from depthlaw.theory.claims.printing import latex, symbols
 from depthlaw.theory.claims.symbols import depth as L, width as d
 from depthlaw.theory.claims.values import Ball, Exact
 from depthlaw.theory.separation_rank.degree import deg
@@ -401,6 +405,104 @@ def test_measuring_again_names_every_suite_that_is_printed(tmp_path, quick):
     assert used == {"quick", "full", "exercises", "training"}
     # Suite full includes suite quick.
     assert set(commands) == used - {"quick"}
+
+
+# --- what a reader of the default appendix gets ---------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def default(tmp_path_factory):
+    """The folder of the appendix that is written by default, without HTML and LaTeX."""
+    folder = tmp_path_factory.mktemp("default") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("html", "latex"):
+            patch.setattr(Document, name, lambda self: "")
+        write_appendix(folder, registry(), shipped())
+    return folder
+
+
+def test_the_default_appendix_has_at_most_ten_pages(default):
+    """Fonts and layout are Typst's own, so the number is the same on every machine."""
+    with pikepdf.open(default / "appendix.pdf") as document:
+        assert 5 <= len(document.pages) <= 10
+
+
+def test_findings_stand_first_in_five_lines_with_numbers(default):
+    found = section("\n" + (default / "appendix.md").read_text(), "Found")
+    lines = re.findall(r"^- (.*)$", found, re.M)
+    assert len(lines) == 5
+    assert all(re.search(r"\d", line) and "{.verdict}" in line for line in lines)
+    assert "<!--" not in found
+    rows = re.findall(r"^\| (\[.*)$", found, re.M)
+    assert len(rows) == sum(bool(c.headline) for c in registry().values())
+    assert all(row.split(" | ")[0].endswith("{.verdict}") for row in rows)
+
+
+def test_a_finding_is_told_only_with_the_verdicts_that_it_speaks_of(recorded):
+    keys = [key for key, claim in recorded.claims.items() if claim.headline]
+    judged = {key: recorded.judged(key) for key in keys}
+    assert len(module._found(judged, 1)) == 5
+    other = judged | {"hops/depth_corrected": judged["hops/construction_printed_depth"]}
+    assert len(module._found(other, 1)) == 4
+
+
+def test_cases_are_in_words_and_undecided_ones_in_one_line(default):
+    text = (default / "appendix.md").read_text()
+    for field in ("nets 2", "asked row", "first 10", "Open at", "updates 60000"):
+        assert field not in text
+    within = re.findall(r"14 of 384 cases are undecided: .*?\.", text)
+    assert within == ["14 of 384 cases are undecided: $L = 2$, distances 7 to 9, 240,000 updates."]
+
+
+def stray(row, claims):
+    """The numbers of a recipe that no note, text or case of its claims has."""
+    known = " ".join(f"{c.note} {c.text} {c.every_case}" for c in claims).replace(",", "")
+    said = " ".join((row["nets"], row["data"], row["training"], row["seeds"])).replace(",", "")
+    return [n for n in re.findall(r"\d+(?:\.\d+)?", said) if not re.search(rf"\b{n}\b", known)]
+
+
+def test_recipes_are_those_of_the_claims():
+    for row in csv_rows(module.__package__, "recipes.csv"):
+        claims = [registry()[key] for key in row["claims"].split()]
+        assert stray(row, claims) == [], row["claims"]
+        assert stray(row | {"seeds": "7531"}, claims) == ["7531"]
+
+
+def test_title_and_methods_go_by_the_claims_chosen(quick, tmp_path):
+    def printed(name, *keys):
+        write_appendix(tmp_path / name, {k: registry()[k] for k in keys}, shipped(), keys=keys)
+        text = (tmp_path / name / "appendix.md").read_text()
+        return text, section(text, "How claims are judged")
+
+    text, methods = printed("one", "hops/depth_corrected", "rank_collapse/one_layer_cubic")
+    assert "on rank collapse and least depth of tasks" in text
+    assert "Proofs in Rocq" in methods
+    assert [word for word in ("Student", "Exact ranks", "ARGUED", "HOLDS") if word in methods] == []
+    # Nothing fails, so no section says that.
+    assert "fails or is open" not in text
+    text, methods = printed("other", "depth_width/depth_gains_by_updates")
+    assert "Student" in methods
+    assert "Proofs in Rocq" not in methods
+
+
+def test_letters_with_several_meanings_are_explained_where_they_stand():
+    used = [Statement(ClaimResult(c, (), None, None), 1) for c in registry().values()]
+    shared = module._shared(used)
+    letters = [latex(symbol) for symbol in shared.values()]
+    assert len(letters) == len(set(letters)) > 0
+    meanings = {s for u in used for s in symbols(u.claim.statement) if latex(s) == "k"}
+    assert len(meanings) > 1
+    assert "k" not in letters
+
+
+def test_a_sentence_of_several_notes_is_printed_once():
+    keys = ("trained_depth/wall_within", "trained_depth/wall_beyond")
+    claims = [registry()[key] for key in keys]
+    statements = [Statement(ClaimResult(c, (), None, None), n) for n, c in enumerate(claims, 1)]
+    first, second = module._notes(statements).values()
+    assert "AdamW" in first
+    assert "AdamW" not in second
+    assert "The rest as in Statement 1." in second
 
 
 # --- figures --------------------------------------------------------------------------------------

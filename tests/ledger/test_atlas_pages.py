@@ -97,5 +97,5 @@ def test_a_task_page_opens_with_the_answer_and_quotes_each_source_once() -> None
         assert re.match(r"[A-Z$].* (enough|needed|least number)\b", first), first
         quotes = re.findall(r"“([^”]+)”", pages[Path(f"{key}.md")])
         assert len(quotes) == len(set(quotes)), key
-    assert "Open, since the ends differ or one is not known: ReLU nets." in pages[Path("cpwl.md")]
-    assert "Open, since" not in pages[Path("letters.md")]
+    assert "Open in 1 of 1 row: the ends differ, or one is not known." in pages[Path("cpwl.md")]
+    assert "Open in" not in pages[Path("letters.md")]

@@ -12,8 +12,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = {page.relative_to(ROOT).as_posix(): page for page in filling.of_clone(ROOT)}
 MARKED = [name for name, page in PAGES.items() if "<!-- " in page.read_text(encoding="utf-8")]
 KINDS = "|".join(pages.BLOCKS)
+# A figure has its still picture before it.
 EMPTY = re.compile(
-    rf"<!--\s+(?:{inline.KINDS}:\s[^>]*?|(?:{KINDS})(?:: \S+)?)\s+-->"
+    rf"<!--\s+(?:{inline.KINDS}:\s(?:(?!-->).)*?|(?<!\)<!--\s)(?:{KINDS})(?:: \S+)?)\s+-->"
     rf"(?!(?:(?!<!--).)*{inline.END}|\n<!-- )",
     re.DOTALL,
 )
@@ -22,8 +23,8 @@ EMPTY = re.compile(
 @pytest.fixture
 def fill(recorded, tmp_path, monkeypatch):
     """Without drawing: pictures are files whose names are compared."""
-    for module in (page_blocks, pages):
-        monkeypatch.setattr(module, "line_plot", lambda *args, **options: b"")
+    monkeypatch.setattr(page_blocks, "line_plot", lambda *args, **options: b"")
+    monkeypatch.setattr(page_blocks, "inline_svg", lambda *args, **options: "")
     filler = filling.Filling(ROOT, recorded, tmp_path / "figures")
     return lambda page, text: filler.filled(page, text)
 
@@ -42,25 +43,31 @@ def test_marks_are_filled_in_text_tables_and_pictures_and_again_the_same(fill, t
         f"<!-- verdicts: {plain},{other} -->\n\n"
     )
     assert new.endswith("\n\n<!--/-->\n\n<!-- navigation -->\n")
-    assert "](figures/doubly-exponential.png)" in new
-    assert (tmp_path / "figures/doubly-exponential.png").is_file()
+    assert "](figures/doubly-exponential.svg)" in new
+    assert (tmp_path / "figures/doubly-exponential.svg").is_file()
+    assert "Download" not in new
     assert "](/" not in new
     assert fill(page, new) == new
     assert inline.unfilled(new).split() == text.split()
     changed = new.replace("-->9<", "-->8<")
     assert changed != new == fill(page, changed), "a changed digit is found"
+    papers = ROOT / "docs/papers/sanford2024.md"
+    told = fill(papers, "<!-- interactive: khop -->\n\n<!-- paper: sanford2024 -->\n")
+    assert "](../figures/khop.svg)\n\n*A box holds" in told
+    assert "\n| FAILS | The printed induction step" in told
     elsewhere = fill(ROOT / "docs/exercises.md", text)
     assert "*Picture: on the site that `make docs` builds.*" in elsewhere
     assert "figures/" not in elsewhere
 
 
-def test_a_mark_that_begins_a_paragraph_is_refused(fill):
+def test_no_mark_begins_a_paragraph(fill):
     """There a code host reads the rest of the line as HTML."""
     for before in ("", "- ", "1. "):
-        with pytest.raises(ValueError, match="put a word before the mark"):
-            fill(
-                PAGES["README.md"], f"Words.\n\n{before}<!-- law: advisor.laws.reach 2 --> steps\n"
-            )
+        text = f"Words.\n\n{before}<!-- law: advisor.laws.reach 2 --> **steps**\n"
+        new = fill(PAGES["README.md"], text)
+        assert f"\n{before}&#8203;<!-- law: advisor.laws.reach 2 -->9<!--/--> **" in new
+        assert inline.unfilled(new) == text
+        assert fill(PAGES["README.md"], new) == new
 
 
 def test_long_lines_end_where_nothing_changes(fill):
@@ -70,12 +77,16 @@ def test_long_lines_end_where_nothing_changes(fill):
     assert not re.search(r"^\s*(<!--|\d+[.)] )", new, re.MULTILINE)
     assert new.count("*of*<!-- page: /x -->") == 3
     assert re.search(r"\n  .* 16 \[more\]\(docs/depth.md\)\n$", new)
+    quoted = fill(PAGES["README.md"], f"> {long}\n> [more](docs/depth.md)\n")
+    assert all(line.startswith("> ") for line in quoted.splitlines())
+    assert not re.search(r"<!--[^>]*\n> ", quoted), "no comment over two lines"
 
 
 def test_no_mark_is_empty():
     assert len(MARKED) >= 10
     assert EMPTY.search("is <!-- law: a.b 1 -->, <!-- law: a.b 1 -->1<!--/-->")
     assert EMPTY.search("\n<!-- table: a/b -->\n\nmore <!-- law: a.b 1 -->1<!--/-->")
+    assert not EMPTY.search("![a](b.svg)<!-- interactive: ring -->")
     assert not EMPTY.search("<!-- law:\na.b 1 -->1<!--/-->\n\n<!-- table: a/b -->\n\n|\n\n<!--/-->")
     empty = {name: EMPTY.findall(PAGES[name].read_text(encoding="utf-8")) for name in MARKED}
     assert {name: marks for name, marks in empty.items() if marks} == {}

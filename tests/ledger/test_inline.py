@@ -15,7 +15,7 @@ from depthlaw.empirics.nets.net import Net
 from depthlaw.empirics.tasks.long_cycles import LongCycles
 from depthlaw.empirics.trained_rank import floors, ranks_in_training
 from depthlaw.ledger.publish.questions import QUESTIONS
-from depthlaw.ledger.publish.site.inline import MarkSource
+from depthlaw.ledger.publish.site.inline import MarkSource, unfilled
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.verdict import Verdict
 
@@ -24,7 +24,7 @@ DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 
 
 def _joined(name: str) -> str:
-    return " ".join((DOCS / name).read_text().split())
+    return " ".join(unfilled((DOCS / name).read_text()).split())
 
 
 @pytest.fixture(scope="module")
@@ -245,8 +245,8 @@ def test_the_wall_is_said_beside_the_distances_of_its_training():
         claim = find(f"trained_depth/{name}")
         assert claim.title.startswith("Trained on cycles of 20")
         assert f"In training nothing lies farther than {farthest}." in claim.text
-    for name in ("index.md", "what-training-finds.md"):
-        assert "{cite:t}`ye2025`" in _joined(name)
+    assert "Ye et al. (2025)" in _joined("index.md")
+    assert "{cite:t}`ye2025`" in _joined("what-training-finds.md")
     assert 'version 2, which no longer says "exactly"' in _joined("what-training-finds.md")
 
 

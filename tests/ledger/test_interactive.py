@@ -32,6 +32,7 @@ def source() -> FigureSource:
 @pytest.fixture(scope="module")
 def data(source: FigureSource) -> dict[str, Any]:
     """What the scripts read, by figure, out of what is written."""
+    source.filled("".join(f"<!-- interactive: {name} -->" for name in FIGURES), Path("x.md"))
     read = {}
     for path, text in source.scripts(Path("out")).items():
         name, _, body = text.removeprefix(STARTS).partition(" = ")

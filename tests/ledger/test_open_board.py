@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.advisor.atlas import atlas_rows
+from depthlaw.ledger.address import Address
 from depthlaw.ledger.publish.site import linked_data, open_board
 from depthlaw.ledger.publish.site.open_questions import questions
 from depthlaw.ledger.verdicts.record_source import Recorded
@@ -104,13 +105,20 @@ def test_a_notice_is_of_a_printed_sentence_that_fails_and_names_no_address(judge
     assert only.claim.key == FAILS
     ((path, text),) = open_board.notice_files([only]).items()
     assert path == "data/notices/hops-construction_printed_depth.txt"
-    for part in ("sanford2024", "Appendix F.4", "counterexample", f"depthlaw show {FAILS} --all"):
+    for part in (
+        "sanford2024",
+        "Appendix F.4",
+        "`ababa`",
+        "expected: ",
+        f"depthlaw show {FAILS} --all",
+    ):
         assert part in text
     assert "@" not in text
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_verdicts_as_json_ld_have_what_schema_org_asks(judged):
+def test_verdicts_as_json_ld_have_what_schema_org_asks(judged, monkeypatch):
+    monkeypatch.setattr(linked_data, "address", lambda: Address())
     document = json.loads(linked_data.document(judged, "so many records"))
     pages = [f"claims/{result.claim.key}.html" for result in judged]
     assert faults(document, pages) == []
@@ -124,6 +132,11 @@ def test_verdicts_as_json_ld_have_what_schema_org_asks(judged):
     # relative.
     found = set(re.findall(r"https?://([^/\"]+)", json.dumps(document)))
     assert found <= {"schema.org", "spdx.org", "arxiv.org", "doi.org"}
+    # Where the site has an address, pages are below it.
+    site = "https://example.org/depthlaw/"
+    monkeypatch.setattr(linked_data, "address", lambda: Address(site))
+    body = json.loads(linked_data.document(judged[:1], "so many records"))["@graph"][1]
+    assert body["url"] == f"{site}{pages[0]}"
     # Negative controls: a property is missing, a page does not exist, a type is none.
     broken = reviews[0] | {"reviewRating": {"@type": "Rating"}, "url": "claims/none.html"}
     assert faults([broken, {"@type": "Thing"}], pages) == [

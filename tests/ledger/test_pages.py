@@ -68,7 +68,7 @@ def test_pages_of_papers_name_papers_and_no_keys():
         assert {*re.findall(r"\b[a-z]+\d{4}[a-z]*\b", words)} & {*entries()} == set(), page
         if page.stem in entries():
             title, answer = text.split("\n\n", 2)[:2]
-            words = named(page.stem).split()
+            words = named(page.stem).removesuffix(" n.d.").split()
             assert [word for word in words if word not in title + answer] == [], page
     with pytest.raises(ValueError, match="no claim names abbe2024"):
         paper_pages.filled("<!-- paper: abbe2024 -->", DOCS, [])
@@ -105,11 +105,18 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     assert not stale.exists()
     assert {path: path.read_bytes() for path in pages.write(docs, out, recorded)} == first
     page = (out / "claims" / "separation_rank" / "degree.md").read_text()
-    parts = ("levine2020", "as recalled", "**PROVED**: Degree.", "One of", "[All cases](/data/")
+    parts = (
+        "levine2020",
+        "as recalled",
+        "**PROVED**: in Rocq",
+        "Theorem `Degree.",
+        "One of",
+        "[All cases](/data/",
+    )
     assert [part for part in parts if part not in page] == []
     assert [part for part in ("not run", "quantifier:", "weight:") if part in page] == []
     printed = (out / "claims" / f"{same}.md").read_text()
-    assert "**Smallest counterexample**, " in printed
+    assert "**Smallest counterexample**: " in printed
     assert "(/claims/hops/construction_printed_spacing.md)" in (out / "findings.md").read_text()
     assert (out / "hand-written.md").read_text() == (
         "# before\n\n*Nothing is recorded for this yet.*\nafter\n"

@@ -99,7 +99,7 @@ def checklist(*results: ClaimResult) -> str:
         ("Statistics", ["(of 2 observations)", "leaves one comparison 0.0005"]),
         ("Compute", ["took 7.0 hours of wall-clock time", "the longest 60 minutes"]),
         ("Compute", ["7 runs on cpu", r"CPU\_A, 2 cores", "The largest process took 2.0 GB."]),
-        ("Checks that the checks work", ["Recorded: 3; of these judged FAILS: 3; not run: 0."]),
+        ("Checks that the checks work", ["Recorded: 3; with the verdict FAILS: 3; not run: 0."]),
     ],
 )
 def test_a_section_counts_what_is_recorded(title: str, said: list[str]) -> None:
@@ -111,12 +111,12 @@ def test_a_section_counts_what_is_recorded(title: str, said: list[str]) -> None:
 def test_what_was_measured_otherwise_is_counted_otherwise() -> None:
     read = checklist(result(row(Ball(Fraction(1), Fraction(2))), needs="empirics"))
     assert "rigorous enclosures 0, means 0, shares 0, intervals of other kinds" in read
-    assert "**Not applicable.** Nothing here is estimated" in checklist(RESULTS[0])
+    assert "**Not applicable.** Every value here is exact or enclosed" in checklist(RESULTS[0])
     nets = result(row(Sample((1.0,) * 10), seeds=2), needs="empirics")
     both = checklist(result(row(Exact(1), replicas=16)), nets)
-    assert "stand under one seed id: 5 to 16 of them" in both
+    assert "have one seed id: 5 to 16 of them" in both
     bare = checklist(result(row(Exact(1), facts={})))
-    assert "Peak memory is not in these records." in bare
+    assert "These records hold no peak memory." in bare
     assert "0 seconds" in bare
 
 
@@ -147,14 +147,14 @@ def test_a_copy_of_shipped_records_is_not_said_to_be_a_new_run() -> None:
     records = RESULTS[0].records
     text = provenance.checklist(RESULTS[:1], records, shipped).decode()
     assert "a copy, from the records that come with depthlaw. With `--suite quick`" in text
-    assert "Of 2,000 records there, the others are not of" in text
+    assert "The folder holds 2,000 records; the others are of" in text
     assert "a copy" not in checklist(RESULTS[0])
 
 
 def test_controls_that_did_not_run_are_not_said_to_fail() -> None:
     broken = (result(row(Exact(1)), control=kind) for kind in (None, Verdict.HOLDS))
     text = checklist(RESULTS[0], *broken)
-    assert "Recorded: 2; of these judged FAILS: 1; not run: 1." in text
+    assert "Recorded: 2; with the verdict FAILS: 1; not run: 1." in text
     assert "**Claims that need attention: 1.**" in text
 
 

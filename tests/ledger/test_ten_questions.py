@@ -1,4 +1,5 @@
-"""The page of ten questions: its commands run, and print no more than it says."""
+"""The page of ten questions: its commands run, and print no more than it says; and the pages of one
+question each open with an answer."""
 
 from __future__ import annotations
 
@@ -10,6 +11,20 @@ import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "ten-questions.md"
 ROWS = re.findall(r"\| `depthlaw (.*?)` \|.*\| (\d+) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+
+QUESTIONS = sorted((PAGE.parents[1] / "questions").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", QUESTIONS, ids=lambda page: page.stem)
+def test_a_question_is_answered_in_its_first_sentence_and_on_one_screen(page: Path) -> None:
+    text = re.sub(r"<!-- .*? -->|\*In this file.*?\*\n", "", page.read_text("utf-8"))
+    title, first, *_ = (part for part in text.split("\n\n") if part.strip())
+    assert title.startswith("# ")
+    assert title.endswith("?")
+    assert len(first.split()) < 60
+    assert not first.strip().endswith("?"), "a question is no answer"
+    assert "**What would change the answer:**" in text
+    assert len(text.split()) < 300
 
 
 def test_every_question_is_answered_or_says_why_not() -> None:

@@ -106,13 +106,23 @@ def test_a_fault_in_the_paper_is_found(
     assert any(found in line for line in faults(compiled("page", short, tmp_path / "p", probe)))
 
 
+def test_a_package_that_is_missing_is_named(appendix: Path, tmp_path: Path) -> None:
+    shutil.copytree(appendix, tmp_path / "appendix")
+    paper = (HERE / "plain.tex").read_text(encoding="utf-8")
+    (tmp_path / "plain.tex").write_text(paper.replace("array,booktabs,", ""), encoding="utf-8")
+    with pytest.raises(AssertionError) as error:
+        tex("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "plain.tex", cwd=tmp_path)
+    said = r"! depthlaw: load these packages before \\input: array booktabs."
+    assert said.replace(r"\\", "\\") in str(error.value)
+
+
 def test_every_row_of_every_table_is_on_a_page(paper: tuple[str, Path, str]) -> None:
     """The numbers of the statements stand in the overview, each once, in their order."""
     name, folder, _ = paper
     text = (folder / "appendix" / "appendix.tex").read_text(encoding="utf-8")
-    rows = re.findall(r"^\\dlrow\{(\d+) &", text, re.M)
+    rows = re.findall(r"^\\dlrow\{\\dlverdict\{.*?\} & (\d+) ", text, re.M)
     read = tex("pdftotext", "-layout", f"{name}.pdf", "-", cwd=folder)
-    found = re.findall(r"^\s*(\d+)\s{2,}\S.*(?:[A-Z]{4,}|not run)", read, re.M)
+    found = re.findall(r"^\s*(?:[A-Z]{4,}[*∗]?|not run)\s{2,}(\d+)\s\S", read, re.M)
     # Other lines may begin with a number too.
     assert [number for number in dict.fromkeys(found) if number in rows] == rows
     assert len(rows) > 10

@@ -49,8 +49,7 @@ def ready(page: Page) -> Page:
 def data() -> dict[str, Any]:
     """What the page reads."""
     text = (SITE / "explorer" / "data.js").read_text(encoding="ascii")
-    own, _ = text.split("\n", 1)  # then what the figure of a reader's model reads
-    found: dict[str, Any] = json.loads(own[own.index("{") :].rstrip(";"))
+    found: dict[str, Any] = json.loads(text[text.index("{") :].rstrip().rstrip(";"))
     return found
 
 

@@ -7,14 +7,16 @@ import re
 from collections.abc import Callable
 
 import pytest
-from browsing import SCREENS, SITE, new_context, overflow
+from browsing import SCREENS, SITE, Watch, new_context, overflow
 from playwright.sync_api import Browser, Page
 
+from depthlaw.advisor.base.quantities import size
+from depthlaw.ledger.publish.site import model_figure
 from depthlaw.theory.hops.hop_nets import causal_net
 from depthlaw.theory.hops.pointers import find
 
 # Where each stands.
-PAGES = {"ring": "base-3.html", "khop": "base-3.html"}
+PAGES = {"ring": "base-3.html", "khop": "papers/sanford2024.html"}
 
 
 def said(page: Page, name: str) -> str:
@@ -34,11 +36,12 @@ def test_without_scripts_the_picture_stays(browser: Browser, site: str, name: st
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_as_a_file_and_on_a_narrow_phone_it_is_read_and_moved(
-    opened: Callable[..., Page], name: str
-) -> None:
-    page = opened((SITE / PAGES[name]).as_uri(), "phone", "dark")
-    page.set_viewport_size({"width": 360, "height": 780})
+def test_as_a_file_and_on_a_narrow_phone_it_is_read_and_moved(browser: Browser, name: str) -> None:
+    phone = SCREENS["phone"] | {"viewport": {"width": 360, "height": 780}}
+    context, watch = new_context(browser, color_scheme="dark", **phone), Watch((SITE.as_uri(),))
+    watch.put_on(context)
+    page = context.new_page()
+    page.goto((SITE / PAGES[name]).as_uri())
     assert overflow(page) == 0
     assert page.locator(f"#{name} .still").count() == 0
     # Every letter as high as it is seen.
@@ -51,6 +54,8 @@ def test_as_a_file_and_on_a_narrow_phone_it_is_read_and_moved(
         "all => all.filter(each => !each.labels.length).length"
     )
     assert unnamed == 0
+    context.close()
+    assert watch.complaints == []
 
 
 def test_the_slider_of_the_ring_is_moved_by_keyboard(opened: Callable[..., Page]) -> None:
@@ -114,3 +119,58 @@ def test_layers_of_the_hops_are_stepped_through_and_other_words_refused(
     page.locator("#khop-word").fill("abc")
     assert said(page, "khop").startswith("Type one to six letters")
     assert page.locator("#khop-word").get_attribute("aria-invalid") == "true"
+
+
+@pytest.fixture
+def figure(opened: Callable[..., Page]) -> Page:
+    """The explorer, whose first figure is that of a reader's own model."""
+    page = opened("explorer/index.html")
+    page.locator("#model .said strong").wait_for()
+    return page
+
+
+@pytest.mark.parametrize(
+    ("layers", "width", "tone"), [(40, 2560, "good"), (10, 4096, "bad"), (120, 768, "open")]
+)
+def test_a_typed_model_is_placed_as_the_advisor_places_it(
+    figure: Page, layers: int, width: int, tone: str
+) -> None:
+    figure.locator("#model-layers").fill(str(layers))
+    figure.locator("#model-width").fill(str(width))
+    number = model_figure.parameters(layers, width)
+    held = dict(model_figure.answers())
+    near = min(held, key=lambda one: max(one / number, number / one))
+    place, loss = model_figure.says(held[near], layers)
+    strong = figure.locator("#model .said strong")
+    assert place in strong.inner_text()
+    assert strong.get_attribute("class") == tone
+    told = said(figure, "model")
+    assert loss in told
+    assert f"Computed for {size(near)} parameters in layers" in told
+    figure.locator("#model-layers").fill("")
+    assert "Type" in said(figure, "model")
+
+
+def test_models_are_named_and_taken_by_keyboard_and_by_hand(figure: Page) -> None:
+    first = figure.locator("#model .shape").first
+    first.focus()
+    name = figure.locator("#model .named").inner_text()
+    assert name == first.get_attribute("aria-label")
+    figure.keyboard.press("ArrowRight")
+    assert figure.locator("#model .named").inner_text() not in ("", name)
+    figure.keyboard.press("Enter")
+    fields = [figure.locator(f"#model-{each}") for each in ("layers", "width")]
+    layers, width = (int(field.input_value()) for field in fields)
+    assert f"{layers} layers, width {width:,}" in figure.locator("#model .named").inner_text()
+    before = said(figure, "model")
+    figure.locator("#model-listed").select_option("GPT-2 XL")
+    assert [field.input_value() for field in fields] == ["48", "1600"]
+    assert said(figure, "model") != before
+    area = figure.locator("#model svg").bounding_box()
+    assert area
+    figure.mouse.move(area["x"] + area["width"] / 2, area["y"] + area["height"] / 2)
+    figure.mouse.down()
+    figure.mouse.move(area["x"] + area["width"] * 0.7, area["y"] + area["height"] * 0.3)
+    figure.mouse.up()
+    assert int(fields[0].input_value()) > 48 < int(fields[1].input_value()) / 64
+    assert figure.locator("#model-listed").input_value() == ""

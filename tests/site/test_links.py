@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 from browsing import SITE
+
+from depthlaw.ledger.address import address
 
 # Where the site stands while its links are read; no such host exists.
 HERE = "http://site.invalid/"
@@ -163,3 +166,13 @@ def test_a_page_that_nothing_links_to_is_seen(tmp_path: Path) -> None:
     for name, link in (("index", "a"), ("a", "index"), ("alone", "a")):
         (tmp_path / f"{name}.html").write_text(f'<a href="{link}.html#">x</a>')
     assert set(pages(tmp_path)) - reached(tmp_path) == {tmp_path / "alone.html"}
+
+
+def test_the_files_of_open_questions_and_of_verdicts_are_where_others_name_them() -> None:
+    """At addresses of their own, beside the downloads that pages link to."""
+    graph = json.loads((SITE / "data/verdicts.jsonld").read_text(encoding="utf-8"))["@graph"]
+    named = {each["url"].removeprefix(address().site) for each in graph if "url" in each}
+    assert named
+    assert [name for name in sorted(named) if not (SITE / name).is_file()] == []
+    assert (SITE / "data/open/hops--one-causal-head.v").is_file()
+    assert list((SITE / "data/notices").glob("*.txt"))

@@ -238,7 +238,7 @@ def _listed(longest: int) -> tuple[Case, ...]:
 
 @claim(
     Eq(attention_layers, stated),
-    source=Source("depthlaw", "docs/coverage/formal_languages.md"),
+    source=Source("depthlaw", "docs/fewer-layers.md"),
     cases={"quick": _listed(6), "theory": _listed(9)},
     control=Control(Case(language="sorted", longest=6, stated=1), "one layer for sorted words"),
     supports="formal_languages/strict_hierarchy",
@@ -271,7 +271,7 @@ def blocks_net(case: Case) -> AttentionNet:
     Eq(attention_layers, floor(blocks / 2) + 1),
     source=Source(
         "depthlaw",
-        "after yang2025knee, arXiv:2506.16055: languages; docs/coverage/formal_languages.md",
+        "after yang2025knee, arXiv:2506.16055: languages; docs/fewer-layers.md",
     ),
     cases={
         "quick": (*Case.grid(blocks=range(1, 6), longest=7), Case(blocks=6, longest=9)),

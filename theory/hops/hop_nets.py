@@ -185,7 +185,8 @@ def lookups(net: AttentionNet, words: Iterable[str]) -> dict[str, tuple[Lookup, 
         aim, says = map(int, times(held, states[layers][word]))
         return Lookup(looked, aim, LETTERS[says - 1] if says else "")
 
-    done = {word: (held_by(word, 0, len(word)),) for word in asked}
+    done: dict[str, tuple[Lookup, ...]] = {}
+    done |= {word: (held_by(word, 0, len(word)),) for word in asked}
     for number, layer in enumerate(net.layers):
         (head,), before = layer.heads, states[number]
         for word in asked:

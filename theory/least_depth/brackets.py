@@ -172,7 +172,7 @@ def dyck_layers(case: Case) -> Exact:
     whether anything ever went wrong. It is run on all words up to the length, and its states close
     up, so that nothing depends on the length. Fewer layers fail: $D$ give $D$ opening and $D$
     closing brackets of one type the state that they give $D + 1$ opening and $D$ closing ones
-    (docs/coverage/least_depth.md has the induction). The abstract of the source has $D + 1$ layers
+    (docs/fewer-layers.md has the induction). The abstract of the source has $D + 1$ layers
     for another network of hard attention, as reported with masks in both directions and positions
     $i/n$; that it needs so many it does not say, and it is not claimed here: positions may save
     layers. Soft attention generates the language with two layers (same abstract), which is not
@@ -284,7 +284,7 @@ def dyck_both_ways(case: Case) -> Exact:
     class is words. Fewer layers fail: $D$ give two words the same kind at the end, one of them with
     a bracket that stays open. They are computed here for $D \leq 3$, and $D + 1$ layers tell them
     apart; that there are such words for every $D$ is proved by a kernel, with a game of so many
-    alternations as layers and one more (docs/coverage/least_depth.md has the argument). That the
+    alternations as layers and one more (docs/fewer-layers.md has the argument). That the
     hierarchy of these games is infinite is classical (dot-depth); that it counts these layers is
     derived here. Positions are not meant: the network of yao2021, which also looks both ways, has
     positions $i/n$ besides.
@@ -449,7 +449,7 @@ def blocks_from_both_sides(k: int) -> Formula:
 @claim(
     Eq(layers_both_ways, ceiling(blocks / 4) + 1),
     source=Source(
-        "depthlaw", "after yang2025knee, arXiv:2506.16055: languages; docs/coverage/least_depth.md"
+        "depthlaw", "after yang2025knee, arXiv:2506.16055: languages; docs/fewer-layers.md"
     ),
     cases={
         "quick": Case.grid(blocks=range(2, 7), longest=8),

@@ -341,7 +341,7 @@ def deltanet_solvable(case: Case) -> Exact:
     $D_4$ takes two (least_depth/deltanet_rotations). From derived length 4 on it is not: four
     layers do every finite group, as two texts report of later versions of the source (v6 or v7);
     version 4 does not say so. For the group of order 39, 13:3, it is the least: that two layers are
-    not enough is prose in docs/coverage/least_depth.md.
+    not enough is prose in docs/fewer-layers.md.
     """
     return Exact(solvable_tracked(closure(GROUPS[case.group]), case.roots))
 

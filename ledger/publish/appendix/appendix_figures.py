@@ -21,7 +21,7 @@ from ..questions import QUESTIONS
 from ..tables import texts
 from .typesetting import verdict
 
-# The font of the text, in the SVG of PDF and HTML; matplotlib lays letters out by one like it.
+# The font of the text, in the figures of the PDF; matplotlib lays letters out by one like it.
 _DRAWN, _SET = "STIXGeneral", "Libertinus Serif"
 # Panels of the first figure: widths below, at and above those that a bound says something of.
 _WIDTHS = (2, 4, 10, 16)
@@ -36,7 +36,8 @@ class Plate:
         caption: what is drawn, in Markdown with maths between dollars.
         alt: what is seen, in plain text.
         claims: keys of what is drawn.
-        drawn: (png, svg or pdf) -> the file; its bytes depend on the records and the version of
+        drawn: (png, svg, pdf or letters) -> the file, in the last an SVG whose text is set in the
+            font of the document; its bytes depend on the records and the version of
             matplotlib alone.
     """
 
@@ -44,7 +45,7 @@ class Plate:
     caption: str
     alt: str
     claims: tuple[str, ...]
-    drawn: Callable[[Literal["png", "svg", "pdf"]], bytes] = field(repr=False)
+    drawn: Callable[[Literal["png", "svg", "pdf", "letters"]], bytes] = field(repr=False)
 
 
 def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plate]:
@@ -68,7 +69,7 @@ def _drawn(panels: Sequence[Panel], form: str, columns: int) -> bytes:
     # No legend names what is in no panel.
     seen = [replace(p, series=tuple(s for s in p.series if s.x)) for p in panels]
     drawn = line_plot(seen, form, columns=columns, compact=True)
-    return drawn.replace(_DRAWN.encode(), _SET.encode()) if form == "svg" else drawn
+    return drawn.replace(_DRAWN.encode(), _SET.encode()) if form == "letters" else drawn
 
 
 # --- separation rank against depth ----------------------------------------------------------------
@@ -135,7 +136,7 @@ def _refuted(recorded: Recorded) -> str:
     """Where the recalled upper bound fails, which is beyond the depths that are drawn."""
     result = recorded.judged("separation_rank/upper_bound_deep")
     worst = result.counterexample if result else None
-    if worst is None:
+    if result is None or worst is None:
         return ""
     at_ = f"$d_x = {worst.case.width}$, $L = {worst.case.depth}$, $H = {worst.case.heads}$"
     return f" The upper bound {verdict(marked(result))} beyond the threshold, at {at_}."

@@ -25,7 +25,7 @@ Row = Mapping[str, Any]
 
 # Name: type in Parquet, and what it holds.
 COLUMNS = {row["name"]: (row["type"], row["holds"]) for row in csv_rows(__package__, "columns.csv")}
-# An exact number with more digits stands in its record alone.
+# Only its record has an exact number with more digits.
 _DIGITS = 100
 
 

@@ -93,7 +93,7 @@ def write_appendix(
             ledger; None: the store holds the user's own.
         command: what writes the same again.
         file: of the user's, whose claims these are: they are not published as depthlaw's.
-        doing: is told what is being done.
+        doing: called with what is being done.
 
     Returns:
         The files.
@@ -105,7 +105,7 @@ def write_appendix(
     tier: Shown = "all" if everything else "claims" if keys else "headlines"
     asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
     recorded = Recorded(claims, store)
-    # Of a user's folder of records only those behind the claims of the file are theirs to cite.
+    # A user cites, of a folder of records, only those behind the claims of the file.
     behind = _with_premises(keys, claims) if file else claims
     suites = (suite,) if suite else SUITES
     runs = sorted({run.id for key in behind for run in runs_of(claims[key], suites)})
@@ -227,6 +227,7 @@ def _files(
     pictures = {
         f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
     }
+    lettered = {f"{plate.name}.svg": plate.drawn("letters") for plate in drawn}
     document = Document(
         text,
         file.title if file else _title(topics, statements, shown),
@@ -234,10 +235,11 @@ def _files(
         if file
         else f"Evidence from depthlaw {source.version}, claim set {source.claim_set}",
         f"depthlaw {source.version}, {source.claims}, manifest {source.manifest[:12]}",
-        # No clock is asked: of a user's file only the year is known.
+        # No clock: a user's file names only its year.
         f"{file.year}-01-01" if file and file.year else source.date,
         references,
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
+        lettered,
         author=file.by if file else "depthlaw",
     )
     rows = data.rows(behind)
@@ -352,7 +354,7 @@ def _chapter_rows(met: Iterable[str]) -> list[tuple[str, tuple[str, ...], str]]:
 
 
 def _in_order(judged: Mapping[str, ClaimResult]) -> list[ClaimResult]:
-    """The results in the order of the chapters; in each what fails follows what stands."""
+    """The results in the order of the chapters; in each those that fail come last."""
     ordered = []
     for _, topics, _ in _chapter_rows(r.claim.topic for r in judged.values()):
         own = (r for topic in topics for r in judged.values() if r.claim.topic == topic)

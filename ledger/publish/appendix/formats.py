@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -58,6 +58,7 @@ class Document:
         date: a day, as 2026-11-22: that of what it reports on, not of its writing.
         references: BibTeX entries of everything that it cites.
         figures: SVG by name.
+        lettered: the same with text that is set in the font of the PDF.
         author: whose work it is.
     """
 
@@ -68,6 +69,7 @@ class Document:
     date: str
     references: str
     figures: Mapping[str, bytes]
+    lettered: Mapping[str, bytes] = field(default_factory=dict)
     author: str = "depthlaw"
 
     def pdf(self) -> bytes:
@@ -83,7 +85,7 @@ class Document:
         with TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "figures").mkdir()
-            for figure, drawn in self.figures.items():
+            for figure, drawn in {**self.figures, **self.lettered}.items():
                 (folder / "figures" / figure).write_bytes(drawn)
             (folder / "appendix.typ").write_text(written, encoding="utf-8")
             file = str(folder / "appendix.typ")
@@ -97,7 +99,7 @@ class Document:
                 raise UsageError(_refused("PDF", error)) from None
 
     def html(self) -> str:
-        """As one file that asks for nothing: style, script, fonts and figures stand in it."""
+        """As one file that loads no other: it holds style, script, fonts and figures."""
         options = "--katex --toc --toc-depth=2 --section-divs --shift-heading-level-by=1"
         page = self._converted("html5", *options.split())
         for figure, drawn in self.figures.items():
@@ -126,7 +128,7 @@ class Document:
             for file in (name, "filter.lua"):
                 (folder / file).write_text(own_text(file), encoding="utf-8")
             (folder / "references.bib").write_text(self.references, encoding="utf-8")
-            # What stands between quotes in Typst is text, and no markup.
+            # Typst reads text between quotes as text, not as markup.
             plain = {
                 f"plain-{key}": re.sub(r'(["\\])', r"\\\1", facts[key])
                 for key in ("title", "subtitle", "author")

@@ -111,7 +111,7 @@ class Statement:
 
     @property
     def shapes(self) -> tuple[str, Mapping[tuple[object, ...], Sequence[object]]]:
-        """Of a PROVED statement the letters of the fields in which its cases differ, and the values
+        """The letters of the fields in which the cases of a PROVED statement differ, and the values
         of the last field for all others."""
         cases = [row.case.fields() for row in self.result.in_scope]
         by_cases = self.result.verdict is Verdict.PROVED and not self.result.kernel_checked
@@ -126,8 +126,8 @@ class Statement:
         return ", ".join(latex(Symbol(name)) for name in (*shape, last)), shapes
 
     def where(self, known: Collection[str] = ()) -> str:
-        """What is judged where it is no equality, and what stands behind names and symbols of the
-        statement, but for symbols, by name, that were explained before."""
+        """The interval that decides where no equality does, and the meaning of the names and
+        symbols of the statement, but for symbols, by name, that were explained before."""
         sentences = []
         if first := self._interval:
             # A case as the statement writes it, not as a command line does.
@@ -246,7 +246,7 @@ class Statement:
 
     @property
     def carried(self) -> str:
-        """How many seeds stand behind the decided means whose level only a normal law carries;
+        """How many seeds lie behind the decided means whose level only a normal law carries;
         empty where there is none."""
         rows = [row for row in self.result.decided if normality(self.result, row)]
         tests = [test for row in rows if (test := sign_test(self.claim, row))]
@@ -473,7 +473,7 @@ def _run(values: Sequence[object]) -> str:
 
 
 def explained(symbol: Symbol) -> str:
-    """A declared symbol and what it stands for."""
+    """A declared symbol and its meaning."""
     term = term_of(symbol)
     return f"{maths(latex(symbol))}, {prose(term.meaning if term else symbol.name)}"
 

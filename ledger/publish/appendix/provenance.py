@@ -120,7 +120,7 @@ def citation_cff(source: Provenance) -> bytes:
 
 def citation_bibtex(source: Provenance) -> str:
     """The BibTeX entry `depthlaw` of exactly this ledger; for a user's file that of depthlaw, and
-    one of the file by its authors. Hashes stand in groups of eight, so that they break in a narrow
+    one of the file by its authors. Hashes are in groups of eight, so that they break in a narrow
     column."""
     facts = {"title": _TITLE, "authors": _AUTHORS, "escaped": escaped, "groups": _groups}
     return template("citation.bib").render(source=source, **facts)
@@ -231,7 +231,7 @@ def environments(records: Iterable[Record]) -> Iterator[tuple[int, dict[str, Any
 
 
 def _together(result: ClaimResult, row: CaseResult) -> int:
-    """How many nets one seed id of a case stands for, as far as the case or its sample say."""
+    """How many nets one seed id of a case names, as far as the case or its sample say."""
     named = row.case.get("replicas")
     if isinstance(named, int):
         return named

@@ -93,10 +93,9 @@ def line_plot(
 
     Args:
         panels: at least one.
-        form: png, svg or pdf.
+        form: png, svg or pdf; letters: an SVG whose text stays text.
         columns: panels in a row, 2 or 3; a panel alone is wider.
-        compact: for a page of text in a serif: lower axes, in a font like that of the text, whose
-            letters an SVG keeps.
+        compact: for a page of text in a serif: lower axes, in a font like that of the text.
 
     Returns:
         The file; its bytes depend on the arguments and the version of matplotlib alone.
@@ -210,7 +209,9 @@ def picture(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    sheets = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("always", look))
+    names = ("always", look, *(["letters"] if form == "letters" else []))
+    form = "svg" if form == "letters" else form
+    sheets = (Path(__file__).with_name(f"{name}.mplstyle") for name in names)
     with style.context(["default", *sheets, dict(settings)]):
         figure = Figure(figsize=inches, layout=layout)
         FigureCanvasAgg(figure)

@@ -18,9 +18,10 @@ from depthlaw.advisor.atlas import (
     formula,
     tasks,
 )
+from depthlaw.advisor.base.quantities import plural
 
 from ...verdicts.suite_verdicts import ClaimResult, marked
-from ..appendix.typesetting import cite, md, pipe_table, prose, template, verdict
+from ..appendix.typesetting import cite, md, pipe_table, prose, template, told, verdict
 from .atlas_picture import legend, picture
 from .atlas_sentences import answer, capital, class_name, ranked
 
@@ -92,13 +93,13 @@ def _task(key: str, judged: Judged) -> str:
             for row in rows
         ),
     )
-    open_ = ", ".join(class_name(row.class_.name) for row in rows if row.gap == "open")
+    open_ = sum(row.gap == "open" for row in rows)
     parts = [
         f"# {md(capital(task.name))}: how deep?",
         " ".join(answer(rows, partial(_word, judged=judged))[:_SENTENCES]),
         f"*{md(task.name)}*: {prose(task.definition)}",
         table,
-        open_ and f"Open, since the ends differ or one is not known: {open_}.",
+        f"Open in {open_} of {plural(len(rows), 'row')}: {GAPS['open']}." if open_ else "",
         _history(own, judged),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -106,28 +107,38 @@ def _task(key: str, judged: Judged) -> str:
 
 def _history(own: Sequence[AtlasBound], judged: Judged) -> str:
     """Every bound in order of time, and the words of its source, folded; both ends of a class in
-    one row where they differ in nothing else."""
+    one line where they differ in nothing else."""
     ends: dict[tuple[str, ...], list[str]] = {}
     for b in sorted(own, key=lambda b: b.year):
         gone = f" (until {b.superseded})" if b.superseded else ""
         depth = "no depth suffices" if b.depth == NONE else _depth(b.depth)
-        what = "; ".join(filter(None, [b.reasons if b.reasons != b.place else "", b.note]))
-        cells = (
-            str(b.year),
-            md(classes()[b.class_].name),
-            depth,
-            f"{_who(b)}, {md(b.place)} ({b.mark})",
-            ": ".join(filter(None, [_check(b, judged) if b.claim else "", prose(what)])),
-        )
-        ends.setdefault(cells, []).append({"lower": "needed", "upper": "enough"}[b.end] + gone)
-    listed = (
-        (year, class_, f"{depth}, {' and '.join(told)}", who, checked)
-        for (year, class_, depth, who, checked), told in ends.items()
+        who = told(f"{b.place}{'' if b.ours else f' ({b.mark})'}", cite)
+        bound = f"{b.year}, {class_name(classes()[b.class_].name)}: {depth}"
+        behind = f"{capital(_who(b))}, {who} {_conditions(b, judged)}".rstrip()
+        end = {"lower": "needed", "upper": "enough"}[b.end] + gone
+        ends.setdefault((bound, behind), []).append(end)
+    lines = (
+        f"- {bound}, {' and '.join(which)}. {behind}" for (bound, behind), which in ends.items()
     )
-    table = pipe_table("year | class | depth | who, and where | checked here; conditions", listed)
-    quoted = {f"> “{md(b.quote)}” ({cite(b.source)}, {md(b.place)})": b for b in own if b.quote}
-    inside = "\n\n".join([table, *{b.quote: text for text, b in quoted.items()}.values()])
+    quoted = {
+        f"> “{md(b.quote)}” ({cite(b.source)}, {told(b.place, cite)[:-1]})": b
+        for b in own
+        if b.quote
+    }
+    once = {b.quote: text for text, b in quoted.items()}.values()
+    inside = "\n\n".join(["\n".join(lines), *once])
     return f"<details><summary>All bounds, in order of time</summary>\n\n{inside}\n\n</details>"
+
+
+def _conditions(b: AtlasBound, judged: Judged) -> str:
+    """What the table above and the page of a claim do not say: the verdict where another bound took
+    its place, or where it is on a part; why an end is argued; conditions."""
+    whole = b.claim and not b.covers
+    reasons = b.argument if whole else b.reasons
+    known = "; ".join(filter(None, [reasons if reasons != b.place else "", b.note]))
+    check = _check(b, judged) if b.covers or (whole and b.superseded) else ""
+    said = told(known, cite) if known else ""
+    return capital(": ".join(filter(None, [check, said])))
 
 
 def _table(heading: str, rows: Iterable[tuple[str, ...]]) -> str:

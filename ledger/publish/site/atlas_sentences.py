@@ -133,7 +133,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def capital(text: str) -> str:
-    """Text as a sentence begins, unless with the name of a number.
+    """Text as a sentence begins, unless with a letter of a formula.
 
     >>> capital("two layers"), capital("k hops")
     ('Two layers', 'k hops')

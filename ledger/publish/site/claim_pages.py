@@ -55,9 +55,9 @@ from ..appendix.typesetting import (
 from ..tables import csv_text
 from .page_blocks import undecided
 
-# Words of the note that the page of a cited claim shows, and of one that does not hold; `depthlaw
-# why` and `show` have all of it.
-_NOTE = 45
+# Words of a note that the page of a cited claim shows, and that of a step which does not hold;
+# `depthlaw show` has all of it.
+_NOTE, _SHORT_NOTE = 30, 20
 # How the wording of a statement is known.
 _WORDINGS = {
     "printed": "as printed",
@@ -87,7 +87,7 @@ def page(
     return template("claim.md", __package__).render(
         claim=claim,
         result=result,
-        evidence=Statement(result).evidence,
+        evidence=_evidence(result),
         why=_why(claim),
         above=above,
         statement=statement_latex(claim),
@@ -104,6 +104,15 @@ def page(
     )
 
 
+def _evidence(result: ClaimResult) -> str:
+    """What the verdict rests on, in a line: premises that are not proved first."""
+    said = Statement(result).evidence.removeprefix("proved ")
+    if verdict_name(result) == Verdict.CONDITIONAL:
+        on = ", ".join(result.weak) or "a condition in its own statement"
+        return f"rests on {prose(on)}, not proved; {said}"
+    return said
+
+
 def _why(claim: Claim) -> str:
     """What hangs on the verdict of a cited claim, as a sentence."""
     if not re.match("Decides|Bears|Sets", claim.cited):
@@ -117,7 +126,7 @@ def _note(result: ClaimResult) -> str:
     short = claim.tier == "supporting"
     if short and result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
         return ""
-    return first_sentences(claim.note, _NOTE // 2 if short else _NOTE)
+    return first_sentences(claim.note, _SHORT_NOTE if short else _NOTE)
 
 
 def first_sentences(text: str, words: int) -> str:
@@ -140,7 +149,9 @@ def _here(claim: Claim) -> list[str]:
         maths(it.latex) + (f" ({prose(_brief(it.meaning))})" if it.meaning else "")
         for it in definitions(claim.statement)
     ]
-    named = ((latex(s), TERMS[s.name].meaning) for s in symbols(claim.statement))
+    # The words of a step say what it is about; what is measured, they may not.
+    of = claim.statement if claim.tier == "cited" else claim.statement.lhs
+    named = ((latex(s), TERMS[s.name].meaning) for s in symbols(of))
     return [*made, *(f"{maths(letter)}: {_cited(_brief(it))[:-1]}" for letter, it in named)]
 
 
@@ -171,16 +182,15 @@ def _example(result: ClaimResult) -> str:
     if failing := failing_instance(result):
         return f"**Smallest counterexample**: {prose(str(failing))}."
     rows = [row for row in result.decided if row.measured is not None and row.records]
-    if not rows or (
-        verdict_name(result) in (Verdict.PROVED, Verdict.ARGUED)
-        and result.claim.tier == "supporting"
-    ):
-        return ""
     slacks = [row.decision.slack or 0.0 for row in rows]
-    # Where the sides meet everywhere, the largest case says most.
-    equal = not any(slacks)
-    row = rows[-1] if equal else rows[slacks.index(min(slacks))]
-    of = f"{'One' if equal else 'Tightest'} of {plural(len(rows), 'case')}"
+    meet = all(row.decision.slack == 0 for row in rows)
+    settled = verdict_name(result) in (Verdict.PROVED, Verdict.ARGUED)
+    # A step that is proved, or whose sides meet everywhere, says so above.
+    if not rows or (result.claim.tier == "supporting" and (settled or meet)):
+        return ""
+    # Where no case is nearer than another, the largest says most.
+    row = rows[slacks.index(min(slacks))] if any(slacks) else rows[-1]
+    of = f"{'Tightest' if any(slacks) else 'One'} of {plural(len(rows), 'case')}"
     called = of if len(rows) > 1 else "The one case"
     return f"**{called}**, {said.place(row.case)}: {_sides(result, row)}."
 
@@ -208,14 +218,17 @@ def _grounds(result: ClaimResult, ground: Ground) -> Iterator[str]:
     for it in ground.below:
         kinds.setdefault(it.kind, []).append(it)
     if claim.post_hoc and result.measured:
-        yield f"\\* Changed after data were seen: {_cited(first_sentences(claim.post_hoc, _NOTE))}"
+        changed = first_sentences(claim.post_hoc, _SHORT_NOTE)
+        yield f"\\* Changed after data were seen: {_cited(changed)}"
     yield from (f"Needs attention: {_cited(it.says)}" for it in kinds.get("attention", ()))
     if claim.assumes:
         yield f"Assumes {sentence('; '.join(map(prose, claim.assumes)))}"
     if domain := Statement(result).domain:
         yield f"About {domain}."
-    if claim.formal and not claim.formal.informal.startswith("Nothing"):
-        yield f"Not formal: {_cited(claim.formal.informal)}"
+    if claim.formal:
+        less = not claim.formal.informal.startswith("Nothing")
+        part = f" Not formal: {_cited(claim.formal.informal)}" if less else ""
+        yield f"Theorem {code(claim.formal.theorem)}.{part}"
     if claim.rests_on and claim.tier == "cited":
         yield f"Argument: {_cited(claim.rests_on.removeprefix('Argument: '))}"
     if certificates := kinds.get("certificate"):
@@ -311,31 +324,28 @@ def _went(key: str, today: Mapping[str, ClaimResult]) -> str:
 
 
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
-    """The claims of one topic: each cited one with what supports it here; then what supports claims
+    """The cited claims of one topic, whose pages list what supports them; then what supports claims
     of other topics."""
     lines = [f"# {topic.replace('_', ' ')}\n", f"{about}\n"]
     here = {r.claim.key for r in judged}
-    for tier in TIERS:
-        own = [r for r in judged if r.claim.tier == tier and r.claim.supports not in here]
-        if not own:
-            continue
-        heading, counts = "In support of claims of other topics", ""
-        if tier == "cited":
-            heading = "Cited"
-            counts = f"{plural(len(own), 'cited claim')}: {_counted(own)}.\n"
-        listed = []
-        for r in own:
-            under = (_row(s, "↳ ") for s in judged if s.claim.supports == r.claim.key)
-            listed += [_row(r), *under]
-        lines += [f"\n## {heading}\n", counts, pipe_table("verdict | claim", listed)]
+    if cited := [r for r in judged if r.claim.tier == "cited"]:
+        below = sum(r.claim.supports in here for r in judged)
+        steps = f" Their pages list {plural(below, 'step')}." if below else ""
+        lines += [f"{plural(len(cited), 'cited claim')}: {_counted(cited)}.{steps}\n", _rows(cited)]
+    supporting = (r for r in judged if r.claim.tier == "supporting")
+    if elsewhere := [r for r in supporting if r.claim.supports not in here]:
+        lines += ["\n## In support of claims of other topics\n", _rows(elsewhere)]
     return "\n".join(lines) + "\n"
 
 
-def _row(result: ClaimResult, before: str = "") -> tuple[str, str]:
-    claim = result.claim
-    who = "" if claim.source.key == "depthlaw" else f", {_key(claim)}"
-    title = f"[{prose(claim.entitled)}](/claims/{claim.key}.md)"
-    return verdict(marked(result)), f"{before}{title}{who}"
+def _rows(judged: Sequence[ClaimResult]) -> str:
+    cells = []
+    for result in judged:
+        claim = result.claim
+        who = "" if claim.source.key == "depthlaw" else f", {_key(claim)}"
+        title = f"[{prose(claim.entitled)}](/claims/{claim.key}.md)"
+        cells.append((verdict(marked(result)), f"{title}{who}"))
+    return pipe_table("verdict | claim", cells)
 
 
 def _counted(judged: Iterable[ClaimResult]) -> str:

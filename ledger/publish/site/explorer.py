@@ -46,7 +46,7 @@ from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 from ..drawing.rank_panels import log3_bound
 from ..tables import csv_rows
-from . import model_figure
+from . import interactive
 from .front_page import BUDGETS, advised
 
 # --- the grids of the controls --------------------------------------------------------------------
@@ -69,9 +69,6 @@ STARTS, BETAS, COLLAPSE = ("1/1000", "1/100", "1/10", "1/2", "1"), ("1/4", "1", 
 # Of the nets that collapse: those that rank_collapse/doubly_exponential_slope draws.
 _TOKENS, _WIDTH = 6, 4
 
-# Where the page holds the figure of a reader's own model.
-_MODEL = "<!-- interactive: model -->"
-
 Curve = dict[str, Any]
 
 
@@ -81,8 +78,8 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
 
     Args:
         source: docs/explorer.
-        out: replaced; claim pages are linked as ../claims/TOPIC/NAME.html, and the figure's script
-            as ../_static/figures/model.js.
+        out: replaced; claim pages are linked as ../claims/TOPIC/NAME.html, and the figure's scripts
+            as ../_static/figures/model.js, whose data are written there.
         recorded: whose verdicts and measured values are shown.
 
     Cost: about half a minute.
@@ -92,10 +89,13 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
     shutil.copytree(source, out)
     page = out / "index.html"
     text = page.read_text(encoding="utf-8")
-    page.write_text(text.replace(_MODEL, model_figure.figure("../", data=False)), encoding="utf-8")
+    figures = interactive.FigureSource(recorded)
+    page.write_text(figures.filled(text, Path(page.parent.name, page.name)), encoding="utf-8")
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    scripts = f"window.depthlaw = {text};\n{model_figure.data()}"
-    (out / "data.js").write_text(scripts, encoding="ascii")
+    (out / "data.js").write_text(f"window.depthlaw = {text};\n", encoding="ascii")
+    for file, script in figures.scripts(out.parent).items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(script, encoding="ascii")
     return sorted(path for path in out.rglob("*") if path.is_file())
 
 

@@ -29,7 +29,7 @@ from ...running.engines import THREADS
 from ...verdicts.citations import reference
 from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
-from . import front_page, inline, pages
+from . import front_page, heads, inline, interactive, pages, paper_pages
 
 # What is filled whole, as patterns below the root; everything else has its numbers and verdicts.
 WHOLE = (
@@ -38,13 +38,14 @@ WHOLE = (
 )
 # What the other pages say in place of each kind of block; tables where none is named.
 _SENT = {
-    **dict.fromkeys(("figure", "measured", "interactive"), "Picture"),
+    **dict.fromkeys(("figure", "measured"), "Picture"),
+    "interactive": "Interactive figure",
     "numbers": "Numbers and verdicts",
     "data": "Data",
 }
 # Data go with the site, as what moves does; what it folds away is no part of reading a page whole.
-_NEVER = ("data", "numbers", "interactive", "paper", "papers")
-_BLOCK = re.compile(r"^<!-- (?P<kind>[a-z-]+)(?:: \S+)? -->$", re.MULTILINE)
+_NEVER = ("data", "numbers")
+_BLOCK = re.compile(r"^<!-- (?P<kind>[a-z-]+)(?:: (?P<name>\S+))? -->$", re.MULTILINE)
 # Marks of one kind on lines one below the other.
 _RUN = re.compile(
     r"^<!-- (?P<kind>[a-z-]+)(?:: \S+)? -->(?:\n<!-- (?P=kind)(?:: \S+)? -->)*$", re.MULTILINE
@@ -79,7 +80,7 @@ class Filling:
             text: of the page.
 
         Raises:
-            ValueError: where nothing is recorded for a mark, or one begins a paragraph.
+            ValueError: where nothing is recorded for a mark.
         """
         text = _not_first(inline.unfilled(text))
         name = page.relative_to(self.root).as_posix()
@@ -93,16 +94,35 @@ class Filling:
         """A table or picture behind its mark; pictures are written where they belong."""
         if mark["kind"] in _NEVER:
             return mark[0]
+        if mark["kind"] == "interactive":
+            return self._still(mark, page)
         with tempfile.TemporaryDirectory() as folder:
             out, docs = Path(folder), self.root / "docs"
-            said = _seen(pages.with_blocks(mark[0], self.recorded, docs, out, page.stem))
+            said = pages.with_blocks(mark[0], self.recorded, docs, out, page.stem)
+            if mark["kind"] in ("paper", "papers"):
+                said = self._table_of_paper(mark, docs)
+            said = _seen(said)
             for name in re.findall(r"\(/figures/([^)]+\.(?:svg|png))\)", said):
                 self.figures.mkdir(exist_ok=True)
                 (self.figures / name).write_bytes((out / "figures" / name).read_bytes())
         if said == mark[0]:
             return said
-        blocks = self._as_read(said, page).split("\n\n")
+        blocks = re.split(r"\n\s*\n", self._as_read(said, page))
         return "\n\n".join([mark[0], *map(_wrapped, blocks), inline.END])
+
+    def _still(self, mark: re.Match[str], page: Path) -> str:
+        """The still picture of an interactive figure, where it is a file, and its caption."""
+        file = self.root / "docs" / "figures" / f"{mark['name']}.svg"
+        if not file.is_file():
+            return mark[0]
+        caption = heads.plain(interactive.FIGURES[mark["name"]].caption)
+        picture = f"![{caption.partition('. ')[0]}]({os.path.relpath(file, page.parent)})"
+        return "\n\n".join([mark[0], picture, _wrapped(f"*{caption}*"), inline.END])
+
+    def _table_of_paper(self, mark: re.Match[str], docs: Path) -> str:
+        page = self._words.spoken(mark.string)
+        judged = [result for result in self._words.judged.values() if result]
+        return paper_pages.with_tables(mark[0], page, docs, judged)
 
     def _as_read(self, said: str, page: Path) -> str:
         """What the site says, for a reader of the file: links to files that are there, sources by
@@ -114,6 +134,7 @@ class Filling:
                 return f"{found[1]}[{found[2]}]({os.path.relpath(there, page.parent)})"
             return found[2]
 
+        said = re.sub(r" Download: [^.]*(?:\.\w+[^.]*)*\.$", "", said, flags=re.MULTILINE)
         said = re.sub(r"</?span[^>]*>", "", said)
         said = re.sub(r"^:::.*\n?", "", said, flags=re.MULTILINE).strip()
         said = re.sub(r"\{cite:\w\}`([^`]+)`", lambda key: _author_year(key[1]), said)
@@ -147,19 +168,18 @@ def _author_year(key: str) -> str:
 
 def _not_first(text: str) -> str:
     r"""A page none of whose lines begins with a mark of running text: there a comment would begin a
-    block of HTML, in which nothing else is Markdown.
+    block of HTML, in which nothing else is Markdown. Before one that begins a paragraph or a point
+    of a list comes a space without width. What an author broke over lines is one line again.
 
-    >>> _not_first("is\n  <!-- law: a.b -->\n")
-    'is <!-- law: a.b -->\n'
-
-    Raises:
-        ValueError: for a paragraph that begins so.
+    >>> _not_first("is\n  <!-- law: a.b -->\n- <!-- law: a.b -->")
+    'is <!-- law: a.b -->\n- &#8203;<!-- law: a.b -->'
     """
-    text = re.sub(rf"(?<=\S)\n[ \t]*(?=<!--\s+{inline.KINDS}:)", " ", text)
-    begins = rf"^[ \t]*(?:[-*>]|\d+\.)?[ \t]*<!--\s+{inline.KINDS}:.*"
-    if first := re.search(begins, text, re.MULTILINE):
-        raise ValueError(f"put a word before the mark that begins a paragraph: {first[0]}")
-    return text
+    text = inline.MARK.sub(lambda mark: " ".join(mark[0].split()), text)
+    mark = rf"(?=<!--\s+{inline.KINDS}:)"
+    text = re.sub(rf"(?<=\S)\n[ \t]*{mark}", " ", text)
+    text = re.sub(rf"^(>.*\S)\n> ?{mark}", r"\1 ", text, flags=re.MULTILINE)
+    begins = rf"^([ \t]*(?:(?:[-*>]|\d+\.)[ \t]+)?){mark}"
+    return re.sub(begins, rf"\1{inline.NO_WIDTH}", text, flags=re.MULTILINE)
 
 
 def _sent(marks: re.Match[str]) -> str:
@@ -179,9 +199,9 @@ def _wrapped(block: str) -> str:
 
 
 # Before the words of a line.
-_MARGIN = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?")
-# Comments in which no line ends: those that make links.
-_LINK = re.compile(r"<!-- page: \S+ -->")
+_MARGIN = re.compile(r"(?:> )?\s*(?:[-*+]\s+|\d+[.)]\s+)?")
+# Comments in which no line ends if it can end elsewhere, and those in which none ever does.
+_COMMENT, _LINK = re.compile(r"<!--.*?-->"), re.compile(r"<!-- page: \S+ -->")
 # What would begin something else than a line of a paragraph.
 _BEGINS = re.compile(r"[-+*]\s|[#>=|:]|---|\$\$|`{3}|~{3}|\d+[.)]\s|<")
 
@@ -192,15 +212,19 @@ def _fitted(text: str) -> str:
     lines, fitted, moved = text.split("\n"), list[str](), False
     while lines:
         line = lines.pop(0)
-        at = _break(line) if moved or inline.END in line else 0
+        at = _break(line) if moved or inline.FILLING.search(line) else 0
         moved = bool(at)
         fitted.append(line[:at] if at else line)
         if at:
-            rest, below = line[at + 1 :], lines[0].lstrip() if lines else ""
-            if below and not _BEGINS.match(below):
-                lines[0] = f"{lines[0][: -len(below)]}{rest} {below}"
+            margin = _margin(line)
+            quoted = line.startswith(">")
+            rest, below = line[at + 1 :], lines[0] if lines else ""
+            words = below.lstrip("> " if quoted else " ")
+            same = below.startswith(">") == quoted
+            if words and same and not _BEGINS.match(words):
+                lines[0] = f"{below[: -len(words)]}{rest} {words}"
             else:
-                lines.insert(0, " " * _margin(line) + rest)
+                lines.insert(0, ("> " if quoted else "").ljust(margin) + rest)
     return "\n".join(fitted)
 
 
@@ -214,13 +238,17 @@ def _break(line: str) -> int:
     """Where to end a line of text that is too long; 0 where it is not, or cannot be broken."""
     if len(line) <= _WIDTH or re.match(r"\s*\||#", line):
         return 0
-    margin = _margin(line)
-    spaces = [
-        space.start()
-        for space in re.finditer(r"(?<=\S) (?=\S)", _LINK.sub(lambda x: "x" * len(x[0]), line))
-        if not _BEGINS.match(line, space.end()) and space.start() >= margin
-    ]
-    return max((i for i in spaces if i <= _WIDTH), default=min(spaces, default=0))
+    for whole in (_COMMENT, _LINK):
+        text = whole.sub(lambda comment: "x" * len(comment[0]), line)
+        spaces = [
+            space.start()
+            for space in re.finditer(r"(?<=\S) (?=\S)", text)
+            if not _BEGINS.match(line, space.end()) and _margin(line) <= space.start() <= _WIDTH
+        ]
+        # In a quotation each line has a sign before it, which a comment would hold.
+        if spaces or line.startswith(">"):
+            break
+    return max(spaces, default=0)
 
 
 def of_clone(root: Path) -> Iterator[Path]:

@@ -35,6 +35,7 @@ BUDGETS = tuple(
     )
     for m in ms.split()
 )
+CARD = "<!-- front: card -->"  # whose script reads `advice`
 FIRST = "3B"  # shown before anything is typed, and where no script runs
 _EXAMPLES = ("124M", "1B", "3B", "7B", "70B", "400B")
 # Rows of the atlas whose least depth was found here: task and class.

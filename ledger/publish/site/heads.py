@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape, unescape
 from importlib.metadata import version
 from pathlib import Path
@@ -108,14 +108,16 @@ def _tags(root: Path) -> list[str]:
     return [f"tag {name}" for name in said.split()]
 
 
-def sitemap(names: Iterable[str]) -> str:
-    """Every page of the site for search engines, as XML; empty where there is no address.
+def write_sitemap(folder: Path) -> None:
+    """Tell search engines every page of a site, in its file sitemap.xml, where it has an address.
 
     Args:
-        names: of the pages, without their ending.
+        folder: of the site as it was built.
     """
     if not (site := address().site):
-        return ""
-    pages = "".join(f"<url><loc>{escape(site + name)}.html</loc></url>\n" for name in sorted(names))
+        return
+    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+    urls = (f"<url><loc>{escape(site + name)}</loc></url>\n" for name in sorted(files))
     space = "http://www.sitemaps.org/schemas/sitemap/0.9"
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{space}">\n{pages}</urlset>\n'
+    text = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{space}">\n{"".join(urls)}'
+    (folder / "sitemap.xml").write_text(f"{text}</urlset>\n", encoding="utf-8")

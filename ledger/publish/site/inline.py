@@ -48,10 +48,10 @@ from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
 
 KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|depth|law|bench)"
-_MARK = re.compile(rf"<!--\s+(?P<kind>{KINDS}):\s+(?P<what>[^>]+?)\s+-->")
-# What ends a filling; no filling holds a comment.
-END = "<!--/-->"
-FILLING = re.compile(rf"(?<=-->)(?:(?!<!--).)*{END}", re.DOTALL)
+MARK = re.compile(rf"<!--\s+(?P<kind>{KINDS}):\s+(?P<what>[^>]+?)\s+-->")
+# What keeps a mark from being first in a paragraph, and what ends a filling, which is no comment.
+NO_WIDTH, END = "&#8203;", "<!--/-->"
+FILLING = re.compile(rf"(?<=-->)(?:(?!<!--).)*{END}(?!`)", re.DOTALL)
 
 
 def unfilled(text: str) -> str:
@@ -60,7 +60,7 @@ def unfilled(text: str) -> str:
     >>> unfilled("sees <!-- law: advisor.laws.reach 2 -->9<!--/--> steps, <!-- data -->")
     'sees <!-- law: advisor.laws.reach 2 --> steps, <!-- data -->'
     """
-    return FILLING.sub("", text)
+    return FILLING.sub("", text.replace(f"{NO_WIDTH}<!--", "<!--"))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class MarkSource:
             ValueError: where nothing is recorded for a mark, or it names no claim, case or
                 function: a sentence without its number must not be published.
         """
-        return _MARK.sub(self._said, text)
+        return MARK.sub(self._said, text)
 
     def filled(self, text: str, as_read: Callable[[str], str]) -> str:
         """A page with what replaces each mark behind it.
@@ -94,7 +94,7 @@ class MarkSource:
         Raises:
             ValueError: as `spoken`.
         """
-        return _MARK.sub(lambda mark: f"{mark[0]}{as_read(self._said(mark))}{END}", text)
+        return MARK.sub(lambda mark: f"{mark[0]}{as_read(self._said(mark))}{END}", text)
 
     def _said(self, mark: re.Match[str]) -> str:
         return str(getattr(self, f"_{mark['kind']}")(" ".join(mark["what"].split())))

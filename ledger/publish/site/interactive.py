@@ -25,6 +25,7 @@ from ...records.store import write_file
 from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
 from .khop_figure import khop_data, khop_still
+from .model_figure import model_data, model_still
 from .ring_figure import ring_data, ring_still
 
 _FOLDER = "_static/figures"
@@ -61,6 +62,14 @@ FIGURES = {
         "hops the printed net starts from the letters themselves, the repaired one from their "
         "first hops. Both run in exact arithmetic.",
     ),
+    "model": InteractiveFigure(
+        model_data,
+        model_still,
+        "Each dot is a published shape: point at it, or walk the dots with the arrow keys, for its "
+        "names. Nets on the dashed line have equal size 12 L d<sup>2</sup>. The band holds the "
+        "depths that should lose at most 1 % of the best loss; + and -: deeper and shallower nets "
+        "were not trained.",
+    ),
 }
 
 
@@ -84,11 +93,12 @@ class FigureSource:
         return _MARK.sub(lambda mark: self._figure(mark["name"], mark["kind"], up), text)
 
     def scripts(self, out: Path) -> dict[Path, str]:
-        """What the scripts of all figures read, by path below the folder of the sources."""
+        """What the scripts of the figures in pages filled so far read, by path among the sources
+        in a folder."""
         return {
             out / _FOLDER / f"{name}.data.js": f"(globalThis.FIGURES ??= {{}}).{name} = "
-            f"{json.dumps(self._of(name), separators=(',', ':'), ensure_ascii=True)};\n"
-            for name in FIGURES
+            f"{json.dumps(data, separators=(',', ':'), ensure_ascii=True)};\n"
+            for name, data in self._data.items()
         }
 
     def picture(self, name: str) -> str:
@@ -120,9 +130,7 @@ class FigureSource:
         return "\n".join(lines)
 
 
-_MARK = re.compile(
-    rf"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>{'|'.join(FIGURES)}) -->"
-)
+_MARK = re.compile(r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>\w+) -->")
 
 
 def file_of(source: FigureSource, name: str, docs: Path) -> str:

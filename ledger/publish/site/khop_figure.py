@@ -82,11 +82,11 @@ def _boxes(data: dict[str, Any], net: str, layer: int, left: int) -> Iterator[st
     mark = ("right" if said == WORD[data["right"][WORD][HOPS] - 1] else "wrong") if done else ""
     for place in range(1, last + 1):
         x, own = left + (place - 1) * _STEP, mark if place == last else ""
-        box = {"width": 20, "height": 17, "rx": 3, "class_": f"token {own}".strip()}
+        box: dict[str, Any] = {"width": 20, "height": 17, "rx": 3, "class_": f"token {own}".strip()}
         yield tag("rect", x=x - 10, y=y, **box)
         says = table[WORD[:place]][layer][2] or "–"
         yield tag("text", says, x=x, y=y + 12, class_=own, text_anchor="middle")
-    beside = {"x": left + last * _STEP - 9, "class_": "quiet"}
+    beside: dict[str, Any] = {"x": left + last * _STEP - 9, "class_": "quiet"}
     yield tag("text", f"layer {layer}" if layer else "at first", y=y + 7, **beside)
     if aim:
         yield tag("text", f"aims at {aim}", y=y + 19, **beside)

@@ -1,5 +1,5 @@
 """Verdicts for programs that read schema.org: a Dataset with a ClaimReview for each claim, as
-JSON-LD. Names of pages are relative to the site's root, so that no address is invented."""
+JSON-LD. Pages are named below the site's address, or, where it has none, relative to its root."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from depthlaw.theory.claims.readable import readable
 
+from ...address import address
 from ...verdicts.citations import entries, reference, sources
 from ...verdicts.evidence_tree import because
 from ...verdicts.suite_verdicts import ClaimResult, verdict_name
@@ -28,7 +29,7 @@ def document(judged: Sequence[ClaimResult], ledger: str) -> str:
     """
     reviews = [review(result) for result in judged if result.measured]
     dataset = {
-        "@id": FILE,
+        "@id": f"{address().site}{FILE}",
         "@type": "Dataset",
         "name": "Verdicts on theorems on the depth of transformers",
         "description": f"Claims from papers, each with its verdict. {ledger}.",
@@ -57,7 +58,7 @@ def review(result: ClaimResult, page: str = "") -> dict[str, Any]:
     Args:
         page: of the claim, seen from where the review is; by default from the site's root.
     """
-    claim, page = result.claim.plain, page or f"claims/{result.claim.key}.html"
+    claim, page = result.claim.plain, page or f"{address().site}claims/{result.claim.key}.html"
     return {
         "@id": f"{page}#verdict",
         "@type": "ClaimReview",

@@ -1,17 +1,15 @@
-"""The figure "my model among all listed ones": published shapes, the depths within 1 % of the best
-loss at each size, and what we would build; a script moves the reader's model through it.
+"""The figure `model`, a reader's own model among all listed ones: published shapes, the depths
+within 1 % of the best loss at each size, and what we would build.
 
-The picture is drawn here, as an SVG whose colours follow the page, and stands as it is where no
-script runs. What the script says of a depth at a size was asked of the advisor here.
+What the script says of a depth at a size was asked of the advisor here.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from html import escape
+from typing import Any
 
 from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.base.quantities import size
@@ -20,17 +18,17 @@ from depthlaw.advisor.models import Model, model, models
 from depthlaw.advisor.trades import layers_of
 from depthlaw.advisor.words import percents
 
+from ...verdicts.record_source import Recorded
+from ..drawing.svg import Point, line, picture, tag
 from .front_page import advised, sizes
 
 # The depths that the data hold: every one up to 64, then every second.
 DEPTHS = (*range(1, 65), *range(66, 161, 2))
 START = "Llama-3-8B"  # where the reader's model begins
 NOT_KNOWN = "nobody has compared the two"
-# The picture in its own units, of which a phone shows more than half a pixel each.
-_WIDE, _HIGH, _LEFT, _RIGHT, _TOP, _BOTTOM = 600, 440, 52, 12, 14, 54
-_WIDTHS, _LAYERS = (200, 24_000), (4, 180)
+_WIDE, _HIGH, _LEFT, _RIGHT, _TOP, _BOTTOM = 360, 270, 26, 6, 6, 34
+_WIDTHS, _LAYERS = (200, 24_000), (4, 180)  # the ends of both axes, which are logarithmic
 _X_TICKS, _Y_TICKS = (256, 1024, 4096, 16_384), (4, 8, 16, 32, 64, 128)
-_PLACES = (1, 1)  # digits of a coordinate after the point
 
 
 def listed() -> list[Model]:
@@ -48,7 +46,7 @@ def parameters(layers: int, width: int) -> int:
 
 
 @cache
-def _answers() -> tuple[tuple[int, Answer], ...]:
+def answers() -> tuple[tuple[int, Answer], ...]:
     """Every answer of the front page, by 12 L d^2 of its shape, smallest first; each size once."""
     found = {parameters(a.layers or 0, a.width or 0): a for a in map(advised, sizes())}
     return tuple(sorted(found.items()))
@@ -67,27 +65,25 @@ def says(answer: Answer, layers: int) -> tuple[str, str]:
     place = within.place(layers)
     seen = layers_of(shape.architecture)
     volume = seen.parameters / seen.per_layer
-    change = price(
-        seen.parameters,
-        seen.aspect,
-        math.sqrt(volume / layers**3),
-        per_layer=seen.per_layer,
-    )
+    aspect = math.sqrt(volume / layers**3)
+    change = price(seen.parameters, seen.aspect, aspect, per_layer=seen.per_layer)
     if change is None or not within.trained(layers):
         return place, NOT_KNOWN
     return place, percents((change.low, change.high))
 
 
-def data() -> str:
-    """The script of data: sizes with range and recommended shape, and for each of `DEPTHS` which of
-    the pairs of `says` is true of it.
+def model_data(_: Recorded) -> dict[str, Any]:
+    """For the script: listed shapes; sizes with range and recommended shape, and for each of
+    `DEPTHS` which of the pairs of `says` is true of it.
 
     Cost: as much as that of the front page, and a second.
     """
+    shapes: dict[tuple[int, int], list[str]] = {}
+    for m in listed():
+        shapes.setdefault((m.layers, m.width), []).append(m.name)
     pairs: dict[tuple[str, str], int] = {}
     held = []
-    for number, answer in _answers():
-        told = [pairs.setdefault(says(answer, depth), len(pairs)) for depth in DEPTHS]
+    for number, answer in answers():
         within = answer.interval
         held.append(
             {
@@ -96,131 +92,92 @@ def data() -> str:
                 "layers": answer.layers,
                 "width": answer.width,
                 "range": within.ends if within else "",
+                "ends": (within.low, within.high) if within else (),
                 "beyond": bool(within and within.extrapolated),
-                "says": told,
+                "says": [pairs.setdefault(says(answer, depth), len(pairs)) for depth in DEPTHS],
             }
         )
-    known = {"depths": DEPTHS, "pairs": list(pairs), "sizes": held, "frame": _frame()}
-    return f"const depthlawModel = {json.dumps(known, separators=(',', ':'))};\n"
-
-
-# --- the picture ----------------------------------------------------------------------------------
-
-
-def _frame() -> dict[str, tuple[float, float]]:
-    """Where the ends of both axes lie, for the script."""
     return {
-        "x": (_LEFT, _WIDE - _RIGHT),
-        "y": (_HIGH - _BOTTOM, _TOP),
+        "start": START,
+        "models": [(*shape, names) for shape, names in shapes.items()],
+        "depths": DEPTHS,
+        "pairs": list(pairs),
+        "sizes": held,
         "widths": _WIDTHS,
         "layers": _LAYERS,
+        # Where the ends of both axes lie.
+        "x": (_LEFT, _WIDE - _RIGHT),
+        "y": (_HIGH - _BOTTOM, _TOP),
     }
 
 
-def _x(width: float) -> float:
-    share = math.log(width / _WIDTHS[0]) / math.log(_WIDTHS[1] / _WIDTHS[0])
-    return round(_LEFT + share * (_WIDE - _LEFT - _RIGHT), 1)
+def model_still(data: dict[str, Any]) -> str:
+    """The picture, with `START` in the place of the reader's model."""
+    mine = model(START)
+    alt = (
+        "Published models by width and layers. Most lie in the band of depths that should lose at "
+        f"most 1 % of the best loss; so does {START} with {mine.layers} layers of width "
+        f"{mine.width:,}."
+    )
+    number = parameters(mine.layers, mine.width)
+    parts = [
+        tag("rect", width=_WIDE, height=_HIGH, class_="paper"),
+        *_axes(),
+        tag("clipPath", _frame(), id="model-clip"),
+        tag("g", "".join(_regions(data["sizes"], number)), clip_path="url(#model-clip)"),
+    ]
+    for layers, width, names in data["models"]:
+        said = tag("title", f"{', '.join(names)}: {layers} layers, width {width:,}")
+        at = {"cx": _at(width, layers)[0], "cy": _at(width, layers)[1], "r": 3}
+        parts.append(tag("circle", said, class_="shape", **at))
+    x, y = _at(300, 20)
+    parts.append(tag("text", "within 1 %", x=x, y=y, class_="advised"))
+    x, y = _at(15_000, 152)
+    parts.append(tag("text", "we would build", x=x, y=y, class_="advised", text_anchor="end"))
+    x, y = _at(mine.width, mine.layers)
+    ring = tag("circle", r=5.5) + tag("text", "mine", x=8, y=-5)
+    parts += [
+        tag("path", d="M-5 0H5M0-5V5", class_="best", transform="translate(-99 -99)"),
+        tag("g", ring, class_="mine", transform=f"translate({x} {y})"),
+    ]
+    return picture(_WIDE, _HIGH, alt, parts)
 
 
-def _y(layers: float) -> float:
-    share = math.log(layers / _LAYERS[0]) / math.log(_LAYERS[1] / _LAYERS[0])
-    return round(_HIGH - _BOTTOM - share * (_HIGH - _TOP - _BOTTOM), 1)
+def _at(width: float, layers: float) -> Point:
+    """Where a shape lies in the picture."""
+    across = math.log(width / _WIDTHS[0]) / math.log(_WIDTHS[1] / _WIDTHS[0])
+    up = math.log(layers / _LAYERS[0]) / math.log(_LAYERS[1] / _LAYERS[0])
+    x = _LEFT + across * (_WIDE - _LEFT - _RIGHT)
+    return round(x, 1), round(_HIGH - _BOTTOM - up * (_HIGH - _TOP - _BOTTOM), 1)
 
 
-def _path(points: Iterable[tuple[float, float]]) -> str:
-    """Widths and depths as a path."""
-    return "M" + "L".join(f"{_x(width)} {_y(layers)}" for width, layers in points)
-
-
-def _width(number: float, layers: float) -> float:
-    """The width at which 12 L d^2 is so large."""
-    return math.sqrt(number / (12 * layers))
-
-
-def _band() -> str:
-    known = [(number, a.interval) for number, a in _answers() if a.interval]
-    low = [(_width(number, within.low), within.low) for number, within in known]
-    high = [(_width(number, within.high), within.high) for number, within in known]
-    return _path([*low, *reversed(high)]) + "Z"
+def _frame() -> str:
+    wide, high = _WIDE - _LEFT - _RIGHT, _HIGH - _TOP - _BOTTOM
+    return tag("rect", x=_LEFT, y=_TOP, width=wide, height=high)
 
 
 def _axes() -> Iterator[str]:
     bottom, right = _HIGH - _BOTTOM, _WIDE - _RIGHT
     for width in _X_TICKS:
-        yield f'<line class="grid" x1="{_x(width)}" x2="{_x(width)}" y1="{_TOP}" y2="{bottom}"/>'
-        yield f'<text x="{_x(width)}" y="{bottom + 20}" text-anchor="middle">{width:,}</text>'
+        x, _ = _at(width, 4)
+        yield line([(x, _TOP), (x, bottom)], "rule")
+        yield tag("text", f"{width:,}", x=x, y=bottom + 13, text_anchor="middle", class_="quiet")
     for layers in _Y_TICKS:
-        yield f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{_y(layers)}" y2="{_y(layers)}"/>'
-        yield f'<text x="{_LEFT - 7}" y="{_y(layers) + 5}" text-anchor="end">{layers}</text>'
-    yield f'<text x="{right}" y="{bottom + 44}" text-anchor="end">width d</text>'
-    yield f'<text x="{_LEFT + 6}" y="{_TOP + 16}">layers L</text>'
+        _, y = _at(256, layers)
+        yield line([(_LEFT, y), (right, y)], "rule")
+        yield tag("text", f"{layers}", x=_LEFT - 4, y=y + 3, text_anchor="end", class_="quiet")
+    yield tag("text", "width d", x=right, y=bottom + 28, text_anchor="end", class_="quiet")
+    yield tag("text", "layers L", x=_LEFT + 4, y=_TOP + 10, class_="quiet")
 
 
-def _dots() -> Iterator[str]:
-    """A dot for each shape, named by all models that have it."""
-    shapes: dict[tuple[int, int], list[str]] = {}
-    for m in listed():
-        shapes.setdefault((m.layers, m.width), []).append(m.name)
-    for place, ((layers, width), names) in enumerate(shapes.items()):
-        name = escape(f"{', '.join(names)}: {layers} layers, width {width:,}")
-        yield (
-            f'<circle class="model" cx="{_x(width)}" cy="{_y(layers)}" r="5" role="img" '
-            f'tabindex="{-(place > 0)}" aria-label="{name}" data-layers="{layers}" '
-            f'data-width="{width}"><title>{name}</title></circle>'
-        )
+def _regions(held: list[dict[str, Any]], equal: float) -> Iterator[str]:
+    """The band, the shapes that are recommended, and the shapes of one size."""
 
+    def ends(place: int) -> list[Point]:
+        known = ((one["size"], one["ends"][place]) for one in held if one["ends"])
+        return [_at(math.sqrt(number / (12 * depth)), depth) for number, depth in known]
 
-def still() -> str:
-    """The picture, with `START` in the place of the reader's model."""
-    mine = model(START)
-    number = parameters(mine.layers, mine.width)
-    equal = _path((_width(number, depth), depth) for depth in _LAYERS)
-    clip = (
-        f'x="{_LEFT}" y="{_TOP}" width="{_WIDE - _LEFT - _RIGHT}" height="{_HIGH - _TOP - _BOTTOM}"'
-    )
-    advice = [(a.width or 0, a.layers or 0) for _, a in _answers()]
-    name = "Published models by width and layers, the depths within 1 % of the best loss, ours"
-    labels = (
-        f'<text class="band" x="{_x(300)}" y="{_y(20)}">within 1 %</text>'
-        f'<text class="advice" x="{_x(15_000)}" y="{_y(152)}" text-anchor="end">we would build'
-        "</text>"
-    )
-    x, y = _x(mine.width), _y(mine.layers)
-    return f"""<svg viewBox="0 0 {_WIDE} {_HIGH}" role="group" aria-label="{name}">
-<clipPath id="model-clip"><rect {clip}/></clipPath>
-{"".join(_axes())}
-<g clip-path="url(#model-clip)"><path class="band" d="{_band()}"/>
-<path class="equal" d="{equal}"/><path class="advice" d="{_path(advice)}"/></g>
-{"".join(_dots())}{labels}
-<path class="best" d="M-7 0H7M0-7V7" transform="translate(-99 -99)"/>
-<g class="mine" transform="translate({x} {y})"><circle r="9"/><text x="14" y="-8">mine</text></g>
-</svg>"""
-
-
-def figure(root: str = "", *, data: bool = True) -> str:
-    """The figure as HTML, with its fields, which a script shows.
-
-    Args:
-        root: from the page to the root of the site, such as "../".
-        data: whether the page loads the script of data from there, or has it already.
-    """
-    mine = model(START)
-    read = f'<script src="{root}_static/figures/model.data.js" defer></script>\n'
-    options = "".join(f"<option>{escape(m.name)}</option>" for m in listed())
-    return f"""<figure class="interactive" id="model">
-<form class="controls" hidden aria-label="My model">
-<label>Layers <input type="number" name="layers" min="1" max="160" value="{mine.layers}"></label>
-<label>Width <input type="number" name="width" min="64" max="32768" step="64"
- value="{mine.width}"></label>
-<label>or a listed one <select name="listed"><option value="">choose</option>{options}</select>
-</label>
-</form>
-<p class="says" role="status"></p>
-{still()}
-<p class="named" aria-hidden="true"></p>
-<figcaption>Each dot is a published shape: point at it, or walk the dots with the arrow keys, for
-its names. Nets on the dashed line have equal size 12 L d<sup>2</sup>. The band holds the depths
-that should lose at most 1 % of the best loss; + and -: deeper and shallower nets were not
-trained.</figcaption>
-</figure>
-{read if data else ""}<script src="{root}_static/figures/model.js" defer></script>"""
+    band = " ".join(f"{x:g},{y:g}" for x, y in [*ends(0), *reversed(ends(1))])
+    yield tag("polygon", points=band, class_="band")
+    yield line([_at(math.sqrt(equal / (12 * depth)), depth) for depth in _LAYERS], "equal")
+    yield line([_at(one["width"], one["layers"]) for one in held], "advised")

@@ -4,18 +4,20 @@ verdict, texts to send to authors whose printed sentence fails, and what a reade
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.verdict import Verdict
 
-from ...verdicts.card import deciding_number
+from ...address import address
 from ...verdicts.citations import reference
+from ...verdicts.failing_case import failing_instance
 from ...verdicts.findings import importance
 from ...verdicts.suite_verdicts import ClaimResult, marked, verdict_name
-from ..appendix.typesetting import md, prose, template
-from .claim_pages import link, source
+from ..appendix.typesetting import cite, md, prose, template
+from .claim_pages import link
 from .open_questions import OpenQuestion, questions
 
 # Where files lie below the folder of the site's sources, and below the site itself.
@@ -48,7 +50,7 @@ def write(judged: Sequence[ClaimResult], out: Path) -> str:
         recalled=recalled[:_FOR_READERS],
         argued=argued[:_FOR_READERS],
         link=link,
-        source=source,
+        place=lambda claim: f"{cite(claim.source.key)}, {prose(_place(claim))}",
         marked=marked,
     )
 
@@ -94,22 +96,33 @@ def _file_name(result: ClaimResult) -> str:
 
 def _notice(result: ClaimResult) -> str:
     claim, plain = result.claim, result.claim.plain
-    place = ", ".join(filter(None, (claim.source.version, claim.source.place)))
+    place = _place(claim)
     parts = [
         f"Subject: A counterexample to a sentence of {claim.source.key} ({place})",
         f"To the authors of {reference(claim.source.key)}",
         f"We read the following sentence in your work ({place}). In our words:",
         _indented(readable(plain.text)),
-        "The sentence fails as we read it. This is the case that we recorded:",
-        _indented(readable(deciding_number(result)) + "."),
+        "The sentence fails as we read it. This is the smallest instance that we know:",
+        "\n".join(_indented(f"{name}: {readable(text)}") for name, text in _parts(result)),
         "These commands measure it again and print everything that we know of it:",
         f"    depthlaw verify {result.suite} --only {claim.key}\n"
         f"    depthlaw show {claim.key} --all",
+        *([f"Its page: {site}claims/{claim.key}.html"] if (site := address().site) else []),
         *([readable(plain.note)] if plain.note else []),
         "If we misread the sentence, please tell us where. We will then correct the claim, and "
         "list the correction with its verdict.",
     ]
     return "\n\n".join(part if "    " in part else textwrap.fill(part, 72) for part in parts) + "\n"
+
+
+def _parts(result: ClaimResult) -> Iterator[tuple[str, str]]:
+    if found := failing_instance(result):
+        yield from (("input", found.asked), ("expected", found.expected), ("got", found.got))
+
+
+def _place(claim: Claim) -> str:
+    """Where a sentence is in its source, without the source."""
+    return ", ".join(filter(None, (claim.source.version, claim.source.place)))
 
 
 def _indented(text: str) -> str:

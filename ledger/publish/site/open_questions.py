@@ -192,19 +192,18 @@ def _empty_net(
     """A net whose weights are 0, in the format of a class."""
     if class_.family == "relu":
         inputs = sizes["n"]
-        first, later = [[0] * inputs], [[0]]
-        hidden = [{"matrix": first if layer == 0 else later} for layer in range(layers)]
+        hidden = [{"matrix": [[0] * (inputs if layer == 0 else 1)]} for layer in range(layers)]
         return {"family": "relu", "layers": hidden, "out": [0]}
     words = word_task(task, sizes)
     letters = list(words.letters)
     if class_.family == "thoughts":
-        first = {"heads": [" ".join(f"0:{letter}" for letter in letters)]}
+        head = " ".join(f"0:{letter}" for letter in letters)
         after = {f"0:{letter}": "last" for letter in letters}
         return {
             "family": "thoughts",
             "alphabet": letters,
             "begin": "begin",
-            "thoughts": {"begin": first | {"next": after}},
+            "thoughts": {"begin": {"heads": [head], "next": after}},
             "answers": {"last": "0"},
         }
     if class_.family == "recurrent":
@@ -221,7 +220,7 @@ def _empty_attention(
     words: WordTask, letters: list[str], class_: AtlasClass, layers: int
 ) -> dict[str, Any]:
     zero: list[list[int]] = [[0]]
-    head = {
+    head: dict[str, Any] = {
         "attention": next((kind for kind in class_.attention if kind != "weights"), "softmax"),
         "mask": next(iter(class_.masks), "none"),
         **dict.fromkeys(("query", "key", "value", "output"), zero),

@@ -151,14 +151,14 @@ def trained(recorded: Recorded) -> str:
     answer = {"HOLDS": "yes", "FAILS": "no"}.get(str(asked.verdict) if asked else "", "open")
     listed = [
         (
-            f"[{prose(claim.entitled)}](/claims/{key}.md)",
             _word(recorded, key),
+            f"[{prose(claim.entitled)}](/claims/{key}.md)",
             f"one layer: {answer}; two: not asked" if key in _ASKED else "not asked",
         )
         for key, claim in recorded.claims.items()
         if claim.needs and re.search("updates|iterations", claim.entitled)
     ]
-    heading = "claim | verdict | trained out (two nets of one layer asked)"
+    heading = "verdict | claim | trained out (two nets of one layer asked)"
     return _folded(f"{len(listed)} claims", pipe_table(heading, listed))
 
 
@@ -195,8 +195,8 @@ def _cell(cell: str | Number | None) -> str:
 
 
 def verdicts(keys: Sequence[str], recorded: Recorded) -> str:
-    """Of each claim the statement, what was expected and is known, and the verdict; empty where
-    nothing is recorded."""
+    """Of each claim the verdict, the statement and what was expected before; empty where nothing is
+    recorded."""
     judged = [r for key in keys if (r := recorded.judged(key)) is not None]
     return _verdicts(judged) if judged else ""
 
@@ -205,7 +205,7 @@ def values(keys: Sequence[str], recorded: Recorded) -> str:
     """Every recorded case of the claims: measured, with its 95 % interval where there is one, and
     stated; empty where nothing is recorded."""
     judged = [r for key in keys if (r := recorded.judged(key)) is not None]
-    heading = "claim | case | measured | stated | verdict"
+    heading = "verdict | claim | case | measured | stated"
     return pipe_table(heading, _values(judged)) if judged else ""
 
 
@@ -224,15 +224,14 @@ def bounds(recorded: Recorded) -> str:
         who = "ours" if bound.source == "depthlaw" else cite(bound.source)
         rows.append(
             (
-                who,
-                f"[{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
+                _word(recorded, bound.claim),
+                f"{who}, [{md(bound.known_for)}](/claims/{claim.key}.md): {_states(claim)}",
                 f"{code(claim.key)} {code(given)}",
                 f"{prose(relation(claim))} {value(shown)}",
-                _word(recorded, bound.claim),
                 f"counts {md(bound.unit)}; {_range(claim)}",
             )
         )
-    heading = "source | states | function, at | example | verdict | range"
+    heading = "verdict | bound | function, at | example | range"
     return compact(pipe_table(heading, rows)) if rows else ""
 
 
@@ -310,10 +309,11 @@ def _values(judged: Sequence[ClaimResult]) -> Iterator[tuple[str, ...]]:
         for row in rows:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k not in same)
             name = code(result.claim.name)
-            yield name, code(own or str(row.case)), *case_cells(result, row)
+            measured, stated, word = _cells(result, row)
+            yield word, name, code(own or str(row.case)), measured, stated
 
 
-def case_cells(result: ClaimResult, row: CaseResult) -> tuple[str, str, str]:
+def _cells(result: ClaimResult, row: CaseResult) -> tuple[str, str, str]:
     """Of a case what was measured, with both intervals of an estimate, what is stated, and the
     verdict."""
     if (found := estimate(result, row)) is None:

@@ -59,7 +59,6 @@ from . import (
     inline,
     interactive,
     linked_data,
-    model_figure,
     open_board,
     page_blocks,
     paper_pages,
@@ -70,11 +69,6 @@ from . import (
 # clone.
 _FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
 _APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_MAINTAINERS}
-# What scripts read, by the mark that needs it.
-_SCRIPTS: dict[str, tuple[str, Callable[[], str]]] = {
-    "<!-- front: card -->": ("advice.data.js", front_page.advice),
-    "<!-- interactive: model -->": ("model.data.js", model_figure.data),
-}
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
@@ -97,7 +91,6 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
     words = inline.MarkSource(results_by_key, len(recorded.store))
     figures = interactive.FigureSource(recorded)
-    pages |= figures.scripts(out)
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
@@ -105,13 +98,12 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".md":
             text = words.spoken(_to_pages(inline.unfilled(text)))
-            for mark, (file, script) in _SCRIPTS.items():
-                if mark in text:
-                    pages[out / "_static/figures" / file] = script()
-            root = "../" * (len(name.parts) - 1)
+            if front_page.CARD in text:
+                pages[out / "_static/figures/advice.data.js"] = front_page.advice()
             text = paper_pages.filled(figures.filled(text, name), docs, judged)
-            text = with_blocks(text, recorded, docs, out, path.stem, root)
+            text = with_blocks(text, recorded, docs, out, path.stem)
         pages[out / name] = text
+    pages |= figures.scripts(out)
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
     pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
@@ -165,16 +157,14 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
     }
     files = {
-        "claims": claim_pages.every(judged),
-        "former-claims": claim_pages.former(judged),
-        "symbols": claim_pages.every_symbol([r.claim for r in judged]),
+        "claims.csv": claim_pages.every(judged),
+        "former-claims.csv": claim_pages.former(judged),
+        "symbols.csv": claim_pages.every_symbol([r.claim for r in judged]),
+        Path(linked_data.FILE).name: linked_data.document(judged, ledger),
     }
     (out / "data").mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (out / "data" / f"{name}.csv").write_text(text, encoding="utf-8")
-    verdicts = out / linked_data.FILE
-    verdicts.parent.mkdir(parents=True, exist_ok=True)
-    verdicts.write_text(linked_data.document(judged, ledger), encoding="utf-8")
+        (out / "data" / name).write_text(text, encoding="utf-8")
     by_key = {r.claim.key: r for r in judged}.get
     pages |= atlas_pages.pages(by_key, out / "tasks")
     for r in judged:
@@ -250,7 +240,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
 
     # Prose escapes the underscores.
     topics = "|".join({claim.topic: 0 for claim in claims.values()}).replace("_", r"\\?_")
-    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!why )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
+    keys = rf"(?<![\w/`\[])(?<!falsify )(?<!show )(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)"
 
     def line(text: str) -> str:
         if text.startswith("$ "):
@@ -260,27 +250,23 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
     return "\n".join(map(line, text.split("\n")))
 
 
-def with_blocks(
-    text: str, recorded: Recorded, docs: Path, out: Path, name: str, root: str = ""
-) -> str:
+def with_blocks(text: str, recorded: Recorded, docs: Path, out: Path, name: str) -> str:
     """A hand-written page with its tables, lists and pictures in place of their marks; pictures
     and data go into folders of `out`.
 
     Args:
         docs: the folder of the pages, which holds the files of audits.
         name: of the page.
-        root: from the page to the root of the site, such as "../".
     """
-    return filled(audit_tables.filled(text, docs), recorded, out, name, root)
+    return filled(audit_tables.filled(text, docs), recorded, out, name)
 
 
-def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") -> str:
+def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
     into `data`. A section below the title of whose marks nothing is recorded is left out.
 
     Args:
         name: of the page, which is that of its file of data.
-        root: from the page to the root of the site, such as "../".
     """
     figures_ = out / "figures"
     parts: dict[str, Callable[[str], str]] = {
@@ -297,7 +283,6 @@ def filled(text: str, recorded: Recorded, out: Path, name: str, root: str = "") 
         "measured": lambda what: page_blocks.question(what, recorded, figures_),
         "table": lambda key: table(recorded, key),
         "front": lambda what: front_page.part(what, recorded.judged),
-        "interactive": lambda what: {"model": model_figure.figure}[what](root),
         "figure": lambda what: _frontier(recorded, figures_ / what),
     }
 
@@ -325,7 +310,7 @@ def _shown(part: Callable[[str], str], what: str, folder: Path) -> str:
 NOTHING = "*Nothing is recorded for this yet.*"
 _KINDS = (
     "table|figure|data|settings|trained|proofs|bounds|measured|evidence|counting|verdicts|values"
-    "|numbers|front|interactive"
+    "|numbers|front"
 )
 # Marks that stand on lines of their own.
 BLOCKS = (*_KINDS.split("|"), "audit", "paper", "papers")
@@ -381,6 +366,7 @@ def main(docs: Path, out: Path) -> int:
     status = build(docs, workshop / "source", out)
     if status == 0:
         explorer.write(docs / "explorer", out / "explorer", recorded)
+        heads.write_sitemap(out)
     print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status
 

@@ -38,18 +38,27 @@ def filled(text: str, docs: Path, judged: Sequence[ClaimResult]) -> str:
     Raises:
         ValueError: for a mark that names no source of a claim.
     """
+    page = with_tables(text, text, docs, judged)
+    return page if page == text else f"{page}\n{_DISPUTE}\n"
 
-    linked = {*_LINKED.findall(text)}
 
-    def part(mark: re.Match[str]) -> str:
+def with_tables(text: str, page: str, docs: Path, judged: Sequence[ClaimResult]) -> str:
+    """A part of a page with its tables.
+
+    Args:
+        page: the whole of it; claims to which it links are in no table.
+        docs: as `filled`, which raises the same.
+    """
+    linked = {*_LINKED.findall(page)}
+
+    def table(mark: re.Match[str]) -> str:
         if mark[1] == "pages":
             return _pages(docs, judged)
         if mark[1] == "others":
             return _others(docs, judged)
         return _paper(mark[1], judged, linked)
 
-    page = _MARK.sub(part, text)
-    return page if page == text else f"{page}\n{_DISPUTE}\n"
+    return _MARK.sub(table, text)
 
 
 def with_pages(docs: Path) -> dict[str, Path]:

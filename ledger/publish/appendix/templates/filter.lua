@@ -67,12 +67,13 @@ end
 function Figure(f)
   if FORMAT == 'html5' then
     f.caption = numbered('figure', f.caption)
+    f.content = { pandoc.Div(f.content, pandoc.Attr('', { 'wide' })) }
     return f
   end
   if FORMAT ~= 'latex' then return f end
   local file
   f:walk({ Image = function(image) file = image.src end })
-  return block('\\begin{figure*}[tp]\n\\centering\n\\includegraphics[width=\\linewidth]{'
+  return block('\\begin{figure*}[!t]\n\\centering\n\\includegraphics[width=\\linewidth]{'
     .. file:gsub('%.svg$', '.pdf') .. '}\n\\caption{'
     .. latex(pandoc.utils.blocks_to_inlines(f.caption.long)) .. '\\label{dl:' .. f.identifier
     .. '}}\n\\end{figure*}')
