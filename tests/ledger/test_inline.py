@@ -136,7 +136,7 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     assert "Linearised nets are right on 92 to 96 % of the questions at 9." in page
     assert [round(100 * end(middles("linearised", 9))) for end in (min, max)] == [92, 96]
     assert (
-        "Of softmax nets three are right on 99 %, two on 78 and 68 %, and three are right up to 7 "
+        "Three softmax nets are right on 99 %, two on 78 and 68 %, and three are right up to 7 "
         "and at chance from 8 on." in page
     )
     middle = sorted(middles("softmax", 9))
