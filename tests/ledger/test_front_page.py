@@ -108,7 +108,7 @@ def test_the_printed_net_stops_after_one_hop_of_two() -> None:
 
 def rendered(text: str) -> list[str]:
     """The words of a page as a reader sees them: without marks, addresses and tags."""
-    text = re.sub(r"```\{toctree\}.*?```|<button.*?</button>", "", text, flags=re.DOTALL)
+    text = re.sub(r"```\{toctree\}.*?```|<button.*?</button>|&#8203;", "", text, flags=re.DOTALL)
     text = re.sub(r"<[^>]*>|^:::.*$|^[-|: ]+$|\]\([^)]*\)", " ", text, flags=re.MULTILINE)
     return [word for word in re.sub(r"[\[\]*#|`]", " ", text).split() if re.search(r"\w", word)]
 

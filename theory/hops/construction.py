@@ -307,7 +307,7 @@ def _wrong(case: Case, seed: int, net: AttentionNet) -> Exact:
 def _two_hops_in_ababa() -> Instance:
     """What the printed step says of the last letter, by the net itself."""
     asked = Case(hops=2, alphabet=2)
-    right = hops_task(asked.hops, asked.alphabet).answer("ababa")
+    right = hops_task(asked.hops, asked.alphabet).answer(tuple("ababa"))
     asked_in_words = rf"`ababa`, $\mathrm{{hop}}_{asked.hops}$ at the last letter"
     return Instance(asked_in_words, f"`{right}`", f"`{printed_net(asked).answer('ababa')}`")
 

@@ -114,20 +114,16 @@ class FigureSource:
         return self._data[name]
 
     def _figure(self, name: str, kind: str, up: str) -> str:
-        still, figure = self.picture(name), kind == "interactive"
+        still = f'<div class="still">{self.picture(name)}</div>'
+        if kind == "still":
+            return f'<figure class="interactive">\n{still}\n</figure>'
         sources = (f"{up}/{file}.js" for file in ("figures", f"{name}.data", name))
         scripts = "".join(f'<script defer src="{source}"></script>' for source in sources)
-        lines = [
-            f'<figure class="interactive" id="{name}">'
-            if figure
-            else '<figure class="interactive">',
-            f'<div class="still">{still}</div>',
-            f"<figcaption>{FIGURES[name].caption}</figcaption>",
-            *([scripts] if figure else []),
-            "</figure>",
-        ]
+        caption = f"<figcaption>{FIGURES[name].caption}</figcaption>"
         # No empty line: it would end the HTML.
-        return "\n".join(lines)
+        return "\n".join(
+            [f'<figure class="interactive" id="{name}">', still, caption, scripts, "</figure>"]
+        )
 
 
 _MARK = re.compile(r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>\w+) -->")
