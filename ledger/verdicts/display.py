@@ -63,11 +63,17 @@ def _cut(value: float, digits: int, *, up: bool) -> float:
     return whole * unit
 
 
+# The largest denominator that a reader turns into a number; a longer fraction is a decimal.
+_READ = 999
+
+
 def number(value: Measured | None) -> str:
     """A measured value in one short piece of text.
 
     >>> number(Exact(10**30)), number(Exact(10**5000)), number(Exact(Fraction(1, 3)))
     ('100000...0000 (31 digits)', '10^5000.00', '1/3')
+    >>> number(Exact(Fraction(67763507, 200000000))), number(Exact(Fraction(-1, 512)))
+    ('0.338818', '-1/512')
     >>> number(Proportion(44684, 44685)), number(Sample((1.0, 2.0))), number(Proportion(3, 4))
     ('share 0.99998 (n = 44,685)', 'mean 1.5 (n = 2)', 'share 0.7500 (n = 4)')
     """
@@ -78,7 +84,7 @@ def number(value: Measured | None) -> str:
         # Python refuses to print an integer of more than 4,300 digits.
         huge = max(abs(exact.numerator), exact.denominator).bit_length() > 13_000
         text = "" if huge else str(exact)
-        if huge or (len(text) > 24 and exact.denominator > 1):
+        if huge or exact.denominator > _READ or (len(text) > 24 and exact.denominator > 1):
             return _decimal(Fraction(exact))
         return text if len(text) <= 24 else f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
     if isinstance(value, Ball):

@@ -111,7 +111,7 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
         f"{_word(recorded, 'separation_rank/dimension_count')}"
         f"{'; the sum is ' + ' and '.join(below) if below else ''}. Dashed and dotted: upper and "
         f"lower bounds of Theorems 1 and 2 of [@levine2020], {words}. Vertical: the threshold "
-        f"$\\log_3 d_x$, and the knee of $S$.{_refuted(recorded)}"
+        f"$\\log_3 d_x$.{_refuted(recorded)}"
     )
     return Plate(
         "separation-rank",

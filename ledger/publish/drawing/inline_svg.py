@@ -3,6 +3,7 @@ readable on a phone, where a picture of several panels would shrink."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -19,6 +20,8 @@ _THEME = {
 }
 # CSS pixels in a point.
 _PIXELS = 4 / 3
+# Units of a letter at least, also of an index: nine CSS pixels where a panel is as wide as a phone.
+_LEAST = 7.4
 
 
 def inline_svg(panel: Panel, name: str) -> str:
@@ -38,6 +41,10 @@ def inline_svg(panel: Panel, name: str) -> str:
         for child in [*parent]:
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)
+    groups = [g for g in root.iter(f"{{{_SVG}}}g") if g.get("id", "").startswith("ytick")]
+    beside = {text for group in groups for text in group.iter(f"{{{_SVG}}}text")}
+    for text in root.iter(f"{{{_SVG}}}text"):
+        _flow(text, text in beside)
     for at, element in enumerate(root.iter()):
         element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
         element.text = (element.text or "").strip() if element.tag not in _TEXTS else element.text
@@ -60,6 +67,36 @@ def inline_svg(panel: Panel, name: str) -> str:
     return opened + text.partition(">")[2]
 
 
+def _flow(text: ElementTree.Element, ends: bool) -> None:
+    """Formulas, which matplotlib sets letter by letter, as runs that follow each other in any font,
+    with indices that are read on a phone.
+
+    Args:
+        ends: whether its right end stays where it is: beside an axis.
+    """
+    letters: list[tuple[float, float, float, str]] = []
+    for span in text.findall(f"{{{_SVG}}}tspan"):
+        xs, ys = span.get("x", "").split(), span.get("y", "").split()
+        size = float(re.findall(r"([\d.]+)px", span.get("style", ""))[0])
+        placed = zip(map(float, xs), map(float, itertools.cycle(ys)), span.text or "", strict=False)
+        letters += [(x, y, size, letter) for x, y, letter in placed]
+        text.remove(span)
+    if not letters:
+        return
+    letters.sort()
+    text.text = ""
+    if ends:
+        last, _, size, _ = letters[-1]
+        text.attrib |= {"text-anchor": "end", "x": str(last + _WIDE * size)}
+    height = 0.0
+    for (y, size), run in itertools.groupby(letters, key=lambda letter: letter[1:3]):
+        look = {"dy": str(y - height), "style": f"font-size: {max(size, _LEAST)}px"}
+        span = ElementTree.SubElement(text, f"{{{_SVG}}}tspan", look)
+        span.text, height = "".join(letter for *_, letter in run), y
+
+
+# A digit's width, in heights of a letter.
+_WIDE = 0.636
 # Elements whose spaces are words.
 _TEXTS = ("text", "tspan")
 

@@ -4,7 +4,8 @@ generated ones. Sphinx makes HTML of them, by docs/conf.py.
 Everything is written from the claims and from records; no number is typed by hand. Marks in the
 hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
-on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- audit:
+on published grids, `<!-- counting: PART -->` by listed models counted again (`PART.csv`: by
+a link to a file of that table, in both), `<!-- audit:
 PART -->` by tables of audits, `<!-- paper: KEY -->` by the claims on a paper, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
@@ -44,6 +45,7 @@ from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
 from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
+from ..tables import markdown_as_csv
 from . import (
     atlas_pages,
     audit_tables,
@@ -268,8 +270,8 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
     """
     figures_ = out / "figures"
     parts: dict[str, Callable[[str], str]] = {
-        "evidence": depth_evidence.part,
-        "counting": count_comparison.part,
+        "evidence": lambda what: _shown(depth_evidence.part, what, out / "data"),
+        "counting": lambda what: _shown(count_comparison.part, what, out / "data"),
         "settings": lambda _: page_blocks.settings(),
         "trained": lambda _: page_blocks.trained(recorded),
         "bounds": lambda _: page_blocks.bounds(recorded),
@@ -292,6 +294,17 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         return _MARK.sub(lambda _: next(blocks) or instead, part)
 
     return "".join(map(section, re.split(r"^(?=##+ )", text, flags=re.M)))
+
+
+def _shown(part: Callable[[str], str], what: str, folder: Path) -> str:
+    """A table of a page; for `NAME.csv` a link to the file with the table NAME, written here."""
+    name = what.removesuffix(".csv")
+    if name == what:
+        return part(name)
+    text = markdown_as_csv(part(name))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / what).write_text(text, encoding="utf-8")
+    return f"[{what}](/data/{what}): {len(text.splitlines()) - 1} rows."
 
 
 NOTHING = "*Nothing is recorded for this yet.*"
