@@ -58,9 +58,10 @@ def _panel(width: int, listed: list[RankEntry], depths: range) -> Panel:
         (
             Series("count S(d_x, L)", tuple(counts), tuple(counts.values())),
             *points,
+            # First, as a dash goes by the place among what is stated.
+            upright("log_3 d_x", threshold, *ends),
             # A logarithmic axis has no 0, and no line joins single points.
             *(line for line in bounds if any(a > 0 < b for a, b in pairwise(line.y))),
-            upright("log_3 d_x", threshold, *ends),
         ),
         y_scale="log",
     )
