@@ -5,6 +5,7 @@ points the models, and names can be read."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +26,7 @@ from depthlaw.empirics.separation_rank.frontier import RankEntry
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.drawing import line_plot, sweep_plot
 from depthlaw.ledger.publish.drawing.panels import Panel, Series, curve, pivot
-from depthlaw.ledger.publish.drawing.rank_panels import rank_panels
+from depthlaw.ledger.publish.drawing.rank_panels import exact_ranks_say, rank_panels
 from depthlaw.ledger.records.environment import installing
 from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.values import Exact, Outside, Sample
@@ -236,6 +237,10 @@ def test_points_are_the_records_and_curves_the_functions() -> None:
 
 def test_panels_are_of_complete_entries_and_ranks_may_be_beyond_floats() -> None:
     assert rank_panels([]) == ()
+    assert exact_ranks_say(USUAL[4:]) == "2 of 2 exact ranks equal the dimension count S."
+    less = replace(USUAL[0], rank=2)
+    assert exact_ranks_say([*USUAL, less]) == "6 of 7 exact ranks equal the dimension count S."
+    assert exact_ranks_say(USUAL[6:]) == ""
     assert rank_panels([USUAL[-1], entry(5, 1, 6)], (2, 4)) == ()
     assert line_plot.line_plot(rank_panels(USUAL), "svg")
     widths = (1, 2, 3, 4, 5)

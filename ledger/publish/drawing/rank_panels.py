@@ -41,6 +41,17 @@ def rank_panels(
     )
 
 
+def exact_ranks_say(listed: Iterable[RankEntry]) -> str:
+    """How many of the exact ranks are as large as the dimension count; empty where none is exact.
+
+    Args:
+        listed: entries of the frontier, of all widths.
+    """
+    exact = [entry for entry in listed if entry.complete and entry.settled]
+    equal = sum(entry.rank == entry.count for entry in exact)
+    return f"{equal} of {len(exact)} exact ranks equal the dimension count S." if exact else ""
+
+
 def _panel(width: int, listed: list[RankEntry], depths: range) -> Panel:
     counts = {depth: log3_dimension_count(width, depth)[1] for depth in depths}
     points = []
