@@ -163,7 +163,7 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
         ("seed 10", (9,), (0.925,), "thin"),
         ("seed 12", (9,), (0.96,), "thin"),
     ]
-    assert weights.label == "explicit weights; rule of radius 3^L"
+    assert weights.label == "radius 3^L"
     assert (weights.x, weights.y) == ((9,), (1.0,))
 
 
