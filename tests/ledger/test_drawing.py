@@ -5,6 +5,7 @@ points the models, and names can be read."""
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -25,6 +26,7 @@ from depthlaw.advisor.rules import rules
 from depthlaw.empirics.separation_rank.frontier import RankEntry
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.drawing import line_plot, sweep_plot
+from depthlaw.ledger.publish.drawing.inline_svg import inline_svg
 from depthlaw.ledger.publish.drawing.panels import Panel, Series, curve, pivot
 from depthlaw.ledger.publish.drawing.rank_panels import exact_ranks_say, rank_panels
 from depthlaw.ledger.records.environment import installing
@@ -180,6 +182,13 @@ def test_intervals_are_those_of_student_and_numbers_those_of_the_picture() -> No
     table = pivot(Panel("", "n", "", (drawn, law, bar)))
     assert table.columns == ("n", "ours", "stated")
     assert table.rows == ((2, "3 [0.0948, 5.91]", "3"), (4, "3", "5"))
+
+
+def test_powers_in_a_page_are_runs_of_letters_that_a_phone_shows() -> None:
+    line = Series("", (1, 2), (1e-40, 1.0))
+    text = inline_svg(Panel("a", "L", "height", (line,), y_scale="log"), "n")
+    assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", text)) >= 7.4
+    assert re.search(r'text-anchor="end"[^>]*><tspan[^>]*>10</tspan><tspan[^>]*>−40</tspan>', text)
 
 
 # --- separation ranks -----------------------------------------------------------------------------
