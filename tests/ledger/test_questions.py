@@ -163,7 +163,7 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
         ("seed 10", (9,), (0.925,), "thin"),
         ("seed 12", (9,), (0.96,), "thin"),
     ]
-    assert weights.label == "explicit weights; rule of radius 3^L"
+    assert weights.label == "radius 3^L"
     assert (weights.x, weights.y) == ((9,), (1.0,))
 
 
@@ -295,7 +295,8 @@ def test_hops_of_more_updates_stand_beside_those_of_fewer() -> None:
     }
     asked = QUESTIONS["least-depth-by-updates"]
     assert list(asked.says(found)) == [
-        "Hops, k = 2: least depth 4 or more after 1,250, 3 or 4 after 5,000 updates."
+        "With more updates the least depth surely falls in 0 of 1 kinds of nets.",
+        "Hops, k = 2: least depth 4 or more after 1,250, 3 or 4 after 5,000 updates.",
     ]
     (panel,) = asked.panels(found)
     assert panel.series[0].x == (1250, 5000)
@@ -421,7 +422,7 @@ def test_nets_stand_beside_rules_of_the_nearest_radius_and_of_their_own(tmp_path
     drawn = (tmp_path / "local-baseline.csv").read_text()
     assert ",linearised,line," in drawn
     assert "local baseline, radius 6" in drawn
-    assert "r = 9" in drawn
+    assert "radius 9" in drawn
     assert "radius 5" not in drawn
     assert f"claims/{FAR}.md" not in text, "its verdict is elsewhere"
 

@@ -42,9 +42,9 @@ def inline_svg(panel: Panel, name: str) -> str:
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)
     groups = [g for g in root.iter(f"{{{_SVG}}}g") if g.get("id", "").startswith("ytick")]
-    beside = {text for group in groups for text in group.iter(f"{{{_SVG}}}text")}
-    for text in root.iter(f"{{{_SVG}}}text"):
-        _flow(text, text in beside)
+    beside = {words for group in groups for words in group.iter(f"{{{_SVG}}}text")}
+    for words in root.iter(f"{{{_SVG}}}text"):
+        _flow(words, words in beside)
     for at, element in enumerate(root.iter()):
         element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
         element.text = (element.text or "").strip() if element.tag not in _TEXTS else element.text

@@ -41,6 +41,17 @@ def rank_panels(
     )
 
 
+def exact_ranks_say(listed: Iterable[RankEntry]) -> str:
+    """How many of the exact ranks are as large as the dimension count; empty where none is exact.
+
+    Args:
+        listed: entries of the frontier, of all widths.
+    """
+    exact = [entry for entry in listed if entry.complete and entry.settled]
+    equal = sum(entry.rank == entry.count for entry in exact)
+    return f"{equal} of {len(exact)} exact ranks equal the dimension count S." if exact else ""
+
+
 def _panel(width: int, listed: list[RankEntry], depths: range) -> Panel:
     counts = {depth: log3_dimension_count(width, depth)[1] for depth in depths}
     points = []
@@ -58,9 +69,10 @@ def _panel(width: int, listed: list[RankEntry], depths: range) -> Panel:
         (
             Series("count S(d_x, L)", tuple(counts), tuple(counts.values())),
             *points,
+            # First, as a dash goes by the place among what is stated.
+            upright("log_3 d_x", threshold, *ends),
             # A logarithmic axis has no 0, and no line joins single points.
             *(line for line in bounds if any(a > 0 < b for a, b in pairwise(line.y))),
-            upright("log_3 d_x", threshold, *ends),
         ),
         y_scale="log",
     )

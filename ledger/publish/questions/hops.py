@@ -57,6 +57,20 @@ def _by_updates(results: Found) -> Iterator[tuple[str, dict[str, Rows]]]:
 
 
 def _least_by_updates_say(results: Found) -> Iterator[str]:
+    """In how many kinds of nets the least depth surely falls, then of each what it is."""
+    ends = [
+        [value for _, value in sorted(part, key=lambda row: row[0].updates)]
+        for _, kinds in _by_updates(results)
+        for part in kinds.values()
+    ]
+    balls = [[value for value in of if isinstance(value, Ball)] for of in ends]
+    several = [of for of in balls if len(of) > 1]
+    if several:
+        falls = sum(last.high < first.low for first, *_, last in several)
+        yield (
+            f"With more updates the least depth surely falls in {falls} of {len(several)} kinds of "
+            "nets."
+        )
     for title, kinds in _by_updates(results):
         for kind, part in kinds.items():
             found = [

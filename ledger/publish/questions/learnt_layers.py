@@ -86,5 +86,5 @@ def _learnt_layers(results: Found) -> Iterator[Panel]:
         depths = tuple(bounds[task][end] for task in tasks)
         name = f"layers {word}"
         series.append(Series(name, tuple(places), depths, kind="points"))
-    title, y_label = "Layers that training takes", "layers (one more than tried: beyond)"
+    title, y_label = "Layers that training takes", "layers"
     yield Panel(title, "", y_label, tuple(series), x_names=tuple(tasks))

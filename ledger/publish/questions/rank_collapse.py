@@ -211,5 +211,5 @@ def _paths(results: Found) -> Iterator[Panel]:
             rows(results, f"rank_collapse/{name}", method=method), "length", "task", kind="points"
         )
         longest = max((x for line in lines for x in line.x), default=1)
-        bound = stated("stated: at least 0", {1: 0, longest: 0})
+        bound = stated("at least 0", {1: 0, longest: 0})
         yield Panel(title, "path length l", y_label, (*lines, bound))

@@ -99,8 +99,8 @@ def _local_baseline(results: Found) -> Iterator[Panel]:
                 *_PAIRS,
                 (
                     *curves(part, "distance", "net"),
-                    *over_seeds(f"rules, r = {spread((low, high), 'd')}", rules),
-                    *curves(own, "distance", "radius", "rule, r = {}".format),
+                    *over_seeds(f"radius {spread((low, high), 'd')}", rules),
+                    *curves(own, "distance", "radius", "radius {}".format),
                 ),
             )
 

@@ -36,7 +36,7 @@ def _longest(part: Rows) -> Rows:
 
 
 _AGAINST = {"row": "against distance 14", "other": "against unconnected"}
-_MEDIAN = "median of the seeds"
+_MEDIAN = "median seed"
 # More than this share is above what `wall_beyond` calls chance.
 _CHANCE = Fraction(55, 100)
 
@@ -89,7 +89,7 @@ def _walls(results: Found) -> Iterator[Panel]:
             "share of right answers",
             (
                 *over_seeds(_MEDIAN, curves(longest, "distance", "first", "seed {}".format)),
-                stated("explicit weights; rule of radius 3^L", exact),
+                stated("radius 3^L", exact),
                 stated("95 %", {places[0]: 0.95, places[-1]: 0.95}),
                 upright("3^L", reach(layers), 0.45, 1.0),
             ),

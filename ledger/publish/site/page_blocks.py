@@ -88,7 +88,7 @@ def picture(title: str, panels: Sequence[Panel], file: Path, table: Table | None
         links.append(f"[table](/figures/{more.name})")
     drawn = "".join(inline_svg(panel, f"{file.name}-{n}") for n, panel in enumerate(panels))
     group = f'<div class="panels" role="group" aria-label="{escape(title)}">{drawn}</div>'
-    return f"{group}\n\n{md(title)}. Download: {', '.join(links)}."
+    return f"{group}\n\n{md(title[:1].upper() + title[1:])}. Download: {', '.join(links)}."
 
 
 def numbers(name: str, recorded: Recorded) -> str:

@@ -43,7 +43,7 @@ from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import ClaimResult, results
 from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
-from ..drawing.rank_panels import rank_panels
+from ..drawing.rank_panels import exact_ranks_say, rank_panels
 from ..questions import QUESTIONS
 from ..tables import markdown_as_csv
 from . import (
@@ -347,10 +347,12 @@ def table(recorded: Recorded, key: str) -> str:
 
 
 def _frontier(recorded: Recorded, file: Path) -> str:
-    """The picture of exact separation ranks; empty where nothing is recorded."""
-    panels = rank_panels(entries(recorded.rows(*on_frontier(recorded))))
+    """What exact separation ranks are, and their picture; empty where nothing is recorded."""
+    every = entries(recorded.rows(*on_frontier(recorded)))
+    panels, found = rank_panels(every), exact_ranks_say(every)
     title = "Exact separation ranks of one head, beside the count S and the bounds as recalled"
-    return page_blocks.picture(title, panels, file) if panels else ""
+    shown = [found and f"**{found}**", page_blocks.picture(title, panels, file)] if panels else []
+    return "\n\n".join(filter(None, shown))
 
 
 def main(docs: Path, out: Path) -> int:
