@@ -211,7 +211,7 @@ transcripts: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.publish.site.transcripts \
 		README.md docs/depth.md docs/loss-surfaces.md docs/what-counts-as-a-layer.md \
 		docs/how-to/loop-mix-or-grow.md
-	$(BIN)/python benchmarks/latency_limits.py docs/how-to/latency.md
+	$(BIN)/python benchmarks/latency_limits.py benchmarks/latency_limits.md
 	$(BIN)/python -m depthlaw.ledger.publish.site.filling .
 	$(BIN)/python -m depthlaw.ledger.publish.site.interactive docs
 

@@ -1,8 +1,8 @@
 """Whether the advisor keeps a limit of latency, on devices whose true times are known.
 
-    python benchmarks/latency_limits.py [PAGE]
+    python benchmarks/latency_limits.py [FILE]
 
-prints a table, or writes it into a page (docs/how-to/latency.md) between two marks. Each device has
+prints a table, or writes it into a file (benchmarks/latency_limits.md). Each device has
 a formula for the time of a token. A table of "measured" points follows from it; the advisor sees
 these points alone. The true time of what it recommends is computed from the shape by the formula,
 with a count of weights of its own.
@@ -24,7 +24,6 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.latency import LatencyPoint, fit
 
 VOCABULARY = 128256
-_MARKS = "<!-- latency_limits -->", "<!-- end of latency_limits -->"
 _MS_PER_WEIGHT = 2 * 1000 / 1.5e12  # two bytes at 1.5 TB/s
 _DEPTHS, _WIDTHS = (8, 16, 24, 32, 48), (1024, 1536, 2048, 2560, 3072)
 # d_ff / d of nets with grouped queries, unlike 4.
@@ -213,15 +212,18 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def renewed(page: str) -> str:
-    """A page with the table of today between the marks."""
-    before, rest = page.split(_MARKS[0])
-    return f"{before}{_MARKS[0]}\n{table()}\n{_MARKS[1]}{rest.split(_MARKS[1])[1]}"
+def document() -> str:
+    """The table of today below a title and what its names mean."""
+    return (
+        "# Limits of latency on made-up devices\n\n"
+        "Tables with a cache or grouped queries have the columns `d_ff`, `heads`, `kv_heads` and\n"
+        '`vocabulary`, those called "named" also `context`; all others have L, d and ms alone. '
+        f"The last\nrows do not follow the formula.\n\n{table()}\n"
+    )
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        place = Path(sys.argv[1])
-        place.write_text(renewed(place.read_text(encoding="utf-8")), encoding="utf-8")
+        Path(sys.argv[1]).write_text(document(), encoding="utf-8")
     else:
         sys.stdout.write(table() + "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import tomllib
 from collections.abc import Iterable
 from importlib.resources import files
@@ -24,6 +25,17 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows((columns, *rows))
     return text.getvalue()
+
+
+def markdown_as_csv(table: str) -> str:
+    """A Markdown table as the text of a CSV file.
+
+    >>> markdown_as_csv("| a | b |\\n|---|--:|\\n| x, y | 1 |")
+    'a,b\\n"x, y",1\\n'
+    """
+    lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines()]
+    names, _, *rows = [[re.sub(r"\\(.)", r"\1", cell.strip()) for cell in line] for line in lines]
+    return csv_text(names, rows)
 
 
 def texts(package: str, name: str) -> dict[str, dict[str, Any]]:

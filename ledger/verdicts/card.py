@@ -110,8 +110,6 @@ def _number(result: ClaimResult) -> str:
     if not rows:
         return ""
     row = rows[0]
-    if failing := failing_instance(result):
-        return f"smallest counterexample: {failing}"
     if row.decision.verdict is Verdict.HOLDS and row.decision.slack is None:
         row, name = max(rows, key=lambda row: size(row.case)), "largest case"
     else:

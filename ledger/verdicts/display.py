@@ -4,7 +4,6 @@ prints them as."""
 from __future__ import annotations
 
 import math
-import re
 from contextlib import suppress
 from fractions import Fraction
 from math import log10
@@ -55,8 +54,6 @@ def slack(value: float | None, *, vacuous: bool = False) -> str:
 
 # Of a last digit: what a float may lack of it.
 _TIE = 1e-6
-# Denominators up to which a fraction is read as one.
-_PLAIN = 1000
 
 
 def _cut(value: float, digits: int, *, up: bool) -> float:
@@ -66,11 +63,17 @@ def _cut(value: float, digits: int, *, up: bool) -> float:
     return whole * unit
 
 
+# The largest denominator that a reader turns into a number; a longer fraction is a decimal.
+_READ = 999
+
+
 def number(value: Measured | None) -> str:
     """A measured value in one short piece of text.
 
     >>> number(Exact(10**30)), number(Exact(10**5000)), number(Exact(Fraction(1, 3)))
     ('100000...0000 (31 digits)', '10^5000.00', '1/3')
+    >>> number(Exact(Fraction(67763507, 200000000))), number(Exact(Fraction(-1, 512)))
+    ('0.338818', '-1/512')
     >>> number(Proportion(44684, 44685)), number(Sample((1.0, 2.0))), number(Proportion(3, 4))
     ('share 0.99998 (n = 44,685)', 'mean 1.5 (n = 2)', 'share 0.7500 (n = 4)')
     """
@@ -81,11 +84,11 @@ def number(value: Measured | None) -> str:
         # Python refuses to print an integer of more than 4,300 digits.
         huge = max(abs(exact.numerator), exact.denominator).bit_length() > 13_000
         text = "" if huge else str(exact)
-        if huge or (len(text) > 24 and exact.denominator > 1):
-            return _power(Fraction(exact))
+        if huge or exact.denominator > _READ or (len(text) > 24 and exact.denominator > 1):
+            return _decimal(Fraction(exact))
         return text if len(text) <= 24 else f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
     if isinstance(value, Ball):
-        low, high = (_power(x) for x in (value.low, value.high))
+        low, high = (_decimal(x) for x in (value.low, value.high))
         if low == high:
             return low
         moderate = all(end == 0 or 1e-300 < abs(end) < 1e300 for end in (value.low, value.high))
@@ -112,24 +115,11 @@ def by_chance(result: ClaimResult, row: CaseResult) -> str:
     return f"{decided} at level {found.level:.2g}{seeds}{by_signs}"
 
 
-def _power(value: Fraction) -> str:
+def _decimal(value: Fraction) -> str:
     if value == 0 or 1e-300 < abs(value) < 1e300:
         return f"{float(value):.6g}"
     digits = log10(abs(value.numerator)) - log10(value.denominator)
     return f"{'-' if value < 0 else ''}10^{digits:.2f}"
-
-
-def decimal(text: str) -> str:
-    """A fraction as a decimal, where that is exact and short, or where it has many digits.
-
-    >>> decimal("19/20"), decimal("1/17"), decimal("67763507/200000000"), decimal("[1, 2]")
-    ('0.95', '1/17', '0.3388', '[1, 2]')
-    """
-    if not re.fullmatch(r"-?\d+/\d+", text):
-        return text
-    given = Fraction(text)
-    exact = Fraction(short := f"{float(given):.4g}") == given
-    return short if exact or given.denominator > _PLAIN else text
 
 
 def duration(seconds: float) -> str:

@@ -9,7 +9,7 @@ from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import latex
 from depthlaw.theory.claims.values import Case, Instance
 
-from .display import decimal, measured_side, stated
+from .display import measured_side, stated
 from .known_verdicts import shared_fields
 from .suite_verdicts import CaseResult, ClaimResult
 
@@ -40,7 +40,7 @@ def instance_at(claim: Claim, row: CaseResult, cases: Iterable[Case] = ()) -> In
     own = {k: v for k, v in telling.items() if (k, v) not in same} or telling
     asked = ", ".join(f"{_CALLED.get(k, k).replace('_', ' ')} {_word(v)}" for k, v in own.items())
     expected = f"${latex(claim.statement.lhs)}$ {stated(claim, row)}"
-    return Instance(asked, expected, decimal(measured_side(claim, row)))
+    return Instance(asked, expected, measured_side(claim, row))
 
 
 def _word(value: int | str | bool) -> str:

@@ -35,6 +35,7 @@ RELEASED = {
     "claims-v16": "b177934a4c18fede3345793129a9021be358e4f7ab491c82d02926d8fe32aea6",
     "claims-v17": "d2761b2b62c506fa201928d19be94110bbef8f11b9c5003bc2680fcc7579a2aa",
     "claims-v18": "38ac10be56cec4c44fe4943b3c0905f9aaacc58e3ec6804e23f6b05aac55cf68",
+    "claims-v19": "3fef54c5eca2328949d0e51fcca084551a507ab3babdbfc4cb91286087339273",
 }
 
 _WORDS = ("x <= 1", "paper, Theorem 1", "printed", "upper", "all", "theorem")

@@ -5,6 +5,8 @@ points the models, and names can be read."""
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -24,8 +26,9 @@ from depthlaw.advisor.rules import rules
 from depthlaw.empirics.separation_rank.frontier import RankEntry
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish.drawing import line_plot, sweep_plot
+from depthlaw.ledger.publish.drawing.inline_svg import inline_svg
 from depthlaw.ledger.publish.drawing.panels import Panel, Series, curve, pivot
-from depthlaw.ledger.publish.drawing.rank_panels import rank_panels
+from depthlaw.ledger.publish.drawing.rank_panels import exact_ranks_say, rank_panels
 from depthlaw.ledger.records.environment import installing
 from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.values import Exact, Outside, Sample
@@ -181,9 +184,16 @@ def test_intervals_are_those_of_student_and_numbers_those_of_the_picture() -> No
     assert table.rows == ((2, "3 [0.0948, 5.91]", "3"), (4, "3", "5"))
 
 
+def test_powers_in_a_page_are_runs_of_letters_that_a_phone_shows() -> None:
+    line = Series("", (1, 2), (1e-40, 1.0))
+    text = inline_svg(Panel("a", "L", "height", (line,), y_scale="log"), "n")
+    assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", text)) >= 7.4
+    assert re.search(r'text-anchor="end"[^>]*><tspan[^>]*>10</tspan><tspan[^>]*>−40</tspan>', text)
+
+
 # --- separation ranks -----------------------------------------------------------------------------
 
-EXACT = {(2, 1): 3, (2, 2): 18, (3, 1): 4, (4, 1): 5}
+EXACT = {(2, 1): 3, (2, 2): 18, (3, 1): 4, (4, 1): 5, (10, 1): 11, (10, 2): 1000}
 
 
 def entry(width: int, layers: int, rank: int, *, settled: bool = True, done: int = 2) -> RankEntry:
@@ -208,14 +218,19 @@ def lines(panels: tuple[Panel, ...]) -> dict[tuple[str, str], dict[float, float]
 
 def test_points_are_the_records_and_curves_the_functions() -> None:
     drawn = lines(rank_panels(USUAL))
-    assert drawn["d_x = 2", "exact, one head"] == {1: 1.0, 2: math.log(18) / math.log(3)}
-    assert drawn["d_x = 4", "at least, one head"] == {2: math.log(100) / math.log(3)}
-    for width in (2, 3, 4):
+    assert drawn["d_x = 2", "exact"] == {1: 1.0, 2: math.log(18) / math.log(3)}
+    assert drawn["d_x = 4", "at least"] == {2: math.log(100) / math.log(3)}
+    assert not any(title == "d_x = 3" for title, _ in drawn), "one entry is no curve"
+    assert ("d_x = 2", "at least") not in drawn, "nothing to see, nothing in the legend"
+    bounds = {2: ("upper",), 4: ("upper",), 10: ("upper", "lower")}
+    for width, sides in bounds.items():
         title = f"d_x = {width}"
         counts = {L: log3_dimension_count(width, L)[1] for L in (1, 2, 3)}
-        assert drawn[title, "dimension count S(d_x, L)"] == counts
-        for side in ("upper", "lower"):
-            curve = drawn[title, f"{side} bound, Theorems 1 and 2"]
+        assert drawn[title, "count S(d_x, L)"] == counts
+        # No lower bound of few layers and small width is above 1 at two depths.
+        assert ((title, "lower bound") in drawn) is ("lower" in sides)
+        for side in sides:
+            curve = drawn[title, f"{side} bound"]
             # Neither theorem speaks at the threshold, where the line has a gap.
             assert math.isnan(curve.pop(math.log(width) / math.log(3)))
             assert set(curve) == {L for L in (1, 2, 3) if width != 3**L}
@@ -231,12 +246,20 @@ def test_points_are_the_records_and_curves_the_functions() -> None:
 
 def test_panels_are_of_complete_entries_and_ranks_may_be_beyond_floats() -> None:
     assert rank_panels([]) == ()
+    assert exact_ranks_say(USUAL[4:]) == "2 of 2 exact ranks equal the dimension count S."
+    less = replace(USUAL[0], rank=2)
+    assert exact_ranks_say([*USUAL, less]) == "6 of 7 exact ranks equal the dimension count S."
+    assert exact_ranks_say(USUAL[6:]) == ""
     assert rank_panels([USUAL[-1], entry(5, 1, 6)], (2, 4)) == ()
     assert line_plot.line_plot(rank_panels(USUAL), "svg")
     widths = (1, 2, 3, 4, 5)
-    ranks = (entry(width, 1, 3**2000 if width == 5 else width + 1) for width in widths)
+    ranks = [
+        entry(width, layers, 3**2000 if width == 5 else width + 1)
+        for width in widths
+        for layers in (1, 2)
+    ]
     drawn = lines(rank_panels(ranks, widths))
-    assert drawn["d_x = 5", "exact, one head"][1] == pytest.approx(2000, rel=1e-12)
+    assert drawn["d_x = 5", "exact"][1] == pytest.approx(2000, rel=1e-12)
     assert list(dict.fromkeys(title for title, _ in drawn)) == [f"d_x = {w}" for w in widths]
 
 

@@ -136,7 +136,7 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     assert "Linearised nets are right on 92 to 96 % of the questions at 9." in page
     assert [round(100 * end(middles("linearised", 9))) for end in (min, max)] == [92, 96]
     assert (
-        "Of softmax nets three are right on 99 %, two on 78 and 68 %, and three are right up to 7 "
+        "Three softmax nets are right on 99 %, two on 78 and 68 %, and three are right up to 7 "
         "and at chance from 8 on." in page
     )
     middle = sorted(middles("softmax", 9))
@@ -260,7 +260,7 @@ def test_floors_of_one_teacher_are_said_to_be():
     assert len(teachers) == 1, "several teachers: the sentences say one"
     learnt = find("trained_rank/students_respect_floor").cases("training")
     assert len({ranks_in_training.teacher_of(case) for case in learnt}) == 1
-    assert "For the one teacher that was asked" in _joined("base-3.md")
+    assert "For the one teacher that we tried" in _joined("base-3.md")
     assert "*typically* is about seeds of students" in _joined("what-training-finds.md")
     titles, captions = _figures()
     assert "rank floor against the student's width, for one teacher" in titles

@@ -102,6 +102,11 @@ def test_whatever_fails_says_input_expected_and_got(recorded: Recorded) -> None:
     for key, line in (
         (word, r"input `ababa`, $\mathrm{hop}_2$ at the last letter; expected `a`; got `b`"),
         (number, r"input depth 1, start A; expected $J_{\mathrm{pow}}$ >= 3; got 1"),
+        (
+            "evidence/compared_sizes",
+            r"input least ratio 19/20, most ratio 21/20, pair Kaplan, 6 and 48 layers; expected "
+            r"$\rho$ within [0.949, 1.06]; got 0.8978",
+        ),
     ):
         result = judged(recorded, key)
         assert str(failing_instance(result)) == line

@@ -23,7 +23,7 @@ def test_a_question_is_answered_in_its_first_sentence_and_on_one_screen(page: Pa
     assert title.endswith("?")
     assert len(first.split()) < 60
     assert not first.strip().endswith("?"), "a question is no answer"
-    assert "**What would change the answer:**" in text
+    assert "**This would change the answer:**" in text
     assert len(text.split()) < 300
 
 

@@ -181,7 +181,7 @@ def timed() -> str:
 
 
 def latency_limits() -> str:
-    """The table of docs/how-to/latency.md."""
+    """The table of benchmarks/latency_limits.md."""
     table = runpy.run_path(str(ROOT / "benchmarks" / "latency_limits.py"))["table"]
     return str(table())
 

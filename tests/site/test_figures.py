@@ -19,6 +19,38 @@ from depthlaw.theory.hops.pointers import find
 PAGES = {"ring": "base-3.html", "khop": "papers/sanford2024.html"}
 
 
+# Letters of panels as high as they are seen, and texts that leave their picture.
+SMALL_OR_CUT = """() => [...document.querySelectorAll(".panels svg")].flatMap(svg => {
+    const seen = svg.getBoundingClientRect(), scale = seen.width / svg.viewBox.baseVal.width;
+    return [...svg.querySelectorAll("text, tspan")].filter(text => {
+        const place = text.getBoundingClientRect();
+        return !text.querySelector("tspan") && text.textContent.trim()
+            && (parseFloat(getComputedStyle(text).fontSize) * scale < 9
+                || place.left < seen.left - 1 || place.right > seen.right + 1);
+    }).map(text => `${svg.getAttribute("aria-label")}: ${text.textContent}`);
+})"""
+
+
+def test_no_letter_of_a_panel_is_small_or_cut_on_a_narrow_phone(browser: Browser) -> None:
+    phone = SCREENS["phone"] | {"viewport": {"width": 360, "height": 780}}
+    context = new_context(browser, **phone)
+    page = context.new_page()
+    pictured = [
+        path for path in sorted(SITE.rglob("*.html")) if 'class="panels"' in path.read_text("utf-8")
+    ]
+    assert len(pictured) >= 5
+    wrong = []
+    for path in pictured:
+        page.goto(path.as_uri())
+        wrong += [f"{path.name}: {text}" for text in page.evaluate(SMALL_OR_CUT)]
+    assert wrong == []
+    page.locator(".panels text:not(:has(tspan))").last.evaluate(
+        "text => { text.style.fontSize = '5px' }"
+    )
+    assert len(page.evaluate(SMALL_OR_CUT)) == 1
+    context.close()
+
+
 def said(page: Page, name: str) -> str:
     return page.locator(f"#{name} .said").inner_text()
 

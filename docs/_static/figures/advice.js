@@ -9,7 +9,7 @@
 
   // A size as people type it, such as 3B, 350M, 7e9 or 1,300,000,000; NaN for anything else.
   function typed(text) {
-    const found = /^(\d[\d,_]*\.?\d*|\.\d+)(e\d+)?\s*([kmbgt]?)$/i.exec(text.trim());
+    const found = /^(\d[\d,_]*\.?\d*|\.\d+)(e\d+)?\s*([kmbgt]?)(?:r?illion)?$/i.exec(text.trim());
     if (!found) return NaN;
     return Number(found[1].replace(/[,_]/g, "") + (found[2] ?? "")) * UNITS[found[3].toLowerCase()];
   }
@@ -28,7 +28,8 @@
     part(".sure").textContent = near ? near[3] : "";
     part(".from").hidden = !near && !readable;
     part(".from span").textContent = near ? near[1] : readable ? field.value.trim() : "";
-    part(".from b").textContent = near ? "Computed by" : "For others type";
+    part(".from b").textContent = !near ? "For others type"
+      : near[0] === wanted ? "Computed by" : "The nearest size computed:";
     for (const button of form.querySelectorAll("button")) {
       button.setAttribute("aria-pressed", String(Boolean(near) && typed(button.value) === near[0]));
     }

@@ -58,8 +58,8 @@
     const cost = /\d/.test(loss) ? `loss ${loss} at equal size` : loss;
     said.replaceChildren(`${depth} ${depth === 1 ? "layer" : "layers"} of width ${number(width)}: `,
       Figure.html("strong", { class: tone }, word),
-      `${band}. Against the ${known.layers} layers of width ${number(known.width)} that we would `
-      + `build: ${cost}. Computed for ${known.reads} parameters in layers`
+      `${band}. We would build ${known.layers} layers of width ${number(known.width)}. `
+      + `Yours against them: ${cost}. Computed for ${known.reads} parameters in layers`
       + `${known.beyond ? ", outside the sizes compared" : ""}.`);
   }
 

@@ -109,9 +109,9 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
         f"{_word(recorded, 'separation_rank/graded_rank')}. {equal} of them equal the dimension "
         f"count $S(d_x, L)$ (solid), an upper bound for any number of heads"
         f"{_word(recorded, 'separation_rank/dimension_count')}"
-        f"{'; the sum is ' + ' and '.join(below) if below else ''}. Dashed and dotted: upper and "
-        f"lower bounds of Theorems 1 and 2 of [@levine2020], {words}. Vertical: the threshold "
-        f"$\\log_3 d_x$, and the knee of $S$.{_refuted(recorded)}"
+        f"{'; the sum is ' + ' and '.join(below) if below else ''}. Dotted and dash-dotted: "
+        f"upper and lower bounds of Theorems 1 and 2 of [@levine2020], {words}. Vertical: the "
+        f"threshold $\\log_3 d_x$.{_refuted(recorded)}"
     )
     return Plate(
         "separation-rank",

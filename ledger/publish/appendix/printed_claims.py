@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from math import log10
 
@@ -22,7 +23,7 @@ from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
-from ...verdicts.display import decimal, interval, measured_side, number, prediction, relation
+from ...verdicts.display import interval, measured_side, number, prediction, relation
 from ...verdicts.estimates import CONFIDENCE, estimate, leaning, middle
 from ...verdicts.failing_case import failing_instance
 from ...verdicts.known_verdicts import shared_fields
@@ -52,6 +53,8 @@ _IN_WORDS = {
 }
 # Orders of magnitude in one per cent.
 _PERCENT = log10(1.01)
+# Denominators up to which a fraction is read as one.
+_PLAIN = 1000
 # What factors are printed with in values.tex.
 _TIMES = r"\times "
 _WORD = re.compile(r"\b[a-z]\w+\b")
@@ -349,10 +352,10 @@ class Statement:
         left = maths(latex(self.claim.statement.lhs))
         side = prediction(self.claim, row)
         within = side.startswith("[") and interval(self.claim)
-        stated = f"stated {'within' if within else sign(self.claim)} {value(decimal(side))}"
+        stated = f"stated {'within' if within else sign(self.claim)} {value(_decimal(side))}"
         printed = estimate(self.result, row)
         if printed is None:
-            return f"{left} is {value(decimal(measured_side(self.claim, row)))}, {stated}"
+            return f"{left} is {value(_decimal(measured_side(self.claim, row)))}, {stated}"
         parts = []
         if printed.ends:
             parts.append(f"{CONFIDENCE} interval {value(in_print(*printed.ends))}")
@@ -419,6 +422,19 @@ def _shown(given: object) -> str:
     """The value of a field: no and yes for what is false and true."""
     # Not by a table: 1 would be found under True.
     return ("no", "yes")[given] if isinstance(given, bool) else str(given)
+
+
+def _decimal(text: str) -> str:
+    """A fraction as a decimal, where that is exact and short, or where it has many digits.
+
+    >>> _decimal("19/20"), _decimal("1/17"), _decimal("67763507/200000000"), _decimal("[1, 2]")
+    ('0.95', '1/17', '0.3388', '[1, 2]')
+    """
+    if not re.fullmatch(r"-?\d+/\d+", text):
+        return text
+    number = Fraction(text)
+    exact = Fraction(short := f"{float(number):.4g}") == number
+    return short if exact or number.denominator > _PLAIN else text
 
 
 def _grouped(shown: str) -> str:

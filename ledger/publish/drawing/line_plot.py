@@ -300,7 +300,7 @@ def _labelled(axes: Axes, panel: Panel) -> bool:
     apart there; else write none."""
     ends: list[tuple[float, str]] = []
     for series in _in_legend(panel):
-        seen = _seen(panel, series)
+        seen = panel.seen(series)
         if series.kind == "points" or panel.x_names or len(seen) < 2 or len(series.label) > _NAME:
             return False
         last = max(seen, key=lambda i: series.x[i])
@@ -380,15 +380,8 @@ def _label(series: Series) -> str:
     return fill(series.label, 42)
 
 
-def _seen(panel: Panel, series: Series) -> list[int]:
-    """The places of the points that the axes can show."""
-    any_x, any_y = panel.x_scale == "linear", panel.y_scale == "linear"
-    points = enumerate(zip(series.x, series.y, strict=True))
-    return [i for i, (x, y) in points if math.isfinite(y) and (any_x or x > 0) and (any_y or y > 0)]
-
-
 def _reference(axes: Axes, panel: Panel, series: Series, place: int, colour: str | None) -> None:
-    seen = _seen(panel, series)
+    seen = panel.seen(series)
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
     # Where nothing is said the line has a gap.
     heights = [y if i in seen else math.nan for i, y in enumerate(series.y)]
@@ -400,7 +393,7 @@ def _reference(axes: Axes, panel: Panel, series: Series, place: int, colour: str
 
 
 def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
-    seen = _seen(panel, series)
+    seen = panel.seen(series)
     xs, ys = [series.x[i] for i in seen], [series.y[i] for i in seen]
     colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
     look: dict[str, Any] = {"color": colour, "label": _label(series)}
@@ -427,32 +420,17 @@ def _ends(
         return None
     low, high = [series.low[i] for i in seen], [series.high[i] for i in seen]
     if panel.y_scale == "log":
-        least = min(_shown(panel), default=1.0) / 1e3
+        least = min(panel.heights(), default=1.0) / 1e3
         low = [max(end, least) for end in low]
     return low, high
 
 
-def _shown(panel: Panel) -> Iterator[Number]:
-    """Every height that must lie within the axes."""
-    for series in panel.series:
-        seen = _seen(panel, series)
-        yield from (series.y[i] for i in seen)
-        if series.kind != "reference":
-            ends = (end[i] for end in (series.low, series.high) if end for i in seen)
-            linear = panel.y_scale == "linear"
-            yield from (y for y in ends if math.isfinite(y) and (linear or y > 0))
-
-
 def _limits(axes: Axes, panel: Panel) -> None:
-    """Room around everything that is shown. An interval on a logarithmic axis that nearly reaches
-    zero is cut off, not followed."""
-    heights = list(_shown(panel))
-    if not heights:
+    """Room around everything that is shown."""
+    if (ends := panel.extent()) is None:
         return
-    low, high = float(min(heights)), float(max(heights))
+    low, high = ends
     if panel.y_scale == "log":
-        centres = [y for s in panel.series for y in (s.y[i] for i in _seen(panel, s))]
-        low = max(low, float(min(centres)) / 10)
         room = math.pow(10, max(0.05, 0.04 * _decades(low, high)))
         axes.set_ylim(max(low / room, sys.float_info.min), high * room)
     else:

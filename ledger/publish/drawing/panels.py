@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -62,6 +63,8 @@ class Panel:
     Attributes:
         x_names: what the places 1, 2, ... are called, where they are things and not numbers; they
             stand below each other.
+        y_range: the least and the greatest height that the axes hold, where panels that compare
+            have one scale; else those of its curves.
     """
 
     title: str
@@ -71,6 +74,46 @@ class Panel:
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
     x_names: tuple[str, ...] = ()
+    y_range: tuple[float, float] | None = None
+
+    def seen(self, series: Series) -> list[int]:
+        """The places of a curve's points that the axes can show."""
+        any_x, any_y = self.x_scale == "linear", self.y_scale == "linear"
+        points = enumerate(zip(series.x, series.y, strict=True))
+        return [
+            i for i, (x, y) in points if math.isfinite(y) and (any_x or x > 0) and (any_y or y > 0)
+        ]
+
+    def heights(self) -> Iterator[Number]:
+        """Every height that must lie within the axes."""
+        for series in self.series:
+            seen = self.seen(series)
+            yield from (series.y[i] for i in seen)
+            if series.kind != "reference":
+                ends = (end[i] for end in (series.low, series.high) if end for i in seen)
+                linear = self.y_scale == "linear"
+                yield from (y for y in ends if math.isfinite(y) and (linear or y > 0))
+
+    def extent(self) -> tuple[float, float] | None:
+        """The least and the greatest height that is shown; None where nothing is. An interval on a
+        logarithmic axis that nearly reaches zero is cut off, not followed."""
+        heights = list(self.heights())
+        if self.y_range or not heights:
+            return self.y_range
+        low, high = float(min(heights)), float(max(heights))
+        if self.y_scale == "log":
+            centres = [y for s in self.series for y in (s.y[i] for i in self.seen(s))]
+            low = max(low, float(min(centres)) / 10)
+        return low, high
+
+
+def same_scale(panels: Iterable[Panel]) -> Iterator[Panel]:
+    """Panels that compare, on one vertical scale."""
+    listed = list(panels)
+    ranges = [ends for panel in listed if (ends := panel.extent())]
+    lows, highs = zip(*ranges, strict=True) if ranges else ((), ())
+    shared = (min(lows), max(highs)) if ranges else None
+    yield from (replace(panel, y_range=shared) for panel in listed)
 
 
 @dataclass(frozen=True)
@@ -154,6 +197,21 @@ def _ends(value: Measured | Number) -> tuple[float, float, float] | None:
     if isinstance(value, Exact):
         value = float(value.value)
     return (value, value, value) if isinstance(value, int | float) else None
+
+
+def middles(recorded: Rows) -> list[float]:
+    """Numbers, means, shares and middles of enclosures, of cases that have one."""
+    return [ends[1] for _, value in recorded if (ends := _ends(value)) is not None]
+
+
+def spread(values: Sequence[float], form: str) -> str:
+    """From the least to the greatest value, in one word where both read alike.
+
+    >>> spread([0.58, 0.81], ".0%"), spread([3.0, 3.0], ".3g")
+    ('58 % to 81 %', '3')
+    """
+    ends = (f"{end:{form}}".replace("%", " %") for end in (min(values), max(values)))
+    return " to ".join(dict.fromkeys(ends))
 
 
 def over_seeds(label: str, curves: Sequence[Series]) -> tuple[Series, ...]:

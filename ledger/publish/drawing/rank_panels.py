@@ -4,6 +4,7 @@ and nothing else is drawn."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from math import log, nan
 
 from depthlaw.empirics.separation_rank.frontier import RankEntry
@@ -14,20 +15,24 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from .panels import Panel, Series, stated, upright
 
 # Panels of the frontier.
-FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
+FRONTIER_WIDTHS = (2, 4, 10, 16)
 
 
 def rank_panels(
     listed: Iterable[RankEntry], widths: tuple[int, ...] = FRONTIER_WIDTHS
 ) -> tuple[Panel, ...]:
-    """log_3 of the separation ranks of one head against depth, with the bounds, S, and both knees:
-    a panel for each width that has an entry.
+    """log_3 of the separation ranks of one head against depth, with the bounds, S and the
+    threshold: a panel for each width that has entries of two depths.
 
     Args:
         listed: entries of the frontier; those that are complete are shown, as exact values or as
             lower bounds.
     """
-    chosen = [entry for entry in listed if entry.complete and entry.width in widths]
+    complete = [entry for entry in listed if entry.complete and entry.width in widths]
+    found: dict[int, set[int]] = {}
+    for entry in complete:
+        found.setdefault(entry.width, set()).add(entry.depth)
+    chosen = [entry for entry in complete if len(found[entry.width]) > 1]
     # Curves go on for a layer after the deepest point.
     depths = range(1, max((entry.depth for entry in chosen), default=0) + 2)
     return tuple(
@@ -36,26 +41,38 @@ def rank_panels(
     )
 
 
+def exact_ranks_say(listed: Iterable[RankEntry]) -> str:
+    """How many of the exact ranks are as large as the dimension count; empty where none is exact.
+
+    Args:
+        listed: entries of the frontier, of all widths.
+    """
+    exact = [entry for entry in listed if entry.complete and entry.settled]
+    equal = sum(entry.rank == entry.count for entry in exact)
+    return f"{equal} of {len(exact)} exact ranks equal the dimension count S." if exact else ""
+
+
 def _panel(width: int, listed: list[RankEntry], depths: range) -> Panel:
     counts = {depth: log3_dimension_count(width, depth)[1] for depth in depths}
     points = []
-    for label, settled in (("exact, one head", True), ("at least, one head", False)):
+    for label, settled in (("exact", True), ("at least", False)):
         part = {e.depth: log(e.rank) / log(3) for e in listed if e.settled is settled}
-        points.append(Series(label, tuple(part), tuple(part.values()), kind="points"))
+        if part:
+            points.append(Series(label, tuple(part), tuple(part.values()), kind="points"))
     threshold = log(width) / log(3)
-    # The depth from which each layer multiplies S by 3^D: C(L)/2 reaches D there.
-    knee = log(2 * width * (width + 1) + 1) / log(3)
+    bounds = (_bounds(side, width, depths) for side in ("upper", "lower"))
     ends = min(counts.values()), max(counts.values())
     return Panel(
         f"d_x = {width}",
         "depth L",
         "log_3 of the separation rank",
         (
-            Series("dimension count S(d_x, L)", tuple(counts), tuple(counts.values())),
+            Series("count S(d_x, L)", tuple(counts), tuple(counts.values())),
             *points,
-            *(_bounds(side, width, depths) for side in ("upper", "lower")),
-            upright("threshold log_3 d_x", threshold, *ends),
-            upright("knee of S: C(L) = 2D", knee, *ends),
+            # First, as a dash goes by the place among what is stated.
+            upright("log_3 d_x", threshold, *ends),
+            # A logarithmic axis has no 0, and no line joins single points.
+            *(line for line in bounds if any(a > 0 < b for a, b in pairwise(line.y))),
         ),
         y_scale="log",
     )
@@ -70,7 +87,7 @@ def _bounds(side: str, width: int, depths: range) -> Series:
             regime = "shallow" if 3**depth < width else "deep"
             claim = find(f"separation_rank/{side}_bound_{regime}")
             heights[depth] = log3_bound(claim, Case(width=width, depth=depth, heads=1))
-    return stated(f"{side} bound, Theorems 1 and 2", heights)
+    return stated(f"{side} bound", heights)
 
 
 def log3_bound(claim: Claim, case: Case) -> float:

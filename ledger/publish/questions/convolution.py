@@ -12,9 +12,8 @@ from ..drawing.panels import Found, Panel, curve, curves, named, rows, stated
 from .question import question
 
 
-@question("convolution-beside-attention")
-def _convolution(results: Found) -> Iterator[Panel]:
-    """Ranks of a partition of eight tokens of each type, then those of two partitions for more."""
+def _eight(results: Found) -> dict[str, dict[tuple[int, str], Fraction]]:
+    """Ranks of circuits and of attention by the number of layers and the tokens of one side."""
     circuits, ratios = (
         {
             (len(case.channels.split("-")), str(case.side)): Fraction(value.value)
@@ -24,6 +23,29 @@ def _convolution(results: Found) -> Iterator[Panel]:
         for name in ("convolution_shared", "convolution_below_attention")
     )
     attention = {key: circuits[key] / ratio for key, ratio in ratios.items() if key in circuits}
+    return {_CIRCUIT: circuits, _ATTENTION: attention}
+
+
+_CIRCUIT, _ATTENTION = "convolutional circuit", "linearised attention"
+
+
+def _convolution_says(results: Found) -> Iterator[str]:
+    ranks = _eight(results)
+    eight = [key for key in ranks[_ATTENTION] if key[0] == 3]
+    if eight:
+        most = max(ranks[_CIRCUIT][key] for key in eight)
+        least = min(ranks[_ATTENTION][key] for key in eight)
+        yield (
+            f"On eight tokens convolutional circuits have rank {most} at most, linearised "
+            f"attention of three layers at least {least}."
+        )
+
+
+@question("convolution-beside-attention", says=_convolution_says)
+def _convolution(results: Found) -> Iterator[Panel]:
+    """Ranks of a partition of eight tokens of each type, then those of two partitions for more."""
+    ranks_of = _eight(results)
+    circuits, attention = ranks_of.values()
     eight = [key for _, key in sorted((circuits[k], k) for k in attention) if key[0] == 3]
     if eight:
         yield named(
@@ -32,18 +54,15 @@ def _convolution(results: Found) -> Iterator[Panel]:
             "separation rank",
             {
                 label: [(" ".join(key[1]), Exact(ranks[key])) for key in eight]
-                for label, ranks in (
-                    ("convolutional circuit", circuits),
-                    ("linearised attention, three layers", attention),
-                )
+                for label, ranks in ranks_of.items()
             },
-            {"2^4: circuits have no more": 16},
+            {"2^4": 16},
         )
-    names = {True: "circuit, sides in turn", False: "circuit, first and second half"}
+    names = {True: "circuit, sides in turn", False: "circuit, two halves"}
     part = rows(results, "separation_rank/convolution_sides", width=2)
     lines = curves(part, "tokens", "alternating", lambda turn: names[turn], "points")
-    ranks_of = {2**layers: Exact(rank) for (layers, _), rank in attention.items()}
-    beside = curve("linearised attention", ranks_of, "points")
+    by_tokens = {2**layers: Exact(rank) for (layers, _), rank in attention.items()}
+    beside = curve(_ATTENTION, by_tokens, "points")
     deep = range(1, 8)
     largest = {2**L: 2.0**2 ** (L - 1) for L in deep}
     count = {2**L: dimension_count(2, L) for L in deep}
@@ -56,8 +75,8 @@ def _convolution(results: Found) -> Iterator[Panel]:
             *lines[:1],
             *filter(None, [beside]),
             *lines[1:],
-            stated("largest possible: 2^(N/2)", largest, names[True]),
-            stated("S(2, log_2 N), the bound for attention", count),
+            stated("2^(N/2)", largest, names[True]),
+            stated("S(2, log_2 N)", count),
         ),
         x_scale="log",
         y_scale="log",

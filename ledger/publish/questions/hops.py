@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from depthlaw.advisor.base.quantities import plural
 from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Ball, Proportion
 
 from ..drawing.panels import Found, Panel, Rows, curve, curves, rows, split, stated
 from .question import keys, question
-from .short_paths import least_depths
+from .short_paths import in_words, least_depths
 
 _HOPS = keys("trained_depth", "hops_enough hops_needed")
 
 
-@question("hops")
+def _hops_say(results: Found) -> Iterator[str]:
+    median = rows(results, *_HOPS, task="hop_k", seeds="median")
+    least = {c.hops: in_words(v, c.tried) for c, v in median if isinstance(v, Ball)}
+    if least:
+        told = [f"{least[k]} for {plural(k, 'hop')}" for k in sorted(least)]
+        yield f"Layers that the median seed takes: {', '.join(told)}."
+
+
+@question("hops", says=_hops_say)
 def _hops(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_depth/hops_by_depth", task="hop_k")
     depths = sorted({case.depth for case, _ in part}) or [1]
-    lines = curves(
-        part, "depth", "hops", lambda k: f"k = {k}, expected at L = {layers_for_hops(k)}"
-    )
+    lines = curves(part, "depth", "hops", lambda k: f"k = {k}, from L = {layers_for_hops(k)}")
     bar = stated("95 %", {depths[0]: 0.95, depths[-1]: 0.95})
     yield Panel("Positions answered", "layers", "share right", (*lines, bar))
     median = rows(results, *_HOPS, task="hop_k", seeds="median")
@@ -50,22 +57,29 @@ def _by_updates(results: Found) -> Iterator[tuple[str, dict[str, Rows]]]:
 
 
 def _least_by_updates_say(results: Found) -> Iterator[str]:
+    """In how many kinds of nets the least depth surely falls, then of each what it is."""
+    ends = [
+        [value for _, value in sorted(part, key=lambda row: row[0].updates)]
+        for _, kinds in _by_updates(results)
+        for part in kinds.values()
+    ]
+    balls = [[value for value in of if isinstance(value, Ball)] for of in ends]
+    several = [of for of in balls if len(of) > 1]
+    if several:
+        falls = sum(last.high < first.low for first, *_, last in several)
+        yield (
+            f"With more updates the least depth surely falls in {falls} of {len(several)} kinds of "
+            "nets."
+        )
     for title, kinds in _by_updates(results):
         for kind, part in kinds.items():
             found = [
-                f"{_in_words(value, case.tried)} after {case.updates:,}"
+                f"{in_words(value, case.tried)} after {case.updates:,}"
                 for case, value in sorted(part, key=lambda row: row[0].updates)
                 if isinstance(value, Ball)
             ]
             if found:
                 yield f"{title}, {kind}: least depth {', '.join(found)} updates."
-
-
-def _in_words(depth: Ball, tried: int) -> str:
-    low, high = int(depth.low), int(depth.high)
-    if high > tried:
-        return f"more than {tried}" if low > tried else f"{low} or more"
-    return str(low) if low == high else f"{low} {'or' if high == low + 1 else 'to'} {high}"
 
 
 @question("least-depth-by-updates", says=_least_by_updates_say)
@@ -80,7 +94,19 @@ def _least_by_updates(results: Found) -> Iterator[Panel]:
 _DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
 
 
-@question("published-errors")
+def _published_say(results: Found) -> Iterator[str]:
+    apart = [
+        abs(1 - value.mean - float(case.published_error))
+        for name in _DROPOUT.values()
+        for case, value in rows(results, f"trained_depth/{name}")
+        if isinstance(value, Proportion)
+    ]
+    if apart:
+        most = f"{100 * max(apart):.0f} percentage points"
+        yield f"Our share of wrong positions differs from the published one by {most} at most."
+
+
+@question("published-errors", says=_published_say)
 def _published(results: Found) -> Iterator[Panel]:
     for word, name in _DROPOUT.items():
         part = [

@@ -80,11 +80,11 @@ def _learnt_layers(results: Found) -> Iterator[Panel]:
     low = tuple(float(seeds["best"].low) for seeds in tasks.values())
     middle = tuple(float(s["median"].low + s["median"].high) / 2 for s in tasks.values())
     high = tuple(float(seeds["worst"].high) for seeds in tasks.values())
-    label = "trained: half of eight seeds (best to all)"
+    label = "trained (best to all)"
     series = [Series(label, tuple(places), middle, low, high, "points")]
     for end, word in enumerate(("needed", "that suffice")):
         depths = tuple(bounds[task][end] for task in tasks)
-        name = f"layers {word}, in a class near to it"
+        name = f"layers {word}"
         series.append(Series(name, tuple(places), depths, kind="points"))
-    title, y_label = "Layers that training takes", "layers (one more than tried: beyond)"
+    title, y_label = "Layers that training takes", "layers"
     yield Panel(title, "", y_label, tuple(series), x_names=tuple(tasks))

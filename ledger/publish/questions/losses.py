@@ -12,9 +12,20 @@ from depthlaw.empirics.depth_width.fits import optimum
 from depthlaw.empirics.depth_width.fixed_budgets import times_smaller_in_all
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.rounding import LEVEL
-from depthlaw.theory.claims.values import Exact, Sample
+from depthlaw.theory.claims.values import Exact, Measured, Sample
 
-from ..drawing.panels import Found, Panel, Rows, Series, Table, curves, rows, split, stated
+from ..drawing.panels import (
+    Found,
+    Panel,
+    Rows,
+    Series,
+    Table,
+    curves,
+    rows,
+    same_scale,
+    split,
+    stated,
+)
 from .question import question
 
 _LEARN = "depth_width/losses_by_updates"
@@ -37,6 +48,7 @@ def _best_depths(results: Found) -> Iterator[str]:
     """How far two layers lie from one; which depth has the lowest mean loss after each number of
     updates, which others cannot be told from it, seed by seed, and what the worst loses."""
     part = rows(results, _LEARN, parameters=SIZE)
+    yield from _deepest_from_one([row for row in part if not _is_made(row[0])])
     gaps = _two_from_one([(case, value) for case, value in part if not _is_made(case)])
     ends = {case.depth for case, _ in part}
     if len(ends) > 1:
@@ -62,6 +74,19 @@ def _best_depths(results: Found) -> Iterator[str]:
                 f"{', '.join(map(str, sorted(losses)))}: {means[best]:.2f} nats a token{same}; "
                 f"that of {_layers(worst)} was {higher}."
             )
+
+
+def _deepest_from_one(part: Rows) -> Iterator[str]:
+    """After the most updates, the loss of the deepest net beside that of one layer."""
+    longest = max((case.steps for case, _ in part), default=0)
+    means = {c.depth: v.mean for c, v in part if c.steps == longest and isinstance(v, Sample)}
+    deepest = max(means, default=1)
+    if 1 in means and deepest > 1:
+        apart = 100 * (means[deepest] / means[1] - 1)
+        yield (
+            f"After {longest:,} updates the mean loss of {_layers(deepest)} is {abs(apart):.1f} % "
+            f"{'above' if apart > 0 else 'below'} that of one."
+        )
 
 
 def _two_from_one(part: Rows) -> dict[int, float]:
@@ -103,10 +128,25 @@ def _rates_table(results: Found) -> Table:
 
 @question("depth-by-updates", table=_rates_table, says=_best_depths)
 def _depth_by_updates(results: Found) -> Iterator[Panel]:
-    losses = [
-        (Case(**case.fields() | {"made": _is_made(case)}), value)
-        for case, value in rows(results, _LEARN)
-    ]
+    yield from same_scale(_from_one_layer(results))
+    yield from _best_depth(results)
+
+
+def _from_one_layer(results: Found) -> Iterator[Panel]:
+    """Losses relative to that of one layer of the same seed."""
+    every = rows(results, _LEARN)
+    one = {
+        (case.corpus, case.parameters, case.steps): value.values
+        for case, value in every
+        if case.depth == 1 and isinstance(value, Sample)
+    }
+    losses: list[tuple[Case, Measured]] = []
+    for case, value in every:
+        shallow = one.get((case.corpus, case.parameters, case.steps))
+        if shallow and isinstance(value, Sample):
+            pairs = zip(value.values, shallow, strict=True)
+            above = Sample(tuple(100 * (deep / few - 1) for deep, few in pairs))
+            losses.append((Case(**case.fields() | {"made": _is_made(case)}), above))
     for (made, parameters), part in split(losses, "made", "parameters"):
         text = "chains and brackets" if made else "Python's library"
         several = {case.steps for case, _ in part}
@@ -115,10 +155,13 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
         yield Panel(
             f"12 L d^2 = {size_name(parameters)}, {text}",
             "layers",
-            "validation loss, nats per token",
+            "loss above that of one layer, %",
             curves(part, "depth", "steps", "{:,} updates".format),
             x_scale="log",
         )
+
+
+def _best_depth(results: Found) -> Iterator[Panel]:
     best: dict[int, list[tuple[int, Any]]] = {}
     for (parameters, steps), there in points(results.get(_LEARN, {})).items():
         if len({p.depth for p in there}) > 2 and (fitted := optimum(there)).depth:

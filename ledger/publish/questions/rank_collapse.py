@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from depthlaw.theory.claims.definition import Case, at, find
 from depthlaw.theory.claims.values import Measured
 
-from ..drawing.panels import Found, Panel, Rows, Series, curve, curves, named, rows, split, stated
+from ..drawing.panels import (
+    Found,
+    Panel,
+    Rows,
+    Series,
+    curve,
+    curves,
+    middles,
+    named,
+    rows,
+    split,
+    stated,
+)
 from .question import keys, question
 
 
-@question("doubly-exponential")
-def _layers_seen(results: Found) -> Iterator[Panel]:
+@cache
+def _residuals() -> tuple[Series, ...]:
     """The doubly exponential law and what breaks it, on two tokens of width one: -log10 of the
     residual against layers, by balls, whose exponents have no limit."""
     from flint import arb, arb_mat
@@ -35,7 +48,19 @@ def _layers_seen(results: Found) -> Iterator[Panel]:
                 mean, moved = next_pair(mean, moved, [head], weights, skip)
             heights.append(float(-abs(moved[0, 0]).log() / arb(10).log()))
         drawn.append(Series(label, tuple(layers), tuple(heights)))
-    law = stated("3^l times the start", {layer: drawn[0].y[0] * 3**layer for layer in layers})
+    return tuple(drawn)
+
+
+def _residuals_say(_: Found) -> Iterator[str]:
+    drawn = _residuals()
+    ends = ", ".join(f"10^-{line.y[-1]:.0f} ({line.label})" for line in drawn)
+    yield f"After {drawn[0].x[-1]} layers the residual is {ends}."
+
+
+@question("doubly-exponential", says=_residuals_say)
+def _layers_seen(results: Found) -> Iterator[Panel]:
+    drawn = _residuals()
+    law = stated("3^l times start", {layer: drawn[0].y[0] * 3**layer for layer in drawn[0].x})
     yield Panel(
         "Orders of magnitude that the residual has lost",
         "layer l",
@@ -51,7 +76,18 @@ _BERT = {
 }
 
 
-@question("bert-residuals")
+def _bert_says(results: Found) -> Iterator[str]:
+    lines = {
+        label: curve("", {c.layer: v for c, v in rows(results, *keys("rank_collapse", names))})
+        for label, names in ((label, " ".join(names)) for label, names in _BERT.items())
+    }
+    ends = [f"{line.y[-1]:.2g} in {label}" for label, line in lines.items() if line]
+    last = {line.x[-1] for line in lines.values() if line}
+    if len(last) == 1:
+        yield f"After {last.pop()} layers the mean relative residual is {', '.join(ends)}."
+
+
+@question("bert-residuals", says=_bert_says)
 def _bert(results: Found) -> Iterator[Panel]:
     series: list[Series] = []
     for label, names in _BERT.items():
@@ -106,10 +142,24 @@ def _largest(part: Rows) -> list[tuple[str, Measured]]:
     ]
 
 
-_PARTS = {"whole": "whole", "attention": "attention alone"}
+_PARTS = {"whole": "whole", "attention": "attention"}
 
 
-@question("memory")
+def _memory_says(results: Found) -> Iterator[str]:
+    """Of trained nets, in the last layer."""
+    part = rows(results, "rank_collapse/amnesia_is_near", learns=1)
+    last = max((case.layer for case, _ in part), default=0)
+    shares = [
+        f"{share:.2g} ({_PARTS[case.part]})"
+        for case, value in part
+        if case.layer == last
+        for share in middles([(case, value)])
+    ]
+    if shares:
+        yield f"In layer {last} of trained nets the distance over its bound is {', '.join(shares)}."
+
+
+@question("memory", says=_memory_says)
 def _memory(results: Found) -> Iterator[Panel]:
     part = rows(results, "rank_collapse/amnesia_is_near")
     lines = [
@@ -129,7 +179,21 @@ def _memory(results: Found) -> Iterator[Panel]:
     )
 
 
-@question("paths")
+def _paths_say(results: Found) -> Iterator[str]:
+    """By 95 % intervals of the difference."""
+    falls = rows(results, "rank_collapse/paths_deteriorate")
+    ends = [curve("", {0: value}) for _, value in falls]
+    surely = [line for line in ends if line and line.low and line.high]
+    if surely:
+        lower = sum(line.low[0] > 0 for line in surely if line.low)
+        raised = sum(line.high[0] < 0 for line in surely if line.high)
+        yield (
+            f"One more layer of a path lowers the score in {lower} of {len(surely)} cases and "
+            f"raises it in {raised}."
+        )
+
+
+@question("paths", says=_paths_say)
 def _paths(results: Found) -> Iterator[Panel]:
     """Claims about a fall from each length to the next."""
     score = "score at l minus score at l + 1"
@@ -147,5 +211,5 @@ def _paths(results: Found) -> Iterator[Panel]:
             rows(results, f"rank_collapse/{name}", method=method), "length", "task", kind="points"
         )
         longest = max((x for line in lines for x in line.x), default=1)
-        bound = stated("stated: at least 0", {1: 0, longest: 0})
+        bound = stated("at least 0", {1: 0, longest: 0})
         yield Panel(title, "path length l", y_label, (*lines, bound))

@@ -10,7 +10,18 @@ from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.values import Ball, Exact, Outside, Sample
 from depthlaw.theory.claims.verdict import judge
 
-from ..drawing.panels import Found, Panel, Table, curve, curves, rows, split, stated
+from ..drawing.panels import (
+    Found,
+    Panel,
+    Table,
+    curve,
+    curves,
+    middles,
+    rows,
+    split,
+    spread,
+    stated,
+)
 from ..tables import csv_rows
 from .question import keys, question
 from .walls import LAYERS
@@ -34,7 +45,7 @@ def _floors_say(results: Found) -> Iterator[str]:
         if isinstance(value, Ball)
     ]
     for text, ratios in (
-        ("Of the students drawn, all of one teacher, the best seed of Adam ends at", drawn),
+        ("For one teacher the best seed of Adam ends at", drawn),
         (f"Of widths up to {widest}, the mean over seeds ends at", means),
         ("The best of 64 starts of L-BFGS, for the smallest student, ends at", starts),
     ):
@@ -81,7 +92,16 @@ def _floors(results: Found) -> Iterator[Panel]:
     )
 
 
-@question("rank-in-training")
+def _effective_say(results: Found) -> Iterator[str]:
+    part = rows(results, "trained_rank/half_of_rank_matters")
+    last = max((case.step for case, _ in part), default=0)
+    ends = split([row for row in part if row[0].step == last], "attention")
+    told = [f"{spread(middles(own), '.2g')} ({kind})" for (kind,), own in ends]
+    if told:
+        yield f"After {last:,} updates the mean effective rank is {', '.join(told)}."
+
+
+@question("rank-in-training", says=_effective_say)
 def _ranks(results: Found) -> Iterator[Panel]:
     kinds = {
         "rank_stays_generic": "exact",
@@ -144,7 +164,14 @@ def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, s
     return asked.plain.title, verdicts, " to ".join(span)
 
 
-@question("linearised-against-softmax", table=_transfer_table)
+def _softmax_says(results: Found) -> Iterator[str]:
+    apart = middles(rows(results, "trained_rank/softmax_fits_worse"))
+    if apart:
+        ends = f"{spread(apart, '.2f')} on a linearised teacher"
+        yield f"The mean softmax error minus the linearised one is {ends}."
+
+
+@question("linearised-against-softmax", table=_transfer_table, says=_softmax_says)
 def _softmax(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_rank/softmax_fits_worse")
     widths = sorted({case.width for case, _ in part}) or [1]

@@ -16,9 +16,11 @@ from ..drawing.panels import (
     Rows,
     curve,
     curves,
+    middles,
     over_seeds,
     rows,
     split,
+    spread,
     stated,
     upright,
 )
@@ -34,7 +36,7 @@ def _longest(part: Rows) -> Rows:
 
 
 _AGAINST = {"row": "against distance 14", "other": "against unconnected"}
-_MEDIAN = "median of the seeds"
+_MEDIAN = "median seed"
 # More than this share is above what `wall_beyond` calls chance.
 _CHANCE = Fraction(55, 100)
 
@@ -57,15 +59,14 @@ def _walls_say(results: Found) -> Iterator[str]:
         )
         farthest = max(at for of_net in nets.values() for at in of_net)
         many = len(seen) > 1
-        how = ""
-        if seen:
-            worst = min(float(ball.low + ball.high) / 2 for ball in seen)
-            right = f"{'they are' if many else 'it is'} right on more than 55 % of the questions"
-            how = f": {right}, the worst of them on {100 * worst:.0f} %"
         yield (
             f"After {longest[0][0].updates:,} updates {len(seen)} of {len(nets)} nets of "
-            f"{LAYERS[layers]} {'see' if many else 'sees'} distance {last}{how}."
+            f"{LAYERS[layers]} {'see' if many else 'sees'} distance {last}."
         )
+        if seen:
+            worst = min(float(ball.low + ball.high) / 2 for ball in seen)
+            right = f"{'They are' if many else 'It is'} right on more than 55 % of the questions"
+            yield f"{right}, the worst of them on {100 * worst:.0f} %."
         them = f"all {len(nets)}" if blind == len(nets) else f"{blind} of the {len(nets)}"
         around = longest[0][0].around
         yield (
@@ -88,14 +89,24 @@ def _walls(results: Found) -> Iterator[Panel]:
             "share of right answers",
             (
                 *over_seeds(_MEDIAN, curves(longest, "distance", "first", "seed {}".format)),
-                stated("explicit weights; rule of radius 3^L", exact),
+                stated("radius 3^L", exact),
                 stated("95 %", {places[0]: 0.95, places[-1]: 0.95}),
                 upright("3^L", reach(layers), 0.45, 1.0),
             ),
         )
 
 
-@question("third-layer")
+def _third_layer_says(results: Found) -> Iterator[str]:
+    """The best and the worst answers at the greatest distance."""
+    third = rows(results, "trained_depth/third_layer_passes")
+    farthest = max((case.distance for case, _ in third), default=0)
+    shares = middles([row for row in third if row[0].distance == farthest])
+    if shares:
+        nets = f"At distance {farthest} nets of {LAYERS[third[0][0].depth]} are right on"
+        yield f"{nets} {spread(shares, '.0%')} of the questions."
+
+
+@question("third-layer", says=_third_layer_says)
 def _third_layer(results: Found) -> Iterator[Panel]:
     third = rows(results, "trained_depth/third_layer_passes")
     if third:

@@ -132,7 +132,7 @@ def _note(result: ClaimResult) -> str:
 def first_sentences(text: str, words: int) -> str:
     """The first sentences of a text, at most so many words of them, but one at least.
 
-    >>> first_sentences("It holds. For $n = 2$. It is not about 3.", 5)
+    >>> first_sentences("It holds. For $n = 2$. It is not about 3.", 6)
     'It holds. For $n = 2$.'
     """
     kept = ""

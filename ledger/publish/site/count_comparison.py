@@ -114,7 +114,7 @@ def _summary() -> Iterator[str]:
     built = [(r.counts.total, r.built) for r in rows if r.built is not None]
     reported = [r for r in rows if r.model.reported]
     yield (
-        f"Of {len(models())} listed models {len(rows)} are complete; {len(built)} of them are "
+        f"The list has {len(models())} models. {len(rows)} are complete: {len(built)} of them are "
         f"nets of transformers, {len(listed)} have a count by the list and {len(reported)} a "
         "reported size."
     )
@@ -163,7 +163,7 @@ def _exceptions() -> Iterator[str]:
 def _models() -> Iterator[str]:
     yield (
         "| model | year | layers | width | parameters | without embeddings | active | reported "
-        "| | transformers | shape |"
+        "| difference | transformers | shape |"
     )
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|"
     for r in recounts():

@@ -149,7 +149,7 @@ def _sensitivity() -> str:
 
 def _grids() -> str:
     return _table(
-        "source | grid | 12 L d^2 | measure | layers: value (best in bold) | how known",
+        "source | grid | 12 L d^2 | measure | layers: value (** the best) | how known",
         (
             (g.source, g.name, f"{12 * g.volume / 1e6:,.0f}M", g.measure, _cells(g), g.wording)
             for g in grids()

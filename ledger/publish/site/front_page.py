@@ -132,7 +132,7 @@ def rows(judged: Judged) -> str:
         for row in map(known.__getitem__, _OURS)
     )
     table = pipe_table("verdict | task | class | needed | suffices", cells)
-    return f":::{{container}} least-depths\n\n{table}\n:::"
+    return f":::{{container}} stacked\n\n{table}\n:::"
 
 
 def _checked(row: AtlasRow, judged: Judged) -> str:

@@ -25,8 +25,7 @@ from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
 from ..appendix.typesetting import cite, code, maths, md, pipe_table, prose, span, value, verdict
-from ..drawing.inline_svg import inline_svg
-from ..drawing.line_plot import line_plot
+from ..drawing.inline_svg import inline_svg, together
 from ..drawing.panels import Found, Number, Panel, Table, points_csv, table_csv
 from ..questions import QUESTIONS, PageQuestion
 
@@ -79,16 +78,16 @@ def picture(title: str, panels: Sequence[Panel], file: Path, table: Table | None
         table: further numbers, which no curve shows.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.with_suffix(".svg").write_bytes(line_plot(panels, "svg"))
     file.with_suffix(".csv").write_text(points_csv(panels), encoding="utf-8", newline="")
     links = [f"[picture](/figures/{file.name}.svg)", f"[numbers](/figures/{file.name}.csv)"]
     if table and table.rows:
         more = file.with_name(f"{file.name}-table.csv")
         more.write_text(table_csv(table), encoding="utf-8", newline="")
         links.append(f"[table](/figures/{more.name})")
-    drawn = "".join(inline_svg(panel, f"{file.name}-{n}") for n, panel in enumerate(panels))
-    group = f'<div class="panels" role="group" aria-label="{escape(title)}">{drawn}</div>'
-    return f"{group}\n\n{prose(title)}. Download: {', '.join(links)}."
+    drawn = [inline_svg(panel, f"{file.name}-{n}") for n, panel in enumerate(panels)]
+    file.with_suffix(".svg").write_text(together(drawn), encoding="utf-8")
+    group = f'<div class="panels" role="group" aria-label="{escape(title)}">{"".join(drawn)}</div>'
+    return f"{group}\n\n{prose(title[:1].upper() + title[1:])}. Download: {', '.join(links)}."
 
 
 def numbers(name: str, recorded: Recorded) -> str:

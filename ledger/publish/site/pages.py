@@ -4,7 +4,8 @@ generated ones. Sphinx makes HTML of them, by docs/conf.py.
 Everything is written from the claims and from records; no number is typed by hand. Marks in the
 hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
-on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- audit:
+on published grids, `<!-- counting: PART -->` by listed models counted again (`PART.csv`: by
+a link to a file of that table, in both), `<!-- audit:
 PART -->` by tables of audits, `<!-- paper: KEY -->` by the claims on a paper, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
 `<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
@@ -24,10 +25,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 
 from depthlaw.empirics.separation_rank.frontier import entries
@@ -42,8 +46,9 @@ from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import ClaimResult, results
 from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
-from ..drawing.rank_panels import rank_panels
+from ..drawing.rank_panels import exact_ranks_say, rank_panels
 from ..questions import QUESTIONS
+from ..tables import markdown_as_csv
 from . import (
     atlas_pages,
     audit_tables,
@@ -71,37 +76,62 @@ _APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
 
-def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
+def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list[Path]:
     """Write the sources of all pages into the folder `out`, which then holds nothing else, and
     return their paths: the same records give the same bytes, and what has not changed is not
     written again.
 
-    Cost: a minute.
+    Args:
+        processes: how many make pages at the same time; with several this process is forked.
+
+    Cost: a minute of one core.
     """
     claims = recorded.claims
     results_by_key = {key: recorded.judged(key) for key in claims}
     judged = [result or _not_run(claims[key], recorded) for key, result in results_by_key.items()]
     for folder in ("figures", "data"):
         shutil.rmtree(out / folder, ignore_errors=True)
-    pages = _generated(judged, recorded, out)
-    pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
-    for result in judged:
-        pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
     words = inline.MarkSource(results_by_key, len(recorded.store))
-    figures = interactive.FigureSource(recorded)
-    for path in sorted(docs.rglob("*")):
-        name = path.relative_to(docs)
-        if path.is_dir() or name.parts[0] in _APART:
-            continue
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".md":
-            text = words.spoken(_to_pages(inline.unfilled(text)))
-            if front_page.CARD in text:
-                pages[out / "_static/figures/advice.data.js"] = front_page.advice()
-            text = paper_pages.filled(figures.filled(text, name), docs, judged)
-            text = with_blocks(text, recorded, docs, out, path.stem)
-        pages[out / name] = text
-    pages |= figures.scripts(out)
+
+    def linked(pages: dict[Path, str]) -> dict[Path, str]:
+        return {path: _linked(text, claims, docs) for path, text in pages.items()}
+
+    def topic(name: str) -> dict[Path, str]:
+        pages = linked(_topic(name, judged, recorded, out))
+        for result in judged:
+            if result.claim.topic == name:
+                pages[out / "claims" / f"{result.claim.key}.md"] += linked_data.block(result)
+        return pages
+
+    def hand_written(path: Path) -> dict[Path, str]:
+        name, text = path.relative_to(docs), path.read_text(encoding="utf-8")
+        if path.suffix != ".md":
+            return {out / name: text}
+        figures = interactive.FigureSource(recorded)
+        text = words.spoken(_to_pages(inline.unfilled(text)))
+        text = paper_pages.filled(figures.filled(text, name), docs, judged)
+        return {
+            out / name: with_blocks(text, recorded, docs, out, path.stem),
+            **figures.scripts(out),
+        }
+
+    def advice() -> dict[Path, str]:
+        used = any(front_page.CARD in page.read_text("utf-8") for page in docs.glob("*.md"))
+        return {out / "_static/figures/advice.data.js": front_page.advice()} if used else {}
+
+    sources = (path for path in sorted(docs.rglob("*")) if path.is_file())
+    sources = (path for path in sources if path.relative_to(docs).parts[0] not in _APART)
+    topics = dict.fromkeys(claim.topic for claim in claims.values())
+    # What takes longest first.
+    tasks = [
+        advice,
+        *(partial(hand_written, path) for path in sorted(sources, key=_pictures, reverse=True)),
+        *(partial(topic, name) for name in topics),
+        lambda: linked(_generated(judged, recorded, out)),
+    ]
+    pages: dict[Path, str] = {}
+    for made in _made(tasks, processes):
+        pages |= made
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
     pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
@@ -114,6 +144,29 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
     return sorted(pages)
+
+
+Task = Callable[[], dict[Path, str]]
+_TASKS: list[Task] = []  # of a process that is forked, since functions do not travel between two
+
+
+def _made(tasks: Sequence[Task], processes: int) -> Iterator[dict[Path, str]]:
+    """What each task makes."""
+    if processes == 1:
+        yield from (task() for task in tasks)
+        return
+    _TASKS[:] = tasks
+    with ProcessPoolExecutor(processes, get_context("fork")) as pool:
+        yield from pool.map(_task, range(len(tasks)))
+
+
+def _task(place: int) -> dict[Path, str]:
+    return _TASKS[place]()
+
+
+def _pictures(page: Path) -> int:
+    """How many pictures are drawn for a page."""
+    return page.read_text("utf-8").count("<!-- measured: ") if page.suffix == ".md" else 0
 
 
 def build(docs: Path, sources: Path, out: Path) -> int:
@@ -165,7 +218,18 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
         (out / "data" / name).write_text(text, encoding="utf-8")
     by_key = {r.claim.key: r for r in judged}.get
     pages |= atlas_pages.pages(by_key, out / "tasks")
-    for r in judged:
+    return pages
+
+
+def _topic(
+    topic: str, judged: Sequence[ClaimResult], recorded: Recorded, out: Path
+) -> dict[Path, str]:
+    """The pages of the claims of a topic, and its own."""
+    by_key = {r.claim.key: r for r in judged}.get
+    (out / "data").mkdir(parents=True, exist_ok=True)
+    pages = {}
+    own = [r for r in judged if r.claim.topic == topic]
+    for r in own:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
         there = page_blocks.data([r.claim.key], recorded, file)
         data = f"[All cases](/data/{file.name})." if there else ""
@@ -173,11 +237,8 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
         above = recorded.claims.get(r.claim.supports)
         page = claim_pages.page(r, grounds(r, by_key), data, below, above)
         pages[out / "claims" / f"{r.claim.key}.md"] = page
-    for topic in dict.fromkeys(r.claim.topic for r in judged):
-        own = [r for r in judged if r.claim.topic == topic]
-        page = claim_pages.topic_page(topic, own, prose(_about(topic)))
-        pages[out / "claims" / topic / "index.md"] = page
-    return pages
+    page = claim_pages.topic_page(topic, own, prose(_about(topic)))
+    return pages | {out / "claims" / topic / "index.md": page}
 
 
 def _named(recorded: Recorded) -> str:
@@ -268,8 +329,8 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
     """
     figures_ = out / "figures"
     parts: dict[str, Callable[[str], str]] = {
-        "evidence": depth_evidence.part,
-        "counting": count_comparison.part,
+        "evidence": lambda what: _shown(depth_evidence.part, what, out / "data"),
+        "counting": lambda what: _shown(count_comparison.part, what, out / "data"),
         "settings": lambda _: page_blocks.settings(),
         "trained": lambda _: page_blocks.trained(recorded),
         "bounds": lambda _: page_blocks.bounds(recorded),
@@ -292,6 +353,17 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         return _MARK.sub(lambda _: next(blocks) or instead, part)
 
     return "".join(map(section, re.split(r"^(?=##+ )", text, flags=re.M)))
+
+
+def _shown(part: Callable[[str], str], what: str, folder: Path) -> str:
+    """A table of a page; for `NAME.csv` a link to the file with the table NAME, written here."""
+    name = what.removesuffix(".csv")
+    if name == what:
+        return part(name)
+    text = markdown_as_csv(part(name))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / what).write_text(text, encoding="utf-8")
+    return f"[{what}](/data/{what}): {len(text.splitlines()) - 1} rows."
 
 
 NOTHING = "*Nothing is recorded for this yet.*"
@@ -334,10 +406,12 @@ def table(recorded: Recorded, key: str) -> str:
 
 
 def _frontier(recorded: Recorded, file: Path) -> str:
-    """The picture of exact separation ranks; empty where nothing is recorded."""
-    panels = rank_panels(entries(recorded.rows(*on_frontier(recorded))))
+    """What exact separation ranks are, and their picture; empty where nothing is recorded."""
+    every = entries(recorded.rows(*on_frontier(recorded)))
+    panels, found = rank_panels(every), exact_ranks_say(every)
     title = "Exact separation ranks of one head, beside the count S and the bounds as recalled"
-    return page_blocks.picture(title, panels, file) if panels else ""
+    shown = [found and f"**{found}**", page_blocks.picture(title, panels, file)] if panels else []
+    return "\n\n".join(filter(None, shown))
 
 
 def main(docs: Path, out: Path) -> int:
@@ -348,7 +422,7 @@ def main(docs: Path, out: Path) -> int:
     workshop, store = out.parent / "_build", shipped()
     assert store is not None
     recorded = Recorded(registry(), store)
-    written = write(docs, workshop / "source", recorded)
+    written = write(docs, workshop / "source", recorded, os.cpu_count() or 1)
     print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
     status = build(docs, workshop / "source", out)
     if status == 0:
