@@ -7,10 +7,12 @@ import os
 import re
 import sys
 import tempfile
+from functools import cache
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
+import pybtex.plugin
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -29,6 +31,9 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinxcontrib.bibtex",
 ]
+
+# For each citation pybtex would look through all packages that are installed.
+pybtex.plugin._load_entry_point = cache(pybtex.plugin._load_entry_point)
 
 # --- text ----------------------------------------------------------------------------------------
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -80,6 +85,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
     app.connect("builder-inited", _scripts_of_figures)
     app.connect("html-page-context", _heads)
+    app.connect("html-page-context", _one_tree_a_folder, priority=400)
     app.connect("doctree-resolved", _verdicts_in_colour)
     app.connect("doctree-resolved", _commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -90,6 +96,27 @@ def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page:
     meta = heads.head(context, context.get("body", ""), _HERE / "_static")
     context["metatags"] = context.get("metatags", "") + meta
     context["edition"] = (Path(app.srcdir) / heads.EDITION).read_text(encoding="utf-8")
+
+
+_TREES: dict[tuple[str, str], str] = {}
+
+
+def _one_tree_a_folder(
+    app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any
+) -> None:
+    """Pages in no table of contents, those of claims, share the navigation of their folder:
+    the theme would make it anew for each."""
+    made, folder = context["toctree"], name.rpartition("/")[0]
+    if "orphan" not in app.env.metadata.get(name, {}):
+        return
+
+    def tree(**options: Any) -> str:
+        key = folder, repr(sorted(options.items()))
+        if key not in _TREES:
+            _TREES[key] = made(**options)
+        return _TREES[key]
+
+    context["toctree"] = tree
 
 
 def _scripts_of_figures(app: Sphinx) -> None:
