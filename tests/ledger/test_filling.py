@@ -24,7 +24,6 @@ EMPTY = re.compile(
 def fill(recorded, tmp_path, monkeypatch):
     """Without drawing: pictures are files whose names are compared."""
     monkeypatch.setattr(page_blocks, "inline_svg", lambda *args: '<svg viewBox="0 0 1 1"></svg>')
-    monkeypatch.setattr(page_blocks, "inline_svg", lambda *args, **options: "")
     filler = filling.Filling(ROOT, recorded, tmp_path / "figures")
     return lambda page, text: filler.filled(page, text)
 
