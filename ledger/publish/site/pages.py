@@ -123,7 +123,7 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
     sources = (path for path in sources if path.relative_to(docs).parts[0] not in _APART)
     topics = dict.fromkeys(claim.topic for claim in claims.values())
     # What takes longest first.
-    tasks = [
+    tasks: list[Task] = [
         advice,
         *(partial(hand_written, path) for path in sorted(sources, key=_pictures, reverse=True)),
         *(partial(topic, name) for name in topics),
