@@ -112,7 +112,7 @@ def _refuse_idle_output(given: Given) -> None:
 def _refuse_idle_force(given: Given, *places: str) -> None:
     if given["force"] and all(given[name] in (None, _STDOUT) for name in places):
         raise UsageError(
-            "--force replaces a file, and no file is written; name it by "
+            "--force replaces a file, and no file is written; give "
             + " or ".join(f"{flag(name)} FILE" for name in places)
         )
 

@@ -131,7 +131,7 @@ def picture_format(plot: Path | None, force: bool) -> str:
     if plot is None:
         if force:
             raise UsageError(
-                "--force replaces a file, and no file is written; name it by --plot FILE"
+                "--force replaces a file, and no file is written; give --plot FILE"
             )
         return ""
     from ..publish.drawing.sweep_plot import plot_format
