@@ -185,8 +185,8 @@ def test_null_is_the_default() -> None:
     [
         (b"", "not JSON"),
         (b"{}{}", "not JSON"),
-        (b"null", "is JSON, but no object"),
-        (b"[1, 2]", "no object"),
+        (b"null", "is JSON, but not an object"),
+        (b"[1, 2]", "not an object"),
         (b"{}", "no model_type"),
         (b'{"model_type": ["llama"]}', "no model_type"),
         (b'{"model_type": "zamba2"}', "two streams is not described.*depth 7B --layers 32"),
@@ -194,9 +194,9 @@ def test_null_is_the_default() -> None:
         (b'{"model_type": "\\u0007' + b"x" * 5000 + b'"}', "not known"),
         (b'{"model_type": "llama", "model_type": "gpt2"}', "twice"),
         (b'{"model_type": "llama", "rope_scaling": {"a": 1, "a": 1}}', "twice"),
-        (b'{"model_type": "llama", "hidden_size": NaN}', "no finite number"),
-        (b'{"model_type": "llama", "deep": [[{"a": -Infinity}]]}', "no finite number"),
-        (b'{"model_type": "llama", "rope_theta": 1e999}', "no finite number"),
+        (b'{"model_type": "llama", "hidden_size": NaN}', "not a finite number"),
+        (b'{"model_type": "llama", "deep": [[{"a": -Infinity}]]}', "not a finite number"),
+        (b'{"model_type": "llama", "rope_theta": 1e999}', "not a finite number"),
         (b'{"model_type": "llama", "hidden_size": ' + b"9" * 5000 + b"}", "thousands of digits"),
         (b"[" * 500_000, "nested"),
         (b"\x80\x04pickle", "UTF-8"),
@@ -220,10 +220,10 @@ def test_paths_without_a_configuration_are_refused(tmp_path: Path) -> None:
         os.symlink(tmp_path / name, tmp_path / ("b.json" if name == "a.json" else "a.json"))
     assert "symbolic links" in refused(tmp_path / "a.json")
     os.mkfifo(tmp_path / "pipe")
-    assert "no regular file" in refused(tmp_path / "pipe")
-    assert "no regular file" in refused("/dev/zero")
+    assert "not a regular file" in refused(tmp_path / "pipe")
+    assert "not a regular file" in refused("/dev/zero")
     (tmp_path / "folder" / "config.json").mkdir(parents=True)
-    assert "no regular file" in refused(tmp_path / "folder")
+    assert "not a regular file" in refused(tmp_path / "folder")
     assert "Not a directory" in refused("/dev/null/config.json")
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from depthlaw.ledger.publish.site import inline
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "ten-questions.md"
 ROWS = re.findall(r"\| `depthlaw (.*?)` \|.*\| (\d+) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
 
@@ -17,7 +19,8 @@ QUESTIONS = sorted((PAGE.parents[1] / "questions").glob("*.md"))
 
 @pytest.mark.parametrize("page", QUESTIONS, ids=lambda page: page.stem)
 def test_a_question_is_answered_in_its_first_sentence_and_on_one_screen(page: Path) -> None:
-    text = re.sub(r"<!-- .*? -->|\*In this file.*?\*\n", "", page.read_text("utf-8"))
+    written = inline.unfilled(page.read_text("utf-8"))
+    text = re.sub(r"<!-- .*? -->", "", written)
     title, first, *_ = (part for part in text.split("\n\n") if part.strip())
     assert title.startswith("# ")
     assert title.endswith("?")
