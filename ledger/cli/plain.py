@@ -130,9 +130,7 @@ def picture_format(plot: Path | None, force: bool) -> str:
     none."""
     if plot is None:
         if force:
-            raise UsageError(
-                "--force replaces a file, and no file is written; give --plot FILE"
-            )
+            raise UsageError("--force replaces a file, and no file is written; give --plot FILE")
         return ""
     from ..publish.drawing.sweep_plot import plot_format
 

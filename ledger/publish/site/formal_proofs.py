@@ -35,10 +35,11 @@ def proofs(recorded: Recorded, folder: Path) -> str:
             by_theorem.setdefault(claim.formal.theorem, []).append(key)
     words = Counter(_verdict(recorded, key) for key in recorded.claims if key not in formal)
     refuted = sum(bool(c.formal and c.formal.refutes) for k, c in formal.items() if k not in void)
+    proved = len(formal) - len(void) - refuted
     kinds = pipe_table(
         "kind of proof | claims:",
         [
-            ("PROVED, by the kernel", str(len(formal) - len(void) - refuted)),
+            ("PROVED, by the kernel", str(proved)),
             ("PROVED, by exact decision of every case", str(words["PROVED"])),
             ("ARGUED, in words with steps that a machine confirmed", str(words["ARGUED"])),
             ("FAILS, and the kernel checked a refutation", str(refuted)),
@@ -52,6 +53,8 @@ def proofs(recorded: Recorded, folder: Path) -> str:
     listed = _by_file(recorded, by_theorem, void)
     _write(by_theorem, folder)
     table = (
+        f"{proved} claims are PROVED by theorems of the kernel, and {refuted} are refuted by one. "
+        f"The files hold {len(checked()['theorems'])} theorems in all. "
         "Every theorem, with its statement, what it assumes and which definitions to read first: "
         "[theorems.csv](/data/formal/theorems.csv)."
     )
