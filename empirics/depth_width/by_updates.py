@@ -1,4 +1,4 @@
-"""What depth gains in language models of equal size, by number of updates.
+"""What depth gains in language models of equal weights in the layers, by number of updates.
 
 Written before any of these nets was trained, but for what `post_hoc` names. Known before were nets
 after 300 updates at a constant rate, in which deeper nets had the larger losses; and one probe of

@@ -158,7 +158,8 @@ class _Group(_WithExamples, TyperGroup):
         for name in sorted(self.commands, key=lambda name: order.index(" ".join([*path, name]))):
             command = self.commands[name]
             row = (name, command.get_short_help_str(10**3))
-            groups.setdefault(command.rich_help_panel or "Commands", []).append(row)  # type: ignore[attr-defined]
+            panel = getattr(command, "rich_help_panel", None) or "Commands"
+            groups.setdefault(panel, []).append(row)
         for heading, rows in groups.items():
             with formatter.section(heading):
                 formatter.write_dl(rows)

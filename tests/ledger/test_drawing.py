@@ -188,7 +188,8 @@ def test_powers_in_a_page_are_runs_of_letters_that_a_phone_shows() -> None:
     line = Series("", (1, 2), (1e-40, 1.0))
     text = inline_svg(Panel("a", "L", "height", (line,), y_scale="log"), "n")
     assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", text)) >= 7.4
-    assert re.search(r'text-anchor="end"[^>]*><tspan[^>]*>10</tspan><tspan[^>]*>−40</tspan>', text)
+    power = r"<tspan[^>]*>10</tspan><tspan[^>]*>−40</tspan>"
+    assert re.search(rf'text-anchor="end"[^>]*>{power}', text)
 
 
 # --- separation ranks -----------------------------------------------------------------------------

@@ -81,10 +81,10 @@ THEOREMS = [question for question in questions() if question.theorem]
 
 
 @pytest.mark.parametrize("question", THEOREMS, ids=lambda q: q.name)
-def test_theorems_name_definitions_that_exist_and_have_a_twin(question):
+def test_theorems_name_definitions_that_exist_and_have_a_control(question):
     theorem = question.theorem
     text = theorem.file(question.name)
-    assert theorem.statement != theorem.twin
+    assert theorem.statement != theorem.control
     assert text.count("(") == text.count(")")
     known = {path.stem for path in FORMAL.glob("*.v")}
     named = {(file, name) for file, name in re.findall(r"\b(\w+)\.(\w+)", text) if file in known}

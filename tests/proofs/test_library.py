@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from depthlaw.ledger.publish.site.open_questions import questions
 from depthlaw.theory.formal import prove
 
 pytestmark = pytest.mark.timeout(7200)
@@ -20,3 +21,22 @@ def test_the_page_shows_a_file_that_builds_on_the_proofs(compiled):
     (compiled / "Wrong.v").write_text(shown.replace("<-> 12 <= H", "<-> 11 <= H"))
     with pytest.raises(prove.NotAcceptedError):
         prove.coqc(compiled, "Wrong")
+
+
+THEOREMS = [question for question in questions() if question.theorem]
+
+
+@pytest.mark.parametrize("question", THEOREMS, ids=lambda question: question.name)
+def test_open_theorems_are_statements_that_the_prover_reads(compiled, question):
+    """Both of a file are left without a proof; what proves nothing is refused."""
+    text, name = question.theorem.file(question.name), f"Open{THEOREMS.index(question)}"
+    for place in question.theorem.imports:
+        if not (compiled / f"{place}.vo").is_file():
+            prove.compile_files(compiled, [place])
+    (compiled / f"{name}.v").write_text(text)
+    prove.coqc(compiled, name)
+    for lemma in (text.index("__control"), text.index("Theorem")):
+        tried = text[:lemma] + text[lemma:].replace("Proof.\nAbort.", "Proof.\nby [].\nQed.", 1)
+        (compiled / f"{name}.v").write_text(tried)
+        with pytest.raises(prove.NotAcceptedError):
+            prove.coqc(compiled, name)

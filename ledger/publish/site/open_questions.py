@@ -2,7 +2,7 @@
 a file to fill in where `depthlaw tasks check` can judge an answer, and with a theorem to prove
 where the definitions of `theory/formal` can state it.
 
-open_theorems.toml holds the theorems. No prover has read them: they are statements to be proved."""
+open_theorems.toml holds the theorems, to be proved; `make prove-mutants` compiles them."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class OpenTheorem:
         says: in words, what it says.
         imports: the files of the library that it names.
         statement: of the theorem.
-        twin: a statement that looks like it and is false.
-        refuted: why the twin is false, by which theorem of the library.
+        control: a negative control, a statement that looks like it and is false.
+        refuted: why the control is false, by which theorem of the library.
     """
 
     says: str
     imports: tuple[str, ...]
     statement: str
-    twin: str
+    control: str
     refuted: str
 
     def file(self, name: str) -> str:
@@ -68,15 +68,16 @@ class OpenTheorem:
         named = name.replace("-", "_")
         required = "".join(f"From Depthlaw Require {each}.\n" for each in self.imports)
         about = (
-            f"{name}: {self.says}. No prover has read this file yet. Replace Abort by a proof and "
-            f"Qed. The twin is false: {self.refuted}. Whoever can prove it has found a fault. *)"
+            f"{name}: {self.says}. Coq 8.20 accepts this file, without a proof. Replace Abort by a "
+            f"proof and Qed. The negative control is false: {self.refuted}. Whoever can prove it "
+            "has found a fault. *)"
         )
         return (
             f"{textwrap.fill(about, 80, initial_indent='(* ', subsequent_indent='   ')}\n\n"
             "From mathcomp Require Import all_ssreflect all_fingroup all_algebra all_solvable.\n"
             f"{required}\n"
             f"Theorem {named} {self.statement.strip()}\nProof.\nAbort.\n\n"
-            f"Theorem {named}__twin {self.twin.strip()}\nProof.\nAbort.\n"
+            f"Theorem {named}__control {self.control.strip()}\nProof.\nAbort.\n"
         )
 
 
