@@ -106,6 +106,9 @@ class Ladder:
         default_factory=dict, compare=False, repr=False
     )
     _depths: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
+    _built: dict[tuple[float, int], Shape | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
     _counting: dict[Rung, bool] = field(default_factory=dict, compare=False, repr=False)
     _rungs: dict[int, Rung | None] = field(default_factory=dict, compare=False, repr=False)
 
@@ -164,6 +167,13 @@ class Ladder:
             self._templates[key] = template(target, c)
         return self._templates[key]
 
+    def _shape(self, target: Target, layers: int) -> Shape | None:
+        """The nearest shape of so many layers, found once."""
+        key = target.value, layers
+        if key not in self._built:
+            self._built[key] = nearest(target, self._template(target), layers)
+        return self._built[key]
+
     def _depth(self, k: int) -> int:
         """The depth of a budget of the size of an aim; 0 where none can be built."""
         if k not in self._depths:
@@ -171,27 +181,29 @@ class Ladder:
         return self._depths[k]
 
     def _legal_depth(self, target: Target) -> int:
-        t, depths = self._template(target), legal_depths(self.constraints, 1, DEEPEST)
+        self._template(target)  # which refuses what no net has
+        depths = legal_depths(self.constraints, 1, DEEPEST)
         wanted = self._wanted(target, depths[0])
         place = (
             min(bisect_left(depths, wanted), len(depths) - 1)
             if self.at_least
             else depths.index(nearest_depth(self.constraints, wanted))
         )
-        if nearest(target, t, depths[place]) is None:
+        if self._shape(target, depths[place]) is None:
             # The deepest that can be built.
             place = bisect_left(
-                depths, True, 0, place, key=lambda layers: nearest(target, t, layers) is None
+                depths, True, 0, place, key=lambda layers: self._shape(target, layers) is None
             )
-            shape = nearest(target, t, depths[place - 1]) if place else None
+            shape = self._shape(target, depths[place - 1]) if place else None
             # A net so wide would be none that anybody has built.
             if shape is None or shape.architecture.aspect > MOST_ASPECT:
                 return 0
             place -= 1
         while place + 1 < len(depths):
-            shape = nearest(target, t, depths[place])
-            deeper = nearest(target, t, depths[place + 1])
-            if shape is None or deeper is None or not self._below(shape.architecture):
+            shape = self._shape(target, depths[place])
+            if shape is None or not self._below(shape.architecture):
+                break
+            if self._shape(target, depths[place + 1]) is None:
                 break
             place += 1
         return depths[place]
@@ -207,7 +219,7 @@ class Ladder:
 
     def _rung_aimed_at(self, k: int) -> Rung | None:
         target, budget = _target(k, self.of), self._depth(k)
-        own = nearest(target, self._template(target), budget) if budget else None
+        own = self._shape(target, budget) if budget else None
         if own is None:
             return None
         first, last = sorted((k, _aim(own.value)))
@@ -252,9 +264,8 @@ class Ladder:
 
     def _shapes(self, target: Target, depths: Iterable[int], budget: int) -> Iterator[Shape]:
         """The shapes of some depths, those nearest to the budget's first."""
-        t = self._template(target)
         order = sorted(depths, key=lambda layers: abs(math.log(layers / budget)))
-        return (shape for layers in order if (shape := nearest(target, t, layers)))
+        return (shape for layers in order if (shape := self._shape(target, layers)))
 
     def rule_depth(self, target: Target) -> float:
         """The depth where the rule meets a size, whatever loops and stages divide: that of the

@@ -3,10 +3,8 @@ writes: no request leaves a page, and nothing is fetched while it is built."""
 
 from __future__ import annotations
 
-import os
+import gc
 import re
-import sys
-import tempfile
 from functools import cache
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -21,12 +19,14 @@ from depthlaw.ledger.publish.site import heads
 from depthlaw.ledger.verdicts.suite_verdicts import VERDICT_NAMES
 
 _HERE = Path(__file__).parent
+# A quarter of the time would go into looking for garbage, of which there is a hundred MB.
+gc.disable()
 
 project, author = "depthlaw", "The depthlaw developers"
 version = release = version_of("depthlaw")
 project_copyright = author
 extensions = [
-    "myst_nb",
+    "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinxcontrib.bibtex",
@@ -43,19 +43,6 @@ suppress_warnings = ["myst.header"]
 bibtex_bibfiles = [str(_HERE.parent / "theory/bibliography.bib")]
 bibtex_default_style, bibtex_reference_style = "unsrtalpha", "author_year"
 
-# --- programs: the tutorial runs in a folder of its own, with the commands installed here --------
-nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "auto", 120, True
-_HOME = tempfile.mkdtemp(prefix="depthlaw-docs-")
-os.environ |= {
-    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
-    "COLUMNS": "80",
-    "NO_COLOR": "1",
-    "XDG_DATA_HOME": _HOME,
-    "IPYTHONDIR": _HOME,
-    "JUPYTER_CONFIG_DIR": _HOME,
-    "JUPYTER_DATA_DIR": _HOME,
-}
-
 # --- signatures ----------------------------------------------------------------------------------
 autodoc_typehints, autodoc_member_order = "signature", "bysource"
 autodoc_typehints_format, python_use_unqualified_type_names = "short", True
@@ -70,6 +57,7 @@ html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendo
 html_css_files = ["katex/katex.min.css", "site.css", "figures/still.css", "figures/figures.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 templates_path = [str(_HERE.parent / "ledger/publish/site/templates")]
+exclude_patterns = ["explorer"]  # a page of its own, copied as it is
 html_baseurl = address().site
 html_context = {"repository": address().repository}
 html_search_scorer = str(_HERE / "_static/search-scorer.js")
@@ -86,8 +74,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", _scripts_of_figures)
     app.connect("html-page-context", _heads)
     app.connect("html-page-context", _one_tree_a_folder, priority=400)
+    app.connect("html-page-context", _here, priority=900)
     app.connect("doctree-resolved", _verdicts_in_colour)
-    app.connect("doctree-resolved", _commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -98,25 +86,43 @@ def _heads(app: Sphinx, name: str, template: str, context: dict[str, Any], page:
     context["edition"] = (Path(app.srcdir) / heads.EDITION).read_text(encoding="utf-8")
 
 
-_TREES: dict[tuple[str, str], str] = {}
+_TREES: dict[str, str] = {}
 
 
 def _one_tree_a_folder(
     app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any
 ) -> None:
-    """Pages in no table of contents, those of claims, share the navigation of their folder:
-    the theme would make it anew for each."""
-    made, folder = context["toctree"], name.rpartition("/")[0]
-    if "orphan" not in app.env.metadata.get(name, {}):
-        return
+    """Pages of a folder share the navigation of one that no table of contents names: the theme
+    would make it anew for each."""
+    of, folder = app.builder._get_local_toctree, name.rpartition("/")[0]
 
     def tree(**options: Any) -> str:
-        key = folder, repr(sorted(options.items()))
-        if key not in _TREES:
-            _TREES[key] = made(**options)
-        return _TREES[key]
+        if folder not in _TREES:
+            _TREES[folder] = of(f"{folder}/none".lstrip("/"), **options)
+        return _TREES[folder]
 
     context["toctree"] = tree
+
+
+def _here(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
+    """In the navigation the page itself is marked, and what it is below is open."""
+    tree = context["furo_navigation_tree"]
+    above = {below: each for each, pages in app.env.toctree_includes.items() for below in pages}
+    at, mark = name, " current-page"
+    while at in above:
+        to = app.builder.get_relative_uri(name, at) or f"{name.rpartition('/')[2]}.html"
+        item = r'(<li class="toctree-l\d+)((?: has-children)?)">(<a class="reference internal" '
+        item += rf'href="{re.escape(to)}">.*?</a>)(<input aria-label="[^"]*" )?'
+        found = re.search(item, tree)
+        if found:
+            link = found[3]
+            if mark:
+                link = link.replace('"reference', '"current reference', 1).replace(to, "#", 1)
+            opened = f'{found[4]}checked="" ' if found[4] else ""
+            new = f'{found[1]} current{found[2]}{mark}">{link}{opened}'
+            tree = tree[: found.start()] + new + tree[found.end() :]
+        at, mark = above[at], ""
+    context["furo_navigation_tree"] = tree
 
 
 def _scripts_of_figures(app: Sphinx) -> None:
@@ -151,15 +157,6 @@ def _verdicts_in_colour(app: Sphinx, page: nodes.document, name: str) -> None:
             parts.append(nodes.inline("", word[0], classes=["verdict", own]))
             done = word.end()
         text.parent.replace(text, [*parts, nodes.Text(text[done:])])
-
-
-def _commands(app: Sphinx, page: nodes.document, name: str) -> None:
-    """A command of a notebook is shown as one types it, without the notebook's `!`."""
-    for block in page.findall(nodes.literal_block):
-        if (text := block.astext()).startswith("!"):
-            block.rawsource = text[1:]
-            block.children = [nodes.Text(text[1:])]
-            block["language"] = "bash"
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -370,12 +369,13 @@ def test_no_line_is_longer_than_was_asked_for(
         assert len(line) <= columns or " " not in line.strip()
 
 
-def in_this_process(command: list[str], cwd: Path, **_: Any) -> SimpleNamespace:
+def in_this_process(words: list[str], folder: Path) -> str:
     """What a command prints that a page shows."""
     said = io.StringIO()
-    with contextlib.chdir(cwd), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        main(command[3:])
-    return SimpleNamespace(stdout=said.getvalue())
+    out, err = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
+    with contextlib.chdir(folder), out, err:
+        main(words)
+    return said.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -386,14 +386,17 @@ def in_this_process(command: list[str], cwd: Path, **_: Any) -> SimpleNamespace:
         ("docs/loss-surfaces.md", 1),
         ("docs/what-counts-as-a-layer.md", 1),
         ("docs/how-to/loop-mix-or-grow.md", 2),
+        ("docs/tutorial.md", 4),
+        ("docs/how-to/check-a-theorem.md", 7),
     ],
 )
 def test_transcripts_are_what_the_commands_print(
-    page: str, least: int, monkeypatch: pytest.MonkeyPatch
+    page: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where this fails: `make transcripts`."""
-    monkeypatch.setattr(transcripts.subprocess, "run", in_this_process)
+    for name, value in (transcripts.TERMINAL | {"XDG_DATA_HOME": str(tmp_path)}).items():
+        monkeypatch.setenv(name, value)
     path = Path(__file__).resolve().parents[2] / page
     text = path.read_text(encoding="utf-8")
     assert text.count("$ depthlaw") >= least
-    assert transcripts.renewed(text, transcripts.folder_of(path)) == text
+    assert transcripts.renewed(text, transcripts.folder_of(path), in_this_process) == text

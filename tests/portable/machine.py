@@ -23,7 +23,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/depth.md", "docs/loss-surfaces.md")
+PAGES = (
+    *("README.md", "docs/depth.md", "docs/loss-surfaces.md", "docs/tutorial.md"),
+    "docs/how-to/check-a-theorem.md",
+)
 ADVICE = (
     "depth 1.3B",
     "depth 124M --tokens 10B",
@@ -146,13 +149,18 @@ def printed(arguments: Sequence[str]) -> str:
 
 
 def transcripts() -> Iterator[tuple[str, str]]:
-    """Each documented page, and all that its commands print."""
-    for name in PAGES:
-        page = ROOT / name
-        examples = page.parent / "examples"
-        commands = re.findall(r"^\$ depthlaw (.*)$", page.read_text(encoding="utf-8"), re.M)
-        with contextlib.chdir(examples if examples.is_dir() else page.parent):
-            yield name, "".join(printed(shlex.split(command)) for command in commands)
+    """Each documented page, with what its commands print here."""
+
+    from depthlaw.ledger.publish.site.transcripts import TERMINAL, folder_of, renewed
+
+    def there(words: list[str], folder: Path) -> str:
+        os.environ.update(TERMINAL)
+        with contextlib.chdir(folder):
+            return printed(words)
+
+    for page in map(ROOT.joinpath, PAGES):
+        text = page.read_text(encoding="utf-8")
+        yield page.name, renewed(text, folder_of(page), there)
 
 
 def surface() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import sympy
@@ -29,6 +30,7 @@ class Definition(NamedTuple):
     meaning: str
 
 
+@cache
 def latex(expression: sympy.Basic) -> str:
     r"""LaTeX of an expression or relation, without dollars. It may use names that `definitions`
     explains.
@@ -48,6 +50,7 @@ def text(expression: sympy.Basic) -> str:
     return ascii_formula(latex(expression))
 
 
+@cache
 def definitions(expression: sympy.Basic) -> tuple[Definition, ...]:
     """The definitions of the names, other than symbols, that the printed statement uses.
 
@@ -60,6 +63,7 @@ def definitions(expression: sympy.Basic) -> tuple[Definition, ...]:
     )
 
 
+@cache
 def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
     """The declared symbols of an expression and of its definitions, in the order of print.
 

@@ -20,7 +20,7 @@ from ..claims.definition import Case, Exact
 from ..nets.attention import AttentionNet
 from ..nets.builder import Body, Stream
 from ..nets.classes import in_class
-from ..nets.fields import times
+from ..nets.fields import Vector, times
 from ..nets.json_format import attention_net
 from ..nets.right import right_on
 from .pointers import hop_k
@@ -168,34 +168,41 @@ def lookups(net: AttentionNet, words: Iterable[str]) -> dict[str, tuple[Lookup, 
     """By word what its last letter holds at first, and does in each layer of a `causal_net`; and so
     every other letter, which is the last one of a prefix.
 
-    Cost: for each prefix of a word a run of the net for each of its layers.
+    Cost: a run of the net for each word that begins no longer one.
     """
     held = _stream("before", "before^2").matrix([{name: 1} for name in _HELD])
-    width = len(held[0])
-    whole: Any = [[int(i == j) for j in range(width)] for i in range(width)]
     asked = dict.fromkeys(words)
-    prefixes = dict.fromkeys(word[:n] for word in asked for n in range(len(word) + 1))
-    early = (
-        replace(net, layers=net.layers[:layers], read=whole, labels=None)
-        for layers in range(net.depth + 1)
-    )
-    states = [{prefix: first.read_out(prefix) for prefix in prefixes} for first in early]
+    states: dict[str, list[Vector]] = {}
+    for word in sorted(asked, key=len, reverse=True):
+        if word not in states:
+            layers = _states(net.in_integers, word)
+            states |= {word[:n]: [layer[n] for layer in layers] for n in range(len(word) + 1)}
 
     def held_by(word: str, layers: int, looked: int) -> Lookup:
-        aim, says = map(int, times(held, states[layers][word]))
+        aim, says = map(int, times(held, states[word][layers]))
         return Lookup(looked, aim, LETTERS[says - 1] if says else "")
 
     done: dict[str, tuple[Lookup, ...]] = {}
     done |= {word: (held_by(word, 0, len(word)),) for word in asked}
     for number, layer in enumerate(net.layers):
-        (head,), before = layer.heads, states[number]
+        (head,) = layer.heads
         for word in asked:
-            keys = [times(head.key, before[word[:n]]) for n in range(len(word) + 1)]
-            scores = times(keys, times(head.query, before[word]))
+            keys = [times(head.key, states[word[:n]][number]) for n in range(len(word) + 1)]
+            scores = times(keys, times(head.query, states[word][number]))
             # Hard attention to the right of what scores best.
             looked = max(range(len(scores)), key=lambda at: (scores[at], at))
             done[word] += (held_by(word, number + 1, looked),)
     return done
+
+
+def _states(net: AttentionNet, word: str) -> list[list[Vector]]:
+    """The states of the start and of every letter before the first layer and after each; causal
+    attention gives them whatever letters follow."""
+    tokens = [*filter(None, [net.start]), *word]
+    states = [net._placed([list(net.embedding[token]) for token in tokens])]
+    for layer in net.layers:
+        states.append(net._through(layer, states[-1]))
+    return states
 
 
 def with_softmax(net: AttentionNet, factor: int) -> AttentionNet:

@@ -82,7 +82,7 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
             as ../_static/figures/model.js, whose data are written there.
         recorded: whose verdicts and measured values are shown.
 
-    Cost: about half a minute.
+    Cost: ten seconds, and as much again where nothing is advised yet.
     """
     data = _data(recorded)
     shutil.rmtree(out, ignore_errors=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from math import cos, pi, sin
@@ -63,13 +63,30 @@ def sizes() -> tuple[str, ...]:
     return tuple(named[number] for number in sorted(named))
 
 
-@cache
+_ADVISED: dict[str, Answer] = {}
+
+
 def advised(budget: str) -> Answer:
     """What `depthlaw depth BUDGET` recommends, found once.
 
     Cost: some 50 ms.
     """
-    return recommend(budget)
+    if budget not in _ADVISED:
+        _ADVISED[budget] = recommend(budget)
+    return _ADVISED[budget]
+
+
+def every_advice() -> dict[str, Answer]:
+    """The recommendation for each of `sizes()`.
+
+    Cost: ten seconds.
+    """
+    return {budget: advised(budget) for budget in sizes()}
+
+
+def take(advice: Mapping[str, Answer]) -> None:
+    """Take what another process found."""
+    _ADVISED.update(advice)
 
 
 def _headline(answer: Answer) -> str:
@@ -84,9 +101,9 @@ def _sure(answer: Answer) -> str:
 def advice() -> str:
     """The script of data behind the card: size, answer and how sure, as the command has them.
 
-    Cost: ten seconds.
+    Cost: that of `every_advice`.
     """
-    rows = [(parse_budget(b), b, _headline(a), _sure(a)) for b in sizes() for a in (advised(b),)]
+    rows = [(parse_budget(b), b, _headline(a), _sure(a)) for b, a in every_advice().items()]
     return f"const depthlawAdvice = {json.dumps(rows, separators=(',', ':'))};\n"
 
 

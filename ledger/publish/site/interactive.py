@@ -92,6 +92,10 @@ class FigureSource:
         up = "../" * (len(page.parts) - 1) + _FOLDER
         return _MARK.sub(lambda mark: self._figure(mark["name"], mark["kind"], up), text)
 
+    def shown(self, text: str) -> bool:
+        """Whether a page shows a figure."""
+        return bool(_MARK.search(text))
+
     def scripts(self, out: Path) -> dict[Path, str]:
         """What the scripts of the figures in pages filled so far read, by path among the sources
         in a folder."""

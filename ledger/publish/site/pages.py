@@ -20,12 +20,13 @@ link to a page that no hand wrote: where a file is read as it stands, there is n
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -34,10 +35,13 @@ from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
+from depthlaw.advisor.answer import Answer
 from depthlaw.empirics.separation_rank.frontier import entries
+from depthlaw.theory.claims.code_version import remember
 from depthlaw.theory.claims.definition import SUITES, Claim, registry
 
 from ...records.store import manifest
+from ...running.claims_index import claims_index
 from ...running.engines import THREADS
 from ...verdicts.display import duration
 from ...verdicts.evidence_tree import grounds
@@ -72,6 +76,8 @@ from . import (
 # clone.
 _FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
 _APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_MAINTAINERS}
+# What tasks write beside the pages.
+_BESIDE = ("figures", "data", "explorer")
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
@@ -87,10 +93,11 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
     Cost: a minute of one core.
     """
     claims = recorded.claims
-    results_by_key = {key: recorded.judged(key) for key in claims}
+    results_by_key = _judged_and_advised(docs, recorded, processes)
     judged = [result or _not_run(claims[key], recorded) for key, result in results_by_key.items()]
-    for folder in ("figures", "data"):
+    for folder in _BESIDE:
         shutil.rmtree(out / folder, ignore_errors=True)
+    figures = interactive.FigureSource(recorded)
     words = inline.MarkSource(results_by_key, len(recorded.store))
 
     def linked(pages: dict[Path, str]) -> dict[Path, str]:
@@ -107,7 +114,6 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
         name, text = path.relative_to(docs), path.read_text(encoding="utf-8")
         if path.suffix != ".md":
             return {out / name: text}
-        figures = interactive.FigureSource(recorded)
         text = words.spoken(_to_pages(inline.unfilled(text)))
         text = paper_pages.filled(figures.filled(text, name), docs, judged)
         return {
@@ -115,17 +121,27 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
             **figures.scripts(out),
         }
 
-    def advice() -> dict[Path, str]:
-        used = any(front_page.CARD in page.read_text("utf-8") for page in docs.glob("*.md"))
-        return {out / "_static/figures/advice.data.js": front_page.advice()} if used else {}
+    def moving(paths: Iterable[Path]) -> dict[Path, str]:
+        return {page: text for path in paths for page, text in hand_written(path).items()}
 
-    sources = (path for path in sorted(docs.rglob("*")) if path.is_file())
-    sources = (path for path in sources if path.relative_to(docs).parts[0] not in _APART)
+    def explored() -> dict[Path, str]:
+        explorer.write(docs / "explorer", out / "explorer", recorded)
+        return {}
+
+    files = (path for path in sorted(docs.rglob("*")) if path.is_file())
+    sources = [path for path in files if path.relative_to(docs).parts[0] not in _APART]
+    # Whose figures share what they are drawn from.
+    drawn = [path for path in sources if path.suffix == ".md" and figures.shown(path.read_text())]
     topics = dict.fromkeys(claim.topic for claim in claims.values())
     # What takes longest first.
     tasks: list[Task] = [
-        advice,
-        *(partial(hand_written, path) for path in sorted(sources, key=_pictures, reverse=True)),
+        *([explored] if (docs / "explorer").is_dir() else []),
+        partial(moving, drawn),
+        *(
+            partial(hand_written, path)
+            for path in sorted(sources, key=_pictures, reverse=True)
+            if path not in drawn
+        ),
         *(partial(topic, name) for name in topics),
         lambda: linked(_generated(judged, recorded, out)),
     ]
@@ -134,16 +150,43 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
         pages |= made
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
+    if _advises(docs):
+        pages[out / "_static/figures/advice.data.js"] = front_page.advice()
     pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
     pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
     for path in [path for path in out.rglob("*.*") if path.is_file()]:
-        if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
+        if path not in pages and path.relative_to(out).parts[0] not in _BESIDE:
             path.unlink()
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
     return sorted(pages)
+
+
+def _advises(docs: Path) -> bool:
+    """Whether a page shows what is recommended for the size that a reader types."""
+    return any(front_page.CARD in page.read_text("utf-8") for page in docs.glob("*.md"))
+
+
+def _judged_and_advised(
+    docs: Path, recorded: Recorded, processes: int
+) -> dict[str, ClaimResult | None]:
+    """The verdict on every claim; meanwhile, in another process, what is recommended."""
+    with ProcessPoolExecutor(1, get_context("fork")) as other:
+        apart = processes > 1 and _advises(docs)
+        advice = other.submit(_advice) if apart else None
+        found = {key: recorded.judged(key) for key in recorded.claims}
+        remember()
+        if advice:
+            front_page.take(advice.result())
+    return found
+
+
+def _advice() -> dict[str, Answer]:
+    """What is recommended; and the list of claims, which is kept for the other processes."""
+    claims_index()
+    return front_page.every_advice()
 
 
 Task = Callable[[], dict[Path, str]]
@@ -187,7 +230,7 @@ def build(docs: Path, sources: Path, out: Path) -> int:
         # download.
         (out / "data").mkdir()
         shutil.copy(sources / linked_data.FILE, out / linked_data.FILE)
-        for folder in (open_board.FILES, open_board.NOTICES):
+        for folder in ("explorer", open_board.FILES, open_board.NOTICES):
             shutil.copytree(sources / folder, out / folder)
     return status
 
@@ -419,6 +462,7 @@ def main(docs: Path, out: Path) -> int:
     # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
     # and trainings are found again, which are stored by their number of threads.
     os.environ.update(THREADS)
+    gc.disable()  # in processes that end soon, and copy what the collector looks at
     workshop, store = out.parent / "_build", shipped()
     assert store is not None
     recorded = Recorded(registry(), store)
@@ -426,7 +470,6 @@ def main(docs: Path, out: Path) -> int:
     print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
     status = build(docs, workshop / "source", out)
     if status == 0:
-        explorer.write(docs / "explorer", out / "explorer", recorded)
         heads.write_sitemap(out)
     print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status

@@ -6,46 +6,68 @@ prints. They are committed, for whoever reads a page where it stands; a test com
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from glob import glob
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
 _PROMPT = "$ depthlaw "
+# As in a terminal of 80 columns that knows no colours.
+TERMINAL = {"COLUMNS": "80", "FORCE_COLOR": "1", "TERM": "dumb"}
+Printed = Callable[[list[str], Path], str]
 
 
-def renewed(text: str, folder: Path) -> str:
+def _printed(words: list[str], folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "depthlaw", *words],
+        cwd=folder,
+        env=os.environ | TERMINAL | {"XDG_DATA_HOME": str(folder.parent / "data")},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    return done.stdout
+
+
+def renewed(text: str, folder: Path | None, printed: Printed = _printed) -> str:
     """A page with its transcripts as the commands print them now.
 
     Args:
         text: of the page.
-        folder: where the commands are run; files that they name are found there.
+        folder: with the files that commands name; the commands of a page run one after the other in
+            one copy of it, where they may write.
+        printed: what a command prints, run in a folder.
     """
-    return _BLOCK.sub(lambda block: "\n".join(_lines(block[0], folder)) + "\n", text)
+    with TemporaryDirectory() as place:
+        copy = Path(place) / "here"
+        shutil.copytree(folder, copy) if folder else copy.mkdir()
+        return _BLOCK.sub(lambda block: "\n".join(_lines(block[0], copy, printed)) + "\n", text)
 
 
-def _lines(block: str, folder: Path) -> Iterator[str]:
+def _lines(block: str, folder: Path, printed: Printed) -> Iterator[str]:
     commands = [line for line in block.splitlines() if line.startswith(_PROMPT)]
     for i, command in enumerate(commands):
-        done = subprocess.run(
-            [sys.executable, "-m", "depthlaw", *shlex.split(command.removeprefix(_PROMPT))],
-            cwd=folder,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+        words = shlex.split(command.removeprefix(_PROMPT))
+        names = [sorted(glob(word, root_dir=folder)) or [word] for word in words]
         yield from [""] * (i > 0)
         yield command
-        yield from done.stdout.splitlines()
+        text = printed(list(chain.from_iterable(names)), folder)
+        yield from (line.rstrip() for line in text.splitlines())
 
 
-def folder_of(page: Path) -> Path:
-    """Where commands of a page are run: in the folder `examples` beside it, or else in its own."""
+def folder_of(page: Path) -> Path | None:
+    """The folder `examples` beside a page, with the files that its commands name, if there is
+    one."""
     examples = page.parent / "examples"
-    return examples if examples.is_dir() else page.parent
+    return examples if examples.is_dir() else None
 
 
 def main(paths: list[str]) -> None:
