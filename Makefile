@@ -210,7 +210,8 @@ endif
 transcripts: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.publish.site.transcripts \
 		README.md docs/depth.md docs/loss-surfaces.md docs/what-counts-as-a-layer.md \
-		docs/how-to/loop-mix-or-grow.md docs/tutorial.md docs/how-to/check-a-theorem.md
+		docs/how-to/loop-mix-or-grow.md docs/tutorial.md docs/how-to/check-a-theorem.md \
+		docs/how-to/cite.md docs/how-to/check-a-net.md
 	$(BIN)/python benchmarks/latency_limits.py benchmarks/latency_limits.md
 	$(BIN)/python -m depthlaw.ledger.publish.site.filling .
 	$(BIN)/python -m depthlaw.ledger.publish.site.interactive docs

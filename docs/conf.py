@@ -105,10 +105,13 @@ def _one_tree_a_folder(
 
 
 def _here(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
-    """In the navigation the page itself is marked, and what it is below is open."""
+    """In the navigation the page itself is marked, and what it is below is open; of a claim, which
+    the navigation does not name, the list of all claims."""
     tree = context["furo_navigation_tree"]
     above = {below: each for each, pages in app.env.toctree_includes.items() for below in pages}
     at, mark = name, " current-page"
+    if name.startswith("claims/") and name not in above:
+        at, mark = "claims/index", ""
     while at in above:
         to = app.builder.get_relative_uri(name, at) or f"{name.rpartition('/')[2]}.html"
         item = r'(<li class="toctree-l\d+)((?: has-children)?)">(<a class="reference internal" '

@@ -5,7 +5,7 @@ var Scorer = {
     [/^questions\//, 40],
     [/^papers\//, 30],
     [/^tasks\/(?!index|classes)/, 25],
-    [/^(index|depth|tutorial|base-3|what-training-finds|how-to\/.*)$/, 10],
+    [/^(index|depth|tutorial|proofs|base-3|what-training-finds|how-to\/.*)$/, 10],
     [/^(claims|coverage)\//, -10],
     [/^(decisions\/.*|changes|contributing|maintaining|bibliography|claims\/former)$/, -25],
   ],
@@ -18,8 +18,11 @@ var Scorer = {
     const named = `${page} ${title}`.toLowerCase();
     const share = words.filter((word) => named.includes(word)).length / (words.length || 1);
     const [, more] = Scorer.first.find(([pattern]) => pattern.test(page)) || [null, 0];
+    // What somebody typed as it stands in a title.
+    const phrase = typed.toLowerCase().trim();
+    const whole = phrase.length > 5 && title.toLowerCase().includes(phrase) ? 30 : 0;
     // Of equal pages the one of the shortest name is the most general.
-    return score + (more > 0 ? more * share : more) - 0.01 * named.length;
+    return score + whole + (more > 0 ? more * share : more) - 0.01 * named.length;
   },
   objNameMatch: 11,
   objPartialMatch: 6,

@@ -188,7 +188,7 @@ const panels = {
       curves: data.ranks.curves, series: frame, shared: d3.range(1, grids.layers + 1),
       x: { domain: [0.5, grids.layers + 0.5], label: "depth L", ticks: d3.range(2, 21, 2),
         tickFormat: String },
-      y: { type: "symlog", label: "log_3 of the rank", domain: [0, top], ticks: decades(top),
+      y: { type: "symlog", label: "log₃ of the rank", domain: [0, top], ticks: decades(top),
         tickFormat: short },
       at: { x: depth, says: `at L = ${depth}` },
       value: (y) => y > 0 ? power(3, y) : "says nothing",

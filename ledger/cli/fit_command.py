@@ -242,7 +242,7 @@ def _print_additive(fitted: LossFit) -> None:
 def _print_rows(rows: Sequence[PredictionRow]) -> None:
     heading("\nPredictions beside the measured best depth")
     table = plain_table(2)
-    for name, width in {"prediction": 18, "read as": 8, "layers": 8, "verdicts": 11}.items():
+    for name, width in {"verdicts": 11, "prediction": 18, "read as": 8, "layers": 8}.items():
         table.add_column(name, overflow="fold", min_width=width)
     for key in dict.fromkeys(row.key for row in rows):
         group = [row for row in rows if row.key == key]
@@ -253,10 +253,10 @@ def _print_rows(rows: Sequence[PredictionRow]) -> None:
             Text(f"{counts[v]} {v.value}", style=STYLES[v]) for v in _ORDER if counts[v]
         )
         table.add_row(
+            words,
             Text(first.name + outside),
             first.reading,
             ", ".join(f"{row.predicted[0]:.1f}" for row in group),
-            words,
         )
     print_table(stdout(), table)
     paragraph(

@@ -1,4 +1,4 @@
-"""Search for a counterexample of a claim."""
+"""Search for a counterexample to a claim."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def falsify(
     closer: Callable[[str], None] = lambda line: None,
     progress: Callable[[int], None] = lambda tried: None,
 ) -> Falsification:
-    """Search for a counterexample of a claim: `depthlaw falsify`. One that is found is stored.
+    """Search for a counterexample to a claim: `depthlaw falsify`. One that is found is stored.
 
     Args:
         claim: its key, or the claim.

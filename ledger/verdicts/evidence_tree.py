@@ -91,7 +91,7 @@ _WHOSE = {
     "printed": "",
     "derived": "",
     "reported": "; another text reports the sentence so, and we did not read its source",
-    "recalled": "; we recall the sentence so, and did not read its source",
+    "recalled": "; we quote it from memory, and did not read its source",
     "universal": "; they refute our reading of the sentence as one about all instances",
 }
 

@@ -459,7 +459,7 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
     )
     assert "as latency matters: " in fast.shape.why
     # What the plain screen offers is this net.
-    assert f"must come fast: {a.layers} layers" in as_text(usual).replace("\n         ", " ")
+    assert f"latency matters: {a.layers} layers" in as_text(usual).replace("\n         ", " ")
 
 
 def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:

@@ -551,12 +551,12 @@ def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:
     assert cost.over == pytest.approx((336 * (ratio - 1),) * 3)
     assert (cost.kept, cost.given) == ("no", 336)
     said = " ".join(words.as_text(stated).split())
-    assert f"misses the 14 days given by {336 * (ratio - 1) / 24:.1f} days. The budget" in said
+    assert f"That is {336 * (ratio - 1) / 24:.1f} days over the 14 days given. The budget" in said
     published = recommend("8B", **asked)
     low, middle, high = published.training.hours
     assert low < 336 < middle < high
     text = " ".join(words.as_text(published).split())
-    assert f"given by {(middle - 336) / 24:.1f} days; the shortest is inside" in text
+    assert f"{(middle - 336) / 24:.1f} days over the 14 days given; the shortest is inside" in text
     kept = {
         tokens: recommend("8B", **asked, tokens=tokens).training.kept
         for tokens in (3e11, 336 * published.tokens / (middle + 1))

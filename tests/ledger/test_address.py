@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tomllib
 from email.message import Message
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -123,14 +124,18 @@ def test_the_script_writes_it_once_and_again_another(tmp_path):
     project, citation = (
         Path(shutil.copy(ROOT / name, tmp_path)) for name in ("pyproject.toml", "CITATION.cff")
     )
+    page = tmp_path / "docs/how-to/cite.md"
+    page.parent.mkdir(parents=True)
+    page.write_text((ROOT / "docs/how-to/cite.md").read_text())
     before = tomllib.loads(project.read_text()), yaml.safe_load(citation.read_text())
 
-    def written(*arguments: str) -> tuple[str, str]:
+    def written(*arguments: str) -> tuple[str, ...]:
         subprocess.run([script, *arguments], check=True)
-        return project.read_text(), citation.read_text()
+        return project.read_text(), citation.read_text(), page.read_text()
 
     first = written(SITE.rstrip("/"), f"{REPOSITORY}/")
     assert written(SITE, REPOSITORY) == first
+    assert first[2].count(f"  version = {{{version('depthlaw')}}},\n  url = {{{SITE}}},\n}}") == 1
     table, cff = tomllib.loads(first[0]), yaml.safe_load(first[1])
     assert table["project"].pop("urls") == PUBLISHED
     assert (cff.pop("url"), cff.pop("repository-code")) == (SITE, REPOSITORY)
@@ -143,4 +148,4 @@ def test_the_script_writes_it_once_and_again_another(tmp_path):
         done = subprocess.run([script, *wrong], capture_output=True, text=True)
         assert done.returncode == 2
         assert "is no address" in done.stderr
-    assert (project.read_text(), citation.read_text()) == other
+    assert (project.read_text(), citation.read_text(), page.read_text()) == other

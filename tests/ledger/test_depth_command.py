@@ -388,6 +388,8 @@ def in_this_process(words: list[str], folder: Path) -> str:
         ("docs/how-to/loop-mix-or-grow.md", 2),
         ("docs/tutorial.md", 4),
         ("docs/how-to/check-a-theorem.md", 7),
+        ("docs/how-to/cite.md", 1),
+        ("docs/how-to/check-a-net.md", 2),
     ],
 )
 def test_transcripts_are_what_the_commands_print(

@@ -145,12 +145,12 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(reco
     short = [seed for seed, share in enumerate(middles("softmax", 8)) if share < 0.55]
     assert len(short) == 3
     assert all(middles("softmax", 7)[seed] > 0.99 for seed in short)
-    assert "only four of sixteen nets surely reach 95 % in a row at every distance up to 9" in page
+    assert "only four of sixteen nets surely reach 95 % on a row at every distance up to 9" in page
     lows: dict[tuple[str, int], float] = {}
     for (net, _, seed), share in shares.items():
         lows[net, seed] = min(lows.get((net, seed), 1.0), float(share.low))
     assert [len(lows), sum(low >= 0.95 for low in lows.values())] == [nets, 4] == [16, 4]
-    assert "right on 80 % (softmax) and 68 % (linearised) in a row at 9" in page
+    assert "right on 80 % (softmax) and 68 % (linearised) on a row at 9" in page
     assert {
         (row.case.net, round(50 * float(row.measured.low + row.measured.high)))
         for row in recorded.judged("trained_depth/wall_seen").decided

@@ -34,10 +34,15 @@ def data(source: FigureSource) -> dict[str, Any]:
     """What the scripts read, by figure, out of what is written."""
     source.filled("".join(f"<!-- interactive: {name} -->" for name in FIGURES), Path("x.md"))
     read = {}
-    for path, text in source.scripts(Path("out")).items():
-        name, _, body = text.removeprefix(STARTS).partition(" = ")
-        assert path == Path(f"out/_static/figures/{name}.data.js")
-        read[name] = json.loads(body.rstrip().removesuffix(";"))
+    files = source.files(Path("out"), DOCS)
+    for path, text in files.items():
+        if path.suffix == ".js":
+            name, _, body = text.removeprefix(STARTS).partition(" = ")
+            assert path == Path(f"out/_static/figures/{name}.data.js")
+            read[name] = json.loads(body.rstrip().removesuffix(";"))
+    for name, data in read.items():
+        assert json.loads(files[Path(f"out/_static/figures/{name}.json")]) == data
+        assert files[Path(f"out/_static/figures/{name}.svg")] == file_of(source, name, DOCS)
     return read
 
 
@@ -52,6 +57,7 @@ def test_a_mark_becomes_a_picture_and_its_scripts_wherever_the_page_is(
     assert "\n\n" not in figure, "an empty line ends HTML in Markdown"
     assert figure.count("<script") == 3
     assert f'src="../_static/figures/{name}.js"' in figure
+    assert f'href="../_static/figures/{name}.json" download' in figure
     assert "<script" not in source.filled(f"<!-- still: {name} -->", Path("x.md"))
     for script in ("figures", name):
         assert (DOCS / "_static" / "figures" / f"{script}.js").is_file()

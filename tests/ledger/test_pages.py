@@ -116,7 +116,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     assert [part for part in parts if part not in page] == []
     assert [part for part in ("not run", "quantifier:", "weight:") if part in page] == []
     printed = (out / "claims" / f"{same}.md").read_text()
-    assert "**Smallest counterexample**: " in printed
+    assert "**Counterexample**: " in printed
     assert "(/claims/hops/construction_printed_spacing.md)" in (out / "findings.md").read_text()
     assert (out / "hand-written.md").read_text() == (
         "# before\n\n*Nothing is recorded for this yet.*\nafter\n"

@@ -76,8 +76,8 @@ def test_what_fails_comes_first_and_has_its_certificates(judged, trees):
     assert failing >= 3
     assert verdicts == ["FAILS"] * failing + ["HOLDS"] * (len(verdicts) - failing)
     assert reason(tree) == (
-        f"{failing} of {len(verdicts)} decided cases fail (one is enough); we recall the sentence "
-        "so, and did not read its source"
+        f"{failing} of {len(verdicts)} decided cases fail (one is enough); we quote it from "
+        "memory, and did not read its source"
     )
     certificates = below(tree, "certificate")
     assert len(certificates) == 3

@@ -55,7 +55,7 @@
     const word = { "": "no band", inside: "inside the band" }[where] ?? where;
     const band = !where ? ", since no losses that we use are near"
       : `${where === "inside" ? " of" : "; the band is"} ${known.range}`;
-    const cost = /\d/.test(loss) ? `loss ${loss} at equal size` : loss;
+    const cost = /\d/.test(loss) ? `estimated loss ${loss} at equal size` : loss;
     said.replaceChildren(`${depth} ${depth === 1 ? "layer" : "layers"} of width ${number(width)}: `,
       Figure.html("strong", { class: tone }, word),
       `${band}. We would build ${known.layers} layers of width ${number(known.width)}. `

@@ -95,7 +95,7 @@ def _task(key: str, judged: Judged) -> str:
     )
     open_ = sum(row.gap == "open" for row in rows)
     parts = [
-        f"# {prose(capital(task.name))}: how deep?",
+        f"# {_heading(capital(task.name))}: how deep?",
         " ".join(answer(rows, partial(_word, judged=judged))[:_SENTENCES]),
         f"*{prose(task.name)}*: {prose(task.definition)}",
         table,
@@ -103,6 +103,18 @@ def _task(key: str, judged: Judged) -> str:
         _history(own, judged),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _heading(name: str) -> str:
+    """A task's name without formulas, as a search and the title of a window show it.
+
+    >>> _heading("MAX_n, 3 <= n <= 8")
+    'MAXₙ, 3 ≤ n ≤ 8'
+    """
+    plain = name
+    for typed, shown in {"_n": "ₙ", "_k": "ₖ", "<=": "≤", ">=": "≥"}.items():
+        plain = plain.replace(typed, shown)
+    return prose(name) if plain == name else plain
 
 
 def _history(own: Sequence[AtlasBound], judged: Judged) -> str:

@@ -177,10 +177,10 @@ def source(claim: Claim) -> str:
 
 
 def _example(result: ClaimResult) -> str:
-    """The smallest counterexample, or else the case whose two sides come nearest to each other."""
+    """A counterexample, or else the case whose two sides come nearest to each other."""
     said = Statement(result)
     if failing := failing_instance(result):
-        return f"**Smallest counterexample**: {prose(str(failing))}."
+        return f"**Counterexample**: {prose(str(failing))}."
     rows = [row for row in result.decided if row.measured is not None and row.records]
     slacks = [row.decision.slack or 0.0 for row in rows]
     meet = all(row.decision.slack == 0 for row in rows)
@@ -417,7 +417,7 @@ def _finding(result: ClaimResult) -> str:
         f"- **{verdict(marked(result))}** [{prose(claim.entitled)}](/claims/{claim.key}.md){who}."
     )
     if failing := failing_instance(result):
-        return f"{line} Smallest counterexample: {prose(str(failing))}."
+        return f"{line} Counterexample: {prose(str(failing))}."
     why = next(undecided(result), "") if result.undecided else reason(result)
     return f"{line} {_cited(why)}" if why else line
 

@@ -72,14 +72,14 @@ _TOKENS, _WIDTH = 6, 4
 Curve = dict[str, Any]
 
 
-def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
+def write(source: Path, out: Path, recorded: Recorded) -> dict[Path, str]:
     """Write the explorer into a folder of its own: the page with the figure of a reader's own
-    model, and data.js.
+    model, and data.js. Returned are the files of the figure, which belong beside that folder.
 
     Args:
         source: docs/explorer.
         out: replaced; claim pages are linked as ../claims/TOPIC/NAME.html, and the figure's scripts
-            as ../_static/figures/model.js, whose data are written there.
+            as ../_static/figures/model.js.
         recorded: whose verdicts and measured values are shown.
 
     Cost: ten seconds, and as much again where nothing is advised yet.
@@ -93,10 +93,7 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
     page.write_text(figures.filled(text, Path(page.parent.name, page.name)), encoding="utf-8")
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     (out / "data.js").write_text(f"window.depthlaw = {text};\n", encoding="ascii")
-    for file, script in figures.scripts(out.parent).items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(script, encoding="ascii")
-    return sorted(path for path in out.rglob("*") if path.is_file())
+    return figures.files(out.parent, source.parent)
 
 
 def _data(recorded: Recorded) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from . import front_page, heads, inline, interactive, pages, paper_pages
 # What is filled whole, as patterns below the root; everything else has its numbers and verdicts.
 WHOLE = (
     *("README.md", "docs/index.md", "docs/base-3.md", "docs/depth.md", "docs/tutorial.md"),
+    *("docs/proofs.md", "docs/audit-results.md", "docs/depth-evidence.md"),
     *("docs/how-to/*.md", "docs/questions/*.md", "docs/papers/*.md"),
 )
 # What the other pages say in place of each kind of block; tables where none is named.
@@ -138,7 +139,7 @@ class Filling:
         said = re.sub(r"</?span[^>]*>", "", said)
         said = re.sub(r"^:::.*\n?", "", said, flags=re.MULTILINE).strip()
         said = re.sub(r"\{cite:\w\}`([^`]+)`", lambda key: _author_year(key[1]), said)
-        return re.sub(r"(!?)\[([^][]*)\]\(/([^)\s]+)\)", link, said)
+        return re.sub(r"(!?)\[((?:[^][]|\[[^][]*\])*)\]\(/([^)\s]+)\)", link, said)
 
 
 # Panels in a page of the site, and the link to the same picture as a file that follows them.

@@ -69,7 +69,7 @@ _ADVISED: dict[str, Answer] = {}
 def advised(budget: str) -> Answer:
     """What `depthlaw depth BUDGET` recommends, found once.
 
-    Cost: some 50 ms.
+    Cost: some 80 ms.
     """
     if budget not in _ADVISED:
         _ADVISED[budget] = recommend(budget)

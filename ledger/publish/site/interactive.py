@@ -96,14 +96,23 @@ class FigureSource:
         """Whether a page shows a figure."""
         return bool(_MARK.search(text))
 
-    def scripts(self, out: Path) -> dict[Path, str]:
-        """What the scripts of the figures in pages filled so far read, by path among the sources
-        in a folder."""
-        return {
-            out / _FOLDER / f"{name}.data.js": f"(globalThis.FIGURES ??= {{}}).{name} = "
-            f"{json.dumps(data, separators=(',', ':'), ensure_ascii=True)};\n"
-            for name, data in self._data.items()
-        }
+    def files(self, out: Path, docs: Path) -> dict[Path, str]:
+        """Of the figures in pages filled so far what their scripts read, and to download the same
+        data and the still picture, by path among the sources in a folder.
+
+        Args:
+            docs: the folder of the pages.
+        """
+        written: dict[Path, str] = {}
+        for name, data in self._data.items():
+            text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
+            file = out / _FOLDER / name
+            written |= {
+                file.with_suffix(".data.js"): f"(globalThis.FIGURES ??= {{}}).{name} = {text};\n",
+                file.with_suffix(".json"): f"{text}\n",
+                file.with_suffix(".svg"): file_of(self, name, docs),
+            }
+        return written
 
     def picture(self, name: str) -> str:
         """The still picture."""
@@ -123,7 +132,8 @@ class FigureSource:
             return f'<figure class="interactive">\n{still}\n</figure>'
         sources = (f"{up}/{file}.js" for file in ("figures", f"{name}.data", name))
         scripts = "".join(f'<script defer src="{source}"></script>' for source in sources)
-        caption = f"<figcaption>{FIGURES[name].caption}</figcaption>"
+        links = (f'<a href="{up}/{name}.{end}" download>{end}</a>' for end in ("svg", "json"))
+        caption = f"<figcaption>{FIGURES[name].caption} Download: {', '.join(links)}.</figcaption>"
         # No empty line: it would end the HTML.
         return "\n".join(
             [f'<figure class="interactive" id="{name}">', still, caption, scripts, "</figure>"]

@@ -102,7 +102,7 @@ def _notice(result: ClaimResult) -> str:
         f"To the authors of {reference(claim.source.key)}",
         f"We read the following sentence in your work ({place}). In our words:",
         _indented(readable(plain.text)),
-        "The sentence fails as we read it. This is the smallest instance that we know:",
+        "The sentence fails as we read it. This instance shows it:",
         "\n".join(_indented(f"{name}: {readable(text)}") for name, text in _parts(result)),
         "These commands measure it again and print everything that we know of it:",
         f"    depthlaw verify {result.suite} --only {claim.key}\n"

@@ -78,6 +78,8 @@ _FOR_MAINTAINERS = ("decisions", "architecture.md", "maintaining.md")
 _APART = {"conf.py", "_static", "_build", "_site", "explorer", "figures", *_FOR_MAINTAINERS}
 # What tasks write beside the pages.
 _BESIDE = ("figures", "data", "explorer")
+# What the site has as it is written.
+_COPIED = ("explorer", open_board.FILES, open_board.NOTICES)
 # Files of the project that are pages too.
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md"}
 
@@ -90,7 +92,7 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
     Args:
         processes: how many make pages at the same time; with several this process is forked.
 
-    Cost: a minute of one core.
+    Cost: a minute and a half of one core.
     """
     claims = recorded.claims
     results_by_key = _judged_and_advised(docs, recorded, processes)
@@ -118,20 +120,21 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
         text = paper_pages.filled(figures.filled(text, name), docs, judged)
         return {
             out / name: with_blocks(text, recorded, docs, out, path.stem),
-            **figures.scripts(out),
+            **figures.files(out, docs),
         }
 
     def moving(paths: Iterable[Path]) -> dict[Path, str]:
         return {page: text for path in paths for page, text in hand_written(path).items()}
 
     def explored() -> dict[Path, str]:
-        explorer.write(docs / "explorer", out / "explorer", recorded)
-        return {}
+        return explorer.write(docs / "explorer", out / "explorer", recorded)
 
     files = (path for path in sorted(docs.rglob("*")) if path.is_file())
     sources = [path for path in files if path.relative_to(docs).parts[0] not in _APART]
     # Whose figures share what they are drawn from.
-    drawn = [path for path in sources if path.suffix == ".md" and figures.shown(path.read_text())]
+    drawn = [
+        path for path in sources if path.suffix == ".md" and figures.shown(path.read_text("utf-8"))
+    ]
     topics = dict.fromkeys(claim.topic for claim in claims.values())
     # What takes longest first.
     tasks: list[Task] = [
@@ -148,8 +151,8 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
     pages: dict[Path, str] = {}
     for made in _made(tasks, processes):
         pages |= made
-    for written, page in _OF_THE_PROJECT.items():
-        pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
+    for file, page in _OF_THE_PROJECT.items():
+        pages[out / page] = _moved((docs.parent / file).read_text(encoding="utf-8"))
     if _advises(docs):
         pages[out / "_static/figures/advice.data.js"] = front_page.advice()
     pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
@@ -230,8 +233,8 @@ def build(docs: Path, sources: Path, out: Path) -> int:
         # download.
         (out / "data").mkdir()
         shutil.copy(sources / linked_data.FILE, out / linked_data.FILE)
-        for folder in ("explorer", open_board.FILES, open_board.NOTICES):
-            shutil.copytree(sources / folder, out / folder)
+        for folder in filter(Path.is_dir, map(sources.joinpath, _COPIED)):
+            shutil.copytree(folder, out / folder.relative_to(sources))
     return status
 
 

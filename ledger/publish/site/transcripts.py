@@ -34,6 +34,9 @@ def _printed(words: list[str], folder: Path) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
+    # 1 is the answer of a search, or of a check, that found something.
+    if done.returncode not in (0, 1) or "Traceback" in done.stdout:
+        raise RuntimeError(f"a command of a page fails: {shlex.join(words)}\n{done.stdout}")
     return done.stdout
 
 
@@ -42,13 +45,15 @@ def renewed(text: str, folder: Path | None, printed: Printed = _printed) -> str:
 
     Args:
         text: of the page.
-        folder: with the files that commands name; the commands of a page run one after the other in
-            one copy of it, where they may write.
+        folder: with the files that commands name, also as docs/examples; the commands of a page run
+            one after the other in one copy of it, where they may write.
         printed: what a command prints, run in a folder.
     """
     with TemporaryDirectory() as place:
         copy = Path(place) / "here"
         shutil.copytree(folder, copy) if folder else copy.mkdir()
+        (copy / "docs").mkdir()
+        (copy / "docs/examples").symlink_to(copy)
         return _BLOCK.sub(lambda block: "\n".join(_lines(block[0], copy, printed)) + "\n", text)
 
 
@@ -64,10 +69,10 @@ def _lines(block: str, folder: Path, printed: Printed) -> Iterator[str]:
 
 
 def folder_of(page: Path) -> Path | None:
-    """The folder `examples` beside a page, with the files that its commands name, if there is
-    one."""
-    examples = page.parent / "examples"
-    return examples if examples.is_dir() else None
+    """The folder `examples` beside a page, or beside its folder, with the files that its commands
+    name, if there is one."""
+    near = (folder / "examples" for folder in page.parents[:2])
+    return next(filter(Path.is_dir, near), None)
 
 
 def main(paths: list[str]) -> None:
