@@ -189,7 +189,7 @@ def test_latex_is_well_formed(out):
 def test_findings_name_counterexamples_and_surprises(out):
     text = (out / "appendix.md").read_text()
     printed, besides = section(text, "Statements"), section(text, "What else fails")
-    failing = re.findall(r"Smallest counterexample: .*is \$.*", printed)
+    failing = re.findall(r"Counterexample: .*is \$.*", printed)
     assert len(failing) == 2
     assert "is $18$, stated $\\le$ $17$" in " ".join(failing)
     attention = besides.partition("**Needs attention.**")[2]

@@ -374,7 +374,7 @@ def in_this_process(words: list[str], folder: Path) -> str:
     said = io.StringIO()
     out, err = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
     with contextlib.chdir(folder), out, err:
-        main(words)
+        assert main(words) == ("--weaken" in words)
     return said.getvalue()
 
 

@@ -102,7 +102,7 @@ def judged(folder: Path, told: str) -> dict[str, str]:
     """What the kernel says of the attempts of a script: of each by its name "proved", "refused", or
     "no statement" where it means nothing.
 
-    The prover goes on after an error: what follows it is tried on the goals that are left. So a
+    The prover goes on after an error: what follows it is tried on what is left to prove. So a
     statement may be proved in spite of it, but none is refused for want of a try.
     """
     said = subprocess.run(

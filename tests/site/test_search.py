@@ -24,6 +24,9 @@ ASKED = [
     ("sorting", "tasks/sorting", 1),
     ("levine", "papers/levine2020", 1),
     ("dong 2021", "papers/dong2021", 1),
+    ("csordas", "papers/csordas2025", 1),
+    ("what is proved", "proofs", 1),
+    ("bibtex", "how-to/cite", 5),
 ]
 # What the search says when it has listed all.
 FINISHED = re.compile("Search finished|did not match")
