@@ -204,7 +204,7 @@ class Architecture:
 
     @property
     def mixed(self) -> bool:
-        """Whether layers are of several kinds, or of another one than attention."""
+        """True if layers are of several kinds, or of another one than attention."""
         partial = self.attending < self.layers or self.own_mlps < self.own_layers
         return partial or bool(self.parts)
 

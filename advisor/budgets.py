@@ -53,7 +53,7 @@ _ASPECT = 64
 
 @dataclass(frozen=True)
 class Budget:
-    """What is given; at least one entry must fix a size."""
+    """The budget of a question; at least one entry must fix a size."""
 
     total: float | None = None  # parameters, all of them
     nonembedding: float | None = None  # without embeddings and output layer

@@ -337,7 +337,7 @@ class Question:
         return cls(**values)
 
     def of(self, kind: type) -> dict[str, Any]:
-        """What it says of the fields of a class, Budget or Constraints, by their names."""
+        """The answers to the fields of a class, Budget or Constraints, by their names."""
         values = {
             _field_of(option): value
             for option in OPTIONS

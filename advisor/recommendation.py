@@ -25,7 +25,7 @@ def recommend(
     constraints: Constraints | None = None,
     **options: Any,
 ) -> Answer:
-    """How deep a net should be for what somebody has, in one buildable shape, with the evidence.
+    """Recommend a depth for a budget, a configuration or a task: a buildable shape, its evidence.
 
     Args:
         budget: all parameters, as a number or as it is typed ("3B"); or a Budget.

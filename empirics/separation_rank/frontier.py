@@ -295,7 +295,7 @@ _PAGE = Source("depthlaw", "docs/separation-rank.md")
     ),
 )
 def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
-    r"""Exact ranks of the graded pieces of one head.
+    r"""The graded pieces of one head have full rank at the listed shapes.
 
     For one head, almost all weights, each $(d_x, L)$ of the table and every $k$ from 0 to $C$, the
     catalecticant of order $k$ has the rank $\min(d_x \binom{D+k-1}{k}, \binom{D+C-k-1}{C-k})$, its
@@ -380,7 +380,7 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
 def exact_below_count(
     case: Case, seed: int, memory: int | None = None, device: str = "cpu"
 ) -> Exact:
-    r"""Exact separation ranks below the dimension count.
+    r"""At the listed shapes ranks of one head are the dimension count less a known loss.
 
     For one head, almost all weights, and each $(d_x, L)$ of the table, the graded piece of order
     $k$ has rank $\min(d_x \binom{D+k-1}{k}, \binom{D+C-k-1}{C-k} - h)$ for every $k$, where $h$ is

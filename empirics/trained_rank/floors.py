@@ -237,7 +237,7 @@ _DEEP = [*_grid((3,), most=1), *_grid((2,), most=2)]
     **MEASURED,
 )
 def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Students of one teacher within 1.1, 2 or 10 times their floor.
+    """Students of one teacher come within 1.1, 2 or 10 times their floor.
 
     For one teacher, the mean error over seeds of students is typically at most 1.1 times the floor,
     where that is 0.001 or more; at most twice the floor for students of one layer; and at most ten

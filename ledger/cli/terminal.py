@@ -133,7 +133,7 @@ def verdict_table(results: list[ClaimResult]) -> Table:
 
 
 _LEGEND = f"""cases: decided / in scope, or how many of these fail.
-slack: tightest ratio of both sides (x1: tight; below x1: violated by that factor)
+slack: ratio of the two sides where it is tightest (x1: equal; below x1: violated)
 PROVED: a proof kernel checked the theorem, or certificates settle all cases.
 ARGUED: a written proof; a machine checked its algebra, its joints are prose.
 HOLDS: every case agrees.
@@ -145,7 +145,7 @@ READING FAILS: a case refutes our reading of a vague sentence; the source may me
 UNDECIDED: the measurement leaves both answers possible.
 CONDITIONAL: rests on claims that are neither PROVED nor ARGUED.
 PREMISE REFUTED: rests on a claim that FAILS.
-, known: we knew that it fails.
+, known: we knew before this run that it fails.
 not complete: a run failed.
 !: unexpected.
 ~: vacuous (both sides differ by a factor of a million).

@@ -131,10 +131,10 @@ def _report(
             say(line)
         _print_summary(judged, agreement)
         _print(judged, failures, f" --claims {quote(str(own))}" if own else "")
-        of = "" if complete else " (of the claims chosen, not of the suite)"
+        of = "" if complete else " (the chosen claims alone, not the suite)"
         runs = plural(len(listed["runs"]), "run")
         if listed["runs"]:
-            tell(f"{runs}; to cite them, cite their manifest{of}:")
+            tell(f"{runs}. Their manifest, to cite{of}:")
             say(listed["hash"])
         if agreement is not None and agreement.disagreements:
             say(

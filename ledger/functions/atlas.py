@@ -38,7 +38,7 @@ def atlas(
     tables: str | Path | None = None,
     **numbers: int | str,
 ) -> AtlasAnswer:
-    """How many layers tasks need and how many suffice: `depthlaw tasks` at numbers of your own.
+    """List the layers that tasks need and those that suffice: `depthlaw tasks` at your own numbers.
 
     Args:
         task, class_: keys of the atlas; by default all.

@@ -29,7 +29,7 @@ Tick = Callable[[str, int, int], object]
 
 @dataclass(frozen=True, repr=False)
 class AuditReport(Report):
-    """What was found of a model.
+    """The findings of an audit of one model.
 
     Attributes:
         audit: all values, see `depthlaw.empirics.audit.results`.
@@ -58,7 +58,7 @@ class AuditReport(Report):
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """What `depthlaw audit --json` prints; the schema is `audit_schema()`."""
+        """The data that `depthlaw audit --json` prints; the schema is `audit_schema()`."""
         return self.audit.to_json()
 
     def markdown(self) -> str:

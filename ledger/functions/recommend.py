@@ -28,7 +28,7 @@ def recommend(
     losses: Losses | LossFit | None = None,
     **options: Unpack[QuestionOptions],
 ) -> Answer:
-    """How deep a net should be, in one buildable shape: the answer of `depthlaw depth` as data.
+    """Recommend a depth, in one buildable shape: the answer of `depthlaw depth` as data.
 
     Args:
         budget: all parameters, as a number (1.3e9) or as it is typed ("1.3B").

@@ -3,20 +3,29 @@ that every report prints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from depthlaw.theory.claims.definition import Claim
+from depthlaw.theory.claims.definition import Claim, measured_symbol
 from depthlaw.theory.claims.printing import latex
+from depthlaw.theory.claims.symbols import term_of
 from depthlaw.theory.claims.values import Case, Instance
 
 from .display import measured_side, stated
 from .known_verdicts import shared_fields
 from .suite_verdicts import CaseResult, ClaimResult
 
-# Fields of a case that a reader has nothing to do with: how often it is measured, and a hash.
-_APART = ("corpus", "nets", "repeats", "replicas", "seeds", "trials", "tried")
-# What others are called where they would say something else.
-_CALLED = {"first": "seed", "other": "other depth"}
+_SINGULAR = re.compile(r"\b1 (head|hop|input|layer|number|output|symbol|token|update)s\b")
+
+
+@cache
+def _table() -> dict[str, Any]:
+    """case_words.toml: what is told of a case, and how."""
+    return tomllib.loads(files(__package__).joinpath("case_words.toml").read_text("utf-8"))
 
 
 def failing_instance(result: ClaimResult) -> Instance | None:
@@ -36,14 +45,45 @@ def instance_at(claim: Claim, row: CaseResult, cases: Iterable[Case] = ()) -> In
         cases: what else the claim is asked about; fields that all share are left out.
     """
     same = shared_fields(cases).items()
-    telling = {k: v for k, v in row.case.fields().items() if k not in _APART}
-    own = {k: v for k, v in telling.items() if (k, v) not in same} or telling
-    asked = ", ".join(f"{_CALLED.get(k, k).replace('_', ' ')} {_word(v)}" for k, v in own.items())
-    expected = f"${latex(claim.statement.lhs)}$ {stated(claim, row)}"
-    return Instance(asked, expected, measured_side(claim, row))
+    fields = row.case.fields()
+    own = {k: v for k, v in fields.items() if (k, v) not in same} or fields
+    left = claim.statement.lhs
+    expected = f"${latex(left)}$ {stated(claim, row)}"
+    term = term_of(measured_symbol(claim.statement, row.case))
+    if term is not None:
+        # "width: the dimension of ..." names the quantity first.
+        name = re.sub(r"^(\w+): .*", r"\1", term.meaning)
+        if left.is_Symbol:
+            expected = f"{name}, {expected}"
+        else:
+            expected += f" (${term.latex}$: {name})"
+    return Instance(in_words(claim.key, own)[0], expected, measured_side(claim, row))
 
 
-def _word(value: int | str | bool) -> str:
+def in_words(key: str, fields: Mapping[str, int | str | bool]) -> tuple[str, list[str]]:
+    """The fields of a case of a claim as a reader is told of them, and those that no phrase is for,
+    which are told by their names."""
+    table = _table()
+    told = {k: v for k, v in fields.items() if _told(k, v)}
+    left = {k: v for k, v in told.items() if k not in table["said_by_the_statement"]} or told
+    parts = []
+    for phrase in (*table["claims"].get(key, ()), *table["phrases"]):
+        names = re.findall(r"\{(\w+)\}", phrase)
+        if all(name in left for name in names):
+            said = phrase.format(**{name: _word(name, left.pop(name)) for name in names})
+            parts.append(_SINGULAR.sub(r"1 \1", said))
+    parts += [f"{name.replace('_', ' ')} {_word(name, value)}" for name, value in left.items()]
+    return ", ".join(parts), list(left)
+
+
+def _told(name: str, value: int | str | bool) -> bool:
+    # Which of the seeds says something, how many of them there are does not.
+    return name not in _table()["untold"] and not (name == "seeds" and isinstance(value, int))
+
+
+def _word(name: str, value: int | str | bool) -> str:
+    if word := _table()["words"].get(name, {}).get(str(value).lower()):
+        return str(word)
     # Not by a table: 1 would be found under True.
     if isinstance(value, bool):
         return ("no", "yes")[value]

@@ -63,7 +63,7 @@ class CaseResult:
 
     @property
     def fails(self) -> bool:
-        """Whether it is a counterexample."""
+        """True if it is a counterexample."""
         return self.decision.verdict is Verdict.FAILS
 
     @property
@@ -125,7 +125,7 @@ class ClaimResult:
 
     @property
     def by_chance(self) -> bool:
-        """Whether what some case says depends on a rate of false alarms: of a mean or a share, of a
+        """True if what some case says depends on a rate of false alarms: of a mean or a share, of a
         rank that may miss, or of an interval that is read off trained nets."""
         return any(
             isinstance(c.measured, Statistical)
@@ -136,7 +136,7 @@ class ClaimResult:
 
     @property
     def certified(self) -> bool:
-        """Whether a two-sided claim, which is about its cases and no others, is settled on every
+        """True if a two-sided claim, which is about its cases and no others, is settled on every
         one of them, each by a certificate that was checked."""
         covers, certificate = self.claim.certified, self.claim.evidence == "certificate"
         about_its_cases = self.claim.kind == "two-sided" and bool(self.in_scope)
@@ -146,23 +146,23 @@ class ClaimResult:
 
     @cached_property
     def kernel_checked(self) -> bool:
-        """Whether a proof kernel has checked the theorem behind the claim as it stands."""
+        """True if a proof kernel has checked the theorem behind the claim as it stands."""
         formal = self.claim.formal
         return formal is not None and not formal.refutes and not stale(self.claim)
 
     @cached_property
     def kernel_refuted(self) -> bool:
-        """Whether a proof kernel has checked a theorem that contradicts the claim as it stands."""
+        """True if a proof kernel has checked a theorem that contradicts the claim as it stands."""
         return self.claim.formal is not None and not self.kernel_checked and not stale(self.claim)
 
     @property
     def confirmed(self) -> bool:
-        """Whether there are proof steps and a machine confirmed every one."""
+        """True if there are proof steps and a machine confirmed every one."""
         return bool(self.proof) and all(step.holds for step in self.proof or ())
 
     @property
     def measured(self) -> bool:
-        """Whether anything was measured or argued at all."""
+        """True if anything was measured or argued at all."""
         return any(c.records for c in self.cases) or self.proof_record is not None
 
     @property
@@ -179,7 +179,7 @@ class ClaimResult:
 
     @property
     def unfinished(self) -> bool:
-        """Whether cases are missing of a suite that is recorded as it comes."""
+        """True if cases are missing of a suite that is recorded as it comes."""
         return self.suite in AS_IT_COMES and bool(self.missing)
 
     @cached_property
@@ -234,7 +234,7 @@ class ClaimResult:
         return f"{row.verdict_name} at [{row.case}], where {before} was {how}"
 
     def _contradicts(self, row: CaseResult) -> bool:
-        """Whether a case is decided against what is known of it; entered or left the domain of the
+        """True if a case is decided against what is known of it; entered or left the domain of the
         statement; or is no longer decided, or now is, though no chance was involved, whether of
         sampling or of how a machine rounds."""
         expected, verdict = known_at(self.claim, row.case), row.decision.verdict.value
@@ -248,7 +248,7 @@ class ClaimResult:
 
     @property
     def _complete(self) -> bool:
-        """Whether everything that the verdict can rest on is recorded."""
+        """True if everything that the verdict can rest on is recorded."""
         argued = self.claim.proof is None or self.proof is not None
         unknown = any(word.startswith(NOT_RUN) for word in self.premises.values())
         return bool(self.in_scope) and not self.missing and argued and not unknown
@@ -301,7 +301,7 @@ class ClaimResult:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound holds by more than a factor of a million on every decided case."""
+        """True if the bound holds by more than a factor of a million on every decided case."""
         return self.tightest is not None and self.tightest >= VACUOUS
 
     @property

@@ -11,6 +11,7 @@ from depthlaw.theory.claims.values import Case, Proportion, Sample
 from depthlaw.theory.claims.verdict import bounds, level
 from depthlaw.theory.exact.enclosure import enclose
 
+from .failing_case import in_words
 from .known_verdicts import shared_fields
 from .suite_verdicts import CaseResult, ClaimResult
 
@@ -23,7 +24,7 @@ class Remedy:
     """What would decide one case.
 
     Attributes:
-        where: the fields of the case in which those of the claim differ.
+        where: the case, by what those of the claim differ in, in words.
         there, what: how many seeds or examples there are; 0 and "" where their number is not what
             decides.
         enough: about how many would decide; 0 where no number of them would.
@@ -41,8 +42,10 @@ class Remedy:
         """In words, without the case."""
         if self.reason:
             return self.reason
-        would = f"about {self.enough} would decide it" if self.enough else "no number of them would"
-        return f"{self.there} {self.what} leave it open; {would}"
+        would = (
+            f"about {self.enough:,} would decide it" if self.enough else "no number of them would"
+        )
+        return f"{self.there:,} {self.what} leave it open; {would}"
 
 
 def remedies(result: ClaimResult) -> Iterator[Remedy]:
@@ -56,9 +59,9 @@ def remedies(result: ClaimResult) -> Iterator[Remedy]:
     """
     same = shared_fields(row.case for row in result.cases)
     for row in result.undecided:
-        fields = row.case.fields().items() if len(result.cases) > 1 else ()
-        own = " ".join(f"{name} {value}" for name, value in fields if name not in same)
-        yield _remedy(own or "here", result, row)
+        fields = row.case.fields() if len(result.cases) > 1 else {}
+        own = {name: value for name, value in fields.items() if name not in same}
+        yield _remedy(in_words(result.claim.key, own)[0] or "here", result, row)
 
 
 def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:

@@ -213,7 +213,7 @@ def test_the_rule_is_named_by_its_own_number_and_the_net_that_leans_from_it_says
         text = " ".join(as_text(found).split())
         assert f"the rule says {layers}," in text
         assert f"It is the shallowest that should lose at most 0.1 % more than the {layers}" in text
-        assert f"below the rule's {layers}: " in found.rule_why
+        assert f"layers below the {layers} of this rule, " in found.rule_why
     # As deep as practice and rule at most: nothing is to be explained.
     assert "of the rule" not in as_text(recommend("70B"))
     few = recommend("70B", tokens="400B")

@@ -132,7 +132,7 @@ def test_the_evidence_for_the_rule_is_behind_why() -> None:
     )
     assert chosen.rule_why not in short
     assert chosen.rule_why in long
-    assert f"each source left out, has {evidence.table().by_scores:.3f}" in long
+    assert f"with each source left out in turn, has {evidence.table().by_scores:.3f}" in long
     # A gated layer of 14 d^2 and some rounding is what most nets have: no warning, but said.
     assert "d^2 weights" not in short
     one = chosen.shape.architecture
@@ -239,7 +239,7 @@ def test_verdicts_stand_beside_claims() -> None:
     assert len(re.findall(judged, " ".join(task.split()))) == 1
     full = answered("full")
     said = " ".join(words.explained(full).split())
-    assert f"{full.floor.claim_about}: claim depth_choice/threshold_budget (Least" in said
+    assert f"{full.floor.claim_about}: claim depth_choice/threshold_budget (Lambert's" in said
     assert f"for a budget): {full.floor.verdict}]" in said
     unjudged = dataclasses.replace(full.floor, claim="depth_choice/new", verdict=None)
     said = " ".join(words.explained(dataclasses.replace(full, laws=(unjudged,))).split())
@@ -290,15 +290,15 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
 
 def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
     regular = " ".join(words.explained(recommend(task="regular", length=64)).split())
-    checked = "not checked here; checked is the arithmetic of the count: claim "
+    checked = "we check the arithmetic of the count alone: claim "
     assert regular.count(f"{checked}connectivity/log_depth_lengths (r layers") == 2
     reach = " ".join(words.explained(recommend(task="connectivity", diameter=64)).split())
     # A theorem for every graph needs no such word.
     assert "[depthlaw, claim connectivity/layers_for_diameter" in reach
-    assert "printed, not executed here; checked are the doublings: claim" in reach
+    assert "did not run the 18 other layers, which are as printed: claim" in reach
     laws = " ".join(words.explained(answered("plain")).split())
-    assert "checked is the fit solved for a size: claim depth_choice/levine_fit_depth" in laws
-    assert "checked is the equation solved for a size: claim depth_choice/threshold" in laws
+    assert "we check the fit solved for a size, not whether nets obey it: claim" in laws
+    assert "not the printed theorem behind it: claim depth_choice/threshold" in laws
 
 
 def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:

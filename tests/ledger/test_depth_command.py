@@ -197,7 +197,9 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(run: R
     assert re.search(r"muP's best d / L \* +optimum +0.242", text)
     assert len(re.findall(r" \*(?=\s)", text)) == 6
     assert re.search(r"Depth Delusion +names a depth to build\n", text)
-    assert "we follow stays: muP's best d / L (decision 0012)" in " ".join(text.split())
+    assert "keep the one that we have followed, muP's best d / L (decision 0012)" in " ".join(
+        text.split()
+    )
     found = json.loads(run("depth --evidence --json"))["evidence"]
     assert found["choice"]["rule"] == "mup"
     assert set(found["choice"]["alike"]) == {r["key"] for r in found["rules"] if not r["fails"]}

@@ -54,9 +54,8 @@ def test_marks_are_filled_in_text_tables_and_pictures_and_again_the_same(fill, t
     told = fill(papers, "<!-- interactive: khop -->\n\n<!-- paper: sanford2024 -->\n")
     assert "](../figures/khop.svg)\n\n*A box holds" in told
     assert "\n| FAILS | The printed induction step" in told
-    elsewhere = fill(ROOT / "docs/exercises.md", text)
-    assert "*Picture: on the site that `make docs` builds.*" in elsewhere
-    assert "figures/" not in elsewhere
+    data = fill(page, "<!-- data -->\n")
+    assert "*Data: on the site that `make docs` builds.*" in data
 
 
 def test_no_mark_begins_a_paragraph(fill):

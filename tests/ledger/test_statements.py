@@ -23,7 +23,8 @@ from depthlaw.ledger.publish.site import claim_pages, page_blocks
 from depthlaw.ledger.verdicts import display, estimates
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.ledger.verdicts.evidence_tree import grounds
-from depthlaw.ledger.verdicts.failing_case import failing_instance
+from depthlaw.ledger.verdicts.failing_case import failing_instance, in_words
+from depthlaw.ledger.verdicts.known_verdicts import shared_fields
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.sign_test import SignTest
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
@@ -101,10 +102,15 @@ def test_whatever_fails_says_input_expected_and_got(recorded: Recorded) -> None:
     word, number = "hops/construction_printed_depth", "connectivity/relu_powers_reported"
     for key, line in (
         (word, r"input `ababa`, $\mathrm{hop}_2$ at the last letter; expected `a`; got `b`"),
-        (number, r"input depth 1, start A; expected $J_{\mathrm{pow}}$ >= 3; got 1"),
+        (
+            number,
+            "input 1 layer, started at $A$; expected largest $J$ for which each power $A$, $A^2$, "
+            r"..., $A^J$ of the adjacency matrix has a positive coefficient, $J_{\mathrm{pow}}$ "
+            ">= 3; got 1",
+        ),
         (
             "evidence/compared_sizes",
-            r"input least ratio 19/20, most ratio 21/20, pair Kaplan, 6 and 48 layers; expected "
+            r"input Kaplan, 6 and 48 layers; expected parameters of one net over those of another, "
             r"$\rho$ within [0.949, 1.06]; got 0.8978",
         ),
     ):
@@ -119,6 +125,22 @@ def test_whatever_fails_says_input_expected_and_got(recorded: Recorded) -> None:
     holds = judged(recorded, "separation_rank/degree")
     assert failing_instance(holds) is None
     assert "expected" not in claim_pages.page(holds, grounds(holds, recorded.judged))
+
+
+def test_a_phrase_is_for_every_field_of_a_failing_case(recorded: Recorded) -> None:
+    """So a reader is not shown names of fields; a field without a phrase is shown by its name."""
+    bare = {}
+    for result in filter(None, map(recorded.judged, recorded.claims)):
+        if (row := result.counterexample) and not result.claim.instance:
+            same = shared_fields(other.case for other in result.cases)
+            own = {k: v for k, v in row.case.fields().items() if k not in same}
+            bare[result.claim.key] = in_words(result.claim.key, own)[1]
+    assert len(bare) > 60
+    assert {key: names for key, names in bare.items() if names} == {}
+    assert in_words("hops/one", {"depth": 1, "colour": "red"}) == (
+        "1 layer, colour red",
+        ["colour"],
+    )
 
 
 def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded) -> None:

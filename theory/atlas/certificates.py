@@ -83,7 +83,7 @@ _FUNCTIONS = {
 
 @dataclass(frozen=True)
 class BoundCertificate:
-    """What a file says, read and made sure that it can be decided.
+    """The content of a file, once it is known that it can be decided.
 
     Attributes:
         task, parameters: of the atlas; "" and {} for a language.
@@ -108,12 +108,12 @@ class BoundCertificate:
 
     @property
     def steps(self) -> bool:
-        """Whether `layers` are steps of thought."""
+        """True if `layers` are steps of thought."""
         return self.function is not None
 
     @property
     def verified(self) -> bool:
-        """Whether the answers differ, and so many layers do not tell the words apart."""
+        """True if the answers differ, and so many layers do not tell the words apart."""
         return self.separated_by is None and len(set(self.answers)) > 1
 
     @cached_property

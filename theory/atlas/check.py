@@ -29,7 +29,7 @@ _WORDS, _MOST_WORDS = 3_000, 1_000_000
 
 @dataclass(frozen=True)
 class NetRun:
-    """What came of running a net.
+    """The outcome of running a net.
 
     Attributes:
         layers, heads: of the net, or steps of thought; heads are the most of a layer, if any.
@@ -88,7 +88,7 @@ class Compared:
 
     @property
     def right(self) -> bool:
-        """Whether the net is right wherever it was asked, or the bound is verified."""
+        """True if the net is right wherever it was asked, or the bound is verified."""
         return self.result not in (Result.WRONG, Result.NOT_VERIFIED)
 
 

@@ -19,7 +19,7 @@ from .tasks import lengths_of, outside, parameters_of, tasks_of
 
 
 class Result(StrEnum):
-    """How a net or a bound compares with what is known."""
+    """The outcome of comparing a net or a bound with what is known."""
 
     WRONG = "wrong"
     NOT_VERIFIED = "not verified"
@@ -76,13 +76,13 @@ class End:
 
     @classmethod
     def decided(cls, layers: int | float | None, by: str) -> End | None:
-        """What is decided exactly for one function or language; None for None."""
+        """An end that is decided exactly for one function or language; None for None."""
         return None if layers is None else cls(layers, "", by, "", "decided", "", True)
 
 
 @dataclass(frozen=True)
 class Ends:
-    """What is known of a task in a class at numbers.
+    """The layers that a task is known to need, and those that suffice, in a class at numbers.
 
     Attributes:
         task: its key; a regular expression for a language.
@@ -116,7 +116,7 @@ class Ends:
         return "closed" if all(end.argued for end in ends) else "ends meet"
 
     def of_net(self, layers: int, whole: bool) -> Result:
-        """How a net of so many layers compares; `whole`: it is right on all that the task asks."""
+        """Compare a net of so many layers; `whole`: it is right on all that the task asks."""
         if not self.known:
             return Result.NO_ROW
         if self.needed is not None and layers < self.needed:
@@ -130,7 +130,7 @@ class Ends:
         return Result.FEWER if whole else Result.FEWER_ON_SHORT_WORDS
 
     def of_bound(self, needed: int) -> Result:
-        """How a bound compares that shows so many layers to be needed."""
+        """Compare a bound that shows so many layers to be needed."""
         if not self.known:
             return Result.NO_ROW
         if self.suffices is not None and needed > self.suffices:

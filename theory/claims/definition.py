@@ -131,7 +131,7 @@ UNNAMED = "no author named"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement stands: a key of bibliography.bib (or the name of a work that is not in
+    """The place of a statement: a key of bibliography.bib (or the name of a work that is not in
     it), the place in it, and the version read; `Source.own` for a result of one's own."""
 
     key: str
@@ -335,17 +335,17 @@ class Claim:
 
     @property
     def tier(self) -> Tier:
-        """Whether it stands for itself ("cited", by default) or under a claim that does."""
+        """The rank of the claim: "cited" by itself (the default), or "supporting" one that is."""
         return "supporting" if self.supports else "cited"
 
     @property
     def own(self) -> bool:
-        """Whether it comes from a file of the user's."""
+        """True if it comes from a file of the user's."""
         return _is_own(made_by(self))
 
     @property
     def draws(self) -> str:
-        """Of a claim on random instances, how many are drawn at each case; else nothing."""
+        """The number of random instances drawn at each case, in words; else empty."""
         return f"{plural(self.seeds, 'draw')} a case" if self.accepts("seed") else ""
 
     @property
@@ -360,7 +360,7 @@ class Claim:
 
     @property
     def measurable(self) -> bool:
-        """Whether it can be measured with what is installed here."""
+        """True if it can be measured with what is installed here."""
         library = "transformers" if self.needs == "hf" else "torch"
         there = not self.needs or importlib.util.find_spec(library) is not None
         return self.measured is not None and there
@@ -381,7 +381,7 @@ class Claim:
         return _predicted(self, case)
 
     def at(self, *, log10: bool = False, **values: Any) -> Any:
-        """What the right side says at values of one's own.
+        """Evaluate the right side at values of one's own.
 
         Args:
             log10: its decimal logarithm, as a float.
@@ -434,7 +434,7 @@ class Claim:
         return function(case, **{name: value for name, value in given.items() if name in names})
 
     def accepts(self, option: str) -> bool:
-        """Whether the claim's function names an option, such as "device"."""
+        """True if the claim's function names an option, such as "device"."""
         return self.measured is not None and option in inspect.signature(self.measured).parameters
 
     def argument(

@@ -177,13 +177,13 @@ class Sample:
 
     @property
     def mean(self) -> float:
-        """Of the observations."""
+        """The mean of the observations."""
         return math.fsum(self.values) / len(self.values)
 
 
 @dataclass(frozen=True)
 class Proportion:
-    """How many of so many independent trials succeeded, for the mean probability of success.
+    """Successes among independent trials, for the mean probability of success.
 
     The interval is that of Clopper and Pearson. The trials need not have the same probability: the
     interval for equal ones is then too wide, not too narrow (Hoeffding 1956).

@@ -22,7 +22,7 @@ TWICE = "at least twice the inputs that the statement asks for"
 
 
 class Verdict(StrEnum):
-    """What a claim's evidence amounts to; see docs/decisions/0007."""
+    """The verdict on a claim by its evidence; see docs/decisions/0007."""
 
     PROVED = "PROVED"
     ARGUED = "ARGUED"

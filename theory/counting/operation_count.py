@@ -181,7 +181,7 @@ def _as(run: str, mask: str, passes: Iterable[Case]) -> tuple[Case, ...]:
     ),
 )
 def pass_operations(case: Case) -> Exact:
-    r"""Operations of a pass, forward or in training.
+    r"""The matrix products of a pass take $c L N d (12 d + 2 n)$ operations.
 
     The matrix products of $N$ tokens in $L$ layers of width $d$, feed-forward width $4 d$ and any
     number of heads take $c L N d (12 d + 2 n)$ operations: $12 d$ with weights and $2 n$ with

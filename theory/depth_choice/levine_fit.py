@@ -71,7 +71,7 @@ def _fitted(a: Expr, b: Expr, budget: Expr = parameters) -> Expr:
     supports="depth_choice/gpt3_projection",
 )
 def levine_fit_depth(case: Case) -> Exact:
-    r"""Levine's fit solved for a budget.
+    r"""Lambert's function solves Levine's fit for a budget.
 
     For every budget $N$ the depth $L$ with $N = 12 L \exp(2 a + 2 b L)$ is
     $W(b N/(6 e^{2 a}))/(2 b)$, $a = 5.039$, $b = 0.0555$; stated to nine decimals, rounded down.
@@ -118,7 +118,7 @@ def _through_covariance(da: Expr, db: Expr) -> Expr:
     supports="depth_choice/gpt3_projection",
 )
 def levine_fit_error(case: Case) -> Exact:
-    r"""Error of the transition size.
+    r"""The published error of the transition size is right to first order.
 
     For every depth $L$ the squared relative error of $N = 12 L \exp(2 a + 2 b L)$ is, to first
     order, $4 (\mathrm{var}_a + L^2 \mathrm{var}_b + 2 L \mathrm{cov})$; its root is the published
@@ -181,7 +181,7 @@ _SHAPES = [
     ),
 )
 def gpt3_projection(case: Case) -> Exact:
-    """Projected depths of the GPT-3 models and of $10^{12}$ parameters.
+    """Projected depths of GPT-3's models and $10^{12}$ parameters solve Levine's fit.
 
     Every projected depth in Table 1, and the one that the authors' page gives for $10^{12}$
     parameters, is the solution of Levine's fit at $N = 12 L d^2$ of the trained shape (or at

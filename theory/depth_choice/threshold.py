@@ -42,7 +42,7 @@ def _least_depth(base: int) -> Relational:
     supports="depth_choice/threshold_never_binds",
 )
 def threshold_budget(case: Case) -> Exact:
-    r"""Least depth above $\log_3(d)$ for a budget.
+    r"""Lambert's function gives the least depth above $\log_3(d)$ for a budget.
 
     For every budget $N = 12 L d^2$ the least real depth with $L \geq \log_3(d)$ is
     $W(N \ln 9/12)/\ln 9$, $W$ being Lambert's function; stated to nine decimals, rounded down.

@@ -82,7 +82,7 @@ def wide_attention_gain(case: Case) -> Ball:
     ),
 )
 def wide_attention_one_task(case: Case) -> Ball:
-    """The gain of wide attention without one task.
+    """Whichever task is left out, the wide net stays ahead on average.
 
     Whichever of the four tasks is left out, the wide net stays ahead on average over attention
     types and the other three tasks.

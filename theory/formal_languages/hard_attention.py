@@ -244,7 +244,7 @@ def _listed(longest: int) -> tuple[Case, ...]:
     supports="formal_languages/strict_hierarchy",
 )
 def listed_layers(case: Case) -> Exact:
-    r"""Least number of layers of small languages.
+    r"""Seven small languages need exactly 1, 2 or 3 layers of rightmost hard attention.
 
     Rightmost hard attention under a strict future mask, without positions, read at an extra last
     position, needs exactly 1 layer for the last letter, 2 for the first letter, for a factor ab,
@@ -292,7 +292,7 @@ def blocks_net(case: Case) -> AttentionNet:
     ),
 )
 def blocks_hard_attention(case: Case) -> Exact:
-    r"""Layers of hard attention for $k$ blocks.
+    r"""Rightmost hard attention needs exactly $\lfloor k/2 \rfloor + 1$ layers for $k$ blocks.
 
     For every $k$ the words a+ b+ a+ ... with $k$ blocks need exactly $\lfloor k/2 \rfloor + 1$
     layers of rightmost hard attention under a strict future mask: about half the $k$ of the formula

@@ -162,7 +162,7 @@ positions = Sum((tokens - 1 - s) * chance, (s, hops, tokens - 2))
     supports="hops/experiment_capacity",
 )
 def scored_positions(case: Case) -> Exact:
-    r"""Expected number of positions where $\mathrm{hop}_k$ exists.
+    r"""A negative binomial law gives the expected number of positions with $\mathrm{hop}_k$.
 
     For $k \geq 1$ and at least two symbols, if neighbours always differ and symbols are otherwise
     uniform, $\mathrm{find}^k$ moves back by $s$, the number of draws of chance $1/(|\Sigma| - 1)$,

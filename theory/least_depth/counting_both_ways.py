@@ -227,7 +227,7 @@ def _depth_one_constant() -> bool:
     supports="least_depth/parity_two_layers",
 )
 def parity_counted_both_ways(case: Case) -> Exact:
-    r"""Counts to both sides: parity at depth exactly 2.
+    r"""With counts to both sides parity takes depth exactly 2.
 
     The words over a, $b$ with an odd number of a are defined by a formula of depth 2 with counts to
     the left and to the right, and by none of depth 1.

@@ -194,7 +194,7 @@ _STEPS = ceiling(acosh(10**digits) / acosh(_STRETCH))
     supports="separation_rank/degree",
 )
 def regression_steps(case: Case) -> Exact:
-    r"""Regression by gradient steps: layers are an inverse Chebyshev number.
+    r"""Regression by gradient steps takes exactly an inverse Chebyshev number of layers.
 
     For every condition number $\kappa \geq 2$ and $j \geq 1$, the least number of layers of linear
     attention, each of them one gradient step with a step size of its own, that learn every

@@ -107,7 +107,7 @@ def _affix_checks() -> int:
     supports="least_depth/parity_two_layers",
 )
 def cropping_and_reduction(case: Case) -> Exact:
-    r"""The Cropping and Reduction Lemmas of the C-RASP hierarchy, as reported.
+    r"""The Cropping and Reduction Lemmas of the C-RASP hierarchy hold as reported.
 
     Cropping: if the numerical predicates of a formula with counts to the left are constant on a
     family of intervals, of which there are ones of every size, then so are its minimal subformulas

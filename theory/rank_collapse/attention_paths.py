@@ -231,7 +231,7 @@ PATHS = binomial(L, length) * H**length
     supports="rank_collapse/short_paths_carry_half",
 )
 def path_count(case: Case) -> Exact:
-    r"""Paths of length $l$ with skips: $\binom{L}{l} H^l$.
+    r"""Exactly $\binom{L}{l} H^l$ paths pass $l$ heads, where every layer has a skip.
 
     Among the $(1 + H)^L$ paths through $L$ layers with $H$ heads and a skip each, exactly
     $\binom{L}{l} H^l$ pass $l$ heads; so the length of a uniformly drawn path is Binomial(L,

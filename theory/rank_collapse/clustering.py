@@ -103,7 +103,7 @@ def _rate_steps(by_row_sums: int, stated: Expr) -> Iterator[Step]:
     supports="rank_collapse/pre_norm_clusters",
 )
 def equiangular_flow(case: Case) -> Exact:
-    r"""Equations of the common cosine under SA and USA.
+    r"""Equiangular tokens stay so under SA and USA, and closed forms give their cosine's rate.
 
     Equiangular unit tokens with cosine $\rho$ on the sphere stay equiangular for all $n$ and
     $\beta$, and d rho/dt is $2 e^{\beta \rho} (1 - \rho) ((n - 1) \rho + 1)$ over

@@ -196,7 +196,7 @@ def _of_step(step: str, factor: int, *cases: Iterable[Case]) -> tuple[Case, ...]
     supports="rank_collapse/one_layer_cubic",
 )
 def cubic_steps(case: Case) -> Ball | Exact:
-    r"""Four steps of the proof that one layer cubes, as they hold.
+    r"""Four steps of the proof that one layer cubes hold as we restate them.
 
     signed: $|(P - Q) R| \leq 2 D Q |R|$ entrywise, for all logits $A$, $E$ with row ranges
     $D_{ii} \leq 1.256$ and every matrix $R$, $P = \mathrm{softmax}(A)$,
@@ -258,7 +258,7 @@ _GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
     supports="rank_collapse/steps_as_written",
 )
 def gamma_free_bound(case: Case) -> Ball:
-    r"""One layer without $\gamma$: constant $2 e^M (e^M - 1)/M$.
+    r"""Without $\gamma$ one layer cubes the residual, constant $2 e^M (e^M - 1)/M$.
 
     For every input, head and bias with $|E_{ij}| \leq M$ for all $i$, $j$, the residual after a
     softmax attention layer is at most $2 e^M ((e^M - 1)/M) \|E\|_1 |R| |W_V|$, with
@@ -381,7 +381,7 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
     cited="Decides which steps of dong2021's proof, as restated, may be quoted without repairs.",
 )
 def steps_as_written(case: Case) -> Ball | Exact:
-    r"""Two restated steps of the cubing proof, and our own, without repairs.
+    r"""Two restated steps of the cubing proof, and one of ours, hold without repairs.
 
     columns (version 1): $\|D 1\|_1 \leq 2 \|E\|_1$ for every logit matrix $E$ with row ranges
     $D_{ii}$; signed (version 2): $P R \leq (I + 2 D) Q R$ entrywise for all logits $A$, $E$ with

@@ -165,7 +165,7 @@ def _power(left: Expr, base: Expr | int) -> Relational:
     ),
 )
 def layers_product(case: Case) -> Ball | Outside:
-    r"""Residual after $L$ layers, with a coefficient per layer.
+    r"""After $L$ layers the residual is at most its $3^L$-th power times a known product.
 
     For every network of $L$ attention layers and every input whose logits $E$ range over at most
     1.256 in each layer, the residual is at most $\prod_l (4 k_l)^{3^{L-l}}$ times the $3^L$-th

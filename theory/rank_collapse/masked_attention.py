@@ -277,7 +277,7 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
     cited="Decides how many starts unit rows may be said to keep apart in a counterexample.",
 )
 def unit_rows_basin(case: Case) -> Exact:
-    r"""Two tokens, unit rows: which starts never collapse.
+    r"""Of two causal tokens with unit rows a known share of starts never collapses.
 
     Two causal tokens of width two with equal weights, rows rescaled to unit norm,
     $W_V = [[1, 0], [\eta, 1]]$ on columns, $x_1 = (0, 1)$: of $K$ equally spaced directions

@@ -78,7 +78,7 @@ def product_steps() -> Iterator[Step]:
     supports="rank_collapse/one_layer_cubic",
 )
 def mean_centre_factor(case: Case) -> Exact | Ball:
-    r"""Token mean against best centre: a factor $2 (1 - 1/N)$.
+    r"""The residual from the token mean is at most $2 (1 - 1/N)$ times that from any centre.
 
     For all $N$ tokens $X$ and every centre $x$,
     $|X - 1 \mathrm{mean}^T| \leq 2 (1 - 1/N) |X - 1 x^T|$ in the composite norm; $N$ unit vectors

@@ -85,7 +85,7 @@ def _count(case: Case) -> Integer | PowerOfTen:
     ),
 )
 def dimension_count(case: Case, seed: int) -> Exact:
-    r"""Dimension count $S(d, L)$ bounds the rank.
+    r"""The dimension count $S(d, L)$ bounds the rank.
 
     For all weights, heads and tokens, with or without residual connections, $\operatorname{sep}
     \leq S(d, L) = \sum_{k = 0}^C \min(d \binom{D+k-1}{k}, \binom{D+C-k-1}{C-k})$, $D = d(d+1)/2$.

@@ -192,7 +192,7 @@ def _growth_steps() -> Iterator[Step]:
     ),
 )
 def knee(case: Case) -> Exact:
-    r"""The knee of the dimension count.
+    r"""The dimension count has its knee at depth $\lceil \log_3(2 d^2 + 2 d + 1) \rceil$.
 
     The first depth at which $C(L)/2 \geq D$ is $\lceil \log_3(2 d^2 + 2 d + 1) \rceil$, where
     $\log_3(2 d^2 + 2 d + 1) = 2 \log_3 d + \log_3 2 + \log_3(1 + 1/d + 1/(2

@@ -76,7 +76,7 @@ _GRID = {
     ),
 )
 def degree(case: Case, seed: int) -> Exact | Ball:
-    """Degree $3^L$ in the tokens.
+    """Outputs of $L$ linearised layers have degree $3^L$ in the tokens.
 
     For every width, heads and tokens and almost all weights, an output coordinate of $L$ layers of
     linearised attention without residual connections is a form of degree $3^L$ in the tokens.
@@ -134,7 +134,7 @@ def _(statement: Relational) -> Iterator[Step]:
     ),
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:
-    """Degree $(3^L - 1)/2$ in the moments.
+    """Outputs of $L$ linearised layers have degree $(3^L - 1)/2$ in the moments.
 
     For every width and heads and almost all weights, an output coordinate is linear in the token at
     its position and a form of degree $C(L) = (3^L - 1)/2$ in the second moments of all tokens.
@@ -205,7 +205,7 @@ def _(statement: Relational) -> Iterator[Step]:
     supports="separation_rank/knee",
 )
 def threshold_at_1000(case: Case) -> Exact:
-    r"""Threshold of about 6.3 at width 1000.
+    r"""At width 1000 the threshold is about 6.3 layers.
 
     At width 1000 the threshold depth $\log_3(d_x)$ is 6.3 to one decimal.
 

@@ -243,7 +243,7 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
     supports="trained_rank/floor_holds",
 )
 def width_without_floor(case: Case, seed: int) -> Exact:
-    r"""The width at which a shallow student has rank enough.
+    r"""A shallow student has rank enough from the width at which its dimension count has.
 
     For one head, two tokens a side and almost all weights, the least width at which a net of $L_s$
     layers has the separation rank of one of width $d_t$ and $L_t$ layers is min{$d$ :

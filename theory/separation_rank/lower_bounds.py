@@ -61,7 +61,7 @@ RECALLED_BOUND: dict[str, Any] = {"wording": "recalled", "holds_for": "almost ev
     cited="Bears on whether the doubly exponential rank of Levine's Theorem 1 may be quoted.",
 )
 def lower_bound_shallow(case: Case, seed: int) -> Exact:
-    r"""Lower bound below the threshold.
+    r"""Below the threshold the rank reaches the recalled lower bound of Theorem 1.
 
     For $L < \log_3(d_x)$, $H < d_x$ and almost all weights, $\log_3 \operatorname{sep} \geq 3^{L-2}
     (\log_3(d_x - H) - L + 2 - \log_3 2)$.
@@ -99,7 +99,7 @@ def lower_bound_shallow(case: Case, seed: int) -> Exact:
     supports="separation_rank/upper_bound_deep",
 )
 def lower_bound_deep(case: Case, seed: int) -> Exact:
-    r"""Lower bound beyond the threshold.
+    r"""Beyond the threshold the rank reaches the recalled lower bound of Theorem 2.
 
     For $L > \log_3(d_x)$, $H < d_x$ and almost all weights,
     $\log_3 \operatorname{sep} \geq d_x L/2 + b_1 + b_2$ with $b_1 = -L (H/2 + 1)$ and
@@ -138,7 +138,7 @@ def lower_bound_deep(case: Case, seed: int) -> Exact:
     supports="separation_rank/lower_bound_shallow",
 )
 def lower_bound_multiset(case: Case, seed: int) -> Exact:
-    r"""Lower bound before simplification.
+    r"""The rank is at least a multiset coefficient.
 
     For almost all weights, $\operatorname{sep} \geq \binom{n+k-1}{k}$ with $n = (d_x - H)/2$ and
     $k = 3^{L-2}$, for $L \geq 2$, $H < d_x$ and even $d_x - H$.
@@ -189,7 +189,7 @@ def multiset_coefficient(n: Fraction | int, k: int) -> Fraction:
     supports="separation_rank/lower_bound_shallow",
 )
 def multiset_bounds(case: Case) -> Exact:
-    r"""From the multiset coefficient to Theorems 1 and 2.
+    r"""The multiset coefficient implies the lower bounds of Theorems 1 and 2.
 
     For every $H < d_x$ and $L \geq 2$, with $n = (d_x - H)/2$ and $k = 3^{L-2}$, $\binom{n+k-1}{k}$
     is at least $(n/k)^k$, whose $\log_3$ is exactly the lower bound of Theorem 1 as recalled, and

@@ -389,7 +389,7 @@ _SPREAD = Product(
     ),
 )
 def spread_lower_bound(case: Case) -> Exact:
-    r"""Lower bound by exponents that are spread evenly.
+    r"""Exponents that are spread evenly bound the rank from below.
 
     For almost all weights with $H \geq 3^m$ heads of width at least $2^k$, with or without residual
     connections, $N \geq 2 d_x$ and $L > m + k$, $\operatorname{sep} \geq
@@ -445,7 +445,7 @@ def spread_lower_bound(case: Case) -> Exact:
     ),
 )
 def no_linear_bound_past_threshold(case: Case) -> Exact:
-    r"""No bound $c d_x L$ at depths just past $\log_3 d_x$.
+    r"""No absolute constant makes $c d_x L$ an upper bound just past $\log_3 d_x$.
 
     For every $c > 0$, $3^m \leq H$, $2^k \leq d_x/H$, $m + k < L$, $2 (L - m - k) \leq 3^m + 1$,
     $3^m 2^k (L - m - k)(L - m - k - 1) \geq 2 c d_x L$, $N \geq 2 d_x$ and almost all weights,
@@ -484,7 +484,7 @@ def _first(*rows: tuple[int, int]) -> tuple[Case, ...]:
     supports="separation_rank/upper_bound_deep",
 )
 def first_excess_of_spreading(case: Case) -> Exact:
-    r"""First depths at which evenly spread exponents exceed the recalled bound.
+    r"""Evenly spread exponents exceed the recalled bound first at the listed depths.
 
     The first depth $L > \log_3 d_x$ at which the bound of spread_lower_bound, with the largest $m$
     and $k$ such that $3^m \leq H$ and $2^k \leq d_x/H$, exceeds the upper bound of Theorem 2 as

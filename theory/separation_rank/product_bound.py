@@ -96,7 +96,7 @@ def _coordinate(**fields: Any) -> Case:
     ),
 )
 def product_lower_bound(case: Case, seed: int) -> Exact:
-    r"""Lower bound by a product of linear forms.
+    r"""The rank is at least a product of $3^{L-l} + 1$ over layers.
 
     For almost all weights with $H$ heads and without residual connections, $N \geq 2 (d_x + 1)$ and
     all $L$, $\operatorname{sep} \geq \prod_{l = 1}^{\min(L, D_H)} (3^{L-l} + 1)$ with $D_H =
@@ -141,7 +141,7 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
     ),
 )
 def no_linear_bound(case: Case, seed: int) -> Exact:
-    r"""No bound $c d_x L$ with an absolute constant.
+    r"""No absolute constant $c$ makes $c d_x L$ an upper bound.
 
     For every $c > 0$, $H = d_x$, $2 c d_x + 1 < L \leq d_x (d_x + 1)/2$, $N \geq 2 (d_x + 1)$ and
     almost all weights without residual connections, $\log_3 \operatorname{sep} > c d_x L$: no
@@ -223,7 +223,7 @@ AGAINST_THEOREM_2: dict[str, Any] = {
     supports="separation_rank/upper_bound_deep",
 )
 def first_violation(case: Case) -> Exact:
-    r"""First depths at which a product, or $S$, exceeds the recalled bound.
+    r"""A product, and $S$, exceed the recalled bound first at the listed depths.
 
     With $H = d_x$, the first depth $L > \log_3 d_x$ at which
     $\prod_{l \leq \min(L, D)} (3^{L-l} + 1)$ exceeds the recalled upper bound is 62 at width 4, 32

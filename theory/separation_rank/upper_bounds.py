@@ -62,7 +62,7 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
     ),
 )
 def upper_bound_shallow(case: Case, seed: int) -> Exact:
-    r"""Upper bound below the threshold.
+    r"""Below the threshold the rank is at most $(d_x + H)^{(3^L - 1)/2}$.
 
     For $L < \log_3(d_x)$, $\operatorname{sep} \leq (d_x + H)^{C(L)}$, that is
     $\log_3 \operatorname{sep} \leq (3^L - 1)/2 \log_3(d_x + H)$.
@@ -116,7 +116,7 @@ _COORDINATE = (
     ),
 )
 def upper_bound_deep(case: Case, seed: int) -> Exact:
-    r"""Upper bound beyond the threshold, as recalled.
+    r"""Beyond the threshold the rank is at most the recalled bound of Theorem 2.
 
     For $L > \log_3(d_x)$, $\log_3 \operatorname{sep} \leq 2 d_x L + c_1 + c_2$ with $c_1 = L$ and
     $c_2 = -2 d_x \log_3(d_x/(2 \sqrt{2} e)) + \log_3 d_x$.
@@ -280,7 +280,7 @@ def _recalled_steps() -> Iterator[Step]:
     supports="separation_rank/upper_bound_deep",
 )
 def exponent_count(case: Case) -> Exact:
-    r"""Size of the exponent count, below the recalled bound.
+    r"""The count of exponents is below the recalled upper bound.
 
     For $3^L \geq d_x$, $\log_3$ of $d_x 3^L \binom{2 d_x + 3^L - 1}{3^L}$ is at most
     $2 d_x L + L + \log_3 d_x - 2 d_x \log_3(2 d_x/(3 e))$, which is the upper bound of Theorem 2 as

@@ -432,7 +432,7 @@ EXPONENTS = {
     supports="signal_propagation/rate_exponents",
 )
 def depth_exponents(case: Case) -> Exact:
-    r"""Branches over $L^\alpha$: powers of $L$ in scalar nets.
+    r"""Scalar nets with branches over $L^\alpha$ follow the stated powers of $L$.
 
     $L$ uncorrelated scalar branches of variance 1, multiplied by $L^{-\alpha}$, write a variance
     that goes as $L^{1 - 2 \alpha}$: bounded exactly for $\alpha \geq 1/2$. In the scalar net

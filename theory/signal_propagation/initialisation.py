@@ -549,7 +549,7 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
     ),
 )
 def expected_depth(case: Case) -> Exact:
-    """Mean depth under stochastic depth.
+    """Stochastic depth keeps $L - (L + 1)(1 - p_L)/2$ layers on average.
 
     With keep probabilities $1 - l/L (1 - p_L)$ the mean number of layers kept is
     $L - (L + 1)(1 - p_L)/2$, which is $(3 L - 1)/4$ at $p_L = 1/2$ and 40.25 for $L = 54$.

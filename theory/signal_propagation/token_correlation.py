@@ -214,7 +214,7 @@ def _growth_cases(rows: str, **fields: Any) -> tuple[Case, ...]:
     supports="signal_propagation/scaled_correlation_limit",
 )
 def uniform_growth(case: Case) -> Exact:
-    r"""Uniform attention: growth of the common part and of the total norm.
+    r"""Under uniform attention the common part grows geometrically, the norm by a closed form.
 
     In layers $X + a$ $A X W_V$ with uniform attention, each followed by a linear branch of weight
     $a_2$, weights of variance $1/d$, $E \|\sum_k X_k\|^2$ after $l$ layers is
@@ -486,7 +486,7 @@ def kernel_by_integral(c: arb) -> arb:
     supports="signal_propagation/block_contraction",
 )
 def relu_kernel(case: Case) -> Exact:
-    r"""The ReLU kernel in closed form.
+    r"""A closed form gives the ReLU kernel of correlated Gaussians.
 
     For standard Gaussians of correlation $c$, $2 \mathbb{E} \mathrm{ReLU}(u) \mathrm{ReLU}(v) =
     (\sqrt{1 - c^2} + c (\pi - \arccos c))/\pi$; to nine decimals, rounded down.

@@ -2,9 +2,9 @@
 read whole where no site was built. A test holds every filling to the records.
 
 `<!-- law: advisor.laws.reach 2 -->9<!--/-->` is a number in running text. Tables and pictures stand
-on lines of their own between their mark and the same end. Pages that most people open have them
-whole (`WHOLE`), with the pictures in docs/figures; in the others a line says where they are. A
-verdict is a word without its link, since the page of its claim is on the site alone.
+on lines of their own between their mark and the same end, with the pictures in docs/figures; of
+data, which go with the site, a line says where they are. A verdict is a word without its link,
+since the page of its claim is on the site alone.
 
     python -m depthlaw.ledger.publish.site.filling .     # fill in every page of a clone again
 """
@@ -18,7 +18,6 @@ import tempfile
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import cached_property
 from html import unescape
 from pathlib import Path
@@ -31,21 +30,6 @@ from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
 from . import front_page, heads, inline, interactive, pages, paper_pages
 
-# What is filled whole, as patterns below the root; everything else has its numbers and verdicts.
-WHOLE = (
-    *("README.md", "docs/index.md", "docs/base-3.md", "docs/depth.md", "docs/tutorial.md"),
-    *("docs/proofs.md", "docs/audit-results.md", "docs/depth-evidence.md"),
-    *("docs/how-to/*.md", "docs/questions/*.md", "docs/papers/*.md"),
-)
-# What the other pages say in place of each kind of block; tables where none is named.
-_SENT = {
-    **dict.fromkeys(("figure", "measured"), "Picture"),
-    "interactive": "Interactive figure",
-    "numbers": "Numbers and verdicts",
-    "data": "Data",
-}
-# Data go with the site, as what moves does; what it folds away is no part of reading a page whole.
-_NEVER = ("data", "numbers")
 _BLOCK = re.compile(r"^<!-- (?P<kind>[a-z-]+)(?:: (?P<name>\S+))? -->$", re.MULTILINE)
 # Marks of one kind on lines one below the other.
 _RUN = re.compile(
@@ -84,16 +68,14 @@ class Filling:
             ValueError: where nothing is recorded for a mark.
         """
         text = _not_first(inline.unfilled(text))
-        name = page.relative_to(self.root).as_posix()
-        whole = any(fnmatch(name, pattern) for pattern in WHOLE)
-        text = _BLOCK.sub(lambda mark: self._block(mark, page), text) if whole else text
+        text = _BLOCK.sub(lambda mark: self._block(mark, page), text)
         text = _RUN.sub(_sent, text)
         text = self._words.filled(text, lambda said: self._as_read(said, page))
         return _fitted(text)
 
     def _block(self, mark: re.Match[str], page: Path) -> str:
         """A table or picture behind its mark; pictures are written where they belong."""
-        if mark["kind"] in _NEVER:
+        if mark["kind"] == "data":
             return mark[0]
         if mark["kind"] == "interactive":
             return self._still(mark, page)
@@ -188,13 +170,14 @@ def _sent(marks: re.Match[str]) -> str:
     follows = inline.FILLING.match(marks.string, marks.end())
     if marks["kind"] not in pages.BLOCKS or follows:
         return marks[0]
-    what = _SENT.get(marks["kind"], "Table")
-    return f"{marks[0]}\n\n*{what}: on the site that `make docs` builds.*\n\n{inline.END}"
+    data = "*Data: on the site that `make docs` builds.*"
+    said = data if marks["kind"] == "data" else pages.NOTHING
+    return f"{marks[0]}\n\n{said}\n\n{inline.END}"
 
 
 def _wrapped(block: str) -> str:
     """A paragraph in lines; tables, lists and pictures as they are."""
-    if re.match(r"[|!<#>-]|\d+\.", block):
+    if re.match(r"[|!<#>-]|\* |\d+\.", block):
         return block
     return textwrap.fill(block, _WIDTH, break_long_words=False, break_on_hyphens=False)
 

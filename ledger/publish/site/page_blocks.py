@@ -140,25 +140,29 @@ def settings() -> str:
 
 # The claim that says whether nets of one layer are trained out, and those it bears on.
 _TRAINED_OUT = "trained_depth/wall_is_trained_out"
-_ASKED = {f"trained_depth/wall_{name}" for name in ("within", "beyond", "seen", "reached")}
+_ASKED = [f"trained_depth/wall_{name}" for name in ("within", "beyond", "seen", "reached")]
+_UPDATES = re.compile("updates|iterations")
 
 
 def trained(recorded: Recorded) -> str:
-    """Every claim about trained nets: its verdict, after how many updates, and whether twice as
-    many would change what it says."""
+    """The claims that ask for longer training too, and the number of those that do not."""
     asked = recorded.judged(_TRAINED_OUT)
     answer = {"HOLDS": "yes", "FAILS": "no"}.get(str(asked.verdict) if asked else "", "open")
     listed = [
         (
             _word(recorded, key),
-            f"[{prose(claim.entitled)}](/claims/{key}.md)",
-            f"one layer: {answer}; two: not asked" if key in _ASKED else "not asked",
+            f"[{prose(recorded.claims[key].entitled)}](/claims/{key}.md)",
+            f"one layer: {answer}; two: not asked",
         )
-        for key, claim in recorded.claims.items()
-        if claim.needs and re.search("updates|iterations", claim.entitled)
+        for key in _ASKED
     ]
-    heading = "verdict | claim | trained out (two nets of one layer asked)"
-    return _folded(f"{len(listed)} claims", pipe_table(heading, listed))
+    of_nets = (c for c in recorded.claims.values() if c.needs and _UPDATES.search(c.entitled))
+    rest = sum(claim.key not in _ASKED for claim in of_nets)
+    table = pipe_table("verdict | claim | trained out (two nets of one layer asked)", listed)
+    return (
+        f"{table}\n\nFor the other {rest} claims about trained nets we did not "
+        "test whether training had levelled off. Each names its updates in its title."
+    )
 
 
 def _word(recorded: Recorded, key: str) -> str:
