@@ -215,6 +215,7 @@ transcripts: $(VENV)/.dev
 	$(BIN)/python benchmarks/latency_limits.py benchmarks/latency_limits.md
 	$(BIN)/python -m depthlaw.ledger.publish.site.filling .
 	$(BIN)/python -m depthlaw.ledger.publish.site.interactive docs
+	$(BIN)/python -m depthlaw.ledger.publish.site.explorer docs
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds
 # the records of this very code. Nets that take half an hour each stand in recordings/: what is

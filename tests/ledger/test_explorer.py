@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.publish.site import explorer
 from depthlaw.ledger.verdicts.record_source import Recorded
 
+KEPT = explorer.kept(Path(__file__).parents[2] / "docs/explorer")
 # Judging the reference ledger takes seconds.
 pytestmark = pytest.mark.slow
 
@@ -80,8 +83,17 @@ def test_thresholds_by_hand(thresholds: dict[str, Any]) -> None:
     assert (lines["models"]["x"][at], lines["models"]["y"][at]) == (768, 12)
 
 
+def test_curves_are_those_that_the_claims_and_exact_nets_have() -> None:
+    """Where it fails: `make transcripts`."""
+    curves = json.loads(json.dumps(explorer.curves()))
+    assert curves == KEPT
+    changed = json.loads(json.dumps(KEPT))
+    changed["ranks"]["4,2"]["S"][1] += 1
+    assert changed != curves
+
+
 def test_ranks_by_hand_and_within_the_count(recorded: Recorded) -> None:
-    frames = explorer.ranks(recorded)["frames"]
+    frames = explorer.ranks(recorded, KEPT["ranks"])["frames"]
     one = frames["2,1"]
     assert [round(3**height) for height in one["S"][:3]] == [3, 18, 232]
     # (d + H)^((3^L - 1)/2) at d = 4, L = 1, and where its theorem does not apply.
@@ -106,7 +118,7 @@ def test_ranks_by_hand_and_within_the_count(recorded: Recorded) -> None:
 
 
 def test_residuals_stay_below_their_bound_and_skips_keep_them(recorded: Recorded) -> None:
-    panel, drawn = explorer.collapse(recorded), 0
+    panel, drawn = explorer.collapse(recorded, KEPT["collapse"]), 0
     for name, frame in panel["frames"].items():
         start = -math.log10(Fraction(name.split(",")[0]))
         assert frame["alone"][0] == frame["skip"][0] == pytest.approx(start, abs=1e-5)

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from depthlaw.advisor.laws import reach
+from depthlaw.ledger.publish.site import front_page
 from depthlaw.ledger.publish.site.interactive import FIGURES, FigureSource, file_of
 from depthlaw.ledger.verdicts.record_source import Recorded
-from depthlaw.ledger.verdicts.reference_ledger import shipped
-from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.hops.hop_nets import causal_net
 from depthlaw.theory.hops.pointers import find, hop_k
@@ -24,9 +23,7 @@ STARTS = "(globalThis.FIGURES ??= {})."
 
 @pytest.fixture(scope="module")
 def source() -> FigureSource:
-    store = shipped()
-    assert store is not None
-    return FigureSource(Recorded(registry(), store))
+    return FigureSource(DOCS)
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +31,30 @@ def data(source: FigureSource) -> dict[str, Any]:
     """What the scripts read, by figure, out of what is written."""
     source.filled("".join(f"<!-- interactive: {name} -->" for name in FIGURES), Path("x.md"))
     read = {}
-    files = source.files(Path("out"), DOCS)
+    files = source.files(Path("out"))
     for path, text in files.items():
         if path.suffix == ".js":
             name, _, body = text.removeprefix(STARTS).partition(" = ")
             assert path == Path(f"out/_static/figures/{name}.data.js")
             read[name] = json.loads(body.rstrip().removesuffix(";"))
-    for name, data in read.items():
-        assert json.loads(files[Path(f"out/_static/figures/{name}.json")]) == data
-        assert files[Path(f"out/_static/figures/{name}.svg")] == file_of(source, name, DOCS)
+    for name in read:
+        assert files[Path(f"out/_static/figures/{name}.svg")] == file_of(source, name)
     return read
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FIGURES)
+def test_what_is_kept_is_what_records_and_exact_nets_say(
+    recorded: Recorded, data: dict[str, Any], name: str
+) -> None:
+    """Where it fails: `make transcripts`."""
+    assert json.loads(json.dumps(FIGURES[name].data(recorded))) == data[name]
+
+
+@pytest.mark.slow
+def test_the_card_holds_what_is_recommended_today() -> None:
+    kept = (DOCS / "_static/figures/advice.data.js").read_text(encoding="ascii")
+    assert kept == front_page.advice(), "make transcripts"
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -68,11 +79,11 @@ def test_a_mark_becomes_a_picture_and_its_scripts_wherever_the_page_is(
 @pytest.mark.parametrize("name", FIGURES)
 def test_pictures_in_the_repository_are_those_of_the_data(source: FigureSource, name: str) -> None:
     written = (DOCS / "figures" / f"{name}.svg").read_text(encoding="utf-8")
-    assert written == file_of(source, name, DOCS), "say `make transcripts`"
+    assert written == file_of(source, name), "say `make transcripts`"
 
 
 def test_the_ring_has_the_shares_that_are_recorded(
-    source: FigureSource, data: dict[str, Any]
+    recorded: Recorded, data: dict[str, Any]
 ) -> None:
     ring = data["ring"]
     assert ring["reach"] == [reach(layers) for layers in range(5)]
@@ -81,7 +92,7 @@ def test_the_ring_has_the_shares_that_are_recorded(
     longest = {1: 60_000, 2: 240_000, 3: 240_000}
     assert all(net["updates"] == longest[net["layers"]] for net in ring["nets"])
     held = 0
-    for row in source.recorded.rows("trained_depth/wall_within"):
+    for row in recorded.rows("trained_depth/wall_within"):
         case, value = row.case, row.measured
         net = nets.get((case.net, case.depth, case.first))
         if case.asked == "row" and case.nets == 1 and net:

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from importlib.metadata import version
@@ -27,7 +28,7 @@ from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import TaskNumber
 from depthlaw.advisor.words import layers
 from depthlaw.empirics.separation_rank.frontier import entries
-from depthlaw.theory.claims.definition import Case, at
+from depthlaw.theory.claims.definition import Case, at, find
 from depthlaw.theory.claims.rounding import LEVEL, interval
 from depthlaw.theory.claims.values import Ball, Exact, Sample
 from depthlaw.theory.claims.verdict import Verdict
@@ -40,7 +41,7 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
 )
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
-from ...records.store import decode, manifest
+from ...records.store import decode, manifest, write_file
 from ...verdicts.estimates import middle
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
@@ -77,31 +78,49 @@ def write(source: Path, out: Path, recorded: Recorded) -> dict[Path, str]:
     model, and data.js. Returned are the files of the figure, which belong beside that folder.
 
     Args:
-        source: docs/explorer.
+        source: docs/explorer, with the curves that `main` has written.
         out: replaced; claim pages are linked as ../claims/TOPIC/NAME.html, and the figure's scripts
             as ../_static/figures/model.js.
         recorded: whose verdicts and measured values are shown.
 
-    Cost: ten seconds, and as much again where nothing is advised yet.
+    Cost: three seconds.
     """
-    data = _data(recorded)
+    data = _data(recorded, kept(source))
     shutil.rmtree(out, ignore_errors=True)
-    shutil.copytree(source, out)
+    shutil.copytree(source, out, ignore=shutil.ignore_patterns(_CURVES))
     page = out / "index.html"
     text = page.read_text(encoding="utf-8")
-    figures = interactive.FigureSource(recorded)
+    figures = interactive.FigureSource(source.parent)
     page.write_text(figures.filled(text, Path(page.parent.name, page.name)), encoding="utf-8")
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     (out / "data.js").write_text(f"window.depthlaw = {text};\n", encoding="ascii")
-    return figures.files(out.parent, source.parent)
+    return figures.files(out.parent)
 
 
-def _data(recorded: Recorded) -> dict[str, Any]:
+_CURVES = "curves.json"
+
+
+def kept(source: Path) -> dict[str, Any]:
+    """The curves beside the page, as `curves` computes them."""
+    read: dict[str, Any] = json.loads((source / _CURVES).read_text(encoding="ascii"))
+    return read
+
+
+def curves() -> dict[str, Any]:
+    """What the plots of rules, ranks and collapse draw of the advisor, formulas and exact nets
+    alone, by plot; no record takes part.
+
+    Cost: fifteen seconds.
+    """
+    return {"rules": by_rule(), "ranks": _rank_frames(), "collapse": _collapse_frames()}
+
+
+def _data(recorded: Recorded, curves: dict[str, Any]) -> dict[str, Any]:
     panels: dict[str, Any] = {
-        "rules": by_rule(),
+        "rules": curves["rules"],
         "thresholds": thresholds(recorded),
-        "ranks": ranks(recorded),
-        "collapse": collapse(recorded),
+        "ranks": ranks(recorded, curves["ranks"]),
+        "collapse": collapse(recorded, curves["collapse"]),
         "tasks": tasks(recorded),
     }
     groups = (panel["curves"] for panel in panels.values())
@@ -294,15 +313,25 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
 # --- separation ranks -----------------------------------------------------------------------------
 
 
-def ranks(recorded: Recorded) -> dict[str, Any]:
-    """log_3 of the separation rank against depth, for each width and number of heads: bounds,
-    the dimension count, recorded ranks, threshold and knee."""
+def ranks(recorded: Recorded, curves: dict[str, Any]) -> dict[str, Any]:
+    """log_3 of the separation rank against depth, for each width and number of heads: curves, and
+    recorded ranks."""
+    frames = {frame: dict(drawn) for frame, drawn in curves.items()}
+    for (name, width, heads), points in _points(recorded).items():
+        if f"{width},{heads}" in frames:
+            frames[f"{width},{heads}"][name] = points
+    return {"curves": _curves("ranks"), "frames": frames}
+
+
+def _rank_frames() -> dict[str, Any]:
+    """Bounds, the dimension count, threshold and knee."""
     known: dict[tuple[str, ...], float] = {}
+    claims = {name: find(f"separation_rank/{name}") for name in (*_BOUNDS, "knee")}
     layers_of = range(1, LAYERS + 1)
 
     def bound_at(name: str, case: Case) -> float | None:
         """What a claim says, at least 0; None where an assumption does not hold."""
-        claim = recorded.claims[f"separation_rank/{name}"]
+        claim = claims[name]
         if claim.broken(case) is not None:
             return None
         # Some bounds do not depend on the width, some not on the number of heads.
@@ -315,7 +344,7 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
     frames = {}
     for width in WIDTHS:
         counts = _shorts(log3_dimension_count(width, depth)[1] for depth in layers_of)
-        knee = int(recorded.claims["separation_rank/knee"].predict(Case(width=width)))
+        knee = int(claims["knee"].predict(Case(width=width)))
         for heads in (h for h in HEADS if h <= width):
             shape = {"width": width, "heads": heads, "tokens": 2 * width + 2}
             cases = [Case(depth=depth, **shape) for depth in layers_of]
@@ -325,10 +354,7 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
                 "threshold": {"x": [_short(math.log(width, 3))]},
                 "knee": {"x": [knee]},
             }
-    for (name, width, heads), points in _points(recorded).items():
-        if f"{width},{heads}" in frames:
-            frames[f"{width},{heads}"][name] = points
-    return {"curves": _curves("ranks"), "frames": frames}
+    return frames
 
 
 _BOUNDS = (
@@ -383,24 +409,27 @@ def _ranks_of_several_heads(recorded: Recorded) -> dict[tuple[int, int, int], in
 # --- rank collapse --------------------------------------------------------------------------------
 
 
-def collapse(recorded: Recorded) -> dict[str, Any]:
+def collapse(recorded: Recorded, curves: dict[str, Any]) -> dict[str, Any]:
     """Orders of magnitude below 1 of the residual, layer by layer: one drawn net with and without
     mask and skips, the bound; and nets of BERT's shape."""
-    frames = {
-        f"{start},{beta},{heads}": _passes(recorded, start, beta, heads)
-        for start in STARTS
-        for beta in BETAS
-        for heads in HEADS
-    }
     return {
         "curves": _curves("collapse"),
         "series": {"bert": _bert(recorded)},
-        "frames": frames,
+        "frames": curves,
         "net": {"tokens": _TOKENS, "width": _WIDTH},
     }
 
 
-def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, Any]:
+def _collapse_frames() -> dict[str, Any]:
+    return {
+        f"{start},{beta},{heads}": _passes(start, beta, heads)
+        for start in STARTS
+        for beta in BETAS
+        for heads in HEADS
+    }
+
+
+def _passes(start: str, beta: str, heads: int) -> dict[str, Any]:
     shape = {"tokens": _TOKENS, "width": _WIDTH, "heads": heads, "depth": COLLAPSE}
     case = Case(**shape, residual=start, beta=beta, qk_width=1, bias=0)
     mask = arb_mat([[int(j <= i) for j in range(_TOKENS)] for i in range(_TOKENS)])
@@ -427,7 +456,7 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
         # Rounded up, so that it bounds every gamma that was computed.
         gamma = Fraction(math.ceil(float(gammas.upper()) * 10**6) + 1, 10**6)
         small = bool(max(ranges) <= arb(157) / 125)
-    claim, bounds = recorded.claims["rank_collapse/layers_uniform"], []
+    claim, bounds = find("rank_collapse/layers_uniform"), []
     for depth in range(1, COLLAPSE + 1):
         at_depth: dict[str, Any] = {"depth": depth, "gamma": str(gamma), "lipschitz": 1}
         bound = float(claim.predict(Case(**case.fields() | at_depth)))
@@ -541,3 +570,21 @@ def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any
         ]
         drawn = {"x": sizes, "y": highs, "low": lows, "text": text}
         yield kind, drawn, 3 + place, ("dots", "crosses")[place % 2]
+
+
+def main(docs: Path) -> None:
+    """Write the curves beside the page: python -m depthlaw.ledger.publish.site.explorer DOCS."""
+    plots = (
+        f"{json.dumps(plot)}: {{\n" + ",\n".join(_line(*frame) for frame in frames.items()) + "\n}"
+        for plot, frames in curves().items()
+    )
+    text = "{\n" + ",\n".join(plots) + "\n}\n"
+    write_file(docs / "explorer" / _CURVES, text.encode("ascii"))
+
+
+def _line(name: str, frame: dict[str, Any]) -> str:
+    return f"{json.dumps(name)}: {json.dumps(frame, separators=(',', ':'), allow_nan=False)}"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from html import escape
 from math import cos, pi, sin
@@ -82,11 +82,6 @@ def every_advice() -> dict[str, Answer]:
     Cost: ten seconds.
     """
     return {budget: advised(budget) for budget in sizes()}
-
-
-def take(advice: Mapping[str, Answer]) -> None:
-    """Take what another process found."""
-    _ADVISED.update(advice)
 
 
 def _headline(answer: Answer) -> str:

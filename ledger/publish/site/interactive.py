@@ -3,10 +3,11 @@ script docs/_static/figures/NAME.js replaces where there are scripts; `<!-- stil
 picture alone. An image before the mark goes away: it is the same picture as a file, for whoever
 reads the page in the repository.
 
-A figure is one entry in `FIGURES`. What its script reads is computed here and written beside it, as
-a script too: pages are also opened as files.
+A figure is one entry in `FIGURES`. What its script reads is kept in docs/_static/figures/NAME.json,
+since it takes half a minute; a test computes it again. The site has it as a script, too: pages are
+also opened as files.
 
-    python -m depthlaw.ledger.publish.site.interactive docs   # renew docs/figures/*.svg
+    python -m depthlaw.ledger.publish.site.interactive docs   # renew these files and the pictures
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from depthlaw.theory.claims.definition import registry
 from ...records.store import write_file
 from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
+from . import front_page
 from .khop_figure import khop_data, khop_still
 from .model_figure import model_data, model_still
 from .ring_figure import ring_data, ring_still
@@ -75,9 +77,13 @@ FIGURES = {
 
 @dataclass(frozen=True)
 class FigureSource:
-    """What figures are filled from, each computed once."""
+    """What figures are filled from.
 
-    recorded: Recorded
+    Attributes:
+        docs: the folder of the pages.
+    """
+
+    docs: Path
     _data: dict[str, Any] = field(default_factory=dict)
 
     def filled(self, text: str, page: Path) -> str:
@@ -92,25 +98,15 @@ class FigureSource:
         up = "../" * (len(page.parts) - 1) + _FOLDER
         return _MARK.sub(lambda mark: self._figure(mark["name"], mark["kind"], up), text)
 
-    def shown(self, text: str) -> bool:
-        """Whether a page shows a figure."""
-        return bool(_MARK.search(text))
-
-    def files(self, out: Path, docs: Path) -> dict[Path, str]:
+    def files(self, out: Path) -> dict[Path, str]:
         """Of the figures in pages filled so far what their scripts read, and to download the same
-        data and the still picture, by path among the sources in a folder.
-
-        Args:
-            docs: the folder of the pages.
-        """
+        data and the still picture, by path among the sources in a folder."""
         written: dict[Path, str] = {}
         for name, data in self._data.items():
-            text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
-            file = out / _FOLDER / name
+            text, file = _text(data), out / _FOLDER / name
             written |= {
                 file.with_suffix(".data.js"): f"(globalThis.FIGURES ??= {{}}).{name} = {text};\n",
-                file.with_suffix(".json"): f"{text}\n",
-                file.with_suffix(".svg"): file_of(self, name, docs),
+                file.with_suffix(".svg"): file_of(self, name),
             }
         return written
 
@@ -123,7 +119,8 @@ class FigureSource:
         if name not in FIGURES:
             raise ValueError(f"there is no figure {name}; known are {', '.join(FIGURES)}")
         if name not in self._data:
-            self._data[name] = FIGURES[name].data(self.recorded)
+            kept = self.docs / _FOLDER / f"{name}.json"
+            self._data[name] = json.loads(kept.read_text(encoding="ascii"))
         return self._data[name]
 
     def _figure(self, name: str, kind: str, up: str) -> str:
@@ -143,19 +140,26 @@ class FigureSource:
 _MARK = re.compile(r"(!\[[^]]*\]\([^)]*\))?<!-- (?P<kind>interactive|still): (?P<name>\w+) -->")
 
 
-def file_of(source: FigureSource, name: str, docs: Path) -> str:
+def _text(data: Any) -> str:
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=True)
+
+
+def file_of(source: FigureSource, name: str) -> str:
     """The picture as a file, which brings its colours along."""
-    style = " ".join((docs / _FOLDER / "still.css").read_text(encoding="utf-8").split())
+    style = " ".join((source.docs / _FOLDER / "still.css").read_text(encoding="utf-8").split())
     return source.picture(name).replace(">", f"><style>{style}</style>", 1) + "\n"
 
 
 def main(docs: Path) -> None:
-    """Write the pictures that are files of the repository as well."""
+    """Write what scripts read, of the card of the front page too, and the still pictures."""
     store = shipped()
     assert store is not None
-    source = FigureSource(Recorded(registry(), store))
-    for name in FIGURES:
-        write_file(docs / "figures" / f"{name}.svg", file_of(source, name, docs).encode())
+    recorded, source = Recorded(registry(), store), FigureSource(docs)
+    write_file(docs / _FOLDER / "advice.data.js", front_page.advice().encode("ascii"))
+    for name, figure in FIGURES.items():
+        text = f"{_text(figure.data(recorded))}\n"
+        write_file(docs / _FOLDER / f"{name}.json", text.encode("ascii"))
+        write_file(docs / "figures" / f"{name}.svg", file_of(source, name).encode())
 
 
 if __name__ == "__main__":

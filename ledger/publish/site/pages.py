@@ -26,7 +26,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -34,8 +34,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
+from types import MappingProxyType
 
-from depthlaw.advisor.answer import Answer
 from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.code_version import remember
 from depthlaw.theory.claims.definition import SUITES, Claim, registry
@@ -94,12 +94,11 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
 
     Cost: a minute and a half of one core.
     """
-    claims = recorded.claims
-    results_by_key = _judged_and_advised(docs, recorded, processes)
-    judged = [result or _not_run(claims[key], recorded) for key, result in results_by_key.items()]
+    claims, figures = recorded.claims, interactive.FigureSource(docs)
     for folder in _BESIDE:
         shutil.rmtree(out / folder, ignore_errors=True)
-    figures = interactive.FigureSource(recorded)
+    results_by_key, drawn = _judged_and_drawn(docs, out, recorded, processes)
+    judged = [result or _not_run(claims[key], recorded) for key, result in results_by_key.items()]
     words = inline.MarkSource(results_by_key, len(recorded.store))
 
     def linked(pages: dict[Path, str]) -> dict[Path, str]:
@@ -119,32 +118,19 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
         text = words.spoken(_to_pages(inline.unfilled(text)))
         text = paper_pages.filled(figures.filled(text, name), docs, judged)
         return {
-            out / name: with_blocks(text, recorded, docs, out, path.stem),
-            **figures.files(out, docs),
+            out / name: with_blocks(text, recorded, docs, out, path.stem, drawn),
+            **figures.files(out),
         }
-
-    def moving(paths: Iterable[Path]) -> dict[Path, str]:
-        return {page: text for path in paths for page, text in hand_written(path).items()}
 
     def explored() -> dict[Path, str]:
         return explorer.write(docs / "explorer", out / "explorer", recorded)
 
-    files = (path for path in sorted(docs.rglob("*")) if path.is_file())
-    sources = [path for path in files if path.relative_to(docs).parts[0] not in _APART]
-    # Whose figures share what they are drawn from.
-    drawn = [
-        path for path in sources if path.suffix == ".md" and figures.shown(path.read_text("utf-8"))
-    ]
+    sources = _sources(docs)
     topics = dict.fromkeys(claim.topic for claim in claims.values())
     # What takes longest first.
     tasks: list[Task] = [
         *([explored] if (docs / "explorer").is_dir() else []),
-        partial(moving, drawn),
-        *(
-            partial(hand_written, path)
-            for path in sorted(sources, key=_pictures, reverse=True)
-            if path not in drawn
-        ),
+        *(partial(hand_written, path) for path in sorted(sources, key=_pictures, reverse=True)),
         *(partial(topic, name) for name in topics),
         lambda: linked(_generated(judged, recorded, out)),
     ]
@@ -153,8 +139,6 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
         pages |= made
     for file, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / file).read_text(encoding="utf-8"))
-    if _advises(docs):
-        pages[out / "_static/figures/advice.data.js"] = front_page.advice()
     pages[out / heads.EDITION] = heads.edition(claims, docs.parent)
     pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
     for path in [path for path in out.rglob("*.*") if path.is_file()]:
@@ -167,30 +151,38 @@ def write(docs: Path, out: Path, recorded: Recorded, processes: int = 1) -> list
     return sorted(pages)
 
 
-def _advises(docs: Path) -> bool:
-    """Whether a page shows what is recommended for the size that a reader types."""
-    return any(front_page.CARD in page.read_text("utf-8") for page in docs.glob("*.md"))
+def _sources(docs: Path) -> list[Path]:
+    files = (path for path in sorted(docs.rglob("*")) if path.is_file())
+    return [path for path in files if path.relative_to(docs).parts[0] not in _APART]
 
 
-def _judged_and_advised(
-    docs: Path, recorded: Recorded, processes: int
-) -> dict[str, ClaimResult | None]:
-    """The verdict on every claim; meanwhile, in another process, what is recommended."""
+def _judged_and_drawn(
+    docs: Path, out: Path, recorded: Recorded, processes: int
+) -> tuple[dict[str, ClaimResult | None], dict[str, str]]:
+    """The verdict on every claim; meanwhile, in another process, which judges what it needs, the
+    pictures that pages show, by their marks: they take as long."""
+    texts = [path.read_text("utf-8") for path in _sources(docs) if path.suffix == ".md"]
+    marks = dict.fromkeys(mark for text in texts for mark in _DRAWN.findall(text))
+    _TASKS[:] = [lambda: {out / mark: _picture(mark, recorded, out) for mark in marks}]
     with ProcessPoolExecutor(1, get_context("fork")) as other:
-        apart = processes > 1 and _advises(docs)
-        advice = other.submit(_advice) if apart else None
+        pictures = other.submit(_task, 0) if processes > 1 and marks else None
         found = {key: recorded.judged(key) for key in recorded.claims}
+        # What other processes would compute again.
         remember()
-        if advice:
-            front_page.take(advice.result())
-    return found
+        claims_index()
+        made = pictures.result() if pictures else {}
+    return found, {path.relative_to(out).as_posix(): text for path, text in made.items()}
 
 
-def _advice() -> dict[str, Answer]:
-    """What is recommended; and the list of claims, which is kept for the other processes."""
-    claims_index()
-    return front_page.every_advice()
+def _picture(mark: str, recorded: Recorded, out: Path) -> str:
+    kind, _, what = mark.partition(": ")
+    if kind == "figure":
+        return _frontier(recorded, out / "figures" / what)
+    return page_blocks.question(what, recorded, out / "figures")
 
+
+# Marks of pictures.
+_DRAWN = re.compile("<!-- ((?:measured|figure): .*?) -->")
 
 Task = Callable[[], dict[Path, str]]
 _TASKS: list[Task] = []  # of a process that is forked, since functions do not travel between two
@@ -212,7 +204,7 @@ def _task(place: int) -> dict[Path, str]:
 
 def _pictures(page: Path) -> int:
     """How many pictures are drawn for a page."""
-    return page.read_text("utf-8").count("<!-- measured: ") if page.suffix == ".md" else 0
+    return len(_DRAWN.findall(page.read_text("utf-8"))) if page.suffix == ".md" else 0
 
 
 def build(docs: Path, sources: Path, out: Path) -> int:
@@ -355,25 +347,43 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
     return "\n".join(map(line, text.split("\n")))
 
 
-def with_blocks(text: str, recorded: Recorded, docs: Path, out: Path, name: str) -> str:
+def with_blocks(
+    text: str,
+    recorded: Recorded,
+    docs: Path,
+    out: Path,
+    name: str,
+    drawn: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """A hand-written page with its tables, lists and pictures in place of their marks; pictures
     and data go into folders of `out`.
 
     Args:
         docs: the folder of the pages, which holds the files of audits.
         name: of the page.
+        drawn: pictures that are there already, by their marks.
     """
-    return filled(audit_tables.filled(text, docs), recorded, out, name)
+    return filled(audit_tables.filled(text, docs), recorded, out, name, drawn)
 
 
-def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
+def filled(
+    text: str,
+    recorded: Recorded,
+    out: Path,
+    name: str,
+    drawn: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
     into `data`. A section below the title of whose marks nothing is recorded is left out.
 
     Args:
         name: of the page, which is that of its file of data.
+        drawn: pictures that are there already, by their marks.
     """
-    figures_ = out / "figures"
+
+    def picture(mark: str) -> str:
+        return drawn[mark] if mark in drawn else _picture(mark, recorded, out)
+
     parts: dict[str, Callable[[str], str]] = {
         "evidence": lambda what: _shown(depth_evidence.part, what, out / "data"),
         "counting": lambda what: _shown(count_comparison.part, what, out / "data"),
@@ -385,10 +395,10 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
         "verdicts": lambda keys: page_blocks.verdicts(keys.split(","), recorded),
         "values": lambda keys: page_blocks.values(keys.split(","), recorded),
         "numbers": lambda what: page_blocks.numbers(what, recorded),
-        "measured": lambda what: page_blocks.question(what, recorded, figures_),
+        "measured": lambda what: picture(f"measured: {what}"),
         "table": lambda key: table(recorded, key),
         "front": lambda what: front_page.part(what, recorded.judged),
-        "figure": lambda what: _frontier(recorded, figures_ / what),
+        "figure": lambda what: picture(f"figure: {what}"),
     }
 
     def section(part: str) -> str:
