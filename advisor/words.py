@@ -649,7 +649,9 @@ def _ranged(
         # Grids are near by L d^2: a net of lighter layers may lie above larger ones.
         heavier, lighter = parameters < most, parameters > least
         told = {"least": least, "most": most, "heavier": heavier, "lighter": lighter}
-        yield _line("sure.beyond", **known, end=say(f"end.{within.side}", **told))
+        farther = ["shallower"] * within.started + ["deeper"] * within.ended
+        end = say(f"end.{within.side}", **told)
+        yield _line("sure.beyond", **known, tried=" or ".join(farther), end=end)
         yield from _other_ranges(others)
     else:
         ranges = _ranges(others)

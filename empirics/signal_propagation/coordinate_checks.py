@@ -254,7 +254,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 )
 @noted(_NETS)
 def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """CompleteP and depth-muP: change by first steps, within $L^{1/8}$ either way.
+    """CompleteP and depth-muP: change by first steps stays within $L^{1/8}$ either way.
 
     In random nets of 16 layers and more with branches times $1/L$ and Adam rates that do not depend
     on $L$ (CompleteP), and with branches and Adam rates times $L^{-1/2}$ (depth-muP), a few steps

@@ -183,7 +183,7 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     cited="One training below the floor would refute the bound from which it comes.",
 )
 def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    r"""A floor no training can beat: every student stays above it.
+    r"""Every student stays above a floor that no training can beat.
 
     The relative error of every linearised student of width $d$ and depth $L$ on its teacher's grid
     is at least the root of the share that the teacher's squared singular values beyond the

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 # Those of `theory.claim`, which needs SymPy; a test compares.
 SUITES = {
     "quick": "small cases, of the claims that have some; half a minute",
-    "theory": "quick, and larger cases of mathematics; a minute and a half",
+    "theory": "quick, and larger mathematical cases; a minute and a half",
     "full": "theory, the largest cases, and trainings; an hour or more",
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
     "training": "students against floors, small language models; half an hour",
-    "long": "trainings of half an hour each and more; a day of one core",
+    "long": "trainings of half an hour each and more; a day on one core",
     "gpu": "larger cases of a few claims; needs --device cuda",
 }
 

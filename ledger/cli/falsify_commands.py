@@ -68,7 +68,7 @@ def falsify(
         dump(found.to_json())
     else:
         far = slack(nearest.decision.slack)
-        distance = f"; slack {far}" if far else ""
+        distance = f"; the two sides are apart by {far}" if far else ""
         # A refutation is said first, before what the search looked at.
         if path:
             tell(f"FAILS: a counterexample, judged rigorously{distance}")

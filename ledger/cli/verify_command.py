@@ -144,7 +144,16 @@ def _report(
             for key, here, there in agreement.disagreements[:3]:
                 differs = f"here {quoted(str(here))}, reference {quoted(str(there))}"
                 say(f"  differs: {run_name(key)}: {differs}")
+        if len(judged) > _SCREEN:
+            # The first line has scrolled away.
+            wrong = sum(bool(result.unexpected) for result in judged)
+            said = f"{wrong} UNEXPECTED, marked ! above" if wrong else "nothing unexpected"
+            tell(f"{plural(len(judged), 'claim')}: {said}")
     return 1 if any(result.unexpected for result in judged) else 0
+
+
+# Claims that fit a screen.
+_SCREEN = 20
 
 
 def _print(judged: list[ClaimResult], failures: list[Failure], file: str) -> None:

@@ -178,8 +178,10 @@ def judged(claim: Claim) -> str:
 def stated(claim: Claim, row: CaseResult) -> str:
     """The relation and the predicted side at one case: "= 9", "within [1, 2]"."""
     side = prediction(claim, row)
-    between = claim.statement.rel_op == "in" or (side[0] == "[" and interval(claim))
-    return f"within {side}" if between else f"{relation(claim)} {side}"
+    inside = claim.statement.rel_op == "in"
+    if side[0] == "[" and (inside or interval(claim)):
+        return f"within {side}"
+    return f"= {side}" if inside else f"{relation(claim)} {side}"
 
 
 def statement_text(claim: Claim) -> str:
@@ -208,6 +210,9 @@ def predicted(value: Any) -> str:
     if isinstance(value, PowerOfTen | float):
         return str(value) if isinstance(value, PowerOfTen) else f"{value:.6g}"
     if isinstance(value, sympy.Tuple):
+        if all(end.is_Rational for end in value):
+            first, *_, last = map(predicted, value)
+            return first if first == last else f"[{first}, {last}]"
         low, high = (Ball.of(enclose(end)) for end in value)
         return number(Ball(low.low, high.high))
     expression = sympy.sympify(value)

@@ -46,13 +46,14 @@ def instance_at(claim: Claim, row: CaseResult, cases: Iterable[Case] = ()) -> In
     """
     same = shared_fields(cases).items()
     fields = row.case.fields()
-    own = {k: v for k, v in fields.items() if (k, v) not in same} or fields
+    kept = _table()["kept"].get(claim.key, ())
+    own = {k: v for k, v in fields.items() if k in kept or (k, v) not in same} or fields
     left = claim.statement.lhs
     expected = f"${latex(left)}$ {stated(claim, row)}"
     term = term_of(measured_symbol(claim.statement, row.case))
     if term is not None:
         # "width: the dimension of ..." names the quantity first.
-        name = re.sub(r"^(\w+): .*", r"\1", term.meaning)
+        name = re.sub(r"^(\w+): .*", r"\1", _table()["means"].get(claim.key, term.meaning))
         if left.is_Symbol:
             expected = f"{name}, {expected}"
         else:

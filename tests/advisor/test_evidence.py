@@ -260,7 +260,7 @@ def test_other_rules_are_tested_against_the_one_that_is_followed() -> None:
         differ += {*found.untold, found.rule} != {*found.alike}
     assert differ
     text = " ".join(as_text(recommend("1B", known_by=2025)).split())
-    assert "By 2 other published rules, which the data cannot tell" in text
+    assert "2 other published rules, which the data cannot tell" in text
 
 
 def test_what_the_alternatives_would_have_chosen_is_what_the_decision_says() -> None:

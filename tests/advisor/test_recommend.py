@@ -623,7 +623,7 @@ def test_a_forced_depth_is_judged_by_its_own_range(
 )
 def test_only_a_depth_of_the_rule_is_said_to_do_as_well_as_the_rule(demands: dict) -> None:
     assert "the rule's 46 layers do as well (0.1 %)" in recommend("8B").doubts[0]
-    assert "layers below the 46 of this rule, " in recommend("8B").rule_why
+    assert "layers fewer than the 46 of this rule: " in recommend("8B").rule_why
     found = recommend("8B", **demands)
     assert "do as well" not in "".join(found.doubts)
     assert "of this rule" not in found.rule_why

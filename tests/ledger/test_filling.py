@@ -54,6 +54,8 @@ def test_marks_are_filled_in_text_tables_and_pictures_and_again_the_same(fill, t
     told = fill(papers, "<!-- interactive: khop -->\n\n<!-- paper: sanford2024 -->\n")
     assert "](../figures/khop.svg)\n\n*A box holds" in told
     assert "\n| FAILS | The printed induction step" in told
+    elsewhere = fill(ROOT / "docs/exercises.md", text)
+    assert "](figures/doubly-exponential.svg)" in elsewhere
     data = fill(page, "<!-- data -->\n")
     assert "*Data: on the site that `make docs` builds.*" in data
 
@@ -88,6 +90,13 @@ def test_no_mark_is_empty():
     assert not EMPTY.search("<!-- law:\na.b 1 -->1<!--/-->\n\n<!-- table: a/b -->\n\n|\n\n<!--/-->")
     empty = {name: EMPTY.findall(PAGES[name].read_text(encoding="utf-8")) for name in MARKED}
     assert {name: marks for name, marks in empty.items() if marks} == {}
+
+
+def test_no_line_is_a_comment_to_the_site_and_no_maths_is_shown_raw():
+    """There Markdown has comments that begin with a percent sign."""
+    texts = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
+    assert [name for name, text in texts.items() if re.search(r"^\s*%", text, re.MULTILINE)] == []
+    assert [name for name, text in texts.items() if r"\$\\" in text] == []
 
 
 @pytest.mark.parametrize("name", MARKED)

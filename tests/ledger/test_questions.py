@@ -300,7 +300,7 @@ def test_hops_of_more_updates_stand_beside_those_of_fewer() -> None:
     }
     asked = QUESTIONS["least-depth-by-updates"]
     assert list(asked.says(found)) == [
-        "With more updates the least depth surely falls in 0 of 1 kinds of nets.",
+        "With more updates the least depth clearly falls in 0 of 1 kinds of nets.",
         "Hops, k = 2: least depth 4 or more after 1,250, 3 or 4 after 5,000 updates.",
     ]
     (panel,) = asked.panels(found)

@@ -107,7 +107,7 @@ def _exponents(case: Case) -> set[int]:
     ),
 )
 def relu_powers_reported(case: Case) -> Exact:
-    r"""Powers up to $3^L$ are held from $[I, A]$, not from $A$.
+    r"""Powers up to $3^L$ are held, whether the stream starts as $A$ or as $[I, A]$.
 
     For every $L$, with identity weights, every power $A^j$, $1 \leq j \leq 3^L$, of the adjacency
     matrix $A$ with self-loops has a positive coefficient in the stream after $L$ layers of ReLU

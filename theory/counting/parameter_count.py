@@ -113,7 +113,7 @@ _KAPLAN = "depth width attention_width ff_width"
     supports="counting/rule_of_twelve",
 )
 def kaplan_weights(case: Case) -> Exact:
-    r"""Kaplan's formula counts the weight matrices of layers exactly.
+    r"""Kaplan's formula counts the entries of weight matrices in ungated layers exactly.
 
     For all $L$, $d$, $d_{\mathrm{attn}}$ and $d_{\mathrm{ff}}$ the weight matrices of the layers
     have $2 d L (2 d_{\mathrm{attn}} + d_{\mathrm{ff}})$ entries, when the feed-forward net has two

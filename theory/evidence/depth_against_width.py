@@ -135,7 +135,7 @@ _SIZE_CLASSES = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
     post_hoc="the limit of 30 on $d/L$ in Gemstones was read off the losses that it is asked of",
 )
 def best_depth(case: Case) -> Exact:
-    """A middle depth is best in three series, the deepest compared in Gemstones.
+    r"""In three series a middle depth is best, in Gemstones the deepest with $d/L \geq 30$.
 
     The best depth is 18 of 6 to 24 layers for T5 at 223M parameters, 16 of 2 to 24 for width 512 in
     the Depth Delusion, and 14 of 12 to 96 for an ESPnet encoder: in none is the deepest net the
@@ -223,7 +223,7 @@ _NEXT_LARGER = [
     supports="counting/textbook_numbers",
 )
 def more_layers_more_parameters(case: Case) -> Exact:
-    """The textbook's trend: more layers, more parameters.
+    """The textbook's nets with more layers have more parameters.
 
     In the textbook's table of model depths every model has more layers than the next smaller one.
 
@@ -324,7 +324,7 @@ def compared_sizes(case: Case) -> Exact:
     "widths.",
 )
 def critical_depth_exponent(case: Case) -> Ball:
-    r"""The critical depth $2.43 \ln W$ grows like $W^{0.44}$ at every width.
+    r"""The depth $2.43 \ln W$ and the optimal shapes' grow like $W^{0.44}$ at every width.
 
     A depth $2.43 \ln W$ grows locally at least like $W^{0.435}$, which rounds to the stated
     $W^{0.44}$, at every width; and so do the optimal shapes $D \sim C^{0.12}$, $W \sim C^{0.34}$.

@@ -41,8 +41,8 @@ def _wide_minus_deep(lines: Sequence[dict[str, str]]) -> Ball:
     known="UNDECIDED",
     weight="measurement",
     undecidable=(
-        "no run can decide it: a missing digit; the table is printed to one decimal, and what "
-        "rounding took away is more than the gain in question"
+        "no run can decide it: a missing digit; the table is printed to one decimal, and "
+        "rounding took away more than the gain in question"
     ),
     source=Source(
         "brown2022wide", "abstract; Table 2, as reprinted in notthatdeep2024", "arXiv:2210.00640"

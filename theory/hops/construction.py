@@ -109,8 +109,8 @@ SHORT = {
     known="UNDECIDED",
     cases=EXECUTED,
     undecidable=(
-        "no run can decide it: an open problem in fixed point; unless $k$ is a power of two, the "
-        "known lower end is 2, whatever $k$, and the known construction takes a layer more"
+        "no run can decide it: an open problem in fixed point; if $k$ is not a power of two, the "
+        "known lower bound is 2 layers, and the known construction takes a layer more"
     ),
     control=Control(
         FIRST,

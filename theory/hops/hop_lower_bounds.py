@@ -94,7 +94,7 @@ def lookup_depth(hops: int, strict: int) -> int:
     ),
 )
 def one_lookup_per_layer(case: Case) -> Exact:
-    r"""With one shared pointer a layer, $\mathrm{hop}_k$ takes as many layers as doubling does.
+    r"""With one shared pointer a layer, doubling reaches $\mathrm{hop}_k$ in the fewest layers.
 
     If the first layers are given, after which every token holds $\mathrm{find}^1$, and in every
     later layer all tokens look up the same pointer $\mathrm{find}^p$, one that they hold, the least

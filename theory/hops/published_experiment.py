@@ -329,8 +329,8 @@ def _dropout(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
     known="UNDECIDED",
     cases={"quick": Case.grid(hops=(1, 8))},
     undecidable=(
-        "no run can decide it: a missing file; the public weights are not here (who has them can "
-        "ask them by depthlaw measure hops)"
+        "no run can decide it: a missing file; the public weights are not here (if you have "
+        "them, run depthlaw measure hops)"
     ),
     control=Control(
         Case(hops=8),

@@ -164,7 +164,7 @@ def _soft(case: Case, seed: int, factor: int) -> Exact:
     ),
 )
 def depth_printed_floating(case: Case, seed: int) -> Exact:
-    r"""In floating point one head does $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
+    r"""With floats, one head computes $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
 
     For every $k \geq 1$, every $N$ and every alphabet, the hard-attention network with one head a
     layer, a causal mask, a start token and a width that depends on none of them, in floating point
@@ -304,7 +304,7 @@ def _rounding_steps() -> Iterator[Step]:
     supports="hops/depth_printed_floating",
 )
 def depth_printed_softmax(case: Case, seed: int) -> Exact:
-    r"""In floating point softmax does $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
+    r"""With floats, softmax computes $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$ layers.
 
     For every $k \geq 1$, every $N$ and every alphabet, the network of hops/depth_printed_floating
     with softmax in place of hard attention, its scores multiplied by a number of order

@@ -423,7 +423,7 @@ def steps_are_rank(case: Case, seed: int) -> Exact:
     ),
 )
 def kth_one_steps(case: Case) -> Exact:
-    r"""One head finds the $k$-th one in exactly $\min(k, n - k + 1)$ steps of thought.
+    r"""One hard head finds the $k$-th one in exactly $\min(k, n - k + 1)$ steps of thought.
 
     For all $1 \leq k \leq n$ the least number of steps in which one layer of hard attention with
     one head finds the position of the $k$-th one in $n$ bits, or that there are fewer, is
@@ -488,7 +488,7 @@ def _(statement: Relational) -> Iterator[Step]:
     supports="least_depth/steps_are_rank",
 )
 def kth_one_heads(case: Case) -> Exact:
-    r"""The $k$-th one takes $k$ steps of thought exactly from the listed lengths on.
+    r"""Hard heads need $k$ steps of thought for the $k$-th one from the listed lengths on.
 
     One layer of hard attention needs $k$ steps of thought for the position of the $k$-th one in $n$
     bits exactly from these lengths on: with one head $2 k - 1$ for $k \leq 5$; with two heads 4 for
@@ -529,7 +529,7 @@ def kth_one_heads(case: Case) -> Exact:
     ),
 )
 def iteration_steps(case: Case) -> Exact:
-    r"""One head applies a map $\ell$ times in exactly $\min(\ell, n - 1)$ steps of thought.
+    r"""One hard head applies a map $\ell$ times in exactly $\min(\ell, n - 1)$ steps.
 
     For all $n, \ell \geq 1$ the least number of steps in which one layer of hard attention with one
     head reads the $n$ values of a map of $n$ elements to itself and applies it $\ell$ times to a
@@ -619,7 +619,7 @@ def bit_by_bit(case: Case) -> ThoughtNet:
     ),
 )
 def parity_steps(case: Case) -> Exact:
-    r"""One layer of $H$ heads takes exactly $\lceil n/H \rceil$ steps of thought for parity.
+    r"""One layer of $H$ hard heads does parity in exactly $\lceil n/H \rceil$ steps of thought.
 
     For all $n$ and $H$ the least number of steps in which one layer of hard attention with $H$
     heads computes the parity of $n$ bits is $\lceil n/H \rceil$.

@@ -429,7 +429,7 @@ _SIGNS = {"C2": 1, "C4": 2, "C8": 3, "C2xC4": 2, "D4": 2, "Q8": 2, "D8": 3}
     ),
 )
 def sign_layers(case: Case) -> Exact:
-    r"""With eigenvalues $\pm 1$ a group takes one layer for each factor $G / G' G^2$.
+    r"""With eigenvalues $\pm 1$ a 2-group takes one layer for each factor $G / G' G^2$.
 
     For every finite 2-group $G \neq 1$ the least number of diagonal layers with eigenvalues $1$ and
     $-1$ and finitely many states that track $G$ is the least $k$ with $G_k = 1$, where $G_0 = G$

@@ -258,7 +258,7 @@ _GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
     supports="rank_collapse/steps_as_written",
 )
 def gamma_free_bound(case: Case) -> Ball:
-    r"""Without $\gamma$ one layer cubes the residual, constant $2 e^M (e^M - 1)/M$.
+    r"""Without $\gamma$ one layer cubes the residual: $2 e^M (e^M - 1)/M$ for logits up to $M$.
 
     For every input, head and bias with $|E_{ij}| \leq M$ for all $i$, $j$, the residual after a
     softmax attention layer is at most $2 e^M ((e^M - 1)/M) \|E\|_1 |R| |W_V|$, with

@@ -165,7 +165,7 @@ def _power(left: Expr, base: Expr | int) -> Relational:
     ),
 )
 def layers_product(case: Case) -> Ball | Outside:
-    r"""After $L$ layers the residual is at most its $3^L$-th power times a known product.
+    r"""For small logits the residual after $L$ layers is at most $r_0^{3^L}$ times a product.
 
     For every network of $L$ attention layers and every input whose logits $E$ range over at most
     1.256 in each layer, the residual is at most $\prod_l (4 k_l)^{3^{L-l}}$ times the $3^L$-th
@@ -303,9 +303,9 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
 
     The sentence, as reported: convergence is guaranteed "when $4 \gamma \beta H < \sqrt{d_{qk}}$".
     "For every input" is ours: from memory the paper speaks of inputs of small residual, and for
-    $r_0 \leq 1$ nothing here contradicts it. Large inputs refute the hardened form, even with
+    $r_0 \leq 1$ nothing here contradicts it. Large inputs refute the stronger form, even with
     logits that range over 1/2 in the first layer: two tokens at +-70.7, $W_{QK} = 1/20000$,
-    $W_V = 2000$, which layers of such weights take apart by $2000 \tanh(w \rho^2)$ each.
+    $W_V = 2000$; each layer of such weights separates them by $2000 \tanh(w \rho^2)$.
     Collapse needs $\sqrt{c} r_0 < 1$ with $c = 4 \gamma \beta H/\sqrt{d_{qk}}$, see
     collapse_condition.
     """

@@ -81,7 +81,7 @@ _BITS = 256
     supports="separation_rank/lower_bound_shallow",
 )
 def corollary_1(case: Case) -> Exact:
-    r"""A shallower net needs the width of Corollary 1, if Theorem 1's lower bound holds.
+    r"""If Theorem 1's lower bound holds, a shallower net needs doubly exponential width.
 
     If the lower bound of Theorem 1 holds as recalled, then for almost all weights a net of width
     $d_x > 3^L$ and depth $L$ is the same function as a net of depth $L' < L$, width $d'_x$ and $H'$
@@ -207,7 +207,7 @@ _RECALLED_CASES = tuple(Case(**case.fields(), bound="recalled") for case in _SIZ
     supports="separation_rank/upper_bound_deep",
 )
 def corollary_2_recalled(case: Case) -> Exact:
-    r"""The width factor six $\delta$ of Corollary 2, as recalled, is enough.
+    r"""The width factor $6 \delta$ (ours) is enough for Corollary 2 at the sizes computed.
 
     If both bounds of Theorem 2 held as recalled, then at the sizes computed, all with
     $L \geq 100 \delta$, $3 \leq d_x \leq 16$ and $2 H \leq d_x$, the lower bound of a net $\delta$

@@ -110,7 +110,7 @@ _SOURCE = Source("depthlaw", "docs/separation-rank.md, Where one head falls shor
     supports="separation_rank/exact_below_count",
 )
 def count_loss(case: Case, seed: int) -> Exact:
-    r"""One head has fewer derivatives than there are forms of their degree.
+    r"""One head's derivatives span less than the forms of their degree, for $d_x > L$.
 
     For one head, $d_x > L$, $2 k < C$ and all weights, rank $\mathrm{Cat}_k \leq \binom{D+e-1}{e}$
     - [$t^{2 e}$] $(1+t)^q/(1-t)^{d_x-L}$ with $e = C - k$, and $q = L$ for even $L$, $q = L - 1$

@@ -243,7 +243,7 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
     supports="trained_rank/floor_holds",
 )
 def width_without_floor(case: Case, seed: int) -> Exact:
-    r"""A shallow student has rank enough from the width at which its dimension count has.
+    r"""A shallow student has rank enough once its dimension count reaches the teacher's.
 
     For one head, two tokens a side and almost all weights, the least width at which a net of $L_s$
     layers has the separation rank of one of width $d_t$ and $L_t$ layers is min{$d$ :

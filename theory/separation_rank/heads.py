@@ -145,7 +145,7 @@ _REST = (3**L - 1) / 2 - k
     cited="Bears on whether ranks of one head may be quoted for several.",
 )
 def heads_exact(case: Case, seed: int) -> Exact:
-    r"""A formula with one cut gives the graded ranks of several heads.
+    r"""In the cases measured one formula with a listed cut gives the ranks of several heads.
 
     For $H \geq 2$ and almost all weights, in every case measured, rank $\mathrm{Cat}_k = d_x
     \sum_{i \leq s} \binom{\tau+i-1}{i} \binom{w+k-i-1}{k-i} + \sum_{j \leq C(L-1)-1-s}
@@ -218,7 +218,7 @@ _W = d**2 / H
     supports="separation_rank/heads_exact",
 )
 def heads_two_layers(case: Case, seed: int) -> Exact:
-    r"""A closed form gives the rank of two layers with several heads.
+    r"""In the cases measured a closed form gives the rank of two layers with several heads.
 
     For $L = 2$, $H \geq 2$, at least four tokens and almost all weights, in every case measured
     $\operatorname{sep} = d_x + \min(d_x D, d_x w + \binom{w+2}{3}) + \binom{D+1}{2} -
@@ -271,7 +271,7 @@ def _pieces(*shapes: tuple[int, int]) -> list[Case]:
     supports="separation_rank/exact",
 )
 def four_tokens(case: Case, seed: int) -> Exact:
-    r"""Dimensions of modules give the graded ranks of one head with four tokens.
+    r"""In the cases measured dimensions of modules give one head's ranks with four tokens.
 
     For one head, two tokens on each side and almost all weights, in every case measured, the part
     of order $k$ has rank $\min(a, b)$: a and $b$ add up the dimensions of the GL_d-modules of the

@@ -96,7 +96,7 @@ def _coordinate(**fields: Any) -> Case:
     ),
 )
 def product_lower_bound(case: Case, seed: int) -> Exact:
-    r"""The rank is at least a product of $3^{L-l} + 1$ over layers.
+    r"""The rank is at least the product of $3^{L-l} + 1$ over $l \leq \min(L, H (H+1)/2)$.
 
     For almost all weights with $H$ heads and without residual connections, $N \geq 2 (d_x + 1)$ and
     all $L$, $\operatorname{sep} \geq \prod_{l = 1}^{\min(L, D_H)} (3^{L-l} + 1)$ with $D_H =
@@ -141,7 +141,7 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
     ),
 )
 def no_linear_bound(case: Case, seed: int) -> Exact:
-    r"""No absolute constant $c$ makes $c d_x L$ an upper bound.
+    r"""Where $H = d_x$, no absolute constant $c$ makes $c d_x L$ an upper bound.
 
     For every $c > 0$, $H = d_x$, $2 c d_x + 1 < L \leq d_x (d_x + 1)/2$, $N \geq 2 (d_x + 1)$ and
     almost all weights without residual connections, $\log_3 \operatorname{sep} > c d_x L$: no

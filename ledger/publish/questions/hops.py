@@ -68,8 +68,8 @@ def _least_by_updates_say(results: Found) -> Iterator[str]:
     if several:
         falls = sum(last.high < first.low for first, *_, last in several)
         yield (
-            f"With more updates the least depth surely falls in {falls} of {len(several)} kinds of "
-            "nets."
+            "With more updates the least depth clearly falls in "
+            f"{falls} of {len(several)} kinds of nets."
         )
     for title, kinds in _by_updates(results):
         for kind, part in kinds.items():

@@ -46,7 +46,7 @@ def _floors_say(results: Found) -> Iterator[str]:
     ]
     for text, ratios in (
         ("For one teacher the best seed of Adam ends at", drawn),
-        (f"Of widths up to {widest}, the mean over seeds ends at", means),
+        (f"For widths up to {widest}, the mean over seeds ends at", means),
         ("The best of 64 starts of L-BFGS, for the smallest student, ends at", starts),
     ):
         if ratios:

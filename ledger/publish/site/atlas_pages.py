@@ -127,10 +127,11 @@ def _history(own: Sequence[AtlasBound], judged: Judged) -> str:
         who = told(f"{b.place}{'' if b.ours else f' ({b.mark})'}", cite)
         bound = f"{b.year}, {class_name(classes()[b.class_].name)}: {depth}"
         behind = f"{capital(_who(b))}, {who} {_conditions(b, judged)}".rstrip()
-        end = {"lower": "needed", "upper": "enough"}[b.end] + gone
-        ends.setdefault((bound, behind), []).append(end)
+        end = "" if b.depth == NONE else {"lower": "needed", "upper": "enough"}[b.end]
+        ends.setdefault((bound, behind), []).append(f"{end}{gone}".strip())
     lines = (
-        f"- {bound}, {' and '.join(which)}. {behind}" for (bound, behind), which in ends.items()
+        f"- {', '.join(filter(None, [bound, ' and '.join(which)]))}. {behind}"
+        for (bound, behind), which in ends.items()
     )
     quoted = {
         f"> “{md(b.quote)}” ({cite(b.source)}, {told(b.place, cite)[:-1]})": b

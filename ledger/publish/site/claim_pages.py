@@ -390,8 +390,8 @@ def _users(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
 
 # Groups of which the page of findings gives only the number.
 _COUNTED = {
-    FindingKind.FAILS_AS_OURS: "statements of our own fail",
-    FindingKind.IN_PART: "claims are decided in part of their cases",
+    FindingKind.FAILS_AS_OURS: "failing statements of our own",
+    FindingKind.IN_PART: "claims decided in only some cases",
 }
 
 
@@ -419,7 +419,7 @@ def _finding(result: ClaimResult) -> str:
     if failing := failing_instance(result):
         return f"{line} Counterexample: {prose(str(failing))}."
     why = next(undecided(result), "") if result.undecided else reason(result)
-    return f"{line} {_cited(why)}" if why else line
+    return f"{line} {_cited(why[:1].upper() + why[1:])}" if why else line
 
 
 def link(claim: Claim) -> str:

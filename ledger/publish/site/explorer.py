@@ -115,12 +115,12 @@ def curves() -> dict[str, Any]:
     return {"rules": by_rule(), "ranks": _rank_frames(), "collapse": _collapse_frames()}
 
 
-def _data(recorded: Recorded, curves: dict[str, Any]) -> dict[str, Any]:
+def _data(recorded: Recorded, drawn: dict[str, Any]) -> dict[str, Any]:
     panels: dict[str, Any] = {
-        "rules": curves["rules"],
+        "rules": drawn["rules"],
         "thresholds": thresholds(recorded),
-        "ranks": ranks(recorded, curves["ranks"]),
-        "collapse": collapse(recorded, curves["collapse"]),
+        "ranks": ranks(recorded, drawn["ranks"]),
+        "collapse": collapse(recorded, drawn["collapse"]),
         "tasks": tasks(recorded),
     }
     groups = (panel["curves"] for panel in panels.values())

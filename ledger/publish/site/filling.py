@@ -170,14 +170,14 @@ def _sent(marks: re.Match[str]) -> str:
     follows = inline.FILLING.match(marks.string, marks.end())
     if marks["kind"] not in pages.BLOCKS or follows:
         return marks[0]
-    data = "*Data: on the site that `make docs` builds.*"
-    said = data if marks["kind"] == "data" else pages.NOTHING
-    return f"{marks[0]}\n\n{said}\n\n{inline.END}"
+    said = {"data": "*Data: on the site that `make docs` builds.*", "numbers": ""}
+    blocks = [marks[0], said.get(marks["kind"], pages.NOTHING), inline.END]
+    return "\n\n".join(filter(None, blocks))
 
 
 def _wrapped(block: str) -> str:
     """A paragraph in lines; tables, lists and pictures as they are."""
-    if re.match(r"[|!<#>-]|\* |\d+\.", block):
+    if re.match(r"[|!<#>-]|\* |\d+\.", block) or "  \n" in block:
         return block
     return textwrap.fill(block, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
@@ -187,7 +187,7 @@ _MARGIN = re.compile(r"(?:> )?\s*(?:[-*+]\s+|\d+[.)]\s+)?")
 # Comments in which no line ends if it can end elsewhere, and those in which none ever does.
 _COMMENT, _LINK = re.compile(r"<!--.*?-->"), re.compile(r"<!-- page: \S+ -->")
 # What would begin something else than a line of a paragraph.
-_BEGINS = re.compile(r"[-+*]\s|[#>=|:]|---|\$\$|`{3}|~{3}|\d+[.)]\s|<")
+_BEGINS = re.compile(r"[-+*]\s|[#>=|:%]|---|\$\$|`{3}|~{3}|\d+[.)]\s|<")
 
 
 def _fitted(text: str) -> str:

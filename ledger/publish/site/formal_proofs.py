@@ -87,9 +87,20 @@ def _by_file(
             title = f"[{prose(claim.entitled)}](/claims/{key}.md)"
             files.setdefault(file, []).append(f"- **{word}** {title}, {how} {code(name)}.")
     return [
-        f"**[{file}.v](/data/formal/{file}.v)**, {sizes[file]} theorems\n\n" + "\n".join(lines)
+        f"### {_in_words(file)}\n\n[{file}.v](/data/formal/{file}.v), {sizes[file]} theorems\n\n"
+        + "\n".join(lines)
         for file, lines in sorted(files.items())
     ]
+
+
+def _in_words(file: str) -> str:
+    """The name of a file as a heading.
+
+    >>> _in_words("BothWays"), _in_words("MUPRates")
+    ('Both ways', 'MUP rates')
+    """
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*", file)
+    return " ".join([*words[:1], *(w if w.isupper() else w.lower() for w in words[1:])])
 
 
 def _write(by_theorem: Mapping[str, Sequence[str]], folder: Path) -> None:

@@ -35,7 +35,6 @@ BUDGETS = tuple(
     )
     for m in ms.split()
 )
-CARD = "<!-- front: card -->"  # whose script reads `advice`
 FIRST = "3B"  # shown before anything is typed, and where no script runs
 _EXAMPLES = ("124M", "1B", "3B", "7B", "70B", "400B")
 # Rows of the atlas whose least depth was found here: task and class.
@@ -63,25 +62,13 @@ def sizes() -> tuple[str, ...]:
     return tuple(named[number] for number in sorted(named))
 
 
-_ADVISED: dict[str, Answer] = {}
-
-
+@cache
 def advised(budget: str) -> Answer:
     """What `depthlaw depth BUDGET` recommends, found once.
 
     Cost: some 80 ms.
     """
-    if budget not in _ADVISED:
-        _ADVISED[budget] = recommend(budget)
-    return _ADVISED[budget]
-
-
-def every_advice() -> dict[str, Answer]:
-    """The recommendation for each of `sizes()`.
-
-    Cost: ten seconds.
-    """
-    return {budget: advised(budget) for budget in sizes()}
+    return recommend(budget)
 
 
 def _headline(answer: Answer) -> str:
@@ -96,9 +83,10 @@ def _sure(answer: Answer) -> str:
 def advice() -> str:
     """The script of data behind the card: size, answer and how sure, as the command has them.
 
-    Cost: that of `every_advice`.
+    Cost: ten seconds.
     """
-    rows = [(parse_budget(b), b, _headline(a), _sure(a)) for b, a in every_advice().items()]
+    every = [(budget, advised(budget)) for budget in sizes()]
+    rows = [(parse_budget(b), b, _headline(a), _sure(a)) for b, a in every]
     return f"const depthlawAdvice = {json.dumps(rows, separators=(',', ':'))};\n"
 
 

@@ -69,7 +69,7 @@ FIGURES = {
         model_still,
         "Each dot is a published shape: point at it, or walk the dots with the arrow keys, for its "
         "names. Nets on the dashed line have equal size 12 L d<sup>2</sup>. The band holds the "
-        "depths that should lose at most 1 % of the best loss; + and -: deeper and shallower nets "
+        "depths that should come within 1 % of the best loss; + and -: deeper and shallower nets "
         "were not trained.",
     ),
 }

@@ -115,8 +115,8 @@ def model_still(data: dict[str, Any]) -> str:
     """The picture, with `START` in the place of the reader's model."""
     mine = model(START)
     alt = (
-        "Published models by width and layers. Most lie in the band of depths that should lose at "
-        f"most 1 % of the best loss; so does {START} with {mine.layers} layers of width "
+        "Published models by width and layers. Most lie in the band of depths that should come "
+        f"within 1 % of the best loss; so does {START} with {mine.layers} layers of width "
         f"{mine.width:,}."
     )
     number = parameters(mine.layers, mine.width)

@@ -145,7 +145,7 @@ _UPDATES = re.compile("updates|iterations")
 
 
 def trained(recorded: Recorded) -> str:
-    """The claims that ask for longer training too, and the number of those that do not."""
+    """The claims on long training, with the answer of the test, and the number of those without."""
     asked = recorded.judged(_TRAINED_OUT)
     answer = {"HOLDS": "yes", "FAILS": "no"}.get(str(asked.verdict) if asked else "", "open")
     listed = [
@@ -157,11 +157,11 @@ def trained(recorded: Recorded) -> str:
         for key in _ASKED
     ]
     of_nets = (c for c in recorded.claims.values() if c.needs and _UPDATES.search(c.entitled))
-    rest = sum(claim.key not in _ASKED for claim in of_nets)
-    table = pipe_table("verdict | claim | trained out (two nets of one layer asked)", listed)
+    rest = sum(claim.key not in (*_ASKED, _TRAINED_OUT) for claim in of_nets)
+    table = pipe_table("verdict | claim | levelled off (two nets of one layer tested)", listed)
     return (
-        f"{table}\n\nFor the other {rest} claims about trained nets we did not "
-        "test whether training had levelled off. Each names its updates in its title."
+        f"{table}\n\nThe titles of {rest} other claims name their updates. We did not test whether "
+        "twice as many would change those verdicts."
     )
 
 
@@ -266,7 +266,7 @@ def _verdicts(judged: Sequence[ClaimResult]) -> str:
             for r in judged
         ),
     )
-    open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in undecided(r)]
+    open_ = [f"* `{r.claim.name}`, {prose(line)}" for r in judged for line in undecided(r)]
     return "\n\n".join(filter(None, [listed, _list("What would decide it", open_)]))
 
 
@@ -291,7 +291,7 @@ def undecided(result: ClaimResult) -> Iterator[str]:
         enough = [row.enough for row in own if row.enough]
         parts = [f"about {span(enough)} would"] if enough else []
         if len(enough) < len(own):
-            parts.append(f"in {len(own) - len(enough)} no number of them would")
+            parts.append(f"in {plural(len(own) - len(enough), 'case')} none would")
         there = span([row.there for row in own])
         yield f"{len(own)} {cases}: {there} {what} do not decide; {', '.join(parts)}"
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):

@@ -35,6 +35,7 @@ from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.code_version import remember
@@ -163,15 +164,15 @@ def _judged_and_drawn(
     pictures that pages show, by their marks: they take as long."""
     texts = [path.read_text("utf-8") for path in _sources(docs) if path.suffix == ".md"]
     marks = dict.fromkeys(mark for text in texts for mark in _DRAWN.findall(text))
-    _TASKS[:] = [lambda: {out / mark: _picture(mark, recorded, out) for mark in marks}]
+    _TASKS[:] = [lambda: {mark: _picture(mark, recorded, out) for mark in marks}]
     with ProcessPoolExecutor(1, get_context("fork")) as other:
         pictures = other.submit(_task, 0) if processes > 1 and marks else None
         found = {key: recorded.judged(key) for key in recorded.claims}
         # What other processes would compute again.
         remember()
         claims_index()
-        made = pictures.result() if pictures else {}
-    return found, {path.relative_to(out).as_posix(): text for path, text in made.items()}
+        drawn = pictures.result() if pictures else {}
+    return found, drawn
 
 
 def _picture(mark: str, recorded: Recorded, out: Path) -> str:
@@ -182,10 +183,12 @@ def _picture(mark: str, recorded: Recorded, out: Path) -> str:
 
 
 # Marks of pictures.
-_DRAWN = re.compile("<!-- ((?:measured|figure): .*?) -->")
+_DRAWN = re.compile(r"^<!-- ((?:measured|figure): \S+) -->$", re.MULTILINE)
 
 Task = Callable[[], dict[Path, str]]
-_TASKS: list[Task] = []  # of a process that is forked, since functions do not travel between two
+_TASKS: list[
+    Callable[[], dict[Any, str]]
+] = []  # of a process that is forked, since functions do not travel between two
 
 
 def _made(tasks: Sequence[Task], processes: int) -> Iterator[dict[Path, str]]:
@@ -198,7 +201,7 @@ def _made(tasks: Sequence[Task], processes: int) -> Iterator[dict[Path, str]]:
         yield from pool.map(_task, range(len(tasks)))
 
 
-def _task(place: int) -> dict[Path, str]:
+def _task(place: int) -> dict[Any, str]:
     return _TASKS[place]()
 
 
@@ -406,7 +409,8 @@ def filled(
         if part.startswith("##") and found and not any(found):
             return ""
         blocks, instead = iter(found), "" if any(found) else NOTHING
-        return _MARK.sub(lambda _: next(blocks) or instead, part)
+        # A blank line ends a block, though the next mark be on the next line.
+        return _MARK.sub(lambda _: f"{next(blocks) or instead}\n", part)
 
     return "".join(map(section, re.split(r"^(?=##+ )", text, flags=re.M)))
 
