@@ -17,8 +17,8 @@ def about(claim: str | None) -> str:
     """What of a number the claim beside it is about, to stand before its verdict; empty where it is
     about all that the number says (caveats.csv).
 
-    >>> about("depth_choice/threshold_budget").rpartition("; ")[2], about(None)
-    ('checked is the equation solved for a size', '')
+    >>> about("depth_choice/threshold_budget").partition(", ")[0], about(None)
+    ('we check the equation solved for a size', '')
     """
     return _rows("caveats").get(claim or "", ("",))[0]
 
@@ -36,7 +36,7 @@ def title(claim: str) -> str | None:
     """What that claim is about; None where the reference ledger has none.
 
     >>> title("depth_choice/threshold_budget")
-    'Least depth above log_3(d) for a budget'
+    "Lambert's function gives the least depth above log_3(d) for a budget"
     """
     return _rows("verdicts").get(claim, (None, None))[1]
 

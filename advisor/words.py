@@ -691,7 +691,8 @@ def _changes(d: Decision) -> Iterator[Said]:
         out = [f"{n:,}" for n in asked if within and within.place(n) != "inside"]
         layers = _span(f"{min(asked):,}", f"{max(asked):,}")
         kept = bool(d.case.chosen.followed)
-        yield _line("change.rule", rules=len(d.alike), layers=layers, out=out, kept=kept)
+        of = {"rules": len(d.alike), "one": len(d.alike) == 1}
+        yield _line("change.rule", **of, layers=layers, out=out, kept=kept)
     if d.within is None or d.within.extrapolated:
         yield _line("change.measure")
 

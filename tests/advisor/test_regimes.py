@@ -301,4 +301,4 @@ def test_a_configuration_far_from_all_losses_is_not_judged() -> None:
     assert "Not known: no losses that we use lie within a factor of 100 of this size." in text
     assert "1,000T" in as_text(recommend("1e15"))
     largest = " ".join(as_text(recommend("1e15")).split())
-    assert re.search(r"tell from ours, would build 152 to \d,\d{3} layers", largest)
+    assert re.search(r"tell from ours, say 152 to \d,\d{3}[.;]", largest)

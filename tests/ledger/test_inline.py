@@ -261,7 +261,7 @@ def test_floors_of_one_teacher_are_said_to_be():
     learnt = find("trained_rank/students_respect_floor").cases("training")
     assert len({ranks_in_training.teacher_of(case) for case in learnt}) == 1
     assert "For the one teacher that we tried" in _joined("base-3.md")
-    assert "*typically* is about seeds of students" in _joined("what-training-finds.md")
+    assert "*typically* refers to seeds of students" in _joined("what-training-finds.md")
     titles, captions = _figures()
     assert "rank floor against the student's width, for one teacher" in titles
     assert captions.lower().count("for one teacher") == 2

@@ -119,7 +119,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     assert "**Counterexample**: " in printed
     assert "(/claims/hops/construction_printed_spacing.md)" in (out / "findings.md").read_text()
     assert (out / "hand-written.md").read_text() == (
-        "# before\n\n*Nothing is recorded for this yet.*\nafter\n"
+        "# before\n\n*Nothing is recorded for this yet.*\n\nafter\n"
     )
 
 

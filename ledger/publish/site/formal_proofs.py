@@ -20,7 +20,7 @@ _IN_SCOPE = ("Variable", "Variables", "Hypothesis", "Hypotheses", "Context", "Le
 
 
 def proofs(recorded: Recorded, folder: Path) -> str:
-    """The theorems that claims name, by files; then two tables: how many claims rest on which kind
+    """The theorems that claims name, by topic; then two tables: how many claims rest on which kind
     of proof, and how many are compared with the number of their theorem.
 
     Args:
@@ -50,7 +50,7 @@ def proofs(recorded: Recorded, folder: Path) -> str:
         "the number of the theorem | claims:",
         [(words, str(numbers[kind])) for kind, words in NUMBERS.items()],
     )
-    listed = _by_file(recorded, by_theorem, void)
+    listed = _by_topic(recorded, by_theorem, void)
     _write(by_theorem, folder)
     table = (
         f"{proved} claims are PROVED by theorems of the kernel, and {refuted} are refuted by one. "
@@ -58,7 +58,9 @@ def proofs(recorded: Recorded, folder: Path) -> str:
         "Every theorem, with its statement, what it assumes and which definitions to read first: "
         "[theorems.csv](/data/formal/theorems.csv)."
     )
-    return "\n\n".join((table, *listed, "## What was checked", _made_with(), kinds, held))
+    return "\n\n".join(
+        (table, _files(by_theorem), *listed, "## What was checked", _made_with(), kinds, held)
+    )
 
 
 def _made_with() -> str:
@@ -72,35 +74,31 @@ def _made_with() -> str:
     )
 
 
-def _by_file(
+def _by_topic(
     recorded: Recorded, by_theorem: Mapping[str, Sequence[str]], void: set[str]
 ) -> list[str]:
-    """The theorems that claims name, a line each, below the file that holds them."""
-    sizes = Counter(name.partition(".")[0] for name in checked()["theorems"])
-    files: dict[str, list[str]] = {}
+    """The theorems that claims name, a line each, below the topic of the claim."""
+    topics: dict[str, list[str]] = {}
     for theorem, keys in by_theorem.items():
-        file, _, name = theorem.partition(".")
         for key in keys:
             claim = recorded.claims[key]
             word = "void" if key in void else verdict(_verdict(recorded, key))
             how = "refuted by" if claim.formal and claim.formal.refutes else "by"
             title = f"[{prose(claim.entitled)}](/claims/{key}.md)"
-            files.setdefault(file, []).append(f"- **{word}** {title}, {how} {code(name)}.")
+            line = f"- **{word}** {title}, {how} {code(theorem)}."
+            topics.setdefault(claim.topic, []).append(line)
     return [
-        f"### {_in_words(file)}\n\n[{file}.v](/data/formal/{file}.v), {sizes[file]} theorems\n\n"
-        + "\n".join(lines)
-        for file, lines in sorted(files.items())
+        f"## {topic.replace('_', ' ').capitalize()}\n\n" + "\n".join(lines)
+        for topic, lines in topics.items()
     ]
 
 
-def _in_words(file: str) -> str:
-    """The name of a file as a heading.
-
-    >>> _in_words("BothWays"), _in_words("MUPRates")
-    ('Both ways', 'MUP rates')
-    """
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*", file)
-    return " ".join([*words[:1], *(w if w.isupper() else w.lower() for w in words[1:])])
+def _files(by_theorem: Mapping[str, Sequence[str]]) -> str:
+    """The files that hold these theorems."""
+    sizes = Counter(name.partition(".")[0] for name in checked()["theorems"])
+    files = sorted({theorem.partition(".")[0] for theorem in by_theorem})
+    named = (f"[{file}.v](/data/formal/{file}.v) ({sizes[file]})" for file in files)
+    return f"Files, with the number of their theorems: {', '.join(named)}."
 
 
 def _write(by_theorem: Mapping[str, Sequence[str]], folder: Path) -> None:
