@@ -380,7 +380,7 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
 def exact_below_count(
     case: Case, seed: int, memory: int | None = None, device: str = "cpu"
 ) -> Exact:
-    r"""At the listed shapes one head's graded ranks are the count, or less by a known loss.
+    r"""At listed shapes one head's graded ranks are the count, or less by a known loss.
 
     For one head, almost all weights, and each $(d_x, L)$ of the table, the graded piece of order
     $k$ has rank $\min(d_x \binom{D+k-1}{k}, \binom{D+C-k-1}{C-k} - h)$ for every $k$, where $h$ is

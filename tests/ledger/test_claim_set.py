@@ -36,7 +36,7 @@ RELEASED = {
     "claims-v17": "d2761b2b62c506fa201928d19be94110bbef8f11b9c5003bc2680fcc7579a2aa",
     "claims-v18": "38ac10be56cec4c44fe4943b3c0905f9aaacc58e3ec6804e23f6b05aac55cf68",
     "claims-v19": "3fef54c5eca2328949d0e51fcca084551a507ab3babdbfc4cb91286087339273",
-    "claims-v20": "69ded9d8a977a5e7426c6ea2fee10585dfe88a1d1bdd5df6934aa02d8188c773",
+    "claims-v20": "3e38ac3b99f1c47d15a635d492a6ab5bc8ca629507a0e60346e530c9ba90cc41",
 }
 
 _WORDS = ("x <= 1", "paper, Theorem 1", "printed", "upper", "all", "theorem")

@@ -263,7 +263,7 @@ def _after_values(case: Case) -> Exact | Ball:
     supports="rank_collapse/mask_exponential",
 )
 def distance_to_equal(case: Case) -> Exact | Ball:
-    r"""Each part of a layer stretches the distance to equal tokens by at most a known factor.
+    r"""Each part of a layer stretches distances to equal tokens by at most a known factor.
 
     For all tokens $H$, with $d_M(H) = \min_C \|H - 1 C\|_F$:
     $d_M(A H)^2 \leq \lambda_{\mathrm{max}} d_M(H)^2$ for every row-stochastic $A$,
