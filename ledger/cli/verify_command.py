@@ -148,7 +148,8 @@ def _report(
             # The first line has scrolled away.
             wrong = sum(bool(result.unexpected) for result in judged)
             said = f"{wrong} UNEXPECTED, marked ! above" if wrong else "nothing unexpected"
-            tell(f"{plural(len(judged), 'claim')}: {said}")
+            asked = sum(verdict_name(result) != NOT_RUN for result in judged)
+            tell(f"{plural(asked, 'claim')} judged: {said}")
     return 1 if any(result.unexpected for result in judged) else 0
 
 
