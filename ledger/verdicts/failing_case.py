@@ -44,10 +44,6 @@ def instance_at(claim: Claim, row: CaseResult, cases: Iterable[Case] = ()) -> In
     Args:
         cases: what else the claim is asked about; fields that all share are left out.
     """
-    same = shared_fields(cases).items()
-    fields = row.case.fields()
-    kept = _table()["kept"].get(claim.key, ())
-    own = {k: v for k, v in fields.items() if k in kept or (k, v) not in same} or fields
     left = claim.statement.lhs
     expected = f"${latex(left)}$ {stated(claim, row)}"
     term = term_of(measured_symbol(claim.statement, row.case))
@@ -58,7 +54,16 @@ def instance_at(claim: Claim, row: CaseResult, cases: Iterable[Case] = ()) -> In
             expected = f"{name}, {expected}"
         else:
             expected += f" (${term.latex}$: {name})"
-    return Instance(in_words(claim.key, own)[0], expected, measured_side(claim, row))
+    asked = in_words(claim.key, own_fields(claim.key, row.case, cases))[0]
+    return Instance(asked, expected, measured_side(claim, row))
+
+
+def own_fields(key: str, case: Case, cases: Iterable[Case]) -> dict[str, int | str | bool]:
+    """The fields of a case that not all cases of its claim share, and those of which a reader needs
+    to know all the same (`kept` of case_words.toml); all where none is left."""
+    same, kept = shared_fields(cases).items(), _table()["kept"].get(key, ())
+    fields = case.fields()
+    return {k: v for k, v in fields.items() if k in kept or (k, v) not in same} or fields
 
 
 def in_words(key: str, fields: Mapping[str, int | str | bool]) -> tuple[str, list[str]]:

@@ -11,8 +11,7 @@ from depthlaw.theory.claims.values import Case, Proportion, Sample
 from depthlaw.theory.claims.verdict import bounds, level
 from depthlaw.theory.exact.enclosure import enclose
 
-from .failing_case import in_words
-from .known_verdicts import shared_fields
+from .failing_case import in_words, own_fields
 from .suite_verdicts import CaseResult, ClaimResult
 
 # Beyond so many none is named.
@@ -57,10 +56,9 @@ def remedies(result: ClaimResult) -> Iterator[Remedy]:
 
     Cost: some thousand evaluations of a quantile for each case.
     """
-    same = shared_fields(row.case for row in result.cases)
+    cases = [row.case for row in result.cases]
     for row in result.undecided:
-        fields = row.case.fields() if len(result.cases) > 1 else {}
-        own = {name: value for name, value in fields.items() if name not in same}
+        own = own_fields(result.claim.key, row.case, cases) if len(cases) > 1 else {}
         yield _remedy(in_words(result.claim.key, own)[0] or "here", result, row)
 
 

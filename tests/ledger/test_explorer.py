@@ -85,11 +85,7 @@ def test_thresholds_by_hand(thresholds: dict[str, Any]) -> None:
 
 def test_curves_are_those_that_the_claims_and_exact_nets_have() -> None:
     """Where it fails: `make transcripts`."""
-    curves = json.loads(json.dumps(explorer.curves()))
-    assert curves == KEPT
-    changed = json.loads(json.dumps(KEPT))
-    changed["ranks"]["4,2"]["S"][1] += 1
-    assert changed != curves
+    assert json.loads(json.dumps(explorer.curves())) == KEPT
 
 
 def test_ranks_by_hand_and_within_the_count(recorded: Recorded) -> None:

@@ -23,8 +23,7 @@ from depthlaw.ledger.publish.site import claim_pages, page_blocks
 from depthlaw.ledger.verdicts import display, estimates
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.ledger.verdicts.evidence_tree import grounds
-from depthlaw.ledger.verdicts.failing_case import failing_instance, in_words
-from depthlaw.ledger.verdicts.known_verdicts import shared_fields
+from depthlaw.ledger.verdicts.failing_case import failing_instance, in_words, own_fields
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.sign_test import SignTest
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
@@ -132,10 +131,10 @@ def test_a_phrase_is_for_every_field_of_a_failing_case(recorded: Recorded) -> No
     bare = {}
     for result in filter(None, map(recorded.judged, recorded.claims)):
         failing = [row for row in result.cases if row.decision.verdict is Verdict.FAILS]
-        same = shared_fields(row.case for row in result.cases)
+        cases = [row.case for row in result.cases]
         for row in () if result.claim.instance else (*failing, *result.undecided):
-            own = {k: v for k, v in row.case.fields().items() if k not in same}
-            said, left = in_words(result.claim.key, own or row.case.fields())
+            own = own_fields(result.claim.key, row.case, cases)
+            said, left = in_words(result.claim.key, own)
             bare[result.claim.key, said] = left
     assert len(bare) > 300
     assert {case: names for case, names in bare.items() if names} == {}

@@ -186,9 +186,8 @@ def _picture(mark: str, recorded: Recorded, out: Path) -> str:
 _DRAWN = re.compile(r"^<!-- ((?:measured|figure): \S+) -->$", re.MULTILINE)
 
 Task = Callable[[], dict[Path, str]]
-_TASKS: list[
-    Callable[[], dict[Any, str]]
-] = []  # of a process that is forked, since functions do not travel between two
+# Of a process that is forked, since functions do not travel between two.
+_TASKS: list[Callable[[], dict[Any, str]]] = []
 
 
 def _made(tasks: Sequence[Task], processes: int) -> Iterator[dict[Path, str]]:
