@@ -242,7 +242,7 @@ def resolve(budget: Budget, constraints: Constraints, net: Architecture | None =
                 notes.append(
                     f"at 6 FLOPs per {_counted(used, looped)} and token, that is {size(tokens)} "
                     f"tokens, {tokens / active:.3g} per parameter. About {TOKENS_PER_PARAMETER} "
-                    "give dense nets the least loss at these FLOPs"
+                    "per parameter give dense nets the least loss at these FLOPs"
                 )
         elif tokens is not None:
             needed = per_token * tokens

@@ -218,7 +218,7 @@ class Question:
 
     zero: int | None = _on_gpus("Stage of ZeRO, 0 to 3.", "STAGE", example=1, least=0)
     recompute: str | None = _on_gpus(
-        "What of a layer to compute again: none, selective or full.",
+        "Parts of a layer to compute again: none, selective or full.",
         "WHICH",
         choices=("none", "selective", "full"),
     )

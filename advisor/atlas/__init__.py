@@ -36,8 +36,8 @@ from .reading import read_table, refuse_unknown
 OURS = "depthlaw"
 # What the gap of a row can be, and what that means.
 GAPS = {
-    "closed": "as many layers suffice as are needed, or no depth suffices, and claims here prove "
-    "or argue it for all sizes",
+    "closed": "as many layers suffice as are needed, or no fixed depth suffices, and claims here "
+    "prove or argue it for all sizes",
     "ends meet": "the same, but an end is published, run at some sizes, or argued in words alone",
     "open": "the ends differ, or one is not known",
 }
@@ -162,7 +162,7 @@ class AtlasBound:
 
     Attributes:
         end: "lower": so many are needed; "upper": so many suffice.
-        depth: a formula in the task's letters (`formulas`); `NONE` where no depth suffices.
+        depth: a formula in the task's letters (`formulas`); `NONE` where no fixed depth suffices.
         year: when it was published.
         source: key of the bibliography, "depthlaw" for ours.
         place: where it stands there.
@@ -233,7 +233,7 @@ class AtlasBound:
 
 
 def _no_depth(depth: str) -> bool:
-    """Whether no depth suffices, perhaps from some number on; on a conjecture is not enough.
+    """Whether no fixed depth suffices, perhaps from some number on; on a conjecture is not enough.
 
     >>> [_no_depth(each) for each in ("none", "none if k >= 2", "none if TC0 is not NC1", "k")]
     [True, True, False, False]
@@ -276,7 +276,7 @@ class AtlasRow:
     @property
     def gap(self) -> str:
         """A word of `GAPS`: "open" where the ends differ or one is not known; where they are equal,
-        or no depth suffices, "closed" if each rests on an argument for all sizes.
+        or no fixed depth suffices, "closed" if each rests on an argument for all sizes.
 
         >>> {(row.class_.key): row.gap for row in atlas_rows("parity") if row.upper is None}
         ... # doctest: +NORMALIZE_WHITESPACE
@@ -294,13 +294,13 @@ class AtlasRow:
         """Both ends in words.
 
         >>> [row.summary for row in atlas_rows("parity-bits")][1:3]
-        ['1 layer', 'order n steps of thought or more']
+        ['1 layer', 'order n steps of thought']
         >>> [row.summary for row in atlas_rows("dyck")][2:]
-        ['D + 1 layers', 'no depth suffices', 'at least 2 layers if D >= 3, else 1 layer']
+        ['D + 1 layers', 'no fixed depth suffices', 'at least 2 layers if D >= 3, else 1 layer']
         """
         needed, suffices, unit = formula(self.needed), formula(self.suffices), self.class_.unit
         if suffices.startswith(NONE):
-            return f"no depth suffices{suffices.removeprefix(NONE)}"
+            return f"no fixed depth suffices{suffices.removeprefix(NONE)}"
         if suffices == "some depth":
             return suffices
         enough = counted(parse(self.suffices), unit)

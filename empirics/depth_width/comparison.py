@@ -196,7 +196,10 @@ def _loss(reading: Reading, depth: float, best: Optimum) -> tuple[Verdict, str]:
     if excess is None:
         first, last = best.depths[0], best.depths[-1]
         if not first <= depth <= last:
-            return Verdict.UNDECIDED, "its depth lies outside the trained ones: train such a net"
+            return (
+                Verdict.UNDECIDED,
+                "the predicted depth lies outside the trained ones: train a net of that depth",
+            )
         return Verdict.UNDECIDED, "no error is known: train more depths, or several seeds"
     allowed = math.log1p(float(reading.split()[1]) / 100)
     if excess[1] <= allowed:

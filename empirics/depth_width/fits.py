@@ -371,7 +371,7 @@ def _fitted(cells: _Cells) -> _Fit:
         squares = next(c.squares for c in curves if c.p == c.q == _POWERS[0])
     free += cells.free
     if not free:
-        notes.append("three nets and no seeds: there is nothing to tell an error from")
+        notes.append("three nets and no seeds: nothing here can estimate an error")
     # Of equal losses, as of a formula, no error can be told either.
     variance = max(squares / free, 1e-20) if free else math.nan
     sharp = depths >= _NUMBERS

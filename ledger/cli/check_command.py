@@ -58,7 +58,7 @@ def _net_lines(compared: Checked, run: NetRun, class_: AtlasClass) -> Iterator[s
         sizes = "; ".join(_size(length, run.sizes[length]) for length in ends)
         yield f"its states hold numbers (p/q) 2^e with p and q odd: {sizes}"
     yield (
-        f"its weights break nothing of the class {class_.key}; the rest is for a reader to "
+        f"its weights break no condition of the class {class_.key}; the rest is for a reader to "
         f"check: {class_.definition}"
     )
 
@@ -92,7 +92,7 @@ def _net_beside(ends: Ends, run: NetRun) -> str:
         assert ends.lower
         bound = f"lower bound {ends.needed} ({ends.lower.attribution})"
         if ends.needed == inf:
-            bound = f"lower bound, that no depth suffices ({ends.lower.attribution}),"
+            bound = f"lower bound, that no fixed depth suffices ({ends.lower.attribution}),"
         either = "; either the bound or the class of the net is wrong"
         return f"contradicts the table's {bound} {words}" + (
             either if run.whole else ", which no finite run refutes"
@@ -170,7 +170,7 @@ def _bound_beside(ends: Ends, needed: int) -> str:
         return f"the table has no lower end for this task in this class{unread}"
     whose = ends.lower.attribution
     if ends.needed == inf:
-        return f"weaker than the known lower end, that no depth suffices ({whose})"
+        return f"weaker than the known lower end, that no fixed depth suffices ({whose})"
     known = f"the greatest known lower end is {ends.needed} ({whose})"
     if result == Result.RECORD:
         return f"{known}: this is better, a record"

@@ -116,7 +116,7 @@ def recheck(path: Path, json_output: bool, own: Path | None = None) -> int:
             tell(f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
         if finding:
             tell(f"{finding.says}; independent of the measuring code: {finding.independent}")
-        say("the certificate stands" if stands else "the certificate does not stand")
+        say("the certificate is valid" if stands else "the certificate is not valid")
     return 0 if stands else 1
 
 

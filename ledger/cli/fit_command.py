@@ -263,8 +263,8 @@ def _print_rows(rows: Sequence[PredictionRow]) -> None:
         f"layers: what it says of each budget above, in that order; near: the best depth is "
         f"within a factor {NEAR:g} or half a layer of it; within: of the loss of the best "
         "trained shape. * extrapolated: every budget lies outside the sizes that the source "
-        "measured. With intervals of 95 %, of twenty right predictions at most "
-        "about one would be called FAILS."
+        "measured. With intervals of 95 %, at most about one in twenty right predictions would "
+        "be called FAILS."
     )
     # Dictionaries, since a rule with several readings has several rows.
     remedies: dict[str, dict[str, None]] = {}
@@ -272,7 +272,7 @@ def _print_rows(rows: Sequence[PredictionRow]) -> None:
         if row.verdict is Verdict.UNDECIDED:
             remedies.setdefault(row.reason, {})[row.name] = None
     if remedies:
-        heading("\nWhat would decide")
+        heading("\nWhat would decide the open verdicts")
     for reason, names in remedies.items():
         _item(f"{reason}: {'; '.join(names)}")
 

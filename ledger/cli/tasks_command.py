@@ -113,7 +113,9 @@ def _overview(known: Atlas, rows: Sequence[AtlasRow]) -> None:
 def bound_line(end: AtlasBound) -> str:
     """A bound in a line."""
     who = "ours" if end.ours else end.source
-    says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {formula(end.depth)}"
+    says = (
+        "no fixed depth suffices" if end.depth == NONE else f"{end.end} bound {formula(end.depth)}"
+    )
     rest = f"; {end.note}" if end.note else ""
     check = f"claim {end.claim}: {end.verdict}" if end.claim else end.verdict
     if end.reasons:

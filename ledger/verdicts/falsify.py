@@ -424,7 +424,7 @@ def _recheck_falsification(data: dict[str, Any], claims: Mapping[str, Claim]) ->
     same = plain(attacked.statement) == data["statement"]
     again = value is not None and encode(value) == data["measured"]
     fails = decision is not None and decision.verdict is Verdict.FAILS
-    asked = "the case is one that the claim is asked about, and satisfies its assumptions"
+    asked = "the case is one of the claim's, and satisfies its assumptions"
     judged = f"it says {ascii(data['verdict'])[1:-1][:12]}, and judged again the case FAILS"
     return (
         Step("the statement is the one in the certificate", same),

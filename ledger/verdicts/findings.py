@@ -24,7 +24,7 @@ TIERS = ("cited", "supporting")
 class FindingKind(StrEnum):
     """The kinds of findings by their headings, in the order of their weight."""
 
-    FAILS_AS_SOURCE = "Fails as its source has it"
+    FAILS_AS_SOURCE = "Fails as the source words it"
     FAILS_AS_OURS = "Fails, and was our own"
     READING_FAILS = "Reading fails"
     PREMISE_REFUTED = "Premise refuted"
@@ -46,7 +46,7 @@ _MEANINGS = {
     FindingKind.PREMISE_REFUTED: "The statement rests on a claim that fails.",
     FindingKind.ATTENTION: "A run failed, a proof or a negative control broke, or a verdict "
     "differs from the expected one.",
-    FindingKind.UNDECIDED: "What was measured leaves both answers possible.",
+    FindingKind.UNDECIDED: "The measurements leave both answers possible.",
     FindingKind.IN_PART: "Some cases are undecided or have no record; the verdict rests on the "
     "others.",
     FindingKind.VACUOUS: "The bound holds on every decided case by so large a factor that it "

@@ -21,7 +21,7 @@ SHAPES = (
     r"The least number of [a-z ]+ is (at least |at most |between )?D(,? and (at most )?D)?,? for C",
     r"At least (D|one|two) [a-z ]+ are needed for C",
     r"At most D [a-z ]+ are enough for C, and no fixed number( for all D)? if TC0 is not NC1",
-    r"No depth is enough for C( if (D|TC0 is not NC1))?",
+    r"No fixed depth is enough for C( if (D|TC0 is not NC1))?",
     r"Some fixed depth is enough for C",
 )
 
@@ -52,7 +52,7 @@ def test_sentences_say_what_the_rows_hold() -> None:
     assert parity == [
         "Two layers are enough, and one is not, for softmax (positions of one kind) "
         "(needed: published; enough: PROVED).",
-        "No depth is enough for hard attention (rightmost) (PROVED).",
+        "No fixed depth is enough for hard attention (rightmost) (PROVED).",
     ]
     # Classes of one answer share a sentence; another answer has its own.
     dyck = answer([ROWS["dyck", key] for key in ("uhat-right", "uhat-two-way")], stands)

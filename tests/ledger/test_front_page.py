@@ -38,8 +38,13 @@ def test_the_card_says_what_the_command_prints() -> None:
     for budget in ("3B", "7B"):
         headline, sure = rows[budget]
         printed = flat(as_text(recommend(budget)))
-        assert f"{headline}." in printed
-        assert f"How sure {sure} Changes" in printed
+        layers, _, shape = headline.partition(", such as ")
+        # What the command says between the layers and the shape, the card says below both.
+        why = "" if not shape else printed.partition(f"Answer {layers}: ")[2].partition(". ")[0]
+        assert bool(shape) == bool(why) == (budget == "7B")
+        assert f"{(shape or layers).replace(' of', ' layers of', bool(shape))}." in printed
+        assert f"How sure {sure[len(why) + 2 if why else 0 :]} Changes" in printed
+        assert sure.lower().startswith(why.lower())
     assert f"Answer {rows['3B'][0]}." in flat(as_text(recommend("3B")))
     card = front_page.card()
     assert all(part in card for part in rows["3B"])

@@ -3,6 +3,7 @@ machine reads; notices of printed sentences that fail; verdicts as JSON-LD."""
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from depthlaw.advisor.atlas import atlas_rows
 from depthlaw.ledger.address import Address
 from depthlaw.ledger.publish.site import linked_data, open_board
-from depthlaw.ledger.publish.site.open_questions import questions
+from depthlaw.ledger.publish.site.open_questions import OpenQuestion, questions
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.atlas.check import check
@@ -65,7 +66,7 @@ def test_every_open_row_is_a_question_of_at_most_forty_words():
     for question in asked:
         said = open_board.words_of(question)
         assert len(said.split()) <= 40, said
-        assert re.search("(Find|Name) .*, or prove ", said), said
+        assert re.search(r"(Find|Name) .*, or prove\b", said), said
 
 
 @pytest.mark.parametrize("question", [q for q in questions() if q.file()], ids=lambda q: q.name)
@@ -98,6 +99,23 @@ def test_theorems_name_definitions_that_exist_and_have_a_control(question):
 def test_all_theorems_are_of_open_rows():
     text = Path(open_board.__file__).with_name("open_theorems.toml").read_text()
     assert sorted(re.findall(r"^\[(.*)\]$", text, re.M)) == sorted(q.name for q in THEOREMS)
+
+
+def test_words_of_a_question_are_about_the_ends_that_its_row_has():
+    text = Path(open_board.__file__).with_name("open_words.toml").read_text()
+    worded = [question for question in questions() if question.words]
+    assert sorted(re.findall(r"^\[(.*)\]$", text, re.M)) == sorted(q.name for q in worded)
+    for question in worded:
+        for end in ("needed", "suffices"):
+            moved = replace(question.words, **{end: "17"})
+            with pytest.raises(ValueError, match="other ends"):
+                OpenQuestion(question.row, words=moved)
+
+
+def test_a_bound_on_a_conjecture_is_asked_for_by_its_value():
+    (hops,) = [q for q in questions() if q.name == "hops--one-causal-head-fixed"]
+    said = f"prove, without supposing that a conjecture holds, that order ${chr(92)}log k$ layers"
+    assert hops.more == f"{said} are needed"
 
 
 def test_a_notice_is_of_a_printed_sentence_that_fails_and_names_no_address(judged):

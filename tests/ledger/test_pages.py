@@ -10,8 +10,9 @@ import pytest
 from depthlaw.advisor import atlas
 from depthlaw.advisor.counting import weights
 from depthlaw.advisor.models import architecture
+from depthlaw.advisor.rule_scores import table
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.site import atlas_pages, pages, paper_pages
+from depthlaw.ledger.publish.site import atlas_pages, depth_evidence, pages, paper_pages
 from depthlaw.ledger.publish.site.count_comparison import part, recounts, reported_size
 from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
@@ -205,6 +206,17 @@ def test_a_mark_is_filled_by_the_table_of_its_claim(tmp_path):
 
 
 # --- counts ---------------------------------------------------------------------------------------
+
+
+def test_the_picture_of_regrets_has_every_rule_on_every_source_and_its_title_holds():
+    panel, scores = depth_evidence.regrets(), table().scores
+    each, mean = panel.series
+    assert len(panel.x_names) == len(set(panel.x_names)) == len(scores) == 15
+    told = [sorted(y for x, y in zip(each.x, each.y, strict=True) if x == at) for at in mean.x]
+    assert told == [sorted(score.sources.values()) for score in scores]
+    assert list(mean.y) == pytest.approx([sum(row) / len(row) for row in told])
+    least = float(re.findall(r"[\d.]+", panel.title)[0])
+    assert least <= min(map(max, told)) < least + 0.01
 
 
 def test_every_recount_is_what_transformers_has():

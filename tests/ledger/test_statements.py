@@ -100,17 +100,17 @@ def test_every_interval_in_print_names_its_level_or_its_seeds(recorded: Recorded
 def test_whatever_fails_says_input_expected_and_got(recorded: Recorded) -> None:
     word, number = "hops/construction_printed_depth", "connectivity/relu_powers_reported"
     for key, line in (
-        (word, r"input `ababa`, $\mathrm{hop}_2$ at the last letter; expected `a`; got `b`"),
+        (word, r"input: `ababa`, $\mathrm{hop}_2$ at the last letter; expected: `a`; got: `b`"),
         (
             number,
-            "input 1 layer, started at $A$; expected largest $J$ for which each power $A$, $A^2$, "
-            r"..., $A^J$ of the adjacency matrix has a positive coefficient, $J_{\mathrm{pow}}$ "
-            ">= 3; got 1",
+            "input: 1 layer, started at $A$; expected: largest $J$ for which each power $A$, "
+            r"$A^2$, ..., $A^J$ of the adjacency matrix has a positive coefficient, "
+            r"$J_{\mathrm{pow}}$ >= 3; got: 1",
         ),
         (
             "evidence/compared_sizes",
-            r"input Kaplan, 6 and 48 layers; expected parameters of one net over those of another, "
-            r"$\rho$ within [19/20, 21/20]; got 0.8978",
+            "input: Kaplan, 6 and 48 layers; expected: parameters of one net over those of "
+            r"another, $\rho$ within [19/20, 21/20]; got: 0.8978",
         ),
     ):
         result = judged(recorded, key)

@@ -99,7 +99,11 @@ def test_the_json_of_a_check_has_the_keys_that_it_had(checked) -> None:
     ("lower", "upper", "says"),
     [
         ("2", "3", "contradicts the table's lower bound 2 (yao2021, reported) on all words; eithe"),
-        ("none", "", "no depth suffices (yao2021, reported), on all words; either the bound or"),
+        (
+            "none",
+            "",
+            "no fixed depth suffices (yao2021, reported), on all words; either the bound or",
+        ),
         ("1", "2", "fewer than the table (2; 1 needed) on all words: a record, if the net is of"),
         ("", "2", "fewer than the table (2; no lower bound is known to it) on all words"),
         ("none if TC0 is not NC1", "2", "it needs none if TC0 is not NC1, which is no number here"),
@@ -121,7 +125,11 @@ def test_each_answer_on_a_net_has_its_sentence(lower, upper, says, checked, monk
         ("2", "5", "lower end is 2 (yao2021, reported): this is better, a record"),
         ("D + 1", "", "lower end is 3 (yao2021, reported): as much as this"),
         ("4", "5", "lower end is 4 (yao2021, reported): more than this"),
-        ("none", "", "weaker than the known lower end, that no depth suffices (yao2021, reported)"),
+        (
+            "none",
+            "",
+            "weaker than the known lower end, that no fixed depth suffices (yao2021, reported)",
+        ),
         ("", "5", "the table has no lower end for this task in this class"),
         ("order log n", "", "this task in this class: order log n is no number here"),
         ("1", "D", "contradicts the upper end, 2 (yao2021, reported); one of the two is wrong"),
@@ -193,7 +201,7 @@ def test_the_command_says_what_each_class_takes(said) -> None:
     assert "syntactic monoid of 6 elements: not R-trivial, star-free." in text
     assert "no L layers tell (ab)^(L + 1) from (ab)^(L + 1) a, of which one is" in text
     assert "needed 2: 1 layer of any weights, heads and width cannot tell 'ab' from 'aab'" in text
-    assert "no depth suffices: li2025precision, 2025" in text
+    assert "no fixed depth suffices: li2025precision, 2025" in text
     assert "not solvable; all groups of this one are solvable" in text
     assert "TC0" not in text.split("merrill2025")[0].split("ahat-looped:")[1]
 

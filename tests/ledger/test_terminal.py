@@ -129,7 +129,7 @@ def test_the_atlas_says_what_every_task_is(width, on_terminal):
 def test_piped_each_row_of_the_atlas_is_a_line_that_names_its_task(capsys):
     assert main(["tasks"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "parity, counting: no depth suffices; ARGUED" in lines
+    assert "parity, counting: no fixed depth suffices; ARGUED" in lines
     assert "cpwl, relu: 2 to ceil(log_6((d + 1)/2)) + 1 hidden layers; " in "\n".join(lines)
     for row in atlas.atlas_rows():
         assert sum(line.startswith(f"{row.task.key}, {row.class_.key}: ") for line in lines) == 1

@@ -173,10 +173,10 @@ def test_sharing_is_mutual_and_of_claims_that_say_what_was_changed():
 @pytest.mark.parametrize(
     ("wording", "word", "heading"),
     [
-        ("printed", "FAILS", "Fails as its source has it"),
+        ("printed", "FAILS", "Fails as the source words it"),
         ("derived", "FAILS", "Fails, and was our own"),
-        ("reported", "FAILS (as reported)", "Fails as its source has it"),
-        ("recalled", "FAILS (as recalled)", "Fails as its source has it"),
+        ("reported", "FAILS (as reported)", "Fails as the source words it"),
+        ("recalled", "FAILS (as recalled)", "Fails as the source words it"),
         ("universal", "READING FAILS", "Reading fails"),
     ],
 )
@@ -471,7 +471,7 @@ def test_the_screen_says_which_numbers_fail_and_which_runs(tmp_path, capsys):
     assert "2 of 2 fail" in rows["small"]
     assert "2/2" not in rows["small"]
     (said,) = [line for line in lines if line.startswith("owned_by_someone/small fails")]
-    assert re.fullmatch(r".* fails at input one 3; expected [\w ]+, w <= 2; got 3", said)
+    assert re.fullmatch(r".* fails at input: one 3; expected: [\w ]+, w <= 2; got: 3", said)
     assert "not complete: 1 of 4 runs failed" in rows["raises"]
     assert "HOLDS" not in rows["raises"]
     assert lines[0].startswith("2 claims judged: 1 FAILS, 1 not complete; 2 UNEXPECTED")

@@ -162,7 +162,8 @@ def figure(opened: Callable[..., Page]) -> Page:
 
 
 @pytest.mark.parametrize(
-    ("layers", "width", "tone"), [(40, 2560, "good"), (10, 4096, "bad"), (120, 768, "open")]
+    ("layers", "width", "tone"),
+    [(40, 2560, "good"), (40, 2048, "good"), (10, 4096, "bad"), (120, 768, "open")],
 )
 def test_a_typed_model_is_placed_as_the_advisor_places_it(
     figure: Page, layers: int, width: int, tone: str
@@ -179,6 +180,8 @@ def test_a_typed_model_is_placed_as_the_advisor_places_it(
     told = said(figure, "model")
     assert loss in told
     assert f"Computed for {size(near)} parameters in layers" in told
+    assert (f"yours has {size(number)}" in told) == (size(number) != size(near))
+    assert ("should be slightly better" in told) == (loss.startswith("-") and " to +" not in loss)
     figure.locator("#model-layers").fill("")
     assert "Type" in said(figure, "model")
 

@@ -87,7 +87,7 @@ def test_most_closed_rows_have_something_stored() -> None:
     assert len(with_nets) >= 15
     assert kinds == set(certificates.certified_classes(atlas.atlas()))
     page = (EXAMPLES.parent / "how-to/net-format.md").read_text()
-    assert "Not stored are A5 and S5 by two DeltaNet layers" in page
+    assert "Not stored: A5 and S5 by two DeltaNet layers" in page
     assert {(row.task.key, row.class_.key) for row in CLOSED}.issuperset(TOO_LARGE)
 
 

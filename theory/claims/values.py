@@ -242,7 +242,7 @@ class Instance:
 
     def __str__(self) -> str:
         """In one line."""
-        return f"input {self.asked}; expected {self.expected}; got {self.got}"
+        return f"input: {self.asked}; expected: {self.expected}; got: {self.got}"
 
 
 @total_ordering

@@ -39,6 +39,13 @@
 
   // --- what is said ----------------------------------------------------------------------------
 
+  // A number of parameters in three digits, as the data have it.
+  function reads(count) {
+    const [unit, letter] = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"]]
+      .find(([least]) => count >= least * 0.9995);
+    return `${Number((count / unit).toPrecision(3))}${letter}`;
+  }
+
   function tell(layers, width) {
     const size = 12 * layers * width ** 2; // what is equal along the dashed line
     const known = nearest(sizes, size, (one) => one.size);
@@ -56,11 +63,14 @@
     const band = !where ? ", since no losses that we use are near"
       : `${where === "inside" ? " of" : "; the band is"} ${known.range}`;
     const cost = /\d/.test(loss) ? `estimated loss ${loss} at equal size` : loss;
+    // A loss below that of the recommended depth, at both ends of its interval.
+    const better = loss.startsWith("-") && !/ to [+\d]/.test(loss) ? ", so yours should be slightly better" : "";
+    const off = reads(size) === known.reads ? "" : ` (yours has ${reads(size)})`;
     said.replaceChildren(`${depth} ${depth === 1 ? "layer" : "layers"} of width ${number(width)}: `,
       Figure.html("strong", { class: tone }, word),
       `${band}. We would build ${known.layers} layers of width ${number(known.width)}. `
-      + `Yours against them: ${cost}. Computed for ${known.reads} parameters in layers`
-      + `${known.beyond ? ", outside the sizes compared" : ""}.`);
+      + `Yours against them: ${cost}${better}. Computed for ${known.reads} parameters in layers`
+      + `${off}${known.beyond ? ", outside the sizes compared" : ""}.`);
   }
 
   function show() {

@@ -123,7 +123,7 @@ def _history(own: Sequence[AtlasBound], judged: Judged) -> str:
     ends: dict[tuple[str, ...], list[str]] = {}
     for b in sorted(own, key=lambda b: b.year):
         gone = f" (until {b.superseded})" if b.superseded else ""
-        depth = "no depth suffices" if b.depth == NONE else _depth(b.depth)
+        depth = "no fixed depth suffices" if b.depth == NONE else _depth(b.depth)
         who = told(f"{b.place}{'' if b.ours else f' ({b.mark})'}", cite)
         bound = f"{b.year}, {class_name(classes()[b.class_].name)}: {depth}"
         behind = f"{capital(_who(b))}, {who} {_conditions(b, judged)}".rstrip()

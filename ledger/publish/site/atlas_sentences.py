@@ -59,7 +59,7 @@ def _said(row: AtlasRow, name: str) -> str:
     unit, needed, suffices = row.class_.unit, row.needed, row.suffices
     least = f"The least number of {unit} is"
     if suffices.startswith(NONE):
-        return f"No depth is enough for {name}{_formula(suffices).removeprefix(NONE)}"
+        return f"No fixed depth is enough for {name}{_formula(suffices).removeprefix(NONE)}"
     if suffices == "some depth":
         return f"Some fixed depth is enough for {name}"
     if needed.startswith("no fixed number"):

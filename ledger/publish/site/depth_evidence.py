@@ -3,6 +3,7 @@ docs/how-to/loop-mix-or-grow.md, what was published of loops, hybrids and growin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
@@ -26,6 +27,7 @@ from depthlaw.advisor.rule_scores import (
 from depthlaw.advisor.words import say
 
 from ..appendix.typesetting import md, pipe_table, prose
+from ..drawing.panels import Panel, Series
 
 _two, _three = "{:.2f}".format, "{:.3f}".format
 
@@ -58,6 +60,22 @@ def _scores() -> str:
             for s in scores.scores
         ),
     )
+
+
+def regrets() -> Panel:
+    """The regret of every rule on each source, and its mean over them."""
+    scores = table().scores
+    names = tuple(score.rule.name.partition(", best")[0] for score in scores)
+    each = [(at, regret) for at, s in enumerate(scores, 1) for regret in s.sources.values()]
+    places, heights = zip(*each, strict=True)
+    means = tuple(s.mean for s in scores)
+    series = (
+        Series("a source's regret", places, heights, kind="points"),
+        Series("mean of sources", (*range(1, len(names) + 1),), means, kind="points"),
+    )
+    least = math.floor(100 * min(s.worst for s in scores)) / 100
+    title = f"Every rule has a source where its regret is {least} or more"
+    return Panel(title, "", "regret", series, x_names=names)
 
 
 def _sources() -> str:

@@ -71,13 +71,34 @@ def advised(budget: str) -> Answer:
     return recommend(budget)
 
 
-def _headline(answer: Answer) -> str:
-    return f"{answer.layers} layers of width {answer.width:,}"
+def headline(answer: Answer) -> str:
+    """What the command says first: a shape, or of a size that no losses reach the layers of what is
+    built and of the rule, with the shape.
+
+    >>> headline(advised("3B")), headline(advised("7B"))
+    ('31 layers of width 2,560', '32 to 44 layers, such as 41 of width 3,584')
+    """
+    apart, _ = _apart(answer)
+    shape = f"{answer.layers} layers of width {answer.width:,}"
+    return f"{apart}, such as {shape.replace(' layers', '')}" if apart else shape
+
+
+def _apart(answer: Answer) -> tuple[str, str]:
+    """The layers of what is built and of the rule, and what the command says of both; empty where
+    they agree, or losses reach the size."""
+    if answer.beyond:
+        low, high = answer.beyond.ends
+        for said in answer.warnings:
+            apart, _, why = said.partition(": ")
+            if apart == f"{low:,} to {high:,} layers":
+                return apart, f"{why[:1].upper()}{why[1:]}."
+    return "", ""
 
 
 def _sure(answer: Answer) -> str:
-    """What the command says under "How sure"."""
-    return " ".join(said.text for said in answer.screen if said.slot == "sure")
+    """What the command says of both answers to a size, and under "How sure"."""
+    said = (said.text for said in answer.screen if said.slot == "sure")
+    return " ".join(filter(None, [_apart(answer)[1], *said]))
 
 
 def advice() -> str:
@@ -86,7 +107,7 @@ def advice() -> str:
     Cost: ten seconds.
     """
     every = [(budget, advised(budget)) for budget in sizes()]
-    rows = [(parse_budget(b), b, _headline(a), _sure(a)) for b, a in every]
+    rows = [(parse_budget(b), b, headline(a), _sure(a)) for b, a in every]
     return f"const depthlawAdvice = {json.dumps(rows, separators=(',', ':'))};\n"
 
 
@@ -101,7 +122,7 @@ def card() -> str:
 <input id="advice-size" value="{FIRST}" size="7" inputmode="text" autocomplete="off" hidden>
 <b class="still">{FIRST}</b> parameters be?</p>
 <p class="examples" role="group" aria-label="Sizes to try" hidden>{examples}</p>
-<div role="status"><p class="headline">{escape(_headline(answer))}</p>
+<div role="status"><p class="headline">{escape(headline(answer))}</p>
 <p class="sure">{escape(_sure(answer))}</p></div>
 <p class="from"><b>Computed by</b> <code>depthlaw depth <span>{FIRST}</span></code>.</p>
 </form>
@@ -112,7 +133,7 @@ def card() -> str:
 def card_in_words() -> str:
     """The answer for `FIRST` in Markdown, where no HTML is shown."""
     answer = advised(FIRST)
-    return f"`depthlaw depth {FIRST}`: **{_headline(answer)}**. {md(_sure(answer))}"
+    return f"`depthlaw depth {FIRST}`: **{headline(answer)}**. {md(_sure(answer))}"
 
 
 def rows(judged: Judged) -> str:

@@ -10,7 +10,8 @@ how many the 95 % interval contradicts, `<!-- shapes: KEY -->` how many shapes o
 claim is about, `<!-- sizes: KEY -->` how large the trained nets of a claim are,
 `<!-- number: WHAT -->` a count (claims, cited claims, topics, records, cited verdicts: how many
 cited claims have which),
-`<!-- depth: 3B -->` how many layers `depthlaw depth` recommends for a budget,
+`<!-- shape: 3B -->` what `depthlaw depth` recommends for a budget,
+`<!-- depth: 3B -->` how many layers that are, of a size that losses reach,
 `<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
 numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
 
@@ -46,8 +47,9 @@ from ...verdicts.suite_verdicts import (
 )
 from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
+from .front_page import headline
 
-KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|depth|law|bench)"
+KINDS = "(?:verdict|of|is|near|fails|agree|against|shapes|sizes|number|shape|depth|law|bench)"
 MARK = re.compile(rf"<!--\s+(?P<kind>{KINDS}):\s+(?P<what>[^>]+?)\s+-->")
 # What keeps a mark from being first in a paragraph, and what ends a filling, which is no comment.
 NO_WIDTH, END = "&#8203;", "<!--/-->"
@@ -181,8 +183,14 @@ class MarkSource:
         counts = Counter(verdict_name(result) if result else NOT_RUN for result in cited)
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
 
+    def _shape(self, budget: str) -> str:
+        return headline(recommend(budget))
+
     def _depth(self, budget: str) -> str:
-        return _printed(recommend(budget).layers)
+        layers, _, shape = headline(recommend(budget)).partition(" layers of ")
+        if not shape:
+            raise ValueError(f"the answer for {budget} is no number of layers: use `shape`")
+        return layers
 
     def _law(self, what: str) -> str:
         name, *arguments = what.split()

@@ -2,7 +2,8 @@
 a file to fill in where `depthlaw tasks check` can judge an answer, and with a theorem to prove
 where the definitions of `theory/formal` can state it.
 
-open_theorems.toml holds the theorems, to be proved; `make prove-mutants` compiles them."""
+open_theorems.toml holds the theorems, to be proved; `make prove-mutants` compiles them.
+open_words.toml words questions of which both ends do not tell what is open, and pins these ends."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ _SIZES: Mapping[str, Mapping[str, Any]] = {
     "hops": {"k": 3, "symbols": 2},
     "reachability": {"n": 3, "D": 2},
     "circuit": {"n": 5, "D": 3},
-    "group-words": {"group": "C13:C3"},
-    "kth-one": {"k": 2, "n": 4},
+    "group-words": {"group": "SL(2,3)"},
+    "kth-one": {"k": 4, "n": 14},
     "maximum-large": {"n": 13},
     "sorting": {"n": 3, "m": 3},
     "match-three": {"M": 5},
@@ -82,16 +83,44 @@ class OpenTheorem:
 
 
 @dataclass(frozen=True)
+class OpenWords:
+    """What a question asks, where the ends of its row do not tell it.
+
+    Attributes:
+        needed, suffices: the ends that the words are about, as the row has them.
+        find: what a net would have to do, as a command, in Markdown with formulas.
+        prove: what a proof would have to do, in the same way.
+        layers: how many the file of a net has; None for one fewer than suffice.
+    """
+
+    needed: str
+    suffices: str
+    find: str
+    prove: str
+    layers: int | None = None
+
+
+@dataclass(frozen=True)
 class OpenQuestion:
     """An open row of the atlas as a question.
 
     Attributes:
         row: both ends that are known.
         theorem: None where the library has no definitions for it.
+        words: None where both ends tell what is open.
+
+    Raises:
+        ValueError: for words about other ends than the row has.
     """
 
     row: AtlasRow
     theorem: OpenTheorem | None = None
+    words: OpenWords | None = None
+
+    def __post_init__(self) -> None:
+        known = (self.row.needed, self.row.suffices)
+        if self.words and (self.words.needed, self.words.suffices) != known:
+            raise ValueError(f"{self.name}: open_words.toml is about other ends than {known}")
 
     @property
     def name(self) -> str:
@@ -102,6 +131,8 @@ class OpenQuestion:
     def fewer(self) -> str:
         """What a net would have to do, as a command; formulas in LaTeX."""
         upper, unit = self.row.upper, self.row.class_.unit
+        if self.words:
+            return self.words.find
         if upper is None:
             return f"Find nets for every size and say how many {unit} they take"
         if upper.depth == "some depth":
@@ -112,11 +143,14 @@ class OpenQuestion:
     def more(self) -> str:
         """What a proof would have to do, in the same way."""
         lower, unit = self.row.lower, self.row.class_.unit
+        if self.words:
+            return self.words.prove
         if lower is None:
             return f"prove a lower bound on the number of {unit}"
         match parse(lower.depth):
-            case Conditional(_, Words(premise)):
-                return f"prove the known lower bound without supposing that {premise}"
+            case Conditional(then, Words(premise)):
+                known = _enough(then, unit)
+                return f"prove, without supposing that {premise}, that {known}"
             case Conditional(then, condition, otherwise):
                 under = printed(condition, True)
                 if self.row.upper and otherwise:
@@ -152,7 +186,20 @@ class OpenQuestion:
     def _layers(self, sizes: Mapping[str, Any]) -> int:
         ends = ends_of_task(self.row.task.key, self.row.class_.key, sizes, atlas(), None)
         number = ends.suffices - 1 if isinstance(ends.suffices, int) else ends.needed
+        if self.words and self.words.layers:
+            number = self.words.layers
         return max(number, 1) if isinstance(number, int) else 1
+
+
+def _enough(depth: Depth, unit: str) -> str:
+    """A lower end that rests on a conjecture, as what is to be proved.
+
+    >>> _enough(parse("order log k"), "layers"), _enough(parse("none"), "loops")
+    ('order $\\\\log k$ layers are needed', 'no fixed number of loops is enough')
+    """
+    if isinstance(depth, Words):
+        return f"no fixed number of {unit} is enough"
+    return f"{printed(depth, True)} {unit} are needed"
 
 
 def _failing(depth: Depth, unit: str) -> str:
@@ -169,22 +216,32 @@ def questions() -> list[OpenQuestion]:
     """Every open row of the atlas, in its order.
 
     >>> [question.name for question in questions()][:2]
-    ['parity-bits--cot-constant-depth', 'dyck--uhat-both']
+    ['dyck--uhat-both', 'dyck--softmax']
     """
+    theorems, words = _theorems(), _words()
     return [
-        OpenQuestion(row, _theorems().get(f"{row.task.key}--{row.class_.key}"))
+        OpenQuestion(row, theorems.get(name), words.get(name))
         for row in atlas_rows()
+        for name in [f"{row.task.key}--{row.class_.key}"]
         if row.gap == "open"
     ]
 
 
 @cache
 def _theorems() -> Mapping[str, OpenTheorem]:
-    text = Path(__file__).with_name("open_theorems.toml").read_text(encoding="utf-8")
     return {
         name: OpenTheorem(**body | {"imports": tuple(body["imports"])})
-        for name, body in tomllib.loads(text).items()
+        for name, body in _table("open_theorems.toml").items()
     }
+
+
+@cache
+def _words() -> Mapping[str, OpenWords]:
+    return {name: OpenWords(**body) for name, body in _table("open_words.toml").items()}
+
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 def _empty_net(

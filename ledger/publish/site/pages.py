@@ -178,7 +178,7 @@ def _judged_and_drawn(
 def _picture(mark: str, recorded: Recorded, out: Path) -> str:
     kind, _, what = mark.partition(": ")
     if kind == "figure":
-        return _frontier(recorded, out / "figures" / what)
+        return _FIGURES[what](recorded, out / "figures" / what)
     return page_blocks.question(what, recorded, out / "figures")
 
 
@@ -471,6 +471,15 @@ def _frontier(recorded: Recorded, file: Path) -> str:
     title = "Exact separation ranks of one head, beside the count S and the bounds as recalled"
     shown = [found and f"**{found}**", page_blocks.picture(title, panels, file)] if panels else []
     return "\n\n".join(filter(None, shown))
+
+
+def _regrets(_: Recorded, file: Path) -> str:
+    """How much each rule of depth loses on each source."""
+    title = "Regret of each rule on each source, and its mean"
+    return page_blocks.picture(title, [depth_evidence.regrets()], file)
+
+
+_FIGURES = {"frontier": _frontier, "regret": _regrets}
 
 
 def main(docs: Path, out: Path) -> int:
