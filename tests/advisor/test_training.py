@@ -551,7 +551,9 @@ def test_a_time_that_is_given_is_kept_or_missed_as_counted() -> None:
     assert cost.over == pytest.approx((336 * (ratio - 1),) * 3)
     assert (cost.kept, cost.given) == ("no", 336)
     said = " ".join(words.as_text(stated).split())
-    assert f"The training takes {336 * (ratio - 1) / 24:.1f} days more than the 14 days given." in said
+    assert (
+        f"The training takes {336 * (ratio - 1) / 24:.1f} days more than the 14 days given." in said
+    )
     published = recommend("8B", **asked)
     low, middle, high = published.training.hours
     assert low < 336 < middle < high
