@@ -151,6 +151,11 @@ class Beyond(NamedTuple):
     measured: float  # parameters without embeddings of the largest net whose loss was compared
 
     @property
+    def apart(self) -> bool:
+        """Whether the rule's depth lies outside what is built."""
+        return not self.low <= self.rule <= self.high
+
+    @property
     def ends(self) -> tuple[int, int]:
         """The least and the greatest of the two answers."""
         return min(self.low, self.rule), max(self.high, self.rule)

@@ -759,7 +759,7 @@ def _loops(d: Decision) -> LoopWorth | None:
 def _outside_grids(d: Decision) -> Iterator[Coded]:
     """Where the question leaves what published grids hold."""
     b, t, p = d.beyond, d.data, d.phone
-    apart = b is not None and not b.low <= b.rule <= b.high
+    apart = b is not None and b.apart
     there = {
         "warning.beyond": apart and d.reason.kind == "rule",
         "warning.tokens-below": t is not None and t.place == "below",

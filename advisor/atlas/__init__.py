@@ -262,7 +262,7 @@ class AtlasRow:
 
     @property
     def suffices(self) -> str:
-        """How many layers suffice, in the same way; `NONE` where no depth does.
+        """How many layers suffice, in the same way; `NONE` where no fixed depth does.
 
         >>> [(row.needed, row.suffices) for row in atlas_rows("blocks-prediction")]
         [('k - 2', 'k - 2')]

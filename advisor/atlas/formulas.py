@@ -28,7 +28,7 @@ from math import ceil, floor, inf
 
 from ..base.quantities import UsageError, quoted
 
-# A lower bound that no depth meets.
+# A lower bound that no fixed depth meets.
 NONE = "none"
 _WORDS = re.compile(r"[A-Za-z]\w*(?: \w+)+")
 _ELEMENT = re.compile(r"an element has order (\d+) or more")

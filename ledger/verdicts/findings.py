@@ -24,7 +24,7 @@ TIERS = ("cited", "supporting")
 class FindingKind(StrEnum):
     """The kinds of findings by their headings, in the order of their weight."""
 
-    FAILS_AS_SOURCE = "Fails as the source words it"
+    FAILS_AS_SOURCE = "Fails as printed, reported or recalled"
     FAILS_AS_OURS = "Fails, and was our own"
     READING_FAILS = "Reading fails"
     PREMISE_REFUTED = "Premise refuted"

@@ -75,6 +75,9 @@ def test_a_sentence_without_its_number_is_not_published(ledger, mark):
 
 def test_a_depth_is_the_one_that_the_command_recommends(ledger):
     assert ledger.spoken("<!-- depth: 3B -->") == str(depthlaw.recommend("3B").layers)
+    assert ledger.spoken("<!-- shape: 7B -->") == "32 to 44 layers, such as 41 of width 3,584"
+    with pytest.raises(ValueError, match="use `shape`"):
+        ledger.spoken("<!-- depth: 7B -->")
     with pytest.raises(UsageError, match="budget"):
         ledger.spoken("<!-- depth: 3 bananas -->")
 

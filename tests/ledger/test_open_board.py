@@ -105,7 +105,10 @@ def test_words_of_a_question_are_about_the_ends_that_its_row_has():
     text = Path(open_board.__file__).with_name("open_words.toml").read_text()
     worded = [question for question in questions() if question.words]
     assert sorted(re.findall(r"^\[(.*)\]$", text, re.M)) == sorted(q.name for q in worded)
+    assert sum(bool(question.words.layers) for question in worded) == 1
     for question in worded:
+        if question.words.layers:
+            assert len(json.loads(question.file())["layers"]) == question.words.layers
         for end in ("needed", "suffices"):
             moved = replace(question.words, **{end: "17"})
             with pytest.raises(ValueError, match="other ends"):

@@ -173,10 +173,10 @@ def test_sharing_is_mutual_and_of_claims_that_say_what_was_changed():
 @pytest.mark.parametrize(
     ("wording", "word", "heading"),
     [
-        ("printed", "FAILS", "Fails as the source words it"),
+        ("printed", "FAILS", "Fails as printed, reported or recalled"),
         ("derived", "FAILS", "Fails, and was our own"),
-        ("reported", "FAILS (as reported)", "Fails as the source words it"),
-        ("recalled", "FAILS (as recalled)", "Fails as the source words it"),
+        ("reported", "FAILS (as reported)", "Fails as printed, reported or recalled"),
+        ("recalled", "FAILS (as recalled)", "Fails as printed, reported or recalled"),
         ("universal", "READING FAILS", "Reading fails"),
     ],
 )

@@ -64,7 +64,7 @@
       : `${where === "inside" ? " of" : "; the band is"} ${known.range}`;
     const cost = /\d/.test(loss) ? `estimated loss ${loss} at equal size` : loss;
     // A loss below that of the recommended depth, at both ends of its interval.
-    const better = loss.startsWith("-") && !/ to [+\d]/.test(loss) ? ", so yours should be slightly better" : "";
+    const better = loss.startsWith("-") && !/ to [+\d]/.test(loss) ? ", so by this estimate yours is no worse" : "";
     const off = reads(size) === known.reads ? "" : ` (yours has ${reads(size)})`;
     said.replaceChildren(`${depth} ${depth === 1 ? "layer" : "layers"} of width ${number(width)}: `,
       Figure.html("strong", { class: tone }, word),

@@ -63,7 +63,7 @@ def _scores() -> str:
 
 
 def regrets() -> Panel:
-    """The regret of every rule on each source, and its mean over them."""
+    """The regret of every rule on each source, and its mean over them; of a name what fits."""
     scores = table().scores
     names = tuple(score.rule.name.partition(", best")[0] for score in scores)
     each = [(at, regret) for at, s in enumerate(scores, 1) for regret in s.sources.values()]

@@ -86,13 +86,15 @@ def headline(answer: Answer) -> str:
 def _apart(answer: Answer) -> tuple[str, str]:
     """The layers of what is built and of the rule, and what the command says of both; empty where
     they agree, or losses reach the size."""
-    if answer.beyond:
-        low, high = answer.beyond.ends
-        for said in answer.warnings:
-            apart, _, why = said.partition(": ")
-            if apart == f"{low:,} to {high:,} layers":
-                return apart, f"{why[:1].upper()}{why[1:]}."
-    return "", ""
+    if not (answer.beyond and answer.beyond.apart):
+        return "", ""
+    low, high = answer.beyond.ends
+    apart = f"{low:,} to {high:,} layers"
+    for said in answer.warnings:
+        if said.startswith(f"{apart}: "):
+            why = said.removeprefix(f"{apart}: ")
+            return apart, f"{why[:1].upper()}{why[1:]}."
+    raise ValueError(f"no warning says why {apart}")
 
 
 def _sure(answer: Answer) -> str:

@@ -187,10 +187,10 @@ class MarkSource:
         return headline(recommend(budget))
 
     def _depth(self, budget: str) -> str:
-        layers, _, shape = headline(recommend(budget)).partition(" layers of ")
-        if not shape:
+        answer = recommend(budget)
+        if not headline(answer).startswith(f"{answer.layers} layers of "):
             raise ValueError(f"the answer for {budget} is no number of layers: use `shape`")
-        return layers
+        return _printed(answer.layers)
 
     def _law(self, what: str) -> str:
         name, *arguments = what.split()

@@ -33,15 +33,13 @@ from depthlaw.theory.atlas.tasks import WordTask, word_task
 # Small numbers at which the file of a question asks for a net, for each task whose answers are
 # known exactly; a class may ask for other ones than its task.
 _SIZES: Mapping[str, Mapping[str, Any]] = {
-    "dyck": {"k": 1, "D": 3},
+    "dyck": {"k": 2, "D": 3},
     "hops": {"k": 3, "symbols": 2},
     "reachability": {"n": 3, "D": 2},
     "circuit": {"n": 5, "D": 3},
     "group-words": {"group": "SL(2,3)"},
-    "kth-one": {"k": 4, "n": 14},
     "maximum-large": {"n": 13},
     "sorting": {"n": 3, "m": 3},
-    "match-three": {"M": 5},
     "multiplication": {},
 }
 
@@ -90,7 +88,7 @@ class OpenWords:
         needed, suffices: the ends that the words are about, as the row has them.
         find: what a net would have to do, as a command, in Markdown with formulas.
         prove: what a proof would have to do, in the same way.
-        layers: how many the file of a net has; None for one fewer than suffice.
+        layers: how many the file of a net has; None for one fewer than the atlas knows to suffice.
     """
 
     needed: str
@@ -174,7 +172,8 @@ class OpenQuestion:
 
     def file(self) -> str:
         """A net of the right form that answers nothing, as JSON to fill in; "" where there is
-        none. It has one layer fewer than are known to suffice at its sizes."""
+        none. It has as many layers as its words ask for, else one fewer than the atlas knows to
+        suffice at its sizes."""
         sizes = self.parameters
         if sizes is None:
             return ""
