@@ -108,6 +108,22 @@ def test_shares_shapes_and_sizes_are_those_of_statements(recorded):
     assert "updates" in ledger.spoken(f"<!-- sizes: {wall} -->")
 
 
+def test_what_words_say_of_depth_is_what_is_recorded(recorded):
+    """Of five groups of published nets the deepest loses to the next in three; our steps of depth
+    gain nowhere beyond the noise."""
+    groups = {}
+    for row in recorded.judged("evidence/depth_wins").in_scope:
+        groups.setdefault(row.case.group, []).append((row.case.deeper, row.decision.verdict))
+    deepest = [max(rows)[1] for rows in groups.values()]
+    assert (deepest.count(Verdict.FAILS), len(deepest)) == (3, 5)
+    assert "in three of five groups the deepest net is not the best" in _joined(
+        "questions/does-depth-help-in-training.md"
+    )
+    ours = recorded.judged("depth_width/depth_gains_by_updates")
+    assert all(row.decision.verdict is Verdict.FAILS for row in ours.decided)
+    assert "2 of 24 comparisons, within noise" in _joined("../README.md")
+
+
 def _figures() -> tuple[str, str]:
     """Titles of the site's figures, and what the appendix says of its own."""
     captions = files("depthlaw.ledger.publish").joinpath("appendix/figures.toml").read_text()

@@ -16,7 +16,7 @@ _ANY = re.compile(
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Mutant:
     """A statement under a name of its own, what is defined before it, and what may not prove
     it."""
 
@@ -36,7 +36,7 @@ class Attempt:
 
 def copies(
     text: str, of: str, versions: Iterable[tuple[str, str]], prefix: str
-) -> tuple[int, list[Attempt]]:
+) -> tuple[int, list[Mutant]]:
     """Versions of a theorem, or of a term with the lemma on it, in each of which one passage is
     replaced; and the place in the file where the original ends.
 
@@ -57,7 +57,7 @@ def copies(
         name = f"{prefix}_{i}"
         names = {of: f"{name}_term", f"{of}E": name} if term else {of: name}
         made.append(
-            Attempt(
+            Mutant(
                 name,
                 _renamed(statement if term else mutated(statement, old, new), names),
                 _renamed(word + proof, names),
@@ -89,21 +89,21 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
     return text
 
 
-def script(text: str, placed: Iterable[tuple[int, Iterable[Attempt]]]) -> str:
-    """A file up to the last of some places, with attempts at each."""
+def script(text: str, placed: Iterable[tuple[int, Iterable[Mutant]]]) -> str:
+    """A file up to the last of some places, with mutants at each."""
     parts, began = ["Set Silent.\n"], 0
-    for place, attempts in sorted(placed, key=lambda pair: pair[0]):
-        parts += [text[began:place], "\n", *(each.script for each in attempts)]
+    for place, mutants in sorted(placed, key=lambda pair: pair[0]):
+        parts += [text[began:place], "\n", *(each.script for each in mutants)]
         began = place
     return "".join(parts)
 
 
 def judged(folder: Path, told: str) -> dict[str, str]:
-    """What the kernel says of the attempts of a script: of each by its name "proved", "refused", or
+    """What the kernel says of the mutants of a script: of each by its name "proved", "refused", or
     "no statement" where it means nothing.
 
-    The prover goes on after an error: what follows it is tried on what is left to prove. So a
-    statement may be proved in spite of it, but none is refused for want of a try.
+    The prover goes on after an error: what follows it is read in the proof that is under way. So a
+    statement may be proved in spite of it, but none is refused before the kernel has read it.
     """
     said = subprocess.run(
         [prove.tool("coqtop"), "-q", "-w", "none", "-Q", ".", prove.LIBRARY],

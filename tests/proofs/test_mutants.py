@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mutants import Attempt, copies, judged, mutated, script, stops, up_to
+from mutants import Mutant, copies, judged, mutated, script, stops, up_to
 
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.formal import source
@@ -70,12 +70,12 @@ def wrong_links():
         for i, (says, each) in enumerate(sentences.items())
         for j, sentence in enumerate(each)
     }
-    attempts = [
-        Attempt(name, f"Lemma {name} : {sentence}.", "compared. Qed.")
+    made = [
+        Mutant(name, f"Lemma {name} : {sentence}.", "compared. Qed.")
         for name, (_, sentence) in named.items()
     ]
     head = prove.link_file(map(find, LINKS)).partition("\n(* connectivity/")[0]
-    return script(head, [(len(head), attempts)]), {name: says for name, (says, _) in named.items()}
+    return script(head, [(len(head), made)]), {name: says for name, (says, _) in named.items()}
 
 
 def test_a_wrong_link_is_refused(kernel):
